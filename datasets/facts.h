@@ -1,0 +1,64 @@
+// Public facts of every dataset, without LibTorch: what `hyfreedp` needs to check a spec and to price it.
+//
+// N, the splits' sizes, the number of classes and the feature dimension are public constants, written down
+// here before any data is touched. Splits are typed; a selection metric names the split it reads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/base/options.h"
+
+namespace hyfreedp::datasets {
+
+enum class Split { private_train, private_validation, public_data, test };
+std::string to_string(Split split);
+Result<Split> split_from(const std::string& name);
+
+struct SourceFile {
+  std::string name;    // as it lies in the folder
+  std::string sha256;  // of the file as shipped
+};
+
+struct Facts {
+  std::string name;
+  std::string title;
+  std::string source;      // citation
+  std::string how_to_get;  // "apt-get install dataset-fashion-mnist"
+  // Folders looked in, in order. A path may begin with $HYFREEDP_DATA, which is read at each look-up; unset
+  // skips it.
+  std::vector<std::string> search_paths;
+  std::vector<SourceFile> files;  // none: the dataset is generated and needs no files
+  // 0 where an option says it (a generated dataset): ask sizes(), which is right for both.
+  std::int64_t private_train = 0;
+  std::int64_t private_validation = 0;
+  std::int64_t public_data = 0;
+  std::int64_t test = 0;
+  std::int64_t classes = 0;
+  std::vector<OptionSpec> options;  // e.g. features: hog | pixels
+};
+
+// The public constants of a dataset under resolved options: everything that prices a run or shapes a model.
+struct Sizes {
+  std::int64_t private_train = 0;
+  std::int64_t private_validation = 0;
+  std::int64_t public_data = 0;
+  std::int64_t test = 0;
+  std::int64_t classes = 0;
+  std::int64_t features = 0;  // length of one example's feature vector
+
+  bool operator==(const Sizes&) const = default;
+};
+
+const std::vector<Facts>& dataset_facts();
+Result<const Facts*> find_dataset(const std::string& name);
+Sizes sizes(const Facts& facts, const json::object& options);
+std::int64_t split_size(const Sizes& sizes, Split split);
+// Length of one example's feature vector under resolved options; sizes(...).features.
+std::int64_t feature_count(const Facts& facts, const json::object& options);
+// The folder that holds all files, or an error naming the package or command that brings them and the folders
+// looked in. Checks presence only. Empty for a generated dataset.
+Result<std::string> locate(const Facts& facts);
+
+}  // namespace hyfreedp::datasets
