@@ -1,0 +1,116 @@
+// The contract of a baseline: a method, as a pure function from finished trials to the next ones.
+//
+//   next(cell, finished)      which training runs are wanted now, given those that finished; empty when it has enough
+//   conclude(cell, finished)  which run is reported, by which rule its privacy cost composes, and an honesty label
+//
+// Invariants
+//   - Pure: the answer depends on the arguments only. Randomness (private selection's run count, random search) comes
+//     from draw(), a stream keyed by the cell, so the same finished set always gives the same answer. That makes every
+//     study resumable, parallel and distributable.
+//   - A baseline never touches data. What it may select on is what FinishedTrial offers: a released (noised, priced)
+//     validation score, or - for an `oracle` row only - the un-noised validation accuracy. Test results are not there.
+//   - It asks for noise through harness/accounting and puts it into the trial's privacy plan; epsilon is later derived
+//     from executed events by the composition that conclude() returns, never from what the baseline intended.
+//   - Trials wanted by several rows are run once: equal configs are equal trials. For independent repeats of one
+//     setting, count up TrialConfig::repetition.
+//   - An impossible cell (infeasible epsilon, empty grid) is a Conclusion with `failure` set: a typed row, not a blank.
+//
+// Called by: harness/runner (study loop), `hyfreedp run --dry-run`. Registered in: baselines/registry.cpp. To add one:
+// copy the pair template.h/.cpp, write the two functions, add one line to the registry; see README.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/accounting/accountant.h"
+#include "harness/base/options.h"
+#include "harness/trial/journal.h"
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::baselines {
+
+// One (row, panel, epsilon, seed): what a method is asked to fill in.
+struct Cell {
+  std::string panel;
+  std::string row;
+  std::optional<double> epsilon;  // target; absent: the non-private arm
+  double delta = 0;
+  std::int64_t seed = 0;
+  json::object options;       // of the baseline, resolved against its facts
+  trial::TrialConfig base;    // all that the panel fixes; optimizer and controller are the panel's defaults, the
+                              // plan has sampler, q, B, N, clipping, is_private = epsilon.has_value(), no noise yet
+  std::int64_t validation_size = 0;  // public
+  std::int64_t dimension = 0;        // trainable parameters, public
+};
+
+struct FinishedTrial {
+  std::string id;
+  trial::TrialConfig config;
+  bool failed = false;
+  std::string failure_kind;
+  std::optional<double> released_score;     // noised validation accuracy, when the config asked for one
+  std::optional<double> oracle_validation;  // un-noised; only when the config asked for it
+};
+
+// How the executed events of trials make up the row's cost.
+struct Composition {
+  enum class Rule {
+    none,       // nothing private was touched (non-private arm)
+    trial,      // the reported run alone
+    sum,        // every listed run, in sequence
+    selection,  // private selection over runs like trials[0]; only the best is released
+  };
+  Rule rule = Rule::trial;
+  std::vector<std::string> trials;  // ids
+  accounting::Selection selection;  // rule selection: distribution, eta, mean (base is filled from events)
+
+  json::object to_json() const;
+  static Result<Composition> from_json(const json::object& object, const std::string& where);
+};
+
+// The events of a composition, given each trial's executed events.
+Result<accounting::Events> compose(
+    const Composition& composition,
+    const std::function<Result<std::vector<accounting::Event>>(const std::string& id)>& executed);
+
+enum class Label { end_to_end, oracle, simulated, non_private };
+std::string to_string(Label label);  // "end-to-end DP", "oracle", "simulated", "non-private"
+
+struct Failure {
+  std::string kind;     // "infeasible-epsilon", "empty-grid", "all-trials-failed", "no-run-drawn", ...
+  std::string message;  // a sentence
+};
+
+struct Conclusion {
+  std::string reported_trial;  // id; empty when failed
+  Composition composition;
+  Label label = Label::end_to_end;
+  std::vector<std::string> flags;      // short: "paper accounting: epsilon understated"
+  std::vector<std::string> footnotes;  // sentences
+  std::optional<double> claimed_epsilon;  // where it differs from what was spent (paper accounting, simulated)
+  std::optional<Failure> failure;
+};
+
+struct Baseline {
+  std::string name;    // as a spec writes it
+  std::string title;   // as a table prints it
+  std::string source;  // paper
+  std::string summary;  // a sentence for `hyfreedp list methods`
+  Label label = Label::end_to_end;
+  bool has_non_private_arm = true;  // meaningful at epsilon = infinity
+  std::vector<OptionSpec> options;
+  std::function<Result<std::vector<trial::TrialConfig>>(const Cell&, std::span<const FinishedTrial>)> next;
+  std::function<Result<Conclusion>(const Cell&, std::span<const FinishedTrial>)> conclude;
+};
+
+const std::vector<Baseline>& registry();
+Result<const Baseline*> find_baseline(const std::string& name);
+
+// Uniform in [0, 1), keyed by (noise_seed or a fixed public text, panel, row, epsilon, seed, what, index).
+double draw(const Cell& cell, const std::string& what, std::int64_t index);
+
+}  // namespace hyfreedp::baselines

@@ -1,0 +1,31 @@
+// A loaded dataset: features and labels of each typed split, as tensors on the CPU.
+//
+// Features are data-independent functions of one example (nothing is fitted on private data). They are computed once
+// and cached in cache_folder()/features under a name made of the files' checksums and the options; the cache is
+// memory-mapped so that workers share it, and its own checksum is verified when it is opened.
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+
+#include "datasets/facts.h"
+
+namespace hyfreedp::datasets {
+
+struct SplitData {
+  torch::Tensor features;  // [n, p] float32
+  torch::Tensor labels;    // [n] int64
+};
+
+struct Dataset {
+  SplitData private_train;
+  SplitData private_validation;
+  SplitData test;
+};
+
+// `options` resolved against the facts. A missing dataset names the package or command that brings it; a file with the
+// wrong checksum is refused.
+Result<Dataset> load_dataset(const std::string& name, const json::object& options);
+
+}  // namespace hyfreedp::datasets

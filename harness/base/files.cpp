@@ -1,0 +1,104 @@
+#include "harness/base/files.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace hyfreedp {
+namespace {
+
+std::string errno_text() { return std::strerror(errno); }
+
+Result<void> write_all(int descriptor, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const auto written = ::write(descriptor, content.data(), content.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return error(path + ": cannot write (" + errno_text() + ")");
+    }
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fsync(descriptor) != 0) return error(path + ": cannot sync (" + errno_text() + ")");
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return error(path + ": cannot open (" + errno_text() + ")");
+  std::ostringstream content;
+  content << in.rdbuf();
+  if (in.bad()) return error(path + ": cannot read (" + errno_text() + ")");
+  return std::move(content).str();
+}
+
+Result<void> make_folders(const std::string& path) {
+  std::error_code code;
+  std::filesystem::create_directories(path, code);
+  if (code) return error(path + ": cannot make the folder (" + code.message() + ")");
+  return {};
+}
+
+Result<void> sync_folder(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return error(path + ": cannot open the folder (" + errno_text() + ")");
+  const int status = ::fsync(descriptor);
+  ::close(descriptor);
+  if (status != 0) return error(path + ": cannot sync the folder (" + errno_text() + ")");
+  return {};
+}
+
+Result<void> write_file_atomically(const std::string& path, std::string_view content, unsigned mode) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  if (auto made = make_folders(folder); !made) return made.error();
+  const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
+  const int descriptor =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, static_cast<mode_t>(mode));
+  if (descriptor < 0) return error(temporary + ": cannot create (" + errno_text() + ")");
+  auto written = write_all(descriptor, content, temporary);
+  ::close(descriptor);
+  if (!written) {
+    ::unlink(temporary.c_str());
+    return written.error();
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    auto failure = error(path + ": cannot move the finished file into place (" + errno_text() + ")");
+    ::unlink(temporary.c_str());
+    return failure;
+  }
+  return sync_folder(folder);
+}
+
+std::string cache_folder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return std::string(cache) + "/hyfreedp";
+  }
+  const char* home = std::getenv("HOME");
+  return std::string(home != nullptr ? home : "/tmp") + "/.cache/hyfreedp";
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  HYFREEDP_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr) == 1,
+                 "OpenSSL has no SHA-256");
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string hex;
+  for (unsigned int i = 0; i < length; ++i) {
+    hex += kHex[digest[i] >> 4];
+    hex += kHex[digest[i] & 15];
+  }
+  return hex;
+}
+
+}  // namespace hyfreedp

@@ -1,0 +1,23 @@
+// Files, written so that a crash leaves either the old content or the new, never half.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "harness/base/result.h"
+
+namespace hyfreedp {
+
+Result<std::string> read_file(const std::string& path);
+// Writes PATH.tmp-PID, syncs it and renames it over PATH; parent folders are made. mode: permission bits.
+Result<void> write_file_atomically(const std::string& path, std::string_view content, unsigned mode = 0644);
+// Makes the folder and its parents; not an error where it exists.
+Result<void> make_folders(const std::string& path);
+// Makes a rename or a new file in the folder durable.
+Result<void> sync_folder(const std::string& path);
+// ${XDG_CACHE_HOME:-~/.cache}/hyfreedp
+std::string cache_folder();
+
+std::string sha256_hex(std::string_view bytes);
+
+}  // namespace hyfreedp

@@ -1,0 +1,182 @@
+#include "harness/base/json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "harness/base/files.h"
+
+namespace hyfreedp {
+namespace {
+
+void write_double(std::string& out, double value) {
+  HYFREEDP_CHECK(std::isfinite(value), "a non-finite number reached the JSON writer; use number()");
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
+  out += text;
+  // "1" would read back as an integer; keep doubles recognisable.
+  if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
+}
+
+void write(std::string& out, const json::value& value, int indent) {
+  const bool pretty = indent >= 0;
+  const auto newline = [&](int level) {
+    if (pretty) out += '\n' + std::string(static_cast<std::size_t>(2 * level), ' ');
+  };
+  switch (value.kind()) {
+    case json::kind::object: {
+      std::vector<const json::key_value_pair*> members;
+      for (const auto& member : value.get_object()) members.push_back(&member);
+      std::sort(members.begin(), members.end(),
+                [](const auto* a, const auto* b) { return a->key() < b->key(); });
+      out += '{';
+      bool first = true;
+      for (const auto* member : members) {
+        if (!first) out += ',';
+        first = false;
+        newline(indent + 1);
+        out += json::serialize(json::value(member->key()));
+        out += pretty ? ": " : ":";
+        write(out, member->value(), pretty ? indent + 1 : indent);
+      }
+      if (!members.empty()) newline(indent);
+      out += '}';
+      break;
+    }
+    case json::kind::array: {
+      out += '[';
+      bool first = true;
+      for (const auto& element : value.get_array()) {
+        if (!first) out += pretty ? ", " : ",";
+        first = false;
+        write(out, element, pretty ? indent + 1 : indent);
+      }
+      out += ']';
+      break;
+    }
+    case json::kind::double_: write_double(out, value.get_double()); break;
+    default: out += json::serialize(value);
+  }
+}
+
+Error wrong_type(const std::string& where, std::string_view key, const char* wanted,
+                 const json::value& value) {
+  return error(where + ": '" + std::string(key) + "' must be " + wanted + ", not " + json::serialize(value));
+}
+
+Result<const json::value*> member(const json::object& object, std::string_view key,
+                                  const std::string& where) {
+  const auto* found = object.if_contains(key);
+  if (found == nullptr) return error(where + ": '" + std::string(key) + "' is missing");
+  return found;
+}
+
+}  // namespace
+
+std::string canonical_json(const json::value& value) {
+  std::string out;
+  write(out, value, std::numeric_limits<int>::min());
+  return out;
+}
+
+std::string pretty_json(const json::value& value) {
+  std::string out;
+  write(out, value, 0);
+  return out + '\n';
+}
+
+Result<json::value> parse_json(std::string_view text, const std::string& where) {
+  boost::system::error_code code;
+  auto value = json::parse(json::string_view(text.data(), text.size()), code);
+  if (code) return error(where + ": not valid JSON (" + code.message() + ")");
+  return value;
+}
+
+Result<json::value> read_json_file(const std::string& path) {
+  auto text = read_file(path);
+  if (!text) return text.error();
+  return parse_json(*text, path);
+}
+
+json::value number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Result<double> to_double(const json::value& value, const std::string& where) {
+  if (value.is_double()) return value.get_double();
+  if (value.is_int64()) return static_cast<double>(value.get_int64());
+  if (value.is_uint64()) return static_cast<double>(value.get_uint64());
+  if (value.is_string()) {
+    const std::string_view text = value.get_string();
+    if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+    if (text == "inf") return std::numeric_limits<double>::infinity();
+    if (text == "-inf") return -std::numeric_limits<double>::infinity();
+  }
+  return error(where + " must be a number, not " + json::serialize(value));
+}
+
+Result<double> get_double(const json::object& object, std::string_view key, const std::string& where) {
+  auto found = member(object, key, where);
+  if (!found) return found.error();
+  return to_double(**found, where + ": '" + std::string(key) + "'");
+}
+
+Result<std::int64_t> get_int(const json::object& object, std::string_view key, const std::string& where) {
+  auto found = member(object, key, where);
+  if (!found) return found.error();
+  const auto& value = **found;
+  if (value.is_int64()) return value.get_int64();
+  if (value.is_uint64() && value.get_uint64() <= std::uint64_t(std::numeric_limits<std::int64_t>::max())) {
+    return static_cast<std::int64_t>(value.get_uint64());
+  }
+  if (value.is_double() && value.get_double() == std::floor(value.get_double()) &&
+      std::abs(value.get_double()) < 9e15) {
+    return static_cast<std::int64_t>(value.get_double());
+  }
+  return wrong_type(where, key, "a whole number", value);
+}
+
+Result<std::string> get_string(const json::object& object, std::string_view key, const std::string& where) {
+  auto found = member(object, key, where);
+  if (!found) return found.error();
+  if (!(**found).is_string()) return wrong_type(where, key, "text", **found);
+  return std::string((**found).get_string());
+}
+
+Result<bool> get_bool(const json::object& object, std::string_view key, const std::string& where) {
+  auto found = member(object, key, where);
+  if (!found) return found.error();
+  if (!(**found).is_bool()) return wrong_type(where, key, "true or false", **found);
+  return (**found).get_bool();
+}
+
+double double_or(const json::object& object, std::string_view key, double otherwise) {
+  const auto* found = object.if_contains(key);
+  if (found == nullptr || found->is_null()) return otherwise;
+  return to_double(*found, std::string(key)).value();
+}
+
+std::int64_t int_or(const json::object& object, std::string_view key, std::int64_t otherwise) {
+  const auto* found = object.if_contains(key);
+  if (found == nullptr || found->is_null()) return otherwise;
+  return get_int(object, key, "options").value();
+}
+
+bool bool_or(const json::object& object, std::string_view key, bool otherwise) {
+  const auto* found = object.if_contains(key);
+  if (found == nullptr || found->is_null()) return otherwise;
+  return get_bool(object, key, "options").value();
+}
+
+std::string string_or(const json::object& object, std::string_view key, std::string otherwise) {
+  const auto* found = object.if_contains(key);
+  if (found == nullptr || found->is_null()) return otherwise;
+  return get_string(object, key, "options").value();
+}
+
+}  // namespace hyfreedp

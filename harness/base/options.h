@@ -1,0 +1,38 @@
+// Options, declared once: command line, YAML, --help, the printed settings and the stored row derive from this.
+//
+// A registry entry (optimizer, controller, model, dataset, baseline) owns one table of OptionSpec. resolve_options
+// checks a user's object against the table and returns it with every default filled in, so that what is stored and
+// hashed is always the full set. The tables need no LibTorch: `hyfreedp` checks a whole spec before a worker starts.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace hyfreedp {
+
+enum class OptionType { boolean, integer, real, text, choice, real_list, integer_list };
+
+struct OptionSpec {
+  std::string name;
+  OptionType type = OptionType::real;
+  json::value otherwise;  // the default; null: the option may be absent ("none")
+  std::string help;
+  std::string unit = {};
+  double min = -std::numeric_limits<double>::infinity();  // inclusive, of each number
+  double max = std::numeric_limits<double>::infinity();
+  std::vector<std::string> choices = {};  // of OptionType::choice
+};
+
+std::string to_string(OptionType type);
+
+// `where` is the key path or file:line that an error names. Unknown keys are errors that name the nearest valid key.
+Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const json::object& given,
+                                     const std::string& where);
+// One line an option: name, type, range, default, help. For `hyfreedp list`.
+std::string describe_options(const std::vector<OptionSpec>& table);
+
+}  // namespace hyfreedp

@@ -1,0 +1,20 @@
+// Small text helpers shared by error messages and tables.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hyfreedp {
+
+// The candidate with the smallest edit distance to `name`; empty when none is near (more than half of it differs).
+std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
+// " Did you mean 'x'?" or "".
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+// At most `digits` significant digits, no trailing zeros: 0.0001 -> "1e-04", 2.5 -> "2.5".
+std::string short_number(double value, int digits = 4);
+// "850 ms", "12.3 s", "4 min 05 s", "2 h 07 min".
+std::string human_duration(double seconds);
+
+}  // namespace hyfreedp

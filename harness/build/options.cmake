@@ -1,0 +1,23 @@
+# What a person may choose at configure time.
+set(HYFREEDP_CUDA AUTO CACHE STRING "Build with CUDA: AUTO (when a GPU driver is present), ON, OFF")
+set_property(CACHE HYFREEDP_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(HYFREEDP_TESTS "Build the tests" ON)
+option(HYFREEDP_TORCH "Build the parts that need LibTorch (the worker)" ON)
+set(HYFREEDP_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
+
+add_library(hyfreedp_flags INTERFACE)
+target_compile_options(hyfreedp_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror -ffp-contract=off)
+target_include_directories(hyfreedp_flags INTERFACE
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/hyfreedp>)
+if(HYFREEDP_SANITIZE)
+  target_compile_options(hyfreedp_flags INTERFACE -fsanitize=${HYFREEDP_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(hyfreedp_flags INTERFACE -fsanitize=${HYFREEDP_SANITIZE})
+endif()
+
+find_program(HYFREEDP_CCACHE ccache)
+if(HYFREEDP_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers need the two sloppiness settings; see ccache's manual, "Precompiled headers".
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${HYFREEDP_CCACHE})
+endif()

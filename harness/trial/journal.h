@@ -1,0 +1,105 @@
+// A trial's journal: what happened, in order, durable before it is used (DESIGN: an event is durable before its
+// release). One JSON object a line, out/journals/TRIAL.jsonl, append-only; each line ends with a running checksum
+// ("c": first 16 hex digits of SHA-256 over the previous checksum and the line without it), so that a torn last line is
+// cut off and a changed line is found.
+//
+//   {"type":"start","trial":ID,"attempt":a,"config":{...},"fingerprint":{...},"unix_time":t}
+//   {"type":"book","attempt":a,"first":s,"count":n}            steps [s, s+n) may now be executed; synced
+//   {"type":"book-score","attempt":a,"noise_multiplier":x,"split":"private_validation"}      synced
+//   {"type":"step","attempt":a,"step":s,"hash":h,"scalars":{"eta":..,...}}   h: of the released tensors of the step;
+//                                                             scalars are functions of released values
+//   {"type":"metric","step":s,"split":"test","name":"accuracy","value":v,"visibility":"test"}
+//   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,"counts":{..}}
+//
+// Booking ahead keeps the disk off the critical path: the writer syncs a booking of `n` steps while earlier ones run.
+// After a crash the journal charges every booked step of every attempt, except that a replay of an attempt's steps on
+// the same fingerprint, with every recorded hash reproduced, is the same release and is not charged again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::trial {
+
+// Every stored value is declared; undeclared means confidential (left out of tables, plots, exports and progress).
+enum class Visibility { released, test, confidential };
+std::string to_string(Visibility visibility);
+Result<Visibility> visibility_from(const std::string& name);
+
+struct StepRecord {
+  std::int64_t step = 0;
+  std::string hash;
+  std::map<std::string, double> scalars;
+};
+
+struct MetricRecord {
+  std::int64_t step = 0;
+  std::string split;  // "test", "private_validation"
+  std::string name;   // "accuracy" (fraction), "loss" (nats), "score" (noised accuracy)
+  double value = 0;
+  Visibility visibility = Visibility::confidential;
+};
+
+enum class TrialState { running, finished, failed };  // running: no finish line (in progress or killed)
+std::string to_string(TrialState state);
+
+// Typed reasons: "diverged", "killed", "out-of-memory", "invalid-config", "missing-data", "device-unavailable",
+// "internal". Soft outcomes of a finished run ("fit rejected throughout", "stuck at d0") are notes.
+struct Finish {
+  TrialState state = TrialState::finished;
+  std::string kind;     // of a failure
+  std::string message;  // of a failure
+  std::vector<std::string> notes;
+  double seconds = 0;
+  std::map<std::string, std::int64_t> counts;  // e.g. fit decisions: "accepted", "H_nonpositive"
+};
+
+struct Journal {
+  std::string trial;
+  TrialConfig config;
+  std::int64_t attempt = 0;  // of the last start
+  json::object fingerprint;
+  std::vector<StepRecord> steps;      // of the last attempt
+  std::vector<MetricRecord> metrics;  // of the last attempt
+  std::optional<Finish> finish;
+  // Charged events: all attempts, by the rule above.
+  std::vector<accounting::Event> executed;
+  std::size_t valid_bytes = 0;  // a torn tail lies beyond
+};
+
+Result<Journal> read_journal(const std::string& path);
+
+class JournalWriter {
+ public:
+  ~JournalWriter();
+  // Opens or makes the journal, cuts a torn tail, and appends a start line. The attempt is the last one when
+  // `fingerprint` equals the recorded one (a replay: expected_hash() then gives what each step must reproduce),
+  // else the next.
+  static Result<std::unique_ptr<JournalWriter>> open(const std::string& path, const TrialConfig& config,
+                                                     const json::object& fingerprint);
+  std::int64_t attempt() const;
+  // The hash a replayed step must reproduce, where an earlier run of this attempt recorded one.
+  std::optional<std::string> expected_hash(std::int64_t step) const;
+  // The replay diverged: starts the next attempt (new noise, booked anew). Writes a start line.
+  Result<void> begin_next_attempt();
+
+  // Returns once step `step` is durably booked; keeps bookings `ahead` steps in front in the background.
+  Result<void> ensure_booked(std::int64_t step);
+  Result<void> book_score(double noise_multiplier, const std::string& split);
+  Result<void> step(const StepRecord& record);
+  Result<void> metric(const MetricRecord& record);
+  Result<void> finish(const Finish& finish);  // synced
+
+ private:
+  struct State;
+  explicit JournalWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hyfreedp::trial

@@ -1,0 +1,105 @@
+// The one database, out/hyfreedp.sqlite: every trial, its executed events and metrics, every study and what it cost.
+//
+// Invariants
+//   - One writer (the coordinator), any number of readers; WAL, foreign keys on, every change in a transaction.
+//   - States are enums with legal transitions; a finished trial or concluded study is immutable.
+//   - A database of a newer schema is refused; an older one is migrated step by step.
+//   - Every metric carries its visibility; readers get confidential values only when they ask for them by name.
+//   - Times and seconds are the only columns that may differ between two runs of a seeded spec.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/accounting/accountant.h"
+#include "harness/trial/journal.h"
+
+namespace hyfreedp::results {
+
+inline constexpr int kSchemaVersion = 1;
+
+struct SpecRecord {
+  std::string name;      // "quick"
+  std::string hash;      // of `resolved`
+  json::object resolved;  // panels, rows, titles, footnotes: all that tables and plots need to know of the spec
+  std::string text;      // the YAML as read
+  std::string version;   // of the program, with the commit where known
+};
+
+struct TrialRecord {
+  std::string id;
+  json::object config;
+  trial::TrialState state = trial::TrialState::running;
+  std::string failure_kind;
+  std::string failure_message;
+  std::vector<std::string> notes;
+  std::map<std::string, std::int64_t> counts;
+  json::object fingerprint;
+  std::int64_t attempts = 1;
+  double seconds = 0;
+  std::vector<accounting::Event> events;  // executed, charged
+};
+
+enum class StudyState { open, concluded, failed };
+
+// One (spec, panel, row, epsilon, seed).
+struct StudyRecord {
+  std::string id;  // hash of the cell
+  std::string spec;
+  std::string panel;
+  std::string row;
+  std::string method;
+  std::optional<double> epsilon_target;
+  double delta = 0;
+  std::int64_t seed = 0;
+  StudyState state = StudyState::open;
+  std::string reported_trial;
+  json::object composition;
+  std::string label;
+  std::vector<std::string> flags;
+  std::vector<std::string> footnotes;
+  std::optional<double> claimed_epsilon;
+  std::optional<accounting::ReportedEpsilon> total;     // tuning included; absent: non-private
+  std::optional<accounting::ReportedEpsilon> training;  // of the reported run alone
+  std::string failure_kind;
+  std::string failure_message;
+  std::vector<std::string> trials;  // all it asked for, in order
+  double seconds = 0;               // of all its trials
+};
+
+class Store {
+ public:
+  enum class Mode { read_only, read_write };
+  static Result<std::unique_ptr<Store>> open(const std::string& path, Mode mode);
+  static Result<std::unique_ptr<Store>> in_memory();
+  ~Store();
+
+  // Writing. A spec of the same name but another hash is an error unless `replace`.
+  Result<void> put_spec(const SpecRecord& spec, bool replace = false);
+  // Inserts or updates a trial that is not finished yet, with its step scalars and metrics (replacing earlier ones).
+  Result<void> put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
+                         const std::vector<trial::MetricRecord>& metrics);
+  Result<void> put_study(const StudyRecord& study);
+
+  // Reading.
+  Result<std::vector<SpecRecord>> specs() const;
+  Result<std::optional<SpecRecord>> spec(const std::string& name) const;
+  Result<std::optional<TrialRecord>> trial(const std::string& id) const;
+  Result<std::vector<std::string>> trial_ids(const std::string& spec) const;
+  Result<std::vector<StudyRecord>> studies(const std::string& spec) const;
+  Result<std::optional<StudyRecord>> study(const std::string& id) const;
+  // released and test metrics; confidential ones only when asked for.
+  Result<std::vector<trial::MetricRecord>> metrics(const std::string& trial, bool confidential = false) const;
+  Result<std::vector<trial::StepRecord>> steps(const std::string& trial) const;
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hyfreedp::results
