@@ -1,16 +1,15 @@
 #include "harness/base/files.h"
 
-#include <fcntl.h>
-#include <openssl/evp.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <openssl/evp.h>
 #include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace hyfreedp {
 namespace {

@@ -57,8 +57,11 @@ void write(std::string& out, const json::value& value, int indent) {
       out += ']';
       break;
     }
-    case json::kind::double_: write_double(out, value.get_double()); break;
-    default: out += json::serialize(value);
+    case json::kind::double_:
+      write_double(out, value.get_double());
+      break;
+    default:
+      out += json::serialize(value);
   }
 }
 

@@ -1,6 +1,8 @@
-// JSON as the program writes it: canonical text (so that it can be hashed and compared) and non-finite numbers.
+// JSON as the program writes it: canonical text (so that it can be hashed and compared) and non-finite
+// numbers.
 //
-//   canonical_json   object keys sorted by byte, no white space, integers as integers, doubles as the shortest text
+//   canonical_json   object keys sorted by byte, no white space, integers as integers, doubles as the
+//   shortest text
 //                    that reads back to the same double; the same value always gives the same bytes.
 //   number/to_double NaN and the infinities are the strings "nan", "inf", "-inf".
 #pragma once

@@ -1,9 +1,8 @@
 #include "harness/base/options.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "harness/base/text.h"
 
@@ -56,7 +55,8 @@ Result<json::value> checked(const OptionSpec& option, const json::value& value, 
       return json::value(text);
     }
     case OptionType::integer:
-    case OptionType::real: return checked_number(option, value, where, option.type == OptionType::integer);
+    case OptionType::real:
+      return checked_number(option, value, where, option.type == OptionType::integer);
     case OptionType::real_list:
     case OptionType::integer_list: {
       if (!value.is_array()) return error(where + " must be a list, not " + json::serialize(value));
@@ -76,13 +76,20 @@ Result<json::value> checked(const OptionSpec& option, const json::value& value, 
 
 std::string to_string(OptionType type) {
   switch (type) {
-    case OptionType::boolean: return "true|false";
-    case OptionType::integer: return "integer";
-    case OptionType::real: return "real";
-    case OptionType::text: return "text";
-    case OptionType::choice: return "choice";
-    case OptionType::real_list: return "list of reals";
-    case OptionType::integer_list: return "list of integers";
+    case OptionType::boolean:
+      return "true|false";
+    case OptionType::integer:
+      return "integer";
+    case OptionType::real:
+      return "real";
+    case OptionType::text:
+      return "text";
+    case OptionType::choice:
+      return "choice";
+    case OptionType::real_list:
+      return "list of reals";
+    case OptionType::integer_list:
+      return "list of integers";
   }
   return "?";
 }
@@ -94,8 +101,8 @@ Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const
   for (const auto& member : given) {
     const std::string key(member.key());
     if (std::find(names.begin(), names.end(), key) == names.end()) {
-      return error(fmt::format("{}: unknown key '{}'.{} Valid keys: {}.", where, key, did_you_mean(key, names),
-                               names.empty() ? "none" : join(names, ", ")));
+      return error(fmt::format("{}: unknown key '{}'.{} Valid keys: {}.", where, key,
+                               did_you_mean(key, names), names.empty() ? "none" : join(names, ", ")));
     }
   }
   json::object resolved;

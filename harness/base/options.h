@@ -1,8 +1,10 @@
-// Options, declared once: command line, YAML, --help, the printed settings and the stored row derive from this.
+// Options, declared once: command line, YAML, --help, the printed settings and the stored row derive from
+// this.
 //
-// A registry entry (optimizer, controller, model, dataset, baseline) owns one table of OptionSpec. resolve_options
-// checks a user's object against the table and returns it with every default filled in, so that what is stored and
-// hashed is always the full set. The tables need no LibTorch: `hyfreedp` checks a whole spec before a worker starts.
+// A registry entry (optimizer, controller, model, dataset, baseline) owns one table of OptionSpec.
+// resolve_options checks a user's object against the table and returns it with every default filled in, so
+// that what is stored and hashed is always the full set. The tables need no LibTorch: `hyfreedp` checks a
+// whole spec before a worker starts.
 #pragma once
 
 #include <limits>
@@ -29,7 +31,8 @@ struct OptionSpec {
 
 std::string to_string(OptionType type);
 
-// `where` is the key path or file:line that an error names. Unknown keys are errors that name the nearest valid key.
+// `where` is the key path or file:line that an error names. Unknown keys are errors that name the nearest
+// valid key.
 Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const json::object& given,
                                      const std::string& where);
 // One line an option: name, type, range, default, help. For `hyfreedp list`.

@@ -1,9 +1,10 @@
 // Expected failures as values.
 //
-// An Error's message says what went wrong, where (file:line or key path) and what to do about it; it is shown to the
-// user as it stands, so it is one or more whole sentences. Everything that can fail for a reason outside the program
-// (a bad spec, a missing file, an infeasible epsilon, a wrong checksum) returns Result<T>. Exceptions are left to
-// libraries and are caught where a room is entered. Violated invariants use HYFREEDP_CHECK, which is always on.
+// An Error's message says what went wrong, where (file:line or key path) and what to do about it; it is shown
+// to the user as it stands, so it is one or more whole sentences. Everything that can fail for a reason
+// outside the program (a bad spec, a missing file, an infeasible epsilon, a wrong checksum) returns
+// Result<T>. Exceptions are left to libraries and are caught where a room is entered. Violated invariants use
+// HYFREEDP_CHECK, which is always on.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -14,6 +15,11 @@
 namespace hyfreedp {
 
 struct Error {
+  // Two arguments, so that a lone string is never an Error: `return text;` from a Result<std::string> stays a value.
+  struct Message {};
+  Error() = default;
+  Error(Message, std::string text) : message(std::move(text)) {}
+
   std::string message;
 };
 
@@ -25,11 +31,11 @@ struct Error {
 template <class T>
 using Result = boost::system::result<T, Error>;
 
-inline Error error(std::string message) { return Error{std::move(message)}; }
+inline Error error(std::string message) { return Error(Error::Message{}, std::move(message)); }
 
 // "context: message", for adding where to an error on its way up.
 inline Error in_context(const std::string& context, const Error& inner) {
-  return Error{context + ": " + inner.message};
+  return error(context + ": " + inner.message);
 }
 
 [[noreturn]] inline void check_failed(const char* condition, const char* file, int line,
@@ -40,6 +46,7 @@ inline Error in_context(const std::string& context, const Error& inner) {
 
 }  // namespace hyfreedp
 
-// Always-on invariant: throws std::logic_error, which fails the run. Use for privacy invariants in particular.
+// Always-on invariant: throws std::logic_error, which fails the run. Use for privacy invariants in
+// particular.
 #define HYFREEDP_CHECK(condition, why) \
   ((condition) ? void(0) : ::hyfreedp::check_failed(#condition, __FILE__, __LINE__, (why)))

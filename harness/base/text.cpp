@@ -1,9 +1,8 @@
 #include "harness/base/text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <numeric>
 
 namespace hyfreedp {

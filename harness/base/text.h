@@ -7,7 +7,8 @@
 
 namespace hyfreedp {
 
-// The candidate with the smallest edit distance to `name`; empty when none is near (more than half of it differs).
+// The candidate with the smallest edit distance to `name`; empty when none is near (more than half of it
+// differs).
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 // " Did you mean 'x'?" or "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);

@@ -1,5 +1,5 @@
-// The program's version and the comparability version: rows of different comparability versions are not to be compared
-// bit for bit (CHANGELOG.md says what changed).
+// The program's version and the comparability version: rows of different comparability versions are not to be
+// compared bit for bit (CHANGELOG.md says what changed).
 #pragma once
 
 namespace hyfreedp {

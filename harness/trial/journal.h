@@ -1,19 +1,22 @@
-// A trial's journal: what happened, in order, durable before it is used (DESIGN: an event is durable before its
-// release). One JSON object a line, out/journals/TRIAL.jsonl, append-only; each line ends with a running checksum
-// ("c": first 16 hex digits of SHA-256 over the previous checksum and the line without it), so that a torn last line is
-// cut off and a changed line is found.
+// A trial's journal: what happened, in order, durable before it is used (DESIGN: an event is durable before
+// its release). One JSON object a line, out/journals/TRIAL.jsonl, append-only; each line ends with a running
+// checksum
+// ("c": first 16 hex digits of SHA-256 over the previous checksum and the line without it), so that a torn
+// last line is cut off and a changed line is found.
 //
 //   {"type":"start","trial":ID,"attempt":a,"config":{...},"fingerprint":{...},"unix_time":t}
 //   {"type":"book","attempt":a,"first":s,"count":n}            steps [s, s+n) may now be executed; synced
 //   {"type":"book-score","attempt":a,"noise_multiplier":x,"split":"private_validation"}      synced
-//   {"type":"step","attempt":a,"step":s,"hash":h,"scalars":{"eta":..,...}}   h: of the released tensors of the step;
+//   {"type":"step","attempt":a,"step":s,"hash":h,"scalars":{"eta":..,...}}   h: of the released tensors of
+//   the step;
 //                                                             scalars are functions of released values
 //   {"type":"metric","step":s,"split":"test","name":"accuracy","value":v,"visibility":"test"}
 //   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,"counts":{..}}
 //
-// Booking ahead keeps the disk off the critical path: the writer syncs a booking of `n` steps while earlier ones run.
-// After a crash the journal charges every booked step of every attempt, except that a replay of an attempt's steps on
-// the same fingerprint, with every recorded hash reproduced, is the same release and is not charged again.
+// Booking ahead keeps the disk off the critical path: the writer syncs a booking of `n` steps while earlier
+// ones run. After a crash the journal charges every booked step of every attempt, except that a replay of an
+// attempt's steps on the same fingerprint, with every recorded hash reproduced, is the same release and is
+// not charged again.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +30,8 @@
 
 namespace hyfreedp::trial {
 
-// Every stored value is declared; undeclared means confidential (left out of tables, plots, exports and progress).
+// Every stored value is declared; undeclared means confidential (left out of tables, plots, exports and
+// progress).
 enum class Visibility { released, test, confidential };
 std::string to_string(Visibility visibility);
 Result<Visibility> visibility_from(const std::string& name);
@@ -49,8 +53,9 @@ struct MetricRecord {
 enum class TrialState { running, finished, failed };  // running: no finish line (in progress or killed)
 std::string to_string(TrialState state);
 
-// Typed reasons: "diverged", "killed", "out-of-memory", "invalid-config", "missing-data", "device-unavailable",
-// "internal". Soft outcomes of a finished run ("fit rejected throughout", "stuck at d0") are notes.
+// Typed reasons: "diverged", "killed", "out-of-memory", "invalid-config", "missing-data",
+// "device-unavailable", "internal". Soft outcomes of a finished run ("fit rejected throughout", "stuck at
+// d0") are notes.
 struct Finish {
   TrialState state = TrialState::finished;
   std::string kind;     // of a failure
@@ -79,8 +84,8 @@ class JournalWriter {
  public:
   ~JournalWriter();
   // Opens or makes the journal, cuts a torn tail, and appends a start line. The attempt is the last one when
-  // `fingerprint` equals the recorded one (a replay: expected_hash() then gives what each step must reproduce),
-  // else the next.
+  // `fingerprint` equals the recorded one (a replay: expected_hash() then gives what each step must
+  // reproduce), else the next.
   static Result<std::unique_ptr<JournalWriter>> open(const std::string& path, const TrialConfig& config,
                                                      const json::object& fingerprint);
   std::int64_t attempt() const;

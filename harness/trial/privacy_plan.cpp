@@ -10,18 +10,24 @@ constexpr const char* kTrainSplit = "private_train";
 
 std::string name_of(Sampler sampler) {
   switch (sampler) {
-    case Sampler::poisson: return "poisson";
-    case Sampler::full_batch: return "full-batch";
-    case Sampler::shuffle: return "shuffle";
+    case Sampler::poisson:
+      return "poisson";
+    case Sampler::full_batch:
+      return "full-batch";
+    case Sampler::shuffle:
+      return "shuffle";
   }
   return "?";
 }
 
 std::string name_of(Clipping clipping) {
   switch (clipping) {
-    case Clipping::none: return "none";
-    case Clipping::auto_s: return "auto-s";
-    case Clipping::abadi: return "abadi";
+    case Clipping::none:
+      return "none";
+    case Clipping::auto_s:
+      return "auto-s";
+    case Clipping::abadi:
+      return "abadi";
   }
   return "?";
 }
@@ -49,9 +55,12 @@ accounting::Event on_train(accounting::Event event) {
 
 double PrivacyPlan::sensitivity() const {
   switch (clipping) {
-    case Clipping::auto_s: return 1.0;
-    case Clipping::abadi: return clipping_constant;
-    case Clipping::none: break;
+    case Clipping::auto_s:
+      return 1.0;
+    case Clipping::abadi:
+      return clipping_constant;
+    case Clipping::none:
+      break;
   }
   return std::numeric_limits<double>::infinity();
 }
@@ -68,8 +77,7 @@ std::vector<accounting::Event> PrivacyPlan::events(std::int64_t first, std::int6
     probes = upto(first + count) - upto(first);
   }
   std::vector<accounting::Event> events;
-  const accounting::Release gradient{
-      .noise_multiplier = gradient_noise, .count = 1, .purpose = "gradient"};
+  const accounting::Release gradient{.noise_multiplier = gradient_noise, .count = 1, .purpose = "gradient"};
   const std::int64_t plain = probe && !probe->separate_batch ? count - probes : count;
   if (plain > 0) events.push_back(on_train(accounting::batch(sample_rate, {gradient}, plain)));
   if (probes > 0) {

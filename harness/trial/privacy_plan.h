@@ -1,6 +1,7 @@
 // The privacy plan: one object gives sampler, clipping, noise and the events that the accountant prices.
 //
-// Nobody passes sigma, q or epsilon a second time. Every field is a public constant fixed before the data is touched:
+// Nobody passes sigma, q or epsilon a second time. Every field is a public constant fixed before the data is
+// touched:
 //   population N     size of the private training split (public by declaration, never the live count)
 //   batch_size B     the divisor of the noisy sum; also N * sample_rate for Poisson sampling
 //   sample_rate q    Poisson inclusion probability of the gradient batch
@@ -39,7 +40,8 @@ struct PrivacyPlan {
   double clipping_constant = 0.01;  // AUTO-S: g / (||g|| + constant); Abadi: the threshold C
   double gradient_noise = 0;
   std::optional<ProbePlan> probe;
-  // How sigma was chosen ("folded", "separate-batch", "paper", "paper-appendix", "plain"): a label, never priced.
+  // How sigma was chosen ("folded", "separate-batch", "paper", "paper-appendix", "plain"): a label, never
+  // priced.
   std::string accounting = "plain";
 
   // Add/remove sensitivity of the clipped sum: AUTO-S 1, Abadi C, none: infinite.

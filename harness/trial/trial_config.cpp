@@ -51,9 +51,9 @@ Result<TrialConfig> TrialConfig::from_json(const json::value& value, const std::
   if (!value.is_object()) return error(where + ": a trial's config must be an object");
   const auto& object = value.get_object();
   TrialConfig config;
-  for (const auto& [key, target] : {std::pair{"dataset", &config.dataset}, std::pair{"model", &config.model},
-                                    std::pair{"optimizer", &config.optimizer},
-                                    std::pair{"controller", &config.controller}}) {
+  for (const auto& [key, target] :
+       {std::pair{"dataset", &config.dataset}, std::pair{"model", &config.model},
+        std::pair{"optimizer", &config.optimizer}, std::pair{"controller", &config.controller}}) {
     auto named = named_at(object, key, where);
     if (!named) return named.error();
     *target = std::move(*named);

@@ -1,8 +1,8 @@
 // One training run, fully resolved: what a worker receives and all it receives.
 //
-// The identity of a trial is the hash of this object, so rows that need the same run share it, and a finished run is
-// never repeated. Independent repetitions of the same setting (private selection draws a candidate twice) differ in
-// `repetition`.
+// The identity of a trial is the hash of this object, so rows that need the same run share it, and a finished
+// run is never repeated. Independent repetitions of the same setting (private selection draws a candidate
+// twice) differ in `repetition`.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct Named {
   json::object options;  // resolved: every default filled in
 };
 
-// A priced release of the final validation accuracy: count of correct examples plus Gaussian noise of that many
-// counts, over the public size of the split. Absent: no validation score is released.
+// A priced release of the final validation accuracy: count of correct examples plus Gaussian noise of that
+// many counts, over the public size of the split. Absent: no validation score is released.
 struct ScoreRelease {
   double noise_counts = 0;
 };
 
 struct Evaluation {
-  std::int64_t every = 0;        // test loss and accuracy each that many steps (and always at the end); 0: end only
+  std::int64_t every = 0;  // test loss and accuracy each that many steps (and always at the end); 0: end only
   bool oracle_validation = false;  // the un-noised validation accuracy; confidential, makes the row an oracle
   std::optional<ScoreRelease> score;
 };
@@ -39,8 +39,8 @@ struct TrialConfig {
   PrivacyPlan privacy;
   Evaluation evaluation;
   std::int64_t steps = 0;
-  std::int64_t seed = 0;        // of the cell; enters initialisation and, when seeded, every stream
-  std::int64_t repetition = 0;  // independent repeats of the same setting
+  std::int64_t seed = 0;                  // of the cell; enters initialisation and, when seeded, every stream
+  std::int64_t repetition = 0;            // independent repeats of the same setting
   std::optional<std::string> noise_seed;  // absent: the key comes from the system's entropy
   std::string device = "cpu";
   std::string dtype = "float32";

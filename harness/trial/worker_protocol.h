@@ -1,15 +1,19 @@
 // Coordinator <-> worker: one JSON object a line on the worker's standard input and output.
 //
-//   to the worker    {"type":"prepare","dataset":{"name":..,"options":{..}}}        load (and cache) the features
-//                    {"type":"run","trial":ID,"config":{..},"journal":PATH,"key":PATH}   key: for unseeded trials
-//                    {"type":"stop"}                                                finish nothing further and leave
+//   to the worker    {"type":"prepare","dataset":{"name":..,"options":{..}}}        load (and cache) the
+//   features
+//                    {"type":"run","trial":ID,"config":{..},"journal":PATH,"key":PATH}   key: for unseeded
+//                    trials
+//                    {"type":"stop"}                                                finish nothing further
+//                    and leave
 //   from the worker  {"type":"hello","version":..,"fingerprint":{..}}               once, when ready
 //                    {"type":"prepared","seconds":x} | {"type":"error","message":m}
-//                    {"type":"progress","trial":ID,"step":s,"steps":T,"scalars":{..}}    a few times a second;
+//                    {"type":"progress","trial":ID,"step":s,"steps":T,"scalars":{..}}    a few times a
+//                    second;
 //                                                                                    released values only
 //                    {"type":"done","trial":ID,"state":"finished|failed","kind":k,"message":m,"seconds":x}
-// Standard error is free text and is shown to the user when a worker dies. A worker knows nothing of the database.
-// End of input means stop. SIGTERM: stop after the current step; the journal stays resumable.
+// Standard error is free text and is shown to the user when a worker dies. A worker knows nothing of the
+// database. End of input means stop. SIGTERM: stop after the current step; the journal stays resumable.
 #pragma once
 
 #include <string_view>

@@ -1,0 +1,165 @@
+#include "harness/trial/journal_line.h"
+
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <mutex>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "harness/base/files.h"
+
+namespace hyfreedp::trial {
+namespace {
+
+std::string checksum_after(const std::string& previous, std::string_view text) {
+  return sha256_hex(previous + std::string(text)).substr(0, 16);
+}
+
+// The member is put last by hand, so that the text it covers is the line's own beginning.
+constexpr std::string_view kMember = ",\"c\":\"";
+constexpr std::size_t kTail = kMember.size() + 16 + 2;  // ,"c":"0123456789abcdef"}
+
+}  // namespace
+
+SealedLine seal_line(const json::object& object, const std::string& previous) {
+  std::string text = canonical_json(object);
+  auto checksum = checksum_after(previous, text);
+  text.pop_back();
+  text += std::string(kMember) + checksum + "\"}";
+  return {std::move(text), std::move(checksum)};
+}
+
+Result<OpenedLine> open_line(std::string_view line, const std::string& previous) {
+  if (line.size() <= kTail || line.substr(line.size() - kTail, kMember.size()) != kMember) {
+    return error("the line carries no checksum");
+  }
+  const std::string text = std::string(line.substr(0, line.size() - kTail)) + "}";
+  const std::string checksum(line.substr(line.size() - 18, 16));
+  if (checksum_after(previous, text) != checksum) return error("the line's checksum is wrong");
+  auto value = parse_json(text, "journal");
+  if (!value) return value.error();
+  if (!value->is_object()) return error("the line is not an object");
+  return OpenedLine{std::move(value->get_object()), checksum};
+}
+
+struct JournalFile::State {
+  std::string path;
+  int descriptor = -1;
+  std::string checksum;
+
+  // The background syncer. `synced` follows `wanted` once an fdatasync that began after it was set is over.
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::int64_t wanted = 0;
+  std::int64_t synced = 0;
+  bool leaving = false;
+  std::string failure;
+  std::thread syncer;
+
+  ~State() {
+    {
+      const std::lock_guard lock(mutex);
+      leaving = true;
+    }
+    changed.notify_all();
+    if (syncer.joinable()) syncer.join();
+    if (descriptor >= 0) ::close(descriptor);
+  }
+
+  void run_syncer() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return leaving || wanted > synced; });
+      if (wanted <= synced) return;
+      const auto target = wanted;
+      lock.unlock();
+      const bool ok = ::fdatasync(descriptor) == 0;
+      const std::string why = ok ? "" : std::strerror(errno);
+      lock.lock();
+      if (ok) {
+        synced = target;
+      } else {
+        failure = path + ": cannot sync the journal (" + why + ")";
+        synced = target;
+      }
+      changed.notify_all();
+    }
+  }
+};
+
+JournalFile::JournalFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+JournalFile::JournalFile(JournalFile&&) noexcept = default;
+JournalFile& JournalFile::operator=(JournalFile&&) noexcept = default;
+JournalFile::~JournalFile() = default;
+
+Result<JournalFile> JournalFile::open(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path().string();
+  if (!folder.empty()) {
+    if (auto made = make_folders(folder); !made) return made.error();
+  }
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (state->descriptor < 0) return error(path + ": cannot open the journal (" + std::strerror(errno) + ")");
+  if (::flock(state->descriptor, LOCK_EX | LOCK_NB) != 0) {
+    return error(path + ": another process is writing this journal");
+  }
+  if (auto synced = sync_folder(folder.empty() ? "." : folder); !synced) return synced.error();
+  return JournalFile(std::move(state));
+}
+
+Result<void> JournalFile::resume_after(std::size_t valid_bytes, const std::string& checksum) {
+  if (::ftruncate(state_->descriptor, static_cast<off_t>(valid_bytes)) != 0) {
+    return error(state_->path + ": cannot cut a torn line (" + std::strerror(errno) + ")");
+  }
+  state_->checksum = checksum;
+  return {};
+}
+
+Result<void> JournalFile::append(const json::object& line) {
+  auto sealed = seal_line(line, state_->checksum);
+  sealed.text += '\n';
+  std::string_view rest = sealed.text;
+  while (!rest.empty()) {
+    const auto written = ::write(state_->descriptor, rest.data(), rest.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return error(state_->path + ": cannot write the journal (" + std::strerror(errno) + ")");
+    }
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  state_->checksum = std::move(sealed.checksum);
+  return {};
+}
+
+Result<void> JournalFile::sync() {
+  if (::fdatasync(state_->descriptor) != 0) {
+    return error(state_->path + ": cannot sync the journal (" + std::strerror(errno) + ")");
+  }
+  return {};
+}
+
+void JournalFile::sync_in_background(std::int64_t mark) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->wanted = mark;
+    if (!state_->syncer.joinable())
+      state_->syncer = std::thread([state = state_.get()] { state->run_syncer(); });
+  }
+  state_->changed.notify_all();
+}
+
+Result<void> JournalFile::wait_until_synced(std::int64_t mark) {
+  std::unique_lock lock(state_->mutex);
+  // Marks asked for by an earlier process are on disk already; nothing is wanted then.
+  state_->changed.wait(lock, [&] { return state_->synced >= mark || state_->synced >= state_->wanted; });
+  if (!state_->failure.empty()) return error(state_->failure);
+  return {};
+}
+
+}  // namespace hyfreedp::trial
