@@ -13,8 +13,9 @@ struct Facts {
   std::string title;   // as a person reads it
   std::string source;  // paper or package whose rule it is
   std::vector<OptionSpec> options;
-  bool owns_step_size = false;  // optimizer: takes no learning-rate controller but "constant"
-  bool probes = false;          // controller: needs private loss probes, so the privacy plan must have them
+  bool owns_step_size = false;    // optimizer: takes no learning-rate controller but "constant"
+  bool probes = false;            // controller: needs private loss probes, so the privacy plan must have them
+  bool non_private_only = false;  // controller: its rule assumes exact losses; a private plan must refuse it
 };
 
 const std::vector<Facts>& optimizer_facts();

@@ -1,0 +1,324 @@
+#include "optimizers/facts.h"
+
+#include <limits>
+#include <utility>
+
+#include "harness/base/text.h"
+
+namespace hyfreedp::optimizers {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kTiny = 1e-300;         // "greater than 0"
+constexpr double kBelowOne = 1 - 1e-12;  // "less than 1"
+constexpr std::int64_t kMostSteps = 1 << 30;
+
+OptionSpec real(std::string name, double otherwise, double min, double max, std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::real,
+          .otherwise = number(otherwise),
+          .help = std::move(help),
+          .min = min,
+          .max = max};
+}
+
+// A real that may be absent; `help` says what then holds.
+OptionSpec optional_real(std::string name, double min, double max, std::string help) {
+  auto option = real(std::move(name), 0, min, max, std::move(help));
+  option.otherwise = nullptr;
+  return option;
+}
+
+OptionSpec flag(std::string name, bool otherwise, std::string help) {
+  return {
+      .name = std::move(name), .type = OptionType::boolean, .otherwise = otherwise, .help = std::move(help)};
+}
+
+OptionSpec integer(std::string name, std::int64_t otherwise, double min, std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::integer,
+          .otherwise = otherwise,
+          .help = std::move(help),
+          .min = min,
+          .max = double(kMostSteps)};
+}
+
+// The first choice is the default.
+OptionSpec choice(std::string name, std::vector<std::string> choices, std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::choice,
+          .otherwise = json::value(choices.front()),
+          .help = std::move(help),
+          .choices = choices};
+}
+
+OptionSpec beta1(double otherwise) {
+  return real("beta1", otherwise, 0, kBelowOne, "decay of the first moment");
+}
+OptionSpec beta2(double otherwise) {
+  return real("beta2", otherwise, 0, kBelowOne, "decay of the second moment");
+}
+OptionSpec eps(double otherwise) {
+  return real("eps", otherwise, 0, kInfinity, "added to the root of the second moment");
+}
+OptionSpec weight_decay(double otherwise, std::string how) {
+  return real("weight_decay", otherwise, 0, kInfinity, "weight decay, " + std::move(how));
+}
+OptionSpec d0(double otherwise) {
+  return real("d0", otherwise, kTiny, kInfinity, "first estimate of the distance to the solution");
+}
+OptionSpec growth_rate() {
+  return real("growth_rate", kInfinity, 1, kInfinity, "d grows by at most this factor per step");
+}
+OptionSpec bias_correction() {
+  return flag("use_bias_correction", false, "Adam's bias correction as a factor of the step size");
+}
+
+const char kDecoupled[] = "decoupled from the gradient";
+const char kCoupled[] = "added to the gradient";
+
+Facts sgd_facts() {
+  return {.name = "sgd",
+          .title = "SGD",
+          .source = "Robbins and Monro 1951; Sutskever et al. 2013; update as in torch.optim.SGD",
+          .options = {
+              real("momentum", 0, 0, kBelowOne, "decay of the momentum buffer"),
+              flag("nesterov", false, "Nesterov's look-ahead; needs momentum and no dampening"),
+              real("dampening", 0, 0, 1, "the buffer takes (1 - dampening) of each gradient but the first"),
+              weight_decay(0, kCoupled)}};
+}
+
+std::vector<OptionSpec> adam_options(double decay, const char* how) {
+  return {beta1(0.9), beta2(0.999), eps(1e-8), weight_decay(decay, how),
+          flag("amsgrad", false, "divide by the largest second moment so far")};
+}
+
+Facts adam_facts() {
+  return {.name = "adam",
+          .title = "Adam",
+          .source = "Kingma and Ba 2015, arXiv:1412.6980; update as in torch.optim.Adam",
+          .options = adam_options(0, kCoupled)};
+}
+
+Facts adamw_facts() {
+  return {.name = "adamw",
+          .title = "AdamW",
+          .source = "Loshchilov and Hutter 2019, arXiv:1711.05101; update as in torch.optim.AdamW",
+          .options = adam_options(0.01, kDecoupled)};
+}
+
+Facts prodigy_facts() {
+  return {
+      .name = "prodigy",
+      .title = "Prodigy",
+      .source = "Mishchenko and Defazio 2024, arXiv:2306.06101; update as in the authors' prodigyopt 1.1.2",
+      .options = {beta1(0.9), beta2(0.999),
+                  optional_real("beta3", 0, kBelowOne, "decay of the distance statistics; none: sqrt(beta2)"),
+                  eps(1e-8), weight_decay(0, "decoupled, or added to the gradient where decouple is false"),
+                  flag("decouple", true, "decoupled weight decay"), bias_correction(),
+                  flag("safeguard_warmup", false, "keep a learning-rate warm-up out of the denominator"),
+                  d0(1e-6), real("d_coef", 1, kTiny, kInfinity, "factor of the distance estimate"),
+                  growth_rate(),
+                  integer("slice_p", 1, 1, "distance statistics on every p-th entry of each tensor")},
+      .owns_step_size = true};
+}
+
+Facts d_adapt_adam_facts() {
+  return {
+      .name = "d-adapt-adam",
+      .title = "D-Adaptation (Adam)",
+      .source = "Defazio and Mishchenko 2023, arXiv:2301.07733; update as in the authors' dadaptation 3.2",
+      .options = {beta1(0.9),
+                  beta2(0.999),
+                  eps(1e-8),
+                  weight_decay(0, "added to the gradient, or decoupled where decouple is true"),
+                  flag("decouple", false, "decoupled weight decay"),
+                  bias_correction(),
+                  d0(1e-6),
+                  growth_rate(),
+                  {.name = "layer_scale",
+                   .type = OptionType::real_list,
+                   .otherwise = json::array{},
+                   .help = "one step-size factor for each parameter tensor; empty: all 1",
+                   .min = 0}},
+      .owns_step_size = true};
+}
+
+Facts d_adapt_sgd_facts() {
+  return {
+      .name = "d-adapt-sgd",
+      .title = "D-Adaptation (SGD)",
+      .source = "Defazio and Mishchenko 2023, arXiv:2301.07733; update as in the authors' dadaptation 3.2",
+      .options = {real("momentum", 0, 0, kBelowOne, "weight of the old iterate in the primal average"),
+                  weight_decay(0, "added to the gradient but not to the norm of the first one"), d0(1e-6),
+                  growth_rate()},
+      .owns_step_size = true};
+}
+
+Facts dog_facts() {
+  return {.name = "dog",
+          .title = "DoG",
+          .source = "Ivgi, Hinder and Carmon 2023, arXiv:2302.12022",
+          .options = {real("reps_rel", 1e-6, kTiny, kInfinity, "first distance, relative to 1 + ||x0||"),
+                      real("eps", 1e-8, 0, kInfinity, "added to the sum of squared gradient norms"),
+                      weight_decay(0, kCoupled)},
+          .owns_step_size = true};
+}
+
+Facts dowg_facts() {
+  return {.name = "dowg",
+          .title = "DoWG",
+          .source = "Khaled, Mishchenko and Jin 2023, arXiv:2305.16284",
+          .options = {real("reps_rel", 1e-6, kTiny, kInfinity, "first distance, relative to 1 + ||x0||"),
+                      optional_real("rt2_init", kTiny, kInfinity,
+                                    "first squared distance (the authors' code: 1e-4); none: from reps_rel"),
+                      real("eps_den", 0, 0, kInfinity, "added to the root in the denominator")},
+          .owns_step_size = true};
+}
+
+Facts dpadamwosm_facts() {
+  return {.name = "dpadamwosm",
+          .title = "DPAdamWOSM",
+          .source = "Mohapatra et al. 2022, arXiv:2111.04906, section 6 and theorem 3",
+          .options = {
+              beta1(0.9),
+              real("xi", 1e-8, kTiny, kInfinity, "added to the noise scale sigma C / B in the denominator"),
+              weight_decay(0, kCoupled)}};
+}
+
+Facts adadp_facts() {
+  return {
+      .name = "adadp",
+      .title = "ADADP",
+      .source = "Koskela and Honkela 2020, arXiv:1809.03832; rule as in the authors' published code",
+      .options = {real("lr0", 1e-3, kTiny, kInfinity, "first step size"),
+                  real("tol", 1, kTiny, kInfinity, "tolerated error of a full against two half steps"),
+                  real("amin", 0.9, kTiny, 1, "the step size shrinks at most by this factor"),
+                  real("amax", 1.1, 1, kInfinity, "the step size grows at most by this factor"),
+                  real("exponent", 0.5, kTiny, kInfinity, "of tol / error in the step-size factor"),
+                  flag("stability_check", true, "take back a pair of half steps whose error exceeds tol")},
+      .owns_step_size = true};
+}
+
+Facts constant_facts() {
+  return {.name = "constant",
+          .title = "constant",
+          .source = "one learning rate for all steps",
+          .options = {
+              real("lr", 1e-3, 0, kInfinity,
+                   "learning rate; 1 is the recommended value for an optimizer that owns its step size")}};
+}
+
+Facts schedule_facts() {
+  return {.name = "schedule",
+          .title = "schedule",
+          .source =
+              "linear warm-up, then constant, linear or cosine decay (Loshchilov and Hutter 2017, "
+              "arXiv:1608.03983)",
+          .options = {real("lr", 1e-3, 0, kInfinity, "largest learning rate"),
+                      integer("warmup", 0, 0, "steps of linear warm-up"),
+                      choice("decay", {"cosine", "linear", "constant"}, "after the warm-up"),
+                      real("final", 0, 0, 1, "fraction of lr that the decay ends at")}};
+}
+
+std::vector<OptionSpec> loss_bound_options() {
+  return {
+      real("R_l_floor", 1e-3, kTiny, kInfinity, "the loss bound never falls below this"),
+      real("R_l_change", kInfinity, 1, kInfinity, "the loss bound changes at most by this factor per probe")};
+}
+
+std::vector<OptionSpec> fit_options() {
+  return {integer("interval", 5, 1, "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
+          real("smoothing", 0.1, kTiny, 1, "acceptance gen: weight of the new rate"),
+          choice("gen_scale", {"constant", "linear"},
+                 "acceptance gen: factor of the new rate, 1 or falling linearly as 1 - t/T")};
+}
+
+Facts hyfreedp_facts() {
+  Facts facts{
+      .name = "hyfreedp",
+      .title = "HyFreeDP",
+      .source = "Liu and Bu, ICLR 2025, algorithm 1, equations 6 and 7",
+      .options = {choice("acceptance", {"raw", "clamp", "gen"},
+                         "new rate: G/H; G/H within [eta/2, 2 eta]; or GeN's smoothed step towards that"),
+                  real("eta0", 1e-4, kTiny, kInfinity, "first learning rate"),
+                  choice("R_l_mode", {"sum", "center"},
+                         "next loss bound: sum of the probe's three private losses, or the centre loss"),
+                  real("R_l0", 1, kTiny, kInfinity, "first loss bound")},
+      .probes = true};
+  for (auto& option : loss_bound_options()) facts.options.push_back(option);
+  for (auto& option : fit_options()) facts.options.push_back(option);
+  return facts;
+}
+
+Facts hyfreedp_plus_facts() {
+  Facts facts{
+      .name = "hyfreedp-plus",
+      .title = "HyFreeDP+ (ours)",
+      .source = "this project: HyFreeDP's private quadratic fit with a probe radius apart from the rate",
+      .options = {choice("eta0_rule", {"sqrt-d", "fixed"}, "first rate: 0.5 / sqrt(d), or eta0"),
+                  real("eta0", 1e-4, kTiny, kInfinity, "first rate where eta0_rule is fixed"),
+                  integer("interval", 5, 1,
+                          "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
+                  real("rho", 0.8, 0, 1, "precision that earlier fits keep at each probe"),
+                  real("low", 2, 0, kInfinity,
+                       "the radius doubles until the curvature exceeds this many sd of its noise"),
+                  real("high", 10, 0, kInfinity,
+                       "the radius halves while the curvature exceeds this many sd of its noise"),
+                  real("radius_max", 1e6, kTiny, kInfinity, "the radius never exceeds this"),
+                  optional_real("R_l0", kTiny, kInfinity, "first loss bound; none: 2 ln(classes)")},
+      .probes = true};
+  for (auto& option : loss_bound_options()) facts.options.push_back(option);
+  return facts;
+}
+
+Facts gen_facts() {
+  Facts facts{
+      .name = "gen",
+      .title = "GeN",
+      .source =
+          "Bu and Xu 2024, arXiv:2407.02772; rule as in the authors' code, with one pure direction "
+          "per step",
+      .options = {real("eta0", 1e-4, kTiny, kInfinity, "first learning rate"),
+                  integer("pairs", 1, 1, "losses at w and at w -+ eta u, ..., w -+ pairs eta u"),
+                  choice("intercept", {"fixed", "free"}, "of the fit: the loss at w, or fitted too"),
+                  real("r2_min", 0.99, 0, 1, "with more than three points: least r^2 of an accepted fit")},
+      .probes = true,
+      .non_private_only = true};
+  for (auto& option : fit_options()) facts.options.push_back(option);
+  return facts;
+}
+
+Result<const Facts*> find(const std::vector<Facts>& table, const std::string& kind, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& facts : table) {
+    if (facts.name == name) return &facts;
+    names.push_back(facts.name);
+  }
+  return error("unknown " + kind + " '" + name + "'." + did_you_mean(name, names) +
+               " Valid names: " + join(names, ", ") + ".");
+}
+
+}  // namespace
+
+const std::vector<Facts>& optimizer_facts() {
+  static const std::vector<Facts> facts = {
+      sgd_facts(),         adam_facts(), adamw_facts(), prodigy_facts(),    d_adapt_adam_facts(),
+      d_adapt_sgd_facts(), dog_facts(),  dowg_facts(),  dpadamwosm_facts(), adadp_facts()};
+  return facts;
+}
+
+const std::vector<Facts>& controller_facts() {
+  static const std::vector<Facts> facts = {constant_facts(), schedule_facts(), hyfreedp_facts(),
+                                           hyfreedp_plus_facts(), gen_facts()};
+  return facts;
+}
+
+Result<const Facts*> find_optimizer(const std::string& name) {
+  return find(optimizer_facts(), "optimizer", name);
+}
+Result<const Facts*> find_controller(const std::string& name) {
+  return find(controller_facts(), "learning-rate controller", name);
+}
+
+}  // namespace hyfreedp::optimizers
