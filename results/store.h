@@ -1,10 +1,13 @@
-// The one database, out/hyfreedp.sqlite: every trial, its executed events and metrics, every study and what it cost.
+// The one database, out/hyfreedp.sqlite: every trial, its executed events and metrics, every study and what
+// it cost.
 //
 // Invariants
-//   - One writer (the coordinator), any number of readers; WAL, foreign keys on, every change in a transaction.
+//   - One writer (the coordinator), any number of readers; WAL, foreign keys on, every change in a
+//   transaction.
 //   - States are enums with legal transitions; a finished trial or concluded study is immutable.
 //   - A database of a newer schema is refused; an older one is migrated step by step.
-//   - Every metric carries its visibility; readers get confidential values only when they ask for them by name.
+//   - Every metric carries its visibility; readers get confidential values only when they ask for them by
+//   name.
 //   - Times and seconds are the only columns that may differ between two runs of a seeded spec.
 #pragma once
 
@@ -23,11 +26,12 @@ namespace hyfreedp::results {
 inline constexpr int kSchemaVersion = 1;
 
 struct SpecRecord {
-  std::string name;      // "quick"
-  std::string hash;      // of `resolved`
-  json::object resolved;  // panels, rows, titles, footnotes: all that tables and plots need to know of the spec
-  std::string text;      // the YAML as read
-  std::string version;   // of the program, with the commit where known
+  std::string name;  // "quick"
+  std::string hash;  // of `resolved`
+  json::object
+      resolved;         // panels, rows, titles, footnotes: all that tables and plots need to know of the spec
+  std::string text;     // the YAML as read
+  std::string version;  // of the program, with the commit where known
 };
 
 struct TrialRecord {
@@ -80,7 +84,8 @@ class Store {
 
   // Writing. A spec of the same name but another hash is an error unless `replace`.
   Result<void> put_spec(const SpecRecord& spec, bool replace = false);
-  // Inserts or updates a trial that is not finished yet, with its step scalars and metrics (replacing earlier ones).
+  // Inserts or updates a trial that is not finished yet, with its step scalars and metrics (replacing earlier
+  // ones).
   Result<void> put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
                          const std::vector<trial::MetricRecord>& metrics);
   Result<void> put_study(const StudyRecord& study);

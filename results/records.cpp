@@ -1,0 +1,160 @@
+#include "results/records.h"
+
+#include "results/states.h"
+
+namespace hyfreedp::results {
+namespace {
+
+json::value optional_number(const std::optional<double>& value) {
+  return value ? number(*value) : json::value(nullptr);
+}
+
+json::value optional_epsilon(const std::optional<accounting::ReportedEpsilon>& epsilon) {
+  return epsilon ? json::value(to_json(*epsilon)) : json::value(nullptr);
+}
+
+Result<std::optional<double>> optional_double(const json::object& object, const char* key,
+                                              const std::string& where) {
+  const auto* found = object.if_contains(key);
+  if (found == nullptr || found->is_null()) return std::optional<double>{};
+  auto value = to_double(*found, where + ": '" + key + "'");
+  if (!value) return value.error();
+  return std::optional<double>(*value);
+}
+
+Result<const json::object*> object_of(const json::value& value, const std::string& where) {
+  if (!value.is_object()) return error(where + " must be an object");
+  return &value.get_object();
+}
+
+}  // namespace
+
+json::array to_json(const std::vector<std::string>& texts) {
+  json::array array;
+  for (const auto& text : texts) array.emplace_back(text);
+  return array;
+}
+
+json::object to_json(const std::map<std::string, std::int64_t>& counts) {
+  json::object object;
+  for (const auto& [name, count] : counts) object[name] = count;
+  return object;
+}
+
+json::object to_json(const std::map<std::string, double>& scalars) {
+  json::object object;
+  for (const auto& [name, value] : scalars) object[name] = number(value);
+  return object;
+}
+
+json::object to_json(const accounting::ReportedEpsilon& epsilon) {
+  return {{"epsilon", number(epsilon.epsilon)},  {"epsilon_lower", number(epsilon.epsilon_lower)},
+          {"delta", number(epsilon.delta)},      {"pld", optional_number(epsilon.pld)},
+          {"rdp", optional_number(epsilon.rdp)}, {"rdp_order", optional_number(epsilon.rdp_order)},
+          {"accountant", epsilon.accountant},    {"note", epsilon.note}};
+}
+
+json::object to_json(const trial::MetricRecord& metric) {
+  return {{"step", metric.step},
+          {"split", metric.split},
+          {"name", metric.name},
+          {"value", number(metric.value)},
+          {"visibility", trial::to_string(metric.visibility)}};
+}
+
+json::object to_json(const TrialRecord& trial) {
+  return {{"id", trial.id},
+          {"config", trial.config},
+          {"state", trial::to_string(trial.state)},
+          {"failure_kind", trial.failure_kind},
+          {"failure_message", trial.failure_message},
+          {"notes", to_json(trial.notes)},
+          {"counts", to_json(trial.counts)},
+          {"fingerprint", trial.fingerprint},
+          {"attempts", trial.attempts},
+          {"seconds", number(trial.seconds)},
+          {"events", accounting::events_to_json({.events = trial.events})}};
+}
+
+json::object to_json(const StudyRecord& study) {
+  return {{"id", study.id},
+          {"spec", study.spec},
+          {"panel", study.panel},
+          {"row", study.row},
+          {"method", study.method},
+          {"epsilon_target", optional_number(study.epsilon_target)},
+          {"delta", number(study.delta)},
+          {"seed", study.seed},
+          {"state", to_string(study.state)},
+          {"reported_trial", study.reported_trial},
+          {"composition", study.composition},
+          {"label", study.label},
+          {"flags", to_json(study.flags)},
+          {"footnotes", to_json(study.footnotes)},
+          {"claimed_epsilon", optional_number(study.claimed_epsilon)},
+          {"total", optional_epsilon(study.total)},
+          {"training", optional_epsilon(study.training)},
+          {"failure_kind", study.failure_kind},
+          {"failure_message", study.failure_message},
+          {"trials", to_json(study.trials)},
+          {"seconds", number(study.seconds)}};
+}
+
+Result<accounting::ReportedEpsilon> reported_epsilon_from(const json::value& value,
+                                                          const std::string& where) {
+  auto object = object_of(value, where);
+  if (!object) return object.error();
+  accounting::ReportedEpsilon epsilon;
+  for (const auto& [key, target] :
+       {std::pair{"epsilon", &epsilon.epsilon}, std::pair{"epsilon_lower", &epsilon.epsilon_lower},
+        std::pair{"delta", &epsilon.delta}}) {
+    auto number_read = get_double(**object, key, where);
+    if (!number_read) return number_read.error();
+    *target = *number_read;
+  }
+  for (const auto& [key, target] : {std::pair{"pld", &epsilon.pld}, std::pair{"rdp", &epsilon.rdp},
+                                    std::pair{"rdp_order", &epsilon.rdp_order}}) {
+    auto number_read = optional_double(**object, key, where);
+    if (!number_read) return number_read.error();
+    *target = *number_read;
+  }
+  epsilon.accountant = string_or(**object, "accountant", "");
+  epsilon.note = string_or(**object, "note", "");
+  return epsilon;
+}
+
+Result<std::vector<std::string>> texts_from(const json::value& value, const std::string& where) {
+  if (!value.is_array()) return error(where + " must be a list");
+  std::vector<std::string> texts;
+  for (const auto& element : value.get_array()) {
+    if (!element.is_string()) return error(where + " must be a list of texts");
+    texts.emplace_back(element.get_string());
+  }
+  return texts;
+}
+
+Result<std::map<std::string, std::int64_t>> counts_from(const json::value& value, const std::string& where) {
+  auto object = object_of(value, where);
+  if (!object) return object.error();
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& member : **object) {
+    auto count = get_int(**object, member.key(), where);
+    if (!count) return count.error();
+    counts[std::string(member.key())] = *count;
+  }
+  return counts;
+}
+
+Result<std::map<std::string, double>> scalars_from(const json::value& value, const std::string& where) {
+  auto object = object_of(value, where);
+  if (!object) return object.error();
+  std::map<std::string, double> scalars;
+  for (const auto& member : **object) {
+    auto scalar = to_double(member.value(), where);
+    if (!scalar) return scalar.error();
+    scalars[std::string(member.key())] = *scalar;
+  }
+  return scalars;
+}
+
+}  // namespace hyfreedp::results

@@ -1,0 +1,503 @@
+#include "results/store.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <limits>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "results/records.h"
+#include "results/schema.h"
+#include "results/states.h"
+
+namespace hyfreedp::results {
+namespace {
+
+constexpr int kBusyMilliseconds = 10000;  // readers and the one writer wait for each other that long
+
+constexpr const char* kTrialColumns =
+    "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, events";
+constexpr const char* kStudyColumns =
+    "id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial, composition, label, "
+    "flags, "
+    "footnotes, claimed_epsilon, total, training, failure_kind, failure_message, seconds";
+
+// Binds one value after another.
+class Row {
+ public:
+  explicit Row(SQLite::Statement& statement) : statement_(statement) {}
+  Row& operator<<(const std::string& value) { return statement_.bind(++index_, value), *this; }
+  Row& operator<<(std::int64_t value) { return statement_.bind(++index_, value), *this; }
+  Row& operator<<(double value) { return statement_.bind(++index_, value), *this; }
+  Row& operator<<(const std::optional<double>& value) {
+    value ? statement_.bind(++index_, *value) : statement_.bind(++index_);
+    return *this;
+  }
+  Row& operator<<(const std::optional<std::string>& value) {
+    value ? statement_.bind(++index_, *value) : statement_.bind(++index_);
+    return *this;
+  }
+
+ private:
+  SQLite::Statement& statement_;
+  int index_ = 0;
+};
+
+// Reads one column after another. The first unreadable value is kept as the row's error.
+class Columns {
+ public:
+  Columns(SQLite::Statement& statement, std::string where)
+      : statement_(statement), where_(std::move(where)) {}
+
+  std::string text() { return statement_.getColumn(index_++).getString(); }
+  std::int64_t integer() { return statement_.getColumn(index_++).getInt64(); }
+  double real() { return statement_.getColumn(index_++).getDouble(); }
+  std::optional<double> optional_real() {
+    const auto column = statement_.getColumn(index_++);
+    return column.isNull() ? std::optional<double>{} : column.getDouble();
+  }
+  std::optional<std::string> optional_text() {
+    const auto column = statement_.getColumn(index_++);
+    return column.isNull() ? std::optional<std::string>{} : column.getString();
+  }
+  json::value parsed() { return take(parse_json(text(), where_)); }
+  json::object object() {
+    auto value = parsed();
+    if (value.is_object()) return std::move(value.get_object());
+    keep(error("a JSON object was expected"));
+    return {};
+  }
+
+  template <class T>
+  T take(Result<T> result) {
+    if (result) return std::move(*result);
+    keep(result.error());
+    return T{};
+  }
+
+  Result<void> outcome() const {
+    if (!failure_) return {};
+    return error(where_ + ": the database holds a value that cannot be read (" + failure_->message +
+                 "). Delete the file and run again: finished trials are rebuilt from their journals.");
+  }
+
+ private:
+  void keep(const Error& failure) {
+    if (!failure_) failure_ = failure;
+  }
+  SQLite::Statement& statement_;
+  std::string where_;
+  int index_ = 0;
+  std::optional<Error> failure_;
+};
+
+Result<TrialRecord> read_trial(SQLite::Statement& statement) {
+  Columns columns(statement, "trial");
+  TrialRecord trial;
+  trial.id = columns.text();
+  trial.config = columns.object();
+  trial.state = columns.take(trial_state_from(columns.text()));
+  trial.failure_kind = columns.text();
+  trial.failure_message = columns.text();
+  trial.notes = columns.take(texts_from(columns.parsed(), "notes"));
+  trial.counts = columns.take(counts_from(columns.parsed(), "counts"));
+  trial.fingerprint = columns.object();
+  trial.attempts = columns.integer();
+  trial.seconds = columns.real();
+  trial.events = columns.take(accounting::events_from_json(columns.parsed(), "events")).events;
+  if (auto outcome = columns.outcome(); !outcome) return in_context("trial " + trial.id, outcome.error());
+  return trial;
+}
+
+std::optional<accounting::ReportedEpsilon> read_epsilon(Columns& columns) {
+  const auto text = columns.optional_text();
+  if (!text) return std::nullopt;
+  return columns.take(reported_epsilon_from(columns.take(parse_json(*text, "epsilon")), "epsilon"));
+}
+
+Result<StudyRecord> read_study(SQLite::Statement& statement) {
+  Columns columns(statement, "study");
+  StudyRecord study;
+  study.id = columns.text();
+  study.spec = columns.text();
+  study.panel = columns.text();
+  study.row = columns.text();
+  study.method = columns.text();
+  study.epsilon_target = columns.optional_real();
+  study.delta = columns.real();
+  study.seed = columns.integer();
+  study.state = columns.take(study_state_from(columns.text()));
+  study.reported_trial = columns.text();
+  study.composition = columns.object();
+  study.label = columns.text();
+  study.flags = columns.take(texts_from(columns.parsed(), "flags"));
+  study.footnotes = columns.take(texts_from(columns.parsed(), "footnotes"));
+  study.claimed_epsilon = columns.optional_real();
+  study.total = read_epsilon(columns);
+  study.training = read_epsilon(columns);
+  study.failure_kind = columns.text();
+  study.failure_message = columns.text();
+  study.seconds = columns.real();
+  if (auto outcome = columns.outcome(); !outcome) return in_context("study " + study.id, outcome.error());
+  return study;
+}
+
+std::optional<std::string> epsilon_text(const std::optional<accounting::ReportedEpsilon>& epsilon) {
+  if (!epsilon) return std::nullopt;
+  return canonical_json(to_json(*epsilon));
+}
+
+bool same_metrics(const std::vector<trial::MetricRecord>& a, const std::vector<trial::MetricRecord>& b) {
+  const auto keyed = [](const std::vector<trial::MetricRecord>& metrics) {
+    std::map<std::string, std::string> result;
+    for (const auto& metric : metrics) {
+      result[fmt::format("{} {} {}", metric.step, metric.split, metric.name)] =
+          canonical_json(to_json(metric));
+    }
+    return result;
+  };
+  return keyed(a) == keyed(b);
+}
+
+}  // namespace
+
+struct Store::State {
+  std::string path;
+  SQLite::Database database;
+
+  State(const std::string& file, int flags) : path(file), database(file, flags, kBusyMilliseconds) {}
+
+  // Runs `body`; what SQLite throws becomes an error that names the file.
+  template <class Body>
+  auto guarded(Body&& body) -> decltype(body()) {
+    try {
+      return body();
+    } catch (const SQLite::Exception& failure) {
+      return error(path + ": SQLite failed (" + failure.what() + ")");
+    }
+  }
+
+  Result<void> prepare(bool read_only) {
+    return guarded([&]() -> Result<void> {
+      database.exec("PRAGMA foreign_keys = ON");
+      if (!read_only) {
+        database.exec("PRAGMA journal_mode = WAL");
+        database.exec("PRAGMA synchronous = NORMAL");  // journals are the durable record; see harness/trial
+      }
+      return migrate(database, path, read_only);
+    });
+  }
+
+  std::optional<std::int64_t> trial_number(const std::string& id) {
+    SQLite::Statement select(database, "SELECT number FROM trials WHERE id = ?");
+    select.bind(1, id);
+    if (!select.executeStep()) return std::nullopt;
+    return select.getColumn(0).getInt64();
+  }
+
+  Result<std::optional<TrialRecord>> trial(const std::string& id) {
+    SQLite::Statement select(database, fmt::format("SELECT {} FROM trials WHERE id = ?", kTrialColumns));
+    select.bind(1, id);
+    if (!select.executeStep()) return std::optional<TrialRecord>{};
+    auto record = read_trial(select);
+    if (!record) return in_context(path, record.error());
+    return std::optional<TrialRecord>(std::move(*record));
+  }
+
+  Result<std::vector<StudyRecord>> studies(const std::string& condition, const std::string& argument) {
+    std::vector<StudyRecord> found;
+    SQLite::Statement select(
+        database,
+        fmt::format("SELECT {} FROM studies WHERE {} = ? ORDER BY panel, row, epsilon_target IS NULL, "
+                    "epsilon_target, seed, id",
+                    kStudyColumns, condition));
+    select.bind(1, argument);
+    while (select.executeStep()) {
+      auto study = read_study(select);
+      if (!study) return in_context(path, study.error());
+      study->trials = trials_of(study->id);
+      found.push_back(std::move(*study));
+    }
+    return found;
+  }
+
+  std::vector<std::string> trials_of(const std::string& study) {
+    std::vector<std::string> trials;
+    SQLite::Statement select(database, "SELECT trial FROM study_trials WHERE study = ? ORDER BY position");
+    select.bind(1, study);
+    while (select.executeStep()) trials.push_back(select.getColumn(0).getString());
+    return trials;
+  }
+
+  std::vector<trial::MetricRecord> metrics(const std::string& trial, bool confidential) {
+    std::vector<trial::MetricRecord> found;
+    SQLite::Statement select(
+        database,
+        "SELECT step, split, name, value, visibility FROM metrics JOIN trials ON trials.number = "
+        "metrics.trial "
+        "WHERE trials.id = ? AND (visibility IN ('released', 'test') OR ?) ORDER BY step, split, name");
+    select.bind(1, trial);
+    select.bind(2, confidential ? 1 : 0);
+    while (select.executeStep()) {
+      Columns columns(select, "metric");
+      trial::MetricRecord metric;
+      metric.step = columns.integer();
+      metric.split = columns.text();
+      metric.name = columns.text();
+      metric.value = columns.optional_real().value_or(std::numeric_limits<double>::quiet_NaN());
+      // An unreadable visibility stays what undeclared means: confidential.
+      if (auto visibility = trial::visibility_from(columns.text())) metric.visibility = *visibility;
+      found.push_back(std::move(metric));
+    }
+    return found;
+  }
+
+  void write_trial(const TrialRecord& trial) {
+    SQLite::Statement upsert(
+        database,
+        fmt::format(
+            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+            "config = excluded.config, state = excluded.state, failure_kind = excluded.failure_kind, "
+            "failure_message = excluded.failure_message, notes = excluded.notes, counts = excluded.counts, "
+            "fingerprint = excluded.fingerprint, attempts = excluded.attempts, seconds = excluded.seconds, "
+            "events = excluded.events",
+            kTrialColumns));
+    Row(upsert) << trial.id << canonical_json(trial.config) << trial::to_string(trial.state)
+                << trial.failure_kind << trial.failure_message << canonical_json(to_json(trial.notes))
+                << canonical_json(to_json(trial.counts)) << canonical_json(trial.fingerprint)
+                << trial.attempts << trial.seconds
+                << canonical_json(accounting::events_to_json({.events = trial.events}));
+    upsert.exec();
+  }
+
+  void write_steps(std::int64_t number, const std::vector<trial::StepRecord>& steps) {
+    SQLite::Statement clear(database, "DELETE FROM steps WHERE trial = ?");
+    clear.bind(1, number);
+    clear.exec();
+    SQLite::Statement insert(database,
+                             "INSERT OR REPLACE INTO steps (trial, step, hash, scalars) VALUES (?, ?, ?, ?)");
+    for (const auto& step : steps) {
+      Row(insert) << number << step.step << step.hash << canonical_json(to_json(step.scalars));
+      insert.exec();
+      insert.reset();
+    }
+  }
+
+  void write_metrics(std::int64_t number, const std::vector<trial::MetricRecord>& metrics) {
+    SQLite::Statement clear(database, "DELETE FROM metrics WHERE trial = ?");
+    clear.bind(1, number);
+    clear.exec();
+    SQLite::Statement insert(database,
+                             "INSERT OR REPLACE INTO metrics (trial, step, split, name, value, visibility) "
+                             "VALUES (?, ?, ?, ?, ?, ?)");
+    for (const auto& metric : metrics) {
+      const auto value = std::isnan(metric.value) ? std::optional<double>{} : metric.value;
+      Row(insert) << number << metric.step << metric.split << metric.name << value
+                  << trial::to_string(metric.visibility);
+      insert.exec();
+      insert.reset();
+    }
+  }
+
+  void write_study(const StudyRecord& study) {
+    SQLite::Statement upsert(database, fmt::format("INSERT OR REPLACE INTO studies ({}) VALUES (?, ?, ?, ?, "
+                                                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                                                   "?, ?)",
+                                                   kStudyColumns));
+    Row(upsert) << study.id << study.spec << study.panel << study.row << study.method << study.epsilon_target
+                << study.delta << study.seed << to_string(study.state) << study.reported_trial
+                << canonical_json(study.composition) << study.label << canonical_json(to_json(study.flags))
+                << canonical_json(to_json(study.footnotes)) << study.claimed_epsilon
+                << epsilon_text(study.total) << epsilon_text(study.training) << study.failure_kind
+                << study.failure_message << study.seconds;
+    upsert.exec();
+    SQLite::Statement clear(database, "DELETE FROM study_trials WHERE study = ?");
+    clear.bind(1, study.id);
+    clear.exec();
+    SQLite::Statement insert(database, "INSERT INTO study_trials (study, position, trial) VALUES (?, ?, ?)");
+    for (std::size_t i = 0; i < study.trials.size(); ++i) {
+      Row(insert) << study.id << static_cast<std::int64_t>(i) << study.trials[i];
+      insert.exec();
+      insert.reset();
+    }
+  }
+};
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::~Store() = default;
+
+Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
+  const bool read_only = mode == Mode::read_only;
+  if (read_only && !std::filesystem::exists(path)) {
+    return error(
+        path +
+        ": there is no such database. `hyfreedp run SPEC.yaml` makes it; --out DIR names another folder.");
+  }
+  if (!read_only) {
+    const auto folder = std::filesystem::path(path).parent_path().string();
+    if (auto made = make_folders(folder.empty() ? "." : folder); !made) return made.error();
+  }
+  const int flags = read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+  try {
+    auto state = std::make_unique<State>(path, flags);
+    if (auto prepared = state->prepare(read_only); !prepared) return prepared.error();
+    return std::unique_ptr<Store>(new Store(std::move(state)));
+  } catch (const SQLite::Exception& failure) {
+    return error(path + ": cannot open the database (" + failure.what() + ")");
+  }
+}
+
+Result<std::unique_ptr<Store>> Store::in_memory() { return open(":memory:", Mode::read_write); }
+
+Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
+  return state_->guarded([&]() -> Result<void> {
+    auto& database = state_->database;
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    auto existing = this->spec(spec.name);
+    if (!existing) return existing.error();
+    if (*existing && (**existing).hash == spec.hash) return {};
+    if (*existing && !replace) {
+      return error(
+          state_->path + ": it already holds a different spec named '" + spec.name +
+          "'. Use --out DIR, give the spec another name, or --replace to discard the old rows of that name.");
+    }
+    if (*existing) {
+      SQLite::Statement remove(database, "DELETE FROM specs WHERE name = ?");  // its studies go with it
+      remove.bind(1, spec.name);
+      remove.exec();
+    }
+    SQLite::Statement insert(
+        database, "INSERT INTO specs (name, hash, resolved, text, version) VALUES (?, ?, ?, ?, ?)");
+    Row(insert) << spec.name << spec.hash << canonical_json(spec.resolved) << spec.text << spec.version;
+    insert.exec();
+    transaction.commit();
+    return {};
+  });
+}
+
+Result<void> Store::put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
+                              const std::vector<trial::MetricRecord>& metrics) {
+  return state_->guarded([&]() -> Result<void> {
+    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    auto existing = state_->trial(trial.id);
+    if (!existing) return existing.error();
+    if (*existing && is_final(**existing)) {
+      if (same_outcome(**existing, trial) && same_metrics(state_->metrics(trial.id, true), metrics))
+        return {};
+      return error("trial " + trial.id + " is " + trial::to_string((**existing).state) +
+                   " in the database and cannot be changed; a new run of it is a new release (--fresh).");
+    }
+    state_->write_trial(trial);
+    const auto number = state_->trial_number(trial.id);
+    HYFREEDP_CHECK(number.has_value(), "a trial just written is not there");
+    state_->write_steps(*number, steps);
+    state_->write_metrics(*number, metrics);
+    transaction.commit();
+    return {};
+  });
+}
+
+Result<void> Store::put_study(const StudyRecord& study) {
+  return state_->guarded([&]() -> Result<void> {
+    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    auto existing = this->study(study.id);
+    if (!existing) return existing.error();
+    if (*existing && is_final(**existing)) {
+      if (same_outcome(**existing, study)) return {};
+      return error("study " + study.id + " is concluded in the database and cannot be changed.");
+    }
+    state_->write_study(study);
+    transaction.commit();
+    return {};
+  });
+}
+
+Result<std::vector<SpecRecord>> Store::specs() const {
+  return state_->guarded([&]() -> Result<std::vector<SpecRecord>> {
+    std::vector<SpecRecord> found;
+    SQLite::Statement select(state_->database,
+                             "SELECT name, hash, resolved, text, version FROM specs ORDER BY name");
+    while (select.executeStep()) {
+      Columns columns(select, state_->path);
+      SpecRecord spec;
+      spec.name = columns.text();
+      spec.hash = columns.text();
+      spec.resolved = columns.object();
+      spec.text = columns.text();
+      spec.version = columns.text();
+      if (auto outcome = columns.outcome(); !outcome) return outcome.error();
+      found.push_back(std::move(spec));
+    }
+    return found;
+  });
+}
+
+Result<std::optional<SpecRecord>> Store::spec(const std::string& name) const {
+  auto all = specs();
+  if (!all) return all.error();
+  for (auto& spec : *all) {
+    if (spec.name == name) return std::optional<SpecRecord>(std::move(spec));
+  }
+  return std::optional<SpecRecord>{};
+}
+
+Result<std::optional<TrialRecord>> Store::trial(const std::string& id) const {
+  return state_->guarded([&] { return state_->trial(id); });
+}
+
+Result<std::vector<std::string>> Store::trial_ids(const std::string& spec) const {
+  return state_->guarded([&]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> ids;
+    SQLite::Statement select(
+        state_->database,
+        "SELECT DISTINCT trials.id FROM studies JOIN study_trials ON study_trials.study = "
+        "studies.id JOIN trials ON trials.id = study_trials.trial WHERE studies.spec = ? "
+        "ORDER BY trials.id");
+    select.bind(1, spec);
+    while (select.executeStep()) ids.push_back(select.getColumn(0).getString());
+    return ids;
+  });
+}
+
+Result<std::vector<StudyRecord>> Store::studies(const std::string& spec) const {
+  return state_->guarded([&] { return state_->studies("spec", spec); });
+}
+
+Result<std::optional<StudyRecord>> Store::study(const std::string& id) const {
+  return state_->guarded([&]() -> Result<std::optional<StudyRecord>> {
+    auto found = state_->studies("id", id);
+    if (!found) return found.error();
+    if (found->empty()) return std::optional<StudyRecord>{};
+    return std::optional<StudyRecord>(std::move(found->front()));
+  });
+}
+
+Result<std::vector<trial::MetricRecord>> Store::metrics(const std::string& trial, bool confidential) const {
+  return state_->guarded(
+      [&]() -> Result<std::vector<trial::MetricRecord>> { return state_->metrics(trial, confidential); });
+}
+
+Result<std::vector<trial::StepRecord>> Store::steps(const std::string& trial) const {
+  return state_->guarded([&]() -> Result<std::vector<trial::StepRecord>> {
+    std::vector<trial::StepRecord> found;
+    SQLite::Statement select(
+        state_->database,
+        "SELECT step, hash, scalars FROM steps JOIN trials ON trials.number = steps.trial "
+        "WHERE trials.id = ? ORDER BY step");
+    select.bind(1, trial);
+    while (select.executeStep()) {
+      Columns columns(select, state_->path);
+      trial::StepRecord step;
+      step.step = columns.integer();
+      step.hash = columns.text();
+      step.scalars = columns.take(scalars_from(columns.parsed(), "scalars"));
+      if (auto outcome = columns.outcome(); !outcome) return outcome.error();
+      found.push_back(std::move(step));
+    }
+    return found;
+  });
+}
+
+}  // namespace hyfreedp::results
