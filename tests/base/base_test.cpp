@@ -1,0 +1,86 @@
+#include <cmath>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "harness/base/files.h"
+#include "harness/base/json.h"
+#include "harness/base/options.h"
+#include "harness/base/text.h"
+
+namespace hyfreedp {
+namespace {
+
+TEST(Json, CanonicalTextDoesNotDependOnTheOrderOfInsertion) {
+  const json::object a{{"b", 1}, {"a", json::array{1.5, "x"}}};
+  const json::object b{{"a", json::array{1.5, "x"}}, {"b", 1}};
+  EXPECT_EQ(canonical_json(a), canonical_json(b));
+  EXPECT_EQ(canonical_json(a), R"({"a":[1.5,"x"],"b":1})");
+}
+
+TEST(Json, DoublesReadBackExactly) {
+  for (const double value : {0.1, 1.0, 1e-300, 6.7784905546796565e-06, -0.0, 1e22, 123456789.125}) {
+    const auto text = canonical_json(json::value(value));
+    const auto back = parse_json(text, "test");
+    ASSERT_TRUE(back);
+    ASSERT_TRUE(back->is_double()) << text;
+    EXPECT_EQ(back->get_double(), value) << text;
+    EXPECT_EQ(canonical_json(*back), text);
+  }
+}
+
+TEST(Json, NonFiniteNumbersAreWords) {
+  EXPECT_EQ(canonical_json(number(INFINITY)), "\"inf\"");
+  EXPECT_TRUE(std::isnan(to_double(number(std::nan("")), "x").value()));
+  EXPECT_EQ(to_double(number(-INFINITY), "x").value(), -INFINITY);
+}
+
+TEST(Options, FillsDefaultsAndNamesTheNearestKey) {
+  const std::vector<OptionSpec> table = {
+      {.name = "lr", .type = OptionType::real, .otherwise = 1e-3, .help = "rate", .min = 0},
+      {.name = "interval", .type = OptionType::integer, .otherwise = 5, .help = "K", .min = 1}};
+  const auto resolved = resolve_options(table, {{"lr", 1}}, "spec.yaml:3");
+  ASSERT_TRUE(resolved);
+  EXPECT_EQ(canonical_json(*resolved), R"({"interval":5,"lr":1.0})");
+  const auto unknown = resolve_options(table, {{"intervall", 1}}, "spec.yaml:3");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("Did you mean 'interval'?"), std::string::npos);
+  EXPECT_NE(unknown.error().message.find("spec.yaml:3"), std::string::npos);
+  EXPECT_FALSE(resolve_options(table, {{"interval", 0}}, "x"));
+  EXPECT_FALSE(resolve_options(table, {{"interval", 2.5}}, "x"));
+  EXPECT_FALSE(resolve_options(table, {{"lr", "fast"}}, "x"));
+  EXPECT_FALSE(resolve_options(table, {{"lr", "nan"}}, "x"));
+}
+
+TEST(Text, NearestName) {
+  const std::vector<std::string> names = {"nondp-gs", "prodigy", "hyfreedp"};
+  EXPECT_EQ(nearest_name("prodgy", names), "prodigy");
+  EXPECT_EQ(nearest_name("completely-else", names), "");
+}
+
+TEST(Text, Durations) {
+  EXPECT_EQ(human_duration(0.85), "850 ms");
+  EXPECT_EQ(human_duration(12.34), "12.3 s");
+  EXPECT_EQ(human_duration(245), "4 min 05 s");
+  EXPECT_EQ(human_duration(7620), "2 h 07 min");
+}
+
+TEST(Files, AtomicWriteReplacesAndKeepsTheMode) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("hyfreedp-base-" + std::to_string(::getpid()));
+  const auto path = (folder / "deep" / "file").string();
+  ASSERT_TRUE(write_file_atomically(path, "one", 0600));
+  ASSERT_TRUE(write_file_atomically(path, "two", 0600));
+  EXPECT_EQ(read_file(path).value(), "two");
+  EXPECT_EQ(std::filesystem::status(path).permissions() & std::filesystem::perms::mask,
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::remove_all(folder);
+  EXPECT_FALSE(read_file(path));
+}
+
+TEST(Files, Sha256KnownAnswer) {
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace hyfreedp

@@ -1,0 +1,215 @@
+#include "harness/trial/journal.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+#include "harness/base/files.h"
+#include "tests/trial/fixtures.h"
+
+namespace hyfreedp::trial {
+namespace {
+
+const json::object kHere{{"device", "cpu"}, {"threads", 1}};
+const json::object kElsewhere{{"device", "cpu"}, {"threads", 2}};
+
+std::int64_t charged_steps(const Journal& journal) {
+  std::int64_t steps = 0;
+  for (const auto& event : journal.executed) {
+    const auto& batch = std::get<accounting::Batch>(event.what);
+    if (batch.releases.at(0).purpose == "gradient") steps += batch.count;
+  }
+  return steps;
+}
+
+std::unique_ptr<JournalWriter> open(const std::string& path, const TrialConfig& config,
+                                    const json::object& fingerprint = kHere) {
+  auto writer = JournalWriter::open(path, config, fingerprint);
+  EXPECT_TRUE(writer) << writer.error().message;
+  return std::move(*writer);
+}
+
+void run_steps(JournalWriter& writer, std::int64_t first, std::int64_t end) {
+  for (auto step = first; step < end; ++step) {
+    ASSERT_TRUE(writer.ensure_booked(step));
+    ASSERT_TRUE(writer.step({step, "hash" + std::to_string(step), {{"eta", 0.5}}}));
+  }
+}
+
+TEST(Journal, AFinishedTrialIsChargedWhatItExecuted) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(250);
+  {
+    auto writer = open(path, config);
+    run_steps(*writer, 0, 250);
+    ASSERT_TRUE(writer->book_score(30, "private_validation"));
+    ASSERT_TRUE(writer->metric({250, "test", "accuracy", 0.87, Visibility::test}));
+    ASSERT_TRUE(writer->finish({.state = TrialState::finished, .seconds = 1.5, .counts = {{"accepted", 3}}}));
+  }
+  const auto journal = read_journal(path);
+  ASSERT_TRUE(journal) << journal.error().message;
+  EXPECT_EQ(journal->trial, config.id());
+  EXPECT_EQ(journal->steps.size(), 250U);
+  EXPECT_EQ(journal->steps.at(7).scalars.at("eta"), 0.5);
+  EXPECT_EQ(charged_steps(*journal), 250);
+  ASSERT_EQ(journal->executed.size(), 2U);
+  EXPECT_EQ(journal->executed[1].split, "private_validation");
+  ASSERT_TRUE(journal->finish.has_value());
+  EXPECT_EQ(journal->finish->counts.at("accepted"), 3);
+  EXPECT_EQ(journal->metrics.at(0).value, 0.87);
+}
+
+TEST(Journal, ACrashIsChargedWhatWasBooked) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  {
+    auto writer = open(path, private_config(1000));
+    run_steps(*writer, 0, 3);
+  }
+  const auto journal = read_journal(path);
+  ASSERT_TRUE(journal);
+  EXPECT_FALSE(journal->finish.has_value());
+  EXPECT_GE(charged_steps(*journal), 3);
+  EXPECT_EQ(charged_steps(*journal), 128);  // booked ahead and not proved unexecuted
+}
+
+TEST(Journal, AReplayOnTheSameMachineIsNotChargedAgain) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(40);
+  {
+    auto writer = open(path, config);
+    run_steps(*writer, 0, 10);
+  }
+  {
+    auto writer = open(path, config);
+    EXPECT_EQ(writer->attempt(), 0);
+    EXPECT_EQ(writer->expected_hash(9), "hash9");
+    EXPECT_FALSE(writer->expected_hash(10).has_value());
+    run_steps(*writer, 0, 40);
+    ASSERT_TRUE(writer->finish({.state = TrialState::finished}));
+  }
+  const auto journal = read_journal(path);
+  ASSERT_TRUE(journal);
+  EXPECT_EQ(charged_steps(*journal), 40);
+  EXPECT_EQ(journal->steps.size(), 40U);  // of the last run only
+}
+
+TEST(Journal, AnotherMachineStartsTheNextAttemptAndBothAreCharged) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(40);
+  {
+    auto writer = open(path, config);
+    run_steps(*writer, 0, 10);
+  }
+  {
+    auto writer = open(path, config, kElsewhere);
+    EXPECT_EQ(writer->attempt(), 1);
+    EXPECT_FALSE(writer->expected_hash(0).has_value());
+    run_steps(*writer, 0, 40);
+    ASSERT_TRUE(writer->finish({.state = TrialState::finished}));
+  }
+  const auto journal = read_journal(path);
+  ASSERT_TRUE(journal);
+  EXPECT_EQ(charged_steps(*journal), 80);  // the first attempt had booked all 40
+}
+
+TEST(Journal, ADivergedReplayStartsTheNextAttempt) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(20);
+  auto writer = open(path, config);
+  run_steps(*writer, 0, 5);
+  ASSERT_TRUE(writer->begin_next_attempt());
+  EXPECT_EQ(writer->attempt(), 1);
+  run_steps(*writer, 0, 20);
+  ASSERT_TRUE(writer->finish({.state = TrialState::finished}));
+  const auto journal = read_journal(path);
+  ASSERT_TRUE(journal);
+  EXPECT_EQ(charged_steps(*journal), 40);
+}
+
+TEST(Journal, ATornLastLineIsCutOff) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(40);
+  {
+    auto writer = open(path, config);
+    run_steps(*writer, 0, 5);
+  }
+  const auto before = read_file(path).value();
+  for (const std::size_t lost : {1U, 2U, 20U, 60U}) {
+    ASSERT_TRUE(write_file_atomically(path, before.substr(0, before.size() - lost)));
+    const auto journal = read_journal(path);
+    ASSERT_TRUE(journal) << journal.error().message;
+    EXPECT_EQ(journal->steps.size(), 4U);
+    auto writer = open(path, config);
+    run_steps(*writer, 0, 40);
+    ASSERT_TRUE(writer->finish({.state = TrialState::finished}));
+    EXPECT_EQ(charged_steps(read_journal(path).value()), 40);
+  }
+}
+
+TEST(Journal, AChangedLineIsFound) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  {
+    auto writer = open(path, private_config(40));
+    run_steps(*writer, 0, 5);
+  }
+  auto text = read_file(path).value();
+  const auto at = text.find("hash2");
+  text[at + 4] = '9';
+  ASSERT_TRUE(write_file_atomically(path, text));
+  const auto journal = read_journal(path);
+  ASSERT_FALSE(journal);
+  EXPECT_NE(journal.error().message.find("checksum"), std::string::npos) << journal.error().message;
+}
+
+TEST(Journal, ASecondWriterIsRefused) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(40);
+  const auto first = open(path, config);
+  const auto second = JournalWriter::open(path, config, kHere);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find("another process"), std::string::npos);
+}
+
+TEST(Journal, AnotherTrialsJournalIsRefused) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  { const auto writer = open(path, private_config(40)); }
+  const auto other = JournalWriter::open(path, private_config(41), kHere);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("another trial"), std::string::npos);
+}
+
+TEST(Journal, AScoreIsBookedOnceAnAttempt) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(2);
+  for (int run = 0; run < 2; ++run) {
+    auto writer = open(path, config);
+    run_steps(*writer, 0, 2);
+    ASSERT_TRUE(writer->book_score(30, "private_validation"));
+  }
+  EXPECT_EQ(read_journal(path)->executed.size(), 2U);
+}
+
+TEST(Journal, ConfigAndIdentitySurvive) {
+  auto config = private_config(7);
+  config.evaluation.score = ScoreRelease{30};
+  const auto back =
+      TrialConfig::from_json(parse_json(canonical_json(config.to_json()), "test").value(), "test");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->id(), config.id());
+  auto repeated = config;
+  repeated.repetition = 1;
+  EXPECT_NE(repeated.id(), config.id());
+}
+
+}  // namespace
+}  // namespace hyfreedp::trial
