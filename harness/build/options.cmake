@@ -1,3 +1,5 @@
+include(GNUInstallDirs)
+
 # What a person may choose at configure time.
 set(HYFREEDP_CUDA AUTO CACHE STRING "Build with CUDA: AUTO (when a GPU driver is present), ON, OFF")
 set_property(CACHE HYFREEDP_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -5,10 +7,15 @@ option(HYFREEDP_TESTS "Build the tests" ON)
 option(HYFREEDP_TORCH "Build the parts that need LibTorch (the worker)" ON)
 set(HYFREEDP_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
 
+# Of this project's own targets. -ffp-contract=off: the same arithmetic on every x86-64 machine.
 add_library(hyfreedp_flags INTERFACE)
 target_compile_options(hyfreedp_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror -ffp-contract=off)
-target_include_directories(hyfreedp_flags INTERFACE
-  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/hyfreedp>)
+# Of whoever links a room.
+add_library(hyfreedp_includes INTERFACE)
+target_include_directories(hyfreedp_includes INTERFACE
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/hyfreedp>)
+target_compile_features(hyfreedp_includes INTERFACE cxx_std_20)
+target_link_libraries(hyfreedp_flags INTERFACE hyfreedp_includes)
 if(HYFREEDP_SANITIZE)
   target_compile_options(hyfreedp_flags INTERFACE -fsanitize=${HYFREEDP_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(hyfreedp_flags INTERFACE -fsanitize=${HYFREEDP_SANITIZE})
