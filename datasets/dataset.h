@@ -1,13 +1,13 @@
 // A loaded dataset: features and labels of each typed split, as tensors on the CPU.
 //
-// Features are data-independent functions of one example (nothing is fitted on private data). They are computed once
-// and cached in cache_folder()/features under a name made of the files' checksums and the options; the cache is
-// memory-mapped so that workers share it, and its own checksum is verified when it is opened.
+// Features are data-independent functions of one example (nothing is fitted on private data). They are
+// computed once and cached in cache_folder()/features under a name made of the files' checksums and the
+// options; the cache is memory-mapped so that workers share it, and its own checksum is verified when it is
+// opened.
 #pragma once
 
-#include <torch/types.h>
-
 #include <string>
+#include <torch/types.h>
 
 #include "datasets/facts.h"
 
@@ -22,10 +22,13 @@ struct Dataset {
   SplitData private_train;
   SplitData private_validation;
   SplitData test;
+
+  // The tables of one split; asking for one that the dataset lacks is a broken invariant.
+  const SplitData& split(Split which) const;
 };
 
-// `options` resolved against the facts. A missing dataset names the package or command that brings it; a file with the
-// wrong checksum is refused.
+// `options` resolved against the facts. A missing dataset names the package or command that brings it; a file
+// with the wrong checksum is refused.
 Result<Dataset> load_dataset(const std::string& name, const json::object& options);
 
 }  // namespace hyfreedp::datasets

@@ -1,0 +1,46 @@
+// The feature cache: one file with the features and labels of several splits, computed once and memory-mapped
+// by all.
+//
+//   bytes 0..4095   "hyfreedp features 1\n", canonical JSON {sha256, splits: [{name, rows, columns}]}, zeros
+//   then            for each split: features [rows, columns] float32, labels [rows] int64; each padded to 64
+//   bytes
+//
+// The file is written whole and renamed into place while PATH.lock is held, so that of several workers
+// starting at once one computes and the others wait and map what it made. The checksum covers everything
+// after the first 4096 bytes and is verified whenever the file is opened; a damaged file is made again, with
+// a note on stderr.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.h"
+
+namespace hyfreedp::datasets {
+
+struct TableShape {
+  std::string name;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+
+  bool operator==(const TableShape&) const = default;
+};
+
+// Where a maker writes one split; zero at first.
+struct TableSpace {
+  std::span<float> features;       // [rows, columns]
+  std::span<std::int64_t> labels;  // [rows]
+};
+
+using TableMaker = std::function<Result<void>(std::span<const TableSpace>)>;
+
+// The tables of the file at `path`, in the order of `shapes`; where it is absent, damaged or of other shapes,
+// `make` is called to fill them first. The tensors are views of a read-only mapping, which lives as long as
+// they do: writing to them crashes.
+Result<std::vector<SplitData>> load_or_make(const std::string& path, const std::vector<TableShape>& shapes,
+                                            const TableMaker& make);
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,50 @@
+#include "datasets/dataset.h"
+
+#include "datasets/fashion_mnist.h"
+#include "datasets/synthetic.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+struct Loader {
+  std::string name;
+  Result<Dataset> (*load)(const Facts&, const json::object&);
+};
+
+// One line a dataset; the names are those of dataset_facts().
+const std::vector<Loader>& loaders() {
+  static const std::vector<Loader> table = {
+      {"fashion-mnist", load_fashion_mnist},
+      {"synthetic", load_synthetic},
+  };
+  return table;
+}
+
+}  // namespace
+
+Result<Dataset> load_dataset(const std::string& name, const json::object& options) {
+  const auto facts = find_dataset(name);
+  if (!facts) return facts.error();
+  for (const auto& loader : loaders()) {
+    if (loader.name == name) return loader.load(**facts, options);
+  }
+  HYFREEDP_CHECK(false, "dataset '" + name + "' has facts but no loader");
+  return error("unreachable");
+}
+
+const SplitData& Dataset::split(Split which) const {
+  switch (which) {
+    case Split::private_train:
+      return private_train;
+    case Split::private_validation:
+      return private_validation;
+    case Split::test:
+      return test;
+    case Split::public_data:
+      break;
+  }
+  HYFREEDP_CHECK(false, "this dataset has no split '" + to_string(which) + "'");
+  return test;
+}
+
+}  // namespace hyfreedp::datasets
