@@ -1,0 +1,157 @@
+#include "baselines/baseline.h"
+
+#include <map>
+#include <utility>
+
+#include "harness/base/text.h"
+#include "harness/random/stream.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+using Distribution = accounting::Selection::Distribution;
+
+constexpr std::pair<Composition::Rule, const char*> kRules[] = {{Composition::Rule::none, "none"},
+                                                                {Composition::Rule::trial, "trial"},
+                                                                {Composition::Rule::sum, "sum"},
+                                                                {Composition::Rule::selection, "selection"}};
+constexpr std::pair<Distribution, const char*> kDistributions[] = {
+    {Distribution::truncated_negative_binomial, "truncated-negative-binomial"},
+    {Distribution::poisson, "poisson"},
+    {Distribution::liu_talwar, "liu-talwar"}};
+
+template <class Table, class Value>
+std::string name_in(const Table& table, Value value) {
+  for (const auto& [known, name] : table) {
+    if (known == value) return name;
+  }
+  return "?";
+}
+
+template <class Value, class Table>
+Result<Value> value_in(const Table& table, const std::string& name, const std::string& where) {
+  std::vector<std::string> names;
+  for (const auto& [known, text] : table) {
+    if (name == text) return known;
+    names.emplace_back(text);
+  }
+  return error(where + ": unknown '" + name + "'; one of " + join(names, ", "));
+}
+
+// A selection's base runs in parallel on the splits it reads, so it is priced on each split by itself: the
+// guarantee is the largest over splits (event.h).
+std::vector<accounting::Event> selection_by_split(const accounting::Selection& selection,
+                                                  const std::vector<accounting::Event>& base) {
+  std::map<std::string, accounting::Selection> by_split;
+  for (const auto& event : base) {
+    auto& mine = by_split.try_emplace(event.split, selection).first->second;
+    mine.base.push_back(event);
+    mine.base.back().split.clear();
+  }
+  std::vector<accounting::Event> events;
+  for (auto& [split, mine] : by_split) events.push_back({std::move(mine), split});
+  return events;
+}
+
+}  // namespace
+
+json::object Composition::to_json() const {
+  json::object object{{"rule", name_in(kRules, rule)}, {"trials", json::value_from(trials)}};
+  if (rule == Rule::selection) {
+    object["selection"] = json::object{{"distribution", name_in(kDistributions, selection.distribution)},
+                                       {"eta", selection.eta},
+                                       {"mean", selection.mean}};
+  }
+  return object;
+}
+
+Result<Composition> Composition::from_json(const json::object& object, const std::string& where) {
+  Composition composition;
+  const auto rule_name = get_string(object, "rule", where);
+  if (!rule_name) return rule_name.error();
+  const auto rule = value_in<Rule>(kRules, *rule_name, where + ".rule");
+  if (!rule) return rule.error();
+  composition.rule = *rule;
+  const auto* trials = object.if_contains("trials");
+  if (trials == nullptr || !trials->is_array()) return error(where + ": 'trials' must be a list");
+  for (const auto& id : trials->get_array()) {
+    if (!id.is_string()) return error(where + ": 'trials' must be a list of trial ids");
+    composition.trials.emplace_back(id.get_string());
+  }
+  if (*rule != Rule::selection) return composition;
+  const auto* selection = object.if_contains("selection");
+  if (selection == nullptr || !selection->is_object()) {
+    return error(where + ": rule selection needs an object 'selection'");
+  }
+  const std::string inner = where + ".selection";
+  const auto name = get_string(selection->get_object(), "distribution", inner);
+  const auto eta = get_double(selection->get_object(), "eta", inner);
+  const auto mean = get_double(selection->get_object(), "mean", inner);
+  if (!name) return name.error();
+  if (!eta) return eta.error();
+  if (!mean) return mean.error();
+  const auto distribution = value_in<Distribution>(kDistributions, *name, inner + ".distribution");
+  if (!distribution) return distribution.error();
+  composition.selection = {.distribution = *distribution, .eta = *eta, .mean = *mean, .base = {}};
+  return composition;
+}
+
+Result<accounting::Events> compose(
+    const Composition& composition,
+    const std::function<Result<std::vector<accounting::Event>>(const std::string& id)>& executed) {
+  accounting::Events events;
+  if (composition.rule == Composition::Rule::none) return events;
+  if (composition.trials.empty()) return error("a composition with a cost must list at least one trial");
+  for (const auto& id : composition.trials) {
+    auto of_trial = executed(id);
+    if (!of_trial) return of_trial.error();
+    if (composition.rule == Composition::Rule::selection) {
+      events.events = selection_by_split(composition.selection, *of_trial);
+      return events;
+    }
+    events.events.insert(events.events.end(), of_trial->begin(), of_trial->end());
+    if (composition.rule == Composition::Rule::trial) return events;
+  }
+  return events;
+}
+
+std::string to_string(Label label) {
+  switch (label) {
+    case Label::end_to_end:
+      return "end-to-end DP";
+    case Label::oracle:
+      return "oracle";
+    case Label::simulated:
+      return "simulated";
+    case Label::non_private:
+      return "non-private";
+  }
+  return "?";
+}
+
+Result<const Baseline*> find_baseline(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& baseline : registry()) {
+    if (baseline.name == name) return &baseline;
+    names.push_back(baseline.name);
+  }
+  return error("unknown method '" + name + "'." + did_you_mean(name, names) +
+               " Known methods: " + join(names, ", ") + ".");
+}
+
+double draw(const Cell& cell, const std::string& what, std::int64_t index) {
+  const json::array address{"baseline draw",
+                            cell.base.noise_seed.value_or("public draws"),
+                            cell.panel,
+                            cell.row,
+                            cell.epsilon ? number(*cell.epsilon) : json::value("inf"),
+                            cell.seed,
+                            what};
+  double uniform = 0;
+  random::fill_uniforms(random::key_from_seed(canonical_json(address)),
+                        {.purpose = random::Purpose::selection}, static_cast<std::uint64_t>(index),
+                        {&uniform, 1});
+  return uniform;
+}
+
+}  // namespace hyfreedp::baselines

@@ -1,0 +1,40 @@
+#include "baselines/dpadamwosm.h"
+
+#include "baselines/support.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+const std::vector<OptionSpec>& rule_options() {
+  return optimizers::find_optimizer("dpadamwosm").value()->options;
+}
+
+Result<trial::TrialConfig> make(const Cell& cell) {
+  const auto noise = plain_noise(cell, cell.epsilon);
+  if (!noise) return noise.error();
+  auto config = at_rate(cell, *noise, double_or(cell.options, "alpha", 1e-3));
+  config.optimizer = optimizer("dpadamwosm", subset(cell.options, rule_options()));
+  config.privacy.clipping = trial::Clipping::abadi;
+  config.privacy.clipping_constant = double_or(cell.options, "clipping_threshold", 1);
+  return config;
+}
+
+}  // namespace
+
+Baseline dpadamwosm() {
+  Baseline baseline{.name = "dpadamwosm",
+                    .title = "DPAdamWOSM",
+                    .source = "Mohapatra et al., AAAI 2022",
+                    .summary = "Adam without second moments at its default rate; nothing is tuned.",
+                    .has_non_private_arm = false,
+                    .options = {real_option("alpha", 1e-3, 1e-12, 1e6, "learning rate"),
+                                real_option("clipping_threshold", 1, 1e-12, 1e6, "C of per-sample clipping")},
+                    .next = {},
+                    .conclude = {}};
+  for (const auto& option : rule_options()) baseline.options.push_back(option);
+  make_single_run(baseline, make);
+  return baseline;
+}
+
+}  // namespace hyfreedp::baselines

@@ -1,0 +1,17 @@
+// NonDP-GS: a grid of learning rates, the best run kept, the search not charged ("upper bound").
+// Liu & Bu, ICLR 2025, section 5: eta in {5e-5, 1e-4, 5e-4, 1e-3, 5e-3}. The paper does not say on what the
+// best is chosen; here it is the un-noised accuracy on private_validation, so the row is an oracle: its
+// epsilon is that of the reported run alone.
+#pragma once
+
+#include "baselines/support.h"
+
+namespace hyfreedp::baselines {
+
+Baseline nondp_gs();
+
+// The grid's runs at the cell's full budget; equal grids of several rows are the same trials.
+Result<std::vector<trial::TrialConfig>> oracle_grid(const Cell& cell, std::optional<double> epsilon,
+                                                    const std::vector<double>& rates);
+
+}  // namespace hyfreedp::baselines

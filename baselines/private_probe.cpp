@@ -1,0 +1,98 @@
+#include "baselines/private_probe.h"
+
+#include <fmt/format.h>
+
+#include "baselines/memo.h"
+#include "baselines/support.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+constexpr int kPoints = 3;  // losses at w, w - h u, w + h u
+
+bool as_published(const Cell& cell) { return string_or(cell.options, "accounting", "").starts_with("paper"); }
+
+double probe_rate(const Cell& cell, bool separate) {
+  const double given = double_or(cell.options, "probe_sample_rate", 0);
+  return separate && given > 0 ? given : cell.base.privacy.sample_rate;
+}
+
+Result<accounting::ProbeSplit> split(const Cell& cell, double epsilon) {
+  const auto mode = accounting::probe_accounting_from(string_or(cell.options, "accounting", ""));
+  if (!mode) return mode.error();
+  const bool separate = *mode == accounting::ProbeAccounting::separate_batch;
+  auto accountant = string_or(cell.options, "accountant", "auto");
+  if (accountant == "auto") accountant = as_published(cell) ? "rdp" : "pld";
+  const accounting::ProbeSplitRequest request{.sample_rate = cell.base.privacy.sample_rate,
+                                              .steps = cell.base.steps,
+                                              .interval = int_or(cell.options, "interval", 5),
+                                              .points = kPoints,
+                                              .gamma = double_or(cell.options, "gamma", 1.01),
+                                              .probe_sample_rate = separate ? probe_rate(cell, true) : 0,
+                                              .epsilon = epsilon,
+                                              .delta = cell.delta,
+                                              .mode = *mode,
+                                              .accountant = accountant};
+  static Memo<accounting::ProbeSplit> memo;
+  const auto key = fmt::format("{} {} {} {} {} {} {} {} {}", request.sample_rate, request.steps,
+                               request.interval, request.gamma, request.probe_sample_rate, request.epsilon,
+                               request.delta, accounting::to_string(*mode), accountant);
+  return memo.get(key, [&] { return accounting::split_budget(request); });
+}
+
+Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& controller_name) {
+  trial::TrialConfig config = cell.base;
+  const auto& table = optimizers::find_controller(controller_name).value()->options;
+  config.controller = controller(controller_name, subset(cell.options, table));
+  const auto pricing = string_or(cell.options, "accounting", "");
+  const bool separate = pricing == "separate-batch";
+  const double rate = probe_rate(cell, separate);
+  auto& privacy = config.privacy;
+  privacy.probe = trial::ProbePlan{
+      .separate_batch = separate,
+      .sample_rate = rate,
+      .batch_size = separate ? rate * static_cast<double>(privacy.population) : privacy.batch_size,
+      .noise = 0,
+      .points = kPoints,
+      .interval = int_or(cell.options, "interval", 5)};
+  if (!cell.epsilon) return config;
+  const auto budget = split(cell, *cell.epsilon);
+  if (!budget) return budget.error();
+  privacy.gradient_noise = budget->sigma_g;
+  privacy.probe->noise = budget->sigma_l;
+  privacy.accounting = pricing;
+  return config;
+}
+
+void describe(const Cell& cell, Conclusion& conclusion) {
+  if (!cell.epsilon || !as_published(cell)) return;
+  conclusion.claimed_epsilon = cell.epsilon;
+  const auto pricing = string_or(cell.options, "accounting", "");
+  conclusion.flags.push_back(pricing == "paper" ? "paper accounting: epsilon understated"
+                                                : "paper appendix accounting: a 2 delta statement");
+  conclusion.footnotes.push_back(
+      "Noise as the paper sets it: probes and gradients of one batch are priced as if each had its own "
+      "batch. The "
+      "claimed epsilon is the target; the one printed is derived from the executed events.");
+}
+
+}  // namespace
+
+void run_probing_controller(Baseline& baseline, const std::string& controller_name,
+                            const std::vector<std::string>& pricing) {
+  baseline.options = {
+      choice_option("accounting", pricing, "how probes and gradients share the budget; see private_probe.h"),
+      choice_option("accountant", {"auto", "pld", "rdp"},
+                    "that sets the noise; auto: rdp as published, else pld"),
+      real_option("gamma", 1.01, 1.0001, 100, "sigma_g over the noise without probes"),
+      real_option("probe_sample_rate", 0, 0, 1, "of a separate probe batch; 0: that of the gradient")};
+  for (const auto& option : optimizers::find_controller(controller_name).value()->options) {
+    baseline.options.push_back(option);
+  }
+  make_single_run(
+      baseline, [controller_name](const Cell& cell) { return probing_trial(cell, controller_name); },
+      describe);
+}
+
+}  // namespace hyfreedp::baselines

@@ -1,0 +1,28 @@
+// A method that is one private run whose learning rate is fitted from privatized losses (HyFreeDP and
+// HyFreeDP+).
+//
+// One budget pays gradients and probes: sigma_g = gamma sigma, sigma_l from what is left (Liu & Bu, ICLR
+// 2025, Algorithm 2; accounting::split_budget). How it is priced is the option `accounting`:
+//   folded          probes on the gradient's own batch, folded before amplification: sound
+//   separate-batch  probes on their own Poisson batch: sound
+//   paper           as published: same batch, priced as if each release had its own. Understates epsilon: the
+//   row
+//                   claims the target, carries a flag, and its real epsilon is derived from the executed
+//                   events
+//   paper-appendix  appendix C: two epsilons added; flagged likewise
+// In the non-private arm the probes are exact.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "baselines/baseline.h"
+
+namespace hyfreedp::baselines {
+
+// Fills in options (the controller's own, and how the budget is split), next and conclude. `pricing`: the
+// choices of `accounting`, the default first.
+void run_probing_controller(Baseline& baseline, const std::string& controller_name,
+                            const std::vector<std::string>& pricing);
+
+}  // namespace hyfreedp::baselines

@@ -1,0 +1,19 @@
+// Every method, in the order that `hyfreedp list methods` prints. To add one: one include, one line.
+#include "baselines/d_adaptation.h"
+#include "baselines/dpadamwosm.h"
+#include "baselines/hyfreedp.h"
+#include "baselines/hyfreedp_plus.h"
+#include "baselines/nondp_gs.h"
+#include "baselines/prodigy.h"
+#include "baselines/template.h"
+
+namespace hyfreedp::baselines {
+
+const std::vector<Baseline>& registry() {
+  static const std::vector<Baseline> all = {
+      nondp_gs(), d_adaptation(), prodigy(), dpadamwosm(), hyfreedp(), hyfreedp_plus(), fixed_rate(),
+  };
+  return all;
+}
+
+}  // namespace hyfreedp::baselines

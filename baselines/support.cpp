@@ -1,0 +1,218 @@
+#include "baselines/support.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include "baselines/memo.h"
+#include "harness/base/text.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+// A resolved object cannot fail its own table; value() throws where the program itself is wrong.
+trial::Named resolved(const optimizers::Facts& facts, const json::object& given) {
+  return {facts.name, resolve_options(facts.options, given, facts.name).value()};
+}
+
+json::array to_array(const std::vector<double>& values) {
+  json::array array;
+  for (const double value : values) array.emplace_back(value);
+  return array;
+}
+
+}  // namespace
+
+OptionSpec real_option(std::string name, double otherwise, double min, double max, std::string help,
+                       std::string unit) {
+  return {.name = std::move(name),
+          .type = OptionType::real,
+          .otherwise = number(otherwise),
+          .help = std::move(help),
+          .unit = std::move(unit),
+          .min = min,
+          .max = max};
+}
+
+OptionSpec integer_option(std::string name, std::int64_t otherwise, double min, double max,
+                          std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::integer,
+          .otherwise = otherwise,
+          .help = std::move(help),
+          .min = min,
+          .max = max};
+}
+
+OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::choice,
+          .otherwise = json::value(choices.front()),
+          .help = std::move(help),
+          .choices = choices};
+}
+
+OptionSpec grid_option(std::string name, const std::vector<double>& otherwise, std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::real_list,
+          .otherwise = to_array(otherwise),
+          .help = std::move(help),
+          .min = 1e-12,
+          .max = 1e6};
+}
+
+std::vector<double> list_of(const json::object& options, const std::string& name) {
+  std::vector<double> values;
+  for (const auto& value : options.at(name).as_array()) values.push_back(to_double(value, name).value());
+  return values;
+}
+
+std::vector<OptionSpec> with_default(std::vector<OptionSpec> table, const std::string& name,
+                                     json::value value) {
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const auto& option) { return option.name == name; });
+  HYFREEDP_CHECK(found != table.end(), "no option " + name);
+  found->otherwise = std::move(value);
+  return table;
+}
+
+json::object subset(const json::object& options, const std::vector<OptionSpec>& table) {
+  json::object picked;
+  for (const auto& option : table) {
+    if (const auto* value = options.if_contains(option.name)) picked[option.name] = *value;
+  }
+  return picked;
+}
+
+trial::Named optimizer(const std::string& name, const json::object& given) {
+  return resolved(*optimizers::find_optimizer(name).value(), given);
+}
+
+trial::Named controller(const std::string& name, const json::object& given) {
+  return resolved(*optimizers::find_controller(name).value(), given);
+}
+
+const std::vector<double>& paper_grid() {
+  static const std::vector<double> grid = {5e-5, 1e-4, 5e-4, 1e-3, 5e-3};
+  return grid;
+}
+
+const std::vector<double>& wide_grid() {
+  static const std::vector<double> grid = {5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2};
+  return grid;
+}
+
+Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon) {
+  if (!epsilon) return 0.0;
+  static Memo<double> memo;
+  const double rate = cell.base.privacy.sample_rate;
+  const auto steps = cell.base.steps;
+  return memo.get(fmt::format("{} {} {} {}", rate, steps, *epsilon, cell.delta), [&]() -> Result<double> {
+    const auto calibration = accounting::calibrate_gaussian(rate, steps, *epsilon, cell.delta);
+    if (!calibration) return calibration.error();
+    return calibration->noise_multiplier;
+  });
+}
+
+trial::TrialConfig at_rate(const Cell& cell, double noise, double rate) {
+  trial::TrialConfig config = cell.base;
+  config.privacy.gradient_noise = noise;
+  config.controller = controller("constant", {{"lr", rate}});
+  return config;
+}
+
+const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config) {
+  const std::string id = config.id();
+  const auto found = std::find_if(finished.begin(), finished.end(),
+                                  [&](const FinishedTrial& trial) { return trial.id == id; });
+  return found == finished.end() ? nullptr : &*found;
+}
+
+std::vector<trial::TrialConfig> unfinished(const std::vector<trial::TrialConfig>& wanted, Finished finished) {
+  std::vector<trial::TrialConfig> missing;
+  for (const auto& config : wanted) {
+    if (find_finished(finished, config) == nullptr) missing.push_back(config);
+  }
+  return missing;
+}
+
+void make_independent(std::vector<trial::TrialConfig>& configs) {
+  std::set<std::string> taken;
+  for (auto& config : configs) {
+    while (!taken.insert(config.id()).second) ++config.repetition;
+  }
+}
+
+const FinishedTrial* best_of(const std::vector<trial::TrialConfig>& configs, Finished finished,
+                             const Score& score) {
+  const FinishedTrial* best = nullptr;
+  for (const auto& config : configs) {
+    const auto* candidate = find_finished(finished, config);
+    if (candidate == nullptr || candidate->failed || !score(*candidate)) continue;
+    if (best == nullptr || *score(*candidate) > *score(*best)) best = candidate;
+  }
+  return best;
+}
+
+std::optional<double> oracle_score(const FinishedTrial& trial) { return trial.oracle_validation; }
+std::optional<double> released_score(const FinishedTrial& trial) { return trial.released_score; }
+
+Composition one_trial(std::string id) {
+  return {.rule = Composition::Rule::trial, .trials = {std::move(id)}, .selection = {}};
+}
+
+Composition no_cost() { return {.rule = Composition::Rule::none, .trials = {}, .selection = {}}; }
+
+Conclusion failed(std::string kind, std::string message) {
+  Conclusion conclusion;
+  conclusion.composition = no_cost();
+  conclusion.failure = Failure{std::move(kind), std::move(message)};
+  return conclusion;
+}
+
+Conclusion infeasible(const Error& error) { return failed("infeasible-epsilon", error.message); }
+
+Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished) {
+  std::set<std::string> kinds;
+  Composition composition{.rule = Composition::Rule::sum, .trials = {}, .selection = {}};
+  for (const auto& config : configs) {
+    const auto* trial = find_finished(finished, config);
+    if (trial == nullptr) continue;
+    kinds.insert(trial->failed ? trial->failure_kind : "no score");
+    composition.trials.push_back(trial->id);
+  }
+  auto conclusion =
+      failed("all-trials-failed", fmt::format("None of the {} runs can be reported ({}).", configs.size(),
+                                              join({kinds.begin(), kinds.end()}, ", ")));
+  conclusion.composition = std::move(composition);
+  return conclusion;
+}
+
+void make_single_run(Baseline& baseline, const MakeTrial& make, const Describe& describe) {
+  const Label label = baseline.label;
+  baseline.next = [make](const Cell& cell, Finished finished) -> Result<std::vector<trial::TrialConfig>> {
+    const auto config = make(cell);
+    if (!config) return std::vector<trial::TrialConfig>{};
+    return unfinished({*config}, finished);
+  };
+  baseline.conclude = [make, describe, label](const Cell& cell, Finished finished) -> Result<Conclusion> {
+    const auto config = make(cell);
+    if (!config) return infeasible(config.error());
+    const auto* trial = find_finished(finished, *config);
+    if (trial == nullptr) return error("the run " + config->id() + " has not finished");
+    Conclusion conclusion;
+    conclusion.composition = cell.epsilon ? one_trial(trial->id) : no_cost();
+    conclusion.label = cell.epsilon ? label : Label::non_private;
+    if (trial->failed) {
+      conclusion.failure = Failure{trial->failure_kind, "The run failed: " + trial->failure_kind + "."};
+    } else {
+      conclusion.reported_trial = trial->id;
+    }
+    if (describe) describe(cell, conclusion);
+    return conclusion;
+  };
+}
+
+}  // namespace hyfreedp::baselines

@@ -1,0 +1,73 @@
+// What most methods share: options, trials at a given noise and learning rate, waiting, picking, failing.
+//
+// All functions are pure; calibrations are memoised (memo.h), which changes their speed only.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baselines/baseline.h"
+
+namespace hyfreedp::baselines {
+
+using Finished = std::span<const FinishedTrial>;
+
+// Options, declared in one line each.
+OptionSpec real_option(std::string name, double otherwise, double min, double max, std::string help,
+                       std::string unit = {});
+OptionSpec integer_option(std::string name, std::int64_t otherwise, double min, double max, std::string help);
+// The first choice is the default.
+OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help);
+// Learning rates; may be empty, which makes the cell fail with "empty-grid".
+OptionSpec grid_option(std::string name, const std::vector<double>& otherwise, std::string help);
+std::vector<double> list_of(const json::object& options, const std::string& name);
+// `table` with another default for one option.
+std::vector<OptionSpec> with_default(std::vector<OptionSpec> table, const std::string& name,
+                                     json::value value);
+// The members of `options` that `table` declares.
+json::object subset(const json::object& options, const std::vector<OptionSpec>& table);
+
+// The optimizer or controller of that name with every default filled in. The given options come from resolved
+// options of the same table, so a mismatch is a programming error and throws.
+trial::Named optimizer(const std::string& name, const json::object& given);
+trial::Named controller(const std::string& name, const json::object& given);
+
+// The learning rates of the HyFreeDP paper's grid search, and that grid with three larger rates.
+const std::vector<double>& paper_grid();
+const std::vector<double>& wide_grid();
+
+// sigma of plain DP training of the cell's length at `epsilon`, by PLD; 0 in the non-private arm.
+Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon);
+// The cell's base at gradient noise sigma (0: non-private) and a constant learning rate.
+trial::TrialConfig at_rate(const Cell& cell, double noise, double rate);
+
+const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config);
+// The wanted trials that have not finished, in order.
+std::vector<trial::TrialConfig> unfinished(const std::vector<trial::TrialConfig>& wanted, Finished finished);
+// Counts up `repetition` of configs that occur earlier in the list, so that equal draws are independent runs.
+void make_independent(std::vector<trial::TrialConfig>& configs);
+
+// The first of `configs` with the largest score among those that finished without failure; null when there is
+// none.
+using Score = std::function<std::optional<double>(const FinishedTrial&)>;
+const FinishedTrial* best_of(const std::vector<trial::TrialConfig>& configs, Finished finished,
+                             const Score& score);
+std::optional<double> oracle_score(const FinishedTrial& trial);
+std::optional<double> released_score(const FinishedTrial& trial);
+
+Composition one_trial(std::string id);
+Composition no_cost();
+Conclusion failed(std::string kind, std::string message);
+Conclusion infeasible(const Error& error);
+// All of `configs` failed: the kinds that occurred, and what they cost.
+Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished);
+
+// A method that is one training run: next and conclude from the function that makes its config. An error of
+// `make` is an infeasible epsilon; `describe` adds label, flags and claims to the conclusion.
+using MakeTrial = std::function<Result<trial::TrialConfig>(const Cell&)>;
+using Describe = std::function<void(const Cell&, Conclusion&)>;
+void make_single_run(Baseline& baseline, const MakeTrial& make, const Describe& describe = {});
+
+}  // namespace hyfreedp::baselines
