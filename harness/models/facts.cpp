@@ -43,12 +43,12 @@ Result<const Facts*> find_model(const std::string& name) {
     if (facts.name == name) return &facts;
     names.push_back(facts.name);
   }
-  return error("unknown model '" + name + "'." + did_you_mean(name, names) + " Known models: " + join(names, ", ") +
-               ".");
+  return error("unknown model '" + name + "'." + did_you_mean(name, names) +
+               " Known models: " + join(names, ", ") + ".");
 }
 
-Result<std::int64_t> parameter_count(const std::string& name, const json::object& options, std::int64_t features,
-                                     std::int64_t classes) {
+Result<std::int64_t> parameter_count(const std::string& name, const json::object& options,
+                                     std::int64_t features, std::int64_t classes) {
   auto found = find_model(name);
   if (!found) return found.error();
   if (name == "linear") return (features + 1) * classes;

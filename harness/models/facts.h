@@ -18,8 +18,9 @@ struct Facts {
 
 const std::vector<Facts>& model_facts();
 Result<const Facts*> find_model(const std::string& name);
-// Number of trainable parameters under resolved options, for inputs of `features` values and `classes` outputs.
-Result<std::int64_t> parameter_count(const std::string& name, const json::object& options, std::int64_t features,
-                                     std::int64_t classes);
+// Number of trainable parameters under resolved options, for inputs of `features` values and `classes`
+// outputs.
+Result<std::int64_t> parameter_count(const std::string& name, const json::object& options,
+                                     std::int64_t features, std::int64_t classes);
 
 }  // namespace hyfreedp::models

@@ -1,0 +1,14 @@
+// Initial weights from a keyed stream: public, and equal for equal keys on every device.
+//   zero   all 0
+//   he     weight [out, in]: N(0, 2 / in) (He et al., arXiv:1502.01852); biases 0
+// Tensor t of the layout draws from address (step 0, tensor t, purpose initialisation).
+#pragma once
+
+#include "harness/models/network.h"
+#include "harness/random/stream.h"
+
+namespace hyfreedp::models {
+
+void fill_he(Network& network, const std::string& layer, const random::Key& key);
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,76 @@
+// The contract of a layer that knows its own per-sample gradients ("book-keeping", Bu et al.,
+// arXiv:2210.00038).
+//
+// One forward pass records, for each application of a layer, its input a; one backward pass adds the gradient
+// b of each sample's own loss with respect to the layer's output. From (a, b) alone a layer's rules give
+//   squared norm   of each sample's gradient, without forming it       [B], float64
+//   clipped sum    sum_i c_i g_i, for factors c_i known only after all layers' norms are
+// so that no per-sample gradient is kept and the backward pass runs once.
+//
+// Invariants
+//   - Row i of every recorded tensor belongs to sample i and depends on sample i alone: a layer that mixes
+//   samples
+//     (BatchNorm) cannot keep this contract.
+//   - A layer applied several times in one pass has one Use for each; its gradient is the sum over them, so
+//   squared
+//     norms include the cross terms.
+//   - Norms are accumulated in float32 or wider and summed over layers in float64.
+//   - A trainable parameter that ruled_parameters() leaves out is an error that names it (network.h), never a
+//     parameter that silently goes without clipping.
+//
+// Called by: harness/models/network. To add a layer: copy linear.h and linear.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <torch/types.h>
+#include <vector>
+
+namespace hyfreedp::models {
+
+struct ParameterSpec {
+  std::string name;  // within the layer: "weight"
+  std::vector<std::int64_t> shape;
+};
+
+// A parameter as its layer holds it: a view of the network's storage.
+struct BoundParameter {
+  torch::Tensor value;
+  bool trainable = true;
+};
+
+// One application of a layer in a recorded pass. First dimension of each: sample.
+struct Use {
+  torch::Tensor input;
+  torch::Tensor output;
+  torch::Tensor output_gradient;  // of each sample's own loss; set by the backward pass
+};
+
+class Layer {
+ public:
+  virtual ~Layer() = default;
+
+  virtual std::vector<ParameterSpec> parameters() const { return {}; }
+  // Once, in the order of parameters().
+  virtual void bind(std::vector<BoundParameter> parameters) { (void)parameters; }
+  // Names of the parameters that the two rules below account for.
+  virtual std::vector<std::string> ruled_parameters() const { return {}; }
+
+  virtual torch::Tensor forward(const torch::Tensor& input) const = 0;
+  // Gradient of each sample's loss with respect to the layer's input.
+  virtual torch::Tensor input_gradient(const Use& use) const = 0;
+
+  // squared_norms[i] += ||gradient of sample i's loss with respect to the trainable parameters||^2.
+  virtual void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const {
+    (void)uses, (void)squared_norms;
+  }
+  // sums[p] += sum_i factors[i] * gradient of sample i's loss with respect to parameter p; sums[p] has the
+  // shape of parameter p and is undefined where p is frozen. Undefined factors: all 1.
+  virtual void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+                                std::span<torch::Tensor> sums) const {
+    (void)uses, (void)factors, (void)sums;
+  }
+};
+
+}  // namespace hyfreedp::models

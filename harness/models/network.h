@@ -1,0 +1,83 @@
+// A sequence of layers over one flat vector of trainable parameters.
+//
+// parameters() is [d], contiguous; every trainable tensor of every layer is a view of a slice of it, so that
+// the optimizer, the noise and a probe's perturbation work on one vector. Frozen tensors are kept apart and
+// cost no gradient: the backward pass ends at the lowest layer that trains.
+//
+//   slice      `layout` entry "fc1.weight" at [offset, offset + size), row-major
+//   reuse      the same layer may stand at several places of the sequence (shared weights)
+//   frozen     a parameter whose name is not trainable under `trainable`
+//
+// A recorded pass: record() -> logits; backward(gradient of each sample's loss w.r.t. its logits); then
+// squared_norms() and add_clipped_sum(), any number of times, until the next record(). Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "harness/base/result.h"
+#include "harness/models/layer.h"
+
+namespace hyfreedp::models {
+
+struct Slice {
+  std::string name;  // LAYER.PARAMETER
+  std::vector<std::int64_t> shape;
+  std::int64_t offset = 0;
+  std::int64_t size = 0;
+};
+
+class Network {
+ public:
+  struct Place {
+    std::string name;  // prefix of the layer's parameters; two places of one name share the layer
+    std::shared_ptr<Layer> layer;
+  };
+  using Trainable = std::function<bool(const std::string& parameter)>;
+
+  // All parameters start at zero. An error names every trainable parameter that no layer rule covers, and a
+  // name that two different layers claim.
+  static Result<Network> make(std::vector<Place> places, const torch::TensorOptions& options,
+                              const Trainable& trainable = {});
+
+  const std::vector<Slice>& layout() const { return layout_; }  // trainable, in order of the flat vector
+  const std::vector<Slice>& frozen_layout() const { return frozen_layout_; }
+  std::int64_t dimension() const { return parameters_.numel(); }
+  torch::Tensor& parameters() { return parameters_; }
+  const torch::Tensor& parameters() const { return parameters_; }
+  // A view of one tensor, trainable or frozen, by name; undefined where there is none.
+  torch::Tensor tensor(const std::string& name) const;
+
+  torch::Tensor forward(const torch::Tensor& input) const;
+  torch::Tensor record(const torch::Tensor& input);
+  void backward(const torch::Tensor& logit_gradient);
+  // [B], float64: squared norm of each sample's gradient over all trainable parameters.
+  torch::Tensor squared_norms() const;
+  // sum [d] += sum_i factors[i] g_i. Undefined factors: all 1.
+  void add_clipped_sum(const torch::Tensor& factors, torch::Tensor& sum) const;
+  // Forgets the samples of `rows` ([B], bool): zeroes what was recorded of them, so that a sample whose
+  // numbers are not finite cannot spoil the others' sum.
+  void drop_samples(const torch::Tensor& rows);
+
+ private:
+  struct Owner {
+    std::string name;
+    std::shared_ptr<Layer> layer;
+    std::vector<Use> uses;
+    std::vector<std::ptrdiff_t> slices;  // of its parameters in layout_; -1: frozen
+    bool trains = false;
+  };
+
+  Result<void> check_coverage() const;
+  void bind_parameters(const torch::TensorOptions& options, const Trainable& trainable);
+
+  std::vector<Owner> owners_;
+  std::vector<std::size_t> sequence_;  // places, as indices of owners_
+  std::vector<Slice> layout_;
+  std::vector<Slice> frozen_layout_;
+  torch::Tensor parameters_;
+  torch::Tensor frozen_;
+};
+
+}  // namespace hyfreedp::models
