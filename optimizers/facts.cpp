@@ -161,7 +161,8 @@ Facts dog_facts() {
           .source = "Ivgi, Hinder and Carmon 2023, arXiv:2302.12022",
           .options = {real("reps_rel", 1e-6, kTiny, kInfinity, "first distance, relative to 1 + ||x0||"),
                       real("eps", 1e-8, 0, kInfinity, "added to the sum of squared gradient norms"),
-                      weight_decay(0, kCoupled)},
+                      weight_decay(0, kCoupled),
+                      flag("average", false, "evaluate the polynomial-decay average of the iterates")},
           .owns_step_size = true};
 }
 

@@ -1,10 +1,13 @@
 // The contract of a learning-rate controller: constant, schedule, or fitted from privatized losses.
 //
 // Invariants
-//   - It never sees a raw loss. Before step t the trainer asks wants_probe(t); if it does, the trainer evaluates the
-//     per-sample losses at w - x u for the abscissas x it asks for, clamps each to [0, loss_bound], sums, adds noise
-//     of sigma_l * loss_bound, divides by the public batch size, books the event, and hands the results to observe().
-//   - loss_bound (R_l), radius and step size are functions of earlier released values and public constants only.
+//   - It never sees a raw loss. Before step t the trainer asks wants_probe(t); if it does, the trainer
+//   evaluates the
+//     per-sample losses at w - x u for the abscissas x it asks for, clamps each to [0, loss_bound], sums,
+//     adds noise of sigma_l * loss_bound, divides by the public batch size, books the event, and hands the
+//     results to observe().
+//   - loss_bound (R_l), radius and step size are functions of earlier released values and public constants
+//   only.
 //   - State is enumerable, as for an optimizer.
 // Called by: harness/training/trainer. Registered in optimizers/registry.cpp, facts in optimizers/facts.h.
 #pragma once
@@ -40,15 +43,22 @@ class LearningRateController {
     std::int64_t classes = 0;
   };
   virtual void begin(const Start& start) = 0;
-  virtual bool wants_probe(std::int64_t step) const { (void)step; return false; }
-  virtual ProbeRequest request(std::int64_t step) const { (void)step; return {}; }
+  virtual bool wants_probe(std::int64_t step) const {
+    (void)step;
+    return false;
+  }
+  virtual ProbeRequest request(std::int64_t step) const {
+    (void)step;
+    return {};
+  }
   virtual void observe(std::int64_t step, const ProbeResult& result) { (void)step, (void)result; }
   // The step size of step t, after any probe of that step.
   virtual double learning_rate(std::int64_t step) const = 0;
 
   virtual std::map<std::string, double> state_scalars() const { return {}; }
   virtual void restore_scalars(const std::map<std::string, double>& scalars) { (void)scalars; }
-  // Worth plotting after a probe (R_l, H, G, radius, ...) and counts of decisions ("accepted", "H_nonpositive", ...).
+  // Worth plotting after a probe (R_l, H, G, radius, ...) and counts of decisions ("accepted",
+  // "H_nonpositive", ...).
   virtual std::map<std::string, double> scalars() const { return {}; }
   virtual std::map<std::string, std::int64_t> decisions() const { return {}; }
   virtual std::string last_decision() const { return ""; }

@@ -2,14 +2,19 @@
 //
 // Invariants
 //   - It sees privatized gradients only, so all it computes is post-processing and costs no privacy.
-//   - advance() moves the moments exactly once per training step and writes `direction` u; the trainer then steps
-//     w <- w - eta * u. What a probe looks at (w - h * u) is therefore exactly what a step would do, decoupled weight
-//     decay included.
-//   - An optimizer that owns its step size (Prodigy, D-Adaptation, DoG, ...) returns u with the step size already in
-//     it and is run with eta = 1; owns_step_size() says so, and `learning_rate` is then its own lr multiplier.
-//   - Parameters, gradient and direction are one flat contiguous vector [d] (float32 in training, float64 in tests);
+//   - advance() moves the moments exactly once per training step and writes `direction` u; the trainer then
+//   steps
+//     w <- w - eta * u. What a probe looks at (w - h * u) is therefore exactly what a step would do,
+//     decoupled weight decay included.
+//   - An optimizer that owns its step size (Prodigy, D-Adaptation, DoG, ...) returns u with the step size
+//   already in
+//     it and is run with eta = 1; owns_step_size() says so, and `learning_rate` is then its own lr
+//     multiplier.
+//   - Parameters, gradient and direction are one flat contiguous vector [d] (float32 in training, float64 in
+//   tests);
 //     `layout` names the tensors in it, for rules that look at single tensors.
-//   - State is enumerable: everything that a later step depends on is in state_tensors() and state_scalars(), so
+//   - State is enumerable: everything that a later step depends on is in state_tensors() and state_scalars(),
+//   so
 //     saving and restoring them resumes bit for bit.
 //   - scalars() are worth plotting (d, lambda, ...); all are functions of released values.
 //
@@ -17,12 +22,11 @@
 // LibTorch: optimizers/facts.h. To add one: copy an existing pair and add one line to both tables.
 #pragma once
 
-#include <torch/types.h>
-
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <torch/types.h>
 #include <utility>
 #include <vector>
 
@@ -49,8 +53,10 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Once, before the first step: `parameters` are the initial weights x0 [d] (copied where a rule needs them).
-  virtual void begin(const torch::Tensor& parameters, const Layout& layout, const RunConstants& constants) = 0;
+  // Once, before the first step: `parameters` are the initial weights x0 [d] (copied where a rule needs
+  // them).
+  virtual void begin(const torch::Tensor& parameters, const Layout& layout,
+                     const RunConstants& constants) = 0;
 
   // One step. `gradient` [d], `parameters` [d] as they are now; writes `direction` [d].
   virtual void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double learning_rate,
@@ -58,7 +64,12 @@ class Optimizer {
 
   virtual bool owns_step_size() const { return false; }
 
-  // Names and tensors / scalars that make up the state; the map's values are the live tensors (write to restore).
+  // Where the rule wants the model evaluated (an average of its iterates [d]); undefined: at the weights
+  // themselves.
+  virtual torch::Tensor evaluation_parameters() const { return {}; }
+
+  // Names and tensors / scalars that make up the state; the map's values are the live tensors (write to
+  // restore).
   virtual std::vector<std::pair<std::string, torch::Tensor>> state_tensors() { return {}; }
   virtual std::map<std::string, double> state_scalars() const { return {}; }
   virtual void restore_scalars(const std::map<std::string, double>& scalars) { (void)scalars; }
@@ -66,7 +77,8 @@ class Optimizer {
   // Worth plotting, by name, after the last advance().
   virtual std::map<std::string, double> scalars() const { return {}; }
 
-  // A typed failure to report beside the result, or "" (e.g. "stuck at d0": the estimate never left its start).
+  // A typed failure to report beside the result, or "" (e.g. "stuck at d0": the estimate never left its
+  // start).
   virtual std::string outcome() const { return ""; }
 };
 

@@ -1,0 +1,47 @@
+// What becomes of the step size after a fit, and of the loss bound after a probe.
+//
+// The step size, from eta in force and eta* = G / H of the fit:
+//   raw    accepted: eta*                                        else: eta       (HyFreeDP as printed)
+//   clamp  accepted: clamp(eta*, eta/2, 2 eta)                   else: eta
+//   gen    accepted: (1 - smoothing) eta + smoothing scale clamp(eta*, eta/2, 2 eta)
+//          nonfinite_loss: eta/2                                 else: eta       (the public GeN code,
+//          smoothing .1)
+//
+// The loss bound R_l of the next probe, from this probe's private losses:
+//   center  the loss at w;   sum  the sum of all of them (Liu and Bu: "in practice")
+//   not finite: R_l stays; then it changes at most by `change` and never falls below `floor`.
+// Source: Liu and Bu, ICLR 2025, algorithm 1; Bu and Xu 2024 (arXiv:2407.02772) and its public code.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace hyfreedp::optimizers {
+
+enum class Acceptance { raw, clamp, gen };
+
+struct AcceptanceRule {
+  Acceptance policy = Acceptance::raw;
+  double smoothing = 0.1;
+  bool linear_scale = false;  // scale 1 - t/T instead of 1
+};
+// Reads acceptance (where the table has it), smoothing and gen_scale.
+AcceptanceRule acceptance_of(const json::object& options);
+
+double next_rate(const AcceptanceRule& rule, const std::string& decision, double eta, double eta_star,
+                 double progress);  // progress: t/T
+
+struct LossBoundRule {
+  bool center = false;
+  double floor = 1e-3;
+  double change = std::numeric_limits<double>::infinity();  // factor >= 1
+};
+LossBoundRule loss_bound_of(const json::object& options);
+
+double next_loss_bound(const LossBoundRule& rule, double bound, const std::vector<double>& abscissas,
+                       const std::vector<double>& losses);
+
+}  // namespace hyfreedp::optimizers

@@ -1,0 +1,42 @@
+// Adam and AdamW, with or without AMSGrad, as torch.optim.Adam and torch.optim.AdamW.
+//
+//   Adam:  g' = g + weight_decay * w      AdamW: g' = g
+//   m <- beta1 m + (1 - beta1) g',  v <- beta2 v + (1 - beta2) g'^2,  amsgrad: v^ <- max(v^, v), else v^ = v
+//   u = m / (1 - beta1^t) / (sqrt(v^ / (1 - beta2^t)) + eps)  [AdamW: + weight_decay * w]
+//
+// Source: Kingma and Ba 2015 (arXiv:1412.6980), algorithm 1; Loshchilov and Hutter 2019 (arXiv:1711.05101),
+// algorithm 2; Reddi, Kale and Kumar 2018 (AMSGrad). t counts from 1.
+#pragma once
+
+#include <memory>
+
+#include "optimizers/optimizer.h"
+
+namespace hyfreedp::optimizers {
+
+struct AdamRule {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  bool decoupled = false;  // AdamW
+  bool amsgrad = false;
+};
+
+struct AdamMoments {
+  torch::Tensor first;           // m [d]
+  torch::Tensor second;          // v [d]
+  torch::Tensor largest_second;  // v^ [d], defined with amsgrad only
+};
+
+// Step t >= 1 with tensor operations.
+void adam_direction(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                    const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction);
+// The same in one pass over dense CPU vectors of one floating type.
+void adam_direction_fused(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                          const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction);
+
+Result<std::unique_ptr<Optimizer>> make_adam(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_adamw(const json::object& options);
+
+}  // namespace hyfreedp::optimizers

@@ -1,0 +1,12 @@
+// One learning rate for all steps.
+#pragma once
+
+#include <memory>
+
+#include "optimizers/learning_rate.h"
+
+namespace hyfreedp::optimizers {
+
+Result<std::unique_ptr<LearningRateController>> make_constant(const json::object& options);
+
+}  // namespace hyfreedp::optimizers

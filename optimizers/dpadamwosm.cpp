@@ -1,0 +1,87 @@
+#include "optimizers/dpadamwosm.h"
+
+#include <ATen/Dispatch.h>
+#include <cmath>
+
+#include "optimizers/fused.h"
+#include "optimizers/option_values.h"
+#include "optimizers/scalar_state.h"
+#include "optimizers/sums.h"
+
+namespace hyfreedp::optimizers {
+namespace {
+
+class DpAdamWosm final : public Optimizer {
+ public:
+  DpAdamWosm(const WosmRule& rule, double xi) : rule_(rule), xi_(xi) {}
+
+  void begin(const torch::Tensor& parameters, const Layout&, const RunConstants& constants) override {
+    t_ = 0;
+    rule_.denominator = constants.noise_multiplier * constants.sensitivity / constants.batch_size + xi_;
+    moment_ = torch::zeros_like(parameters);
+  }
+
+  void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double learning_rate,
+               torch::Tensor& direction) override {
+    shape_like(gradient, direction);
+    t_ += 1;
+    effective_step_size_ = learning_rate / rule_.denominator;
+    const bool fuse = can_fuse({&gradient, &parameters, &moment_, &direction});
+    (fuse ? wosm_direction_fused : wosm_direction)(rule_, std::int64_t(t_), gradient, parameters, moment_,
+                                                   direction);
+  }
+
+  std::vector<std::pair<std::string, torch::Tensor>> state_tensors() override { return {{"m", moment_}}; }
+  std::map<std::string, double> state_scalars() const override { return state_.save(); }
+  void restore_scalars(const std::map<std::string, double>& scalars) override { state_.restore(scalars); }
+  std::map<std::string, double> scalars() const override {
+    return {{"effective_step_size", effective_step_size_},
+            {"bias_correction1", 1 - std::pow(rule_.beta1, t_)},
+            {"m_norm", std::sqrt(sum_of_squares(moment_))}};
+  }
+
+ private:
+  WosmRule rule_;
+  const double xi_;
+  torch::Tensor moment_;  // [d]
+  double t_ = 0;          // steps taken
+  double effective_step_size_ = 0;
+  ScalarState state_{{"t", &t_}, {"effective_step_size", &effective_step_size_}};
+};
+
+template <class T>
+void wosm_pass(const WosmRule& rule, std::int64_t t, std::int64_t size, const T* g, const T* x, T* m, T* u) {
+  const T beta1 = T(rule.beta1), rest = T(1 - rule.beta1);
+  const T decay = T(rule.weight_decay);
+  const T scale = T(1 / (1 - std::pow(rule.beta1, double(t))) / rule.denominator);
+  for (std::int64_t i = 0; i < size; ++i) {
+    const T gradient = decay == 0 ? g[i] : g[i] + decay * x[i];
+    m[i] = beta1 * m[i] + rest * gradient;
+    u[i] = m[i] * scale;
+  }
+}
+
+}  // namespace
+
+void wosm_direction(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                    const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction) {
+  moment.mul_(rule.beta1).add_(gradient, 1 - rule.beta1);
+  if (rule.weight_decay != 0) moment.add_(parameters, rule.weight_decay * (1 - rule.beta1));
+  direction.copy_(moment).mul_(1 / (1 - std::pow(rule.beta1, double(t))) / rule.denominator);
+}
+
+void wosm_direction_fused(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                          const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction) {
+  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "dpadamwosm", [&] {
+    wosm_pass(rule, t, gradient.numel(), gradient.const_data_ptr<scalar_t>(),
+              parameters.const_data_ptr<scalar_t>(), moment.data_ptr<scalar_t>(),
+              direction.data_ptr<scalar_t>());
+  });
+}
+
+Result<std::unique_ptr<Optimizer>> make_dpadamwosm(const json::object& options) {
+  const WosmRule rule{.beta1 = real(options, "beta1"), .weight_decay = real(options, "weight_decay")};
+  return std::unique_ptr<Optimizer>(new DpAdamWosm(rule, real(options, "xi")));
+}
+
+}  // namespace hyfreedp::optimizers

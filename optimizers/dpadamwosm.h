@@ -1,0 +1,32 @@
+// DPAdamWOSM: Adam without a second moment; the denominator is the known scale of the privacy noise.
+//
+//   g' = g + weight_decay * w,  m <- beta1 m + (1 - beta1) g',  u = m / (1 - beta1^t) / (sigma C / B + xi)
+//
+// sigma: noise multiplier, C: clipping norm (sensitivity), B: public divisor; g is the privatized mean
+// gradient. xi stands outside the root (theorem 3). Without noise (sigma = 0) the denominator is xi alone, so
+// the step is huge: a non-private control arm of this rule needs a larger xi. Source: Mohapatra, Sasy, He,
+// Kamath and Thakkar 2022 (arXiv:2111.04906), section 6 and theorem 3.
+#pragma once
+
+#include <memory>
+
+#include "optimizers/optimizer.h"
+
+namespace hyfreedp::optimizers {
+
+struct WosmRule {
+  double beta1 = 0.9;
+  double weight_decay = 0;
+  double denominator = 1;  // sigma C / B + xi
+};
+
+// Step t >= 1 with tensor operations; `moment` [d] is updated.
+void wosm_direction(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                    const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction);
+// The same in one pass over dense CPU vectors of one floating type.
+void wosm_direction_fused(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                          const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction);
+
+Result<std::unique_ptr<Optimizer>> make_dpadamwosm(const json::object& options);
+
+}  // namespace hyfreedp::optimizers

@@ -1,0 +1,88 @@
+#include "optimizers/hyfreedp.h"
+
+#include "optimizers/acceptance.h"
+#include "optimizers/decision_log.h"
+#include "optimizers/option_values.h"
+#include "optimizers/quadratic_fit.h"
+#include "optimizers/scalar_state.h"
+
+namespace hyfreedp::optimizers {
+namespace {
+
+struct Rule {
+  AcceptanceRule acceptance;
+  LossBoundRule loss_bound;
+  double eta0, loss_bound0;
+  std::int64_t interval;
+};
+
+class HyFreeDp final : public LearningRateController {
+ public:
+  explicit HyFreeDp(const Rule& rule) : rule_(rule) {}
+
+  void begin(const Start& start) override {
+    steps_ = start.steps;
+    eta_ = rule_.eta0;
+    loss_bound_ = rule_.loss_bound0;
+    log_.clear();
+  }
+
+  bool wants_probe(std::int64_t step) const override { return step % rule_.interval == 0; }
+  ProbeRequest request(std::int64_t) const override {
+    return {.abscissas = {0, eta_, -eta_}, .loss_bound = loss_bound_};
+  }
+
+  void observe(std::int64_t step, const ProbeResult& result) override {
+    const auto fit = fit_quadratic(result.abscissas, result.losses, Intercept::fixed);
+    curvature_ = fit.curvature;
+    slope_ = fit.slope;
+    eta_star_ = fit.minimum();
+    log_.record(judge_fit(fit, result.losses, 0));
+    eta_ = next_rate(rule_.acceptance, log_.last(), eta_, eta_star_, double(step) / double(steps_));
+    loss_bound_ = next_loss_bound(rule_.loss_bound, loss_bound_, result.abscissas, result.losses);
+  }
+
+  double learning_rate(std::int64_t) const override { return eta_; }
+
+  std::map<std::string, double> state_scalars() const override {
+    auto scalars = state_.save();
+    log_.save(scalars);
+    return scalars;
+  }
+  void restore_scalars(const std::map<std::string, double>& scalars) override {
+    state_.restore(scalars);
+    log_.restore(scalars);
+  }
+  std::map<std::string, double> scalars() const override {
+    std::map<std::string, double> values = {{"eta", eta_}, {"R_l", loss_bound_}};
+    if (log_.total() > 0) values.insert({{"H", curvature_}, {"G", slope_}, {"eta_star", eta_star_}});
+    return values;
+  }
+  std::map<std::string, std::int64_t> decisions() const override { return log_.counts(); }
+  std::string last_decision() const override { return log_.last(); }
+  std::string outcome() const override {
+    return log_.total() > 0 && log_.count("accepted") == 0 ? "fit rejected throughout" : "";
+  }
+
+ private:
+  const Rule rule_;
+  std::int64_t steps_ = 1;
+  double eta_ = 0, loss_bound_ = 0;
+  double curvature_ = 0, slope_ = 0, eta_star_ = 0;  // of the last probe
+  DecisionLog log_{{"accepted", "nonfinite_loss", "H_nonpositive", "G_nonpositive", "eta_nonfinite"}};
+  ScalarState state_{
+      {"eta", &eta_}, {"R_l", &loss_bound_}, {"H", &curvature_}, {"G", &slope_}, {"eta_star", &eta_star_}};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LearningRateController>> make_hyfreedp(const json::object& options) {
+  const Rule rule{.acceptance = acceptance_of(options),
+                  .loss_bound = loss_bound_of(options),
+                  .eta0 = real(options, "eta0"),
+                  .loss_bound0 = real(options, "R_l0"),
+                  .interval = integer(options, "interval")};
+  return std::unique_ptr<LearningRateController>(new HyFreeDp(rule));
+}
+
+}  // namespace hyfreedp::optimizers

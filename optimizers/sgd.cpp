@@ -1,0 +1,105 @@
+#include "optimizers/sgd.h"
+
+#include <ATen/Dispatch.h>
+
+#include "optimizers/fused.h"
+#include "optimizers/option_values.h"
+#include "optimizers/scalar_state.h"
+#include "optimizers/sums.h"
+
+namespace hyfreedp::optimizers {
+namespace {
+
+class Sgd final : public Optimizer {
+ public:
+  explicit Sgd(const SgdRule& rule) : rule_(rule) {}
+
+  void begin(const torch::Tensor& parameters, const Layout&, const RunConstants&) override {
+    steps_ = 0;
+    if (rule_.momentum > 0) buffer_ = torch::zeros_like(parameters);
+  }
+
+  void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double,
+               torch::Tensor& direction) override {
+    shape_like(gradient, direction);
+    const torch::Tensor& buffer = buffer_.defined() ? buffer_ : gradient;
+    const bool fuse = can_fuse({&gradient, &parameters, &buffer, &direction});
+    (fuse ? sgd_direction_fused : sgd_direction)(rule_, steps_ == 0, gradient, parameters, buffer_,
+                                                 direction);
+    steps_ += 1;
+  }
+
+  std::vector<std::pair<std::string, torch::Tensor>> state_tensors() override {
+    if (!buffer_.defined()) return {};
+    return {{"momentum_buffer", buffer_}};
+  }
+  std::map<std::string, double> state_scalars() const override { return state_.save(); }
+  void restore_scalars(const std::map<std::string, double>& scalars) override { state_.restore(scalars); }
+  std::map<std::string, double> scalars() const override {
+    if (!buffer_.defined()) return {};
+    return {{"buf_norm", std::sqrt(sum_of_squares(buffer_))}};
+  }
+
+ private:
+  const SgdRule rule_;
+  torch::Tensor buffer_;  // [d]
+  double steps_ = 0;
+  ScalarState state_{{"steps", &steps_}};
+};
+
+template <class T>
+void sgd_pass(const SgdRule& rule, bool first, std::int64_t size, const T* g, const T* x, T* b, T* u) {
+  const T momentum = T(rule.momentum);
+  const T intake = T(1 - rule.dampening);
+  const T decay = T(rule.weight_decay);
+  for (std::int64_t i = 0; i < size; ++i) {
+    const T gradient = decay == 0 ? g[i] : g[i] + decay * x[i];
+    if (b == nullptr) {
+      u[i] = gradient;
+      continue;
+    }
+    b[i] = first ? gradient : momentum * b[i] + intake * gradient;
+    u[i] = rule.nesterov ? gradient + momentum * b[i] : b[i];
+  }
+}
+
+}  // namespace
+
+void sgd_direction(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+                   const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction) {
+  direction.copy_(gradient);
+  if (rule.weight_decay != 0) direction.add_(parameters, rule.weight_decay);
+  if (!buffer.defined()) return;
+  if (first) {
+    buffer.copy_(direction);
+  } else {
+    buffer.mul_(rule.momentum).add_(direction, 1 - rule.dampening);
+  }
+  if (rule.nesterov) {
+    direction.add_(buffer, rule.momentum);
+  } else {
+    direction.copy_(buffer);
+  }
+}
+
+void sgd_direction_fused(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+                         const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction) {
+  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "sgd", [&] {
+    sgd_pass(rule, first, gradient.numel(), gradient.const_data_ptr<scalar_t>(),
+             parameters.const_data_ptr<scalar_t>(), buffer.defined() ? buffer.data_ptr<scalar_t>() : nullptr,
+             direction.data_ptr<scalar_t>());
+  });
+}
+
+Result<std::unique_ptr<Optimizer>> make_sgd(const json::object& options) {
+  const SgdRule rule{.momentum = real(options, "momentum"),
+                     .dampening = real(options, "dampening"),
+                     .weight_decay = real(options, "weight_decay"),
+                     .nesterov = flag(options, "nesterov")};
+  if (rule.nesterov && (rule.momentum <= 0 || rule.dampening != 0)) {
+    return error("optimizer 'sgd': 'nesterov' needs a 'momentum' above 0 and no 'dampening'");
+  }
+  return std::unique_ptr<Optimizer>(new Sgd(rule));
+}
+
+}  // namespace hyfreedp::optimizers

@@ -1,0 +1,33 @@
+// SGD with momentum, Nesterov's look-ahead, dampening and coupled weight decay, as torch.optim.SGD.
+//
+//   g' = g + weight_decay * w
+//   b_0 = g',  b_t = momentum * b_{t-1} + (1 - dampening) * g'
+//   u   = g' (momentum 0)  |  b_t  |  g' + momentum * b_t (nesterov)
+//
+// Source: Robbins and Monro 1951; Sutskever et al. 2013. With momentum it is the DPMomentum of Mohapatra et
+// al. 2022.
+#pragma once
+
+#include <memory>
+
+#include "optimizers/optimizer.h"
+
+namespace hyfreedp::optimizers {
+
+struct SgdRule {
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+};
+
+// One step with tensor operations; `buffer` is undefined without momentum. `first`: no earlier step.
+void sgd_direction(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+                   const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction);
+// The same in one pass over dense CPU vectors of one floating type.
+void sgd_direction_fused(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+                         const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction);
+
+Result<std::unique_ptr<Optimizer>> make_sgd(const json::object& options);
+
+}  // namespace hyfreedp::optimizers
