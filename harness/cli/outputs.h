@@ -1,0 +1,26 @@
+// What `hyfreedp run` leaves behind, rebuilt from the database alone: out/NAME/{table.md, table.csv,
+// report.html, plots/*.svg, *.png, *.gp}, and the table on the terminal.
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "results/store.h"
+#include "results/table_model.h"
+
+namespace hyfreedp::cli {
+
+// Writes everything into `folder` and prints the terminal table. Without gnuplot the plots are left out, and
+// the terminal says which package brings it.
+Result<void> write_outputs(const results::Store& store, const std::string& spec_name,
+                           const std::string& folder, std::ostream& terminal);
+
+// The parts. Each returns the paths that it wrote.
+Result<std::vector<std::string>> write_tables(const results::TableModel& table, const std::string& folder);
+Result<std::vector<std::string>> write_plots(const results::Store& store, const std::string& spec_name,
+                                             const std::string& folder);
+Result<std::vector<std::string>> write_report(const results::Store& store, const std::string& spec_name,
+                                              const std::string& folder,
+                                              const results::TableOptions& options);
+
+}  // namespace hyfreedp::cli

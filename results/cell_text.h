@@ -1,0 +1,32 @@
+// How a cell reads, the same in every writer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/table_model.h"
+
+namespace hyfreedp::results {
+
+struct CellText {
+  std::string main;          // "86.5 ± 0.4", "diverged", "not run yet", "n/a"
+  std::string detail;        // "ε 1.00, n 3"; may be empty
+  std::string confidential;  // "validation 85.1, 4 runs"; only when asked for
+};
+CellText text_of(const CellModel& cell);
+
+std::string column_title(const std::optional<double>& epsilon);  // "ε = 1", "non-private"
+// Two decimals, rounded up: an upper bound stays one.
+std::string epsilon_text(double epsilon);
+// "[1, 2]", or "" of none.
+std::string marker(const std::vector<int>& notes);
+// "end-to-end DP; paper accounting: ...": the label and the flags that are not already a banner of the table.
+std::string label_text(const TableModel& table, const RowModel& row);
+
+// Columns that the text takes on a terminal (one a code point, which holds for what tables print).
+std::size_t display_width(const std::string& text);
+// Lines of at most `width` columns, broken at spaces; a longer word keeps its own line whole.
+std::vector<std::string> wrap(const std::string& text, std::size_t width);
+
+}  // namespace hyfreedp::results

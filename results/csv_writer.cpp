@@ -1,0 +1,109 @@
+#include "results/csv_writer.h"
+
+#include <fmt/format.h>
+#include <optional>
+
+#include "harness/base/text.h"
+
+namespace hyfreedp::results {
+namespace {
+
+std::string full(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
+
+std::string kind_text(CellModel::Kind kind) {
+  switch (kind) {
+    case CellModel::Kind::not_planned:
+      return "not planned";
+    case CellModel::Kind::open:
+      return "open";
+    case CellModel::Kind::failed:
+      return "failed";
+    case CellModel::Kind::value:
+      return "value";
+  }
+  return "";
+}
+
+std::vector<std::string> header(const TableModel& table) {
+  std::vector<std::string> fields{
+      "spec",          "panel",        "row",   "method", "title",   "epsilon_target", "state",
+      "accuracy_mean", "accuracy_sd",  "n",     "seeds",  "epsilon", "epsilon_least",  "claimed_epsilon",
+      "delta",         "accountant",   "label", "flags",  "failure", "best",           "seconds",
+      "accuracies",    "failed_seeds", "notes"};
+  if (table.confidential) fields.insert(fields.end(), {"validation", "runs", "watermark"});
+  return fields;
+}
+
+std::string notes_text(const TableModel& table, const RowModel& row, const CellModel& cell) {
+  std::vector<std::string> texts;
+  for (const auto& list : {row.notes, cell.notes}) {
+    for (const int number : list) texts.push_back(table.footnotes[static_cast<std::size_t>(number) - 1]);
+  }
+  return join(texts, " | ");
+}
+
+std::vector<std::string> record(const TableModel& table, const PanelModel& panel, const RowModel& row,
+                                const CellModel& cell) {
+  std::vector<std::string> seeds, accuracies, failed;
+  for (const auto& result : cell.seeds) {
+    seeds.push_back(std::to_string(result.seed));
+    accuracies.push_back(full(result.accuracy));
+    if (result.state == StudyState::failed)
+      failed.push_back(fmt::format("{}: {}", result.seed, result.failure_kind));
+  }
+  const bool has_value = cell.kind == CellModel::Kind::value;
+  std::vector<std::string> fields{table.spec,
+                                  panel.id,
+                                  row.id,
+                                  row.method,
+                                  row.title,
+                                  cell.epsilon_target ? full(cell.epsilon_target) : "inf",
+                                  kind_text(cell.kind),
+                                  has_value ? full(cell.mean) : "",
+                                  full(cell.sd),
+                                  std::to_string(cell.n),
+                                  join(seeds, " "),
+                                  full(cell.epsilon),
+                                  full(cell.epsilon_least),
+                                  full(cell.claimed_epsilon),
+                                  full(panel.delta),
+                                  cell.accountant,
+                                  cell.label,
+                                  join(cell.flags, "; "),
+                                  cell.failure,
+                                  cell.best ? "yes" : "no",
+                                  full(cell.seconds),
+                                  join(accuracies, " "),
+                                  join(failed, "; "),
+                                  notes_text(table, row, cell)};
+  if (table.confidential) fields.insert(fields.end(), {full(cell.validation), full(cell.runs), kWatermark});
+  return fields;
+}
+
+}  // namespace
+
+std::string csv_record(const std::vector<std::string>& fields) {
+  std::vector<std::string> quoted;
+  for (const auto& field : fields) {
+    if (field.find_first_of(",\"\r\n") == std::string::npos) {
+      quoted.push_back(field);
+      continue;
+    }
+    std::string text = "\"";
+    for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+    quoted.push_back(text + "\"");
+  }
+  return join(quoted, ",") + "\r\n";
+}
+
+std::string csv_table(const TableModel& table) {
+  std::string out = csv_record(header(table));
+  for (const auto& panel : table.panels) {
+    for (const auto& row : panel.rows) {
+      for (const auto& cell : row.cells) out += csv_record(record(table, panel, row, cell));
+    }
+  }
+  return out;
+}
+
+}  // namespace hyfreedp::results

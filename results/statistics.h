@@ -1,0 +1,30 @@
+// The little statistics that tables need.
+//
+//   mean            NaN of nothing
+//   sample_sd       divisor n - 1; none at n < 2
+//   difference_interval  two-sided t-interval at confidence `level` of the mean of a - b. Seeds that both
+//   have are
+//                   paired; where the seeds are not the same on both sides, Welch's interval (unequal
+//                   variances). None when either side has fewer than two values, or when nothing varies.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+
+namespace hyfreedp::results {
+
+double mean(std::span<const double> values);
+std::optional<double> sample_sd(std::span<const double> values);
+// Linear interpolation between order statistics (type 7); `quantile` in [0, 1], `values` not empty.
+double quantile(std::span<const double> values, double quantile);
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+using BySeed = std::map<std::int64_t, double>;
+std::optional<Interval> difference_interval(const BySeed& a, const BySeed& b, double level);
+
+}  // namespace hyfreedp::results

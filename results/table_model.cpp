@@ -1,0 +1,345 @@
+#include "results/table_model.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "harness/base/text.h"
+#include "results/best.h"
+#include "results/spec_view.h"
+#include "results/statistics.h"
+#include "results/table_notes.h"
+
+namespace hyfreedp::results {
+namespace {
+
+using CellKey = std::tuple<std::string, std::string, std::optional<double>>;  // panel, row, epsilon
+
+class Footnotes {
+ public:
+  int number_of(const std::string& text) {
+    const auto found = std::find(texts_.begin(), texts_.end(), text);
+    if (found != texts_.end()) return static_cast<int>(found - texts_.begin()) + 1;
+    texts_.push_back(text);
+    return static_cast<int>(texts_.size());
+  }
+  std::vector<std::string> take() { return std::move(texts_); }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+void add_once(std::vector<int>& list, int number) {
+  if (std::find(list.begin(), list.end(), number) == list.end()) list.push_back(number);
+}
+
+SeedResult seed_only(std::int64_t seed) {
+  SeedResult result;
+  result.seed = seed;
+  return result;
+}
+
+// What the reported trial adds to a study.
+struct Reported {
+  std::optional<double> accuracy;    // percent
+  std::optional<double> validation;  // percent, un-noised
+  std::string sampler;
+  double seconds = 0;
+};
+
+class Builder {
+ public:
+  Builder(const Store& store, const TableOptions& options) : store_(store), options_(options) {}
+
+  Result<TableModel> build(const std::string& name) {
+    auto record = store_.spec(name);
+    if (!record) return record.error();
+    if (!*record) return unknown_spec(name);
+    auto studies = store_.studies(name);
+    if (!studies) return studies.error();
+    for (auto& study : *studies) {
+      by_cell_[{study.panel, study.row, study.epsilon_target}][study.seed] = std::move(study);
+    }
+    const auto spec = view_of(**record);
+    table_.spec = name;
+    table_.title = spec.title;
+    table_.description = spec.description;
+    table_.hash = (**record).hash;
+    table_.version = (**record).version;
+    table_.confidential = options_.confidential;
+    seeded_noise_ = spec.seeded_noise;
+    for (const auto& panel : spec.panels) {
+      auto built = build_panel(panel);
+      if (!built) return built.error();
+      table_.panels.push_back(std::move(*built));
+    }
+    number_flags();
+    table_.footnotes = footnotes_.take();
+    table_.notes = general_notes(table_, facts_);
+    return std::move(table_);
+  }
+
+ private:
+  Error unknown_spec(const std::string& name) const {
+    std::vector<std::string> names;
+    if (auto specs = store_.specs()) {
+      for (const auto& spec : *specs) names.push_back(spec.name);
+    }
+    if (names.empty()) return error("the database holds no spec yet. `hyfreedp run SPEC.yaml` fills it.");
+    return error("the database holds no spec named '" + name + "' (it has: " + join(names, ", ") + ")." +
+                 did_you_mean(name, names));
+  }
+
+  Result<PanelModel> build_panel(const PanelView& view) {
+    PanelModel panel;
+    panel.id = view.id;
+    panel.title = view.title;
+    panel.settings = view.settings;
+    panel.delta = view.delta;
+    panel.columns = columns_of(view);
+    for (const auto& note : view.footnotes) panel.notes.push_back(footnotes_.number_of(note));
+    for (const auto& row : view.rows) {
+      auto built = build_row(view, row, panel.columns);
+      if (!built) return built.error();
+      panel.rows.push_back(std::move(*built));
+    }
+    mark_best(panel);
+    for (const auto& row : panel.rows) {
+      for (const auto& cell : row.cells) facts_.best = facts_.best || cell.best;
+    }
+    return panel;
+  }
+
+  // The panel's epsilons and those that only a row has, ascending, the non-private arm last.
+  static std::vector<std::optional<double>> columns_of(const PanelView& view) {
+    std::set<double> targets;
+    bool non_private = false;
+    const auto add = [&](const std::vector<std::optional<double>>& epsilons) {
+      for (const auto& epsilon : epsilons) {
+        epsilon ? void(targets.insert(*epsilon)) : void(non_private = true);
+      }
+    };
+    add(view.epsilons);
+    for (const auto& row : view.rows) add(row.epsilons);
+    std::vector<std::optional<double>> columns(targets.begin(), targets.end());
+    if (non_private) columns.emplace_back();
+    return columns;
+  }
+
+  Result<RowModel> build_row(const PanelView& panel, const RowView& view,
+                             const std::vector<std::optional<double>>& columns) {
+    RowModel row;
+    row.id = view.id;
+    row.method = view.method;
+    row.title = view.title;
+    for (const auto& note : view.footnotes) row.notes.push_back(footnotes_.number_of(note));
+    std::vector<std::string> labels;
+    std::vector<double> seconds;
+    for (const auto& epsilon : columns) {
+      auto cell = build_cell(panel, view, epsilon);
+      if (!cell) return cell.error();
+      for (const auto& flag : cell->flags) add_once(row.flags, flag);
+      if (cell->epsilon_target && !cell->label.empty()) add_once(labels, cell->label);
+      if (cell->seconds) seconds.push_back(*cell->seconds);
+      row.cells.push_back(std::move(*cell));
+    }
+    row.label = labels.empty() ? view.label : join(labels, " / ");
+    if (!seconds.empty()) row.seconds = mean(seconds);
+    return row;
+  }
+
+  Result<CellModel> build_cell(const PanelView& panel, const RowView& row,
+                               const std::optional<double>& epsilon) {
+    CellModel cell;
+    cell.epsilon_target = epsilon;
+    const auto found = by_cell_.find({panel.id, row.id, epsilon});
+    const bool planned = std::find(row.epsilons.begin(), row.epsilons.end(), epsilon) != row.epsilons.end();
+    if (found == by_cell_.end()) {
+      cell.kind = planned ? CellModel::Kind::open : CellModel::Kind::not_planned;
+      facts_.not_planned = facts_.not_planned || !planned;
+      if (planned) {
+        for (const auto seed : row.seeds) cell.seeds.push_back(seed_only(seed));
+      }
+      return cell;
+    }
+    std::vector<double> seconds, validations, runs;
+    for (const auto seed : row.seeds) {
+      auto result = seed_only(seed);
+      if (const auto study = found->second.find(seed); study != found->second.end()) {
+        auto reported = add_study(study->second, result, cell);
+        if (!reported) return reported.error();
+        if (result.accuracy) seconds.push_back(reported->seconds);
+        if (reported->validation) validations.push_back(*reported->validation);
+        runs.push_back(static_cast<double>(study->second.trials.size()));
+      }
+      cell.seeds.push_back(std::move(result));
+    }
+    if (!seconds.empty()) cell.seconds = mean(seconds);
+    if (options_.confidential && !validations.empty()) cell.validation = mean(validations);
+    if (options_.confidential && !runs.empty()) cell.runs = mean(runs);
+    conclude(cell);
+    return cell;
+  }
+
+  // Fills `result` and what the cell collects over seeds.
+  Result<Reported> add_study(const StudyRecord& study, SeedResult& result, CellModel& cell) {
+    result.study = study.id;
+    result.trial = study.reported_trial;
+    result.state = study.state;
+    result.failure_kind = study.failure_kind;
+    result.failure_message = study.failure_message;
+    if (study.state == StudyState::open) return Reported{};
+    for (const auto& flag : study.flags) add_once(cell.flags, flag);
+    if (seeded_noise_ && study.epsilon_target) add_once(cell.flags, kReproducibleNoise);
+    for (const auto& note : study.footnotes) add_once(cell.notes, footnotes_.number_of(note));
+    if (cell.label.empty()) cell.label = study.label;
+    if (study.state == StudyState::failed) return Reported{};
+
+    auto reported = read_reported(study);
+    if (!reported) return reported.error();
+    result.accuracy = reported->accuracy;
+    if (!result.accuracy) {
+      result.state = StudyState::failed;
+      result.failure_kind = "no-test-accuracy";
+      result.failure_message = "the reported run holds no test accuracy";
+      return reported;
+    }
+    if (study.epsilon_target) {
+      facts_.has_private = true;
+      if (!reported->sampler.empty()) facts_.samplers.insert(reported->sampler);
+    }
+    if (study.total) {
+      result.epsilon = study.total->epsilon;
+      cell.accountant = study.total->accountant;
+      facts_.accountants.insert(study.total->accountant);
+      cell.epsilon = std::max(cell.epsilon.value_or(*result.epsilon), *result.epsilon);
+      cell.epsilon_least = std::min(cell.epsilon_least.value_or(*result.epsilon), *result.epsilon);
+    }
+    if (study.claimed_epsilon) cell.claimed_epsilon = study.claimed_epsilon;
+    if (!run_count_is_public(study)) facts_.hidden_run_count = true;
+    return reported;
+  }
+
+  Result<Reported> read_reported(const StudyRecord& study) {
+    Reported reported;
+    auto trial = store_.trial(study.reported_trial);
+    if (!trial) return trial.error();
+    if (*trial) {
+      const auto* privacy = (**trial).config.if_contains("privacy");
+      if (privacy != nullptr && privacy->is_object()) {
+        reported.sampler = string_or(privacy->get_object(), "sampler", "");
+      }
+      reported.seconds = (**trial).seconds;
+    }
+    if (run_count_is_public(study) || options_.confidential) reported.seconds = study.seconds;
+    auto metrics = store_.metrics(study.reported_trial, options_.confidential);
+    if (!metrics) return metrics.error();
+    std::int64_t last = -1;
+    for (const auto& metric : *metrics) {  // in order of steps
+      if (metric.name != "accuracy") continue;
+      if (metric.split == "test" && metric.step >= last) {
+        last = metric.step;
+        reported.accuracy = 100 * metric.value;
+      }
+      if (metric.split == "private_validation") reported.validation = 100 * metric.value;
+    }
+    return reported;
+  }
+
+  void conclude(CellModel& cell) {
+    std::vector<double> values;
+    std::map<std::string, std::vector<std::string>> failures;  // sentence -> seeds
+    std::vector<std::string> kinds, waiting;
+    for (const auto& result : cell.seeds) {
+      const auto seed = std::to_string(result.seed);
+      if (result.accuracy) {
+        values.push_back(*result.accuracy);
+      } else if (result.state == StudyState::failed) {
+        add_once(kinds, result.failure_kind);
+        failures[result.failure_kind + ": " + result.failure_message].push_back(seed);
+      } else {
+        waiting.push_back(seed);
+      }
+    }
+    cell.n = static_cast<int>(values.size());
+    for (const auto& [sentence, seeds] : failures) {
+      add_once(cell.notes, footnotes_.number_of("Seed " + join(seeds, ", ") + " failed: " + sentence));
+    }
+    if (cell.n > 0) {
+      cell.kind = CellModel::Kind::value;
+      cell.mean = mean(values);
+      cell.sd = sample_sd(values);
+      facts_.single_seed = facts_.single_seed || cell.n == 1;
+      if (!waiting.empty()) {
+        add_once(cell.notes, footnotes_.number_of("Seed " + join(waiting, ", ") + " is not finished yet."));
+      }
+    } else if (!waiting.empty() || kinds.empty()) {
+      cell.kind = CellModel::Kind::open;
+    } else {
+      cell.kind = CellModel::Kind::failed;
+      cell.failure = join(kinds, ", ");
+    }
+  }
+
+  // A flag that every private cell has is a banner; any other is a footnote of its rows.
+  void number_flags() {
+    std::map<std::string, int> count;
+    std::vector<std::string> order;
+    int private_cells = 0;
+    for_each_cell([&](RowModel&, CellModel& cell) {
+      if (!cell.epsilon_target ||
+          (cell.kind != CellModel::Kind::value && cell.kind != CellModel::Kind::failed))
+        return;
+      ++private_cells;
+      for (const auto& flag : cell.flags) {
+        add_once(order, flag);
+        ++count[flag];
+      }
+    });
+    for (const auto& flag : order) {
+      if (count[flag] == private_cells) table_.banners.push_back(explain_flag(flag));
+    }
+    for_each_cell([&](RowModel& row, CellModel& cell) {
+      for (const auto& flag : cell.flags) {
+        if (count[flag] == private_cells) continue;
+        add_once(row.notes, footnotes_.number_of(explain_flag(flag)));
+      }
+    });
+  }
+
+  template <class Visit>
+  void for_each_cell(Visit visit) {
+    for (auto& panel : table_.panels) {
+      for (auto& row : panel.rows) {
+        for (auto& cell : row.cells) visit(row, cell);
+      }
+    }
+  }
+
+  const Store& store_;
+  TableOptions options_;
+  TableModel table_;
+  Footnotes footnotes_;
+  NoteFacts facts_;
+  bool seeded_noise_ = false;
+  std::map<CellKey, std::map<std::int64_t, StudyRecord>> by_cell_;
+};
+
+}  // namespace
+
+bool run_count_is_public(const StudyRecord& study) {
+  const auto rule = string_or(study.composition, "rule", "");
+  return rule == "none" || rule == "trial" || rule == "sum";
+}
+
+Result<TableModel> build_table(const Store& store, const std::string& spec, const TableOptions& options) {
+  return Builder(store, options).build(spec);
+}
+
+}  // namespace hyfreedp::results

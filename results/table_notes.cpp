@@ -1,0 +1,89 @@
+#include "results/table_notes.h"
+
+#include <array>
+#include <utility>
+
+#include "harness/base/text.h"
+
+namespace hyfreedp::results {
+namespace {
+
+struct Explanation {
+  const char* begins;
+  const char* text;
+};
+
+constexpr std::array<Explanation, 3> kFlags = {{
+    {"reproducible noise",
+     "The noise comes from a seed written in the spec, so that anybody can repeat the run bit for bit; "
+     "whoever knows "
+     "the seed can subtract the noise."},
+    {"paper accounting",
+     "The noise was chosen as published, pricing each release as if it had its own batch although all were "
+     "made on the "
+     "same one. The claimed epsilon is what that reading promises; the epsilon shown is what the executed "
+     "events cost."},
+    {"oracle",
+     "A setting was selected on private data without noise and without being charged; the epsilon covers the "
+     "reported "
+     "run alone."},
+}};
+
+std::string listed(const std::set<std::string>& texts) {
+  return join(std::vector<std::string>(texts.begin(), texts.end()), ", ");
+}
+
+}  // namespace
+
+std::string explain_flag(const std::string& flag) {
+  for (const auto& [begins, text] : kFlags) {
+    if (flag.starts_with(begins)) return flag + ". " + text;
+  }
+  return flag + ".";
+}
+
+std::vector<std::string> general_notes(const TableModel& table, const NoteFacts& facts) {
+  std::vector<std::string> notes;
+  notes.push_back(
+      "Numbers are test accuracy in percent of the reported run after its last step: mean ± sample standard "
+      "deviation "
+      "over n seeds" +
+      std::string(facts.single_seed ? " (no standard deviation at n = 1)." : "."));
+  if (facts.has_private) {
+    notes.push_back(
+        "ε is an upper bound on what was spent to get the cell, tuning included, from the executed events; "
+        "where seeds "
+        "differ, the largest. It is per row and per run: rows and seeds use the same data and are not "
+        "composed.");
+    notes.push_back("δ is given with each panel. Neighbouring relation: add or remove one record. Sampler: " +
+                    (facts.samplers.empty() ? "unknown" : listed(facts.samplers)) +
+                    ". Accountant: " + (facts.accountants.empty() ? "none" : listed(facts.accountants)) +
+                    " (the smaller of the PLD and RDP upper bounds).");
+  }
+  notes.push_back(
+      "Labels: end-to-end DP: everything that touched private data is in ε. oracle: tuning saw private data "
+      "and was not "
+      "charged. simulated: a budget split stands in for tuning.");
+  notes.push_back(
+      "Test accuracy is measured on public test data, outside the mechanism; it selects nothing.");
+  notes.push_back(
+      "Time is the training time of all runs that a cell asked for, tuning included, as a mean over seeds "
+      "and cells; runs "
+      "that several rows share count in each." +
+      std::string(facts.hidden_run_count
+                      ? " Under private selection the number of runs is confidential, so the time is "
+                        "that of the reported run alone."
+                      : ""));
+  if (facts.not_planned) notes.push_back("n/a: the spec asks for no run here.");
+  if (facts.best) {
+    notes.push_back(
+        "Marked best: end-to-end rows within the target ε whose 95 % t-interval (paired by seed, Bonferroni "
+        "over the "
+        "competitors) lies above every other such row. No mark means that chance is not ruled out.");
+  }
+  notes.push_back("Spec " + table.spec + ", hash " + table.hash.substr(0, 16) + ", hyfreedp " +
+                  table.version + ".");
+  return notes;
+}
+
+}  // namespace hyfreedp::results

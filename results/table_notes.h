@@ -1,0 +1,29 @@
+// The sentences beneath a table: what a flag means, and how to read the numbers.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "results/table_model.h"
+
+namespace hyfreedp::results {
+
+// The flag with its explanation where one is known: "paper accounting: epsilon understated. ..."
+std::string explain_flag(const std::string& flag);
+
+inline constexpr const char* kReproducibleNoise = "reproducible noise: not a private release";
+
+// What general notes depend on.
+struct NoteFacts {
+  std::set<std::string> accountants;  // that gave a reported epsilon
+  std::set<std::string> samplers;     // of the reported private runs
+  bool single_seed = false;           // some cell has n = 1
+  bool not_planned = false;           // some cell is "n/a"
+  bool best = false;                  // some cell is marked
+  bool hidden_run_count = false;      // some row's time is that of the reported run alone
+  bool has_private = false;
+};
+std::vector<std::string> general_notes(const TableModel& table, const NoteFacts& facts);
+
+}  // namespace hyfreedp::results

@@ -1,0 +1,22 @@
+// The table as text for a terminal or a pipe. A value is never cut: what does not fit into `width` columns
+// side by side is printed as further blocks of epsilon columns beneath.
+#pragma once
+
+#include <string>
+
+#include "results/table_model.h"
+
+namespace hyfreedp::results {
+
+struct TerminalStyle {
+  std::size_t width = 100;
+  bool colour = false;
+};
+
+// Of standard output: its width where it is a terminal (else COLUMNS, else 100); colour on a terminal without
+// NO_COLOR.
+TerminalStyle style_of_standard_output();
+
+std::string terminal_table(const TableModel& table, const TerminalStyle& style);
+
+}  // namespace hyfreedp::results
