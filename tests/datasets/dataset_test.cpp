@@ -1,0 +1,158 @@
+#include "datasets/dataset.h"
+
+#include <iostream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "datasets/hog.h"
+#include "datasets/idx.h"
+#include "harness/base/files.h"
+#include "scratch.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+json::object resolved(const std::string& name, const json::object& given = {}) {
+  return *resolve_options((*find_dataset(name))->options, given, name);
+}
+
+class LoadDataset : public Scratch {};
+
+void expect_shapes(const Dataset& data, const Sizes& n) {
+  for (const auto split : {Split::private_train, Split::private_validation, Split::test}) {
+    const auto& part = data.split(split);
+    EXPECT_EQ(part.features.sizes().vec(), (std::vector<std::int64_t>{split_size(n, split), n.features}));
+    EXPECT_EQ(part.labels.sizes().vec(), (std::vector<std::int64_t>{split_size(n, split)}));
+    EXPECT_EQ(part.features.scalar_type(), at::kFloat);
+    EXPECT_EQ(part.labels.scalar_type(), at::kLong);
+    EXPECT_TRUE(part.features.is_contiguous());
+    EXPECT_GE(part.labels.min().item<std::int64_t>(), 0);
+    EXPECT_LT(part.labels.max().item<std::int64_t>(), n.classes);
+    EXPECT_TRUE(at::isfinite(part.features).all().item<bool>());
+  }
+  EXPECT_THROW((void)data.split(Split::public_data), std::logic_error);
+}
+
+// Every registered dataset loads with the sizes that its facts promise, or says that it is not installed.
+TEST_F(LoadDataset, EveryRegisteredDatasetHasTheSizesOfItsFacts) {
+  for (const auto& facts : dataset_facts()) {
+    SCOPED_TRACE(facts.name);
+    if (locate(facts).has_error()) {
+      std::cout << "SKIPPED: " << locate(facts).error().message << "\n";
+      EXPECT_TRUE(load_dataset(facts.name, resolved(facts.name)).has_error());
+      continue;
+    }
+    const auto options = resolved(facts.name);
+    const auto data = load_dataset(facts.name, options);
+    ASSERT_TRUE(data.has_value()) << data.error().message;
+    expect_shapes(*data, sizes(facts, options));
+  }
+}
+
+TEST_F(LoadDataset, AnUnknownNameIsAnError) { EXPECT_TRUE(load_dataset("fashion", {}).has_error()); }
+
+TEST_F(LoadDataset, SyntheticIsTheSameEachTimeAndLongerBeginsWithShorter) {
+  const auto one = *load_dataset("synthetic", resolved("synthetic", {{"train", 50}}));
+  const auto two = *load_dataset("synthetic", resolved("synthetic", {{"train", 80}}));
+  EXPECT_TRUE(at::equal(one.private_train.features, two.private_train.features.slice(0, 0, 50)));
+  EXPECT_TRUE(at::equal(one.private_train.labels, two.private_train.labels.slice(0, 0, 50)));
+  EXPECT_TRUE(at::equal(one.test.features, two.test.features));
+  EXPECT_FALSE(at::equal(one.private_validation.features, one.test.features));
+}
+
+// Distances from the class means are those of a standard normal: E|x - mean|^2 = p, sd of the average sqrt(2
+// p / n).
+TEST_F(LoadDataset, SyntheticClassesAreUnitGaussiansAtTheSeparation) {
+  const auto data = *load_dataset(
+      "synthetic",
+      resolved("synthetic", {{"train", 30000}, {"classes", 2}, {"features", 10}, {"separation", 5.0}}));
+  const auto& [x, y] = data.private_train;
+  double squares = 0.0;
+  for (std::int64_t k = 0; k < 2; ++k) {
+    const auto mine = x.index_select(0, at::nonzero(y == k).squeeze(1));
+    const auto mean = mine.mean(0);
+    EXPECT_NEAR(static_cast<double>(mine.size(0)), 15000.0, 6 * 86.6);
+    EXPECT_NEAR(mean.norm().item<double>(), 5.0, 0.1);
+    squares += (mine - mean).square().sum().item<double>();
+  }
+  EXPECT_NEAR(squares / 30000.0, 10.0, 6 * std::sqrt(20.0 / 30000.0) + 0.01);
+}
+
+TEST_F(LoadDataset, SyntheticRefusesWhatWouldNotFit) {
+  const auto data =
+      load_dataset("synthetic", resolved("synthetic", {{"train", 10000000}, {"features", 100000}}));
+  ASSERT_TRUE(data.has_error());
+  EXPECT_NE(data.error().message.find("synthetic"), std::string::npos);
+}
+
+TEST_F(LoadDataset, AWrongChecksumIsRefusedAndNotCached) {
+  data_.set(path("data"));
+  for (const auto& file : (*find_dataset("fashion-mnist"))->files) {
+    write_gz("data/fashion-mnist/" + file.name, {0, 0, 8, 1, 0, 0, 0, 1, 3});
+  }
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto data = load_dataset("fashion-mnist", resolved("fashion-mnist"));
+    ASSERT_TRUE(data.has_error());
+    EXPECT_NE(data.error().message.find("SHA-256"), std::string::npos) << data.error().message;
+    EXPECT_NE(data.error().message.find(path("data/fashion-mnist/train-images")), std::string::npos);
+    EXPECT_NE(data.error().message.find("apt-get install dataset-fashion-mnist"), std::string::npos);
+  }
+}
+
+class FashionMnist : public Scratch {
+ protected:
+  void SetUp() override {
+    const auto folder = locate(**find_dataset("fashion-mnist"));
+    if (folder.has_error()) GTEST_SKIP() << "SKIPPED: " << folder.error().message;
+    source_ = *folder;
+  }
+  std::string source_;
+};
+
+// Rows are where the splits say, found again from the files themselves.
+TEST_F(FashionMnist, SplitsAreTheRowsTheyClaim) {
+  const auto data = load_dataset("fashion-mnist", resolved("fashion-mnist"));
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  const auto images = read_idx(source_ + "/train-images-idx3-ubyte.gz");
+  const auto labels = read_idx(source_ + "/train-labels-idx1-ubyte.gz");
+  ASSERT_TRUE(images.has_value() && labels.has_value());
+  const auto expect_row = [&](const SplitData& split, std::int64_t row, std::size_t source) {
+    std::array<float, kHogFeatures> features;
+    hog_features(std::span<const std::uint8_t, kImagePixels>(images->bytes.data() + source * kImagePixels,
+                                                             kImagePixels),
+                 features);
+    EXPECT_TRUE(at::equal(split.features[row], at::tensor(at::ArrayRef<float>(features)))) << source;
+    EXPECT_EQ(split.labels[row].item<std::int64_t>(), labels->bytes[source]);
+  };
+  expect_row(data->private_train, 0, 0);
+  expect_row(data->private_train, 49999, 49999);
+  expect_row(data->private_validation, 0, 50000);
+  expect_row(data->private_validation, 9999, 59999);
+  // Classes of the test file: 1000 each.
+  EXPECT_TRUE(at::equal(at::bincount(data->test.labels), at::full({10}, 1000, at::kLong)));
+  const auto norms = data->private_train.features.norm(2, 1);
+  EXPECT_TRUE(at::allclose(norms, at::full_like(norms, std::sqrt(716.0))));
+}
+
+TEST_F(FashionMnist, TheCacheServesTheSecondLoadAndOptionsHaveTheirOwn) {
+  ASSERT_TRUE(load_dataset("fashion-mnist", resolved("fashion-mnist")).has_value());
+  const auto count = [this] {
+    const std::filesystem::directory_iterator files(path("cache/hyfreedp/features"));
+    return std::count_if(begin(files), end(files),
+                         [](const auto& file) { return file.path().extension() == ".bin"; });
+  };
+  EXPECT_EQ(count(), 1);
+  {  // The source is not needed any more.
+    data_.set(path("empty"));
+    const auto again = load_dataset("fashion-mnist", resolved("fashion-mnist"));
+    ASSERT_TRUE(again.has_value()) << again.error().message;
+    data_.set({});
+  }
+  const auto pixels = load_dataset("fashion-mnist", resolved("fashion-mnist", {{"features", "pixels"}}));
+  ASSERT_TRUE(pixels.has_value());
+  EXPECT_EQ(pixels->test.features.size(1), 784);
+  EXPECT_EQ(count(), 2);
+}
+
+}  // namespace
+}  // namespace hyfreedp::datasets

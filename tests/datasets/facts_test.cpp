@@ -1,0 +1,125 @@
+#include "datasets/facts.h"
+
+#include <fstream>
+#include <set>
+
+#include "datasets/dataset.h"
+#include "harness/base/files.h"
+#include "scratch.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+const Facts& facts_of(const std::string& name) { return **find_dataset(name); }
+
+json::object resolved(const std::string& name, const json::object& given = {}) {
+  return *resolve_options(facts_of(name).options, given, name);
+}
+
+bool mentions(const std::string& message, const std::string& what) {
+  return message.find(what) != std::string::npos;
+}
+
+TEST(DatasetFacts, SplitNamesReadBack) {
+  for (const auto split :
+       {Split::private_train, Split::private_validation, Split::public_data, Split::test}) {
+    const auto back = split_from(to_string(split));
+    ASSERT_TRUE(back.has_value());
+    EXPECT_EQ(*back, split);
+  }
+  const auto wrong = split_from("tset");
+  ASSERT_TRUE(wrong.has_error());
+  EXPECT_TRUE(mentions(wrong.error().message, "'test'"));
+}
+
+TEST(DatasetFacts, AnUnknownNameNamesTheNearest) {
+  const auto wrong = find_dataset("fashion_mnist");
+  ASSERT_TRUE(wrong.has_error());
+  EXPECT_TRUE(mentions(wrong.error().message, "Did you mean 'fashion-mnist'?"));
+}
+
+TEST(DatasetFacts, EveryEntryIsCompleteAndNamedOnce) {
+  std::set<std::string> names;
+  for (const auto& facts : dataset_facts()) {
+    SCOPED_TRACE(facts.name);
+    EXPECT_TRUE(names.insert(facts.name).second);
+    EXPECT_FALSE(facts.title.empty() || facts.source.empty() || facts.how_to_get.empty());
+    EXPECT_EQ(facts.files.empty(), facts.search_paths.empty());
+    for (const auto& file : facts.files) {
+      EXPECT_EQ(file.sha256.size(), 64u);
+      EXPECT_EQ(file.sha256.find_first_not_of("0123456789abcdef"), std::string::npos);
+    }
+    const auto n = sizes(facts, resolved(facts.name));
+    EXPECT_GT(n.private_train, 0);
+    EXPECT_GT(n.test, 0);
+    EXPECT_GE(n.classes, 2);
+    EXPECT_GT(n.features, 0);
+    EXPECT_EQ(n.features, feature_count(facts, resolved(facts.name)));
+  }
+}
+
+TEST(DatasetFacts, SizesOfFashionMnist) {
+  const auto& facts = facts_of("fashion-mnist");
+  const Sizes expected = {.private_train = 50000,
+                          .private_validation = 10000,
+                          .public_data = 0,
+                          .test = 10000,
+                          .classes = 10,
+                          .features = 716};
+  EXPECT_EQ(sizes(facts, resolved("fashion-mnist")), expected);
+  EXPECT_EQ(sizes(facts, resolved("fashion-mnist", {{"features", "pixels"}})).features, 784);
+  EXPECT_EQ(split_size(expected, Split::private_train), 50000);
+  EXPECT_EQ(split_size(expected, Split::private_validation), 10000);
+  EXPECT_EQ(split_size(expected, Split::public_data), 0);
+  EXPECT_EQ(split_size(expected, Split::test), 10000);
+}
+
+TEST(DatasetFacts, SizesOfSyntheticAreItsOptions) {
+  const Sizes expected = {
+      .private_train = 7, .private_validation = 5, .public_data = 0, .test = 3, .classes = 4, .features = 6};
+  EXPECT_EQ(sizes(facts_of("synthetic"),
+                  resolved("synthetic",
+                           {{"train", 7}, {"validation", 5}, {"test", 3}, {"classes", 4}, {"features", 6}})),
+            expected);
+}
+
+class Locating : public Scratch {};
+
+TEST_F(Locating, TheDataFolderComesFirst) {
+  const auto& facts = facts_of("fashion-mnist");
+  data_.set(path("data"));
+  for (const auto& file : facts.files) {
+    ASSERT_TRUE(write_file_atomically(path("data/fashion-mnist/" + file.name), "x").has_value());
+  }
+  const auto found = locate(facts);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(*found, path("data/fashion-mnist"));
+}
+
+TEST_F(Locating, AMissingDatasetNamesPackageCommandAndFolders) {
+  Facts facts = facts_of("fashion-mnist");
+  facts.search_paths = {"$HYFREEDP_DATA/fashion-mnist", path("nowhere")};
+  auto missing = locate(facts);
+  ASSERT_TRUE(missing.has_error());
+  EXPECT_TRUE(mentions(missing.error().message, "apt-get install dataset-fashion-mnist"));
+  EXPECT_TRUE(mentions(missing.error().message, path("nowhere")));
+  EXPECT_TRUE(mentions(missing.error().message, "HYFREEDP_DATA is not set"));
+  // A folder that lacks one file is not taken.
+  data_.set(path("data"));
+  for (std::size_t i = 0; i + 1 < facts.files.size(); ++i) {
+    ASSERT_TRUE(write_file_atomically(path("data/fashion-mnist/" + facts.files[i].name), "x").has_value());
+  }
+  missing = locate(facts);
+  ASSERT_TRUE(missing.has_error());
+  EXPECT_TRUE(mentions(missing.error().message, path("data/fashion-mnist")));
+  EXPECT_TRUE(mentions(missing.error().message, facts.files.back().name));
+}
+
+TEST_F(Locating, AGeneratedDatasetNeedsNoFolder) {
+  const auto found = locate(facts_of("synthetic"));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(*found, "");
+}
+
+}  // namespace
+}  // namespace hyfreedp::datasets
