@@ -1,0 +1,101 @@
+#include "harness/runner/plan.h"
+
+#include <utility>
+
+#include "harness/base/files.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+std::string digest(const json::value& value) { return sha256_hex(canonical_json(value)).substr(0, 16); }
+
+trial::Named named(const json::object& panel, const char* key) {
+  const auto& object = panel.at(key).as_object();
+  return {std::string(object.at("name").as_string()), object.at("options").as_object()};
+}
+
+// What a baseline replaces unless it trains at the panel's rate: one constant learning rate.
+trial::Named default_controller() {
+  const auto* facts = optimizers::find_controller("constant").value();
+  return {facts->name, resolve_options(facts->options, {}, facts->name).value()};
+}
+
+// Everything of a panel that all its trials share. Noise is the baseline's to set.
+Result<trial::TrialConfig> panel_base(const json::object& panel, const json::value& noise_seed) {
+  auto privacy = trial::PrivacyPlan::from_json({{"is_private", false},
+                                                {"sampler", panel.at("sampler")},
+                                                {"population", panel.at("population")},
+                                                {"batch_size", panel.at("batch_size")},
+                                                {"sample_rate", panel.at("sample_rate")},
+                                                {"clipping", panel.at("clipping")},
+                                                {"clipping_constant", panel.at("clipping_constant")},
+                                                {"gradient_noise", 0.0},
+                                                {"accounting", "plain"}},
+                                               std::string(panel.at("id").as_string()));
+  if (!privacy) return privacy.error();
+  trial::TrialConfig base;
+  base.dataset = named(panel, "dataset");
+  base.model = named(panel, "model");
+  base.optimizer = named(panel, "optimizer");
+  base.controller = default_controller();
+  base.privacy = std::move(*privacy);
+  base.evaluation.every = panel.at("evaluate_every").to_number<std::int64_t>();
+  base.device = std::string(panel.at("device").as_string());
+  if (noise_seed.is_string()) base.noise_seed = std::string(noise_seed.get_string());
+  return base;
+}
+
+void set_private(trial::PrivacyPlan& privacy, bool is_private) {
+  privacy.is_private = is_private;
+  if (!is_private) privacy.clipping = trial::Clipping::none;
+}
+
+}  // namespace
+
+std::string Spec::hash() const { return digest(resolved); }
+
+Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
+  std::vector<PlannedStudy> studies;
+  for (const auto& panel_value : spec.resolved.at("panels").as_array()) {
+    const auto& panel = panel_value.as_object();
+    const auto base = panel_base(panel, spec.resolved.at("noise_seed"));
+    if (!base) return in_context(spec.path, base.error());
+    for (const auto& row_value : panel.at("rows").as_array()) {
+      const auto& row = row_value.as_object();
+      const auto baseline = baselines::find_baseline(std::string(row.at("method").as_string()));
+      if (!baseline) return in_context(spec.path, baseline.error());
+      for (const auto& epsilon : row.at("epsilons").as_array()) {
+        for (const auto& seed : row.at("seeds").as_array()) {
+          baselines::Cell cell{.panel = std::string(panel.at("id").as_string()),
+                               .row = std::string(row.at("id").as_string()),
+                               .epsilon = {},
+                               .delta = double_or(panel, "delta", 0),
+                               .seed = seed.to_number<std::int64_t>(),
+                               .options = row.at("options").as_object(),
+                               .base = *base,
+                               .validation_size = int_or(panel, "validation", 0),
+                               .dimension = int_or(panel, "dimension", 0)};
+          if (!epsilon.is_string()) cell.epsilon = epsilon.to_number<double>();
+          cell.base.seed = cell.seed;
+          cell.base.steps = row.at("steps").to_number<std::int64_t>();
+          set_private(cell.base.privacy, cell.epsilon.has_value());
+          const json::array identity{spec.resolved.at("name"),
+                                     cell.panel,
+                                     cell.row,
+                                     (**baseline).name,
+                                     epsilon,
+                                     seed,
+                                     cell.delta,
+                                     cell.options,
+                                     cell.validation_size,
+                                     cell.base.to_json()};
+          studies.push_back({digest(identity), std::move(cell), *baseline});
+        }
+      }
+    }
+  }
+  return studies;
+}
+
+}  // namespace hyfreedp::runner

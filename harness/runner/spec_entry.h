@@ -1,0 +1,81 @@
+// A place in a YAML file: a node that knows its line and key path, so that every error can name both.
+//
+//   experiments/quick.yaml:12: panels[1].train.steps must be a whole number, not 'many'.
+//
+// A scalar written without quotes is null (~, null or nothing), true or false, a whole number, a number (inf
+// and .inf are infinite) or text, in this order; a quoted one is text. A key that occurs twice in one map is
+// an error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+#include <yaml-cpp/yaml.h>
+
+#include "harness/base/options.h"
+
+namespace hyfreedp::runner {
+
+class Entry {
+ public:
+  // The whole document. `file` is the name that errors use.
+  static Result<Entry> parse(const std::string& file, const std::string& text);
+
+  // "FILE:LINE: PATH what", with a final stop.
+  Error wrong(const std::string& what) const;
+  std::string where() const;  // "FILE:LINE: PATH"
+  const std::string& path() const { return path_; }
+
+  bool is_map() const { return node_.IsMap(); }
+  bool is_list() const { return node_.IsSequence(); }
+  bool is_text() const;
+
+  // Maps. check_keys: this is a map, its keys are text, none occurs twice and each is one of `valid` (null:
+  // any).
+  Result<void> check_keys(const std::vector<std::string>* valid) const;
+  std::vector<std::string> keys() const;
+  std::optional<Entry> find(const std::string& key) const;
+
+  // Lists; a single value is not a list.
+  Result<std::vector<Entry>> list() const;
+
+  // Scalars.
+  Result<std::string> text() const;
+  Result<double> number() const;
+  Result<std::int64_t> integer() const;
+  Result<json::value> to_json() const;  // scalars, and lists of scalars
+
+ private:
+  Entry(YAML::Node node, std::string file, std::string path);
+  std::string shown() const;
+
+  YAML::Node node_;
+  std::string file_;
+  std::string path_;
+};
+
+// Maps laid over each other: the first that has a key decides.
+class Layers {
+ public:
+  Layers() = default;
+  explicit Layers(std::vector<Entry> maps) : maps_(std::move(maps)) {}
+  void add(const std::optional<Entry>& map);  // below those there are; absent: nothing
+  bool empty() const { return maps_.empty(); }
+  const std::vector<Entry>& maps() const { return maps_; }
+  std::optional<Entry> find(const std::string& key) const;
+  // The maps that all layers have at `key`, the topmost first.
+  Layers below(const std::string& key) const;
+  Result<void> check_keys(const std::vector<std::string>& valid) const;
+  // Where to say that something is missing.
+  Error wrong(const std::string& what) const;
+
+ private:
+  std::vector<Entry> maps_;
+};
+
+// The options of `table` that the layers give, checked one by one so that an error names its own line, with
+// every default filled in. Keys in `other` belong to somebody else.
+Result<json::object> options_from(const std::vector<OptionSpec>& table, const Layers& layers,
+                                  const std::vector<std::string>& other = {});
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "datasets/facts.h"
+#include "harness/base/text.h"
+#include "harness/models/facts.h"
+#include "harness/runner/spec.h"
+#include "harness/trial/privacy_plan.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+const std::vector<std::string> kDefaultKeys = {"dataset", "model", "seeds",    "epsilon",
+                                               "delta",   "train", "evaluate", "footnotes"};
+const std::vector<std::string> kPanelKeys = {"id",    "title", "dataset",  "model", "seeds",    "epsilon",
+                                             "delta", "train", "evaluate", "rows",  "footnotes"};
+
+// What a panel's training takes: the constants that the privacy plan needs, and the optimizer.
+const std::vector<OptionSpec>& train_options() {
+  static const std::vector<OptionSpec> table = {
+      {.name = "sampler",
+       .type = OptionType::choice,
+       .otherwise = "poisson",
+       .help = "how batches are drawn; shuffle for non-private rows only",
+       .choices = {"poisson", "full-batch", "shuffle"}},
+      {.name = "sample_rate",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "q: probability that an example is in a batch",
+       .min = 1e-9,
+       .max = 1},
+      {.name = "batch_size",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "B = q N, instead of sample_rate",
+       .min = 1,
+       .max = 1e12},
+      {.name = "steps", .type = OptionType::integer, .otherwise = nullptr, .help = "T", .min = 1, .max = 1e9},
+      {.name = "clipping",
+       .type = OptionType::choice,
+       .otherwise = "auto-s",
+       .help = "of per-sample gradients in private rows",
+       .choices = {"auto-s", "abadi", "none"}},
+      {.name = "clipping_constant",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "auto-s: the stability constant (default 0.01); abadi: C (default 1)",
+       .min = 1e-12,
+       .max = 1e12},
+      {.name = "device",
+       .type = OptionType::choice,
+       .otherwise = "cpu",
+       .help = "where trials run",
+       .choices = {"cpu", "cuda"}},
+  };
+  return table;
+}
+
+struct NamedPart {
+  json::object json;  // {"name", "options"}
+  std::string name;
+  json::object options;
+};
+
+// `key: NAME`, or `key: {name: NAME, option: value, ...}`. `find` gives the facts of a name.
+template <class Find>
+Result<NamedPart> read_named(const Entry& entry, const Find& find) {
+  Entry name_entry = entry;
+  Layers options;
+  if (entry.is_map()) {
+    const auto name = entry.find("name");
+    if (!name) return entry.wrong("needs 'name'");
+    name_entry = *name;
+    options.add(entry);
+  }
+  const auto name = name_entry.text();
+  if (!name) return name.error();
+  const auto facts = find(*name);
+  if (!facts) return in_context(name_entry.where(), facts.error());
+  const auto resolved = options_from((**facts).options, options, {"name"});
+  if (!resolved) return resolved.error();
+  return NamedPart{{{"name", *name}, {"options", *resolved}}, *name, *resolved};
+}
+
+template <class Find>
+Result<NamedPart> read_required(const Layers& layers, const std::string& key, const Find& find) {
+  const auto entry = layers.find(key);
+  if (!entry) return layers.wrong("needs '" + key + "'");
+  return read_named(*entry, find);
+}
+
+// A number, or N^-X of the public size of the training split.
+Result<double> read_delta(const Entry& entry, std::int64_t population) {
+  double delta = 0;
+  const auto text = entry.text();
+  if (!text) return text.error();
+  if (text->starts_with("N^-")) {
+    const auto parsed = parse_json(text->substr(3), entry.where());
+    const auto exponent = parsed ? to_double(*parsed, "") : Result<double>(parsed.error());
+    if (!exponent)
+      return entry.wrong(fmt::format("must be a number or N^-X with a number X, not '{}'", *text));
+    delta = std::pow(static_cast<double>(population), -*exponent);
+  } else {
+    const auto number = entry.number();
+    if (!number) return number.error();
+    delta = *number;
+  }
+  if (!(delta > 0 && delta < 1)) return entry.wrong(fmt::format("must lie between 0 and 1, not {}", delta));
+  return delta;
+}
+
+// Sampler, batch size and clipping, checked as the privacy plan will be.
+Result<json::object> read_train(const Layers& train, std::int64_t population) {
+  auto options = options_from(train_options(), train, {"optimizer"});
+  if (!options) return options.error();
+  if (options->at("steps").is_null()) return train.wrong("needs 'steps'");
+  const bool full = options->at("sampler").as_string() == "full-batch";
+  const bool has_rate = !options->at("sample_rate").is_null();
+  const bool has_batch = !options->at("batch_size").is_null();
+  if (has_rate && has_batch)
+    return train.find("batch_size")->wrong("and 'sample_rate' say the same; keep one");
+  if (!full && !has_rate && !has_batch) return train.wrong("needs 'sample_rate' (or 'batch_size')");
+  const auto size = static_cast<double>(population);
+  const double rate = full       ? 1.0
+                      : has_rate ? double_or(*options, "sample_rate", 0)
+                                 : double_or(*options, "batch_size", 0) / size;
+  if (full && (has_rate || has_batch) && double_or(*options, "sample_rate", 1) != 1) {
+    return train.find("sample_rate")->wrong("must be 1 (or left out) with sampler full-batch");
+  }
+  if (rate > 1) {
+    return train.find("batch_size")->wrong(fmt::format("exceeds the {} training examples", population));
+  }
+  const bool abadi = options->at("clipping").as_string() == "abadi";
+  (*options)["sample_rate"] = rate;
+  (*options)["batch_size"] = rate * size;
+  (*options)["clipping_constant"] = double_or(*options, "clipping_constant", abadi ? 1.0 : 0.01);
+  return *options;
+}
+
+Result<void> check_private_training(const json::array& epsilons, const json::object& train,
+                                    const Layers& layers) {
+  const bool any_private = std::any_of(epsilons.begin(), epsilons.end(),
+                                       [](const json::value& epsilon) { return !epsilon.is_string(); });
+  if (!any_private) return {};
+  if (train.at("sampler").as_string() == "shuffle") {
+    return layers.find("sampler")->wrong("shuffle cannot be priced; use poisson, or epsilon: [inf]");
+  }
+  if (train.at("clipping").as_string() == "none") {
+    return layers.find("clipping")->wrong("none is not private; use auto-s or abadi, or epsilon: [inf]");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& defaults,
+                                const std::vector<Entry>& shared) {
+  if (auto checked = panel.check_keys(&kPanelKeys); !checked) return checked.error();
+  if (defaults) {
+    if (auto checked = defaults->check_keys(&kDefaultKeys); !checked) return checked.error();
+  }
+  Layers layers({panel});
+  layers.add(defaults);
+
+  const auto id_entry = panel.find("id");
+  if (!id_entry) return panel.wrong("needs 'id'");
+  const auto id = read_identifier(*id_entry);
+  if (!id) return id.error();
+  std::string title = *id;
+  if (const auto given = panel.find("title")) {
+    const auto text = given->text();
+    if (!text) return text.error();
+    title = *text;
+  }
+  const auto dataset = read_required(layers, "dataset", datasets::find_dataset);
+  if (!dataset) return dataset.error();
+  const auto model = read_required(layers, "model", models::find_model);
+  if (!model) return model.error();
+  const auto sizes = datasets::sizes(*datasets::find_dataset(dataset->name).value(), dataset->options);
+  const auto dimension = models::parameter_count(model->name, model->options, sizes.features, sizes.classes);
+  if (!dimension) return in_context(layers.find("model")->where(), dimension.error());
+
+  const auto train_layers = layers.below("train");
+  if (train_layers.empty()) return panel.wrong("needs 'train'");
+  const auto train = read_train(train_layers, sizes.private_train);
+  if (!train) return train.error();
+  const auto optimizer = read_required(train_layers, "optimizer", optimizers::find_optimizer);
+  if (!optimizer) return optimizer.error();
+
+  for (const char* key : {"seeds", "epsilon", "delta"}) {
+    if (!layers.find(key)) return panel.wrong(fmt::format("needs '{}'", key));
+  }
+  const auto seeds = read_seeds(*layers.find("seeds"));
+  if (!seeds) return seeds.error();
+  const auto epsilons = read_epsilons(*layers.find("epsilon"));
+  if (!epsilons) return epsilons.error();
+  const auto delta = read_delta(*layers.find("delta"), sizes.private_train);
+  if (!delta) return delta.error();
+  if (auto checked = check_private_training(*epsilons, *train, train_layers); !checked)
+    return checked.error();
+  static const std::vector<OptionSpec> evaluate_options = {
+      {.name = "every",
+       .type = OptionType::integer,
+       .otherwise = 0,
+       .help = "steps between evaluations on the test split; 0: at the end only",
+       .min = 0,
+       .max = 1e9}};
+  const auto evaluate = options_from(evaluate_options, layers.below("evaluate"));
+  if (!evaluate) return evaluate.error();
+  const auto footnotes = read_texts(layers.find("footnotes"));
+  if (!footnotes) return footnotes.error();
+  const auto rows = read_rows(panel, panel.find("rows"), shared,
+                              {.seeds = *seeds, .epsilons = *epsilons, .steps = int_or(*train, "steps", 0)});
+  if (!rows) return rows.error();
+
+  return json::object{{"id", *id},
+                      {"title", title},
+                      {"dataset", dataset->json},
+                      {"model", model->json},
+                      {"dimension", *dimension},
+                      {"population", sizes.private_train},
+                      {"validation", sizes.private_validation},
+                      {"test", sizes.test},
+                      {"classes", sizes.classes},
+                      {"steps", train->at("steps")},
+                      {"sampler", train->at("sampler")},
+                      {"sample_rate", train->at("sample_rate")},
+                      {"batch_size", train->at("batch_size")},
+                      {"clipping", train->at("clipping")},
+                      {"clipping_constant", train->at("clipping_constant")},
+                      {"device", train->at("device")},
+                      {"optimizer", optimizer->json},
+                      {"evaluate_every", evaluate->at("every")},
+                      {"delta", *delta},
+                      {"seeds", json::value_from(*seeds)},
+                      {"epsilons", *epsilons},
+                      {"footnotes", *footnotes},
+                      {"rows", *rows}};
+}
+
+}  // namespace hyfreedp::runner

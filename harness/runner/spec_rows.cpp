@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include "baselines/baseline.h"
+#include "harness/base/text.h"
+#include "harness/runner/spec.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+const std::vector<std::string> kRowKeys = {"id",    "use",   "method",   "title",     "epsilon",
+                                           "seeds", "steps", "footnote", "footnotes", "options"};
+
+Result<std::string> row_id(const Layers& layers) {
+  if (const auto id = layers.find("id")) return read_identifier(*id);
+  if (const auto method = layers.find("method")) return read_identifier(*method);
+  return layers.wrong("needs 'method'");
+}
+
+Result<const baselines::Baseline*> row_method(const Layers& layers) {
+  const auto method = layers.find("method");
+  if (!method) return layers.wrong("needs 'method'");
+  const auto name = method->text();
+  if (!name) return name.error();
+  const auto found = baselines::find_baseline(*name);
+  if (!found) return in_context(method->where(), found.error());
+  return *found;
+}
+
+Result<json::array> row_epsilons(const Layers& layers, const PanelFrame& frame,
+                                 const baselines::Baseline& method) {
+  auto epsilons = frame.epsilons;
+  const auto given = layers.find("epsilon");
+  if (given) {
+    auto own = read_epsilons(*given);
+    if (!own) return own.error();
+    epsilons = *own;
+  }
+  if (method.has_non_private_arm) return epsilons;
+  json::array finite;
+  for (const auto& epsilon : epsilons) {
+    if (!epsilon.is_string()) finite.push_back(epsilon);
+  }
+  if (finite.empty()) {
+    return (given ? *given : *layers.find("method"))
+        .wrong(fmt::format("leaves nothing to run: {} has no non-private arm", method.name));
+  }
+  return finite;
+}
+
+// Fewer seeds than the panel has are said in the table, never silently run.
+std::string fewer_seeds_note(std::size_t own, std::size_t panel) {
+  return fmt::format("{} seed{} instead of {}.", own, own == 1 ? "" : "s", panel);
+}
+
+Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
+  if (auto checked = layers.check_keys(kRowKeys); !checked) return checked.error();
+  const auto id = row_id(layers);
+  if (!id) return id.error();
+  const auto method = row_method(layers);
+  if (!method) return method.error();
+  const auto options = options_from((**method).options, layers.below("options"));
+  if (!options) return options.error();
+  const auto epsilons = row_epsilons(layers, frame, **method);
+  if (!epsilons) return epsilons.error();
+
+  auto seeds = frame.seeds;
+  if (const auto given = layers.find("seeds")) {
+    auto own = read_seeds(*given);
+    if (!own) return own.error();
+    seeds = *own;
+  }
+  auto steps = frame.steps;
+  if (const auto given = layers.find("steps")) {
+    const auto own = given->integer();
+    if (!own) return own.error();
+    if (*own < 1) return given->wrong("must be at least 1");
+    steps = *own;
+  }
+  std::string title = (**method).title;
+  if (const auto given = layers.find("title")) {
+    auto own = given->text();
+    if (!own) return own.error();
+    title = *own;
+  }
+  json::array footnotes;
+  for (const char* key : {"footnote", "footnotes"}) {
+    const auto texts = read_texts(layers.find(key));
+    if (!texts) return texts.error();
+    footnotes.insert(footnotes.end(), texts->begin(), texts->end());
+  }
+  if (seeds.size() < frame.seeds.size() && footnotes.empty()) {
+    footnotes.emplace_back(fewer_seeds_note(seeds.size(), frame.seeds.size()));
+  }
+  return json::object{{"id", *id},
+                      {"method", (**method).name},
+                      {"title", title},
+                      {"label", baselines::to_string((**method).label)},
+                      {"options", *options},
+                      {"seeds", json::value_from(seeds)},
+                      {"epsilons", *epsilons},
+                      {"steps", steps},
+                      {"footnotes", footnotes}};
+}
+
+Result<Entry> shared_row(const Entry& reference, const std::vector<Entry>& shared) {
+  const auto wanted = reference.text();
+  if (!wanted) return wanted.error();
+  std::vector<std::string> ids;
+  for (const auto& row : shared) {
+    const auto id = row_id(Layers({row}));
+    if (!id) return id.error();
+    if (*id == *wanted) return row;
+    ids.push_back(*id);
+  }
+  return error(fmt::format("{} names no row of the top-level 'rows': '{}'.{} Rows: {}.", reference.where(),
+                           *wanted, did_you_mean(*wanted, ids), ids.empty() ? "none" : join(ids, ", ")));
+}
+
+// The layers of each row that a panel asks for, the topmost first.
+Result<std::vector<Layers>> rows_wanted(const Entry& panel, const std::optional<Entry>& rows,
+                                        const std::vector<Entry>& shared) {
+  std::vector<Layers> wanted;
+  if (!rows || rows->is_text()) {
+    if (rows && rows->text().value() != "default") {
+      return rows->wrong("must be 'default' (all rows of the top-level 'rows') or a list");
+    }
+    if (shared.empty())
+      return (rows ? *rows : panel).wrong("has no rows: give 'rows' here or at the top level");
+    for (const auto& row : shared) wanted.emplace_back(std::vector{row});
+    return wanted;
+  }
+  const auto items = rows->list();
+  if (!items) return items.error();
+  for (const auto& item : *items) {
+    Layers layers;
+    const auto reference = item.is_map() ? item.find("use") : std::optional<Entry>(item);
+    if (item.is_map()) layers.add(item);
+    if (reference) {
+      const auto row = shared_row(*reference, shared);
+      if (!row) return row.error();
+      layers.add(*row);
+    }
+    wanted.push_back(std::move(layers));
+  }
+  if (wanted.empty()) return rows->wrong("must have at least one row");
+  return wanted;
+}
+
+}  // namespace
+
+Result<std::string> read_identifier(const Entry& entry) {
+  const auto text = entry.text();
+  if (!text) return text.error();
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  if (text->empty() || text->front() == '.' || !std::all_of(text->begin(), text->end(), allowed)) {
+    return entry.wrong(fmt::format("must be a name of letters, digits, '-', '_' and '.', not '{}'", *text));
+  }
+  return *text;
+}
+
+Result<json::array> read_texts(const std::optional<Entry>& entry) {
+  json::array texts;
+  if (!entry) return texts;
+  std::vector<Entry> entries{*entry};
+  if (entry->is_list()) entries = entry->list().value();
+  for (const auto& one : entries) {
+    const auto text = one.text();
+    if (!text) return text.error();
+    texts.emplace_back(*text);
+  }
+  return texts;
+}
+
+Result<std::vector<std::int64_t>> read_seeds(const Entry& entry) {
+  const auto entries = entry.list();
+  if (!entries) return entries.error();
+  std::vector<std::int64_t> seeds;
+  for (const auto& one : *entries) {
+    const auto seed = one.integer();
+    if (!seed) return seed.error();
+    if (*seed < 0) return one.wrong("must not be negative");
+    if (std::find(seeds.begin(), seeds.end(), *seed) != seeds.end()) {
+      return one.wrong(fmt::format("repeats the seed {}", *seed));
+    }
+    seeds.push_back(*seed);
+  }
+  if (seeds.empty()) return entry.wrong("must have at least one seed");
+  return seeds;
+}
+
+Result<json::array> read_epsilons(const Entry& entry) {
+  std::vector<Entry> entries{entry};
+  if (entry.is_list()) entries = entry.list().value();
+  json::array epsilons;
+  std::set<double> seen;
+  for (const auto& one : entries) {
+    const auto epsilon = one.number();
+    if (!epsilon) return epsilon.error();
+    if (!(*epsilon > 0)) return one.wrong("must be positive (or inf for the non-private arm)");
+    if (!seen.insert(*epsilon).second) return one.wrong("repeats an epsilon");
+    epsilons.push_back(number(*epsilon));
+  }
+  if (epsilons.empty()) return entry.wrong("must have at least one epsilon");
+  return epsilons;
+}
+
+Result<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
+                              const std::vector<Entry>& shared, const PanelFrame& frame) {
+  const auto wanted = rows_wanted(panel, rows, shared);
+  if (!wanted) return wanted.error();
+  json::array resolved;
+  std::set<std::string> ids;
+  for (const auto& layers : *wanted) {
+    auto row = read_row(layers, frame);
+    if (!row) return row.error();
+    const std::string id(row->at("id").as_string());
+    if (!ids.insert(id).second) {
+      return layers.wrong(fmt::format("is a second row '{}' in {}; give it another 'id'", id, panel.path()));
+    }
+    resolved.emplace_back(std::move(*row));
+  }
+  return resolved;
+}
+
+}  // namespace hyfreedp::runner
