@@ -1,8 +1,11 @@
 // Every method, in the order that `hyfreedp list methods` prints. To add one: one include, one line.
 #include "baselines/d_adaptation.h"
+#include "baselines/dp_hyper.h"
+#include "baselines/dp_hyper_simulated.h"
 #include "baselines/dpadamwosm.h"
 #include "baselines/hyfreedp.h"
 #include "baselines/hyfreedp_plus.h"
+#include "baselines/linear_scaling.h"
 #include "baselines/nondp_gs.h"
 #include "baselines/prodigy.h"
 #include "baselines/template.h"
@@ -11,7 +14,8 @@ namespace hyfreedp::baselines {
 
 const std::vector<Baseline>& registry() {
   static const std::vector<Baseline> all = {
-      nondp_gs(), d_adaptation(), prodigy(), dpadamwosm(), hyfreedp(), hyfreedp_plus(), fixed_rate(),
+      nondp_gs(),       dp_hyper(),   dp_hyper_simulated(), d_adaptation(),  prodigy(),
+      linear_scaling(), dpadamwosm(), hyfreedp(),           hyfreedp_plus(), fixed_rate(),
   };
   return all;
 }

@@ -1,0 +1,71 @@
+#include "baselines/dp_hyper_simulated.h"
+
+#include "baselines/nondp_gs.h"
+#include "baselines/support.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+using Configs = std::vector<trial::TrialConfig>;
+
+double training_epsilon(const Cell& cell) { return double_or(cell.options, "share", 0.85) * *cell.epsilon; }
+
+Result<Configs> grid_runs(const Cell& cell) {
+  return oracle_grid(cell, cell.epsilon, list_of(cell.options, "grid"));
+}
+
+// The narrow runs around the grid's best; empty while the grid is unfinished or when all of it failed.
+Result<Configs> narrow_runs(const Cell& cell, const Configs& grid, Finished finished) {
+  if (!unfinished(grid, finished).empty()) return Configs{};
+  const auto* best = best_of(grid, finished, oracle_score);
+  if (best == nullptr) return Configs{};
+  const double optimum = double_or(best->config.controller.options, "lr", 0);
+  return oracle_grid(cell, training_epsilon(cell), narrow_range(optimum));
+}
+
+Result<Configs> next(const Cell& cell, Finished finished) {
+  const auto grid = grid_runs(cell);
+  if (!grid) return Configs{};
+  auto missing = unfinished(*grid, finished);
+  if (!missing.empty()) return missing;
+  const auto narrow = narrow_runs(cell, *grid, finished);
+  if (!narrow) return Configs{};
+  return unfinished(*narrow, finished);
+}
+
+Result<Conclusion> conclude(const Cell& cell, Finished finished) {
+  const auto grid = grid_runs(cell);
+  if (!grid) return infeasible(grid.error());
+  if (grid->empty()) return failed("empty-grid", "The grid has no learning rate.");
+  const auto narrow = narrow_runs(cell, *grid, finished);
+  if (!narrow) return infeasible(narrow.error());
+  const auto* best = best_of(*narrow, finished, oracle_score);
+  auto conclusion = best == nullptr ? all_failed(narrow->empty() ? *grid : *narrow, finished) : Conclusion{};
+  conclusion.label = Label::simulated;
+  conclusion.claimed_epsilon = cell.epsilon;
+  if (best != nullptr) {
+    conclusion.reported_trial = best->id;
+    conclusion.composition = one_trial(best->id);
+  }
+  return conclusion;
+}
+
+}  // namespace
+
+std::vector<double> narrow_range(double optimum) { return {0.5 * optimum, optimum, 2 * optimum}; }
+
+Baseline dp_hyper_simulated() {
+  return {.name = "dp-hyper-simulated",
+          .title = "DP-hyper (simulated 85 %)",
+          .source = "Liu and Bu, ICLR 2025, section 5",
+          .summary = "No search is run: a budget share stands in for it, around an optimum that is given.",
+          .label = Label::simulated,
+          .has_non_private_arm = false,
+          .options = {real_option("share", 0.85, 0.01, 1, "of epsilon that training gets"),
+                      grid_option("grid", wide_grid(),
+                                  "learning rates of the oracle grid that gives the optimum")},
+          .next = next,
+          .conclude = conclude};
+}
+
+}  // namespace hyfreedp::baselines

@@ -1,0 +1,132 @@
+#include "baselines/linear_rule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+#include "harness/accounting/accountant.h"
+
+namespace hyfreedp::baselines::linear_rule {
+namespace {
+
+constexpr double kSlack = 1e-12;  // of rounding, in a comparison of r with a bound or in a number of steps
+
+Run corner(double eta, std::int64_t steps, std::string clamp) {
+  return {.eta = eta,
+          .steps = steps,
+          .r = eta * static_cast<double>(steps),
+          .clamp = std::move(clamp),
+          .method = "corner",
+          .tries = 0};
+}
+
+template <class Value>
+const Value& element(const std::vector<Value>& grid, double uniform) {
+  const auto index = static_cast<std::size_t>(uniform * static_cast<double>(grid.size()));
+  return grid[std::min(index, grid.size() - 1)];
+}
+
+Run uniform_t(const Space& space, double r, double uniform) {
+  const auto low = std::max(space.t_min, static_cast<std::int64_t>(std::ceil(r / space.eta_max - kSlack)));
+  const auto high = std::min(space.t_max, static_cast<std::int64_t>(std::floor(r / space.eta_min + kSlack)));
+  const auto choices = std::max<std::int64_t>(high - low + 1, 1);
+  const auto steps =
+      low + std::min(static_cast<std::int64_t>(uniform * static_cast<double>(choices)), choices - 1);
+  return {.eta = r / static_cast<double>(steps), .steps = steps, .r = r, .method = "uniform_T", .tries = 1};
+}
+
+Run on_grid(double eta, std::int64_t steps, std::string method, std::int64_t tries) {
+  return {.eta = eta,
+          .steps = steps,
+          .r = eta * static_cast<double>(steps),
+          .method = std::move(method),
+          .tries = tries};
+}
+
+// Ties: the smaller T, then the smaller eta.
+Run nearest_on_grid(const Space& space, double r, std::int64_t tries) {
+  double best_distance = std::numeric_limits<double>::infinity();
+  Run best;
+  for (const auto steps : space.t_grid) {
+    for (const double eta : space.eta_grid) {
+      const double distance = std::abs(eta * static_cast<double>(steps) - r);
+      if (distance >= best_distance) continue;
+      best_distance = distance;
+      best = on_grid(eta, steps, "nearest_on_grid", tries);
+    }
+  }
+  return best;
+}
+
+Run rejection(const Space& space, double r, const std::function<double()>& uniform) {
+  for (std::int64_t tries = 1; tries <= space.max_tries; ++tries) {
+    const double eta = element(space.eta_grid, uniform());
+    const auto steps = element(space.t_grid, uniform());
+    if (std::abs(eta * static_cast<double>(steps) - r) <= space.tolerance * r) {
+      return on_grid(eta, steps, "rejection", tries);
+    }
+  }
+  return nearest_on_grid(space, r, space.max_tries);
+}
+
+}  // namespace
+
+double Space::r_max() const {
+  const double corner_r = eta_max * static_cast<double>(t_max);
+  return r_cap > 0 ? std::min(r_cap, corner_r) : corner_r;
+}
+
+Range first_range(const Space& space, bool narrowed) {
+  const double high = narrowed ? space.r_max() / 10 : space.r_max();
+  return {space.r_min(), std::max(high, space.r_min())};
+}
+
+Range second_range(const Space& space, bool narrowed, double best_first) {
+  if (!narrowed) return first_range(space, false);
+  return {best_first, std::max(best_first, space.r_max() / 2)};
+}
+
+double sample(const Range& range, bool logarithmic, double uniform) {
+  if (!logarithmic) return range.low + uniform * (range.high - range.low);
+  return std::exp(std::log(range.low) + uniform * (std::log(range.high) - std::log(range.low)));
+}
+
+Run decompose(const Space& space, double r, const std::function<double()>& uniform) {
+  if (r > space.r_max() * (1 + kSlack)) {
+    return corner(space.r_max() / static_cast<double>(space.t_max), space.t_max, "capped_r_max");
+  }
+  // Written so that a NaN lands here.
+  if (!(r >= space.r_min() * (1 - kSlack))) return corner(space.eta_min, space.t_min, "floored_r_min");
+  if (space.decompose == Decompose::rejection) return rejection(space, r, uniform);
+  return uniform_t(space, r, uniform());
+}
+
+Line line_through(double x1, double r1, double x2, double r2) {
+  const double slope = (r2 - r1) / (x2 - x1);
+  return {slope, r1 - slope * x1};
+}
+
+Result<Budget> split_total(double total, double delta, std::int64_t n, double epsilon1, double epsilon2) {
+  const auto mu = accounting::gdp_mu(total, delta);
+  const auto mu1 = accounting::gdp_mu(epsilon1, delta);
+  const auto mu2 = accounting::gdp_mu(epsilon2, delta);
+  if (!mu) return mu.error();
+  if (!mu1) return mu1.error();
+  if (!mu2) return mu2.error();
+  const auto runs = static_cast<double>(n);
+  const double rest = *mu * *mu - runs * (*mu1 * *mu1 + *mu2 * *mu2);
+  if (!(rest > 0)) {
+    return error(
+        fmt::format("The {} sweep runs at epsilon {} and {} alone cost more than epsilon {}; lower 'share1', "
+                    "'share2' or 'runs_per_sweep'.",
+                    2 * n, epsilon1, epsilon2, total));
+  }
+  const auto epsilon_final = accounting::gdp_epsilon(std::sqrt(rest), delta);
+  if (!epsilon_final) return epsilon_final.error();
+  return Budget{*mu1, *mu2, std::sqrt(rest), *epsilon_final};
+}
+
+double sigma(std::int64_t steps, double mu) { return std::sqrt(static_cast<double>(steps)) / mu; }
+
+}  // namespace hyfreedp::baselines::linear_rule

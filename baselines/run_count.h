@@ -1,0 +1,34 @@
+// How many runs a private selection makes, and which candidates: Papernot & Steinke, ICLR 2022, Definition 1 and
+// Theorems 2 and 6.
+//
+//   geometric    P(K = k) = (1 - g)^{k-1} g,            k >= 1,  mean 1/g            (negative binomial, eta = 1)
+//   logarithmic  P(K = k) = (1 - g)^k / (k ln(1/g)),    k >= 1,  mean (1/g - 1)/ln(1/g)            (eta = 0)
+//   poisson      P(K = k) = e^-m m^k / k!,              k >= 0,  mean m; with probability e^-m nothing is run
+//
+// K must be random and stay hidden: the theorems price the release of the best run only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "harness/accounting/event.h"
+#include "harness/base/result.h"
+
+namespace hyfreedp::baselines {
+
+enum class RunCount { geometric, logarithmic, poisson };
+Result<RunCount> run_count_from(const std::string& name);
+
+// g for a mean number of runs. Requires mean > 1.
+double geometric_parameter(double mean);
+double logarithmic_parameter(double mean);
+
+// The smallest k whose cumulative probability exceeds `uniform` in [0, 1). `parameter`: g, or the Poisson mean.
+std::int64_t run_count(RunCount distribution, double parameter, double uniform);
+// floor(uniform * candidates)
+std::int64_t pick(double uniform, std::int64_t candidates);
+
+// As the accountant prices it; the base is filled from events.
+accounting::Selection selection_of(RunCount distribution, double mean);
+
+}  // namespace hyfreedp::baselines
