@@ -40,6 +40,15 @@ Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta,
                                   Conversion conversion = Conversion::canonne_kamath_steinke);
 Result<EpsilonAnswer> epsilon_gdp(const Events& events, double delta);
 
+// Delta at `epsilon` >= 0 by PLD: the true value lies in [delta_lower, delta]. The largest over splits.
+struct DeltaAnswer {
+  double delta = 0;
+  double delta_lower = 0;
+  double epsilon = 0;
+  Neighbouring neighbouring = Neighbouring::add_remove;
+};
+Result<DeltaAnswer> delta_pld(const Events& events, double epsilon);
+
 // What the program reports: PLD where it applies with RDP beside it; `epsilon` is the smaller of the two upper bounds.
 struct ReportedEpsilon {
   double epsilon = 0;
@@ -87,6 +96,7 @@ struct ProbeSplitRequest {
   ProbeAccounting mode = ProbeAccounting::folded;
   // paper modes were published with RDP; folded and separate_batch are calibrated by PLD.
   std::string accountant = "pld";
+  std::vector<double> orders = {};  // RDP orders; empty: default_orders()
 };
 struct ProbeSplit {
   double sigma = 0;    // without probes

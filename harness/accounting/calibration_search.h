@@ -1,0 +1,25 @@
+// The one-sided noise search behind calibrate() and split_budget().
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/accounting/accountant.h"
+
+namespace hyfreedp::accounting {
+
+using EpsilonOfNoise = std::function<Result<EpsilonAnswer>(double noise)>;
+
+// Smallest noise (within `tolerance`, relative) whose epsilon is at most `epsilon`; the answer is priced at exactly the
+// returned noise. Between 0.01 and 1e8.
+Result<Calibration> search_noise(const EpsilonOfNoise& epsilon_of, double epsilon, double tolerance);
+
+// How far above the smallest noise a search by this accountant may stop; an error for unknown accountants.
+Result<double> calibration_tolerance(const std::string& accountant);
+
+// "rdp" at `orders`, anything else by PLD.
+Result<EpsilonAnswer> epsilon_by(const std::string& accountant, const Events& events, double delta,
+                                 const std::vector<double>& orders);
+
+}  // namespace hyfreedp::accounting

@@ -1,0 +1,164 @@
+#include "harness/accounting/loss_pair.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harness/accounting/normal.h"
+#include "harness/base/result.h"
+
+namespace hyfreedp::accounting {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// log(1 - q + q e^y), accurate relative to its own size near y = 0 and for q near 0 and 1.
+double log_mixture(double q, double y) {
+  if (q == 1) return y;
+  if (y > 0) return y + std::log1p((1 - q) * std::expm1(-y));
+  const double excess = q * std::expm1(y);
+  return excess > -0.5 ? std::log1p(excess) : std::log((1 - q) + q * std::exp(y));
+}
+
+// The y with log_mixture(q, y) = loss; -inf below log(1 - q).
+double log_mixture_inverse(double q, double loss) {
+  if (q == 1) return loss;
+  const double scaled = std::expm1(loss) / q;  // e^y - 1
+  if (scaled <= -1) return -kInfinity;
+  if (loss > 30) return loss + std::log1p(-(1 - q) * std::exp(-loss)) - std::log(q);
+  // Near the infimum 1 + scaled cancels; the difference to it is formed from the two losses instead.
+  if (scaled < -0.5) return std::log(std::expm1(loss - std::log1p(-q)) * (1 - q) / q);
+  return std::log1p(scaled);
+}
+
+double cell_mass(const Tails& from, const Tails& to) {
+  double mass = 0;
+  if (to.below <= 0.5) {
+    mass = to.below - from.below;
+  } else if (from.above <= 0.5) {
+    mass = from.above - to.above;
+  } else {
+    mass = 1 - from.below - to.above;
+  }
+  return std::max(mass, 0.0);
+}
+
+}  // namespace
+
+LossPair::LossPair(const Mechanism& mechanism, Neighbouring neighbouring)
+    : noise_(mechanism.noise),
+      rate_(mechanism.sample_rate),
+      sigma_(mechanism.noise_multiplier),
+      replace_(neighbouring == Neighbouring::replace_one),
+      infimum_(-kInfinity),
+      supremum_(kInfinity) {
+  if (replace_ && rate_ == 1) {  // distance 2 is distance 1 at half the noise
+    replace_ = false;
+    sigma_ /= 2;
+  }
+  HYFREEDP_CHECK(!(replace_ && noise_ == Noise::laplace), "subsampled Laplace under replace-one");
+  if (!replace_) infimum_ = noise_ == Noise::laplace ? log_mixture(rate_, -1 / sigma_) : std::log1p(-rate_);
+  if (noise_ == Noise::laplace) supremum_ = log_mixture(rate_, 1 / sigma_);
+}
+
+double LossPair::loss(double x) const {
+  if (noise_ == Noise::laplace) return log_mixture(rate_, (2 * std::clamp(x, 0.0, 1.0) - 1) / sigma_);
+  const double variance = sigma_ * sigma_;
+  const double upper = log_mixture(rate_, (2 * x - 1) / (2 * variance));
+  return replace_ ? upper - log_mixture(rate_, (-2 * x - 1) / (2 * variance)) : upper;
+}
+
+double LossPair::excess(double x) const {
+  if (noise_ == Noise::laplace) return rate_ * std::expm1((2 * std::clamp(x, 0.0, 1.0) - 1) / sigma_);
+  const double variance = sigma_ * sigma_;
+  if (!replace_) return rate_ * std::expm1((2 * x - 1) / (2 * variance));
+  // (p - q) / q with the common (1-q) N_0 cancelled on paper: e^{a} - e^{-b} = e^{(a-b)/2} 2 sinh((a+b)/2).
+  const double numerator = rate_ * std::exp(-1 / (2 * variance)) * 2 * std::sinh(x / variance);
+  return numerator / std::exp(log_mixture(rate_, (-2 * x - 1) / (2 * variance)));
+}
+
+double LossPair::inverse(double loss) const {
+  if (loss < infimum_) return -kInfinity;
+  if (loss >= supremum_) return kInfinity;
+  if (noise_ == Noise::laplace) {
+    return std::clamp((sigma_ * log_mixture_inverse(rate_, loss) + 1) / 2, 0.0, 1.0);
+  }
+  const double variance = sigma_ * sigma_;
+  if (!replace_) return variance * log_mixture_inverse(rate_, loss) + 0.5;
+  // With t = e^{x / variance} and c = e^{-1 / (2 variance)}: q c t^2 - (1-q)(e^loss - 1) t - e^loss q c = 0. Solved for
+  // |loss| and mirrored: t = e^loss (half + sqrt(half^2 + e^-loss (q c)^2)) / (q c), in logarithms.
+  const double size = std::abs(loss);
+  const double half = (1 - rate_) * -std::expm1(-size) / 2;
+  const double log_edge = std::log(rate_) - 1 / (2 * variance);  // log(q c)
+  const double log_half = half > 0 ? std::log(half) : -kInfinity;
+  const double log_product = log_edge - size / 2;
+  const double larger = std::max(log_half, log_product);
+  if (larger == -kInfinity) return loss >= 0 ? kInfinity : -kInfinity;
+  const double first = std::exp(log_half - larger);
+  const double second = std::exp(log_product - larger);
+  double log_root = larger + std::log(first + std::hypot(first, second)) - log_edge + size;
+  // Near zero loss the root is near 1 and its logarithm is an inverse hyperbolic sine.
+  if (first < 0.5 * second) log_root = size / 2 + std::asinh(first / second);
+  return loss >= 0 ? variance * log_root : -variance * log_root;
+}
+
+Tails LossPair::tails(double x, double centre) const {
+  if (x == kInfinity) return {1, 0};
+  if (x == -kInfinity) return {0, 1};
+  const double z = (x - centre) / sigma_;
+  const double tail = noise_ == Noise::gaussian ? normal_tail(std::abs(z)) : 0.5 * std::exp(-std::abs(z));
+  return z > 0 ? Tails{1 - tail, tail} : Tails{tail, 1 - tail};
+}
+
+void LossPair::cell_masses(const std::vector<double>& edges, std::vector<double>& p, std::vector<double>& q) const {
+  const std::size_t cells = edges.size() - 1;
+  p.assign(cells, 0);
+  q.assign(cells, 0);
+  Tails zero;
+  Tails one;
+  Tails minus;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const Tails next_zero = tails(edges[i], 0);
+    const Tails next_one = tails(edges[i], 1);
+    const Tails next_minus = replace_ ? tails(edges[i], -1) : Tails{};
+    if (i > 0) {
+      const double at_zero = cell_mass(zero, next_zero);
+      p[i - 1] = (1 - rate_) * at_zero + rate_ * cell_mass(one, next_one);
+      q[i - 1] = replace_ ? (1 - rate_) * at_zero + rate_ * cell_mass(minus, next_minus) : at_zero;
+    }
+    zero = next_zero;
+    one = next_one;
+    minus = next_minus;
+  }
+}
+
+double LossPair::p_above(double x) const {
+  return (1 - rate_) * tails(x, 0).above + rate_ * tails(x, 1).above;
+}
+
+double LossPair::q_above(double x) const {
+  return replace_ ? (1 - rate_) * tails(x, 0).above + rate_ * tails(x, -1).above : tails(x, 0).above;
+}
+
+double LossPair::p_below(double x) const {
+  return (1 - rate_) * tails(x, 0).below + rate_ * tails(x, 1).below;
+}
+
+double LossPair::q_below(double x) const {
+  return replace_ ? (1 - rate_) * tails(x, 0).below + rate_ * tails(x, -1).below : tails(x, 0).below;
+}
+
+double LossPair::p_upper_point(double mass) const {
+  if (noise_ == Noise::laplace) return kInfinity;
+  const double near_one = mass / (2 * rate_);
+  const double first = near_one < 0.5 ? 1 + sigma_ * normal_tail_inverse(near_one) : 1.0;
+  return rate_ == 1 ? first : std::max(first, sigma_ * normal_tail_inverse(std::min(mass / 2, 0.5)));
+}
+
+double LossPair::q_lower_point(double mass) const {
+  if (noise_ == Noise::laplace) return -kInfinity;
+  if (!replace_) return -sigma_ * normal_tail_inverse(std::min(mass, 0.5));
+  return -p_upper_point(mass);
+}
+
+}  // namespace hyfreedp::accounting

@@ -1,0 +1,15 @@
+// The standard normal's tails, accurate in relative terms where doubles can be.
+#pragma once
+
+namespace hyfreedp::accounting {
+
+// exp(x^2) erfc(x), for x >= -26 (below, it overflows); relative error a few 1e-15.
+double erfcx(double x);
+// P(Z > x).
+double normal_tail(double x);
+// log P(Z > x), finite for every finite x.
+double log_normal_tail(double x);
+// The x with P(Z > x) = p, 0 < p < 1; accurate for p down to 1e-300.
+double normal_tail_inverse(double p);
+
+}  // namespace hyfreedp::accounting
