@@ -1,0 +1,36 @@
+// Hands out a split's rows in microbatches on the training device, in the training type, through one preallocated
+// buffer. A full batch is not copied: its microbatches are views of the split.
+#pragma once
+
+#include <functional>
+
+#include "datasets/dataset.h"
+#include "harness/training/sampler.h"
+
+namespace hyfreedp::training {
+
+struct Microbatch {
+  torch::Tensor features;  // [n, p]; valid until the next microbatch
+  torch::Tensor labels;    // [n]
+};
+
+class BatchReader {
+ public:
+  BatchReader(const datasets::SplitData& split, const torch::TensorOptions& options,
+              std::int64_t microbatch_size);
+
+  std::int64_t size() const { return labels_.size(0); }
+  void for_each(const Rows& rows, const std::function<void(const Microbatch&)>& consume);
+  void for_all(const std::function<void(const Microbatch&)>& consume);
+
+ private:
+  Microbatch gather(const Rows& rows, std::int64_t first, std::int64_t count);
+
+  torch::Tensor features_;
+  torch::Tensor labels_;
+  torch::Tensor feature_buffer_;
+  torch::Tensor label_buffer_;
+  std::int64_t microbatch_size_;
+};
+
+}  // namespace hyfreedp::training

@@ -1,0 +1,30 @@
+// Looks at other weights for a while: w - x u for a probe, an optimizer's average for evaluation. The weights are
+// changed in place, so that every layer's view sees them, and are put back bit for bit when the guard goes.
+#pragma once
+
+#include <torch/types.h>
+
+namespace hyfreedp::training {
+
+class DisplacedWeights {
+ public:
+  // `scratch` [d] keeps the original meanwhile.
+  DisplacedWeights(torch::Tensor& weights, torch::Tensor& scratch) : weights_(weights), original_(scratch) {
+    original_.copy_(weights_);
+  }
+  DisplacedWeights(const DisplacedWeights&) = delete;
+  DisplacedWeights& operator=(const DisplacedWeights&) = delete;
+  ~DisplacedWeights() { weights_.copy_(original_); }
+
+  // w := original - x u
+  void step_along(const torch::Tensor& direction, double x) {
+    at::sub_out(weights_, original_, direction, x);
+  }
+  void assign(const torch::Tensor& values) { weights_.copy_(values); }
+
+ private:
+  torch::Tensor& weights_;
+  torch::Tensor& original_;
+};
+
+}  // namespace hyfreedp::training

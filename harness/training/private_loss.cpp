@@ -1,0 +1,25 @@
+#include "harness/training/private_loss.h"
+
+#include <limits>
+
+#include "harness/base/result.h"
+
+namespace hyfreedp::training {
+
+double private_mean_loss(const torch::Tensor& losses, const LossRelease& release, double z) {
+  HYFREEDP_CHECK(release.bound >= 0, "a loss bound cannot be negative");
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto clamped =
+      at::nan_to_num(losses.to(torch::kFloat64), 0.0, kInfinity, -kInfinity).clamp_(0.0, release.bound);
+  return (clamped.sum().item<double>() + release.noise_multiplier * release.bound * z) / release.divisor;
+}
+
+double exact_mean_loss(const torch::Tensor& losses, double divisor) {
+  return losses.to(torch::kFloat64).sum().item<double>() / divisor;
+}
+
+double noise_sd(const LossRelease& release) {
+  return release.noise_multiplier * release.bound / release.divisor;
+}
+
+}  // namespace hyfreedp::training

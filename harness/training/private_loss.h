@@ -1,0 +1,28 @@
+// The private mean loss that a learning-rate probe sees (Liu and Bu, ICLR 2025, equation 7 with Algorithm 1):
+//   L~ = (sum_i clamp(L_i, 0, R) + sigma_l R z) / B,  z ~ N(0, 1)
+// R is the loss bound (nats), the sensitivity of the sum; B the public divisor, never the realised size; sigma_l the
+// noise multiplier.
+//   L_i < 0      0 (equation 7 read literally would give +R)
+//   L_i = +inf   R
+//   L_i = NaN    0
+//   no samples   noise alone
+#pragma once
+
+#include <torch/types.h>
+
+namespace hyfreedp::training {
+
+struct LossRelease {
+  double bound = 1;
+  double noise_multiplier = 0;
+  double divisor = 1;
+};
+
+// `losses` [n] of any floating type.
+double private_mean_loss(const torch::Tensor& losses, const LossRelease& release, double z);
+// Non-private rows: the plain sum over the same divisor.
+double exact_mean_loss(const torch::Tensor& losses, double divisor);
+// Standard deviation of the noise in one private mean loss: sigma_l R / B.
+double noise_sd(const LossRelease& release);
+
+}  // namespace hyfreedp::training

@@ -1,0 +1,144 @@
+#include "harness/training/setup.h"
+
+#include <ATen/Context.h>
+#include <cmath>
+
+#include "optimizers/facts.h"
+
+namespace hyfreedp::training {
+namespace {
+
+template <class T>
+using Checked = boost::system::result<T, SetupFailure>;
+
+SetupFailure invalid(const std::string& message) { return {"invalid-config", message}; }
+
+Checked<torch::ScalarType> find_dtype(const std::string& name) {
+  if (name == "float32") return torch::kFloat32;
+  if (name == "float64") return torch::kFloat64;
+  return invalid("dtype '" + name + "' is not known; use float32 or float64.");
+}
+
+Checked<datasets::Sizes> public_sizes(const trial::TrialConfig& config) {
+  const auto facts = datasets::find_dataset(config.dataset.name);
+  if (!facts) return invalid(facts.error().message);
+  return datasets::sizes(**facts, config.dataset.options);
+}
+
+// N prices the run and q draws from N rows, so the data must be what was declared.
+Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes& sizes,
+                         const datasets::Dataset& dataset) {
+  const auto& train = dataset.private_train;
+  if (config.privacy.population != train.features.size(0)) {
+    return invalid("the privacy plan's population is " + std::to_string(config.privacy.population) +
+                   " but '" + config.dataset.name + "' has " + std::to_string(train.features.size(0)) +
+                   " training examples.");
+  }
+  for (const auto* split : {&train, &dataset.private_validation, &dataset.test}) {
+    if (split->labels.numel() == 0) continue;
+    const auto lowest = split->labels.min().item<std::int64_t>();
+    const auto highest = split->labels.max().item<std::int64_t>();
+    if (lowest < 0 || highest >= sizes.classes) {
+      return invalid("'" + config.dataset.name + "' has labels outside 0 .. " +
+                     std::to_string(sizes.classes - 1) + ".");
+    }
+  }
+  return {};
+}
+
+Checked<void> check_controller(const trial::TrialConfig& config, bool owns_step_size) {
+  const auto facts = optimizers::find_controller(config.controller.name);
+  if (!facts) return invalid(facts.error().message);
+  if ((**facts).non_private_only && config.privacy.is_private) {
+    return invalid("controller '" + config.controller.name +
+                   "' assumes exact losses and cannot run under a private plan.");
+  }
+  if (owns_step_size && (**facts).probes) {
+    return invalid("optimizer '" + config.optimizer.name + "' owns its step size, so controller '" +
+                   config.controller.name + "' has nothing to control; use constant.");
+  }
+  if ((**facts).probes != config.privacy.probe.has_value()) {
+    return invalid(
+        "controller '" + config.controller.name + ((**facts).probes ? "' needs" : "' asks for no") +
+        std::string(" loss probes but the privacy plan has ") + (config.privacy.probe ? "them." : "none."));
+  }
+  return {};
+}
+
+// Probes are booked by the plan and asked for by the controller: the two must name the same steps.
+Checked<void> check_interval(const trial::TrialConfig& config,
+                             const optimizers::LearningRateController& controller) {
+  for (std::int64_t step = 0; step < config.steps; ++step) {
+    if (controller.wants_probe(step) == config.privacy.probes_at(step)) continue;
+    return invalid("the privacy plan probes every " + std::to_string(config.privacy.probe->interval) +
+                   " steps but controller '" + config.controller.name +
+                   "' has another interval: they part at step " + std::to_string(step) +
+                   ". Give both the same interval.");
+  }
+  return {};
+}
+
+}  // namespace
+
+Checked<torch::Device> find_device(const std::string& name) {
+  if (name == "cpu") return torch::Device(torch::kCPU);
+  if (name != "cuda") return invalid("device '" + name + "' is not known; use cpu or cuda.");
+  if (!at::hasCUDA()) {
+    return SetupFailure{"device-unavailable",
+                        "The run asks for device 'cuda' but this program sees no usable GPU (no driver, or a "
+                        "build without CUDA). Use a machine and a build with CUDA, or set device: cpu."};
+  }
+  return torch::Device(torch::kCUDA);
+}
+
+Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset& dataset) {
+  if (auto plan = config.privacy.check(); !plan) return invalid(plan.error().message);
+  const auto device = find_device(config.device);
+  if (!device) return device.error();
+  const auto dtype = find_dtype(config.dtype);
+  if (!dtype) return dtype.error();
+  const auto sizes = public_sizes(config);
+  if (!sizes) return sizes.error();
+  if (auto data = check_data(config, *sizes, dataset); !data) return data.error();
+
+  auto optimizer = optimizers::make_optimizer(config.optimizer.name, config.optimizer.options);
+  if (!optimizer) return invalid(optimizer.error().message);
+  if (auto fits = check_controller(config, (**optimizer).owns_step_size()); !fits) return fits.error();
+  auto controller = optimizers::make_controller(config.controller.name, config.controller.options);
+  if (!controller) return invalid(controller.error().message);
+
+  const auto options = torch::TensorOptions().dtype(*dtype).device(*device);
+  const auto key = random::key_from_seed("initialisation/" + std::to_string(config.seed));
+  auto network = models::make_model(config.model.name, config.model.options,
+                                    {.features = sizes->features, .classes = sizes->classes}, key, options);
+  if (!network) return invalid(network.error().message);
+  return Setup{.options = options,
+               .network = std::move(*network),
+               .optimizer = std::move(*optimizer),
+               .controller = std::move(*controller),
+               .clipping = {config.privacy.clipping, config.privacy.clipping_constant},
+               .loss = models::Loss::cross_entropy,
+               .train = BatchReader(dataset.private_train, options, kMicrobatch),
+               .validation = BatchReader(dataset.private_validation, options, kMicrobatch),
+               .test = BatchReader(dataset.test, options, kMicrobatch)};
+}
+
+Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {
+  const auto datasets_sizes = public_sizes(config);
+  if (!datasets_sizes) return datasets_sizes.error();
+  setup.controller->begin(
+      {.steps = config.steps, .dimension = setup.network.dimension(), .classes = datasets_sizes->classes});
+  if (auto agree = check_interval(config, *setup.controller); !agree) return agree.error();
+
+  optimizers::Layout layout;
+  for (const auto& slice : setup.network.layout()) layout.push_back({slice.name, slice.offset, slice.size});
+  const double sensitivity = config.privacy.sensitivity();
+  setup.optimizer->begin(setup.network.parameters(), layout,
+                         {.noise_multiplier = config.privacy.gradient_noise,
+                          .sensitivity = std::isfinite(sensitivity) ? sensitivity : 1.0,
+                          .batch_size = config.privacy.batch_size,
+                          .steps = config.steps});
+  return {};
+}
+
+}  // namespace hyfreedp::training

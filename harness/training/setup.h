@@ -1,0 +1,45 @@
+// What a run works with, built and checked against its config before step 0.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "datasets/dataset.h"
+#include "harness/models/model.h"
+#include "harness/training/batch_reader.h"
+#include "harness/training/gradient.h"
+#include "harness/trial/trial_config.h"
+#include "optimizers/learning_rate.h"
+#include "optimizers/optimizer.h"
+
+namespace hyfreedp::training {
+
+struct SetupFailure {
+  std::string kind;  // as in trial::Finish
+  std::string message;
+};
+
+// Rows of one microbatch: large enough for the matrix products, small enough to stay in a second-level cache.
+inline constexpr std::int64_t kMicrobatch = 2048;
+
+struct Setup {
+  torch::TensorOptions options;  // device and type
+  models::Network network;
+  std::unique_ptr<optimizers::Optimizer> optimizer;
+  std::unique_ptr<optimizers::LearningRateController> controller;
+  ClippingRule clipping;
+  models::Loss loss = models::Loss::cross_entropy;
+  BatchReader train;
+  BatchReader validation;
+  BatchReader test;
+};
+
+// The device, or why there is none: "cuda" without a usable GPU is refused, never replaced by the CPU.
+boost::system::result<torch::Device, SetupFailure> find_device(const std::string& name);
+
+boost::system::result<Setup, SetupFailure> set_up(const trial::TrialConfig& config,
+                                                  const datasets::Dataset& dataset);
+// Starts optimizer and controller from the initial weights; again after a restart.
+boost::system::result<void, SetupFailure> begin_run(const trial::TrialConfig& config, Setup& setup);
+
+}  // namespace hyfreedp::training

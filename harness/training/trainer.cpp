@@ -1,0 +1,278 @@
+#include "harness/training/trainer.h"
+
+#include <c10/util/Exception.h>
+#include <chrono>
+#include <cmath>
+#include <new>
+#include <optional>
+
+#include "harness/training/displaced_weights.h"
+#include "harness/training/evaluation.h"
+#include "harness/training/private_loss.h"
+#include "harness/training/release.h"
+#include "harness/training/sampler.h"
+#include "harness/training/setup.h"
+
+namespace hyfreedp::training {
+namespace {
+
+using random::Purpose;
+using torch::Tensor;
+
+enum class Next { go_on, diverged, replay_differs };
+
+// An optimizer that owns its step size reports the length it used under its own name.
+double reported_eta(const Scalars& scalars, double multiplier) {
+  for (const char* name : {"dlr", "lr_used", "eta"}) {
+    if (const auto found = scalars.find(name); found != scalars.end()) return found->second;
+  }
+  return multiplier;
+}
+
+class Run {
+ public:
+  Run(const TrainingJob& job, Setup setup)
+      : job_(job),
+        plan_(job.config.privacy),
+        setup_(std::move(setup)),
+        weights_(setup_.network.parameters()),
+        initial_(weights_.clone()),
+        gradient_(torch::zeros_like(weights_)),
+        direction_(torch::zeros_like(weights_)),
+        scratch_(torch::empty_like(weights_)) {}
+
+  Result<TrainingEnd> run() {
+    for (;;) {
+      weights_.copy_(initial_);
+      if (auto begun = begin_run(job_.config, setup_); !begun) {
+        return failed(begun.error().kind, begun.error().message);
+      }
+      auto end = run_attempt();
+      if (!end) return end.error();
+      if (*end) return std::move(**end);
+      if (auto next = job_.journal.begin_next_attempt(); !next) return next.error();
+    }
+  }
+
+ private:
+  // Empty: a replayed step was not reproduced.
+  Result<std::optional<TrainingEnd>> run_attempt() {
+    const auto& evaluation = job_.config.evaluation;
+    for (step_ = 0; step_ < job_.config.steps; ++step_) {
+      if (job_.stop_requested()) return std::optional(TrainingEnd{.stopped = true, .finish = {}});
+      const auto next = step();
+      if (!next) return next.error();
+      if (*next == Next::replay_differs) return std::optional<TrainingEnd>();
+      if (*next == Next::diverged) {
+        return std::optional(failed("diverged",
+                                    "The weights or the released losses are no longer finite after "
+                                    "step " +
+                                        std::to_string(step_) + "."));
+      }
+      const auto done = step_ + 1;
+      if (evaluation.every > 0 && done % evaluation.every == 0 && done < job_.config.steps) {
+        if (auto tested = record_test(done); !tested) return tested.error();
+      }
+    }
+    if (auto concluded = conclude(); !concluded) return concluded.error();
+    return std::optional(finished());
+  }
+
+  Result<Next> step() {
+    auto& journal = job_.journal;
+    rows_ = gradient_rows(plan_, job_.key, step_, journal.attempt());
+    losses_ =
+        clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_, gradient_);
+    if (auto booked = journal.ensure_booked(step_); !booked) return booked.error();
+    release_gradient(plan_, job_.key, step_, journal.attempt(), gradient_);
+
+    const double rate = setup_.controller->learning_rate(step_);
+    setup_.optimizer->advance(gradient_, weights_, rate, direction_);
+    released_losses_.clear();
+    scalars_ = setup_.optimizer->scalars();
+    bool finite = true;
+    if (setup_.controller->wants_probe(step_)) finite = probe();
+
+    const bool owns = setup_.optimizer->owns_step_size();
+    const double eta = owns ? 1.0 : setup_.controller->learning_rate(step_);
+    scalars_["eta"] = owns ? reported_eta(scalars_, rate) : eta;
+    const auto hash = release_hash(gradient_, released_losses_);
+    if (const auto expected = journal.expected_hash(step_); expected && *expected != hash) {
+      return Next::replay_differs;
+    }
+    if (auto written = journal.step({step_, hash, scalars_}); !written) return written.error();
+    weights_.sub_(direction_, eta);
+    job_.progress(step_, scalars_);
+    return finite && at::isfinite(weights_).all().item<bool>() ? Next::go_on : Next::diverged;
+  }
+
+  // False where a private loss is not finite.
+  bool probe() {
+    HYFREEDP_CHECK(plan_.probes_at(step_), "a probe was asked for at a step that is not booked for one");
+    const auto request = setup_.controller->request(step_);
+    HYFREEDP_CHECK(static_cast<int>(request.abscissas.size()) == plan_.probe->points,
+                   "a probe of other than the booked number of losses was asked for");
+    const LossRelease release{.bound = request.loss_bound,
+                              .noise_multiplier = plan_.probe->noise,
+                              .divisor = plan_.probe->batch_size};
+    HYFREEDP_CHECK(!plan_.is_private || release.noise_multiplier > 0,
+                   "a private loss is released with noise");
+    if (plan_.is_private && !std::isfinite(release.bound)) return false;
+    released_losses_ = probe_losses(request.abscissas, release);
+    const optimizers::ProbeResult result{request.abscissas, released_losses_,
+                                         plan_.is_private ? noise_sd(release) : 0.0};
+    setup_.controller->observe(step_, result);
+    for (const auto& [name, value] : setup_.controller->scalars()) scalars_[name] = value;
+    for (std::size_t k = 0; k < request.abscissas.size(); ++k) {
+      if (request.abscissas[k] == 0) scalars_["private_loss"] = released_losses_[k];
+    }
+    if (!plan_.is_private) return true;
+    return std::all_of(released_losses_.begin(), released_losses_.end(),
+                       [](double x) { return std::isfinite(x); });
+  }
+
+  std::vector<double> probe_losses(const std::vector<double>& abscissas, const LossRelease& release) {
+    const auto attempt = job_.journal.attempt();
+    const bool separate = plan_.probe->separate_batch;
+    const Rows rows = separate ? probe_rows(plan_, job_.key, step_, attempt) : rows_;
+    std::vector<double> z(abscissas.size());
+    random::fill_normals(job_.key, address_of(Purpose::probe_noise, step_, attempt), 0, z);
+    std::vector<double> released;
+    for (std::size_t k = 0; k < abscissas.size(); ++k) {
+      const auto losses = abscissas[k] == 0 && !separate ? losses_ : losses_along(rows, abscissas[k]);
+      released.push_back(plan_.is_private ? private_mean_loss(losses, release, z[k])
+                                          : exact_mean_loss(losses, release.divisor));
+    }
+    return released;
+  }
+
+  Tensor losses_along(const Rows& rows, double abscissa) {
+    DisplacedWeights displaced(weights_, scratch_);
+    displaced.step_along(direction_, abscissa);
+    return losses_at_weights(setup_.network, setup_.loss, setup_.train, rows);
+  }
+
+  Evaluated evaluate_on(BatchReader& reader) {
+    DisplacedWeights displaced(weights_, scratch_);
+    if (const auto average = setup_.optimizer->evaluation_parameters(); average.defined()) {
+      displaced.assign(average);
+    }
+    return evaluate(setup_.network, setup_.loss, reader);
+  }
+
+  Result<void> record_test(std::int64_t done) {
+    const auto result = evaluate_on(setup_.test);
+    const auto visibility = trial::Visibility::test;
+    if (auto written = job_.journal.metric({done, "test", "loss", result.mean_loss, visibility}); !written) {
+      return written.error();
+    }
+    return job_.journal.metric({done, "test", "accuracy", result.accuracy(), visibility});
+  }
+
+  Result<void> conclude() {
+    const auto steps = job_.config.steps;
+    if (auto tested = record_test(steps); !tested) return tested.error();
+    const auto& evaluation = job_.config.evaluation;
+    if (!evaluation.oracle_validation && !evaluation.score) return {};
+    const auto validated = evaluate_on(setup_.validation);
+    if (evaluation.oracle_validation) {
+      auto written = job_.journal.metric(
+          {steps, "private_validation", "accuracy", validated.accuracy(), trial::Visibility::confidential});
+      if (!written) return written.error();
+    }
+    if (!evaluation.score) return {};
+    return release_score(validated, evaluation.score->noise_counts);
+  }
+
+  Result<void> release_score(const Evaluated& validated, double noise_counts) {
+    HYFREEDP_CHECK(noise_counts > 0, "a score is released with noise");
+    if (auto booked = job_.journal.book_score(noise_counts, "private_validation"); !booked)
+      return booked.error();
+    double z[1];
+    random::fill_normals(job_.key,
+                         address_of(Purpose::score_noise, job_.config.steps, job_.journal.attempt()), 0, z);
+    const double score =
+        (static_cast<double>(validated.correct) + noise_counts * z[0]) / static_cast<double>(validated.count);
+    return job_.journal.metric(
+        {job_.config.steps, "private_validation", "score", score, trial::Visibility::released});
+  }
+
+  static TrainingEnd failed(const std::string& kind, const std::string& message) {
+    TrainingEnd end;
+    end.finish.state = trial::TrialState::failed;
+    end.finish.kind = kind;
+    end.finish.message = message;
+    return end;
+  }
+
+  TrainingEnd finished() const {
+    TrainingEnd end;
+    for (const auto& note : {setup_.optimizer->outcome(), setup_.controller->outcome()}) {
+      if (!note.empty()) end.finish.notes.push_back(note);
+    }
+    end.finish.counts = setup_.controller->decisions();
+    return end;
+  }
+
+  const TrainingJob& job_;
+  const trial::PrivacyPlan& plan_;
+  Setup setup_;
+  Tensor& weights_;   // [d]; the network's own storage
+  Tensor initial_;    // [d]
+  Tensor gradient_;   // [d]: the clipped sum, then the released mean
+  Tensor direction_;  // [d]
+  Tensor scratch_;    // [d]
+  Tensor losses_;     // [realised batch]: at the weights
+  Rows rows_;
+  std::vector<double> released_losses_;
+  Scalars scalars_;
+  std::int64_t step_ = 0;
+};
+
+TrainingEnd failure(std::string kind, std::string message) {
+  TrainingEnd end;
+  end.finish.state = trial::TrialState::failed;
+  end.finish.kind = std::move(kind);
+  end.finish.message = std::move(message);
+  return end;
+}
+
+bool tells_of_memory(const std::string& message) {
+  return message.find("not enough memory") != std::string::npos ||
+         message.find("can't allocate memory") != std::string::npos ||
+         message.find("out of memory") != std::string::npos;
+}
+
+Result<TrainingEnd> run_without_exceptions(const TrainingJob& job) {
+  try {
+    const torch::NoGradGuard no_gradients;
+    auto setup = set_up(job.config, job.dataset);
+    if (!setup) return failure(setup.error().kind, setup.error().message);
+    return Run(job, std::move(*setup)).run();
+  } catch (const c10::Error& caught) {
+    const std::string message = caught.what_without_backtrace();
+    return failure(tells_of_memory(message) ? "out-of-memory" : "internal", message);
+  } catch (const std::bad_alloc&) {
+    return failure("out-of-memory", "The run needs more memory than the machine could give.");
+  } catch (const std::exception& caught) {
+    return failure("internal", caught.what());
+  }
+}
+
+}  // namespace
+
+Result<TrainingEnd> train(const TrainingJob& job) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto end = run_without_exceptions(job);
+  if (!end || end->stopped) return end;
+  end->finish.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (auto written = job.journal.finish(end->finish); !written) return written.error();
+  return end;
+}
+
+random::Key seeded_key(const trial::TrialConfig& config) {
+  HYFREEDP_CHECK(config.noise_seed.has_value(), "an unseeded run takes its key from a key file");
+  return random::key_from_seed(*config.noise_seed + "/" + config.id());
+}
+
+}  // namespace hyfreedp::training

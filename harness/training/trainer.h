@@ -1,0 +1,55 @@
+// One training run: from a resolved config, a dataset, a key and a journal to a finish line.
+//
+// Step t, in this order:
+//   1. rows from the keyed stream; per-sample losses and the clipped sum of gradients
+//   2. noise, division by the public B; the step is durably booked before anything below uses the release
+//   3. optimizer.advance(gradient) -> direction u
+//   4. where the controller asks: private losses at w - x u (the gradient's batch, whose loss at w is reused, or a Poisson
+//      batch of its own) -> controller.observe
+//   5. hash of all that was released; on a replay it must equal the recorded one, else the run restarts from step 0 as
+//      the next attempt, whose number enters every address of every stream
+//   6. w <- w - eta u (eta = 1 where the optimizer owns its step size)
+//
+// Everything is a function of (config, dataset, key, attempt), so a run that was killed is resumed by running it again.
+// Outcomes are finish lines, never exceptions: "diverged", "out-of-memory", "device-unavailable", "invalid-config",
+// "internal". Called by: harness/training/worker.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "datasets/dataset.h"
+#include "harness/random/stream.h"
+#include "harness/trial/journal.h"
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::training {
+
+using Scalars = std::map<std::string, double>;
+
+struct TrainingJob {
+  const trial::TrialConfig& config;
+  const datasets::Dataset& dataset;
+  random::Key key;
+  trial::JournalWriter& journal;
+  // Asked between steps; true leaves the journal resumable and without a finish line.
+  std::function<bool()> stop_requested = [] { return false; };
+  // After each step, with released values only.
+  std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {
+  };
+};
+
+struct TrainingEnd {
+  bool stopped = false;
+  trial::Finish finish;  // as written to the journal; meaningless when stopped
+};
+
+// An error means that the journal itself could not be written.
+Result<TrainingEnd> train(const TrainingJob& job);
+
+// The key of a seeded trial: equal seeds and trials give equal noise, which is reproducible and not private.
+random::Key seeded_key(const trial::TrialConfig& config);
+
+}  // namespace hyfreedp::training

@@ -1,0 +1,50 @@
+// The worker's standard input, read by a thread of its own so that a stop is seen between steps of a running trial.
+// Stop is: a {"type":"stop"} line, the end of the input (the coordinator has gone), SIGTERM or SIGINT.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "harness/base/json.h"
+
+namespace hyfreedp::worker {
+
+struct Message {
+  json::object object;
+  std::string problem;  // a line that is no message: why
+};
+
+class Inbox {
+ public:
+  // Blocks SIGTERM and SIGINT for the whole process, so it comes before any other thread.
+  Inbox();
+  ~Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  // The next message; empty: stop.
+  std::optional<Message> next();
+  bool stop_requested() const { return stopping_; }
+
+ private:
+  void read_all();
+  bool read_some();
+  void accept(const std::string& line);
+  void stop();
+
+  int signals_ = -1;
+  int wake_ = -1;
+  std::string partial_;
+  std::atomic<bool> stopping_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Message> messages_;
+  std::thread reader_;
+};
+
+}  // namespace hyfreedp::worker

@@ -1,0 +1,62 @@
+// hyfreedp-worker: trains, and knows nothing of the database. Started by `hyfreedp run`.
+#include <ATen/Parallel.h>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <torch/version.h>
+
+#include "harness/base/version.h"
+#include "harness/training/worker/session.h"
+
+namespace {
+
+constexpr const char* kHelp =
+    R"(hyfreedp-worker: runs trials for `hyfreedp run`, which starts it; not meant to be started by hand.
+
+It reads one JSON message a line on standard input ("prepare", "run", "stop") and answers on standard
+output; harness/trial/worker_protocol.h describes both. It leaves after "stop", at the end of the input
+or on SIGTERM; a trial it was running can be continued from its journal.
+
+  --help       this text
+  --version    versions of the program and of LibTorch
+
+Environment: HYFREEDP_THREADS=N   threads of one training step (default 1)
+
+Example: echo '{"type":"stop"}' | hyfreedp-worker
+)";
+
+// Zero: not a number of threads.
+int thread_count() {
+  const char* text = std::getenv("HYFREEDP_THREADS");
+  if (text == nullptr || *text == '\0') return 1;
+  char* end = nullptr;
+  const long threads = std::strtol(text, &end, 10);
+  return *end == '\0' && threads >= 1 && threads <= 1024 ? static_cast<int>(threads) : 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[i];
+    if (argument == "--help" || argument == "-h") {
+      std::cout << kHelp;
+      return 0;
+    }
+    if (argument == "--version") {
+      std::cout << "hyfreedp-worker " << hyfreedp::kVersion << " (LibTorch " << TORCH_VERSION << ")\n";
+      return 0;
+    }
+    std::cerr << "hyfreedp-worker: unknown argument '" << argument << "'; see --help\n";
+    return hyfreedp::worker::kBadInput;
+  }
+  const int threads = thread_count();
+  if (threads == 0) {
+    std::cerr << "hyfreedp-worker: HYFREEDP_THREADS must be a number from 1 to 1024\n";
+    return hyfreedp::worker::kBadInput;
+  }
+  hyfreedp::worker::Inbox inbox;
+  hyfreedp::worker::Outbox outbox;
+  at::set_num_threads(threads);
+  return hyfreedp::worker::Session(inbox, outbox).serve();
+}

@@ -1,0 +1,205 @@
+#include "harness/training/worker/session.h"
+
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+
+#include "harness/base/version.h"
+#include "harness/random/key_file.h"
+#include "harness/training/fingerprint.h"
+#include "harness/trial/worker_protocol.h"
+
+namespace hyfreedp::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using trial::Finish;
+using trial::TrialState;
+
+constexpr const char* kInput = "standard input";
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+Finish failure(std::string kind, std::string message) {
+  Finish finish;
+  finish.state = TrialState::failed;
+  finish.kind = std::move(kind);
+  finish.message = std::move(message);
+  return finish;
+}
+
+json::object to_json(const training::Scalars& scalars) {
+  json::object object;
+  for (const auto& [name, value] : scalars) object[name] = number(value);
+  return object;
+}
+
+// Sends at most a few progress lines a second.
+class ProgressReporter {
+ public:
+  ProgressReporter(Outbox& outbox, std::string trial, std::int64_t steps)
+      : outbox_(outbox), trial_(std::move(trial)), steps_(steps) {}
+
+  void operator()(std::int64_t step, const training::Scalars& scalars) {
+    for (const auto& [name, value] : scalars) latest_[name] = value;
+    const auto now = Clock::now();
+    if (now - sent_ < std::chrono::milliseconds(250)) return;
+    sent_ = now;
+    outbox_.send({{"type", "progress"},
+                  {"trial", trial_},
+                  {"step", step + 1},
+                  {"steps", steps_},
+                  {"scalars", to_json(latest_)}});
+  }
+
+ private:
+  Outbox& outbox_;
+  std::string trial_;
+  std::int64_t steps_;
+  training::Scalars latest_;
+  Clock::time_point sent_ = Clock::now();
+};
+
+}  // namespace
+
+int Session::serve() {
+  outbox_.send({{"type", "hello"},
+                {"version", trial::kWorkerProtocolVersion},
+                {"fingerprint", training::fingerprint("cpu")}});
+  while (auto message = inbox_.next()) {
+    if (!message->problem.empty()) problem_ = message->problem;
+    if (!problem_.empty() || !handle(message->object)) {
+      std::cerr << "hyfreedp-worker: " << problem_ << "\n";
+      return kBadInput;
+    }
+    if (!heard_) return kNobodyReads;
+  }
+  return kStopped;
+}
+
+bool Session::handle(const json::object& message) {
+  const auto type = string_or(message, "type", "");
+  if (type == "prepare") {
+    prepare(message);
+    return problem_.empty();
+  }
+  if (type == "run") {
+    auto request = parse_run(message);
+    if (!request) {
+      problem_ = request.error().message;
+      return false;
+    }
+    run(*request);
+    return true;
+  }
+  problem_ = std::string(kInput) + ": unknown message type '" + type + "' (prepare, run or stop)";
+  return false;
+}
+
+void Session::prepare(const json::object& message) {
+  const auto begin = Clock::now();
+  const auto* wanted = message.if_contains("dataset");
+  const auto* object = wanted != nullptr ? wanted->if_object() : nullptr;
+  const auto* options = object != nullptr ? object->if_contains("options") : nullptr;
+  if (options == nullptr || !options->is_object()) {
+    problem_ = std::string(kInput) + ": prepare needs a dataset with name and options";
+    return;
+  }
+  const auto loaded = dataset(string_or(*object, "name", ""), options->get_object());
+  heard_ = loaded ? outbox_.send({{"type", "prepared"}, {"seconds", seconds_since(begin)}})
+                  : outbox_.send({{"type", "error"}, {"message", loaded.error().message}});
+}
+
+Result<Session::Request> Session::parse_run(const json::object& message) {
+  auto trial = get_string(message, "trial", kInput);
+  if (!trial) return trial.error();
+  auto journal = get_string(message, "journal", kInput);
+  if (!journal) return journal.error();
+  const auto* config = message.if_contains("config");
+  if (config == nullptr) return error(std::string(kInput) + ": run needs a config");
+  return Request{*trial, *config, *journal, string_or(message, "key", "")};
+}
+
+void Session::run(const Request& request) {
+  const auto begin = Clock::now();
+  auto finish = run_to_finish(request);
+  if (!finish) return;
+  heard_ = outbox_.send({{"type", "done"},
+                         {"trial", request.trial},
+                         {"state", trial::to_string(finish->state)},
+                         {"kind", finish->kind},
+                         {"message", finish->message},
+                         {"seconds", seconds_since(begin)}});
+}
+
+std::optional<Finish> Session::run_to_finish(const Request& request) {
+  const auto config = trial::TrialConfig::from_json(request.config, "trial " + request.trial);
+  if (!config) return failure("invalid-config", config.error().message);
+  if (config->id() != request.trial) {
+    return failure("invalid-config", "The config's own identity is " + config->id() + ", not " +
+                                         request.trial +
+                                         ": coordinator and worker are of different versions.");
+  }
+  auto end = run_journalled(*config, request);
+  if (!end) return failure("internal", end.error().message);
+  if (*end && !config->noise_seed) {
+    // Whoever held the key could subtract the noise; a finished run has no use for it.
+    if (auto deleted = random::delete_key(request.key); !deleted) {
+      return failure("internal", deleted.error().message);
+    }
+  }
+  return *end;
+}
+
+Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& config,
+                                                      const Request& request) {
+  if (std::filesystem::exists(request.journal)) {
+    const auto earlier = trial::read_journal(request.journal);
+    const bool over = earlier && earlier->trial == request.trial && earlier->finish &&
+                      earlier->finish->state == TrialState::finished;
+    if (over) return earlier->finish;
+  }
+  auto journal = trial::JournalWriter::open(request.journal, config, training::fingerprint(config.device));
+  if (!journal) return journal.error();
+  const auto fail = [&](const std::string& kind,
+                        const std::string& message) -> Result<std::optional<Finish>> {
+    const auto finish = failure(kind, message);
+    if (auto written = (**journal).finish(finish); !written) return written.error();
+    return std::optional(finish);
+  };
+  const auto data = dataset(config.dataset.name, config.dataset.options);
+  if (!data) return fail("missing-data", data.error().message);
+  const auto key = key_of(config, request);
+  if (!key) return key.error();
+  auto end = training::train({.config = config,
+                              .dataset = **data,
+                              .key = *key,
+                              .journal = **journal,
+                              .stop_requested = [&] { return inbox_.stop_requested(); },
+                              .progress = ProgressReporter(outbox_, request.trial, config.steps)});
+  if (!end) return end.error();
+  return end->stopped ? std::optional<Finish>() : std::optional(end->finish);
+}
+
+Result<random::Key> Session::key_of(const trial::TrialConfig& config, const Request& request) {
+  if (config.noise_seed) return training::seeded_key(config);
+  if (request.key.empty()) return error("An unseeded trial needs the path of its key file ('key').");
+  return random::create_or_read_key(request.key);
+}
+
+Result<std::shared_ptr<const datasets::Dataset>> Session::dataset(const std::string& name,
+                                                                  const json::object& options) {
+  const auto identity = name + canonical_json(options);
+  if (const auto found = datasets_.find(identity); found != datasets_.end()) return found->second;
+  try {
+    auto loaded = datasets::load_dataset(name, options);
+    if (!loaded) return loaded.error();
+    return datasets_[identity] = std::make_shared<const datasets::Dataset>(std::move(*loaded));
+  } catch (const std::exception& caught) {
+    return error("dataset '" + name + "' could not be loaded: " + caught.what());
+  }
+}
+
+}  // namespace hyfreedp::worker

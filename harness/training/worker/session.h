@@ -1,0 +1,53 @@
+// A worker's life: says hello, prepares datasets, runs trials one after another, until told to stop
+// (harness/trial/worker_protocol.h). Datasets stay in memory for later trials.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "datasets/dataset.h"
+#include "harness/training/trainer.h"
+#include "harness/training/worker/inbox.h"
+#include "harness/training/worker/outbox.h"
+
+namespace hyfreedp::worker {
+
+inline constexpr int kStopped = 0;
+inline constexpr int kBadInput = 2;
+inline constexpr int kNobodyReads = 3;
+
+class Session {
+ public:
+  Session(Inbox& inbox, Outbox& outbox) : inbox_(inbox), outbox_(outbox) {}
+  // The exit status.
+  int serve();
+
+ private:
+  struct Request {
+    std::string trial;
+    json::value config;
+    std::string journal;
+    std::string key;
+  };
+
+  bool handle(const json::object& message);
+  void prepare(const json::object& message);
+  void run(const Request& request);
+  // Empty: stopped on the way, the journal stays resumable.
+  std::optional<trial::Finish> run_to_finish(const Request& request);
+  Result<std::optional<trial::Finish>> run_journalled(const trial::TrialConfig& config,
+                                                      const Request& request);
+  Result<random::Key> key_of(const trial::TrialConfig& config, const Request& request);
+  Result<std::shared_ptr<const datasets::Dataset>> dataset(const std::string& name,
+                                                           const json::object& options);
+  static Result<Request> parse_run(const json::object& message);
+
+  Inbox& inbox_;
+  Outbox& outbox_;
+  std::map<std::string, std::shared_ptr<const datasets::Dataset>> datasets_;
+  std::string problem_;
+  bool heard_ = true;
+};
+
+}  // namespace hyfreedp::worker
