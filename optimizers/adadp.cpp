@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/fused.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
+#include "optimizers/vectors.h"
 
 namespace hyfreedp::optimizers {
 namespace {
@@ -35,10 +35,10 @@ class Adadp final : public Optimizer {
     shape_like(gradient, direction);
     lr_used_ = lr_ * learning_rate;
     err_ = factor_ = accepted_ = kNan;
-    direction.copy_(gradient).mul_(lr_used_ / 2);
+    direction.copy_(gradient).mul_(factor_for(direction, lr_used_ / 2));
     if (second_half_ == 0) {
       pair_start_.copy_(parameters);
-      full_step_.copy_(parameters).sub_(gradient, lr_used_);
+      full_step_.copy_(parameters).sub_(gradient, factor_for(gradient, lr_used_));
     } else {
       judge(parameters, direction);
     }

@@ -3,10 +3,10 @@
 #include <ATen/Dispatch.h>
 #include <cmath>
 
-#include "optimizers/fused.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
+#include "optimizers/vectors.h"
 
 namespace hyfreedp::optimizers {
 namespace {

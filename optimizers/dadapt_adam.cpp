@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/fused.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
+#include "optimizers/vectors.h"
 
 namespace hyfreedp::optimizers {
 namespace {
@@ -47,7 +47,8 @@ class DAdaptAdam final : public Optimizer {
     seen_.skipped = false;
     estimate();
     direction.copy_(first_).div_(second_.sqrt().add_(rule_.eps));
-    if (rule_.decouple && rule_.weight_decay != 0) direction.add_(parameters, rule_.weight_decay * step);
+    if (rule_.decouple && rule_.weight_decay != 0)
+      direction.add_(parameters, factor_for(parameters, rule_.weight_decay * step));
     k_ += 1;
   }
 
@@ -95,9 +96,9 @@ class DAdaptAdam final : public Optimizer {
     const double keep = std::sqrt(rule_.beta2);
     const torch::Tensor g_scaled = scaled(g);
     seen_.gain = step * sum_of_products(g_scaled, weighted_sum_.div(second_.sqrt().add_(rule_.eps)));
-    first_.mul_(rule_.beta1).add_(g_scaled, step * (1 - rule_.beta1));
+    first_.mul_(rule_.beta1).add_(g_scaled, factor_for(g, step * (1 - rule_.beta1)));
     second_.mul_(rule_.beta2).addcmul_(g, g, 1 - rule_.beta2);
-    weighted_sum_.mul_(keep).add_(g, step * (1 - keep));
+    weighted_sum_.mul_(keep).add_(g, factor_for(g, step * (1 - keep)));
     seen_.sk_l1 = sum_of_magnitudes(scaled(weighted_sum_));
   }
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/fused.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
+#include "optimizers/vectors.h"
 
 namespace hyfreedp::optimizers {
 namespace {
@@ -43,7 +43,7 @@ class DAdaptSgd final : public Optimizer {
     torch::Tensor g = gradient;
     if (rule_.weight_decay != 0) g = gradient.add(parameters, rule_.weight_decay);
     numerator_ += seen_.step * sum_of_products(g, sum_);
-    sum_.add_(g, seen_.step);
+    sum_.add_(g, factor_for(g, seen_.step));
     seen_.sk_norm = std::sqrt(sum_of_squares(sum_));
     if (learning_rate > 0) {
       seen_.d_hat = 2 * numerator_ / seen_.sk_norm;

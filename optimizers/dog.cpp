@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "optimizers/fused.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
+#include "optimizers/vectors.h"
 
 namespace hyfreedp::optimizers {
 namespace {
@@ -38,8 +38,11 @@ class Dog final : public Optimizer {
     direction.copy_(gradient);
     if (rule_.weight_decay != 0) direction.add_(parameters, rule_.weight_decay);
     squares_ += sum_of_squares(direction);
-    eta_ = squares_ == 0 ? 0 : learning_rate * rbar_ / std::sqrt(squares_);
-    direction.mul_(eta_);
+    const double root = std::sqrt(squares_);
+    eta_ = root == 0 ? 0 : learning_rate * rbar_ / root;
+    // Divided first: eta alone may be out of float32's range where its product with a tiny gradient is not.
+    if (root > 0)
+      direction.div_(factor_for(direction, root)).mul_(factor_for(direction, learning_rate * rbar_));
     t_ += 1;
     if (rule_.average) {
       const double weight = (1 + kAverageGamma) / (t_ + kAverageGamma);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "optimizers/fused.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
+#include "optimizers/vectors.h"
 
 namespace hyfreedp::optimizers {
 namespace {
@@ -37,7 +37,12 @@ class Dowg final : public Optimizer {
     weighted_squares_ += radius_squared_ * sum_of_squares(gradient);
     const double denominator = std::sqrt(weighted_squares_) + rule_.eps_den;
     eta_ = denominator == 0 ? 0 : learning_rate * radius_squared_ / denominator;
-    direction.copy_(gradient).mul_(eta_);
+    direction.copy_(gradient);
+    // Divided first: eta alone may be out of float32's range where its product with a tiny gradient is not.
+    if (denominator > 0) {
+      direction.div_(factor_for(direction, denominator))
+          .mul_(factor_for(direction, learning_rate * radius_squared_));
+    }
   }
 
   bool owns_step_size() const override { return true; }

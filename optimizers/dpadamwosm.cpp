@@ -3,10 +3,10 @@
 #include <ATen/Dispatch.h>
 #include <cmath>
 
-#include "optimizers/fused.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
+#include "optimizers/vectors.h"
 
 namespace hyfreedp::optimizers {
 namespace {
@@ -67,7 +67,8 @@ void wosm_direction(const WosmRule& rule, std::int64_t t, const torch::Tensor& g
                     const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction) {
   moment.mul_(rule.beta1).add_(gradient, 1 - rule.beta1);
   if (rule.weight_decay != 0) moment.add_(parameters, rule.weight_decay * (1 - rule.beta1));
-  direction.copy_(moment).mul_(1 / (1 - std::pow(rule.beta1, double(t))) / rule.denominator);
+  direction.copy_(moment).mul_(
+      factor_for(direction, 1 / (1 - std::pow(rule.beta1, double(t))) / rule.denominator));
 }
 
 void wosm_direction_fused(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/fused.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
+#include "optimizers/vectors.h"
 
 namespace hyfreedp::optimizers {
 namespace {
@@ -47,8 +47,11 @@ class Prodigy final : public Optimizer {
     }
     seen_.skipped = false;
     estimate();
-    direction.copy_(first_).div_(second_.sqrt().add_(d_ * rule_.eps)).mul_(step);
-    if (rule_.decouple && rule_.weight_decay != 0) direction.add_(parameters, rule_.weight_decay * step);
+    direction.copy_(first_)
+        .div_(second_.sqrt().add_(factor_for(direction, d_ * rule_.eps)))
+        .mul_(factor_for(direction, step));
+    if (rule_.decouple && rule_.weight_decay != 0)
+      direction.add_(parameters, factor_for(parameters, rule_.weight_decay * step));
     k_ += 1;
   }
 
@@ -97,9 +100,10 @@ class Prodigy final : public Optimizer {
     const torch::Tensor g_sliced = sliced(g);
     const double relative = d_ / rule_.d0;
     seen_.gain = relative * step * sum_of_products(g_sliced, start_.sub(sliced(parameters)));
-    first_.mul_(rule_.beta1).add_(g, d_ * (1 - rule_.beta1));
-    second_.mul_(rule_.beta2).addcmul_(g, g, d_ * d_ * (1 - rule_.beta2));
-    weighted_sum_.mul_(rule_.beta3).add_(g_sliced, relative * (rule_.safeguard_warmup ? d_ : step));
+    first_.mul_(rule_.beta1).add_(g, factor_for(g, d_ * (1 - rule_.beta1)));
+    second_.mul_(rule_.beta2).addcmul_(g, g, factor_for(g, d_ * d_ * (1 - rule_.beta2)));
+    weighted_sum_.mul_(rule_.beta3)
+        .add_(g_sliced, factor_for(g, relative * (rule_.safeguard_warmup ? d_ : step)));
     seen_.denominator = sum_of_magnitudes(weighted_sum_);
   }
 

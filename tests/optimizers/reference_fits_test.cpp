@@ -115,8 +115,14 @@ void run_controller(const json::object& one) {
       const double h = request.abscissas[1];
       const double size = rounding(losses);
       const auto scalars = controller.scalars();
-      EXPECT_TRUE(near(scalars.at("H"), column("H", i), 1e-12, size / (h * h)));
-      EXPECT_TRUE(near(scalars.at("G"), column("G", i), 1e-12, size / h));
+      if (controller.last_decision() == "nonfinite_loss") {
+        // The two files disagree whether the fit of an infinite loss is NaN or infinite; both say it is not finite.
+        EXPECT_FALSE(std::isfinite(scalars.at("H")) || std::isfinite(column("H", i)));
+        EXPECT_FALSE(std::isfinite(scalars.at("G")) || std::isfinite(column("G", i)));
+      } else {
+        EXPECT_TRUE(near(scalars.at("H"), column("H", i), 1e-12, size / (h * h)));
+        EXPECT_TRUE(near(scalars.at("G"), column("G", i), 1e-12, size / h));
+      }
       EXPECT_EQ(controller.last_decision(), std::string(probes.at("decision").as_array().at(i).as_string()));
       EXPECT_TRUE(near(controller.learning_rate(std::int64_t(t)), column("eta_after", i), 1e-12));
       EXPECT_TRUE(near(scalars.at("R_l"), column("R_l_after", i), 1e-12));

@@ -1,11 +1,14 @@
-// When a rule may run as one pass over raw memory: dense CPU vectors of one floating type.
+// Small things every rule does with its vectors.
 #pragma once
 
+#include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <torch/types.h>
 
 namespace hyfreedp::optimizers {
 
+// Whether a rule may run as one pass over raw memory: dense CPU vectors of one floating type.
 inline bool can_fuse(std::initializer_list<const torch::Tensor*> tensors) {
   const auto type = (*tensors.begin())->scalar_type();
   if (type != torch::kFloat && type != torch::kDouble) return false;
@@ -21,6 +24,16 @@ inline void shape_like(const torch::Tensor& gradient, torch::Tensor& direction) 
       direction.scalar_type() != gradient.scalar_type() || direction.device() != gradient.device()) {
     direction = torch::empty_like(gradient);
   }
+}
+
+// A factor for tensor operations on `vector`. They throw on a finite factor outside the vector's type; a diverging
+// estimate is to become infinite there, as it would in the vector's own arithmetic.
+inline double factor_for(const torch::Tensor& vector, double factor) {
+  const bool narrow = vector.scalar_type() == torch::kFloat;
+  if (narrow && std::abs(factor) > double(std::numeric_limits<float>::max())) {
+    return std::copysign(std::numeric_limits<double>::infinity(), factor);
+  }
+  return factor;
 }
 
 }  // namespace hyfreedp::optimizers

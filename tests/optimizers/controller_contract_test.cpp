@@ -1,0 +1,133 @@
+// What the contract promises, for every learning-rate controller in the registry.
+#include <bit>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+
+#include "optimizers/facts.h"
+#include "optimizers/learning_rate.h"
+#include "optimizers/registry.h"
+#include "tests/optimizers/registry_variants.h"
+
+namespace hyfreedp::optimizers {
+namespace {
+
+const LearningRateController::Start kStart{.steps = 40, .dimension = 100, .classes = 10};
+
+std::unique_ptr<LearningRateController> make(const Variant& variant) {
+  auto made = make_controller(variant.name, variant.options);
+  EXPECT_TRUE(made) << variant.label << ": " << (made ? "" : made.error().message);
+  (*made)->begin(kStart);
+  return std::move(*made);
+}
+
+// Noisy losses of the parabola 2 - x + 5 x^2, now and then one that is not finite.
+void probe(LearningRateController& controller, std::int64_t step, std::mt19937_64& generator) {
+  if (!controller.wants_probe(step)) return;
+  std::normal_distribution<double> normal;
+  const auto request = controller.request(step);
+  ASSERT_GE(request.abscissas.size(), 3u);
+  EXPECT_EQ(request.abscissas[0], 0);
+  EXPECT_GT(request.loss_bound, 0);
+  ProbeResult result{.abscissas = request.abscissas, .losses = {}, .noise_sd = 1e-3};
+  for (const double x : request.abscissas)
+    result.losses.push_back(2 - x + 5 * x * x + 1e-3 * normal(generator));
+  if (step == 15) result.losses[1] = std::numeric_limits<double>::quiet_NaN();
+  controller.observe(step, result);
+}
+
+TEST(EveryController, ResumesBitForBit) {
+  for (const auto& variant : variants(controller_facts())) {
+    for (const std::int64_t stop : {0, 3, 17}) {
+      SCOPED_TRACE(variant.label + " stopped at " + std::to_string(stop));
+      std::mt19937_64 generator(7);
+      auto whole = make(variant);
+      for (std::int64_t t = 0; t < stop; ++t) probe(*whole, t, generator);
+      auto resumed = make(variant);
+      resumed->restore_scalars(whole->state_scalars());
+      auto again = generator;
+      for (std::int64_t t = stop; t < kStart.steps; ++t) {
+        probe(*whole, t, generator);
+        probe(*resumed, t, again);
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(whole->learning_rate(t)),
+                  std::bit_cast<std::uint64_t>(resumed->learning_rate(t)));
+        EXPECT_EQ(whole->last_decision(), resumed->last_decision());
+      }
+      EXPECT_EQ(whole->state_scalars(), resumed->state_scalars());
+      EXPECT_EQ(whole->scalars(), resumed->scalars());
+      EXPECT_EQ(whole->decisions(), resumed->decisions());
+      EXPECT_EQ(whole->outcome(), resumed->outcome());
+    }
+  }
+}
+
+TEST(EveryController, ProbesAtTheIntervalAndCountsEveryDecision) {
+  for (const auto& variant : variants(controller_facts())) {
+    SCOPED_TRACE(variant.label);
+    std::mt19937_64 generator(7);
+    auto controller = make(variant);
+    const bool probes = find_controller(variant.name).value()->probes;
+    const std::int64_t interval = int_or(variant.options, "interval", 5);
+    std::int64_t expected = 0;
+    for (std::int64_t t = 0; t < kStart.steps; ++t) {
+      EXPECT_EQ(controller->wants_probe(t), probes && t % interval == 0) << t;
+      expected += controller->wants_probe(t) ? 1 : 0;
+      probe(*controller, t, generator);
+      EXPECT_TRUE(std::isfinite(controller->learning_rate(t)));
+    }
+    std::int64_t counted = 0;
+    for (const auto& [name, count] : controller->decisions()) counted += count;
+    EXPECT_EQ(counted, expected);
+  }
+}
+
+TEST(EveryController, ReportsThatNoFitWasEverAccepted) {
+  for (const auto& facts : controller_facts()) {
+    if (!facts.probes) continue;
+    SCOPED_TRACE(facts.name);
+    auto controller = make({facts.name, {}, facts.name});
+    EXPECT_EQ(controller->outcome(), "");
+    const auto request = controller->request(0);
+    std::vector<double> losses;
+    for (const double x : request.abscissas) losses.push_back(1 - x * x);
+    controller->observe(0, {request.abscissas, losses, 1e-3});
+    EXPECT_EQ(controller->outcome(), "fit rejected throughout");
+  }
+}
+
+TEST(Registry, HasTheFactsOfEveryControllerInTheSameOrder) {
+  std::vector<std::string> names;
+  for (const auto& facts : controller_facts()) {
+    names.push_back(facts.name);
+    EXPECT_FALSE(facts.title.empty() || facts.source.empty()) << facts.name;
+  }
+  EXPECT_EQ(names, registered_controllers());
+}
+
+TEST(Registry, NamesTheNearestController) {
+  const auto made = make_controller("hyfreedp-pluss", {});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, ::testing::HasSubstr("Did you mean 'hyfreedp-plus'?"));
+  EXPECT_THAT(made.error().message, ::testing::HasSubstr("schedule"));
+}
+
+double rate(const json::object& options, std::int64_t step) {
+  return make({"schedule", options, "schedule"})->learning_rate(step);
+}
+
+TEST(Schedule, WarmsUpAndDecays) {
+  const json::object cosine = {{"lr", 2.0}, {"warmup", 10}, {"decay", "cosine"}, {"final", 0.1}};
+  EXPECT_DOUBLE_EQ(rate(cosine, 0), 0.2);
+  EXPECT_DOUBLE_EQ(rate(cosine, 9), 2.0);
+  EXPECT_DOUBLE_EQ(rate(cosine, 10), 2.0);
+  EXPECT_DOUBLE_EQ(rate(cosine, 25), 2 * (0.1 + 0.9 * 0.5));
+  EXPECT_DOUBLE_EQ(rate(cosine, 40), 0.2);
+  const json::object linear = {{"lr", 2.0}, {"decay", "linear"}};
+  EXPECT_DOUBLE_EQ(rate(linear, 0), 2.0);
+  EXPECT_DOUBLE_EQ(rate(linear, 10), 1.5);
+  EXPECT_DOUBLE_EQ(rate({{"lr", 2.0}, {"decay", "constant"}}, 39), 2.0);
+  EXPECT_DOUBLE_EQ(rate({{"lr", 2.0}, {"warmup", 80}}, 39), 1.0);  // a warm-up longer than the run
+}
+
+}  // namespace
+}  // namespace hyfreedp::optimizers
