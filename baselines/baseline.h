@@ -102,6 +102,7 @@ struct Baseline {
   std::string summary;  // a sentence for `hyfreedp list methods`
   Label label = Label::end_to_end;
   bool has_non_private_arm = true;  // meaningful at epsilon = infinity
+  bool confidential_runs = false;   // private selection: how many runs, and the losing ones, are not released
   std::vector<OptionSpec> options;
   std::function<Result<std::vector<trial::TrialConfig>>(const Cell&, std::span<const FinishedTrial>)> next;
   std::function<Result<Conclusion>(const Cell&, std::span<const FinishedTrial>)> conclude;

@@ -109,6 +109,7 @@ Baseline dp_hyper() {
           .source = "Papernot and Steinke, ICLR 2022",
           .summary = "Random search by private selection: the search is charged.",
           .has_non_private_arm = false,
+          .confidential_runs = true,
           .options = {choice_option("runs", {"geometric", "logarithmic", "poisson"},
                                     "distribution of their number"),
                       real_option("mean_runs", 4, 1.001, 1e4, "mean number of runs"),
