@@ -42,8 +42,8 @@ std::string without_name(const std::string& message, const std::string& name) {
 
 }  // namespace
 
-Entry::Entry(YAML::Node node, std::string file, std::string path)
-    : node_(std::move(node)), file_(std::move(file)), path_(std::move(path)) {}
+Entry::Entry(const YAML::Node& node, std::string file, std::string path)
+    : node_(std::make_shared<const YAML::Node>(node)), file_(std::move(file)), path_(std::move(path)) {}
 
 Result<Entry> Entry::parse(const std::string& file, const std::string& text) {
   try {
@@ -54,26 +54,26 @@ Result<Entry> Entry::parse(const std::string& file, const std::string& text) {
 }
 
 std::string Entry::where() const {
-  const auto place = fmt::format("{}:{}:", file_, node_.Mark().line + 1);
+  const auto place = fmt::format("{}:{}:", file_, node_->Mark().line + 1);
   return path_.empty() ? place : place + " " + path_;
 }
 
 Error Entry::wrong(const std::string& what) const { return error(where() + " " + what + "."); }
 
 bool Entry::is_text() const {
-  return node_.IsScalar() && scalar(node_.Scalar(), node_.Tag() == "!").is_string();
+  return node_->IsScalar() && scalar(node_->Scalar(), node_->Tag() == "!").is_string();
 }
 
 std::string Entry::shown() const {
-  if (node_.IsMap()) return "a map";
-  if (node_.IsSequence()) return "a list";
-  return node_.IsNull() ? "nothing" : "'" + node_.Scalar() + "'";
+  if (node_->IsMap()) return "a map";
+  if (node_->IsSequence()) return "a list";
+  return node_->IsNull() ? "nothing" : "'" + node_->Scalar() + "'";
 }
 
 Result<void> Entry::check_keys(const std::vector<std::string>* valid) const {
-  if (!node_.IsMap()) return wrong("must be a map of keys and values, not " + shown());
+  if (!node_->IsMap()) return wrong("must be a map of keys and values, not " + shown());
   std::set<std::string> seen;
-  for (const auto& member : node_) {
+  for (const auto& member : *node_) {
     const Entry at(member.first, file_, path_);
     if (!member.first.IsScalar()) return at.wrong("has a key that is not text");
     const auto& key = member.first.Scalar();
@@ -89,13 +89,13 @@ Result<void> Entry::check_keys(const std::vector<std::string>* valid) const {
 
 std::vector<std::string> Entry::keys() const {
   std::vector<std::string> names;
-  for (const auto& member : node_) names.push_back(member.first.Scalar());
+  for (const auto& member : *node_) names.push_back(member.first.Scalar());
   return names;
 }
 
 std::optional<Entry> Entry::find(const std::string& key) const {
-  if (!node_.IsMap()) return std::nullopt;
-  for (const auto& member : node_) {
+  if (!node_->IsMap()) return std::nullopt;
+  for (const auto& member : *node_) {
     if (member.first.IsScalar() && member.first.Scalar() == key) {
       return Entry(member.second, file_, path_.empty() ? key : path_ + "." + key);
     }
@@ -104,17 +104,17 @@ std::optional<Entry> Entry::find(const std::string& key) const {
 }
 
 Result<std::vector<Entry>> Entry::list() const {
-  if (!node_.IsSequence()) return wrong("must be a list, not " + shown());
+  if (!node_->IsSequence()) return wrong("must be a list, not " + shown());
   std::vector<Entry> entries;
-  for (const auto& element : node_) {
+  for (const auto& element : *node_) {
     entries.push_back(Entry(element, file_, fmt::format("{}[{}]", path_, entries.size())));
   }
   return entries;
 }
 
 Result<std::string> Entry::text() const {
-  if (!node_.IsScalar()) return wrong("must be text, not " + shown());
-  return node_.Scalar();
+  if (!node_->IsScalar()) return wrong("must be text, not " + shown());
+  return node_->Scalar();
 }
 
 Result<double> Entry::number() const {
@@ -133,14 +133,14 @@ Result<std::int64_t> Entry::integer() const {
 }
 
 Result<json::value> Entry::to_json() const {
-  if (node_.IsScalar()) return scalar(node_.Scalar(), node_.Tag() == "!");
-  if (node_.IsNull()) return json::value(nullptr);
-  if (!node_.IsSequence()) return wrong("must be a value or a list of values, not " + shown());
+  if (node_->IsScalar()) return scalar(node_->Scalar(), node_->Tag() == "!");
+  if (node_->IsNull()) return json::value(nullptr);
+  if (!node_->IsSequence()) return wrong("must be a value or a list of values, not " + shown());
   json::array values;
   const auto elements = list();
   for (const auto& element : *elements) {
-    if (!element.node_.IsScalar()) return element.wrong("must be a value, not " + element.shown());
-    values.push_back(scalar(element.node_.Scalar(), element.node_.Tag() == "!"));
+    if (!element.node_->IsScalar()) return element.wrong("must be a value, not " + element.shown());
+    values.push_back(scalar(element.node_->Scalar(), element.node_->Tag() == "!"));
   }
   return json::value(values);
 }

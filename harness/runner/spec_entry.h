@@ -7,6 +7,7 @@
 // an error.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +27,8 @@ class Entry {
   std::string where() const;  // "FILE:LINE: PATH"
   const std::string& path() const { return path_; }
 
-  bool is_map() const { return node_.IsMap(); }
-  bool is_list() const { return node_.IsSequence(); }
+  bool is_map() const { return node_->IsMap(); }
+  bool is_list() const { return node_->IsSequence(); }
   bool is_text() const;
 
   // Maps. check_keys: this is a map, its keys are text, none occurs twice and each is one of `valid` (null:
@@ -46,10 +47,11 @@ class Entry {
   Result<json::value> to_json() const;  // scalars, and lists of scalars
 
  private:
-  Entry(YAML::Node node, std::string file, std::string path);
+  Entry(const YAML::Node& node, std::string file, std::string path);
   std::string shown() const;
 
-  YAML::Node node_;
+  // Shared, not held: assigning a YAML::Node changes the document it was found in.
+  std::shared_ptr<const YAML::Node> node_;
   std::string file_;
   std::string path_;
 };

@@ -1,0 +1,119 @@
+#include "harness/cli/dry_run.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <ostream>
+#include <set>
+
+#include "harness/base/text.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+std::string text(const json::object& object, const char* key) {
+  return std::string(object.at(key).as_string());
+}
+
+std::string epsilon_text(const std::optional<double>& epsilon) {
+  return epsilon ? short_number(*epsilon) : "non-private";
+}
+
+// All cells of one row and epsilon; they differ in the seed only.
+struct Group {
+  const runner::PlannedStudy* first = nullptr;
+  std::size_t seeds = 0;
+  std::vector<trial::TrialConfig> wanted;
+  std::string problem;
+};
+
+// How many runs a private selection makes is confidential, also where it is known beforehand.
+bool hides_count(const Group& group) { return group.first->baseline->name == "dp-hyper"; }
+
+void panel_heading(const json::object& panel, std::ostream& out) {
+  out << fmt::format("\n{}: {}\n", text(panel, "id"), text(panel, "title"));
+  out << fmt::format(
+      "  {} and {}: N = {}, d = {}, B = {}, q = {}, T = {}, {} sampling, {} clipping, delta = {}\n",
+      text(panel.at("dataset").as_object(), "name"), text(panel.at("model").as_object(), "name"),
+      int_or(panel, "population", 0), int_or(panel, "dimension", 0),
+      short_number(double_or(panel, "batch_size", 0), 8), short_number(double_or(panel, "sample_rate", 0)),
+      int_or(panel, "steps", 0), text(panel, "sampler"), text(panel, "clipping"),
+      short_number(double_or(panel, "delta", 0)));
+}
+
+// "sigma_g 1.508, sigma_l 5.559"; a range where runs differ.
+std::string noise_text(const std::vector<trial::TrialConfig>& wanted) {
+  const auto range = [](std::vector<double> values) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return *low == *high ? short_number(*low) : short_number(*low) + " to " + short_number(*high);
+  };
+  std::vector<double> gradient;
+  std::vector<double> probe;
+  for (const auto& config : wanted) {
+    gradient.push_back(config.privacy.gradient_noise);
+    if (config.privacy.probe) probe.push_back(config.privacy.probe->noise);
+  }
+  if (gradient.empty() || !wanted.front().privacy.is_private) return "no noise";
+  return "sigma_g " + range(gradient) + (probe.empty() ? "" : ", sigma_l " + range(probe));
+}
+
+std::string group_line(const Group& group) {
+  const auto& cell = group.first->cell;
+  const auto head = fmt::format("  {:<24} {:<12} {:>2} seed{}  ", cell.row, epsilon_text(cell.epsilon),
+                                group.seeds, group.seeds == 1 ? " " : "s");
+  if (!group.problem.empty()) return head + group.problem + "\n";
+  const bool hidden = hides_count(group);
+  const auto count = hidden ? "a hidden number of" : std::to_string(group.wanted.size());
+  return head + fmt::format("{} first trial{}, {}\n", count, group.wanted.size() == 1 && !hidden ? "" : "s",
+                            noise_text(group.wanted));
+}
+
+}  // namespace
+
+int dry_run(const runner::Spec& spec, std::ostream& out) {
+  const auto studies = runner::plan(spec);
+  if (!studies) {
+    out << studies.error().message << '\n';
+    return 2;
+  }
+  out << fmt::format("{}: {}\n{} cells\n", text(spec.resolved, "name"), text(spec.resolved, "title"),
+                     studies->size());
+  std::set<std::string> trials;
+  std::size_t asked = 0;
+  for (const auto& panel_value : spec.resolved.at("panels").as_array()) {
+    const auto& panel = panel_value.as_object();
+    panel_heading(panel, out);
+    std::vector<Group> groups;
+    for (const auto& study : *studies) {
+      const auto& cell = study.cell;
+      if (cell.panel != text(panel, "id")) continue;
+      const bool same = !groups.empty() && groups.back().first->cell.row == cell.row &&
+                        groups.back().first->cell.epsilon == cell.epsilon;
+      if (!same) groups.push_back({.first = &study});
+      auto& group = groups.back();
+      ++group.seeds;
+      const auto wanted = study.baseline->next(cell, {});
+      if (!wanted) {
+        group.problem = wanted.error().message;
+        continue;
+      }
+      if (!hides_count(group)) {
+        for (const auto& config : *wanted) trials.insert(config.id());
+        asked += wanted->size();
+      }
+      group.wanted.insert(group.wanted.end(), wanted->begin(), wanted->end());
+      if (!wanted->empty()) continue;
+      const auto conclusion = study.baseline->conclude(cell, {});
+      if (conclusion && conclusion->failure) group.problem = conclusion->failure->message;
+    }
+    for (const auto& group : groups) out << group_line(group);
+  }
+  out << fmt::format(
+      "\n{} trials to start with ({} before rows share equal ones; private selection's not counted); methods "
+      "that\n"
+      "search ask for more as these finish.\n",
+      trials.size(), asked);
+  return 0;
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,186 @@
+#include "harness/cli/list_command.h"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <filesystem>
+#include <fmt/format.h>
+#include <ostream>
+
+#include "baselines/baseline.h"
+#include "datasets/facts.h"
+#include "harness/base/text.h"
+#include "harness/models/facts.h"
+#include "harness/runner/plan.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+const std::vector<std::string> kKinds = {"methods", "optimizers", "controllers",
+                                         "models",  "datasets",   "specs"};
+
+const char kUsage[] =
+    "hyfreedp list KIND [--json]\n"
+    "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets or specs.\n"
+    "Example: hyfreedp list methods\n\n";
+
+// One entry of any registry, as JSON keeps it and as text prints it.
+struct Listed {
+  std::string name;
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> facts;  // key, value
+  std::vector<OptionSpec> options;
+};
+
+std::vector<Listed> methods() {
+  std::vector<Listed> entries;
+  for (const auto& method : baselines::registry()) {
+    entries.push_back({method.name,
+                       method.title,
+                       {{"summary", method.summary},
+                        {"source", method.source},
+                        {"label", baselines::to_string(method.label)},
+                        {"non-private arm", method.has_non_private_arm ? "yes" : "no"}},
+                       method.options});
+  }
+  return entries;
+}
+
+std::vector<Listed> datasets_listed() {
+  std::vector<Listed> entries;
+  for (const auto& facts : datasets::dataset_facts()) {
+    const auto sizes = datasets::sizes(facts, resolve_options(facts.options, {}, facts.name).value());
+    entries.push_back({facts.name,
+                       facts.title,
+                       {{"source", facts.source},
+                        {"to get it", facts.how_to_get},
+                        {"on this machine", datasets::locate(facts) ? "yes" : "no"},
+                        {"private_train", std::to_string(sizes.private_train)},
+                        {"private_validation", std::to_string(sizes.private_validation)},
+                        {"test", std::to_string(sizes.test)},
+                        {"classes", std::to_string(sizes.classes)},
+                        {"features", std::to_string(sizes.features)}},
+                       facts.options});
+  }
+  return entries;
+}
+
+template <class Table>
+std::vector<Listed> named(const Table& table) {
+  std::vector<Listed> entries;
+  for (const auto& facts : table)
+    entries.push_back({facts.name, facts.title, {{"source", facts.source}}, facts.options});
+  return entries;
+}
+
+// Specs lie in `experiments` of the folder the command is run in.
+Result<std::vector<Listed>> specs() {
+  std::vector<std::string> paths;
+  std::error_code missing;
+  for (const auto& file : std::filesystem::directory_iterator("experiments", missing)) {
+    if (file.path().extension() == ".yaml") paths.push_back(file.path().string());
+  }
+  if (missing)
+    return error("There is no folder 'experiments' here; run the command from the project's folder.");
+  std::sort(paths.begin(), paths.end());
+  std::vector<Listed> entries;
+  for (const auto& path : paths) {
+    const auto spec = runner::load_spec(path);
+    if (!spec) {
+      entries.push_back({path, "cannot be read", {{"why", spec.error().message}}, {}});
+      continue;
+    }
+    const auto studies = runner::plan(*spec);
+    entries.push_back({path,
+                       std::string(spec->resolved.at("title").as_string()),
+                       {{"description", std::string(spec->resolved.at("description").as_string())},
+                        {"cells", studies ? std::to_string(studies->size()) : "?"}},
+                       {}});
+  }
+  return entries;
+}
+
+Result<std::vector<Listed>> entries_of(const std::string& kind) {
+  if (kind == "methods") return methods();
+  if (kind == "optimizers") return named(optimizers::optimizer_facts());
+  if (kind == "controllers") return named(optimizers::controller_facts());
+  if (kind == "models") return named(models::model_facts());
+  if (kind == "datasets") return datasets_listed();
+  if (kind == "specs") return specs();
+  return error("There is nothing to list under '" + kind + "'." + did_you_mean(kind, kKinds) +
+               " Kinds: " + join(kKinds, ", ") + ".");
+}
+
+json::array to_json(const std::vector<Listed>& entries) {
+  json::array list;
+  for (const auto& entry : entries) {
+    json::object facts;
+    for (const auto& [key, value] : entry.facts) facts[key] = value;
+    json::array table;
+    for (const auto& option : entry.options) {
+      table.push_back(json::object{{"name", option.name},
+                                   {"type", to_string(option.type)},
+                                   {"default", option.otherwise},
+                                   {"help", option.help},
+                                   {"unit", option.unit},
+                                   {"min", number(option.min)},
+                                   {"max", number(option.max)},
+                                   {"choices", json::value_from(option.choices)}});
+    }
+    list.push_back(
+        json::object{{"name", entry.name}, {"title", entry.title}, {"facts", facts}, {"options", table}});
+  }
+  return list;
+}
+
+void print(const std::vector<Listed>& entries, std::ostream& out) {
+  for (const auto& entry : entries) {
+    out << fmt::format("{}  ({})\n", entry.name, entry.title);
+    for (const auto& [key, value] : entry.facts) {
+      if (!value.empty()) out << fmt::format("  {}: {}\n", key, value);
+    }
+    if (!entry.options.empty()) out << "  options:\n" << describe_options(entry.options);
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+int list_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  options::options_description shown("Options");
+  shown.add_options()("help", "this text")("json", "machine-readable");
+  options::options_description all;
+  all.add(shown).add_options()("kind", options::value<std::string>());
+  options::positional_options_description positional;
+  positional.add("kind", 1);
+  options::variables_map given;
+  try {
+    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), given);
+  } catch (const options::error& failure) {
+    err << "hyfreedp list: " << failure.what() << ". Try hyfreedp list --help.\n";
+    return 2;
+  }
+  if (given.count("help") > 0) {
+    out << kUsage << shown;
+    return 0;
+  }
+  if (given.count("kind") == 0) {
+    err << kUsage;
+    return 2;
+  }
+  const auto entries = entries_of(given["kind"].as<std::string>());
+  if (!entries) {
+    err << entries.error().message << '\n';
+    return 2;
+  }
+  if (given.count("json") > 0) {
+    out << pretty_json(to_json(*entries));
+  } else {
+    print(*entries, out);
+  }
+  return 0;
+}
+
+}  // namespace hyfreedp::cli
