@@ -33,6 +33,7 @@ struct Method {
   std::string controller = "constant";
   std::string flag = {};
   bool non_private = true;
+  std::string optimizer = "adamw";
 };
 
 inline std::vector<Method> methods() {
@@ -59,8 +60,17 @@ inline std::vector<Method> methods() {
        "constant",
        "",
        false},
-      {"d-adaptation", "d-adaptation", "D-Adaptation (Adam)", dp, {85.7, 87.1, 87.8, 88.6}},
-      {"prodigy", "prodigy", "Prodigy", dp, {86.8, 87.6, 88.1, 89.0}, 0.1},
+      {"d-adaptation",
+       "d-adaptation",
+       "D-Adaptation (Adam)",
+       dp,
+       {85.7, 87.1, 87.8, 88.6},
+       0.35,
+       "constant",
+       "",
+       true,
+       "d-adapt-adam"},
+      {"prodigy", "prodigy", "Prodigy", dp, {86.8, 87.6, 88.1, 89.0}, 0.1, "constant", "", true, "prodigy"},
       {"linear-scaling",
        "linear-scaling",
        "Linear scaling <r = η·T>",
@@ -258,7 +268,7 @@ class Maker {
                std::to_string(seed) + "-" + std::to_string(run);
     const std::string sampler = method.row == "linear-scaling" ? "full-batch" : "poisson";
     trial.config = {
-        {"optimizer", {{"name", method.method}, {"options", json::object{}}}},
+        {"optimizer", {{"name", method.optimizer}, {"options", json::object{}}}},
         {"controller", {{"name", method.controller}, {"options", json::object{}}}},
         {"privacy", {{"sampler", sampler}, {"sample_rate", 0.02}, {"gradient_noise", e == 3 ? 0.0 : 1.493}}},
         {"steps", kSteps},
@@ -275,8 +285,10 @@ class Maker {
     std::vector<trial::StepRecord> steps;
     std::vector<trial::MetricRecord> metrics;
     for (int step = 0; step < kSteps; ++step) {
-      trial::StepRecord record{.step = step, .hash = "00"};
-      record.scalars["eta"] = eta(method, step, e);
+      trial::StepRecord record{.step = step, .hash = "00", .scalars = {}};
+      const bool owns_step = method.optimizer != "adamw";
+      record.scalars["eta"] = owns_step ? 1 : eta(method, step, e);
+      if (owns_step) record.scalars["d"] = eta(method, step, e);
       steps.push_back(std::move(record));
       if ((step + 1) % 25 != 0 && step != 0) continue;
       const double t = static_cast<double>(step + 1) / kSteps;

@@ -1,0 +1,208 @@
+#include "plots/figure.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+#include "results/cell_text.h"
+
+namespace hyfreedp::plots {
+namespace {
+
+constexpr double kLegendLine = 17;    // pixels
+constexpr double kLegendGap = 6;      // between entries
+constexpr double kLegendSample = 34;  // length of the line drawn
+constexpr double kBreakMark = 5;      // half the size of an axis break's strokes
+constexpr const char* kGrid = "#E4E4E4";
+constexpr const char* kInk = "#222222";
+
+// Single quotes: gnuplot substitutes nothing inside them (in double quotes, back-quotes would run a command).
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'')
+      out += "''";
+    else
+      out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out + "'";
+}
+
+std::string data_number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? fmt::format("{:.8g}", *value) : "NaN";
+}
+
+class Script {
+ public:
+  explicit Script(const Figure& figure) : figure_(figure) {}
+
+  std::string write(const std::string& svg, const std::string& png) {
+    out_ += "# " + figure_.name + ": run with gnuplot 5.2 or newer\n";
+    write_data();
+    draw(fmt::format(
+             "set terminal svg size {},{} dynamic enhanced font 'sans-serif,12' name {} background 'white'",
+             figure_.width, figure_.height, quoted(figure_.name)),
+         svg);
+    draw(
+        fmt::format(
+            "set terminal pngcairo size {},{} enhanced font 'sans,12' fontscale 1.5 linewidth 2 pointscale 2 "
+            "background 'white'",
+            2 * figure_.width, 2 * figure_.height),
+        png);
+    out_ += "set output\n";
+    return std::move(out_);
+  }
+
+ private:
+  static std::string data_name(std::size_t box, std::size_t line) {
+    return fmt::format("$d{}_{}", box, line);
+  }
+
+  void write_data() {
+    for (std::size_t b = 0; b < figure_.boxes.size(); ++b) {
+      for (std::size_t l = 0; l < figure_.boxes[b].lines.size(); ++l) {
+        out_ += data_name(b, l) + " << EOD\n";
+        bool first = true;
+        for (const auto& point : figure_.boxes[b].lines[l].points) {
+          if (point.gap_before && !first) out_ += "\n";
+          first = false;
+          out_ += fmt::format("{} {} {} {}\n", data_number(point.x), data_number(point.y),
+                              data_number(point.low), data_number(point.high));
+        }
+        out_ += "EOD\n";
+      }
+    }
+  }
+
+  void draw(const std::string& terminal, const std::string& path) {
+    out_ += "\nreset\n" + terminal + "\nset output " + quoted(path) + "\n";
+    out_ += "set termoption noenhanced\nset multiplot\nunset key\n";
+    out_ +=
+        fmt::format("set border 3 lc rgb '{0}' lw 1\nset style fill transparent solid 0.15 noborder\n", kInk);
+    out_ += fmt::format("set tics nomirror out scale 0.6 textcolor rgb '{}'\n", kInk);
+    out_ += fmt::format("set grid x y lt 1 lc rgb '{}' lw 0.6\nset clip two\nset errorbars 0.6\n", kGrid);
+    for (std::size_t b = 0; b < figure_.boxes.size(); ++b) draw_box(b);
+    out_ += "unset multiplot\n";
+  }
+
+  std::string screen(double x, double y) const {
+    return fmt::format("screen {:.5f},{:.5f}", x / figure_.width, y / figure_.height);
+  }
+
+  void draw_box(std::size_t index) {
+    const auto& box = figure_.boxes[index];
+    out_ += "unset label\nunset arrow\n";
+    if (index + 1 == figure_.boxes.size()) {  // drawn once, over everything
+      for (const auto& text : figure_.texts) draw_text(text);
+      draw_legend();
+      for (const auto& other : figure_.boxes) draw_break(other);
+    }
+    out_ += fmt::format("set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n",
+                        box.left / figure_.width, box.right / figure_.width);
+    out_ += fmt::format("set bmargin at screen {:.5f}\nset tmargin at screen {:.5f}\n",
+                        box.bottom / figure_.height, box.top / figure_.height);
+    out_ += fmt::format("set border {}\n", box.bottom_border ? 3 : 2);
+    draw_axis("x", box.x);
+    draw_axis("y", box.y);
+    draw_lines(index);
+  }
+
+  void draw_axis(const char* name, const Axis& axis) {
+    out_ += fmt::format("{} logscale {}\n", axis.logarithmic ? "set" : "unset", name);
+    out_ += fmt::format("set {}range [{:.10g}:{:.10g}]\n", name, axis.from, axis.to);
+    out_ += fmt::format("set {}label {} textcolor rgb '{}'\n", name, quoted(axis.label), kInk);
+    if (axis.ticks.empty()) {
+      out_ += fmt::format("set {}tics scale 0.6 autofreq\n", name);
+      return;
+    }
+    std::string list;
+    for (const auto& tick : axis.ticks) {
+      if (!list.empty()) list += ", ";
+      list += fmt::format("{} {:.10g}", quoted(axis.show_ticks ? tick.text : ""), tick.at);
+    }
+    out_ += fmt::format("set {}tics scale {} ({})\n", name, axis.show_ticks ? 0.6 : 0, list);
+  }
+
+  void draw_lines(std::size_t index) {
+    const auto& lines = figure_.boxes[index].lines;
+    std::string plots;
+    const auto add = [&](const std::string& plot) {
+      plots += (plots.empty() ? "plot " : ", \\\n     ") + plot;
+    };
+    for (std::size_t l = 0; l < lines.size(); ++l) {
+      if (!lines[l].band) continue;
+      add(fmt::format("{} using 1:3:4 with filledcurves lc rgb '{}' notitle", data_name(index, l),
+                      lines[l].style.colour));
+    }
+    for (std::size_t l = 0; l < lines.size(); ++l) {
+      const auto& style = lines[l].style;
+      if (lines[l].error_bars) {
+        add(fmt::format("{} using 1:($3 == $3 ? $2 : NaN):3:4 with yerrorbars lc rgb '{}' lw 1 pt 0 notitle",
+                        data_name(index, l), style.colour));
+      }
+      add(fmt::format("{} using 1:2 with lines lc rgb '{}' lw 1.8 dt {} notitle", data_name(index, l),
+                      style.colour, style.dash));
+      if (lines[l].markers) {
+        add(fmt::format("{} using 1:2 with points lc rgb '{}' pt {} ps 0.8 notitle", data_name(index, l),
+                        style.colour, style.marker));
+      }
+    }
+    out_ += (plots.empty() ? "plot NaN notitle" : plots) + "\n";
+  }
+
+  void draw_text(const Text& text) {
+    const char* align = text.align == Text::Align::left    ? "left"
+                        : text.align == Text::Align::right ? "right"
+                                                           : "center";
+    out_ += fmt::format("set label {} at {} {} {} textcolor rgb '{}'{}\n", quoted(text.text),
+                        screen(text.x, text.y), align, text.upright ? "rotate by 90" : "norotate", kInk,
+                        text.bold ? " font ':Bold'" : "");
+  }
+
+  void draw_legend() {
+    double y = figure_.legend_top - kLegendLine / 2;
+    const double left = figure_.legend_left;
+    for (const auto& entry : figure_.legend) {
+      out_ += fmt::format("set arrow from {} to {} nohead lc rgb '{}' lw 1.8 dt {}\n", screen(left, y),
+                          screen(left + kLegendSample, y), entry.style.colour, entry.style.dash);
+      if (entry.markers) {
+        out_ += fmt::format("set label '' at {} point lc rgb '{}' pt {} ps 0.8\n",
+                            screen(left + kLegendSample / 2, y), entry.style.colour, entry.style.marker);
+      }
+      for (const auto& line : results::wrap(entry.title, kLegendCharacters)) {
+        draw_text({left + kLegendSample + 8, y, line, Text::Align::left, false, false});
+        y -= kLegendLine;
+      }
+      y -= kLegendGap;
+    }
+  }
+
+  // Two short strokes where the axis is interrupted.
+  void draw_break(const Box& box) {
+    if (!box.break_below) return;
+    for (const double y : {box.bottom, box.bottom - 2 * kBreakMark}) {
+      out_ += fmt::format("set arrow from {} to {} nohead lc rgb '{}' lw 1\n",
+                          screen(box.left - kBreakMark, y - kBreakMark / 2),
+                          screen(box.left + kBreakMark, y + kBreakMark / 2), kInk);
+    }
+  }
+
+  const Figure& figure_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string gnuplot_script(const Figure& figure, const std::string& svg, const std::string& png) {
+  return Script(figure).write(svg, png);
+}
+
+double legend_height(const std::vector<LegendEntry>& legend) {
+  double height = 0;
+  for (const auto& entry : legend) {
+    height +=
+        kLegendLine * static_cast<double>(results::wrap(entry.title, kLegendCharacters).size()) + kLegendGap;
+  }
+  return height;
+}
+
+}  // namespace hyfreedp::plots

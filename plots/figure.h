@@ -1,0 +1,88 @@
+// A figure as data, and the gnuplot script that draws it.
+//
+// A figure is a set of boxes placed on a canvas (pixels, origin at the lower left, as gnuplot has it), lines in the boxes,
+// texts beside them and one legend outside. Nothing here knows of the store; figures are built in accuracy_figure.cpp and
+// curve_figures.cpp.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plots/palette.h"
+
+namespace hyfreedp::plots {
+
+struct Point {
+  double x = 0;
+  double y = 0;
+  std::optional<double> low = {};  // of the error bar or band
+  std::optional<double> high = {};
+  bool gap_before = false;  // no line from the previous point
+};
+
+struct Line {
+  LineStyle style;
+  std::vector<Point> points;
+  bool markers = false;
+  bool error_bars = false;
+  bool band = false;  // filled between low and high
+};
+
+struct Tick {
+  double at = 0;
+  std::string text;
+};
+
+struct Axis {
+  std::string label;
+  double from = 0;
+  double to = 1;
+  bool logarithmic = false;
+  bool show_ticks = true;   // false: their grid lines alone
+  std::vector<Tick> ticks;  // empty: gnuplot's own
+};
+
+struct Box {
+  double left = 0, right = 0, bottom = 0, top = 0;  // pixels
+  Axis x;
+  Axis y;
+  bool bottom_border = true;
+  bool break_below = false;  // the y axis goes on in the box beneath
+  std::vector<Line> lines;
+};
+
+struct Text {
+  double x = 0, y = 0;  // pixels
+  std::string text;
+  enum class Align { left, centre, right } align = Align::left;
+  bool bold = false;
+  bool upright = false;  // turned by 90 degrees
+};
+
+struct LegendEntry {
+  std::string title;
+  LineStyle style;
+  bool markers = false;
+};
+
+struct Figure {
+  std::string name;     // of its files
+  std::string title;    // above it in the report
+  std::string caption;  // what it shows, in words; also the alternative text
+  double width = 0, height = 0;
+  std::vector<Box> boxes;
+  std::vector<Text> texts;
+  std::vector<LegendEntry> legend;
+  double legend_left = 0, legend_top = 0;  // pixels
+};
+
+// The script writes `svg` and `png` (paths as given). It holds its data and can be run alone.
+std::string gnuplot_script(const Figure& figure, const std::string& svg, const std::string& png);
+
+// Breaks a legend title into lines of about that many characters, for the room right of the boxes.
+inline constexpr std::size_t kLegendCharacters = 34;
+double legend_height(const std::vector<LegendEntry>& legend);
+
+}  // namespace hyfreedp::plots

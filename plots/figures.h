@@ -1,0 +1,34 @@
+// The figures of a spec, from the store.
+//
+//   accuracy   test accuracy against epsilon, a box a panel, a line a row, bars of one sample standard deviation; the
+//              non-private arm stands apart at the right. Where a few rows lie far below the rest, the axis is broken.
+//   step_size  the step size in force of the learning-rate-free methods over steps (log axis), a box a (panel, epsilon):
+//              median over seeds, band from the smallest to the largest
+//   test_loss  test loss over steps, the same boxes, median over seeds
+//
+// A figure without data (no learning-rate-free row, loss evaluated only at the end) is left out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plots/figure.h"
+#include "results/store.h"
+#include "results/table_model.h"
+
+namespace hyfreedp::plots {
+
+Result<std::vector<Figure>> figures_of(const results::Store& store, const results::TableModel& table);
+
+struct DrawnFigure {
+  Figure figure;
+  std::string script, svg, png;  // paths
+};
+// Writes FOLDER/NAME.gp and runs gnuplot on it. The error is kNoGnuplot where gnuplot is absent.
+Result<std::vector<DrawnFigure>> draw(const std::vector<Figure>& figures, const std::string& folder);
+
+// The scalar that is a trial's step size in force, where the method chooses it by itself: "eta" of a controller that
+// probes, "d" of D-Adaptation and Prodigy, ...; none for fixed rates.
+std::optional<std::string> step_size_scalar(const json::object& trial_config);
+
+}  // namespace hyfreedp::plots

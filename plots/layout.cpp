@@ -1,0 +1,90 @@
+#include "plots/layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace hyfreedp::plots {
+namespace {
+
+const char* superscript_digit(char digit) {
+  static constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  return digit == '-' ? "⁻" : kDigits[digit - '0'];
+}
+
+std::string power_of_ten(int exponent) {
+  std::string text = "10";
+  for (const char digit : std::to_string(exponent)) text += superscript_digit(digit);
+  return text;
+}
+
+}  // namespace
+
+RowStyles::RowStyles(const results::TableModel& table) {
+  std::map<std::string, std::size_t> variants;
+  for (const auto& panel : table.panels) {
+    for (const auto& row : panel.rows) {
+      if (styles_.contains(row.id)) continue;
+      styles_[row.id] = style_of(row.method, variants[row.method]++, order_.size());
+      titles_[row.id] = row.title;
+      order_.push_back(row.id);
+    }
+  }
+}
+
+std::vector<LegendEntry> RowStyles::legend(const std::vector<std::string>& shown, bool markers) const {
+  std::vector<LegendEntry> entries;
+  for (const auto& id : order_) {
+    if (std::find(shown.begin(), shown.end(), id) == shown.end()) continue;
+    entries.push_back({titles_.at(id), styles_.at(id), markers});
+  }
+  return entries;
+}
+
+void add_legend(Figure& figure, std::vector<LegendEntry> legend, double top) {
+  figure.legend = std::move(legend);
+  figure.legend_left = figure.width;
+  figure.width += kLegendWidth;
+  // A legend higher than the boxes lifts everything, so that it is never cut.
+  const double lift = std::max(0.0, legend_height(figure.legend) - top);
+  if (lift > 0) {
+    figure.height += lift;
+    for (auto& box : figure.boxes) box.bottom += lift, box.top += lift;
+    for (auto& text : figure.texts) text.y += lift;
+  }
+  figure.legend_top = top + lift;
+}
+
+std::vector<Tick> linear_ticks(double from, double to, int count) {
+  const double rough = (to - from) / count;
+  const double decade = std::pow(10.0, std::floor(std::log10(rough)));
+  double step = 10 * decade;
+  for (const double digit : {5.0, 2.0, 1.0}) {
+    if (digit * decade >= rough) step = digit * decade;
+  }
+  std::vector<Tick> ticks;
+  for (double i = std::ceil(from / step); i * step <= to * (1 + 1e-12); ++i) {
+    ticks.push_back({i * step, fmt::format("{:.10g}", i * step)});
+  }
+  return ticks;
+}
+
+std::vector<Tick> logarithmic_ticks(double from, double to) {
+  std::vector<Tick> ticks;
+  const int first = static_cast<int>(std::floor(std::log10(from)));
+  const int last = static_cast<int>(std::ceil(std::log10(to)));
+  const double span = std::log10(to / from);
+  const int stride = std::max(1, static_cast<int>(std::ceil(span / 7)));
+  for (int exponent = first; exponent <= last; ++exponent) {
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      if (digit != 1 && span > 2.2) continue;
+      if (span > 2.2 && (exponent % stride) != 0) continue;
+      const double at = digit * std::pow(10.0, exponent);
+      if (at < from * 0.9999 || at > to * 1.0001) continue;
+      ticks.push_back({at, span > 2.2 ? power_of_ten(exponent) : fmt::format("{:g}", at)});
+    }
+  }
+  return ticks;
+}
+
+}  // namespace hyfreedp::plots

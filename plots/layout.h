@@ -1,0 +1,43 @@
+// What the figures share: where boxes stand, which style a row has, the legend.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plots/figure.h"
+#include "results/table_model.h"
+
+namespace hyfreedp::plots {
+
+// Pixels.
+inline constexpr double kLeftMargin = 70;
+inline constexpr double kRightMargin = 20;
+inline constexpr double kBottomMargin = 52;
+inline constexpr double kTitleHeight = 26;  // a line of text above a box
+inline constexpr double kLegendWidth = 300;
+
+// Style and title of each row id over all panels, in order of first appearance.
+class RowStyles {
+ public:
+  explicit RowStyles(const results::TableModel& table);
+  const LineStyle& of(const std::string& row) const { return styles_.at(row); }
+  // Entries of the rows in `shown`.
+  std::vector<LegendEntry> legend(const std::vector<std::string>& shown, bool markers) const;
+
+ private:
+  std::vector<std::string> order_;
+  std::map<std::string, std::string> titles_;
+  std::map<std::string, LineStyle> styles_;
+};
+
+// Widens the figure by a legend right of everything and lets it start at `top` (pixels above the lower edge).
+void add_legend(Figure& figure, std::vector<LegendEntry> legend, double top);
+
+// At most `count` round ticks (steps of 1, 2 or 5 times a power of ten) within [from, to].
+std::vector<Tick> linear_ticks(double from, double to, int count);
+
+// 1-2-5 ticks within [from, to] on a logarithmic axis; decades alone where it spans more than three.
+std::vector<Tick> logarithmic_ticks(double from, double to);
+
+}  // namespace hyfreedp::plots

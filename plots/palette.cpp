@@ -1,0 +1,45 @@
+#include "plots/palette.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace hyfreedp::plots {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, const char*>, 9> kColours = {{
+    {"nondp-gs", "#444444"},
+    {"dp-hyper", "#CC79A7"},
+    {"dp-hyper-simulated", "#882255"},
+    {"d-adaptation", "#E69F00"},
+    {"prodigy", "#009E73"},
+    {"linear-scaling", "#56B4E9"},
+    {"dpadamwosm", "#999933"},
+    {"hyfreedp", "#D55E00"},
+    {"hyfreedp-plus", "#0072B2"},
+}};
+// For methods that are not in the list, by their name.
+constexpr std::array<const char*, 4> kFurther = {"#6F4E37", "#44AA99", "#332288", "#AA4499"};
+
+constexpr std::array<int, 4> kDashes = {1, 2, 3, 4};                 // solid, dashed, dotted, dash-dotted
+constexpr std::array<int, 8> kMarkers = {7, 5, 9, 13, 11, 6, 4, 8};  // circle, square, triangle, diamond, ...
+
+}  // namespace
+
+LineStyle style_of(const std::string& method, std::size_t variant, std::size_t row) {
+  LineStyle style;
+  style.dash = kDashes[variant % kDashes.size()];
+  style.marker = kMarkers[row % kMarkers.size()];
+  for (const auto& [name, colour] : kColours) {
+    if (name == method) {
+      style.colour = colour;
+      return style;
+    }
+  }
+  std::size_t sum = 0;  // not std::hash, which may differ between libraries
+  for (const unsigned char byte : method) sum = sum * 31 + byte;
+  style.colour = kFurther[sum % kFurther.size()];
+  return style;
+}
+
+}  // namespace hyfreedp::plots

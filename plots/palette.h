@@ -1,0 +1,21 @@
+// The same method has the same colour in every figure; rows of one method differ in dash and marker.
+//
+// Colours are those of Okabe & Ito (2008), distinguishable under the common colour-vision deficiencies, without their
+// yellow (too light on white) and filled up with two of Paul Tol's muted scheme; markers tell lines apart in grey, too.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace hyfreedp::plots {
+
+struct LineStyle {
+  std::string colour;  // "#RRGGBB"
+  int dash = 1;        // gnuplot's dt
+  int marker = 7;      // gnuplot's pt
+};
+
+// `variant`: the row's index among the rows of its method; `row`: its index in the table.
+LineStyle style_of(const std::string& method, std::size_t variant, std::size_t row);
+
+}  // namespace hyfreedp::plots
