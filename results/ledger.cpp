@@ -1,0 +1,141 @@
+#include "results/ledger.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "harness/base/text.h"
+
+namespace hyfreedp::results {
+namespace {
+
+std::string composition_text(const StudyRecord& study) {
+  const auto rule = string_or(study.composition, "rule", "");
+  if (rule == "trial") return "the reported run alone";
+  if (rule == "sum") return fmt::format("{} runs in sequence", study.trials.size());
+  if (rule == "selection") return "private selection";
+  return rule;
+}
+
+std::string release_text(const accounting::Release& release) {
+  std::string text = release.purpose.empty() ? "σ" : release.purpose + " σ";
+  text += " = " + short_number(release.noise_multiplier);
+  if (release.noise == accounting::Noise::laplace) text = "Laplace " + text;
+  if (release.count > 1) text = fmt::format("{} × {}", release.count, text);
+  return text;
+}
+
+struct Describe {
+  std::string operator()(const accounting::Batch& batch) const {
+    std::vector<std::string> releases;
+    for (const auto& release : batch.releases) releases.push_back(release_text(release));
+    const auto sampling =
+        batch.sample_rate < 1 ? "Poisson q = " + short_number(batch.sample_rate) : std::string("full batch");
+    return sampling + ": " + join(releases, " and ");
+  }
+  std::string operator()(const accounting::Repeat& repeat) const {
+    return fmt::format("{} × ({})", repeat.count, describe_events(repeat.base));
+  }
+  std::string operator()(const accounting::Selection& selection) const {
+    return fmt::format("selection, {} runs on average, of ({})", short_number(selection.mean),
+                       describe_events(selection.base));
+  }
+  std::string operator()(const accounting::NotAccountable& event) const {
+    return "not accountable: " + event.reason;
+  }
+};
+
+// The study of the seed that spent most.
+const SeedResult* largest_spender(const CellModel& cell) {
+  const SeedResult* largest = nullptr;
+  for (const auto& seed : cell.seeds) {
+    if (seed.epsilon && (largest == nullptr || *seed.epsilon > *largest->epsilon)) largest = &seed;
+  }
+  return largest;
+}
+
+Result<std::optional<LedgerLine>> line_of(const Store& store, const PanelModel& panel, const RowModel& row,
+                                          const CellModel& cell) {
+  const auto* seed = largest_spender(cell);
+  if (seed == nullptr || !cell.epsilon_target) return std::optional<LedgerLine>{};
+  auto study = store.study(seed->study);
+  if (!study) return study.error();
+  auto trial = store.trial(seed->trial);
+  if (!trial) return trial.error();
+  if (!*study || !(**study).total) return std::optional<LedgerLine>{};
+  LedgerLine line;
+  line.panel = panel.title;
+  line.title = row.title;
+  line.target = *cell.epsilon_target;
+  line.composition = composition_text(**study);
+  if (*trial) line.events = describe_events((**trial).events);
+  line.total = *(**study).total;
+  if ((**study).training) line.training = (**study).training->epsilon;
+  return std::optional<LedgerLine>(std::move(line));
+}
+
+std::string fingerprint_text(const json::object& fingerprint) {
+  std::vector<std::string> parts;
+  for (const auto& member : fingerprint) {
+    const auto& value = member.value();
+    parts.push_back(std::string(member.key()) + " " +
+                    (value.is_string() ? std::string(value.get_string()) : json::serialize(value)));
+  }
+  std::sort(parts.begin(), parts.end());
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+std::string describe_events(const std::vector<accounting::Event>& events) {
+  std::vector<std::pair<std::string, std::int64_t>> merged;
+  for (const auto& event : events) {
+    auto text = std::visit(Describe{}, event.what);
+    if (!event.split.empty() && event.split != "train") text += " (on " + event.split + ")";
+    const auto* batch = std::get_if<accounting::Batch>(&event.what);
+    const std::int64_t count = batch != nullptr ? batch->count : 1;
+    const auto found =
+        std::find_if(merged.begin(), merged.end(), [&](const auto& entry) { return entry.first == text; });
+    if (found != merged.end())
+      found->second += count;
+    else
+      merged.emplace_back(text, count);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [text, count] : merged)
+    parts.push_back(count > 1 ? fmt::format("{} × {}", count, text) : text);
+  return join(parts, "; ");
+}
+
+Result<std::vector<LedgerLine>> ledger_lines(const Store& store, const TableModel& table) {
+  std::vector<LedgerLine> lines;
+  for (const auto& panel : table.panels) {
+    for (const auto& row : panel.rows) {
+      for (const auto& cell : row.cells) {
+        auto line = line_of(store, panel, row, cell);
+        if (!line) return line.error();
+        if (*line) lines.push_back(std::move(**line));
+      }
+    }
+  }
+  return lines;
+}
+
+Result<std::vector<std::string>> fingerprints(const Store& store, const TableModel& table) {
+  std::set<std::string> found;
+  for (const auto& panel : table.panels) {
+    for (const auto& row : panel.rows) {
+      for (const auto& cell : row.cells) {
+        for (const auto& seed : cell.seeds) {
+          if (!seed.accuracy) continue;
+          auto trial = store.trial(seed.trial);
+          if (!trial) return trial.error();
+          if (*trial && !(**trial).fingerprint.empty()) found.insert(fingerprint_text((**trial).fingerprint));
+        }
+      }
+    }
+  }
+  return std::vector<std::string>(found.begin(), found.end());
+}
+
+}  // namespace hyfreedp::results
