@@ -171,7 +171,7 @@ TEST(Uniforms, FillTheUnitInterval) {
 // 3/2 of it.
 TEST(PoissonSample, IncludesAtTheRate) {
   constexpr std::int64_t kPopulation = 50000;
-  constexpr std::uint32_t kSteps = 50;
+  constexpr std::uint32_t kSteps = 300;
   for (const double rate : {0.02, 0.5, 0.999, 1e-4}) {
     double total = 0.0;
     for (std::uint32_t step = 0; step < kSteps; ++step) {
