@@ -1,11 +1,10 @@
 // What becomes of the step size after a fit, and of the loss bound after a probe.
 //
 // The step size, from eta in force and eta* = G / H of the fit:
-//   raw    accepted: eta*                                        else: eta       (HyFreeDP as printed)
-//   clamp  accepted: clamp(eta*, eta/2, 2 eta)                   else: eta
+//   raw    accepted: eta*                                  else: eta       (HyFreeDP as printed)
+//   clamp  accepted: clamp(eta*, eta/2, 2 eta)             else: eta
 //   gen    accepted: (1 - smoothing) eta + smoothing scale clamp(eta*, eta/2, 2 eta)
-//          nonfinite_loss: eta/2                                 else: eta       (the public GeN code,
-//          smoothing .1)
+//          nonfinite_loss: eta/2                           else: eta       (the public GeN code)
 //
 // The loss bound R_l of the next probe, from this probe's private losses:
 //   center  the loss at w;   sum  the sum of all of them (Liu and Bu: "in practice")

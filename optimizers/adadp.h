@@ -7,7 +7,8 @@
 //              lr <- lr clip((tol/err)^exponent, amin, amax)
 // Everything is expressed as a direction u = x_old - x_new; the contract's learning rate multiplies lr.
 //
-//   err = tol        | kept          err = 0 | the factor is amax
+//   err = tol        | kept
+//   err = 0          | the factor is amax
 //   err not finite   | the pair is taken back whatever stability_check says, the factor is amin
 //
 // Source: Koskela and Honkela 2020 (arXiv:1809.03832), rule as in the authors' published code, with the error

@@ -1,5 +1,4 @@
-// D-Adaptation for Adam: the step size is a lower bound d of the distance to the solution. Owns its step
-// size.
+// D-Adaptation for Adam: the step size is a lower bound d of the distance to the solution. Owns its rate.
 //
 // Step k = 0, 1, .. with gradient g, weights x, old d, L = d lr bc (bc as in prodigy.h), r_j the layer_scale
 // of the tensor that entry j belongs to:
@@ -11,9 +10,10 @@
 //   u   =  m / (sqrt(v) + eps) + L weight_decay x       (the last term with decouple; else it is added to g)
 //
 //   ||s||_1 = 0 (only zero gradients so far) or lr = 0 | no step, k and num stay
-//   d^ not finite                                       | d stays
+//   d^ not finite                                      | d stays
 //
-// Source: Defazio and Mishchenko 2023 (arXiv:2301.07733), algorithm 5, as in the authors' dadaptation 3.2.
+// Source: Defazio and Mishchenko 2023 (arXiv:2301.07733), the Adam version, as in the authors' dadaptation
+// 3.2.
 #pragma once
 
 #include <memory>

@@ -6,14 +6,13 @@
 //   d^  =  2 num / ||s||_2,  d <- max(d, min(d^, d growth_rate))
 //   x_new = momentum x + (1 - momentum)(x0 - s);  u = x - x_new
 //
-//   gradient exactly 0 while ||g0|| is not set | no step, k stays 0, ||g0|| comes from the first non-zero
-//   gradient (the
-//                                             | authors' code divides by zero there)
-//   lr = 0                                     | s and d stay
-//   d^ not finite                              | d stays
+//   gradient exactly 0 and ||g0|| not set | no step, k stays 0, ||g0|| comes from the first other gradient
+//                                         | (the authors' code divides by zero there)
+//   lr = 0                                | s and d stay
+//   d^ not finite                         | d stays
 //
 // Under differential privacy ||g0|| is mostly the norm of the noise.
-// Source: Defazio and Mishchenko 2023 (arXiv:2301.07733), algorithm 1 with the options of the authors'
+// Source: Defazio and Mishchenko 2023 (arXiv:2301.07733), the SGD version, as in the authors'
 // dadaptation 3.2.
 #pragma once
 

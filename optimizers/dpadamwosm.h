@@ -3,9 +3,10 @@
 //   g' = g + weight_decay * w,  m <- beta1 m + (1 - beta1) g',  u = m / (1 - beta1^t) / (sigma C / B + xi)
 //
 // sigma: noise multiplier, C: clipping norm (sensitivity), B: public divisor; g is the privatized mean
-// gradient. xi stands outside the root (theorem 3). Without noise (sigma = 0) the denominator is xi alone, so
-// the step is huge: a non-private control arm of this rule needs a larger xi. Source: Mohapatra, Sasy, He,
-// Kamath and Thakkar 2022 (arXiv:2111.04906), section 6 and theorem 3.
+// gradient. xi stands outside the root (theorem 3).
+//   sigma = 0 (a run without privacy) | the denominator is xi alone, so the step is huge: set a larger xi
+//
+// Source: Mohapatra, Sasy, He, Kamath and Thakkar 2022 (arXiv:2111.04906), section 6 and theorem 3.
 #pragma once
 
 #include <memory>

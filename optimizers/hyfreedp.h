@@ -1,5 +1,4 @@
-// HyFreeDP: the learning rate is the minimum of a parabola through three private losses. Algorithm 1 as
-// printed.
+// HyFreeDP as printed: the learning rate is the minimum of a parabola through three private losses.
 //
 // Every K steps (t % K == 0, so ceil(T/K) probes) the private losses at w, w - eta u and w + eta u give
 //   H = (L+ + L- - 2 L0) / eta^2,  G = (L- - L+) / (2 eta),  eta <- G / H        (eq. 6, quadratic_fit.h)
@@ -7,11 +6,13 @@
 // (acceptance.h). The loss bound R_l of the next probe comes from this probe's private losses (`R_l_mode`).
 //
 // Readings: an abscissa is a step length along -u, so that G / H is positive on a descent direction
-// (algorithm 1, line 7 and eq. 6 disagree in sign); all three losses use the bound of the previous probe. At
-// small eta the probe's differences drown in the noise (sd of G: sigma_l R_l / (sqrt(2) B eta), of H: sqrt(6)
-// sigma_l R_l / (B eta^2)); then G / H is a ratio of noises of order eta, and eta tends to 0. HyFreeDP+ is
-// the answer to that. Source: Liu and Bu, "Towards Hyperparameter-Free Optimization with Differential
-// Privacy", ICLR 2025, algorithm 1, eq. 5 to 7.
+// (algorithm 1, line 7 and eq. 6 disagree in sign); all three losses use the bound of the previous probe.
+//
+// At small eta the probe's differences drown in the noise (sd of G: sigma_l R_l / (sqrt(2) B eta), of H:
+// sqrt(6) sigma_l R_l / (B eta^2)); then G / H is a ratio of noises of order eta, and eta tends to 0.
+// HyFreeDP+ (hyfreedp_plus.h) is the answer to that.
+// Source: Liu and Bu, "Towards Hyperparameter-Free Optimization with Differential Privacy", ICLR 2025,
+// algorithm 1, eq. 5 to 7.
 #pragma once
 
 #include <memory>

@@ -6,13 +6,14 @@
 // Every K steps, at w, w - h u, w + h u:
 //   a = (L+ + L- - 2 L0) / h^2   with sd_a = sqrt(6) s / h^2          (curvature)
 //   b = (L- - L+) / (2 h)        with sd_b = s / (sqrt(2) h)          (slope)
-//   running a, b: precision-weighted means, earlier precision times rho at each probe; their sd: 1 /
-//   sqrt(precision) radius:  a <= low sd_a: h <- 2 h;  a > high sd_a: h <- max(h/2, eta);  then eta <= h <=
-//   radius_max rate, where running a > low sd:
-//     running b < -low sd:  eta <- eta/2                      (a real ascent direction; b < 0 within the
-//     noise is not) else                  eta <- max(b, sd_b) / a within [eta/2, 2 eta]; the first time
-//     within [eta/2, h]
-//   else eta stays: an invisible curvature never moves it (doubling it then overshoots).
+//   A, B: their precision-weighted running means, earlier precision times rho at each probe;
+//         sd_A, sd_B: 1 / sqrt(running precision)
+//   radius, from this probe alone, within [eta, radius_max]:
+//     a <= low sd_a:    h <- 2 h
+//     a >  high sd_a:   h <- h/2
+//   rate, where A > low sd_A (else it stays: doubling it while the curvature is invisible overshoots):
+//     B < -low sd_B:    eta <- eta/2          (a real ascent direction; B < 0 within the noise is not)
+//     else:             eta <- max(B, sd_B) / A within [eta/2, 2 eta]; the first time within [eta/2, h]
 // The loss bound: first 2 ln(classes), so that a zero-initialised head's losses are not all clipped; then the
 // sum of the three private losses (the centre loss would shrink it at every probe and adds concavity).
 // Everything is a function of private outputs and public constants.

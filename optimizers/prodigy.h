@@ -12,9 +12,10 @@
 // p-th entry of each tensor. beta3 absent: sqrt(beta2).
 //
 //   ||s||_1 = 0 (only zero gradients so far) or lr = 0 | no step, k and num stay
-//   d^ not finite                                       | d stays
+//   d^ not finite                                      | d stays
 //
-// Source: Mishchenko and Defazio 2024 (arXiv:2306.06101), algorithm 4, as in the authors' prodigyopt 1.1.2.
+// Source: Mishchenko and Defazio 2024 (arXiv:2306.06101), the Adam version, as in the authors' prodigyopt
+// 1.1.2.
 #pragma once
 
 #include <memory>

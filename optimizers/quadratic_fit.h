@@ -1,15 +1,18 @@
 // The parabola through losses along the descent direction, and whether its minimum may become the step size.
 //
-//   L(w - x u) ~ c - G x + H x^2 / 2,   step size G / H        (HyFreeDP eq. 6; x = +h is the loss at w - h
-//   u)
+//   L(w - x u) ~ c - G x + H x^2 / 2,   step size G / H       (HyFreeDP eq. 6; x = +h: the loss at w - h u)
 //
 // Three points {0, +h, -h} fit exactly: H = (L+ + L- - 2 L0) / h^2, G = (L- - L+) / (2 h). Any other set is
 // fitted by least squares, the intercept fixed to the loss at x = 0 (as eq. 6 prints it) or free.
 //   r2 = 1 - SS_residual / SS_total over all points
-// Verdicts, the first that applies: a loss is not finite; H is not above 0; G is not above 0; G / H is not a
-// positive finite number; r2 is not above r2_min (with more than three points only: three fit exactly);
-// accepted. Source: Liu and Bu, ICLR 2025, eq. 5 and 6; r2 from the public GeN code (Bu and Xu 2024,
-// arXiv:2407.02772).
+// Verdicts, the first that applies:
+//   nonfinite_loss   a loss is not finite
+//   H_nonpositive    H is not above 0
+//   G_nonpositive    G is not above 0
+//   eta_nonfinite    G / H is not a positive finite number
+//   r2_low           r2 is not above r2_min, with more than three points (three fit exactly)
+//   accepted
+// Source: Liu and Bu, ICLR 2025, eq. 5 and 6; r2 from the public GeN code (Bu and Xu 2024, arXiv:2407.02772).
 #pragma once
 
 #include <string>

@@ -4,8 +4,8 @@
 //   b_0 = g',  b_t = momentum * b_{t-1} + (1 - dampening) * g'
 //   u   = g' (momentum 0)  |  b_t  |  g' + momentum * b_t (nesterov)
 //
-// Source: Robbins and Monro 1951; Sutskever et al. 2013. With momentum it is the DPMomentum of Mohapatra et
-// al. 2022.
+// With momentum it is the DPMomentum of Mohapatra et al. 2022.
+// Source: Robbins and Monro 1951; Sutskever et al. 2013.
 #pragma once
 
 #include <memory>

@@ -112,9 +112,9 @@ TEST(HyFreeDpPlus, WorksOnExactLosses) {
   EXPECT_NEAR(rule->learning_rate(0), 0.1, 1e-9);
 }
 
-// 200 seeded runs of 50 probes from 1e-4. At that radius a fit of the published rule sees a curvature of 2e-5 sd; the
-// decoupled rule must bring at least 95 % of the runs within a factor of 3 of G / H, the published one hardly any. A
-// right implementation brings all 200 there, so the false-failure rate is that of a fixed seed: none.
+// 200 seeded runs of 50 probes from 1e-4, where a fit of the published rule sees a curvature of 2e-5 sd. The
+// decoupled rule must bring at least 95 % of them within a factor of 3 of G / H, the published one under half.
+// The seeds are fixed, so a right implementation never fails by chance.
 TEST(HyFreeDpPlus, FindsTheRateUnderNoiseWhereThePublishedRuleStalls) {
   const Parabola loss{2, 0.5, 10};
   const double sd = 2e-3, best = loss.slope / loss.curvature;

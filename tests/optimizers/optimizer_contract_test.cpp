@@ -1,4 +1,4 @@
-// What the contract promises, for every optimizer in the registry: listing it there is enough to be tested here.
+// What the contract promises, for every optimizer in the registry: to be listed there is to be tested here.
 #include <bit>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -132,7 +132,7 @@ TEST_P(EveryOptimizer, TakesDegenerateGradients) {
       for (int t = 0; t < 4; ++t) {
         ASSERT_NO_THROW(
             run.optimizer->advance(torch::full_like(run.weights, value), run.weights, 0.5, run.direction));
-        // d-adapt-sgd leaves weight decay out of ||g0||, so that a tiny first gradient makes it diverge by its own rule.
+        // d-adapt-sgd leaves weight decay out of ||g0||: a tiny first gradient makes it diverge.
         const bool diverges = variant.name == "d-adapt-sgd" && variant.options.contains("weight_decay");
         if (std::abs(value) < 1 && !diverges) {
           EXPECT_TRUE(run.direction.isfinite().all().item<bool>());

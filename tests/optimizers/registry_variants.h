@@ -1,4 +1,4 @@
-// Every registry entry with its defaults and with each option changed once: what the registry-driven tests run.
+// Every registry entry with its defaults and with each option changed once, for the registry-driven tests.
 #pragma once
 
 #include <string>
