@@ -7,9 +7,6 @@
 namespace hyfreedp::accounting {
 namespace {
 
-// Relative error of a cell's mass, in units of the tail beyond it: a difference of two erfc values.
-constexpr double kTailError = 1e-15;
-
 // The share of a cell's P mass that goes to its upper end: both masses are kept by
 // r = (1 - (q/p) e^{lower}) / (1 - e^{-step}). `doubt` is added (upper) or taken off (lower) for the rounding in p, q.
 double upper_share(double p, double q, double lower, double shrink, double doubt) {
@@ -18,9 +15,6 @@ double upper_share(double p, double q, double lower, double shrink, double doubt
   const double share = (1 - ratio) / shrink + doubt / shrink;
   return std::isnan(share) ? 1 : std::clamp(share, 0.0, 1.0);
 }
-
-// P mass above each cell, for the rounding bound: a cell's mass is a difference of tails this size at most.
-double rounding_of(double tail, double mass) { return mass > 0 ? kTailError * (1 + tail / mass) : 0; }
 
 struct Shares {
   std::vector<double> low;   // P mass to the lower end
@@ -31,15 +25,12 @@ Shares split_cells(const LossCells& cells, double sign) {
   const std::size_t count = cells.p.size();
   const double shrink = -std::expm1(-cells.step);
   Shares shares{std::vector<double>(count), std::vector<double>(count)};
-  double p_tail = cells.p_above;
-  for (std::size_t i = count; i-- > 0;) {
+  for (std::size_t i = 0; i < count; ++i) {
     const double p = cells.p[i];
     const double lower = cells.first + static_cast<double>(i) * cells.step;
-    const double doubt = sign * rounding_of(std::min(p_tail, 1 - p_tail) + p, p);
-    const double share = upper_share(p, cells.q[i], lower, shrink, doubt);
+    const double share = upper_share(p, cells.q[i], lower, shrink, sign * cells.doubt[i]);
     shares.high[i] = share * p;
     shares.low[i] = p - shares.high[i];
-    p_tail += p;
   }
   return shares;
 }
@@ -81,6 +72,21 @@ void make_convex(DiscreteLoss& loss) {
   }
 }
 
+// The lattice point on which all mass above it is gathered: low enough that what is gathered outweighs what lowering the
+// curve beside it takes away, which keeps the top convex. Near the top of a bounded loss the mass of the cells falls
+// faster than any exponential.
+std::size_t top_point(const Shares& shares, const std::vector<double>& gap, double step, double& gathered) {
+  const double growth = std::expm1(step) * std::exp(-step);
+  std::size_t top = shares.low.size();
+  while (top > 2) {
+    const double needed = std::max(gap[top - 2], gap[top - 1]) / growth;
+    if (gathered + shares.high[top - 1] > 2 * needed) break;
+    --top;
+    gathered += shares.low[top] + shares.high[top];
+  }
+  return top;
+}
+
 }  // namespace
 
 double lattice_anchor(const LossPair& pair) { return std::isfinite(pair.infimum()) ? pair.infimum() : 0.0; }
@@ -103,7 +109,7 @@ LossCells loss_cells(const LossPair& pair, double step, double tail) {
   if (std::isfinite(pair.infimum())) edges[0] = -std::numeric_limits<double>::infinity();
   if (std::isfinite(pair.supremum())) edges[count] = std::numeric_limits<double>::infinity();
   for (std::size_t i = 1; i <= count; ++i) edges[i] = std::max(edges[i], edges[i - 1]);
-  pair.cell_masses(edges, cells.p, cells.q);
+  pair.cell_masses(edges, cells.p, cells.q, cells.doubt);
   cells.p_above = pair.p_above(edges[count]);
   cells.q_above = pair.q_above(edges[count]);
   cells.p_below = pair.p_below(edges[0]);
@@ -117,6 +123,7 @@ LossCells exchanged(const LossCells& cells) {
   other.first = -(cells.first + static_cast<double>(cells.p.size()) * cells.step);
   other.p.assign(cells.q.rbegin(), cells.q.rend());
   other.q.assign(cells.p.rbegin(), cells.p.rend());
+  other.doubt.assign(cells.doubt.rbegin(), cells.doubt.rend());
   other.p_above = cells.q_below;
   other.q_above = cells.p_below;
   other.p_below = cells.q_above;
@@ -142,31 +149,34 @@ DiscreteLoss discrete_upper(const LossCells& cells) {
 
 DiscreteLoss discrete_lower(const LossCells& cells) {
   const auto shares = split_cells(cells, -1);
-  const std::size_t count = cells.p.size();
   const double h = cells.step;
   const double growth = std::expm1(h);
   const double shrink = std::exp(-h);
-  // gap[i]: height of the triangle of the tangents at the ends of cell i, below its chord.
-  std::vector<double> gap(count + 2, 0);  // gap[i + 1] is cell i
-  for (std::size_t i = 0; i < count; ++i) {
+  // Height of the triangle of the tangents at the ends of cell i, below its chord.
+  std::vector<double> gap(cells.p.size());
+  for (std::size_t i = 0; i < gap.size(); ++i) {
     const double low = shares.low[i];
     const double high = shares.high[i] * shrink;
-    gap[i + 1] = low + high > 0 ? growth * low * high / (low + high) : 0;
+    gap[i] = low + high > 0 ? growth * low * high / (low + high) : 0;
   }
-  std::vector<double> drop(count + 1);
-  for (std::size_t i = 0; i <= count; ++i) drop[i] = std::max(gap[i], gap[i + 1]);
+  double gathered = cells.p_above;
+  const std::size_t top = top_point(shares, gap, h, gathered);
+  std::vector<double> drop(top + 1, 0);
+  for (std::size_t i = 0; i < top; ++i) drop[i] = i > 0 ? std::max(gap[i - 1], gap[i]) : gap[i];
+  // The last segment ends at (e^{l_top}, 0) with the slope of the gathered mass.
+  drop[top - 1] = std::max(drop[top - 1], shares.high[top - 1] * growth * shrink);
   DiscreteLoss loss;
   loss.first = cells.first;
   loss.step = h;
-  loss.mass.assign(count + 1, 0);
-  for (std::size_t i = 0; i <= count; ++i) {
-    const double chord = (i > 0 ? shares.high[i - 1] : 0) + (i < count ? shares.low[i] : 0);
-    // Slopes of the lowering, times e^{loss}: linear through x = 0 below the lattice, constant above it.
-    const double right = i < count ? (drop[i + 1] - drop[i]) / growth : 0;
+  loss.mass.assign(top + 1, 0);
+  for (std::size_t i = 0; i <= top; ++i) {
+    double chord = i > 0 ? shares.high[i - 1] : 0;
+    chord += i < top ? shares.low[i] : gathered;
+    // Slopes of the lowering, times e^{loss}: linear through x = 0 below the lattice, nothing above it.
+    const double right = i < top ? (drop[i + 1] - drop[i]) / growth : 0;
     const double left = i > 0 ? (drop[i] - drop[i - 1]) / (growth * shrink) : drop[0];
     loss.mass[i] = chord - (right - left);
   }
-  loss.slack = drop[count];
   make_convex(loss);
   return loss;
 }

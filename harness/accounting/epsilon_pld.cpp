@@ -26,10 +26,13 @@ constexpr std::size_t kLargestSize = 1 << 22;
 constexpr double kWindowMass = 1e-11;  // tilted mass left outside the window
 constexpr int kRefinements = 5;
 
-// One mechanism with its quadrature nodes, rebuilt when a higher order is asked for.
+// One mechanism with its quadrature nodes, rebuilt when a higher order is asked for. Losses are capped where the lattice
+// will be cut, or the far tail, which the lattice does not hold, would decide the moments of high order.
 struct Member {
   LossPair pair;
   double count;
+  double bottom = -kInfinity;
+  double top = kInfinity;
   double reach = 0;  // orders covered: [-reach, reach + 1]
   std::vector<LossNode> nodes = {};
 
@@ -38,6 +41,7 @@ struct Member {
     if (wanted > reach) {
       reach = std::max(4.0, 1.5 * wanted);
       nodes = loss_nodes(pair, -reach, reach + 1);
+      for (auto& node : nodes) node.loss = std::clamp(node.loss, bottom, top);
     }
     return nodes;
   }
@@ -223,6 +227,14 @@ class PldRun {
     if (full_batch > 0) {
       members_.push_back({LossPair({Noise::gaussian, 1, 1 / std::sqrt(full_batch), 1}, Neighbouring::add_remove), 1});
     }
+    double uses = 0;
+    for (const auto& member : members_) uses += member.count;
+    tail_ = std::max(1e-290, (question_.delta ? *question_.delta : 1e-30) * 1e-8 / uses);
+    for (auto& member : members_) {
+      const double above = member.pair.p_upper_point(tail_);
+      member.top = std::isfinite(above) ? member.pair.loss(above) : member.pair.supremum();
+      if (!std::isfinite(member.pair.infimum())) member.bottom = member.pair.loss(member.pair.q_lower_point(tail_));
+    }
     both_ = std::any_of(members_.begin(), members_.end(), [](const Member& m) { return !m.pair.symmetric(); });
   }
 
@@ -293,12 +305,8 @@ class PldRun {
   Bracket compose(double step) {
     std::vector<std::vector<LossTerm>> upper(plans_.size());
     std::vector<std::vector<LossTerm>> lower(plans_.size());
-    const double smallest = question_.delta ? *question_.delta : std::exp(plans_.front().saddle.log_delta);
-    double uses = 0;
-    for (const auto& member : members_) uses += member.count;
-    const double tail = std::max(1e-290, smallest * 1e-8 / uses);
     for (const auto& member : members_) {
-      const LossCells cells = loss_cells(member.pair, step, tail);
+      const LossCells cells = loss_cells(member.pair, step, tail_);
       const auto count = static_cast<std::int64_t>(member.count);
       upper[0].push_back({discrete_upper(cells), count});
       lower[0].push_back({discrete_lower(cells), count});
@@ -325,6 +333,7 @@ class PldRun {
   std::vector<Member> members_;
   std::vector<Plan> plans_;
   bool both_ = false;
+  double tail_ = 0;
 };
 
 Result<Bracket> price(const SplitContent& content, Neighbouring neighbouring, const Question& question) {

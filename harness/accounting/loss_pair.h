@@ -21,6 +21,12 @@ struct Tails {
   double above = 1;
 };
 
+// A mass and the relative error that rounding may have left in it.
+struct CellMass {
+  double mass = 0;
+  double doubt = 0;
+};
+
 class LossPair {
  public:
   // Laplace under replace-one is only defined here at sample_rate 1 (the accountants refuse it otherwise).
@@ -36,7 +42,9 @@ class LossPair {
   double supremum() const { return supremum_; }
 
   // Masses of the cells that consecutive ascending `edges` delimit, under P and Q: cell i is (edges[i], edges[i+1]].
-  void cell_masses(const std::vector<double>& edges, std::vector<double>& p, std::vector<double>& q) const;
+  // `doubt` bounds the relative rounding error of both.
+  void cell_masses(const std::vector<double>& edges, std::vector<double>& p, std::vector<double>& q,
+                   std::vector<double>& doubt) const;
   double p_above(double x) const;
   double q_above(double x) const;
   double p_below(double x) const;
@@ -52,6 +60,7 @@ class LossPair {
 
  private:
   Tails tails(double x, double centre) const;
+  CellMass noise_mass(double from, double to, double centre) const;
 
   Noise noise_;
   double rate_;
