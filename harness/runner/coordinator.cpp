@@ -1,0 +1,296 @@
+#include "harness/runner/coordinator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+#include "harness/runner/release.h"
+#include "results/table_notes.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{100};
+
+// What the user must mend before anything of the kind can run.
+bool is_halt(const std::string& failure_kind) {
+  return failure_kind == "device-unavailable" || failure_kind == "missing-data";
+}
+
+// Multiplications and additions, up to a factor that all trials share.
+double cost_of(const trial::TrialConfig& config, std::int64_t dimension) {
+  const auto& privacy = config.privacy;
+  const double examples = static_cast<double>(privacy.population) * std::max(privacy.sample_rate, 1e-9);
+  return static_cast<double>(config.steps) * (examples + 1) *
+         static_cast<double>(std::max<std::int64_t>(dimension, 1));
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+}  // namespace
+
+bool RunReport::failed_unexpectedly() const {
+  return std::any_of(failed.begin(), failed.end(), [](const auto& study) { return study.unexpected; });
+}
+
+Coordinator::Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress)
+    : store_(store), executor_(executor), out_(out), progress_(progress), book_(store, out) {}
+
+Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>& stop_asked) {
+  tally_.phase("planning");
+  progress_.show(tally_.board());
+  if (auto opened = open_studies(spec); !opened) return opened.error();
+  auto outcome = loop(stop_asked);
+  if (!outcome || report_.stopped || report_.halt) {
+    tally_.phase("stopping");
+    progress_.show(tally_.board());
+    executor_.stop();
+    // What ended just before is recorded all the same; the journals keep the rest.
+    if (auto wound_up = wind_up(); !wound_up && outcome) outcome = wound_up;
+  }
+  progress_.clear();
+  if (!outcome) return outcome.error();
+  for (auto& [index, failure] : failed_) report_.failed.push_back(std::move(failure));
+  return std::move(report_);
+}
+
+Result<void> Coordinator::open_studies(const Spec& spec) {
+  auto planned = plan_release(spec);
+  if (!planned) return planned.error();
+  const std::string name = string_or(spec.resolved, "name", "");
+  std::map<std::string, results::StudyRecord> recorded;
+  auto earlier = store_.studies(name);
+  if (!earlier) return earlier.error();
+  for (auto& study : *earlier) recorded.emplace(study.id, std::move(study));
+
+  report_.cells = planned->size();
+  tally_.cells(planned->size());
+  for (auto& study : *planned) {
+    const auto found = recorded.find(study.id);
+    const bool known = found != recorded.end() && found->second.state == results::StudyState::concluded;
+    const std::size_t index = studies_.size();
+    studies_.emplace_back(std::move(study), name);
+    if (known) {
+      ++report_.known_before;
+      tally_.cell_over();
+      continue;
+    }
+    if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
+    ready_.push_back(index);
+  }
+  return {};
+}
+
+Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
+  while (!ready_.empty() || !trials_.empty()) {
+    if (stop_asked()) {
+      report_.stopped = true;
+      return {};
+    }
+    if (report_.halt) return {};
+    const bool more = !ready_.empty();
+    if (more) {
+      const auto index = ready_.front();
+      ready_.pop_front();
+      if (auto advanced = advance(index); !advanced) return advanced.error();
+    }
+    tally_.planning(!ready_.empty());
+    auto updates = executor_.poll(more ? std::chrono::milliseconds(0) : kPatience);
+    if (!updates) return updates.error();
+    for (const auto& update : *updates) {
+      if (auto taken = take(update); !taken) return taken.error();
+    }
+    progress_.show(tally_.board());
+  }
+  return {};
+}
+
+Result<void> Coordinator::advance(std::size_t index) {
+  auto& run = studies_[index];
+  for (const auto& config : run.advance()) {
+    if (auto wanted = want(index, config); !wanted) return wanted.error();
+  }
+  if (run.is_over()) return finish(index);
+  if (!run.is_waiting()) ready_.push_front(index);
+  return {};
+}
+
+Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& config) {
+  const std::string id = config.id();
+  const auto& study = studies_[index].study();
+  const double cost = cost_of(config, study.cell.dimension);
+  // Under private selection the number of runs does not show: the study counts as one.
+  const std::string unit = study.baseline->confidential_runs ? "study " + study.id : id;
+
+  if (!ended_.contains(id) && !trials_.contains(id)) {
+    auto earlier = book_.earlier(config);
+    if (!earlier) return earlier.error();
+    if (*earlier) ended_.emplace(id, std::move(**earlier));
+  }
+  const auto ended = ended_.find(id);
+  tally_.known(unit, cost, ended != ended_.end() && !study.baseline->confidential_runs);
+  if (ended != ended_.end()) {
+    deliver(index, id, ended->second);
+    return {};
+  }
+  auto [entry, is_new] = trials_.try_emplace(id, Wanted{config, {}, unit, cost});
+  entry->second.studies.push_back(index);
+  if (is_new) start_when_prepared(id);
+  return {};
+}
+
+void Coordinator::start_when_prepared(const std::string& trial) {
+  const auto job = prepare_job(trials_.at(trial).config.dataset);
+  if (prepared_.contains(job.id)) return start(trial);
+  auto [waiting, is_new] = held_back_.try_emplace(job.id);
+  waiting->second.push_back(trial);
+  if (!is_new) return;
+  tally_.phase(fmt::format("preparing {} (features are computed once, cached in {})",
+                           trials_.at(trial).config.dataset.name, cache_folder()));
+  progress_.show(tally_.board());
+  executor_.submit(job);
+}
+
+void Coordinator::start(const std::string& trial) {
+  const auto& wanted = trials_.at(trial);
+  tally_.phase("training");
+  auto job = trial_job(wanted.config, out_.journal(trial), out_.key(trial));
+  job.cost = wanted.cost;
+  executor_.submit(std::move(job));
+}
+
+Result<void> Coordinator::take(const Update& update) {
+  if (held_back_.contains(update.job)) {
+    if (update.kind == Update::Kind::over) take_prepared(update);
+    return {};
+  }
+  const auto found = trials_.find(update.job);
+  if (found == trials_.end()) return {};
+  switch (update.kind) {
+    case Update::Kind::started: {
+      const auto index = found->second.studies.front();
+      const auto& baseline = *studies_[index].study().baseline;
+      tally_.started(update.slot, {.title = describe(index),
+                                   .confidential = baseline.confidential_runs,
+                                   .steps = found->second.config.steps,
+                                   .cost = baseline.confidential_runs ? 0 : found->second.cost});
+      return {};
+    }
+    case Update::Kind::progress:
+      tally_.stepped(update);
+      return {};
+    case Update::Kind::over:
+      return take_end(update);
+  }
+  return {};
+}
+
+void Coordinator::take_prepared(const Update& update) {
+  auto held = held_back_.extract(update.job);
+  if (update.failed) {
+    // Without its data no trial of the dataset can run.
+    if (!report_.halt && update.failure_kind != kCancelled) halt(update.failure_kind, update.message);
+    return;
+  }
+  prepared_.insert(update.job);
+  for (const auto& trial : held.mapped()) start(trial);
+}
+
+Result<void> Coordinator::take_end(const Update& update) {
+  auto wanted = std::move(trials_.extract(update.job).mapped());
+  tally_.ended(update.slot);
+  if (update.failed && update.failure_kind == kCancelled) return {};  // its journal goes on in the next run
+  auto end = book_.record(wanted.config, update);
+  if (!end) return end.error();
+  if (end->trial.failed && is_halt(end->trial.failure_kind)) {
+    halt(end->trial.failure_kind, end->message);
+  }
+  const auto& kept = ended_.emplace(update.job, std::move(*end)).first->second;
+  if (wanted.unit == update.job) tally_.over(wanted.unit);
+  for (const auto index : wanted.studies) {
+    deliver(index, update.job, kept);
+    if (!studies_[index].is_waiting()) ready_.push_front(index);
+  }
+  return {};
+}
+
+void Coordinator::deliver(std::size_t index, const std::string& trial, const TrialEnd& end) {
+  auto& run = studies_[index];
+  if (end.lost) {
+    run.receive_lost(trial, end.trial.failure_kind, end.message);
+  } else {
+    run.receive(end.trial);
+  }
+}
+
+Result<void> Coordinator::finish(std::size_t index) {
+  const auto& run = studies_[index];
+  auto record = run.outcome();
+  if (auto priced = price(run, record); !priced) {
+    record.state = results::StudyState::failed;
+    record.failure_kind = kInternal;
+    record.failure_message = priced.error().message;
+  }
+  if (auto written = store_.put_study(record); !written) return written.error();
+  tally_.over("study " + run.study().id);
+  tally_.cell_over();
+  if (record.state == results::StudyState::failed) {
+    const bool unexpected = run.failed_unexpectedly() || record.failure_kind == kInternal;
+    failed_[index] = {describe(index), record.failure_kind, record.failure_message, unexpected};
+  }
+  return {};
+}
+
+Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& record) {
+  for (const auto& id : record.trials) {
+    const auto trial = store_.trial(id);
+    if (!trial) return trial.error();
+    if (!*trial) continue;
+    record.seconds += (**trial).seconds;
+    if (record.epsilon_target && (**trial).attempts > 1) {
+      add_once(record.flags, "interrupted: what the first attempt booked is charged");
+    }
+  }
+  if (record.epsilon_target && run.cell().base.noise_seed)
+    add_once(record.flags, results::kReproducibleNoise);
+  if (const auto release = run.cell().base.repetition / kRepetitionsPerRelease; release > 0) {
+    add_once(
+        record.footnotes,
+        fmt::format("Release {} of this spec. Earlier releases were about the same data; their cost is not "
+                    "composed into these rows.",
+                    release + 1));
+  }
+  return pricer_.price(record, run.composition(),
+                       [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
+                         auto trial = book_.stored(id);
+                         if (!trial) return trial.error();
+                         return std::move(trial->events);
+                       });
+}
+
+void Coordinator::halt(const std::string& kind, const std::string& message) {
+  report_.halt = message;
+  report_.halt_is_crash = kind == kKilled;
+}
+
+Result<void> Coordinator::wind_up() {
+  const auto updates = executor_.poll(std::chrono::milliseconds(0));
+  if (!updates) return {};
+  for (const auto& update : *updates) {
+    if (auto taken = take(update); !taken) return taken.error();
+  }
+  return {};
+}
+
+std::string Coordinator::describe(std::size_t index) const {
+  const auto& cell = studies_[index].cell();
+  const std::string epsilon = cell.epsilon ? "ε " + short_number(*cell.epsilon) : "non-private";
+  return fmt::format("{}, {}, {}, seed {}", cell.panel, cell.row, epsilon, cell.seed);
+}
+
+}  // namespace hyfreedp::runner

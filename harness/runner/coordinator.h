@@ -1,0 +1,99 @@
+// From a spec to rows in the store: plans, asks the baselines, hands trials to an executor, prices and records.
+//
+// Deterministic: a row depends on the spec and on what its trials did, never on the order in which they ended, on which
+// worker ran them, or on how often the run was interrupted.
+//   - A trial that several studies want runs once; one that ended in an earlier run (in the store, or in a complete
+//     journal) is not run again.
+//   - A trial that the machine lost (killed, out of memory, ...) fails the studies that want it for this time, and the
+//     next run tries again. A trial that failed by itself (diverged) is an answer, which the method sees.
+//   - Each dataset is prepared once before its first trial.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/runner/executor.h"
+#include "harness/runner/out_folder.h"
+#include "harness/runner/plan.h"
+#include "harness/runner/progress.h"
+#include "harness/runner/study_epsilon.h"
+#include "harness/runner/study_run.h"
+#include "harness/runner/tally.h"
+#include "harness/runner/trial_book.h"
+#include "results/store.h"
+
+namespace hyfreedp::runner {
+
+// A study that has no value, in the spec's order.
+struct FailedStudy {
+  std::string cell;  // "linear, hyfreedp, eps 3, seed 0"
+  std::string kind;
+  std::string message;
+  bool unexpected = false;  // the machine's or the program's fault
+};
+
+struct RunReport {
+  std::size_t cells = 0;
+  std::size_t known_before = 0;  // concluded by an earlier run
+  std::vector<FailedStudy> failed;
+  bool stopped = false;             // asked to; what is missing is continued by the next run
+  std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
+  bool halt_is_crash = false;       // ... or a worker that was killed before anything could run
+
+  bool failed_unexpectedly() const;
+};
+
+class Coordinator {
+ public:
+  Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress);
+
+  // `spec` as recorded in the store (enter_spec). An error where nothing can run any more.
+  Result<RunReport> run(const Spec& spec, const std::function<bool()>& stop_asked);
+
+ private:
+  struct Wanted {
+    trial::TrialConfig config;
+    std::vector<std::size_t> studies;  // waiting for it
+    std::string unit;                  // what it counts as in the tally
+    double cost = 0;
+  };
+
+  Result<void> open_studies(const Spec& spec);
+  Result<void> loop(const std::function<bool()>& stop_asked);
+  Result<void> advance(std::size_t index);
+  Result<void> want(std::size_t index, const trial::TrialConfig& config);
+  void start_when_prepared(const std::string& trial);
+  void start(const std::string& trial);
+  Result<void> take(const Update& update);
+  Result<void> take_end(const Update& update);
+  void take_prepared(const Update& update);
+  void deliver(std::size_t index, const std::string& trial, const TrialEnd& end);
+  Result<void> finish(std::size_t index);
+  Result<void> price(const StudyRun& run, results::StudyRecord& record);
+  void halt(const std::string& kind, const std::string& message);
+  Result<void> wind_up();
+  std::string describe(std::size_t index) const;
+
+  results::Store& store_;
+  Executor& executor_;
+  OutFolder out_;
+  Progress& progress_;
+  TrialBook book_;
+  StudyPricer pricer_;
+  Tally tally_;
+  RunReport report_;
+  std::vector<StudyRun> studies_;
+  std::deque<std::size_t> ready_;                              // studies to advance
+  std::map<std::string, Wanted> trials_;                       // waiting or running
+  std::map<std::string, TrialEnd> ended_;                      // trials
+  std::map<std::string, std::vector<std::string>> held_back_;  // by prepare job that is not over: trials
+  std::set<std::string> prepared_;                             // prepare jobs that are over
+  std::map<std::size_t, FailedStudy> failed_;                  // by position in the spec
+};
+
+}  // namespace hyfreedp::runner

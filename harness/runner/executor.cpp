@@ -1,0 +1,23 @@
+#include "harness/runner/executor.h"
+
+namespace hyfreedp::runner {
+
+Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key) {
+  const std::string id = config.id();
+  return {.id = id,
+          .request = {{"type", "run"},
+                      {"trial", id},
+                      {"config", config.to_json()},
+                      {"journal", journal},
+                      {"key", key}},
+          .cost = 0};
+}
+
+Job prepare_job(const trial::Named& dataset) {
+  const json::object named{{"name", dataset.name}, {"options", dataset.options}};
+  return {.id = "prepare " + canonical_json(named),
+          .request = {{"type", "prepare"}, {"dataset", named}},
+          .cost = 0};
+}
+
+}  // namespace hyfreedp::runner

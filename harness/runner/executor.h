@@ -1,0 +1,73 @@
+// Where jobs run: submit, poll, cancel.
+//
+// A job is one request of harness/trial/worker_protocol.h ("prepare" or "run"); an executor passes it to a worker and
+// passes back what the worker says, and knows nothing else about trials.
+//
+// Contract (tests/runner/executor_contract.h; every executor passes it)
+//   - Each submitted job gets exactly one `over` update, whatever happens to its worker, and nothing after it.
+//   - A worker's death ends its own job only, as a failure that says how it died; the other jobs go on elsewhere.
+//   - Dearest first among the waiting jobs; of equal cost, in the order submitted. A promise about speed, never about
+//     results: nothing may depend on the order in which jobs end.
+//   - poll() fails only where no job can run at all (the worker program is missing or dies at once, again and again).
+//   - An executor never runs a job a second time by itself: that is the decision of who submitted it.
+// Called by: the coordinator, from one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::runner {
+
+struct Job {
+  std::string id;        // unique among the jobs that are not over
+  json::object request;  // a line of the worker protocol
+  double cost = 0;       // relative, any unit; dearer jobs start first
+};
+
+// `journal` and `key` are paths; the key is for unseeded trials only.
+Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key);
+Job prepare_job(const trial::Named& dataset);
+
+// Kinds of failure that an executor itself gives a job; all others come from the worker.
+inline constexpr const char* kKilled = "killed";        // a signal ended the worker
+inline constexpr const char* kInternal = "internal";    // the worker left, or spoke nonsense
+inline constexpr const char* kCancelled = "cancelled";  // cancel() or stop()
+
+struct Update {
+  enum class Kind { started, progress, over };
+  Kind kind = Kind::over;
+  std::string job;
+  int slot = 0;  // which worker, from 0
+
+  // progress: released values only
+  std::int64_t step = 0;
+  std::int64_t steps = 0;
+  std::map<std::string, double> scalars;
+
+  // over
+  bool failed = false;
+  std::string failure_kind;
+  std::string message;
+  double seconds = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual void submit(Job job) = 0;
+  // What happened since the last call, oldest first; waits up to `patience` for something to happen.
+  virtual Result<std::vector<Update>> poll(std::chrono::milliseconds patience) = 0;
+  // The job ends as kCancelled unless it is over before the worker hears of it.
+  virtual void cancel(const std::string& job) = 0;
+  // Cancels all and returns when every worker has left; poll() then gives the last updates.
+  virtual void stop() = 0;
+  virtual int slots() const = 0;
+};
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,46 @@
+// The executor of one machine: a fixed number of long-lived workers, one job at a time each.
+//
+// Workers start when there is work for them, load LibTorch once and run many jobs. One that dies is replaced while jobs
+// wait; where workers die again and again without ending a job, poll() fails instead. A thread of the executor's own
+// hands out jobs, so that workers stay busy while the coordinator computes an epsilon.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "harness/runner/executor.h"
+#include "harness/runner/worker_process.h"
+
+namespace hyfreedp::runner {
+
+struct LocalOptions {
+  std::string worker;  // path of the program
+  int slots = 2;
+  std::chrono::milliseconds grace{15000};  // from being told to stop to SIGKILL
+  WorkerProcess::Environment environment;  // added to worker_environment()
+};
+
+// One thread each, asleep while idle: two workers fill two cores without fighting over them.
+WorkerProcess::Environment worker_environment();
+
+// HYFREEDP_WORKER, or hyfreedp-worker beside this program.
+Result<std::string> find_worker();
+
+class LocalExecutor final : public Executor {
+ public:
+  explicit LocalExecutor(LocalOptions options);
+  ~LocalExecutor() override;
+
+  void submit(Job job) override;
+  Result<std::vector<Update>> poll(std::chrono::milliseconds patience) override;
+  void cancel(const std::string& job) override;
+  void stop() override;
+  int slots() const override;
+
+ private:
+  class Pool;
+  std::unique_ptr<Pool> pool_;
+};
+
+}  // namespace hyfreedp::runner

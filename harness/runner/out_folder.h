@@ -1,0 +1,38 @@
+// The output folder: one database, the journals and keys of its trials, one folder for each spec's derived files, and
+// a lock, so that two coordinators never work in it at once.
+#pragma once
+
+#include <string>
+
+#include "harness/base/result.h"
+
+namespace hyfreedp::runner {
+
+struct OutFolder {
+  std::string root;
+
+  std::string database() const;  // ROOT/hyfreedp.sqlite
+  std::string journals() const;  // ROOT/journals
+  std::string keys() const;      // ROOT/keys
+  std::string journal(const std::string& trial) const;
+  std::string key(const std::string& trial) const;
+  std::string derived(const std::string& spec) const;  // ROOT/SPEC
+  std::string lock() const;                            // ROOT/hyfreedp.lock
+};
+
+// Held while a coordinator or any worker that it started lives: workers inherit the descriptor. After a kill -9 of the
+// coordinator its workers die with it; acquire() waits a moment for that and refuses only a living holder, by its
+// process number.
+class FolderLock {
+ public:
+  static Result<FolderLock> acquire(const OutFolder& folder);
+  FolderLock(FolderLock&& other) noexcept;
+  FolderLock& operator=(FolderLock&& other) noexcept;
+  ~FolderLock();
+
+ private:
+  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_ = -1;
+};
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,71 @@
+// What the user sees while a spec runs.
+//
+// On a terminal a live block: one line with the overall bar, and one line a worker. Elsewhere one plain line every few
+// seconds and at changes of phase. Only released values are shown; runs under private selection show nothing but how
+// far they are, and their number appears nowhere (a study of that kind counts as one run).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace hyfreedp::runner {
+
+struct RunningTrial {
+  std::string title;  // "linear  hyfreedp  eps 3  seed 0"
+  bool confidential = false;
+  std::int64_t step = 0;
+  std::int64_t steps = 0;
+  double cost = 0;
+  std::optional<double> step_size;
+  std::optional<double> private_loss;
+};
+
+// The numbers behind the display; the coordinator keeps them.
+struct Board {
+  std::string phase;  // "planning", "training", ...
+  std::size_t cells = 0;
+  std::size_t cells_over = 0;
+  std::size_t runs = 0;  // known so far
+  std::size_t runs_over = 0;
+  double cost = 0;                      // of the known runs that were not over when this began; any unit
+  double cost_over = 0;                 // of those that have ended since
+  bool planning = false;                // more runs may become known
+  std::map<int, RunningTrial> running;  // by worker
+};
+
+// Seconds left at the pace so far; none before the pace is known.
+std::optional<double> seconds_left(const Board& board, double elapsed);
+// The live block, each line at most `width` characters (not bytes) wide.
+std::vector<std::string> live_lines(const Board& board, double elapsed, std::size_t width);
+std::string plain_line(const Board& board, double elapsed);
+
+class Progress {
+ public:
+  enum class Style { none, plain, live, live_colour };
+  Progress(std::ostream& out, Style style);
+  ~Progress();  // removes the live block
+
+  // live where `descriptor` is a terminal (in colour unless NO_COLOR is set), else plain.
+  static Style style_for(int descriptor);
+
+  void show(const Board& board);      // now and then; cheap in between
+  void say(const std::string& line);  // a line that stays
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void draw(const std::vector<std::string>& lines);
+  std::ostream& out_;
+  Style style_;
+  Clock::time_point start_ = Clock::now();
+  std::optional<Clock::time_point> last_;
+  std::string last_phase_;
+  std::size_t drawn_ = 0;
+};
+
+}  // namespace hyfreedp::runner

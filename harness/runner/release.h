@@ -1,0 +1,34 @@
+// What of a run is not in its YAML: the device asked for on the command line, and which release of the spec it is.
+//
+// A finished unseeded spec is not run again. `--fresh` is a new release about the same data: every trial gets a new
+// identity (TrialConfig::repetition counts up from release * kRepetitionsPerRelease), hence a new key and new noise,
+// and every study a new id. The rows of the earlier release leave the tables; its trials, with what they spent, stay in
+// the database. Both settings enter Spec::resolved ("release", each panel's "device") and so the spec's hash.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/runner/plan.h"
+
+namespace hyfreedp::runner {
+
+inline constexpr std::int64_t kRepetitionsPerRelease = 1'000'000;
+
+std::int64_t release_of(const json::object& resolved);  // 0 where none is recorded
+void set_release(Spec& spec, std::int64_t release);
+void set_device(Spec& spec, const std::string& device);
+bool has_seeded_noise(const Spec& spec);
+
+// Settles which release runs, and records the spec in the store. Without `fresh` it is the recorded one, so that an
+// interrupted release is continued; with it, the next.
+//   another spec of the same name recorded      error, unless `replace`, which discards that spec's rows
+//   `fresh` for a seeded spec                   error: it would give the same rows
+Result<void> enter_spec(results::Store& store, Spec& spec, bool fresh, bool replace);
+
+// plan(), with the release in trials and ids.
+Result<std::vector<PlannedStudy>> plan_release(const Spec& spec);
+
+}  // namespace hyfreedp::runner

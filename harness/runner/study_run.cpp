@@ -1,0 +1,125 @@
+#include "harness/runner/study_run.h"
+
+#include <algorithm>
+#include <exception>
+#include <fmt/format.h>
+#include <utility>
+
+#include "harness/runner/executor.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+// No method comes near; one that does asks without end.
+constexpr int kMostRounds = 1000;
+constexpr std::size_t kMostTrials = 100000;
+
+}  // namespace
+
+StudyRun::StudyRun(PlannedStudy study, std::string spec) : study_(std::move(study)) {
+  outcome_.id = study_.id;
+  outcome_.spec = std::move(spec);
+  outcome_.panel = cell().panel;
+  outcome_.row = cell().row;
+  outcome_.method = study_.baseline->name;
+  outcome_.epsilon_target = cell().epsilon;
+  outcome_.delta = cell().delta;
+  outcome_.seed = cell().seed;
+  outcome_.label =
+      baselines::to_string(cell().epsilon ? study_.baseline->label : baselines::Label::non_private);
+}
+
+std::vector<trial::TrialConfig> StudyRun::advance() {
+  HYFREEDP_CHECK(!is_waiting() && !is_over(), "a study was advanced while it waits or after its end");
+  if (unexpected_) {
+    over_ = true;
+    return {};
+  }
+  // What a method throws is its own bug; the other studies go on.
+  try {
+    auto wanted = new_wishes();
+    if (!wanted.empty() || over_) return wanted;
+    conclude();
+  } catch (const std::exception& failure) {
+    fail_unexpectedly(kInternal, failure.what());
+  }
+  over_ = true;
+  outcome_.trials = asked_;
+  return {};
+}
+
+std::vector<trial::TrialConfig> StudyRun::new_wishes() {
+  const auto known = finished();
+  auto wanted = study_.baseline->next(cell(), known);
+  if (!wanted) throw std::runtime_error(wanted.error().message);
+  std::vector<trial::TrialConfig> fresh;
+  for (auto& config : *wanted) {
+    if (auto id = config.id(); !finished_.contains(id) && waiting_.insert(id).second) {
+      asked_.push_back(std::move(id));
+      fresh.push_back(std::move(config));
+    }
+  }
+  outcome_.trials = asked_;
+  if (!wanted->empty() && fresh.empty()) {
+    throw std::runtime_error(study_.baseline->name + " asks again for runs that have finished");
+  }
+  if (++rounds_ > kMostRounds || asked_.size() > kMostTrials) {
+    throw std::runtime_error(study_.baseline->name + " asks for runs without end");
+  }
+  return fresh;
+}
+
+void StudyRun::conclude() {
+  const auto known = finished();
+  auto conclusion = study_.baseline->conclude(cell(), known);
+  if (!conclusion) throw std::runtime_error(conclusion.error().message);
+  composition_ = std::move(conclusion->composition);
+  outcome_.state = conclusion->failure ? results::StudyState::failed : results::StudyState::concluded;
+  outcome_.reported_trial = std::move(conclusion->reported_trial);
+  outcome_.composition = composition_.to_json();
+  outcome_.label = baselines::to_string(conclusion->label);
+  outcome_.flags = std::move(conclusion->flags);
+  outcome_.footnotes = std::move(conclusion->footnotes);
+  outcome_.claimed_epsilon = conclusion->claimed_epsilon;
+  if (conclusion->failure) {
+    outcome_.failure_kind = std::move(conclusion->failure->kind);
+    outcome_.failure_message = std::move(conclusion->failure->message);
+  }
+}
+
+void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& message) {
+  unexpected_ = true;
+  waiting_.clear();
+  outcome_.state = results::StudyState::failed;
+  outcome_.failure_kind = kind;
+  outcome_.failure_message = message;
+  composition_ = {.rule = baselines::Composition::Rule::none, .trials = {}, .selection = {}};
+  outcome_.composition = composition_.to_json();
+}
+
+void StudyRun::receive(const baselines::FinishedTrial& trial) {
+  waiting_.erase(trial.id);
+  finished_[trial.id] = trial;
+}
+
+void StudyRun::receive_lost(const std::string& trial, const std::string& kind, const std::string& message) {
+  auto others = waiting_;
+  others.erase(trial);
+  // The first loss, in the order asked, is the one that is told.
+  const auto position = [&](const std::string& id) { return std::find(asked_.begin(), asked_.end(), id); };
+  if (!unexpected_ || position(trial) < position(lost_)) {
+    lost_ = trial;
+    fail_unexpectedly(kind, fmt::format("The run {} was lost ({}). {}", trial, kind, message));
+  }
+  waiting_ = std::move(others);
+}
+
+std::vector<baselines::FinishedTrial> StudyRun::finished() const {
+  std::vector<baselines::FinishedTrial> list;
+  for (const auto& id : asked_) {
+    if (const auto found = finished_.find(id); found != finished_.end()) list.push_back(found->second);
+  }
+  return list;
+}
+
+}  // namespace hyfreedp::runner

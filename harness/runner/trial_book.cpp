@@ -1,0 +1,112 @@
+#include "harness/runner/trial_book.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "results/states.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+constexpr const char* kValidation = "private_validation";
+
+bool is_readable_end(const trial::Journal& journal) {
+  return journal.finish && (journal.finish->state == trial::TrialState::finished ||
+                            !results::may_be_tried_again(journal.finish->kind));
+}
+
+results::TrialRecord record_of(const trial::TrialConfig& config, const trial::Journal& journal) {
+  results::TrialRecord record;
+  record.id = config.id();
+  record.config = config.to_json();
+  record.fingerprint = journal.fingerprint;
+  record.attempts = journal.attempt + 1;
+  record.events = journal.executed;
+  if (!journal.finish) return record;
+  record.state = journal.finish->state;
+  record.failure_kind = journal.finish->kind;
+  record.failure_message = journal.finish->message;
+  record.notes = journal.finish->notes;
+  record.counts = journal.finish->counts;
+  record.seconds = journal.finish->seconds;
+  return record;
+}
+
+std::optional<double> last_value(const std::vector<trial::MetricRecord>& metrics, const std::string& name) {
+  std::optional<double> value;
+  for (const auto& metric : metrics) {
+    if (metric.split == kValidation && metric.name == name) value = metric.value;
+  }
+  return value;
+}
+
+}  // namespace
+
+Result<results::TrialRecord> TrialBook::stored(const std::string& id) const {
+  auto record = store_.trial(id);
+  if (!record) return record.error();
+  if (!*record) return error("The database has no trial " + id + ".");
+  return std::move(**record);
+}
+
+Result<TrialEnd> TrialBook::end_of(const results::TrialRecord& record,
+                                   const trial::TrialConfig& config) const {
+  TrialEnd end;
+  end.trial = {.id = record.id, .config = config};
+  end.trial.failed = record.state != trial::TrialState::finished;
+  end.trial.failure_kind = record.failure_kind;
+  end.message = record.failure_message;
+  end.lost = end.trial.failed && results::may_be_tried_again(record.failure_kind);
+  if (end.trial.failed) return end;
+  const auto metrics = store_.metrics(record.id, true);
+  if (!metrics) return metrics.error();
+  // A method gets what its config asked for, and nothing else.
+  if (config.evaluation.score) end.trial.released_score = last_value(*metrics, "score");
+  if (config.evaluation.oracle_validation) end.trial.oracle_validation = last_value(*metrics, "accuracy");
+  return end;
+}
+
+Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& config) {
+  const std::string id = config.id();
+  const auto known = store_.trial(id);
+  if (!known) return known.error();
+  if (*known && results::is_final(**known)) {
+    auto end = end_of(**known, config);
+    if (!end) return end.error();
+    return std::optional<TrialEnd>(std::move(*end));
+  }
+  if (!std::filesystem::exists(out_.journal(id))) return std::optional<TrialEnd>{};
+  const auto journal = trial::read_journal(out_.journal(id));
+  // A journal without a whole first line is one whose worker was killed while it wrote it; a damaged one the
+  // worker refuses, with the reason.
+  if (!journal || !is_readable_end(*journal)) return std::optional<TrialEnd>{};
+  auto end = put(config, *journal);
+  if (!end) return end.error();
+  return std::optional<TrialEnd>(std::move(*end));
+}
+
+Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const trial::Journal& journal) {
+  const auto record = record_of(config, journal);
+  if (auto written = store_.put_trial(record, journal.steps, journal.metrics); !written)
+    return written.error();
+  return end_of(record, config);
+}
+
+Result<TrialEnd> TrialBook::record(const trial::TrialConfig& config, const Update& update) {
+  const auto journal = trial::read_journal(out_.journal(config.id()));
+  if (journal && journal->trial != config.id()) {
+    return error(out_.journal(config.id()) + ": the journal belongs to trial " + journal->trial + ".");
+  }
+  if (journal && journal->finish) return put(config, *journal);
+  // It ended without saying so: what it booked is charged all the same.
+  auto record = record_of(config, journal ? *journal : trial::Journal{});
+  record.state = trial::TrialState::failed;
+  record.failure_kind = update.failed ? update.failure_kind : kInternal;
+  record.failure_message =
+      update.failed ? update.message : "The worker announced its end, but its journal has none.";
+  record.seconds = update.seconds;
+  if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
+  return end_of(record, config);
+}
+
+}  // namespace hyfreedp::runner

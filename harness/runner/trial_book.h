@@ -1,0 +1,43 @@
+// What is known of trials: from the store, from journals, and from workers' last words, recorded in the store.
+//
+// The journal is the truth: a worker's message only says when to read it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baselines/baseline.h"
+#include "harness/runner/executor.h"
+#include "harness/runner/out_folder.h"
+#include "results/store.h"
+
+namespace hyfreedp::runner {
+
+struct TrialEnd {
+  // The machine was at fault (results/states.h): the next run of the spec tries the trial again.
+  bool lost = false;
+  baselines::FinishedTrial trial;
+  std::string message;  // of a failure
+};
+
+class TrialBook {
+ public:
+  TrialBook(results::Store& store, OutFolder out) : store_(store), out_(std::move(out)) {}
+
+  // The end that the trial had in an earlier run, if it had one that stays.
+  Result<std::optional<TrialEnd>> earlier(const trial::TrialConfig& config);
+  // The end that the executor announced.
+  Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update);
+
+  Result<results::TrialRecord> stored(const std::string& id) const;
+
+ private:
+  Result<TrialEnd> put(const trial::TrialConfig& config, const trial::Journal& journal);
+  Result<TrialEnd> end_of(const results::TrialRecord& record, const trial::TrialConfig& config) const;
+
+  results::Store& store_;
+  OutFolder out_;
+};
+
+}  // namespace hyfreedp::runner
