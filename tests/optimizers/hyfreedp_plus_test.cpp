@@ -113,7 +113,7 @@ TEST(HyFreeDpPlus, WorksOnExactLosses) {
 }
 
 // 200 seeded runs of 50 probes from 1e-4, where a fit of the published rule sees a curvature of 2e-5 sd. The
-// decoupled rule must bring at least 95 % of them within a factor of 3 of G / H, the published one under half.
+// decoupled rule must bring 95 % of them within a factor of 3 of G / H, the published one under half.
 // The seeds are fixed, so a right implementation never fails by chance.
 TEST(HyFreeDpPlus, FindsTheRateUnderNoiseWhereThePublishedRuleStalls) {
   const Parabola loss{2, 0.5, 10};

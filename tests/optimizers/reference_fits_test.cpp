@@ -19,7 +19,7 @@ TEST_F(ReferenceOptimizersFits, ThreePoints) {
   for (const auto& file : files_of("quadratic-fit/1")) {
     for (const auto& value : file.content.at("three_points").as_array()) {
       const auto& one = value.as_object();
-      ++cases_;
+      ++count_;
       SCOPED_TRACE(file.name + " " + text_of(one, "name"));
       const double eta = as_double(one.at("eta"));
       const std::vector<double> losses = {as_double(one.at("L0")), as_double(one.at("Lp")),
@@ -62,7 +62,7 @@ TEST_F(ReferenceOptimizersFits, ManyPoints) {
       const double radius = *std::max_element(x.begin(), x.end());
       for (const auto& [key, intercept] :
            {std::pair{"fixed_intercept", Intercept::fixed}, std::pair{"free_intercept", Intercept::free}}) {
-        ++cases_;
+        ++count_;
         SCOPED_TRACE(file.name + " " + text_of(one, "name") + " " + key);
         const auto& wanted = one.at(key).as_object();
         const auto fit = fit_quadratic(x, losses, intercept);
@@ -136,7 +136,7 @@ void run_controller(const json::object& one) {
 TEST_F(ReferenceOptimizersController, Decisions) {
   for (const auto& file : files_of("hyfreedp-controller/1")) {
     for (const auto& value : file.content.at("cases").as_array()) {
-      ++cases_;
+      ++count_;
       SCOPED_TRACE(file.name + " " + text_of(value.as_object(), "name"));
       run_controller(value.as_object());
     }

@@ -12,11 +12,14 @@ const std::set<std::string> kRead = {"optimizer-trace/1", "quadratic-fit/1", "hy
 const std::set<std::string> kReadByOtherRooms = {"quantile-clipping/1", "hyfreedp-losses/1",
                                                  "hyfreedp-noise/1", "linear-scaling/1", "dp-hyper/1"};
 
-class ReferenceOptimizersKinds : public Suite {};
+class ReferenceOptimizersKinds : public Suite {
+ protected:
+  ReferenceOptimizersKinds() : Suite("files") {}
+};
 
 TEST_F(ReferenceOptimizersKinds, AreKnown) {
   for (const auto& file : all_files()) {
-    ++cases_;
+    ++count_;
     if (kRead.count(file.schema) + kReadByOtherRooms.count(file.schema) > 0) continue;
     if (file.content.contains("cases"))
       ADD_FAILURE() << file.name << " has the unknown kind '" << file.schema << "'";

@@ -1,5 +1,5 @@
 // HyFreeDP end to end on a logistic regression whose sampling masks and Gaussian draws are data, so that every
-// weight is determined: optimizer and controller of this room, with clipping and release written out plainly here.
+// weight is determined: optimizer and controller of this room; clipping and release are written out here.
 #include "optimizers/learning_rate.h"
 #include "optimizers/optimizer.h"
 #include "tests/optimizers/reference_files.h"
@@ -135,7 +135,7 @@ TEST_F(ReferenceOptimizersLogreg, EndToEnd) {
     const Problem problem{as_matrix(file.content.at("X")), as_doubles(file.content.at("y")),
                           as_double(file.content.at("auto_s_constant"))};
     for (const auto& value : file.content.at("cases").as_array()) {
-      ++cases_;
+      ++count_;
       SCOPED_TRACE(file.name + " " + std::string(value.at("name").as_string()));
       run_case(problem, as_doubles(file.content.at("w0")), value.as_object());
     }

@@ -128,7 +128,7 @@ void run_case(const json::object& file, const json::object& one, const std::stri
 TEST_F(ReferenceOptimizersTraces, AreMatched) {
   for (const auto& file : files_of("optimizer-trace/1")) {
     for (const auto& one : file.content.at("cases").as_array()) {
-      ++cases_;
+      ++count_;
       run_case(file.content, one.as_object(), file.name + " " + std::string(one.at("name").as_string()));
     }
   }
