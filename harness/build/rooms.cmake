@@ -32,11 +32,17 @@ function(hyfreedp_use_torch TARGET)
   if(NOT TARGET hyfreedp_torch_pch)
     file(WRITE ${CMAKE_BINARY_DIR}/torch_pch.cpp "namespace hyfreedp { void torch_pch_anchor() {} }\n")
     add_library(hyfreedp_torch_pch STATIC ${CMAKE_BINARY_DIR}/torch_pch.cpp)
-    target_link_libraries(hyfreedp_torch_pch PUBLIC hyfreedp_flags hyfreedp::libtorch)
+    target_link_libraries(hyfreedp_torch_pch PUBLIC hyfreedp_flags hyfreedp::libtorch Boost::json fmt::fmt)
+    target_compile_definitions(hyfreedp_torch_pch PRIVATE FMT_HEADER_ONLY)
     target_precompile_headers(hyfreedp_torch_pch PRIVATE ${CMAKE_SOURCE_DIR}/harness/build/torch_pch.h)
   endif()
+  # LibTorch's include folder brings headers of another fmt than the one that is linked.
+  target_compile_definitions(${TARGET} PRIVATE FMT_HEADER_ONLY)
   target_link_libraries(${TARGET} PUBLIC hyfreedp::libtorch)
   target_precompile_headers(${TARGET} REUSE_FROM hyfreedp_torch_pch)
+  # A precompiled header made for a library is refused by an executable's -fPIE.
+  set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${TARGET} PRIVATE -fPIC)
 endfunction()
 
 # hyfreedp_test(NAME [TORCH] [DEPENDS targets...] [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
