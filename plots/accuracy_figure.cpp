@@ -112,7 +112,6 @@ Axis epsilon_axis(const PanelModel& panel, const std::vector<double>& at) {
   const double pad = 0.35 * smallest_distance(at);
   axis.from = at.front() - pad;
   axis.to = at.back() + pad;
-  axis.label = "target ε (log scale)";
   for (std::size_t i = 0; i < at.size(); ++i) {
     const auto& epsilon = panel.columns[i];
     axis.ticks.push_back({at[i], epsilon ? short_number(*epsilon) : "non-private"});
@@ -144,12 +143,13 @@ void add_panel(Figure& figure, const PanelModel& panel, const RowStyles& styles,
     box.y.from = ranges.back().from;
     box.y.to = ranges.back().to;
     box.y.ticks = linear_ticks(box.y.from, box.y.to, 6);
-    box.x.label.clear();
     box.x.show_ticks = false;
     box.bottom_border = false;
     box.break_below = true;
     figure.boxes.push_back(box);
   }
+  figure.texts.push_back({left + kBoxWidth / 2, bottom - kAxisLabelDrop, "target ε (log scale)",
+                          Text::Align::centre, false, false});
   double y = top + 14;
   auto lines = results::wrap(panel.title, static_cast<std::size_t>(kBoxWidth / kPixelsPerCharacter));
   std::reverse(lines.begin(), lines.end());

@@ -18,7 +18,7 @@ using results::TableModel;
 
 constexpr double kBoxHeight = 190;
 constexpr double kBoxGap = 26;
-constexpr double kRowGap = 78;  // room for the x axis of the row above and the next panel's title
+constexpr double kRowGap = 88;  // room for the x axis of the row above and the next panel's title
 constexpr double kTotalWidth = 760;
 constexpr double kSmallestStepSize = 1e-9;  // curves below are cut at the axis
 constexpr double kLargestLoss = 6;          // nats; a diverging curve leaves the box
@@ -129,8 +129,11 @@ class CurveFigure {
       figure.texts.push_back({18, top - kBoxHeight / 2, look_.y_label, Text::Align::centre, false, true});
       for (std::size_t i = 0; i < boxes.size(); ++i) {
         const double left = kLeftMargin + static_cast<double>(i) * (width + kBoxGap);
-        figure.boxes.push_back(
-            box_at(left, left + width, top - kBoxHeight, top, boxes[i], i == 0, panel == rows_.back().first));
+        figure.boxes.push_back(box_at(left, left + width, top - kBoxHeight, top, boxes[i], i == 0));
+        if (panel == rows_.back().first) {
+          figure.texts.push_back({left + width / 2, top - kBoxHeight - kAxisLabelDrop, "step",
+                                  Text::Align::centre, false, false});
+        }
         figure.texts.push_back(
             {left + width / 2, top + 11, boxes[i].title, Text::Align::centre, false, false});
       }
@@ -140,15 +143,14 @@ class CurveFigure {
     return figure;
   }
 
-  Box box_at(double left, double right, double bottom, double top, const ColumnBox& content, bool first,
-             bool last_row) const {
+  Box box_at(double left, double right, double bottom, double top, const ColumnBox& content,
+             bool first) const {
     Box box;
     box.left = left;
     box.right = right;
     box.bottom = bottom;
     box.top = top;
     box.lines = content.lines;
-    box.x.label = last_row ? "step" : "";
     box.x.from = 0;
     box.x.to = last_step_;
     box.x.ticks = linear_ticks(0, last_step_, 3);

@@ -75,27 +75,18 @@ class Script {
 
   void draw(const std::string& terminal, const std::string& path) {
     out_ += "\nreset\n" + terminal + "\nset output " + quoted(path) + "\n";
-    out_ += "set termoption noenhanced\nset multiplot\nunset key\n";
+    out_ += "set termoption noenhanced\nset multiplot\nunset key\nset samples 2\n";
     out_ +=
         fmt::format("set border 3 lc rgb '{0}' lw 1\nset style fill transparent solid 0.15 noborder\n", kInk);
     out_ += fmt::format("set tics nomirror out scale 0.6 textcolor rgb '{}'\n", kInk);
     out_ += fmt::format("set grid x y lt 1 lc rgb '{}' lw 0.6\nset clip two\nset errorbars 0.6\n", kGrid);
     for (std::size_t b = 0; b < figure_.boxes.size(); ++b) draw_box(b);
+    draw_overlay();
     out_ += "unset multiplot\n";
-  }
-
-  std::string screen(double x, double y) const {
-    return fmt::format("screen {:.5f},{:.5f}", x / figure_.width, y / figure_.height);
   }
 
   void draw_box(std::size_t index) {
     const auto& box = figure_.boxes[index];
-    out_ += "unset label\nunset arrow\n";
-    if (index + 1 == figure_.boxes.size()) {  // drawn once, over everything
-      for (const auto& text : figure_.texts) draw_text(text);
-      draw_legend();
-      for (const auto& other : figure_.boxes) draw_break(other);
-    }
     out_ += fmt::format("set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n",
                         box.left / figure_.width, box.right / figure_.width);
     out_ += fmt::format("set bmargin at screen {:.5f}\nset tmargin at screen {:.5f}\n",
@@ -109,7 +100,6 @@ class Script {
   void draw_axis(const char* name, const Axis& axis) {
     out_ += fmt::format("{} logscale {}\n", axis.logarithmic ? "set" : "unset", name);
     out_ += fmt::format("set {}range [{:.10g}:{:.10g}]\n", name, axis.from, axis.to);
-    out_ += fmt::format("set {}label {} textcolor rgb '{}'\n", name, quoted(axis.label), kInk);
     if (axis.ticks.empty()) {
       out_ += fmt::format("set {}tics scale 0.6 autofreq\n", name);
       return;
@@ -149,24 +139,48 @@ class Script {
     out_ += (plots.empty() ? "plot NaN notitle" : plots) + "\n";
   }
 
+  // Texts, legend and axis breaks: a plot over the whole canvas whose coordinates are pixels. (Lines of the legend are
+  // plotted, not drawn as arrows, because the SVG terminal draws every arrow solid.)
+  void draw_overlay() {
+    out_ +=
+        "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen 0\nset tmargin at screen "
+        "1\n";
+    out_ +=
+        "unset border\nunset tics\nunset grid\nunset logscale x\nunset logscale y\nset xlabel ''\nset ylabel "
+        "''\n";
+    out_ += fmt::format("set xrange [0:{}]\nset yrange [0:{}]\n", figure_.width, figure_.height);
+    for (const auto& text : figure_.texts) draw_text(text);
+    std::vector<std::string> plots;
+    add_legend(plots);
+    for (const auto& box : figure_.boxes) add_break(box, plots);
+    out_ += plots.empty() ? "plot NaN notitle\n" : fmt::format("plot {}\n", fmt::join(plots, ", \\\n     "));
+    out_ += "unset label\n";
+  }
+
   void draw_text(const Text& text) {
     const char* align = text.align == Text::Align::left    ? "left"
                         : text.align == Text::Align::right ? "right"
                                                            : "center";
-    out_ += fmt::format("set label {} at {} {} {} textcolor rgb '{}'{}\n", quoted(text.text),
-                        screen(text.x, text.y), align, text.upright ? "rotate by 90" : "norotate", kInk,
-                        text.bold ? " font ':Bold'" : "");
+    out_ += fmt::format("set label {} at first {:.2f},{:.2f} {} {} textcolor rgb '{}'{}\n", quoted(text.text),
+                        text.x, text.y, align, text.upright ? "rotate by 90" : "norotate", kInk,
+                        text.bold ? " font " + quoted(bold_) : "");
   }
 
-  void draw_legend() {
+  static std::string segment(double x0, double y0, double x1, double y1, const std::string& style) {
+    return fmt::format(
+        "'+' using ({:.2f} + $0 * {:.2f}):({:.2f} + $0 * {:.2f}) every ::0::1 with lines {} notitle", x0,
+        x1 - x0, y0, y1 - y0, style);
+  }
+
+  void add_legend(std::vector<std::string>& plots) {
     double y = figure_.legend_top - kLegendLine / 2;
     const double left = figure_.legend_left;
     for (const auto& entry : figure_.legend) {
-      out_ += fmt::format("set arrow from {} to {} nohead lc rgb '{}' lw 1.8 dt {}\n", screen(left, y),
-                          screen(left + kLegendSample, y), entry.style.colour, entry.style.dash);
+      plots.push_back(segment(left, y, left + kLegendSample, y,
+                              fmt::format("lc rgb '{}' lw 1.8 dt {}", entry.style.colour, entry.style.dash)));
       if (entry.markers) {
-        out_ += fmt::format("set label '' at {} point lc rgb '{}' pt {} ps 0.8\n",
-                            screen(left + kLegendSample / 2, y), entry.style.colour, entry.style.marker);
+        out_ += fmt::format("set label '' at first {:.2f},{:.2f} point lc rgb '{}' pt {} ps 0.8\n",
+                            left + kLegendSample / 2, y, entry.style.colour, entry.style.marker);
       }
       for (const auto& line : results::wrap(entry.title, kLegendCharacters)) {
         draw_text({left + kLegendSample + 8, y, line, Text::Align::left, false, false});
@@ -177,16 +191,16 @@ class Script {
   }
 
   // Two short strokes where the axis is interrupted.
-  void draw_break(const Box& box) {
+  void add_break(const Box& box, std::vector<std::string>& plots) const {
     if (!box.break_below) return;
     for (const double y : {box.bottom, box.bottom - 2 * kBreakMark}) {
-      out_ += fmt::format("set arrow from {} to {} nohead lc rgb '{}' lw 1\n",
-                          screen(box.left - kBreakMark, y - kBreakMark / 2),
-                          screen(box.left + kBreakMark, y + kBreakMark / 2), kInk);
+      plots.push_back(segment(box.left - kBreakMark, y - kBreakMark / 2, box.left + kBreakMark,
+                              y + kBreakMark / 2, fmt::format("lc rgb '{}' lw 1 dt 1", kInk)));
     }
   }
 
   const Figure& figure_;
+  std::string bold_;  // font of the terminal at hand
   std::string out_;
 };
 

@@ -36,7 +36,6 @@ struct Tick {
 };
 
 struct Axis {
-  std::string label;
   double from = 0;
   double to = 1;
   bool logarithmic = false;

@@ -13,8 +13,9 @@ namespace hyfreedp::plots {
 // Pixels.
 inline constexpr double kLeftMargin = 70;
 inline constexpr double kRightMargin = 20;
-inline constexpr double kBottomMargin = 52;
-inline constexpr double kTitleHeight = 26;  // a line of text above a box
+inline constexpr double kBottomMargin = 62;
+inline constexpr double kAxisLabelDrop = 46;  // from a box's lower edge to the label of its x axis
+inline constexpr double kTitleHeight = 26;    // a line of text above a box
 inline constexpr double kLegendWidth = 300;
 
 // Style and title of each row id over all panels, in order of first appearance.

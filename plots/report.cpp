@@ -70,7 +70,8 @@ std::string ledger(const std::vector<results::LedgerLine>& lines) {
   std::string out =
       "<p>What the accountants priced, for one seed of each cell (the one that spent most). PLD does not "
       "price private "
-      "selection; RDP does.</p>\n<table>\n<thead><tr><th scope=\"col\">Row</th><th scope=\"col\">Target "
+      "selection; RDP does.</p>\n<details><summary>All cells</summary>\n<table>\n<thead><tr><th "
+      "scope=\"col\">Row</th><th scope=\"col\">Target "
       "ε</th>"
       "<th scope=\"col\">Composition</th><th scope=\"col\">Events</th><th scope=\"col\">ε PLD</th>"
       "<th scope=\"col\">ε RDP</th><th scope=\"col\">ε of the reported run</th><th scope=\"col\">ε "
@@ -84,7 +85,7 @@ std::string ledger(const std::vector<results::LedgerLine>& lines) {
            cell("ε of the reported run", optional_epsilon(line.training)) +
            cell("ε total", results::epsilon_text(line.total.epsilon)) + "</tr>\n";
   }
-  return out + "</tbody>\n</table>\n";
+  return out + "</tbody>\n</table>\n</details>\n";
 }
 
 std::string failures(const TableModel& table) {
