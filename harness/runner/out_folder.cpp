@@ -67,6 +67,15 @@ Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {
   return lock;
 }
 
+std::optional<int> FolderLock::holder(const OutFolder& folder) {
+  const int descriptor = ::open(folder.lock().c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  std::optional<int> found;
+  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0) found = recorded_process(descriptor);
+  ::close(descriptor);
+  return found;
+}
+
 FolderLock::FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {

@@ -2,6 +2,7 @@
 // a lock, so that two coordinators never work in it at once.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "harness/base/result.h"
@@ -26,6 +27,8 @@ struct OutFolder {
 class FolderLock {
  public:
   static Result<FolderLock> acquire(const OutFolder& folder);
+  // The process that works in the folder now.
+  static std::optional<int> holder(const OutFolder& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
   ~FolderLock();

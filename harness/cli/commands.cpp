@@ -1,0 +1,81 @@
+#include "harness/cli/commands.h"
+
+#include <algorithm>
+#include <exception>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+#include "harness/base/version.h"
+#include "harness/cli/calibrate_command.h"
+#include "harness/cli/epsilon_command.h"
+#include "harness/cli/export_command.h"
+#include "harness/cli/list_command.h"
+#include "harness/cli/plot_command.h"
+#include "harness/cli/report_command.h"
+#include "harness/cli/run_command.h"
+#include "harness/cli/status_command.h"
+#include "harness/cli/table_command.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+void print_overview(std::ostream& out) {
+  out << "hyfreedp compares differentially private training methods: a table of method, dataset, model and "
+         "epsilon,\n"
+         "every cell with the epsilon that was really spent to get it.\n\n";
+  for (const auto& command : commands()) {
+    out << fmt::format("  {:<10} {}\n  {:<10}   {}\n", command.name, command.summary, "", command.example);
+  }
+  out << "\nEvery command has --help. --version prints the version.\n";
+}
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = {
+      {"run", "trains what a spec asks for, then writes table, plots and report",
+       "hyfreedp run experiments/quick.yaml", run_command},
+      {"status", "what an output folder holds, and what is missing", "hyfreedp status --out out",
+       status_command},
+      {"table", "prints a finished or running spec's table again", "hyfreedp table quick", table_command},
+      {"plot", "draws its plots again", "hyfreedp plot quick", plot_command},
+      {"report", "writes its HTML report again", "hyfreedp report quick", report_command},
+      {"export", "events of a trial, rows of a spec, as JSON", "hyfreedp export rows quick", export_command},
+      {"epsilon", "what given steps cost, or what a stored row really spent",
+       "hyfreedp epsilon --sample-rate 0.02 --noise 1.2 --steps 250 --delta 1e-5", epsilon_command},
+      {"calibrate", "the noise that meets an epsilon",
+       "hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5", calibrate_command},
+      {"list", "methods, optimizers, controllers, models, datasets and specs, with their options",
+       "hyfreedp list methods", list_command},
+  };
+  return all;
+}
+
+int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    print_overview(out);
+    return 0;
+  }
+  if (arguments[0] == "--version") {
+    out << fmt::format("hyfreedp {} (comparability {})\n", kVersion, kComparabilityVersion);
+    return 0;
+  }
+  const auto& all = commands();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == arguments[0]; });
+  if (found == all.end()) {
+    std::vector<std::string> names;
+    for (const auto& command : all) names.push_back(command.name);
+    err << fmt::format("hyfreedp: there is no command '{}'.{} Commands: {}.\n", arguments[0],
+                       did_you_mean(arguments[0], names), join(names, ", "));
+    return 2;
+  }
+  try {
+    return found->function({arguments.begin() + 1, arguments.end()}, out, err);
+  } catch (const std::exception& failure) {
+    err << fmt::format("hyfreedp {}: {}\n", found->name, failure.what());
+    return 1;
+  }
+}
+
+}  // namespace hyfreedp::cli

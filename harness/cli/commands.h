@@ -1,0 +1,30 @@
+// Every command of `hyfreedp`, in one table: dispatch, the overview and the tests of --help read it.
+//
+// A command is one function in a file of its own, NAME_command.h/.cpp:
+//   int NAME_command(arguments, out, err)   arguments without the command's own name; results go to `out`, what went
+//                                           wrong to `err`
+// Exit codes: 0 done; 1 the work ran and something in it failed unexpectedly; 2 bad input; 130 stopped by Ctrl-C.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace hyfreedp::cli {
+
+using CommandFunction = int (*)(const std::vector<std::string>& arguments, std::ostream& out,
+                                std::ostream& err);
+
+struct Command {
+  std::string name;
+  std::string summary;
+  std::string example;
+  CommandFunction function = nullptr;
+};
+
+const std::vector<Command>& commands();
+
+// Runs `hyfreedp ARGUMENTS`. No arguments or --help: the overview. An unknown command names the nearest one.
+int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,203 @@
+#include "harness/cli/run_command.h"
+
+#include <boost/program_options.hpp>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+#include <set>
+#include <unistd.h>
+
+#include "datasets/facts.h"
+#include "harness/base/text.h"
+#include "harness/cli/dry_run.h"
+#include "harness/cli/outputs.h"
+#include "harness/runner/coordinator.h"
+#include "harness/runner/local_executor.h"
+#include "harness/runner/release.h"
+#include "harness/runner/stop_signal.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage =
+    "hyfreedp run SPEC.yaml [options]\n"
+    "Trains what the spec asks for and writes DIR/NAME/{table.md, table.csv, report.html, plots}. The same "
+    "command\n"
+    "again continues where the last one stopped; finished runs are not repeated. Ctrl-C stops cleanly.\n"
+    "Example: hyfreedp run experiments/smoke.yaml --out out\n"
+    "Exit code: 0 all rows are there (a method's own failure is a row), 1 some run was lost or broke, 2 bad "
+    "input,\n"
+    "130 stopped.\n\n";
+
+constexpr int kMostWorkers = 256;
+
+struct Request {
+  std::string spec;
+  std::string out;
+  std::string device;
+  int workers = 2;
+  bool dry_run = false;
+  bool fresh = false;
+  bool replace = false;
+  bool quiet = false;
+};
+
+options::options_description visible_options(Request& request) {
+  options::options_description visible("Options");
+  auto add = visible.add_options();
+  add("help", "this text");
+  add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
+      "output folder: database, journals, keys, tables");
+  add("workers", options::value(&request.workers)->default_value(2)->value_name("N"),
+      "worker processes, one thread each");
+  add("device", options::value(&request.device)->value_name("cpu|cuda"),
+      "where to train, instead of the spec's own");
+  add("dry-run", options::bool_switch(&request.dry_run),
+      "print what would run, and the noise; train nothing");
+  add("fresh", options::bool_switch(&request.fresh),
+      "a new release of a finished spec without noise_seed: new keys, new noise, spent anew");
+  add("replace", options::bool_switch(&request.replace),
+      "discard the rows of another spec of the same name in DIR");
+  add("quiet", options::bool_switch(&request.quiet), "no progress");
+  return visible;
+}
+
+// The exit code where there is nothing left to do.
+std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
+                         std::ostream& err) {
+  const auto visible = visible_options(request);
+  options::options_description all;
+  all.add(visible).add_options()("spec", options::value(&request.spec));
+  options::positional_options_description positional;
+  positional.add("spec", 1);
+  try {
+    options::variables_map given;
+    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), given);
+    if (given.count("help") > 0) {
+      out << kUsage << visible;
+      return 0;
+    }
+    options::notify(given);
+  } catch (const options::error& failure) {
+    err << "hyfreedp run: " << failure.what() << ". Try hyfreedp run --help.\n";
+    return 2;
+  }
+  std::string problem;
+  if (request.spec.empty()) problem = "name a spec, for example experiments/quick.yaml";
+  if (request.workers < 1 || request.workers > kMostWorkers) {
+    problem = fmt::format("--workers must be from 1 to {}", kMostWorkers);
+  }
+  if (!request.device.empty() && request.device != "cpu" && request.device != "cuda") {
+    problem = "--device is cpu or cuda, not '" + request.device + "'";
+  }
+  if (problem.empty()) return std::nullopt;
+  err << "hyfreedp run: " << problem << ". Try hyfreedp run --help.\n";
+  return 2;
+}
+
+int refuse(const Error& failure, std::ostream& err) {
+  err << "hyfreedp run: " << failure.message << '\n';
+  return 2;
+}
+
+// Everything that can be known to be missing before anything starts.
+Result<void> check_datasets(const runner::Spec& spec) {
+  const auto studies = runner::plan_release(spec);
+  if (!studies) return studies.error();
+  std::set<std::string> names;
+  for (const auto& study : *studies) names.insert(study.cell.base.dataset.name);
+  for (const auto& name : names) {
+    const auto facts = datasets::find_dataset(name);
+    if (!facts) return facts.error();
+    if (const auto folder = datasets::locate(**facts); !folder) return folder.error();
+  }
+  return {};
+}
+
+Result<void> check_name(const runner::Spec& spec) {
+  const std::string name = string_or(spec.resolved, "name", "");
+  if (name != "journals" && name != "keys") return {};
+  return error(spec.path + ": a spec cannot be named '" + name +
+               "': that folder of the output is taken. Rename it.");
+}
+
+void print_failures(const runner::RunReport& report, std::ostream& out) {
+  for (const bool unexpected : {false, true}) {
+    bool first = true;
+    for (const auto& study : report.failed) {
+      if (study.unexpected != unexpected) continue;
+      if (first)
+        out << (unexpected ? "\nLost; the same command tries again:\n" : "\nNo value, with the reason:\n");
+      first = false;
+      out << fmt::format("  {}: {}. {}\n", study.cell, study.kind, study.message);
+    }
+  }
+}
+
+int finish(const runner::RunReport& report, const results::Store& store, const runner::Spec& spec,
+           const runner::OutFolder& folder, double seconds, std::ostream& out, std::ostream& err) {
+  const std::string name = string_or(spec.resolved, "name", "");
+  if (report.halt) {
+    err << "hyfreedp run: " << *report.halt << '\n';
+    return report.halt_is_crash ? 1 : 2;
+  }
+  if (report.stopped) {
+    err << "stopped; run the same command to continue\n";
+    return runner::kExitStopped;
+  }
+  if (auto written = write_outputs(store, name, folder.derived(name), out); !written) {
+    err << "hyfreedp run: the rows are in the database, but: " << written.error().message << '\n';
+    return 1;
+  }
+  print_failures(report, out);
+  out << fmt::format("\n{} cells, {} of them known before; {}. Table, plots and report: {}\n", report.cells,
+                     report.known_before, human_duration(seconds), folder.derived(name));
+  if (report.known_before == report.cells && !runner::has_seeded_noise(spec)) {
+    out << "Everything was finished already. --fresh makes a new release, which spends its epsilon again.\n";
+  }
+  return report.failed_unexpectedly() ? 1 : 0;
+}
+
+int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostream& err) {
+  const auto begin = std::chrono::steady_clock::now();
+  const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
+  const auto worker = runner::find_worker();
+  if (!worker) return refuse(worker.error(), err);
+  const auto lock = runner::FolderLock::acquire(folder);
+  if (!lock) return refuse(lock.error(), err);
+  const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
+  if (!store) return refuse(store.error(), err);
+  if (auto entered = runner::enter_spec(**store, spec, request.fresh, request.replace); !entered) {
+    return refuse(entered.error(), err);
+  }
+  const runner::StopSignal signals;
+  runner::Progress progress(
+      err, request.quiet ? runner::Progress::Style::none : runner::Progress::style_for(STDERR_FILENO));
+  runner::LocalExecutor executor({.worker = *worker, .slots = request.workers});
+  runner::Coordinator coordinator(**store, executor, folder, progress);
+  const auto report = coordinator.run(spec, &runner::StopSignal::asked);
+  if (!report) {
+    err << "hyfreedp run: " << report.error().message << '\n';
+    return 1;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return finish(*report, **store, spec, folder, seconds, out, err);
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  Request request;
+  if (const auto code = parse(arguments, request, out, err)) return *code;
+  auto spec = runner::load_spec(request.spec);
+  if (!spec) return refuse(spec.error(), err);
+  if (!request.device.empty()) runner::set_device(*spec, request.device);
+  if (request.dry_run) return dry_run(*spec, out);
+  if (auto named = check_name(*spec); !named) return refuse(named.error(), err);
+  if (auto present = check_datasets(*spec); !present) return refuse(present.error(), err);
+  return run(request, std::move(*spec), out, err);
+}
+
+}  // namespace hyfreedp::cli
