@@ -72,19 +72,33 @@ void make_convex(DiscreteLoss& loss) {
   }
 }
 
-// The lattice point on which all mass above it is gathered: low enough that what is gathered outweighs what lowering the
-// curve beside it takes away, which keeps the top convex. Near the top of a bounded loss the mass of the cells falls
-// faster than any exponential.
-std::size_t top_point(const Shares& shares, const std::vector<double>& gap, double step, double& gathered) {
-  const double growth = std::expm1(step) * std::exp(-step);
-  std::size_t top = shares.low.size();
-  while (top > 2) {
-    const double needed = std::max(gap[top - 2], gap[top - 1]) / growth;
-    if (gathered + shares.high[top - 1] > 2 * needed) break;
-    --top;
-    gathered += shares.low[top] + shares.high[top];
+// The two ends of the lowered curve. Below the lowest point it is the line 1 - x, and above the highest it is 0; both lie
+// below the true curve. bottom[i] and top[i] are how far they lie below it at lattice point i.
+struct Ends {
+  std::vector<double> bottom;
+  std::vector<double> top;
+};
+
+Ends curve_ends(const LossCells& cells, const Shares& shares) {
+  const std::size_t count = cells.p.size();
+  const double rise = std::expm1(cells.step);
+  const double fall = -std::expm1(-cells.step);
+  Ends ends{std::vector<double>(count + 1), std::vector<double>(count + 1)};
+  double p_below = cells.p_below;
+  ends.bottom[0] = std::max(0.0, std::exp(cells.first) * cells.q_below - cells.p_below);
+  for (std::size_t i = 0; i < count; ++i) {
+    ends.bottom[i + 1] = ends.bottom[i] * (1 + rise) + (p_below + shares.low[i]) * rise;
+    p_below += shares.low[i] + shares.high[i];
   }
-  return top;
+  const double last = cells.first + static_cast<double>(count) * cells.step;
+  double weighted = cells.q_above > 0 ? std::exp(last + std::log(cells.q_above)) : 0;
+  ends.top[count] = std::max(0.0, cells.p_above - weighted);
+  for (std::size_t i = count; i > 0; --i) {
+    weighted += shares.high[i - 1];
+    ends.top[i - 1] = ends.top[i] + weighted * fall;
+    weighted = weighted * (1 - fall) + shares.low[i - 1];
+  }
+  return ends;
 }
 
 }  // namespace
@@ -149,34 +163,46 @@ DiscreteLoss discrete_upper(const LossCells& cells) {
 
 DiscreteLoss discrete_lower(const LossCells& cells) {
   const auto shares = split_cells(cells, -1);
+  const auto ends = curve_ends(cells, shares);
+  const std::size_t count = cells.p.size();
   const double h = cells.step;
   const double growth = std::expm1(h);
   const double shrink = std::exp(-h);
   // Height of the triangle of the tangents at the ends of cell i, below its chord.
-  std::vector<double> gap(cells.p.size());
-  for (std::size_t i = 0; i < gap.size(); ++i) {
+  std::vector<double> gap(count);
+  for (std::size_t i = 0; i < count; ++i) {
     const double low = shares.low[i];
     const double high = shares.high[i] * shrink;
     gap[i] = low + high > 0 ? growth * low * high / (low + high) : 0;
   }
-  double gathered = cells.p_above;
-  const std::size_t top = top_point(shares, gap, h, gathered);
-  std::vector<double> drop(top + 1, 0);
-  for (std::size_t i = 0; i < top; ++i) drop[i] = i > 0 ? std::max(gap[i - 1], gap[i]) : gap[i];
-  // The last segment ends at (e^{l_top}, 0) with the slope of the gathered mass.
-  drop[top - 1] = std::max(drop[top - 1], shares.high[top - 1] * growth * shrink);
+  // The lowest and highest points where the end lines already lie low enough for the cell inside of them.
+  std::size_t bottom = 0;
+  while (bottom + 1 < count && ends.bottom[bottom] < gap[bottom]) ++bottom;
+  std::size_t top = count;
+  while (top > bottom + 1 && ends.top[top] < gap[top - 1]) --top;
+  std::vector<double> drop(count + 1, 0);
+  for (std::size_t i = bottom + 1; i < top; ++i) drop[i] = std::max(gap[i - 1], gap[i]);
+  drop[bottom] = std::max(ends.bottom[bottom], gap[bottom]);
+  drop[top] = ends.top[top];
+
   DiscreteLoss loss;
   loss.first = cells.first;
   loss.step = h;
-  loss.mass.assign(top + 1, 0);
-  for (std::size_t i = 0; i <= top; ++i) {
-    double chord = i > 0 ? shares.high[i - 1] : 0;
-    chord += i < top ? shares.low[i] : gathered;
-    // Slopes of the lowering, times e^{loss}: linear through x = 0 below the lattice, nothing above it.
-    const double right = i < top ? (drop[i + 1] - drop[i]) / growth : 0;
-    const double left = i > 0 ? (drop[i] - drop[i - 1]) / (growth * shrink) : drop[0];
-    loss.mass[i] = chord - (right - left);
+  loss.mass.assign(count + 1, 0);
+  double p_below = cells.p_below;
+  for (std::size_t i = 0; i < bottom; ++i) p_below += shares.low[i] + shares.high[i];
+  double p_above = cells.p_above;
+  for (std::size_t i = count; i > top; --i) p_above += shares.low[i - 1] + shares.high[i - 1];
+  for (std::size_t i = bottom; i <= top; ++i) {
+    // Changes of slope, times e^{loss}: of the chords, less that of the lowering. p_below + drop is the Q mass below.
+    double mass = 0;
+    if (i > bottom) mass += shares.high[i - 1] + (drop[i] - drop[i - 1]) / (growth * shrink);
+    if (i < top) mass += shares.low[i] - (drop[i + 1] - drop[i]) / growth;
+    if (i == bottom) mass += p_below + drop[i];
+    if (i == top) mass += p_above - ends.top[i];
+    loss.mass[i] = mass;
   }
+  if (ends.top[top] < gap[top - 1]) loss.slack = gap[top - 1];
   make_convex(loss);
   return loss;
 }
