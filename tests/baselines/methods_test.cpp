@@ -1,0 +1,322 @@
+// What single methods do beyond the common contract: what they pick, share and refuse.
+#include <cmath>
+#include <set>
+
+#include "baselines/linear_rule.h"
+#include "baselines/run_count.h"
+#include "baselines/support.h"
+#include "fake_world.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+const Baseline& method(const std::string& name) { return *find_baseline(name).value(); }
+
+double rate_of(const trial::TrialConfig& config) { return double_or(config.controller.options, "lr", -1); }
+
+const FinishedTrial& reported(const fake::Study& study) {
+  for (const auto& trial : study.finished) {
+    if (trial.id == study.conclusion.reported_trial) return trial;
+  }
+  throw std::runtime_error("nothing reported");
+}
+
+Cell cell(const std::string& name, std::optional<double> epsilon, const json::object& options = {}) {
+  return fake::cell_of(method(name), epsilon, options);
+}
+
+TEST(GridSearch, ReportsTheBestByUnNoisedValidationTheFirstOfEquals) {
+  // The world's best is eta T = 0.2 at T = 12.
+  const auto best = fake::run_study(method("nondp-gs"), cell("nondp-gs", 3, {{"grid", {1e-3, 2e-2, 0.3}}}),
+                                    fake::ordinary_world);
+  EXPECT_EQ(rate_of(reported(best).config), 2e-2);
+  const auto flat = [](const trial::TrialConfig& config) {
+    auto trial = fake::ordinary_world(config);
+    trial.oracle_validation = 0.5;
+    return trial;
+  };
+  const auto tie =
+      fake::run_study(method("nondp-gs"), cell("nondp-gs", 3, {{"grid", {0.3, 1e-3}}}), flat, fake::last);
+  EXPECT_EQ(rate_of(reported(tie).config), 0.3);
+}
+
+TEST(GridSearch, AnEmptyGridIsATypedFailure) {
+  for (const char* name : {"nondp-gs", "dp-hyper", "dp-hyper-simulated"}) {
+    const auto study =
+        fake::run_study(method(name), cell(name, 3, {{"grid", json::array{}}}), fake::ordinary_world);
+    ASSERT_TRUE(study.conclusion.failure) << name;
+    EXPECT_EQ(study.conclusion.failure->kind, "empty-grid") << name;
+  }
+}
+
+TEST(GridSearch, RowsWithCommonRatesShareTrials) {
+  const auto paper = method("nondp-gs").next(cell("nondp-gs", 3), {}).value();
+  auto other_row = cell("nondp-gs", 3, {{"grid", {5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2}}});
+  other_row.row = "wide";
+  const auto wide = method("nondp-gs").next(other_row, {}).value();
+  const auto simulated = method("dp-hyper-simulated").next(cell("dp-hyper-simulated", 3), {}).value();
+  ASSERT_EQ(paper.size(), 5u);
+  ASSERT_EQ(wide.size(), 8u);
+  ASSERT_EQ(simulated.size(), 8u);
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    if (i < paper.size()) {
+      EXPECT_EQ(paper[i].id(), wide[i].id());
+    }
+    EXPECT_EQ(simulated[i].id(), wide[i].id());
+  }
+}
+
+TEST(SimulatedSearch, TrainsANarrowRangeAroundTheOracleAtItsShare) {
+  const auto study =
+      fake::run_study(method("dp-hyper-simulated"),
+                      cell("dp-hyper-simulated", 3, {{"grid", {1e-3, 2e-2, 0.3}}}), fake::ordinary_world);
+  ASSERT_EQ(study.finished.size(), 6u);
+  std::set<double> narrow;
+  for (std::size_t i = 3; i < 6; ++i) {
+    narrow.insert(rate_of(study.finished[i].config));
+    EXPECT_GT(study.finished[i].config.privacy.gradient_noise,
+              study.finished[0].config.privacy.gradient_noise);
+  }
+  EXPECT_EQ(narrow, (std::set<double>{1e-2, 2e-2, 4e-2}));
+}
+
+TEST(PrivateSelection, CountAndPicksFollowTheDraws) {
+  const auto in = cell("dp-hyper", 3, {{"runs", "geometric"}, {"mean_runs", 4}});
+  const auto wanted = method("dp-hyper").next(in, {}).value();
+  ASSERT_EQ(static_cast<std::int64_t>(wanted.size()),
+            run_count(RunCount::geometric, 0.25, draw(in, "run count", 0)));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto index = pick(draw(in, "candidate", static_cast<std::int64_t>(i)), 8);
+    EXPECT_EQ(rate_of(wanted[i]), wide_grid()[static_cast<std::size_t>(index)]);
+  }
+}
+
+TEST(PrivateSelection, EqualDrawsAreIndependentRuns) {
+  const auto in = cell("dp-hyper", 3, {{"grid", {1e-2}}, {"runs", "poisson"}, {"mean_runs", 12}});
+  const auto wanted = method("dp-hyper").next(in, {}).value();
+  ASSERT_GT(wanted.size(), 2u);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_EQ(wanted[i].repetition, static_cast<std::int64_t>(i));
+}
+
+TEST(PrivateSelection, PoissonMayDrawNothing) {
+  auto in = cell("dp-hyper", 3, {{"runs", "poisson"}, {"mean_runs", 1.01}});
+  while (draw(in, "run count", 0) >= 0.3) ++in.seed;
+  const auto study = fake::run_study(method("dp-hyper"), in, fake::ordinary_world);
+  ASSERT_TRUE(study.conclusion.failure);
+  EXPECT_EQ(study.conclusion.failure->kind, "no-run-drawn");
+}
+
+TEST(PrivateSelection, SaysThatDrawsWithoutANoiseSeedAreNotHidden) {
+  auto in = cell("dp-hyper", 3);
+  EXPECT_TRUE(fake::run_study(method("dp-hyper"), in, fake::ordinary_world).conclusion.flags.empty());
+  in.base.noise_seed.reset();
+  EXPECT_EQ(fake::run_study(method("dp-hyper"), in, fake::ordinary_world).conclusion.flags.size(), 1u);
+}
+
+// The score is a release too: one that costs more than the target makes the cell infeasible.
+TEST(PrivateSelection, AnExpensiveScoreIsInfeasible) {
+  for (const char* name : {"dp-hyper", "linear-scaling"}) {
+    const auto study =
+        fake::run_study(method(name), cell(name, 0.5, {{"score_noise", 0.5}}), fake::ordinary_world);
+    ASSERT_TRUE(study.conclusion.failure) << name;
+    EXPECT_EQ(study.conclusion.failure->kind, "infeasible-epsilon") << name;
+  }
+}
+
+TEST(LinearScaling, SweepsThatExceedTheBudgetAreInfeasible) {
+  const auto study = fake::run_study(method("linear-scaling"), cell("linear-scaling", 3, {{"share2", 0.9}}),
+                                     fake::ordinary_world);
+  ASSERT_TRUE(study.conclusion.failure);
+  EXPECT_EQ(study.conclusion.failure->kind, "infeasible-epsilon");
+  EXPECT_NE(study.conclusion.failure->message.find("share2"), std::string::npos);
+}
+
+TEST(LinearScaling, RunsSevenFullBatchesOfSgd) {
+  const auto study =
+      fake::run_study(method("linear-scaling"), cell("linear-scaling", 3), fake::ordinary_world);
+  ASSERT_EQ(study.finished.size(), 7u);
+  for (const auto& trial : study.finished) {
+    EXPECT_EQ(trial.config.privacy.sampler, trial::Sampler::full_batch);
+    EXPECT_EQ(trial.config.privacy.batch_size, 2000);
+    EXPECT_EQ(trial.config.optimizer.name, "sgd");
+    EXPECT_EQ(double_or(trial.config.optimizer.options, "momentum", 0), 0.9);
+  }
+  EXPECT_EQ(study.conclusion.composition.rule, Composition::Rule::sum);
+  EXPECT_EQ(study.conclusion.composition.trials.size(), 7u);
+  EXPECT_FALSE(study.finished.back().config.evaluation.score) << "the final run needs no score";
+}
+
+TEST(LinearScaling, AnEmptySearchRangeIsATypedFailure) {
+  const auto study = fake::run_study(method("linear-scaling"), cell("linear-scaling", 3, {{"t_min", 200}}),
+                                     fake::ordinary_world);
+  ASSERT_TRUE(study.conclusion.failure);
+  EXPECT_EQ(study.conclusion.failure->kind, "empty-grid");
+}
+
+// A surface whose best r falls with epsilon sends the line below the range, one that explodes sends it above.
+TEST(LinearScaling, LeavingTheRangeIsClampedAndSaid) {
+  std::set<std::string> flags;
+  for (const double sign : {-1.0, 1.0}) {
+    for (std::int64_t seed = 0; seed < 40; ++seed) {
+      auto in = cell("linear-scaling", 3, {{"range", "full"}});
+      in.seed = in.base.seed = seed;
+      const auto world = [&](const trial::TrialConfig& config) {
+        auto trial = fake::ordinary_world(config);
+        const double r = rate_of(config) * static_cast<double>(config.steps);
+        // More epsilon is less noise per step.
+        const bool second = config.privacy.gradient_noise / std::sqrt(static_cast<double>(config.steps)) < 7;
+        if (config.evaluation.score) trial.released_score = sign * r * (second ? 1 : -1);
+        return trial;
+      };
+      const auto study = fake::run_study(method("linear-scaling"), in, world);
+      for (const auto& flag : study.conclusion.flags) flags.insert(flag);
+      EXPECT_EQ(study.conclusion.flags.size(), study.conclusion.footnotes.size());
+    }
+  }
+  EXPECT_EQ(flags, (std::set<std::string>{"r capped at r_max", "r floored at r_min"}));
+}
+
+TEST(LinearRule, NeverLoopsAndNeverLeavesTheRange) {
+  namespace rule = linear_rule;
+  rule::Space space{.eta_min = 0.01, .eta_max = 1, .t_min = 5, .t_max = 145};
+  int draws = 0;
+  const auto uniform = [&draws] { return std::fmod(0.37 * ++draws, 1.0); };
+  for (const double r :
+       {-20.0, 0.0, 1e-9, 0.3, 7.0, 144.9, 146.0, 1e300, std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    const auto run = rule::decompose(space, r, uniform);
+    EXPECT_GE(run.eta, space.eta_min * (1 - 1e-9)) << r;
+    EXPECT_LE(run.eta, space.eta_max * (1 + 1e-9)) << r;
+    EXPECT_GE(run.steps, space.t_min) << r;
+    EXPECT_LE(run.steps, space.t_max) << r;
+    EXPECT_EQ(run.clamp, r > 145 ? "capped_r_max" : r >= 0.05 ? "none" : "floored_r_min") << r;
+  }
+  space.decompose = rule::Decompose::rejection;
+  space.eta_grid = {0.02, 0.7};
+  space.t_grid = {5, 100};
+  space.max_tries = 20;
+  draws = 0;
+  EXPECT_EQ(rule::decompose(space, 30, uniform).method, "nearest_on_grid");
+  EXPECT_EQ(draws, 40);
+}
+
+TEST(LinearRule, ACapBelowTheCornerHolds) {
+  const linear_rule::Space space{.eta_min = 0.01, .eta_max = 3.2, .t_min = 20, .t_max = 100, .r_cap = 64};
+  const auto run = linear_rule::decompose(space, 100, [] { return 0.5; });
+  EXPECT_DOUBLE_EQ(run.r, 64);
+  EXPECT_EQ(run.steps, 100);
+}
+
+TEST(RunCount, HasItsMean) {
+  constexpr int kPoints = 200000;
+  const auto mean_of = [](RunCount distribution, double parameter) {
+    double sum = 0;
+    for (int i = 0; i < kPoints; ++i)
+      sum += static_cast<double>(run_count(distribution, parameter, (i + 0.5) / kPoints));
+    return sum / kPoints;
+  };
+  // A midpoint rule over the quantile function: off by the tail beyond 1 - 1/kPoints only.
+  EXPECT_NEAR(mean_of(RunCount::geometric, geometric_parameter(4)), 4, 1e-3);
+  EXPECT_NEAR(mean_of(RunCount::logarithmic, logarithmic_parameter(4)), 4, 1e-3);
+  EXPECT_NEAR(mean_of(RunCount::poisson, 4), 4, 1e-3);
+}
+
+TEST(RunCount, EndsAtTheLargestUniform) {
+  const double largest = std::nextafter(1.0, 0.0);
+  EXPECT_LT(run_count(RunCount::geometric, 0.01, largest), 5000);
+  EXPECT_LT(run_count(RunCount::logarithmic, 0.01, largest), 5000);
+  EXPECT_LT(run_count(RunCount::poisson, 100, largest), 500);
+  EXPECT_EQ(pick(largest, 8), 7);
+  EXPECT_EQ(pick(0, 8), 0);
+}
+
+TEST(Draw, IsKeyedByEverythingThatMakesACellItself) {
+  auto base = cell("dp-hyper", 3);
+  std::set<double> values{draw(base, "a", 0), draw(base, "a", 1), draw(base, "b", 0)};
+  auto other = base;
+  other.panel = "other";
+  values.insert(draw(other, "a", 0));
+  other = base;
+  other.row = "other";
+  values.insert(draw(other, "a", 0));
+  other = base;
+  other.epsilon = 1;
+  values.insert(draw(other, "a", 0));
+  other = base;
+  other.epsilon.reset();
+  values.insert(draw(other, "a", 0));
+  other = base;
+  ++other.seed;
+  values.insert(draw(other, "a", 0));
+  other = base;
+  other.base.noise_seed = "other";
+  values.insert(draw(other, "a", 0));
+  other = base;
+  other.base.noise_seed.reset();
+  values.insert(draw(other, "a", 0));
+  EXPECT_EQ(values.size(), 10u);
+  EXPECT_EQ(draw(base, "a", 0), draw(base, "a", 0));
+  for (const double value : values) {
+    EXPECT_GE(value, 0);
+    EXPECT_LT(value, 1);
+  }
+}
+
+accounting::Event gaussian(double sigma, const std::string& split) {
+  auto event = accounting::poisson_gaussian(1, sigma, 1);
+  event.split = split;
+  return event;
+}
+
+TEST(Compose, FollowsItsRule) {
+  const auto executed = [](const std::string& id) -> Result<std::vector<accounting::Event>> {
+    if (id == "missing") return error("no trial missing");
+    return std::vector{gaussian(2, "private_train"), gaussian(30, "private_validation")};
+  };
+  Composition composition{.rule = Composition::Rule::none, .trials = {"a", "b"}, .selection = {}};
+  EXPECT_TRUE(compose(composition, executed)->events.empty());
+  composition.rule = Composition::Rule::trial;
+  EXPECT_EQ(compose(composition, executed)->events.size(), 2u);
+  composition.rule = Composition::Rule::sum;
+  EXPECT_EQ(compose(composition, executed)->events.size(), 4u);
+  composition.trials.clear();
+  EXPECT_FALSE(compose(composition, executed));
+  composition.trials = {"missing"};
+  EXPECT_FALSE(compose(composition, executed));
+}
+
+// A selection is priced on each split by itself: the score's cost does not add to the gradients'.
+TEST(Compose, PricesASelectionOnEachSplit) {
+  const Composition composition{.rule = Composition::Rule::selection,
+                                .trials = {"a"},
+                                .selection = selection_of(RunCount::geometric, 4)};
+  const auto both = compose(composition, [](const std::string&) -> Result<std::vector<accounting::Event>> {
+    return std::vector{gaussian(2, "private_train"), gaussian(30, "private_validation")};
+  });
+  const auto alone = compose(composition, [](const std::string&) -> Result<std::vector<accounting::Event>> {
+    return std::vector{gaussian(2, "private_train")};
+  });
+  ASSERT_EQ(both->events.size(), 2u);
+  const auto of_both = accounting::epsilon_rdp(*both, 1e-5);
+  const auto of_alone = accounting::epsilon_rdp(*alone, 1e-5);
+  ASSERT_TRUE(of_both) << of_both.error().message;
+  EXPECT_DOUBLE_EQ(of_both->epsilon, of_alone->epsilon);
+  const auto single = accounting::epsilon_rdp({.events = {gaussian(2, "private_train")}}, 1e-5);
+  EXPECT_GT(of_alone->epsilon, single->epsilon) << "the selection costs nothing";
+}
+
+TEST(Compose, IsStoredAndReadBack) {
+  const Composition composition{.rule = Composition::Rule::selection,
+                                .trials = {"a"},
+                                .selection = selection_of(RunCount::logarithmic, 4)};
+  const auto again = Composition::from_json(composition.to_json(), "composition");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(canonical_json(again->to_json()), canonical_json(composition.to_json()));
+  EXPECT_EQ(again->selection.eta, 0);
+  EXPECT_FALSE(Composition::from_json({{"rule", "cheapest"}, {"trials", json::array{}}}, "composition"));
+  EXPECT_FALSE(Composition::from_json({{"rule", "sum"}}, "composition"));
+  EXPECT_FALSE(Composition::from_json({{"rule", "selection"}, {"trials", json::array{}}}, "composition"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::baselines

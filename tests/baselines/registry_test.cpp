@@ -1,0 +1,181 @@
+// Every registered method, and its variants, over a simulated world: what the contract in baselines/baseline.h says.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "fake_world.h"
+#include "harness/base/text.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+using fake::Study;
+
+struct Variant {
+  std::string method;
+  json::object options;
+  double epsilon = 3;
+};
+
+// Each method as it comes, and the options that change what it runs.
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
+  for (const auto& baseline : registry()) all.push_back({baseline.name, {}, 3});
+  for (const char* runs : {"geometric", "logarithmic", "poisson"}) {
+    all.push_back({"dp-hyper", {{"runs", runs}, {"mean_runs", 6}, {"grid", {1e-3, 1e-2}}}, 1});
+  }
+  for (const char* accounting : {"separate-batch", "paper", "paper-appendix"}) {
+    all.push_back({"hyfreedp", {{"accounting", accounting}, {"interval", 4}}, 3});
+  }
+  all.push_back({"hyfreedp", {{"accounting", "separate-batch"}, {"probe_sample_rate", 0.3}}, 3});
+  all.push_back({"hyfreedp-plus", {{"accounting", "folded"}}, 1});
+  all.push_back({"linear-scaling", {{"range", "full"}, {"r_sampling", "log-uniform"}}, 1});
+  all.push_back({"linear-scaling", {{"decompose", "rejection"}, {"max_tries", 3}}, 3});
+  all.push_back({"linear-scaling", {{"axis", "mu"}, {"runs_per_sweep", 1}}, 8});
+  all.push_back({"nondp-gs", {{"grid", {1e-3, 100.0, 1e-2}}}, 3});
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<Variant>& info) {
+  std::string name = fmt::format("{}_{}", info.param.method, info.index);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+json::object as_json(const Conclusion& conclusion) {
+  json::object object{{"reported", conclusion.reported_trial},
+                      {"composition", conclusion.composition.to_json()},
+                      {"label", to_string(conclusion.label)},
+                      {"flags", json::value_from(conclusion.flags)},
+                      {"footnotes", json::value_from(conclusion.footnotes)},
+                      {"failure", conclusion.failure ? conclusion.failure->kind : ""}};
+  if (conclusion.claimed_epsilon) object["claimed"] = *conclusion.claimed_epsilon;
+  return object;
+}
+
+class Method : public testing::TestWithParam<Variant> {
+ protected:
+  const Baseline& baseline() const { return *find_baseline(GetParam().method).value(); }
+  Cell cell(std::optional<double> epsilon) const {
+    return fake::cell_of(baseline(), epsilon, GetParam().options);
+  }
+};
+
+TEST_P(Method, SaysWhatItIs) {
+  EXPECT_FALSE(baseline().title.empty());
+  EXPECT_FALSE(baseline().source.empty());
+  EXPECT_FALSE(baseline().summary.empty());
+  EXPECT_TRUE(resolve_options(baseline().options, {}, "defaults")) << "a default breaks its own range";
+  for (const auto& option : baseline().options) EXPECT_FALSE(option.help.empty()) << option.name;
+}
+
+TEST_P(Method, EndsWithTheSameConclusionInAnyOrder) {
+  const auto one = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world, fake::first);
+  const auto other = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world, fake::last);
+  EXPECT_EQ(canonical_json(as_json(one.conclusion)), canonical_json(as_json(other.conclusion)));
+  ASSERT_FALSE(one.conclusion.failure) << one.conclusion.failure->message;
+  EXPECT_TRUE(std::any_of(one.finished.begin(), one.finished.end(),
+                          [&](const auto& trial) { return trial.id == one.conclusion.reported_trial; }));
+}
+
+// The planned privacy plan of every private run is one that the worker accepts.
+TEST_P(Method, AsksForRunsWithSoundPrivacyPlans) {
+  const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world);
+  for (const auto& trial : study.finished) {
+    const auto checked = trial.config.privacy.check();
+    EXPECT_TRUE(checked) << checked.error().message;
+    EXPECT_TRUE(trial.config.privacy.is_private);
+    const auto again = trial::TrialConfig::from_json(trial.config.to_json(), "config");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->id(), trial.id);
+  }
+}
+
+TEST_P(Method, CostsNoMoreThanItsTarget) {
+  const double target = GetParam().epsilon;
+  const auto study = fake::run_study(baseline(), cell(target), fake::ordinary_world);
+  const auto events = fake::cost(study);
+  ASSERT_TRUE(events) << events.error().message;
+  const auto spent = accounting::report_epsilon(*events, 1e-5);
+  ASSERT_TRUE(spent) << spent.error().message;
+  const auto pricing = string_or(GetParam().options, "accounting", "");
+  if (pricing == "paper" || pricing == "paper-appendix") {
+    EXPECT_EQ(study.conclusion.claimed_epsilon, target);
+    EXPECT_EQ(study.conclusion.flags.size(), 1u);
+    // Same batch, priced apart: the paper's composition understates at epsilon 3.
+    if (pricing == "paper") {
+      EXPECT_GT(spent->epsilon, target);
+    }
+    return;
+  }
+  const double share = baseline().label == Label::simulated ? 0.85 : 1.0;
+  EXPECT_LE(spent->epsilon, share * target * (1 + 1e-9)) << spent->accountant;
+  EXPECT_GE(spent->epsilon, share * target * 0.8) << "the budget is not used: " << spent->accountant;
+  if (baseline().label == Label::simulated) {
+    EXPECT_EQ(study.conclusion.claimed_epsilon, target);
+  }
+}
+
+TEST_P(Method, LabelsItself) {
+  const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world);
+  EXPECT_EQ(study.conclusion.label, baseline().label);
+  for (const auto& trial : study.finished) {
+    EXPECT_EQ(trial.config.evaluation.oracle_validation, baseline().label != Label::end_to_end)
+        << "an end-to-end row must not ask for un-noised validation accuracy";
+  }
+}
+
+TEST_P(Method, HasANonPrivateArmWithoutNoise) {
+  if (!baseline().has_non_private_arm) return;
+  const auto study = fake::run_study(baseline(), cell({}), fake::ordinary_world);
+  ASSERT_FALSE(study.conclusion.failure);
+  EXPECT_EQ(study.conclusion.label, Label::non_private);
+  EXPECT_EQ(study.conclusion.composition.rule, Composition::Rule::none);
+  for (const auto& trial : study.finished) {
+    const auto checked = trial.config.privacy.check();
+    EXPECT_TRUE(checked) << checked.error().message;
+    EXPECT_FALSE(trial.config.privacy.is_private);
+    EXPECT_EQ(trial.config.privacy.gradient_noise, 0);
+    EXPECT_EQ(trial.config.privacy.clipping, trial::Clipping::none);
+  }
+}
+
+TEST_P(Method, TurnsABrokenWorldIntoATypedFailure) {
+  const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::broken_world);
+  ASSERT_TRUE(study.conclusion.failure);
+  EXPECT_FALSE(study.conclusion.failure->kind.empty());
+  EXPECT_TRUE(study.conclusion.failure->message.ends_with("."));
+  EXPECT_EQ(study.conclusion.reported_trial, "");
+  // What was run is still paid for.
+  EXPECT_NE(study.conclusion.composition.rule, Composition::Rule::none);
+  EXPECT_TRUE(fake::cost(study));
+}
+
+TEST_P(Method, TurnsAnInfeasibleEpsilonIntoATypedFailure) {
+  auto impossible = cell(GetParam().epsilon);
+  impossible.delta = 0;
+  const auto wanted = baseline().next(impossible, {});
+  ASSERT_TRUE(wanted);
+  EXPECT_TRUE(wanted->empty());
+  const auto conclusion = baseline().conclude(impossible, {});
+  ASSERT_TRUE(conclusion);
+  ASSERT_TRUE(conclusion->failure);
+  EXPECT_EQ(conclusion->failure->kind, "infeasible-epsilon");
+  EXPECT_FALSE(conclusion->failure->message.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Method, testing::ValuesIn(variants()), name_of);
+
+TEST(Registry, NamesAreDistinctAndAnUnknownOneNamesTheNearest) {
+  std::set<std::string> names;
+  for (const auto& baseline : registry()) EXPECT_TRUE(names.insert(baseline.name).second) << baseline.name;
+  for (const char* name : {"nondp-gs", "dp-hyper", "dp-hyper-simulated", "d-adaptation", "prodigy",
+                           "hyfreedp", "hyfreedp-plus", "linear-scaling", "dpadamwosm"}) {
+    EXPECT_EQ(names.count(name), 1u) << name;
+  }
+  const auto unknown = find_baseline("prodgy");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("'prodigy'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hyfreedp::baselines
