@@ -38,10 +38,12 @@ class Script {
   std::string write(const std::string& svg, const std::string& png) {
     out_ += "# " + figure_.name + ": run with gnuplot 5.2 or newer\n";
     write_data();
+    bold_ = "sans-serif Bold";
     draw(fmt::format(
              "set terminal svg size {},{} dynamic enhanced font 'sans-serif,12' name {} background 'white'",
              figure_.width, figure_.height, quoted(figure_.name)),
          svg);
+    bold_ = ":Bold";
     draw(
         fmt::format(
             "set terminal pngcairo size {},{} enhanced font 'sans,12' fontscale 1.5 linewidth 2 pointscale 2 "
@@ -75,7 +77,7 @@ class Script {
 
   void draw(const std::string& terminal, const std::string& path) {
     out_ += "\nreset\n" + terminal + "\nset output " + quoted(path) + "\n";
-    out_ += "set termoption noenhanced\nset multiplot\nunset key\nset samples 2\n";
+    out_ += "set termoption noenhanced\nset multiplot\nunset key\n";
     out_ +=
         fmt::format("set border 3 lc rgb '{0}' lw 1\nset style fill transparent solid 0.15 noborder\n", kInk);
     out_ += fmt::format("set tics nomirror out scale 0.6 textcolor rgb '{}'\n", kInk);
@@ -166,10 +168,11 @@ class Script {
                         text.bold ? " font " + quoted(bold_) : "");
   }
 
-  static std::string segment(double x0, double y0, double x1, double y1, const std::string& style) {
-    return fmt::format(
-        "'+' using ({:.2f} + $0 * {:.2f}):({:.2f} + $0 * {:.2f}) every ::0::1 with lines {} notitle", x0,
-        x1 - x0, y0, y1 - y0, style);
+  // A straight line as a plot of its own two points.
+  std::string segment(double x0, double y0, double x1, double y1, const std::string& style) {
+    const auto name = fmt::format("$s{}", segments_++);
+    out_ += fmt::format("{} << EOD\n{:.2f} {:.2f}\n{:.2f} {:.2f}\nEOD\n", name, x0, y0, x1, y1);
+    return fmt::format("{} using 1:2 with lines {} notitle", name, style);
   }
 
   void add_legend(std::vector<std::string>& plots) {
@@ -191,7 +194,7 @@ class Script {
   }
 
   // Two short strokes where the axis is interrupted.
-  void add_break(const Box& box, std::vector<std::string>& plots) const {
+  void add_break(const Box& box, std::vector<std::string>& plots) {
     if (!box.break_below) return;
     for (const double y : {box.bottom, box.bottom - 2 * kBreakMark}) {
       plots.push_back(segment(box.left - kBreakMark, y - kBreakMark / 2, box.left + kBreakMark,
@@ -201,6 +204,7 @@ class Script {
 
   const Figure& figure_;
   std::string bold_;  // font of the terminal at hand
+  int segments_ = 0;
   std::string out_;
 };
 
