@@ -1,0 +1,92 @@
+#include "harness/cli/export_command.h"
+
+#include "harness/cli/spec_request.h"
+#include "results/export.h"
+#include "results/table_model.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage =
+    "hyfreedp export events --trial ID [--out DIR]   a trial's executed events, for `hyfreedp epsilon "
+    "--events FILE`\n"
+    "hyfreedp export rows NAME [--times] [--out DIR] one line of canonical JSON a study, the same bytes for "
+    "the same spec\n"
+    "Example: hyfreedp export events --trial 0f3a52b1c4d5e6f7 --out out > events.json\n"
+    "         hyfreedp export rows quick --out out > rows.jsonl\n\n";
+
+constexpr const char* kRowsUsage =
+    "hyfreedp export rows NAME [options]\n"
+    "One line of canonical JSON a study: the row, the metrics of its reported run, the hash of that run's "
+    "last step.\n"
+    "Example: hyfreedp export rows quick --out out > rows.jsonl\n\n";
+
+constexpr const char* kEventsUsage =
+    "hyfreedp export events --trial ID [options]\n"
+    "The events that a trial executed, charged for crashes too, as `hyfreedp epsilon --events` reads them.\n"
+    "Example: hyfreedp export events --trial 0f3a52b1c4d5e6f7 --out out > events.json\n\n";
+
+int export_rows_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  SpecRequest request;
+  bool times = false;
+  options::options_description further;
+  further.add_options()("times", options::bool_switch(&times),
+                        "with seconds, attempts and machine, which differ between equal runs");
+  if (const auto code = parse_spec_request("export rows", kRowsUsage, further, arguments, request, out, err))
+    return *code;
+  const auto store = open_for_reading(request.out);
+  if (!store) return refused("export rows", store.error(), err);
+  const auto rows =
+      results::export_rows(**store, request.spec, {.times = times, .confidential = request.confidential});
+  if (!rows) return refused("export rows", rows.error(), err);
+  out << *rows;
+  return 0;
+}
+
+int export_events_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  std::string trial, folder;
+  bool confidential = false;
+  options::options_description visible("Options");
+  auto add = visible.add_options();
+  add("help", "this text");
+  add("trial", options::value(&trial)->value_name("ID"), "the trial's id");
+  add("out", options::value(&folder)->default_value("out")->value_name("DIR"),
+      "output folder of `hyfreedp run`");
+  add("confidential", options::bool_switch(&confidential), "also a losing run of a private selection");
+  try {
+    options::variables_map given;
+    options::store(options::command_line_parser(arguments).options(visible).run(), given);
+    if (given.count("help") > 0) return out << kEventsUsage << visible, 0;
+    options::notify(given);
+  } catch (const options::error& failure) {
+    return refused("export events",
+                   error(std::string(failure.what()) + ". Try hyfreedp export events --help."), err);
+  }
+  if (trial.empty())
+    return refused("export events", error("--trial ID is missing. Try hyfreedp export events --help."), err);
+  const auto store = open_for_reading(folder);
+  if (!store) return refused("export events", store.error(), err);
+  const auto events = results::export_events(**store, trial, confidential);
+  if (!events) return refused("export events", events.error(), err);
+  if (confidential) err << results::kWatermark << '\n';  // the file's format has no place for it
+  out << pretty_json(*events);
+  return 0;
+}
+
+}  // namespace
+
+int export_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  const std::string what = arguments.empty() ? "" : arguments.front();
+  if (what == "--help") return out << kUsage, 0;
+  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (what == "rows") return export_rows_command(rest, out, err);
+  if (what == "events") return export_events_command(rest, out, err);
+  return refused("export",
+                 error("say what: events or rows" + (what.empty() ? "" : ", not '" + what + "'") +
+                       ". Try hyfreedp export --help."),
+                 err);
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,37 @@
+// The command line that table, plot, report and export rows share: a spec's name, the output folder, and whether
+// confidential values are wanted.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "results/store.h"
+
+namespace hyfreedp::cli {
+
+struct SpecRequest {
+  std::string spec;
+  std::string out = "out";
+  bool confidential = false;
+
+  std::string folder() const { return out + "/" + spec; }
+};
+
+// Reads `arguments` against the shared options and `further` ones. Returns the exit code where nothing is left to do:
+// 0 after --help (prints `usage` and the options), 2 after an error.
+std::optional<int> parse_spec_request(const std::string& command, const std::string& usage,
+                                      const boost::program_options::options_description& further,
+                                      const std::vector<std::string>& arguments, SpecRequest& request,
+                                      std::ostream& out, std::ostream& err);
+
+// DIR/hyfreedp.sqlite, for reading.
+Result<std::unique_ptr<results::Store>> open_for_reading(const std::string& out_folder);
+
+// Prints "hyfreedp COMMAND: message" and returns 2.
+int refused(const std::string& command, const Error& failure, std::ostream& err);
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,106 @@
+#include "results/export.h"
+
+#include <algorithm>
+
+#include "harness/base/version.h"
+#include "results/records.h"
+#include "results/table_model.h"
+
+namespace hyfreedp::results {
+namespace {
+
+// Of the reported run: what the row rests on.
+Result<json::object> reported_json(const Store& store, const std::string& id, const ExportOptions& options) {
+  auto trial = store.trial(id);
+  if (!trial) return trial.error();
+  auto metrics = store.metrics(id, options.confidential);
+  if (!metrics) return metrics.error();
+  auto steps = store.steps(id);
+  if (!steps) return steps.error();
+  json::object object;
+  if (*trial) {
+    object = to_json(**trial);
+    if (!options.times) {
+      for (const char* key : {"seconds", "attempts", "fingerprint"}) object.erase(key);
+    }
+  }
+  json::array list;
+  for (const auto& metric : *metrics) list.push_back(to_json(metric));
+  object["metrics"] = std::move(list);
+  object["last_step_hash"] = steps->empty() ? "" : steps->back().hash;
+  return object;
+}
+
+Result<json::object> study_json(const Store& store, const StudyRecord& study, const ExportOptions& options) {
+  auto object = to_json(study);
+  if (!options.times) object.erase("seconds");
+  if (!run_count_is_public(study) && !options.confidential) {
+    object.erase("trials");
+    object.erase("seconds");
+    object["composition"].as_object().erase("trials");
+  }
+  if (options.confidential) object["watermark"] = kWatermark;
+  if (study.reported_trial.empty()) return object;
+  auto reported = reported_json(store, study.reported_trial, options);
+  if (!reported) return reported.error();
+  object["reported"] = std::move(*reported);
+  return object;
+}
+
+// Whether anything but a private selection that it lost gave this run.
+Result<bool> is_releasable(const Store& store, const std::string& trial) {
+  auto specs = store.specs();
+  if (!specs) return specs.error();
+  bool lost_a_selection = false;
+  for (const auto& spec : *specs) {
+    auto studies = store.studies(spec.name);
+    if (!studies) return studies.error();
+    for (const auto& study : *studies) {
+      if (std::find(study.trials.begin(), study.trials.end(), trial) == study.trials.end()) continue;
+      if (run_count_is_public(study) || study.reported_trial == trial) return true;
+      lost_a_selection = true;
+    }
+  }
+  return !lost_a_selection;
+}
+
+}  // namespace
+
+Result<std::string> export_rows(const Store& store, const std::string& spec, const ExportOptions& options) {
+  auto record = store.spec(spec);
+  if (!record) return record.error();
+  if (!*record)
+    return error("the database holds no spec named '" + spec + "'. `hyfreedp status` lists what it has.");
+  auto studies = store.studies(spec);
+  if (!studies) return studies.error();
+  std::string lines = canonical_json(json::object{{"type", "spec"},
+                                                  {"name", spec},
+                                                  {"hash", (**record).hash},
+                                                  {"comparability", kComparabilityVersion}}) +
+                      "\n";
+  for (const auto& study : *studies) {
+    auto object = study_json(store, study, options);
+    if (!object) return object.error();
+    (*object)["type"] = "study";
+    lines += canonical_json(*object) + "\n";
+  }
+  return lines;
+}
+
+Result<json::value> export_events(const Store& store, const std::string& trial, bool confidential) {
+  auto record = store.trial(trial);
+  if (!record) return record.error();
+  if (!*record)
+    return error("the database holds no trial '" + trial + "'. `hyfreedp export rows SPEC` names them.");
+  auto releasable = is_releasable(store, trial);
+  if (!releasable) return releasable.error();
+  if (!*releasable && !confidential) {
+    return error("trial " + trial +
+                 " is a losing run of a private selection, whose epsilon holds only as long as losing runs "
+                 "stay secret. "
+                 "--confidential exports it nevertheless.");
+  }
+  return accounting::events_to_json({.events = (**record).events});
+}
+
+}  // namespace hyfreedp::results
