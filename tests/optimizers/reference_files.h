@@ -48,8 +48,8 @@ inline std::vector<File> files_of(const std::string& schema) {
 }
 
 // A suite skips, loudly, where the folder is absent. It fails where it finds none of its cases: in the
-// project's own data always; in a folder given by HYFREEDP_REFERENCE_DIR, which may hold some kinds only, where
-// that has no file at all.
+// project's own data always; in a folder given by HYFREEDP_REFERENCE_DIR, which may hold some kinds only,
+// where that has no file at all.
 class Suite : public ::testing::Test {
  protected:
   explicit Suite(std::string unit = "cases") : unit_(std::move(unit)) {}
@@ -62,8 +62,9 @@ class Suite : public ::testing::Test {
   void TearDown() override {
     if (IsSkipped()) return;
     const bool own_data = std::getenv("HYFREEDP_REFERENCE_DIR") == nullptr;
-    if (own_data || all_files().empty())
+    if (own_data || all_files().empty()) {
       EXPECT_GT(count_, 0) << "no " << unit_ << " in " << folder().string();
+    }
     std::cout << count_ << " reference " << unit_ << std::endl;
   }
 
