@@ -69,8 +69,8 @@ struct Calibration {
   double noise_multiplier = 0;
   EpsilonAnswer answer;
 };
-Result<Calibration> calibrate(const std::function<Events(double noise)>& events_at, double epsilon, double delta,
-                              const std::string& accountant = "pld");
+Result<Calibration> calibrate(const std::function<Events(double noise)>& events_at, double epsilon,
+                              double delta, const std::string& accountant = "pld");
 
 // T steps of a Poisson-subsampled Gaussian.
 Result<Calibration> calibrate_gaussian(double sample_rate, std::int64_t steps, double epsilon, double delta,
@@ -87,9 +87,9 @@ enum class ProbeAccounting {
 struct ProbeSplitRequest {
   double sample_rate = 0;
   std::int64_t steps = 0;
-  std::int64_t interval = 5;  // K: probes at t = 0, K, 2K, ...: ceil(T/K) of them
-  int points = 3;             // m losses a probe
-  double gamma = 1.01;        // > 1
+  std::int64_t interval = 5;     // K: probes at t = 0, K, 2K, ...: ceil(T/K) of them
+  int points = 3;                // m losses a probe
+  double gamma = 1.01;           // > 1
   double probe_sample_rate = 0;  // separate_batch only; 0: same as sample_rate
   double epsilon = 0;
   double delta = 0;

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "harness/accounting/accountant.h"
 #include "harness/accounting/calibration_search.h"
@@ -68,9 +67,10 @@ class Search {
       const Point& here = has_meeting_ ? meeting_ : missing_;
       if (has_meeting_ && at <= lowest) return {};
       if (has_missing_ && at >= highest) {
-        return error(fmt::format("No noise reaches epsilon {:.6g}: even with a noise multiplier of {:.0e} it is {:.6g} at "
-                                 "delta {:.3g}. Ask for at least that, or for a larger delta or fewer steps.",
-                                 target_, kHighestNoise, here.answer.epsilon, here.answer.delta));
+        return error(fmt::format(
+            "No noise reaches epsilon {:.6g}: even with a noise multiplier of {:.0e} it is {:.6g} at "
+            "delta {:.3g}. Ask for at least that, or for a larger delta or fewer steps.",
+            target_, kHighestNoise, here.answer.epsilon, here.answer.delta));
       }
       const double guess = std::abs(here.excess) < 49 ? std::abs(here.excess) * 0.6 : 1.0;
       at = std::clamp(at + (has_meeting_ ? -1 : 1) * (guess + reach), lowest, highest);
@@ -100,7 +100,8 @@ class Search {
   // Where the line through the two ends crosses the target.
   double root_estimate() const {
     const double width = meeting_.log_noise - missing_.log_noise;
-    if (std::abs(meeting_.excess) > 49 || std::abs(missing_.excess) > 49) return missing_.log_noise + width / 2;
+    if (std::abs(meeting_.excess) > 49 || std::abs(missing_.excess) > 49)
+      return missing_.log_noise + width / 2;
     const double slope = meeting_.excess - missing_.excess;
     return slope < 0 ? missing_.log_noise - missing_.excess * width / slope : missing_.log_noise + width / 2;
   }
@@ -142,8 +143,8 @@ Result<EpsilonAnswer> epsilon_by(const std::string& accountant, const Events& ev
   return accountant == "rdp" ? epsilon_rdp(events, delta, orders) : epsilon_pld(events, delta);
 }
 
-Result<Calibration> calibrate(const std::function<Events(double noise)>& events_at, double epsilon, double delta,
-                              const std::string& accountant) {
+Result<Calibration> calibrate(const std::function<Events(double noise)>& events_at, double epsilon,
+                              double delta, const std::string& accountant) {
   const auto tolerance = calibration_tolerance(accountant);
   if (!tolerance) return tolerance.error();
   const EpsilonOfNoise epsilon_of = [&](double noise) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace hyfreedp::accounting {
 namespace {
@@ -101,6 +102,38 @@ Ends curve_ends(const LossCells& cells, const Shares& shares) {
   return ends;
 }
 
+// The curve lowered between two lattice points, the line 1 - x below them and 0 above.
+DiscreteLoss lowered(const LossCells& cells, const Shares& shares, const Ends& ends,
+                     const std::vector<double>& gap, std::size_t bottom, std::size_t top) {
+  const std::size_t count = cells.p.size();
+  const double growth = std::expm1(cells.step);
+  const double shrink = std::exp(-cells.step);
+  std::vector<double> drop(count + 1, 0);
+  for (std::size_t i = bottom + 1; i < top; ++i) drop[i] = std::max(gap[i - 1], gap[i]);
+  drop[bottom] = std::max(ends.bottom[bottom], gap[bottom]);
+  drop[top] = ends.top[top];
+  DiscreteLoss loss;
+  loss.first = cells.first;
+  loss.step = cells.step;
+  loss.mass.assign(count + 1, 0);
+  double p_below = cells.p_below;
+  for (std::size_t i = 0; i < bottom; ++i) p_below += shares.low[i] + shares.high[i];
+  double p_above = cells.p_above;
+  for (std::size_t i = count; i > top; --i) p_above += shares.low[i - 1] + shares.high[i - 1];
+  for (std::size_t i = bottom; i <= top; ++i) {
+    // Changes of slope, times e^{loss}: of the chords, less that of the lowering. p_below + drop is the Q mass below.
+    double mass = 0;
+    if (i > bottom) mass += shares.high[i - 1] + (drop[i] - drop[i - 1]) / (growth * shrink);
+    if (i < top) mass += shares.low[i] - (drop[i + 1] - drop[i]) / growth;
+    if (i == bottom) mass += p_below + drop[i];
+    if (i == top) mass += p_above - ends.top[i];
+    loss.mass[i] = mass;
+  }
+  if (ends.top[top] < gap[top - 1]) loss.slack = gap[top - 1];
+  make_convex(loss);
+  return loss;
+}
+
 }  // namespace
 
 double lattice_anchor(const LossPair& pair) { return std::isfinite(pair.infimum()) ? pair.infimum() : 0.0; }
@@ -118,7 +151,8 @@ LossCells loss_cells(const LossPair& pair, double step, double tail) {
   const auto count = static_cast<std::size_t>(to - from);
   cells.first = anchor + from * step;
   std::vector<double> edges(count + 1);
-  for (std::size_t i = 0; i <= count; ++i) edges[i] = pair.inverse(anchor + (from + static_cast<double>(i)) * step);
+  for (std::size_t i = 0; i <= count; ++i)
+    edges[i] = pair.inverse(anchor + (from + static_cast<double>(i)) * step);
   // Rounding may put the first edge a hair above the infimum; all mass there belongs to the first cell.
   if (std::isfinite(pair.infimum())) edges[0] = -std::numeric_limits<double>::infinity();
   if (std::isfinite(pair.supremum())) edges[count] = std::numeric_limits<double>::infinity();
@@ -180,30 +214,23 @@ DiscreteLoss discrete_lower(const LossCells& cells) {
   while (bottom + 1 < count && ends.bottom[bottom] < gap[bottom]) ++bottom;
   std::size_t top = count;
   while (top > bottom + 1 && ends.top[top] < gap[top - 1]) --top;
-  std::vector<double> drop(count + 1, 0);
-  for (std::size_t i = bottom + 1; i < top; ++i) drop[i] = std::max(gap[i - 1], gap[i]);
-  drop[bottom] = std::max(ends.bottom[bottom], gap[bottom]);
-  drop[top] = ends.top[top];
-
-  DiscreteLoss loss;
-  loss.first = cells.first;
-  loss.step = h;
-  loss.mass.assign(count + 1, 0);
-  double p_below = cells.p_below;
-  for (std::size_t i = 0; i < bottom; ++i) p_below += shares.low[i] + shares.high[i];
-  double p_above = cells.p_above;
-  for (std::size_t i = count; i > top; --i) p_above += shares.low[i - 1] + shares.high[i - 1];
-  for (std::size_t i = bottom; i <= top; ++i) {
-    // Changes of slope, times e^{loss}: of the chords, less that of the lowering. p_below + drop is the Q mass below.
-    double mass = 0;
-    if (i > bottom) mass += shares.high[i - 1] + (drop[i] - drop[i - 1]) / (growth * shrink);
-    if (i < top) mass += shares.low[i] - (drop[i + 1] - drop[i]) / growth;
-    if (i == bottom) mass += p_below + drop[i];
-    if (i == top) mass += p_above - ends.top[i];
-    loss.mass[i] = mass;
+  DiscreteLoss loss = lowered(cells, shares, ends, gap, bottom, top);
+  if (bottom > 0 && ends.bottom[bottom] > 2 * gap[bottom]) {
+    // Where the loss piles up within a cell that line may be far too low; the point before it, with a steeper line, may
+    // lose less. Less lost: the larger second moment under Q, given no slack.
+    DiscreteLoss other = lowered(cells, shares, ends, gap, bottom - 1, top);
+    const auto goodness = [](const DiscreteLoss& candidate) {
+      double moment = 0;
+      double growing = std::exp(candidate.first);
+      const double ratio = std::exp(candidate.step);
+      for (const double mass : candidate.mass) {
+        moment += mass * growing;
+        growing *= ratio;
+      }
+      return std::pair(candidate.slack < 1e-14, moment);
+    };
+    if (goodness(other) > goodness(loss)) loss = std::move(other);
   }
-  if (ends.top[top] < gap[top - 1]) loss.slack = gap[top - 1];
-  make_convex(loss);
   return loss;
 }
 

@@ -25,7 +25,7 @@ struct LossCells {
   double step = 0;
   std::vector<double> p;
   std::vector<double> q;
-  std::vector<double> doubt;  // relative rounding error of p and q
+  std::vector<double> doubt;        // relative rounding error of p and q
   double p_above = 0, q_above = 0;  // above the last cell
   double p_below = 0, q_below = 0;  // at or below `first`
 };

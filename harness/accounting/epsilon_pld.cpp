@@ -1,9 +1,8 @@
 // The PLD accountant: chooses tilt, lattice step and window, composes in both directions, and narrows the bracket.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -18,44 +17,31 @@ namespace hyfreedp::accounting {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kAim = 1.5e-5;        // predicted relative distance of the upper answer from the true one
+constexpr double kAim = 1.5e-5;         // predicted relative distance of the upper answer from the true one
 constexpr double kRelaxedAim = 1.2e-4;  // where the fine lattice would be longer than kFineSize
-constexpr double kAccept = 6e-4;       // relative width of the bracket above which the lattice is refined
+constexpr double kAccept = 9e-4;        // relative width of the bracket above which the lattice is refined
 constexpr std::size_t kFineSize = 1 << 15;
 constexpr std::size_t kLargestSize = 1 << 22;
-constexpr double kWindowMass = 1e-11;  // tilted mass left outside the window
+constexpr double kFolded = 1e-6;  // of delta: what may fold into the window from outside
 constexpr int kRefinements = 5;
+constexpr double kSmallestNoise = 0.02;
 
-// One mechanism with its quadrature nodes, rebuilt when a higher order is asked for. Losses are capped where the lattice
-// will be cut, or the far tail, which the lattice does not hold, would decide the moments of high order.
+// One mechanism with quadrature nodes for planning.
 struct Member {
   LossPair pair;
   double count;
-  double bottom = -kInfinity;
-  double top = kInfinity;
-  double reach = 0;  // orders covered: [-reach, reach + 1]
   std::vector<LossNode> nodes = {};
-
-  const std::vector<LossNode>& at(double order) {
-    const double wanted = std::max(std::abs(order), std::abs(order - 1));
-    if (wanted > reach) {
-      reach = std::max(4.0, 1.5 * wanted);
-      nodes = loss_nodes(pair, -reach, reach + 1);
-      for (auto& node : nodes) node.loss = std::clamp(node.loss, bottom, top);
-    }
-    return nodes;
-  }
 };
 
 enum class Direction { remove, add };
 
 // Cumulant generating function of the composed loss and its derivatives, in one direction.
-TiltedLoss composed_tilt(std::vector<Member>& members, Direction direction, double theta) {
+TiltedLoss composed_tilt(const std::vector<Member>& members, Direction direction, double theta) {
   const bool add = direction == Direction::add;
   const double order = add ? -theta : theta + 1;
   TiltedLoss total;
-  for (auto& member : members) {
-    const auto one = tilted_loss(member.at(order), order);
+  for (const auto& member : members) {
+    const auto one = tilted_loss(member.nodes, order);
     total.log_normaliser += member.count * one.log_normaliser;
     total.mean += member.count * (add ? -one.mean : one.mean);
     total.variance += member.count * one.variance;
@@ -71,7 +57,7 @@ struct Saddle {
 };
 
 // The saddle point of M(theta) e^{-theta eps} / (theta (theta + 1)): its epsilon and the leading term of log delta.
-Saddle saddle_at(std::vector<Member>& members, Direction direction, double theta) {
+Saddle saddle_at(const std::vector<Member>& members, Direction direction, double theta) {
   Saddle saddle;
   saddle.theta = theta;
   saddle.tilt = composed_tilt(members, direction, theta);
@@ -84,7 +70,7 @@ Saddle saddle_at(std::vector<Member>& members, Direction direction, double theta
 
 // The tilt for a target; `beyond(saddle)` is positive once theta is too large and grows with it.
 template <class F>
-Saddle find_saddle(std::vector<Member>& members, Direction direction, const F& beyond) {
+Saddle find_saddle(const std::vector<Member>& members, Direction direction, const F& beyond) {
   constexpr double kLowest = 1e-3;
   constexpr double kHighest = 1e5;
   double low = std::log(kLowest);
@@ -125,22 +111,23 @@ double added_variance(const std::vector<LossNode>& nodes, double order, double a
     const double weight = std::exp(exponent);
     const double distance = std::abs(node.loss - anchor);
     sum += weight;
-    total += weight * (distance < step ? std::min(distance * (step - distance), step * step / 6) : step * step / 6);
+    total += weight *
+             (distance < step ? std::min(distance * (step - distance), step * step / 6) : step * step / 6);
   }
   return total / sum;
 }
 
 // Rise of log delta that the lattice causes, predicted.
-double predicted_rise(std::vector<Member>& members, Direction direction, double theta, double step) {
+double predicted_rise(const std::vector<Member>& members, Direction direction, double theta, double step) {
   const double order = direction == Direction::add ? -theta : theta + 1;
   double total = 0;
-  for (auto& member : members) {
-    total += member.count * added_variance(member.at(order), order, lattice_anchor(member.pair), step);
+  for (const auto& member : members) {
+    total += member.count * added_variance(member.nodes, order, lattice_anchor(member.pair), step);
   }
   return total * theta * (theta + 1) / 2;
 }
 
-double step_for(std::vector<Member>& members, Direction direction, double theta, double rise) {
+double step_for(const std::vector<Member>& members, Direction direction, double theta, double rise) {
   double low = -30;  // log step
   double high = 3;
   while (high - low > 1e-3) {
@@ -150,53 +137,58 @@ double step_for(std::vector<Member>& members, Direction direction, double theta,
   return std::exp(low);
 }
 
-struct Reach {
-  double low = 0;
-  double high = 0;
+// Tilt and extent of the window in which the composition is computed.
+struct Extent {
+  double theta = 1;
   double up_rate = 1;
-  double down_rate = 1;
+  double low = 0;
+  double length = 0;
 };
 
-// Where the tilted composition keeps all but kWindowMass, by Chernoff.
-Reach reach_of(std::vector<Member>& members, Direction direction, const Saddle& saddle) {
-  const double wanted = -std::log(kWindowMass);
-  const double scale = std::sqrt(2 * wanted / std::max(saddle.tilt.variance, 1e-30));
-  Reach reach;
-  reach.low = -kInfinity;
-  reach.high = kInfinity;
-  for (const double factor : {0.25, 0.5, 0.8, 1.0, 1.3}) {
-    const double rate = factor * scale;
-    const double up = composed_tilt(members, direction, saddle.theta + rate).log_normaliser;
-    const double top = (up - saddle.tilt.log_normaliser + wanted) / rate;
-    if (top < reach.high) {
-      reach.high = top;
-      reach.up_rate = rate;
-    }
-    const double down = composed_tilt(members, direction, saddle.theta - rate).log_normaliser;
-    const double bottom = -(down - saddle.tilt.log_normaliser + wanted) / rate;
-    if (bottom > reach.low) {
-      reach.low = bottom;
-      reach.down_rate = rate;
+// The shortest window from `low` on for which, relative to delta, kFolded comes in from below (e^{-theta length}, see
+// pld.cpp) and from above (Chernoff's inequality at theta + up_rate), over tilts near the saddle point: a smaller tilt
+// holds back what folds in from above, a larger one what folds in from below. `most_loss` limits the distance from the
+// saddle point, which amplifies rounding.
+Extent extent_for(const std::vector<Member>& members, Direction direction, const Saddle& saddle, double low,
+                  double most_loss) {
+  constexpr double kFactors[] = {0.35, 0.5, 0.7, 0.85, 1.0, 1.15, 1.35, 1.6, 2.0, 2.6, 3.5, 5.0, 8.0, 13.0};
+  constexpr std::size_t kCount = std::size(kFactors);
+  double cumulant[kCount];
+  for (std::size_t i = 0; i < kCount; ++i) {
+    cumulant[i] = composed_tilt(members, direction, saddle.theta * kFactors[i]).log_normaliser;
+  }
+  const double log_allowed = saddle.log_delta + std::log(kFolded);
+  const double at_saddle = saddle.tilt.log_normaliser - saddle.theta * saddle.epsilon;
+  Extent best;
+  best.low = low;
+  best.length = kInfinity;
+  for (std::size_t i = 0; i + 1 < kCount; ++i) {
+    const double theta = saddle.theta * kFactors[i];
+    const bool is_saddle = kFactors[i] == 1.0;
+    if (!is_saddle && cumulant[i] - theta * saddle.epsilon - at_saddle > most_loss) continue;
+    for (std::size_t j = i + 1; j < kCount; ++j) {
+      const double rate = saddle.theta * kFactors[j] - theta;
+      const double above = (cumulant[j] - (theta + rate) * low - log_allowed) / rate;
+      const double length = std::max(-log_allowed / theta, above);
+      if (length < best.length) best = {theta, rate, low, length};
     }
   }
-  return reach;
+  return best;
 }
 
 struct Plan {
   Direction direction = Direction::remove;
   Saddle saddle;
-  Reach reach;
-  double step = 0;
+  Extent extent;
 };
 
-LossWindow window_of(const Plan& plan, double step) {
-  const double length = (plan.reach.high - plan.reach.low) / step + 4;
+LossWindow window_of(const Extent& extent, double step) {
   LossWindow window;
-  window.theta = plan.saddle.theta;
-  window.low = plan.reach.low;
-  window.up_rate = plan.reach.up_rate;
-  window.down_rate = plan.reach.down_rate;
-  window.size = std::bit_ceil(static_cast<std::size_t>(std::clamp(length, 64.0, double(kLargestSize))));
+  window.theta = extent.theta;
+  window.low = extent.low;
+  window.up_rate = extent.up_rate;
+  const double points = std::clamp(extent.length / step + 4, 64.0, double(kLargestSize));
+  window.size = std::bit_ceil(static_cast<std::size_t>(points));
   return window;
 }
 
@@ -225,22 +217,18 @@ class PldRun {
       }
     }
     if (full_batch > 0) {
-      members_.push_back({LossPair({Noise::gaussian, 1, 1 / std::sqrt(full_batch), 1}, Neighbouring::add_remove), 1});
+      members_.push_back(
+          {LossPair({Noise::gaussian, 1, 1 / std::sqrt(full_batch), 1}, Neighbouring::add_remove), 1});
     }
-    double uses = 0;
-    for (const auto& member : members_) uses += member.count;
-    tail_ = std::max(1e-290, (question_.delta ? *question_.delta : 1e-30) * 1e-8 / uses);
-    for (auto& member : members_) {
-      const double above = member.pair.p_upper_point(tail_);
-      member.top = std::isfinite(above) ? member.pair.loss(above) : member.pair.supremum();
-      if (!std::isfinite(member.pair.infimum())) member.bottom = member.pair.loss(member.pair.q_lower_point(tail_));
-    }
-    both_ = std::any_of(members_.begin(), members_.end(), [](const Member& m) { return !m.pair.symmetric(); });
+    for (const auto& member : members_) uses_ += member.count;
+    tail_ = std::max(1e-290, (question_.delta ? *question_.delta : 1e-30) * 2e-7 / uses_);
+    for (auto& member : members_) member.nodes = central_nodes(member.pair, std::min(tail_, 1e-30), tail_);
+    both_ =
+        std::any_of(members_.begin(), members_.end(), [](const Member& m) { return !m.pair.symmetric(); });
   }
 
   Bracket solve() {
-    plans_ = {plan(Direction::remove)};
-    if (both_) plans_.push_back(plan(Direction::add));
+    make_plans();
     double aim = kAim;
     Bracket best{question_.delta ? kInfinity : 1.0, 0};
     for (int i = 0; i < kRefinements; ++i) {
@@ -251,12 +239,22 @@ class PldRun {
       const double width = best.upper - best.lower;
       const double accepted = kAccept * best.upper;
       if (width <= accepted || best.upper == 0 || step <= smallest_step()) break;
+      if (outside_) {
+        margin_ *= 5;
+        make_plans();
+        continue;
+      }
       aim *= std::isfinite(width) ? std::clamp(0.3 * accepted / width, 0.02, 0.3) : 0.05;
     }
     return best;
   }
 
  private:
+  void make_plans() {
+    plans_ = {plan(Direction::remove)};
+    if (both_) plans_.push_back(plan(Direction::add));
+  }
+
   Plan plan(Direction direction) {
     Plan made;
     made.direction = direction;
@@ -264,25 +262,32 @@ class PldRun {
       return question_.delta ? std::log(*question_.delta) - saddle.log_delta
                              : (saddle.epsilon - *question_.epsilon) / std::max(*question_.epsilon, 1e-2);
     });
-    made.reach = reach_of(members_, direction, made.saddle);
+    const auto& saddle = made.saddle;
+    const double slack =
+        margin_ * (question_.delta ? 0.03 * std::abs(saddle.epsilon) + 2 / saddle.theta : 0.5 / saddle.theta);
+    const double low = (question_.delta ? saddle.epsilon : *question_.epsilon) - slack;
+    made.extent = extent_for(members_, direction, saddle, low, std::log(1e-7 / (1e-13 * (uses_ + 1))));
     return made;
   }
 
   double smallest_step() const {
     double step = 0;
     for (const auto& plan : plans_) {
-      step = std::max(step, (plan.reach.high - plan.reach.low) / (double(kLargestSize) - 8));
+      step = std::max(step, plan.extent.length / (double(kLargestSize) - 8));
     }
     return step;
   }
 
-  // The finer of both directions' steps.
+  // The step that keeps the predicted error within `aim`. The direction with the smaller epsilon does not decide the
+  // answer, so its error may be a part of the difference.
   double step_with(double aim) {
+    double largest = 1e-4;
+    for (const auto& plan : plans_) largest = std::max(largest, plan.saddle.epsilon);
     double step = kInfinity;
     for (const auto& plan : plans_) {
       const double theta = plan.saddle.theta;
-      const double rise =
-          question_.delta ? aim * theta * std::max(plan.saddle.epsilon, 1e-4) : std::min(aim * 4, 1e-4);
+      double rise = std::min(aim * 4, 1e-4);
+      if (question_.delta) rise = theta * std::max(aim * largest, 0.2 * (largest - plan.saddle.epsilon));
       step = std::min(step, step_for(members_, plan.direction, theta, rise));
     }
     return step;
@@ -292,7 +297,7 @@ class PldRun {
     double step = step_with(aim);
     const auto length = [&](double h) {
       double longest = 0;
-      for (const auto& plan : plans_) longest = std::max(longest, (plan.reach.high - plan.reach.low) / h);
+      for (const auto& plan : plans_) longest = std::max(longest, plan.extent.length / h);
       return longest;
     };
     if (may_relax && length(step) > double(kFineSize)) {
@@ -317,14 +322,22 @@ class PldRun {
       }
     }
     Bracket bracket;
+    outside_ = false;
     for (std::size_t d = 0; d < plans_.size(); ++d) {
-      const LossWindow window = window_of(plans_[d], step);
+      const LossWindow window = window_of(plans_[d].extent, step);
       const ComposedLoss above(upper[d], window, ComposedLoss::Bound::upper);
       const ComposedLoss below(lower[d], window, ComposedLoss::Bound::lower);
-      bracket.upper = std::max(bracket.upper, question_.delta ? above.epsilon(*question_.delta)
-                                                              : above.delta(*question_.epsilon));
-      bracket.lower = std::max(bracket.lower, question_.delta ? below.epsilon(*question_.delta)
-                                                              : below.delta(*question_.epsilon));
+      if (question_.delta) {
+        const double epsilon = above.epsilon(*question_.delta);
+        // At either end of the window the answer is a bound, but a better one lies outside.
+        const bool at_end = !std::isfinite(epsilon) || (epsilon > 0 && epsilon <= window.low + 2 * step);
+        if (epsilon > bracket.upper) outside_ = at_end;
+        bracket.upper = std::max(bracket.upper, epsilon);
+        bracket.lower = std::max(bracket.lower, below.epsilon(*question_.delta));
+      } else {
+        bracket.upper = std::max(bracket.upper, above.delta(*question_.epsilon));
+        bracket.lower = std::max(bracket.lower, below.delta(*question_.epsilon));
+      }
     }
     return bracket;
   }
@@ -334,15 +347,38 @@ class PldRun {
   std::vector<Plan> plans_;
   bool both_ = false;
   double tail_ = 0;
+  double uses_ = 0;
+  double margin_ = 1;
+  bool outside_ = false;
 };
+
+// Next to no noise: epsilon is in the thousands, and that of the same noise without sampling bounds it.
+Result<Bracket> unsampled_bracket(SplitContent content, Neighbouring neighbouring, const Question& question) {
+  for (auto& mechanism : content.mechanisms) {
+    if (mechanism.noise == Noise::laplace) {
+      return error(fmt::format("The noise multiplier {} is below {}, too small for the PLD accountant.",
+                               mechanism.noise_multiplier, kSmallestNoise));
+    }
+    mechanism.sample_rate = 1;
+  }
+  const double mu = *exact_mu(content, neighbouring);
+  const auto upper =
+      question.delta ? gdp_epsilon(mu, *question.delta) : Result<double>(gdp_delta(mu, *question.epsilon));
+  if (!upper) return upper.error();
+  return Bracket{*upper, 0};
+}
 
 Result<Bracket> price(const SplitContent& content, Neighbouring neighbouring, const Question& question) {
   if (!content.selections.empty()) {
-    return error("Private selection has no privacy loss distribution here; the PLD accountant cannot price it. Use RDP.");
+    return error(
+        "Private selection has no privacy loss distribution here; the PLD accountant cannot price it. Use "
+        "RDP.");
   }
   for (const auto& mechanism : content.mechanisms) {
-    if (mechanism.noise == Noise::laplace && neighbouring == Neighbouring::replace_one && mechanism.sample_rate < 1) {
-      return error("Subsampled Laplace noise is priced under add-remove neighbours only, not under replace-one.");
+    if (mechanism.noise == Noise::laplace && neighbouring == Neighbouring::replace_one &&
+        mechanism.sample_rate < 1) {
+      return error(
+          "Subsampled Laplace noise is priced under add-remove neighbours only, not under replace-one.");
     }
   }
   if (const auto mu = exact_mu(content, neighbouring)) {
@@ -357,6 +393,10 @@ Result<Bracket> price(const SplitContent& content, Neighbouring neighbouring, co
         question.delta ? one_step_epsilon(pair, *question.delta) : one_step_delta(pair, *question.epsilon);
     return Bracket{value, value};
   }
+  const auto smallest =
+      std::min_element(content.mechanisms.begin(), content.mechanisms.end(),
+                       [](const auto& a, const auto& b) { return a.noise_multiplier < b.noise_multiplier; });
+  if (smallest->noise_multiplier < kSmallestNoise) return unsampled_bracket(content, neighbouring, question);
   return PldRun(content, neighbouring, question).solve();
 }
 
@@ -377,8 +417,8 @@ Result<EpsilonAnswer> epsilon_pld(const Events& events, double delta) {
     answer.epsilon_lower = std::max(answer.epsilon_lower, bracket->lower);
   }
   if (answer.epsilon > 0 && answer.epsilon - answer.epsilon_lower > 2 * kAccept * answer.epsilon) {
-    answer.note = fmt::format("wide bracket: the true epsilon lies between {:.6g} and {:.6g}", answer.epsilon_lower,
-                              answer.epsilon);
+    answer.note = fmt::format("wide bracket: the true epsilon lies between {:.6g} and {:.6g}",
+                              answer.epsilon_lower, answer.epsilon);
   }
   return answer;
 }

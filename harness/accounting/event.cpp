@@ -1,8 +1,7 @@
 #include "harness/accounting/event.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
+#include <fmt/format.h>
 #include <optional>
 #include <utility>
 
@@ -36,7 +35,8 @@ Result<double> get_rate(const json::object& object, const std::string& where, bo
   auto rate = get_double(object, "sample_rate", where);
   if (!rate) return rate.error();
   if (!(*rate > 0 && *rate <= 1)) {
-    return error(fmt::format("{} is {}; a sampling rate must lie in (0, 1].", at(where, "sample_rate"), *rate));
+    return error(
+        fmt::format("{} is {}; a sampling rate must lie in (0, 1].", at(where, "sample_rate"), *rate));
   }
   return rate;
 }
@@ -56,8 +56,8 @@ Result<std::int64_t> get_count(const json::object& object, const std::string& wh
   auto count = get_int(object, "count", where);
   if (!count) return count.error();
   if (*count < 1 || *count > kMaxCount) {
-    return error(fmt::format("{} is {}; a count must be a whole number from 1 to {}.", at(where, "count"), *count,
-                             kMaxCount));
+    return error(fmt::format("{} is {}; a count must be a whole number from 1 to {}.", at(where, "count"),
+                             *count, kMaxCount));
   }
   return count;
 }
@@ -74,7 +74,8 @@ Result<Noise> get_noise_kind(const json::object& object, const std::string& wher
 Result<Release> release_from_json(const json::value& value, const std::string& where) {
   if (!value.is_object()) return error(where + " must be an object such as {\"noise_multiplier\": 1.0}.");
   const auto& object = value.get_object();
-  if (auto ok = only_keys(object, {"noise_multiplier", "count", "noise", "purpose"}, where); !ok) return ok.error();
+  if (auto ok = only_keys(object, {"noise_multiplier", "count", "noise", "purpose"}, where); !ok)
+    return ok.error();
   const auto noise = get_noise(object, where);
   if (!noise) return noise.error();
   const auto count = get_count(object, where);
@@ -92,16 +93,18 @@ Result<Release> release_from_json(const json::value& value, const std::string& w
 
 Result<Event> event_at_depth(const json::value& value, const std::string& where, int depth);
 
-Result<const json::array*> get_array(const json::object& object, std::string_view key, const std::string& where) {
+Result<const json::array*> get_array(const json::object& object, std::string_view key,
+                                     const std::string& where) {
   const auto* found = object.if_contains(key);
   if (found == nullptr) return error(at(where, key) + " is missing.");
   if (!found->is_array()) return error(at(where, key) + " must be a list.");
   return &found->get_array();
 }
 
-Result<std::vector<Event>> events_list(const json::object& object, std::string_view key, const std::string& where,
-                                       int depth) {
-  if (depth > kMaxNesting) return error(fmt::format("{}: events are nested more than {} deep.", where, kMaxNesting));
+Result<std::vector<Event>> events_list(const json::object& object, std::string_view key,
+                                       const std::string& where, int depth) {
+  if (depth > kMaxNesting)
+    return error(fmt::format("{}: events are nested more than {} deep.", where, kMaxNesting));
   const auto list = get_array(object, key, where);
   if (!list) return list.error();
   std::vector<Event> events;
@@ -138,7 +141,8 @@ Result<Event> batch_from_json(const json::object& object, const std::string& whe
   if (!count) return count.error();
   const auto list = get_array(object, "releases", where);
   if (!list) return list.error();
-  if ((*list)->empty()) return error(at(where, "releases") + " is empty; a batch needs at least one release.");
+  if ((*list)->empty())
+    return error(at(where, "releases") + " is empty; a batch needs at least one release.");
   Batch batch{*rate, {}, *count};
   for (std::size_t i = 0; i < (*list)->size(); ++i) {
     auto release = release_from_json((**list)[i], fmt::format("{}: releases[{}]", where, i));
@@ -158,7 +162,8 @@ Result<Event> repeat_from_json(const json::object& object, const std::string& wh
 }
 
 Result<Event> selection_from_json(const json::object& object, const std::string& where, int depth) {
-  if (auto ok = only_keys(object, {"type", "distribution", "eta", "mean", "gamma", "base", "split"}, where); !ok) {
+  if (auto ok = only_keys(object, {"type", "distribution", "eta", "mean", "gamma", "base", "split"}, where);
+      !ok) {
     return ok.error();
   }
   auto name = get_string(object, "distribution", where);
@@ -175,8 +180,8 @@ Result<Event> selection_from_json(const json::object& object, const std::string&
   } else if (*name == "liu-talwar") {
     selection.distribution = Distribution::liu_talwar;
   } else if (*name != "truncated-negative-binomial") {
-    const std::vector<std::string> names = {"geometric", "logarithmic", "truncated-negative-binomial", "poisson",
-                                            "liu-talwar"};
+    const std::vector<std::string> names = {"geometric", "logarithmic", "truncated-negative-binomial",
+                                            "poisson", "liu-talwar"};
     return error(fmt::format("{} is '{}'; valid distributions are {}.{}", at(where, "distribution"), *name,
                              join(names, ", "), did_you_mean(*name, names)));
   }
@@ -188,12 +193,13 @@ Result<Event> selection_from_json(const json::object& object, const std::string&
       return error(fmt::format("{} is {}; the shape must be greater than -1.", at(where, "eta"), *eta));
     }
     if (implied_eta && *implied_eta != *eta) {
-      return error(fmt::format("{} is {}, but the distribution '{}' has eta {}.", at(where, "eta"), *eta, *name,
-                               *implied_eta));
+      return error(fmt::format("{} is {}, but the distribution '{}' has eta {}.", at(where, "eta"), *eta,
+                               *name, *implied_eta));
     }
     selection.eta = *eta;
   } else if (is_tnb) {
-    if (!implied_eta) return error(at(where, "eta") + " is missing; the truncated negative binomial needs a shape.");
+    if (!implied_eta)
+      return error(at(where, "eta") + " is missing; the truncated negative binomial needs a shape.");
     selection.eta = *implied_eta;
   }
   const bool has_mean = object.contains("mean");
@@ -211,16 +217,17 @@ Result<Event> selection_from_json(const json::object& object, const std::string&
     }
     const double mean = mean_from_gamma(selection.eta, *gamma);
     if (has_mean && !(std::abs(mean / selection.mean - 1) < 1e-6)) {
-      return error(fmt::format("{} is {}, which means {} runs on average, but 'mean' is {}; give one of the two.",
-                               at(where, "gamma"), *gamma, mean, selection.mean));
+      return error(
+          fmt::format("{} is {}, which means {} runs on average, but 'mean' is {}; give one of the two.",
+                      at(where, "gamma"), *gamma, mean, selection.mean));
     }
     if (!has_mean) selection.mean = mean;
   }
   if (!has_mean && !has_gamma) return error(at(where, "mean") + " is missing: the mean number of runs.");
   const double smallest = selection.distribution == Distribution::poisson ? 0.0 : 1.0;
   if (!(selection.mean >= smallest && selection.mean > 0 && selection.mean <= 1e9)) {
-    return error(fmt::format("{} is {}; the mean number of runs must be {} and at most 1e9.", at(where, "mean"),
-                             selection.mean, smallest == 0 ? "positive" : "at least 1"));
+    return error(fmt::format("{} is {}; the mean number of runs must be {} and at most 1e9.",
+                             at(where, "mean"), selection.mean, smallest == 0 ? "positive" : "at least 1"));
   }
   auto base = events_list(object, "base", where, depth + 1);
   if (!base) return base.error();
@@ -243,8 +250,8 @@ Result<Event> event_of_type(const json::object& object, const std::string& type,
     if (!reason) return reason.error();
     return Event{NotAccountable{*reason}, {}};
   }
-  const std::vector<std::string> types = {"poisson-gaussian", "gaussian", "laplace", "batch", "repeat", "selection",
-                                          "not-accountable"};
+  const std::vector<std::string> types = {"poisson-gaussian", "gaussian",  "laplace",        "batch",
+                                          "repeat",           "selection", "not-accountable"};
   return error(fmt::format("{} is '{}'; valid types are {}.{}", at(where, "type"), type, join(types, ", "),
                            did_you_mean(type, types)));
 }
@@ -271,8 +278,8 @@ json::array list_to_json(const std::vector<Event>& events) {
 }
 
 json::object batch_to_json(const Batch& batch) {
-  if (batch.releases.size() == 1 && batch.releases[0].count == 1 && batch.releases[0].noise == Noise::gaussian &&
-      batch.releases[0].purpose.empty()) {
+  if (batch.releases.size() == 1 && batch.releases[0].count == 1 &&
+      batch.releases[0].noise == Noise::gaussian && batch.releases[0].purpose.empty()) {
     return {{"type", "poisson-gaussian"},
             {"sample_rate", batch.sample_rate},
             {"noise_multiplier", batch.releases[0].noise_multiplier},
@@ -285,18 +292,24 @@ json::object batch_to_json(const Batch& batch) {
     if (!release.purpose.empty()) object["purpose"] = release.purpose;
     releases.push_back(std::move(object));
   }
-  return {{"type", "batch"}, {"sample_rate", batch.sample_rate}, {"releases", releases}, {"count", batch.count}};
+  return {
+      {"type", "batch"}, {"sample_rate", batch.sample_rate}, {"releases", releases}, {"count", batch.count}};
 }
 
 json::object selection_to_json(const Selection& selection) {
-  json::object object{{"type", "selection"}, {"mean", selection.mean}, {"base", list_to_json(selection.base)}};
+  json::object object{
+      {"type", "selection"}, {"mean", selection.mean}, {"base", list_to_json(selection.base)}};
   switch (selection.distribution) {
     case Selection::Distribution::truncated_negative_binomial:
       object["distribution"] = "truncated-negative-binomial";
       object["eta"] = selection.eta;
       break;
-    case Selection::Distribution::poisson: object["distribution"] = "poisson"; break;
-    case Selection::Distribution::liu_talwar: object["distribution"] = "liu-talwar"; break;
+    case Selection::Distribution::poisson:
+      object["distribution"] = "poisson";
+      break;
+    case Selection::Distribution::liu_talwar:
+      object["distribution"] = "liu-talwar";
+      break;
   }
   return object;
 }

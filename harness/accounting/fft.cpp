@@ -12,7 +12,9 @@ namespace {
 
 inline Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
 inline Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
-inline Complex operator*(Complex a, Complex b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+inline Complex operator*(Complex a, Complex b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
 inline Complex conj(Complex a) { return {a.re, -a.im}; }
 inline Complex times_i(Complex a) { return {-a.im, a.re}; }
 
@@ -24,8 +26,8 @@ RealFft::RealFft(std::size_t size) : size_(size), roots_(size / 2), work_(size /
   for (std::size_t k = 0; k < size / 2; ++k) {
     const std::size_t folded = k <= size / 4 ? k : size / 2 - k;
     const bool swapped = folded > size / 8;
-    const double angle =
-        2 * std::numbers::pi * static_cast<double>(swapped ? size / 4 - folded : folded) / static_cast<double>(size);
+    const double angle = 2 * std::numbers::pi * static_cast<double>(swapped ? size / 4 - folded : folded) /
+                         static_cast<double>(size);
     double cosine = std::cos(angle);
     double sine = std::sin(angle);
     if (swapped) std::swap(cosine, sine);

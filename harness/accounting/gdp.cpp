@@ -1,9 +1,8 @@
 #include "harness/accounting/gdp.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <numbers>
 
@@ -29,7 +28,8 @@ double solve_from_above(double low, double high, const F& meets) {
 Result<double> clt_mu(const SplitContent& content, Neighbouring neighbouring) {
   double square = 0;
   for (const auto& mechanism : content.mechanisms) {
-    if (mechanism.noise != Noise::gaussian) return error("The GDP accountant prices Gaussian noise only, not Laplace.");
+    if (mechanism.noise != Noise::gaussian)
+      return error("The GDP accountant prices Gaussian noise only, not Laplace.");
     const double q = mechanism.sample_rate;
     const double inverse = 1 / (mechanism.noise_multiplier * mechanism.noise_multiplier);
     const bool replace = neighbouring == Neighbouring::replace_one;

@@ -14,19 +14,11 @@ constexpr double kReach = 9.5;  // standard deviations beyond the extreme means:
 
 double log_normal_density(double z) { return -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi); }
 
-std::vector<LossNode> gaussian_nodes(const LossPair& pair, double lowest, double highest) {
+std::vector<LossNode> gaussian_nodes(const LossPair& pair, double from, double to) {
   const double sigma = pair.sigma();
   const double q = pair.rate();
-  // Tilting by e^{aL} moves the mean to at most a (add/remove) or between 1 - 2a and 2a - 1 (replace one).
-  double from = std::min(0.0, lowest);
-  double to = std::max(2.0, highest);
-  if (pair.symmetric()) {
-    from = std::min(-3.0, 2 * lowest - 1);
-    to = std::max(3.0, 2 * highest - 1);
-  }
-  from -= kReach * sigma;
-  to += kReach * sigma;
-  const double step = sigma * std::min(0.4, 0.5 * sigma);
+  // At q = 1 the loss is linear and only the Gaussian's own decay limits the step.
+  const double step = sigma * (q == 1 ? 0.4 : std::min(0.4, 0.5 * sigma));
   const auto count = static_cast<std::size_t>(std::ceil((to - from) / step)) + 1;
   std::vector<LossNode> nodes(count);
   const double log_step = std::log(step / sigma);
@@ -100,8 +92,25 @@ double log_convex_part(double order, const LossNode& node) {
 }  // namespace
 
 std::vector<LossNode> loss_nodes(const LossPair& pair, double lowest, double highest) {
-  return pair.noise() == Noise::gaussian ? gaussian_nodes(pair, lowest, highest)
-                                         : laplace_nodes(pair, lowest, highest);
+  if (pair.noise() == Noise::laplace) return laplace_nodes(pair, lowest, highest);
+  // Tilting by e^{aL} moves the mean to at most a (add/remove) or between 1 - 2a and 2a - 1 (replace one).
+  const double margin = kReach * pair.sigma();
+  if (pair.symmetric()) {
+    return gaussian_nodes(pair, std::min(-3.0, 2 * lowest - 1) - margin,
+                          std::max(3.0, 2 * highest - 1) + margin);
+  }
+  return gaussian_nodes(pair, std::min(0.0, lowest) - margin, std::max(2.0, highest) + margin);
+}
+
+std::vector<LossNode> central_nodes(const LossPair& pair, double below, double above) {
+  if (pair.noise() == Noise::laplace) return laplace_nodes(pair, -8, 8);
+  const double from = pair.q_lower_point(below);
+  const double to = pair.p_upper_point(above);
+  auto nodes = gaussian_nodes(pair, from, to + 2 * pair.sigma());
+  const double bottom = pair.loss(from);
+  const double top = pair.loss(to);
+  for (auto& node : nodes) node.loss = std::clamp(node.loss, bottom, top);
+  return nodes;
 }
 
 double log_moment(const std::vector<LossNode>& nodes, double order) {

@@ -18,6 +18,9 @@ struct LossNode {
 
 // Nodes good for every order a in [lowest, highest].
 std::vector<LossNode> loss_nodes(const LossPair& pair, double lowest, double highest);
+// Nodes on the part of the line where P keeps all but `above` and Q all but `below`, for planning at any order; losses
+// are capped at those two points, or the far tail would decide the moments of high order.
+std::vector<LossNode> central_nodes(const LossPair& pair, double below, double above);
 
 // log E_Q[e^{a L}] = (a - 1) D_a(P || Q), a > 1 or a < 0, relative to its own size (E_Q[e^L] = 1 is used on paper).
 double log_moment(const std::vector<LossNode>& nodes, double order);

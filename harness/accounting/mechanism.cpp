@@ -1,9 +1,8 @@
 #include "harness/accounting/mechanism.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -24,9 +23,10 @@ SplitContent& content_of(Contents& contents, const std::string& split) {
 }
 
 Error too_many() {
-  return error(fmt::format("The events hold more than {} releases on sampled batches, more than the accountants "
-                           "price; give fewer, or a smaller count.",
-                           kMaxMechanisms));
+  return error(
+      fmt::format("The events hold more than {} releases on sampled batches, more than the accountants "
+                  "price; give fewer, or a smaller count.",
+                  kMaxMechanisms));
 }
 
 // Counts stay small enough that sums and products of two fit an int64.
@@ -59,7 +59,8 @@ Result<void> add_batch(SplitContent& content, const Batch& batch, std::int64_t r
                                         [](const Release& r) { return r.noise == Noise::gaussian; });
   if (all_gaussian) {
     if (batch.releases.size() == 1 && batch.releases[0].count == 1) {
-      content.mechanisms.push_back({Noise::gaussian, batch.sample_rate, batch.releases[0].noise_multiplier, *count});
+      content.mechanisms.push_back(
+          {Noise::gaussian, batch.sample_rate, batch.releases[0].noise_multiplier, *count});
       return {};
     }
     double precision = 0;
@@ -72,8 +73,10 @@ Result<void> add_batch(SplitContent& content, const Batch& batch, std::int64_t r
   }
   if (batch.sample_rate < 1 && (batch.releases.size() > 1 || batch.releases[0].count > 1)) {
     return error(
-        "A sampled batch holds several releases that are not all Gaussian; they share the batch's sampling coin and "
-        "no accountant here folds Laplace noise, so use Gaussian noise for all of them, or a batch for each.");
+        "A sampled batch holds several releases that are not all Gaussian; they share the batch's sampling "
+        "coin and "
+        "no accountant here folds Laplace noise, so use Gaussian noise for all of them, or a batch for "
+        "each.");
   }
   for (const auto& release : batch.releases) {
     const auto all = times(*count, release.count);
@@ -87,8 +90,8 @@ void merge_equal(SplitContent& content) {
   std::map<std::tuple<Noise, double, double>, std::size_t> seen;
   std::vector<Mechanism> merged;
   for (const auto& mechanism : content.mechanisms) {
-    const auto [place, is_new] = seen.try_emplace(
-        {mechanism.noise, mechanism.sample_rate, mechanism.noise_multiplier}, merged.size());
+    const auto [place, is_new] =
+        seen.try_emplace({mechanism.noise, mechanism.sample_rate, mechanism.noise_multiplier}, merged.size());
     if (is_new) {
       merged.push_back(mechanism);
     } else {
@@ -97,7 +100,8 @@ void merge_equal(SplitContent& content) {
   }
   // A canonical order makes every answer independent of the order of the events.
   std::sort(merged.begin(), merged.end(), [](const Mechanism& a, const Mechanism& b) {
-    return std::tie(a.noise, a.sample_rate, a.noise_multiplier) < std::tie(b.noise, b.sample_rate, b.noise_multiplier);
+    return std::tie(a.noise, a.sample_rate, a.noise_multiplier) <
+           std::tie(b.noise, b.sample_rate, b.noise_multiplier);
   });
   content.mechanisms = std::move(merged);
 }

@@ -18,7 +18,6 @@ struct Tilted {
   std::vector<double> mass;   // folded onto the window, sums to 1
   double log_normaliser = 0;  // log sum of mass e^{theta l}
   double log_up = 0;          // log of the same with theta + up_rate, over the normaliser
-  double log_down = 0;        // with theta - down_rate
 };
 
 // Exponential of an arithmetic sequence by products, restarted often enough to stay at rounding level.
@@ -52,30 +51,26 @@ Tilted tilt(const DiscreteLoss& loss, const LossWindow& window) {
   const double reference = from_top ? loss.first + loss.step * static_cast<double>(count - 1) : loss.first;
   double sum = 0;
   double up = 0;
-  double down = 0;
   const std::size_t mask = window.size - 1;
-  const auto add = [&](std::size_t i, double at_theta, double at_up, double at_down) {
+  const auto add = [&](std::size_t i, double at_theta, double at_up) {
     const double mass = loss.mass[i] * at_theta;
     sum += mass;
     up += mass * at_up;
-    down += mass * at_down;
     tilted.mass[i & mask] += mass;
   };
   if (from_top) {
     for (std::size_t i = 0; i < count; ++i) {
       const double offset = loss.step * (static_cast<double>(i) - static_cast<double>(count - 1));
-      add(i, std::exp(window.theta * offset), std::exp(window.up_rate * offset), std::exp(-window.down_rate * offset));
+      add(i, std::exp(window.theta * offset), std::exp(window.up_rate * offset));
     }
   } else {
     ExpSequence theta(window.theta, loss.step);
     ExpSequence upward(window.up_rate, loss.step);
-    ExpSequence downward(-window.down_rate, loss.step);
-    for (std::size_t i = 0; i < count; ++i) add(i, theta.next(), upward.next(), downward.next());
+    for (std::size_t i = 0; i < count; ++i) add(i, theta.next(), upward.next());
   }
   for (auto& mass : tilted.mass) mass /= sum;
   tilted.log_normaliser = std::log(sum) + window.theta * reference;
   tilted.log_up = std::log(up / sum) + window.up_rate * reference;
-  tilted.log_down = std::log(down / sum) - window.down_rate * reference;
   return tilted;
 }
 
@@ -112,7 +107,6 @@ void ComposedLoss::invert(const std::vector<LossTerm>& terms, const LossWindow& 
   step_ = terms.front().loss.step;
   double log_normaliser = 0;
   double log_up = 0;
-  double log_down = 0;
   double origin = 0;
   double uses = 0;
   double infinite = 0;
@@ -122,7 +116,6 @@ void ComposedLoss::invert(const std::vector<LossTerm>& terms, const LossWindow& 
     const Tilted tilted = tilt(term.loss, window);
     log_normaliser += count * tilted.log_normaliser;
     log_up += count * tilted.log_up;
-    log_down += count * tilted.log_down;
     origin += count * term.loss.first;
     uses += count;
     infinite += count * term.loss.infinite;
@@ -148,7 +141,9 @@ void ComposedLoss::invert(const std::vector<LossTerm>& terms, const LossWindow& 
   first_ = origin + static_cast<double>(start) * step_;
   const double last = first_ + static_cast<double>(size - 1) * step_;
   const double beyond = std::min(1.0, std::exp(log_up - window.up_rate * last));
-  const double before = std::min(1.0, std::exp(log_down + window.down_rate * first_));
+  // Mass p at a loss l below the window comes in at l + W with weight p e^{theta l} e^{-theta (l + W)}.
+  const double length = window.theta * step_ * static_cast<double>(size);
+  const double from_below = 1 / std::expm1(length);
   const bool upper = bound_ == Bound::upper;
   // All sums are relative to e^{-theta (l - first)}, so that nothing overflows; log_scale restores the size.
   log_scale_ = log_normaliser - window.theta * first_;
@@ -161,7 +156,7 @@ void ComposedLoss::invert(const std::vector<LossTerm>& terms, const LossWindow& 
   const double rise = -std::expm1(-step_);
   const double theta_step = window.theta * step_;
   const double kernel = 1 / std::expm1(theta_step) - 1 / std::expm1(theta_step + step_);
-  double above = 0;    // sum over i > j of mass_i (1 - e^{l_j - l_i})
+  double above = 0;     // sum over i > j of mass_i (1 - e^{l_j - l_i})
   double weighted = 0;  // sum over i >= j of mass_i e^{-(l_i - l_j)}
   for (std::size_t j = size; j-- > 0;) {
     const double shrink = std::exp(-theta_step * static_cast<double>(j));
@@ -172,11 +167,12 @@ void ComposedLoss::invert(const std::vector<LossTerm>& terms, const LossWindow& 
       const double tail = beyond * std::exp(-theta_step * static_cast<double>(size - 1));
       delta_[j] = above + error + tail;
     } else {
-      delta_[j] = above - error - shrink * (beyond + before);
+      delta_[j] = above - error - shrink * beyond;
     }
-    if (j == size / 2) relative_error_ = (error + shrink * (beyond + before)) / std::max(above, 1e-300);
+    if (j == size / 2) relative_error_ = (error + shrink * beyond) / std::max(above, 1e-300);
   }
-  constant_ = upper ? infinite : -slack;
+  // A lower loss with slack s may hold 1 + s of mass, so that the slack of n uses grows to n s e^{n s}.
+  constant_ = upper ? infinite : -slack * std::exp(std::min(slack, 100.0)) - from_below;
   // delta falls with epsilon, so a bound at one point bounds the points on the one side of it.
   if (upper) {
     for (std::size_t j = 1; j < size; ++j) delta_[j] = std::min(delta_[j], delta_[j - 1]);

@@ -20,10 +20,9 @@ struct LossTerm {
 };
 
 struct LossWindow {
-  double theta = 1;  // tilt, > 0
-  double low = 0;    // lowest loss of interest
-  double up_rate = 1;    // exponents for the two Chernoff bounds, relative to theta
-  double down_rate = 1;
+  double theta = 1;      // tilt, > 0
+  double low = 0;        // lowest loss of interest
+  double up_rate = 1;    // Chernoff exponent for the losses above the window, beyond theta
   std::size_t size = 0;  // lattice points, a power of two
 };
 
@@ -46,9 +45,9 @@ class ComposedLoss {
   Bound bound_;
   double first_ = 0;
   double step_ = 0;
-  double constant_ = 0;         // infinite mass (upper), minus the slack (lower)
-  double log_scale_ = 0;        // tilted sums times e^{log_scale_} are masses
-  std::vector<double> delta_;   // at the lattice points
+  double constant_ = 0;        // infinite mass (upper), minus the slack (lower)
+  double log_scale_ = 0;       // tilted sums times e^{log_scale_} are masses
+  std::vector<double> delta_;  // at the lattice points
   double relative_error_ = 0;
 };
 

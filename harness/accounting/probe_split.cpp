@@ -1,7 +1,6 @@
 // HyFreeDP's split of one budget between gradients and loss probes. See ProbeSplitRequest and this room's README.
-#include <fmt/format.h>
-
 #include <cmath>
+#include <fmt/format.h>
 #include <utility>
 
 #include "harness/accounting/accountant.h"
@@ -31,10 +30,12 @@ Result<void> check(const ProbeSplitRequest& request) {
     return error(fmt::format("The sampling rate is {}; it must lie in (0, 1].", request.sample_rate));
   }
   if (!(request.probe_sample_rate >= 0 && request.probe_sample_rate <= 1)) {
-    return error(fmt::format("The probe sampling rate is {}; it must lie in (0, 1], or be 0 for that of the gradient.",
-                             request.probe_sample_rate));
+    return error(
+        fmt::format("The probe sampling rate is {}; it must lie in (0, 1], or be 0 for that of the gradient.",
+                    request.probe_sample_rate));
   }
-  if (request.steps < 1) return error(fmt::format("The number of steps is {}; it must be at least 1.", request.steps));
+  if (request.steps < 1)
+    return error(fmt::format("The number of steps is {}; it must be at least 1.", request.steps));
   if (request.interval < 1) {
     return error(fmt::format("The probe interval is {}; it must be at least 1 step.", request.interval));
   }
@@ -42,8 +43,9 @@ Result<void> check(const ProbeSplitRequest& request) {
     return error(fmt::format("A probe has {} losses; it must have at least 1.", request.points));
   }
   if (!(request.gamma > 1) || !std::isfinite(request.gamma)) {
-    return error(fmt::format("gamma is {}; it must be greater than 1, or the gradients leave nothing for the probes.",
-                             request.gamma));
+    return error(
+        fmt::format("gamma is {}; it must be greater than 1, or the gradients leave nothing for the probes.",
+                    request.gamma));
   }
   return {};
 }
@@ -57,14 +59,19 @@ Event probes_alone(const ProbeSplitRequest& request, double sigma_l) {
 }
 
 // The noise of the losses that completes sigma_g, as each mode has it.
-Result<Calibration> loss_noise(const ProbeSplitRequest& request, double sigma_g, const std::string& accountant,
-                               const std::vector<double>& orders, double tolerance) {
-  const auto price = [&](const Events& events) { return epsilon_by(accountant, events, request.delta, orders); };
+Result<Calibration> loss_noise(const ProbeSplitRequest& request, double sigma_g,
+                               const std::string& accountant, const std::vector<double>& orders,
+                               double tolerance) {
+  const auto price = [&](const Events& events) {
+    return epsilon_by(accountant, events, request.delta, orders);
+  };
   if (request.mode == ProbeAccounting::paper_appendix) {
     const auto gradients = price(gradient_events(request, sigma_g));
     if (!gradients) return gradients.error();
     auto found = search_noise(
-        [&](double noise) { return price({Neighbouring::add_remove, {probes_alone(request, noise)}}); },
+        [&](double noise) {
+          return price({Neighbouring::add_remove, {probes_alone(request, noise)}});
+        },
         request.epsilon - gradients->epsilon, tolerance);
     if (found) found->answer.epsilon += gradients->epsilon;
     return found;
@@ -105,7 +112,9 @@ Result<ProbeSplit> split_budget(const ProbeSplitRequest& request) {
   if (!tolerance) return tolerance.error();
   const auto& orders = request.orders.empty() ? default_orders() : request.orders;
   const auto alone = search_noise(
-      [&](double noise) { return epsilon_by(accountant, gradient_events(request, noise), request.delta, orders); },
+      [&](double noise) {
+        return epsilon_by(accountant, gradient_events(request, noise), request.delta, orders);
+      },
       request.epsilon, *tolerance);
   if (!alone) return in_context("Noise of the gradients", alone.error());
   ProbeSplit split;

@@ -1,9 +1,8 @@
 #include "harness/accounting/rdp.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 
 #include "harness/accounting/loss_moments.h"
@@ -14,6 +13,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargestSummedOrder = 20000;
+constexpr double kSmallestQuadratureNoise = 0.02;
 
 // log sum_{k>=2} C(a,k) (1-q)^(a-k) q^k (e^{k(k-1)/(2 sigma^2)} - 1): all terms positive, so nothing cancels.
 double log_binomial_excess(double q, double sigma, int order) {
@@ -57,8 +57,8 @@ Candidate best_order(const SplitContent& content, Neighbouring neighbouring, dou
                      const std::vector<double>& sorted, Conversion conversion) {
   Candidate best;
   const auto consider = [&](std::size_t i) {
-    const double epsilon =
-        epsilon_from_renyi(curve_at(content.mechanisms, neighbouring, sorted[i]), sorted[i], delta, conversion);
+    const double epsilon = epsilon_from_renyi(curve_at(content.mechanisms, neighbouring, sorted[i]),
+                                              sorted[i], delta, conversion);
     if (epsilon < best.epsilon) best = {epsilon, sorted[i], i};
   };
   constexpr std::size_t kStride = 12;
@@ -106,8 +106,10 @@ Result<Candidate> price(const SplitContent& content, Neighbouring neighbouring, 
 
 Result<void> check_rdp(const SplitContent& content, Neighbouring neighbouring) {
   for (const auto& mechanism : content.mechanisms) {
-    if (mechanism.noise == Noise::laplace && mechanism.sample_rate < 1 && neighbouring == Neighbouring::replace_one) {
-      return error("Subsampled Laplace noise is priced under add-remove neighbours only, not under replace-one.");
+    if (mechanism.noise == Noise::laplace && mechanism.sample_rate < 1 &&
+        neighbouring == Neighbouring::replace_one) {
+      return error(
+          "Subsampled Laplace noise is priced under add-remove neighbours only, not under replace-one.");
     }
   }
   for (const auto& selection : content.selections) {
@@ -133,6 +135,9 @@ double renyi_divergence(const Mechanism& mechanism, Neighbouring neighbouring, d
     if (!replace && alpha == std::floor(alpha) && alpha <= kLargestSummedOrder) {
       return log1p_exp(log_binomial_excess(q, sigma, static_cast<int>(alpha))) / (alpha - 1);
     }
+    if (sigma < kSmallestQuadratureNoise) {  // too many nodes; subsampling only lowers the divergence
+      return (replace ? 4 : 1) * alpha / (2 * sigma * sigma);
+    }
     const LossPair pair(mechanism, neighbouring);
     return log_moment(loss_nodes(pair, 1, alpha), alpha) / (alpha - 1);
   }
@@ -152,7 +157,8 @@ double epsilon_from_renyi(double divergence, double alpha, double delta, Convers
   return std::max(0.0, epsilon);
 }
 
-double delta_from_renyi(const std::vector<double>& divergences, const std::vector<double>& orders, double epsilon) {
+double delta_from_renyi(const std::vector<double>& divergences, const std::vector<double>& orders,
+                        double epsilon) {
   double log_delta = 0;
   for (std::size_t i = 0; i < orders.size(); ++i) {
     const double alpha = orders[i];
@@ -166,11 +172,13 @@ double delta_from_renyi(const std::vector<double>& divergences, const std::vecto
 Result<std::vector<double>> renyi_curve(const SplitContent& content, Neighbouring neighbouring,
                                         const std::vector<double>& orders) {
   std::vector<double> curve(orders.size());
-  for (std::size_t i = 0; i < orders.size(); ++i) curve[i] = curve_at(content.mechanisms, neighbouring, orders[i]);
+  for (std::size_t i = 0; i < orders.size(); ++i)
+    curve[i] = curve_at(content.mechanisms, neighbouring, orders[i]);
   for (const auto& item : content.selections) {
     if (is_liu_talwar(item)) {
       return error(
-          "Liu-Talwar selection gives one (epsilon, delta) statement and no Renyi curve, so it is priced alone only; "
+          "Liu-Talwar selection gives one (epsilon, delta) statement and no Renyi curve, so it is priced "
+          "alone only; "
           "use the geometric, logarithmic or Poisson distribution to compose it with other events.");
     }
     const auto base = renyi_curve(item.base, neighbouring, orders);
@@ -199,7 +207,8 @@ Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta, const std:
   if (!(delta > 0 && delta < 1)) return error(fmt::format("Delta is {}; it must lie in (0, 1).", delta));
   if (orders.empty()) return error("No Renyi order was given.");
   for (const double order : orders) {
-    if (!(order > 1 && order <= 1e6)) return error(fmt::format("The Renyi order {} is outside (1, 1e6].", order));
+    if (!(order > 1 && order <= 1e6))
+      return error(fmt::format("The Renyi order {} is outside (1, 1e6].", order));
   }
   const auto contents = split_contents(events);
   if (!contents) return contents.error();

@@ -20,7 +20,8 @@ double renyi_divergence(const Mechanism& mechanism, Neighbouring neighbouring, d
 double epsilon_from_renyi(double divergence, double alpha, double delta, Conversion conversion);
 
 // Delta at epsilon >= 0 by the same conversion: the smallest over the orders.
-double delta_from_renyi(const std::vector<double>& divergences, const std::vector<double>& orders, double epsilon);
+double delta_from_renyi(const std::vector<double>& divergences, const std::vector<double>& orders,
+                        double epsilon);
 
 // The curve of a split at `orders`; refuses Liu-Talwar selections, which have none.
 Result<std::vector<double>> renyi_curve(const SplitContent& content, Neighbouring neighbouring,

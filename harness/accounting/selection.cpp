@@ -1,9 +1,8 @@
 #include "harness/accounting/selection.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 
 namespace hyfreedp::accounting {
@@ -64,7 +63,8 @@ std::vector<double> selection_curve(const SelectionItem& item, const std::vector
 
 Result<double> liu_talwar_run_delta(double mean, double delta) {
   if (!(delta > kLiuTalwarDelta2)) {
-    return error(fmt::format("Liu-Talwar selection needs a delta above {}, not {}.", kLiuTalwarDelta2, delta));
+    return error(
+        fmt::format("Liu-Talwar selection needs a delta above {}, not {}.", kLiuTalwarDelta2, delta));
   }
   const double root = (delta - kLiuTalwarDelta2) / (mean * std::log(1 / kLiuTalwarDelta2));
   return root * root / 2;
