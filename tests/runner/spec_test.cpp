@@ -1,0 +1,283 @@
+// Reading specs: the shipped ones load, and every mistake is one sentence with file, line, key path and a way out.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "harness/runner/plan.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+// A complete small spec; each mistake replaces one line of it.
+const std::vector<std::string> kLines = {
+    "name: test",                                                 // 1
+    "noise_seed: seed",                                           // 2
+    "defaults:",                                                  // 3
+    "  dataset: {name: synthetic, train: 1000}",                  // 4
+    "  model: linear",                                            // 5
+    "  seeds: [0, 1, 2]",                                         // 6
+    "  epsilon: [1, inf]",                                        // 7
+    "  delta: N^-1.1",                                            // 8
+    "  train:",                                                   // 9
+    "    sample_rate: 0.1",                                       // 10
+    "    steps: 20",                                              // 11
+    "    optimizer: {name: adamw, weight_decay: 0.02}",           // 12
+    "rows:",                                                      // 13
+    "  - method: prodigy",                                        // 14
+    "  - {id: grid, method: nondp-gs, options: {grid: [1e-3]}}",  // 15
+    "panels:",                                                    // 16
+    "  - id: one",                                                // 17
+    "    rows: default",                                          // 18
+};
+
+std::string with_line(std::size_t line, const std::string& text) {
+  std::string yaml;
+  for (std::size_t i = 0; i < kLines.size(); ++i) yaml += (i + 1 == line ? text : kLines[i]) + "\n";
+  return yaml;
+}
+
+class SpecFile : public testing::Test {
+ protected:
+  SpecFile()
+      : folder_(std::filesystem::temp_directory_path() / ("hyfreedp_spec_test." + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~SpecFile() override { std::filesystem::remove_all(folder_); }
+
+  std::string path() const { return (folder_ / "spec.yaml").string(); }
+  Result<Spec> load(const std::string& yaml) const {
+    std::ofstream(path()) << yaml;
+    return load_spec(path());
+  }
+  json::object panel(const std::string& yaml) const {
+    const auto spec = load(yaml);
+    if (!spec) {
+      ADD_FAILURE() << spec.error().message;
+      return {};
+    }
+    return spec->resolved.at("panels").as_array().at(0).as_object();
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(SpecFile, EveryDefaultIsResolved) {
+  const auto panel = this->panel(with_line(0, ""));
+  EXPECT_EQ(panel.at("population").as_int64(), 1000);
+  EXPECT_EQ(panel.at("batch_size").as_double(), 100);
+  EXPECT_EQ(panel.at("clipping").as_string(), "auto-s");
+  EXPECT_EQ(panel.at("clipping_constant").as_double(), 0.01);
+  EXPECT_EQ(panel.at("title").as_string(), "one");
+  EXPECT_EQ(panel.at("dimension").as_int64(), (16 + 1) * 3);
+  EXPECT_NEAR(panel.at("delta").as_double(), std::pow(1000, -1.1), 1e-12);
+  EXPECT_EQ(panel.at("dataset").at("options").at("features").as_int64(), 16);
+  EXPECT_EQ(panel.at("optimizer").at("options").at("weight_decay").as_double(), 0.02);
+  EXPECT_EQ(panel.at("optimizer").at("options").at("beta1").as_double(), 0.9);
+  const auto& row = panel.at("rows").as_array().at(0).as_object();
+  EXPECT_EQ(row.at("id").as_string(), "prodigy");
+  EXPECT_EQ(row.at("title").as_string(), "Prodigy");
+  EXPECT_EQ(row.at("label").as_string(), "end-to-end DP");
+  EXPECT_EQ(row.at("steps").as_int64(), 20);
+  EXPECT_EQ(row.at("options").at("weight_decay").as_double(), 0.01);
+  EXPECT_EQ(json::serialize(row.at("epsilons")), R"([1E0,"inf"])");
+}
+
+TEST_F(SpecFile, ARowMayChangeASharedOne) {
+  const auto panel = this->panel(with_line(
+      18, "    rows: [prodigy, {use: prodigy, id: long, steps: 40, seeds: [7], options: {d_coef: 2}}]"));
+  const auto& rows = panel.at("rows").as_array();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1].at("id").as_string(), "long");
+  EXPECT_EQ(rows[1].at("method").as_string(), "prodigy");
+  EXPECT_EQ(rows[1].at("steps").as_int64(), 40);
+  EXPECT_EQ(rows[1].at("options").at("d_coef").as_double(), 2);
+  EXPECT_EQ(rows[0].at("options").at("d_coef").as_double(), 1);
+}
+
+TEST_F(SpecFile, AnOverrideKeepsTheOtherOptionsOfASharedRow) {
+  const auto panel = this->panel(with_line(14, "  - {method: prodigy, options: {d_coef: 3, d0: 1e-5}}") +
+                                 "  - id: two\n    rows: [{use: prodigy, options: {d_coef: 2}}]\n");
+  const auto spec = load_spec(path());
+  const auto& options =
+      spec->resolved.at("panels").as_array().at(1).at("rows").as_array().at(0).at("options").as_object();
+  EXPECT_EQ(options.at("d_coef").as_double(), 2);
+  EXPECT_EQ(options.at("d0").as_double(), 1e-5);
+}
+
+// A panel's own keys win over the defaults, inside `train` too.
+TEST_F(SpecFile, APanelChangesTheDefaults) {
+  const auto panel =
+      this->panel(with_line(18, "    seeds: [4]\n    train: {steps: 5}\n    evaluate: {every: 2}"));
+  EXPECT_EQ(panel.at("steps").as_int64(), 5);
+  EXPECT_EQ(panel.at("sample_rate").as_double(), 0.1);
+  EXPECT_EQ(panel.at("evaluate_every").as_int64(), 2);
+  EXPECT_EQ(json::serialize(panel.at("seeds")), "[4]");
+}
+
+TEST_F(SpecFile, FewerSeedsThanThePanelAreNeverSilent) {
+  const auto noted = this->panel(with_line(14, "  - {method: prodigy, seeds: [0]}"));
+  EXPECT_EQ(noted.at("rows").as_array().at(0).at("footnotes").as_array().at(0).as_string(),
+            "1 seed instead of 3.");
+  const auto own = this->panel(with_line(14, "  - {method: prodigy, seeds: [0], footnote: Too slow.}"));
+  EXPECT_EQ(own.at("rows").as_array().at(0).at("footnotes").as_array().at(0).as_string(), "Too slow.");
+}
+
+TEST_F(SpecFile, MethodsWithoutANonPrivateArmLeaveItOut) {
+  const auto panel = this->panel(with_line(14, "  - method: dp-hyper"));
+  EXPECT_EQ(json::serialize(panel.at("rows").as_array().at(0).at("epsilons")), "[1E0]");
+}
+
+TEST_F(SpecFile, QuotedScalarsAreText) {
+  const auto spec = load(with_line(2, "noise_seed: \"17\""));
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->resolved.at("noise_seed").as_string(), "17");
+}
+
+TEST_F(SpecFile, TheHashFollowsWhatIsResolvedNotHowItIsWritten) {
+  const auto one = load(with_line(0, ""));
+  const auto same = load("# a comment\n" + with_line(7, "  epsilon: [1.0, .inf]"));
+  const auto other = load(with_line(11, "    steps: 21"));
+  EXPECT_EQ(one->hash(), same->hash());
+  EXPECT_NE(one->hash(), other->hash());
+}
+
+struct Mistake {
+  std::string name;
+  std::size_t line;  // replaced
+  std::string text;  // by this
+  std::size_t at;    // the line that the message must name
+  std::vector<std::string> says;
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+
+class SpecMistake : public SpecFile, public testing::WithParamInterface<Mistake> {};
+
+TEST_P(SpecMistake, IsOneSentenceWithTheLine) {
+  const auto& mistake = GetParam();
+  const auto spec = load(with_line(mistake.line, mistake.text));
+  ASSERT_FALSE(spec) << "accepted";
+  const auto& message = spec.error().message;
+  EXPECT_THAT(message, HasSubstr(path() + ":" + std::to_string(mistake.at) + ":"));
+  EXPECT_THAT(message, AllOf(EndsWith("."), Not(EndsWith("..")), Not(HasSubstr("\n"))));
+  for (const auto& part : mistake.says) EXPECT_THAT(message, HasSubstr(part));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SpecMistake,
+    testing::Values(
+        Mistake{"NotYaml", 4, "  dataset: {name: synthetic", 5, {"YAML"}},
+        Mistake{"NotAMap", 5, "  model: linear\n  evaluate: fast", 6, {"defaults.evaluate", "map", "'fast'"}},
+        Mistake{"UnknownTopKey", 2, "noise_sed: seed", 2, {"'noise_sed'", "'noise_seed'"}},
+        Mistake{"UnknownDefault", 6, "  seed: [0]", 6, {"defaults", "'seed'", "'seeds'"}},
+        Mistake{"UnknownPanelKey", 18, "    row: default", 18, {"panels[0]", "'row'", "'rows'"}},
+        Mistake{"UnknownTrainKey", 11, "    step: 20", 11, {"defaults.train", "'step'", "'steps'"}},
+        Mistake{"UnknownRowKey", 14, "  - {method: prodigy, option: {}}", 14, {"'option'", "'options'"}},
+        Mistake{"UnknownMethod", 14, "  - method: prodgy", 14, {"rows[0].method", "'prodigy'"}},
+        Mistake{"UnknownOption",
+                14,
+                "  - {method: prodigy, options: {d_coeff: 2}}",
+                14,
+                {"'d_coeff'", "'d_coef'"}},
+        Mistake{"UnknownDataset", 4, "  dataset: syntetic", 4, {"defaults.dataset", "'synthetic'"}},
+        Mistake{
+            "UnknownDatasetOption", 4, "  dataset: {name: synthetic, trains: 9}", 4, {"'trains'", "'train'"}},
+        Mistake{"UnknownModel", 5, "  model: linar", 5, {"defaults.model", "'linear'"}},
+        Mistake{"UnknownOptimizer", 12, "    optimizer: adam-w", 12, {"optimizer", "'adamw'"}},
+        Mistake{"UnknownSharedRow", 18, "    rows: [prodigi]", 18, {"panels[0].rows[0]", "'prodigy'"}},
+        Mistake{
+            "UnknownSampler", 10, "    sampler: poison\n    sample_rate: 0.1", 10, {"sampler", "'poisson'"}},
+        Mistake{"WrongTypeSteps", 11, "    steps: many", 11, {"defaults.train.steps", "number"}},
+        Mistake{"FractionalSteps", 11, "    steps: 2.5", 11, {"steps", "whole number"}},
+        Mistake{"WrongTypeSeeds", 6, "  seeds: 3", 6, {"defaults.seeds", "list"}},
+        Mistake{"WrongTypeSeed", 6, "  seeds: [0, one]", 6, {"seeds[1]", "whole number", "'one'"}},
+        Mistake{"WrongTypeOption",
+                15,
+                "  - {id: grid, method: nondp-gs, options: {grid: 1}}",
+                15,
+                {"rows[1].options.grid", "list"}},
+        Mistake{"WrongTypeRows", 18, "    rows: 4", 18, {"panels[0].rows", "list"}},
+        Mistake{"EmptySeeds", 6, "  seeds: []", 6, {"at least one seed"}},
+        Mistake{"RepeatedSeed", 6, "  seeds: [0, 1, 0]", 6, {"seeds[2]", "repeats"}},
+        Mistake{"EmptyEpsilon", 7, "  epsilon: []", 7, {"at least one epsilon"}},
+        Mistake{"ZeroEpsilon", 7, "  epsilon: [1, 0]", 7, {"defaults.epsilon[1]", "positive"}},
+        Mistake{"NegativeEpsilon", 7, "  epsilon: -1", 7, {"defaults.epsilon", "positive"}},
+        Mistake{"NanEpsilon", 7, "  epsilon: [nan]", 7, {"positive"}},
+        Mistake{"RepeatedEpsilon", 7, "  epsilon: [1, 1.0]", 7, {"repeats"}},
+        Mistake{"DeltaTooLarge", 8, "  delta: 1.5", 8, {"defaults.delta", "between 0 and 1"}},
+        Mistake{"DeltaFormula", 8, "  delta: N^-x", 8, {"N^-X"}},
+        Mistake{"DeltaText", 8, "  delta: small", 8, {"number"}},
+        Mistake{"RateTooLarge", 10, "    sample_rate: 1.5", 10, {"defaults.train.sample_rate", "1.5"}},
+        Mistake{"RateAndBatch", 10, "    sample_rate: 0.1\n    batch_size: 100", 11, {"sample_rate"}},
+        Mistake{"BatchTooLarge", 10, "    batch_size: 1001", 10, {"1000 training examples"}},
+        Mistake{"ShuffleIsNotPrivate",
+                10,
+                "    sampler: shuffle\n    sample_rate: 0.1",
+                10,
+                {"shuffle", "poisson"}},
+        Mistake{
+            "NoClippingIsNotPrivate", 10, "    clipping: none\n    sample_rate: 0.1", 10, {"none", "auto-s"}},
+        Mistake{"OnlyInfWithoutArm",
+                14,
+                "  - {method: dp-hyper, epsilon: [inf]}",
+                14,
+                {"rows[0].epsilon", "non-private arm"}},
+        Mistake{"DuplicateKey", 2, "name: again", 2, {"'name' twice"}},
+        Mistake{"DuplicateRow", 15, "  - method: prodigy", 15, {"second row 'prodigy'", "'id'"}},
+        Mistake{"DuplicatePanel", 18, "  - id: one", 18, {"panels[1].id", "'one'"}},
+        Mistake{"BadIdentifier", 17, "  - id: a/b", 17, {"panels[0].id", "'a/b'"}},
+        Mistake{"BadName", 1, "name: ../x", 1, {"name", "'../x'"}},
+        Mistake{"NoMethod", 14, "  - id: nothing", 14, {"'method'"}},
+        Mistake{"NoName", 1, "title: test", 1, {"'name'"}}, Mistake{"NoSteps", 11, "", 10, {"'steps'"}},
+        Mistake{"EmptyNoiseSeed", 2, "noise_seed: \"\"", 2, {"noise_seed", "empty"}}),
+    [](const auto& mistake) { return mistake.param.name; });
+
+TEST_F(SpecFile, NoPanelIsRefused) {
+  const auto spec = load("name: test\npanels: []\n");
+  ASSERT_FALSE(spec);
+  EXPECT_THAT(spec.error().message, AllOf(HasSubstr(":2: panels"), HasSubstr("at least one panel")));
+}
+
+TEST_F(SpecFile, AMissingFileIsNamed) {
+  const auto spec = load_spec("/nonexistent/spec.yaml");
+  ASSERT_FALSE(spec);
+  EXPECT_THAT(spec.error().message, HasSubstr("/nonexistent/spec.yaml"));
+}
+
+// Arbitrary cuts of a valid file are errors or specs, never crashes.
+TEST_F(SpecFile, AnyPrefixOfASpecIsReadOrRefused) {
+  const auto whole = with_line(0, "");
+  for (std::size_t length = 0; length < whole.size(); length += 3) {
+    const auto spec = load(whole.substr(0, length));
+    if (!spec) {
+      EXPECT_THAT(spec.error().message, HasSubstr(path()));
+    }
+  }
+}
+
+TEST(ShippedSpecs, AllLoadAndPlan) {
+  std::size_t count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(HYFREEDP_SOURCE_DIR "/experiments")) {
+    if (file.path().extension() != ".yaml") continue;
+    const auto spec = load_spec(file.path().string());
+    ASSERT_TRUE(spec) << spec.error().message;
+    EXPECT_EQ(spec->resolved.at("name").as_string(), file.path().stem().string());
+    const auto studies = plan(*spec);
+    ASSERT_TRUE(studies) << studies.error().message;
+    EXPECT_FALSE(studies->empty());
+    ++count;
+  }
+  EXPECT_GE(count, 4u);
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
