@@ -179,7 +179,7 @@ Result<std::string> locate(const Facts& facts) {
     }
     const std::string missing = first_missing(facts, folder);
     if (missing.empty()) return folder;
-    looked_in.push_back(folder + " (no " + missing + ")");
+    looked_in.push_back(fmt::format("{} (no {})", folder, missing));
   }
   return error(
       fmt::format("The dataset {} is not on this machine. To get it: {}; or set HYFREEDP_DATA to a folder "
