@@ -149,15 +149,15 @@ struct Extent {
 // pld.cpp) and from above (Chernoff's inequality at theta + up_rate), over tilts near the saddle point: a smaller tilt
 // holds back what folds in from above, a larger one what folds in from below. `most_loss` limits the distance from the
 // saddle point, which amplifies rounding.
-Extent extent_for(const std::vector<Member>& members, Direction direction, const Saddle& saddle, double low,
-                  double most_loss) {
+Extent extent_for(const std::vector<Member>& members, Direction direction, const Saddle& saddle,
+                  double log_delta, double low, double most_loss) {
   constexpr double kFactors[] = {0.35, 0.5, 0.7, 0.85, 1.0, 1.15, 1.35, 1.6, 2.0, 2.6, 3.5, 5.0, 8.0, 13.0};
   constexpr std::size_t kCount = std::size(kFactors);
   double cumulant[kCount];
   for (std::size_t i = 0; i < kCount; ++i) {
     cumulant[i] = composed_tilt(members, direction, saddle.theta * kFactors[i]).log_normaliser;
   }
-  const double log_allowed = saddle.log_delta + std::log(kFolded);
+  const double log_allowed = log_delta + std::log(kFolded);
   const double at_saddle = saddle.tilt.log_normaliser - saddle.theta * saddle.epsilon;
   Extent best;
   best.low = low;
@@ -185,9 +185,9 @@ struct Plan {
 LossWindow window_of(const Extent& extent, double step) {
   LossWindow window;
   window.theta = extent.theta;
-  window.low = extent.low;
+  window.low = extent.low - 4 * step;  // the lattice starts just above it
   window.up_rate = extent.up_rate;
-  const double points = std::clamp(extent.length / step + 4, 64.0, double(kLargestSize));
+  const double points = std::clamp(extent.length / step + 8, 64.0, double(kLargestSize));
   window.size = std::bit_ceil(static_cast<std::size_t>(points));
   return window;
 }
@@ -221,8 +221,7 @@ class PldRun {
           {LossPair({Noise::gaussian, 1, 1 / std::sqrt(full_batch), 1}, Neighbouring::add_remove), 1});
     }
     for (const auto& member : members_) uses_ += member.count;
-    tail_ = std::max(1e-290, (question_.delta ? *question_.delta : 1e-30) * 2e-7 / uses_);
-    for (auto& member : members_) member.nodes = central_nodes(member.pair, std::min(tail_, 1e-30), tail_);
+    place_nodes(question_.delta ? *question_.delta : 1e-30);
     both_ =
         std::any_of(members_.begin(), members_.end(), [](const Member& m) { return !m.pair.symmetric(); });
   }
@@ -250,24 +249,42 @@ class PldRun {
   }
 
  private:
-  void make_plans() {
-    plans_ = {plan(Direction::remove)};
-    if (both_) plans_.push_back(plan(Direction::add));
+  // Cuts the far tails and places the nodes; `delta` is the target or a guess of the answer.
+  void place_nodes(double delta) {
+    tail_ = std::max(1e-290, delta * 2e-7 / uses_);
+    for (auto& member : members_) member.nodes = central_nodes(member.pair, std::min(tail_, 1e-30), tail_);
   }
 
-  Plan plan(Direction direction) {
-    Plan made;
-    made.direction = direction;
-    made.saddle = find_saddle(members_, direction, [&](const Saddle& saddle) {
-      return question_.delta ? std::log(*question_.delta) - saddle.log_delta
-                             : (saddle.epsilon - *question_.epsilon) / std::max(*question_.epsilon, 1e-2);
+  void make_plans() {
+    plans_.assign(1, Plan{});
+    if (both_) plans_.push_back({Direction::add, {}, {}});
+    find_saddles();
+    if (question_.epsilon) {  // the tails can be cut better once delta is known roughly
+      place_nodes(std::clamp(std::exp(log_delta_ - 1), 1e-200, 1.0));
+      find_saddles();
+    }
+    for (auto& plan : plans_) {
+      const auto& saddle = plan.saddle;
+      const double slack =
+          question_.delta ? 0.03 * std::abs(saddle.epsilon) + 2 / saddle.theta : 0.5 / saddle.theta;
+      const double low = (question_.delta ? saddle.epsilon : *question_.epsilon) - margin_ * slack;
+      plan.extent =
+          extent_for(members_, plan.direction, saddle, log_delta_, low, std::log(1e6 / (uses_ + 1)));
+    }
+  }
+
+  void find_saddles() {
+    log_delta_ = question_.delta ? std::log(*question_.delta) : -kInfinity;
+    for (auto& plan : plans_) {
+      plan.saddle = find_saddle(members_, plan.direction, [&](const Saddle& saddle) {
+        return question_.delta ? std::log(*question_.delta) - saddle.log_delta
+                               : (saddle.epsilon - *question_.epsilon) / std::max(*question_.epsilon, 1e-2);
+      });
+      if (question_.epsilon) log_delta_ = std::max(log_delta_, std::min(plan.saddle.log_delta, 0.0));
+    }
+    std::sort(plans_.begin(), plans_.end(), [&](const Plan& a, const Plan& b) {
+      return question_.delta ? a.saddle.epsilon > b.saddle.epsilon : a.saddle.log_delta > b.saddle.log_delta;
     });
-    const auto& saddle = made.saddle;
-    const double slack =
-        margin_ * (question_.delta ? 0.03 * std::abs(saddle.epsilon) + 2 / saddle.theta : 0.5 / saddle.theta);
-    const double low = (question_.delta ? saddle.epsilon : *question_.epsilon) - slack;
-    made.extent = extent_for(members_, direction, saddle, low, std::log(1e-7 / (1e-13 * (uses_ + 1))));
-    return made;
   }
 
   double smallest_step() const {
@@ -286,8 +303,12 @@ class PldRun {
     double step = kInfinity;
     for (const auto& plan : plans_) {
       const double theta = plan.saddle.theta;
-      double rise = std::min(aim * 4, 1e-4);
-      if (question_.delta) rise = theta * std::max(aim * largest, 0.2 * (largest - plan.saddle.epsilon));
+      double rise = 0;
+      if (question_.delta) {
+        rise = theta * std::max(aim * largest, 0.2 * (largest - plan.saddle.epsilon));
+      } else {
+        rise = std::max(std::min(aim * 4, 1e-4), std::min(1.0, 0.2 * (log_delta_ - plan.saddle.log_delta)));
+      }
       step = std::min(step, step_for(members_, plan.direction, theta, rise));
     }
     return step;
@@ -307,30 +328,31 @@ class PldRun {
     return std::max(step, smallest_step());
   }
 
+  // Composes in both directions, the one that should decide first; the other only where a Renyi bound does not already
+  // show that it decides nothing.
   Bracket compose(double step) {
-    std::vector<std::vector<LossTerm>> upper(plans_.size());
-    std::vector<std::vector<LossTerm>> lower(plans_.size());
-    for (const auto& member : members_) {
-      const LossCells cells = loss_cells(member.pair, step, tail_);
-      const auto count = static_cast<std::int64_t>(member.count);
-      upper[0].push_back({discrete_upper(cells), count});
-      lower[0].push_back({discrete_lower(cells), count});
-      if (plans_.size() > 1) {
-        const LossCells other = exchanged(cells);
-        upper[1].push_back({discrete_upper(other), count});
-        lower[1].push_back({discrete_lower(other), count});
-      }
-    }
+    std::vector<LossCells> cells;
+    for (const auto& member : members_) cells.push_back(loss_cells(member.pair, step, tail_));
     Bracket bracket;
     outside_ = false;
-    for (std::size_t d = 0; d < plans_.size(); ++d) {
-      const LossWindow window = window_of(plans_[d].extent, step);
-      const ComposedLoss above(upper[d], window, ComposedLoss::Bound::upper);
-      const ComposedLoss below(lower[d], window, ComposedLoss::Bound::lower);
+    for (const auto& plan : plans_) {
+      if (&plan != &plans_.front() && is_dominated(plan, bracket)) continue;
+      std::vector<LossTerm> upper;
+      std::vector<LossTerm> lower;
+      for (std::size_t m = 0; m < members_.size(); ++m) {
+        const auto count = static_cast<std::int64_t>(members_[m].count);
+        if (plan.direction == Direction::add) cells[m] = exchanged(cells[m]);
+        upper.push_back({discrete_upper(cells[m]), count});
+        lower.push_back({discrete_lower(cells[m]), count});
+        if (plan.direction == Direction::add) cells[m] = exchanged(cells[m]);
+      }
+      const LossWindow window = window_of(plan.extent, step);
+      const ComposedLoss above(upper, window, ComposedLoss::Bound::upper);
+      const ComposedLoss below(lower, window, ComposedLoss::Bound::lower);
       if (question_.delta) {
         const double epsilon = above.epsilon(*question_.delta);
         // At either end of the window the answer is a bound, but a better one lies outside.
-        const bool at_end = !std::isfinite(epsilon) || (epsilon > 0 && epsilon <= window.low + 2 * step);
+        const bool at_end = !std::isfinite(epsilon) || (epsilon > 0 && epsilon <= window.low + 6 * step);
         if (epsilon > bracket.upper) outside_ = at_end;
         bracket.upper = std::max(bracket.upper, epsilon);
         bracket.lower = std::max(bracket.lower, below.epsilon(*question_.delta));
@@ -342,12 +364,29 @@ class PldRun {
     return bracket;
   }
 
+  // Whether delta in this direction is certainly below what the other one needs: (1 - e^{-u})_+ <= c e^{theta u} with
+  // c = theta^theta / (theta + 1)^(theta + 1) bounds delta(eps) by c M(theta) e^{-theta eps} (Canonne, Kamath & Steinke
+  // 2020, Proposition 12), for every theta.
+  bool is_dominated(const Plan& plan, const Bracket& decided) const {
+    const double epsilon = question_.delta ? decided.lower : *question_.epsilon;
+    const double target = std::log(question_.delta ? *question_.delta : decided.lower);
+    for (const double factor : {1.0, 1.3, 1.7, 2.3, 3.5, 6.0, 12.0, 40.0}) {
+      const double theta = factor * plan.saddle.theta;
+      const double log_bound = composed_tilt(members_, plan.direction, theta).log_normaliser -
+                               theta * epsilon + theta * std::log(theta) - (theta + 1) * std::log1p(theta);
+      if (log_bound < target - std::log(2))
+        return true;  // the 2 covers the quadrature and the tails cut off it
+    }
+    return false;
+  }
+
   Question question_;
   std::vector<Member> members_;
   std::vector<Plan> plans_;
   bool both_ = false;
   double tail_ = 0;
   double uses_ = 0;
+  double log_delta_ = 0;
   double margin_ = 1;
   bool outside_ = false;
 };
