@@ -1,8 +1,10 @@
 #include "harness/training/trainer.h"
 
+#include <algorithm>
 #include <c10/util/Exception.h>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <optional>
 
@@ -18,6 +20,13 @@ namespace {
 
 using random::Purpose;
 using torch::Tensor;
+
+// A step length that the weights' type cannot hold ends a run like weights that are not finite.
+bool fits(double length, const Tensor& weights) {
+  const double largest = weights.scalar_type() == torch::kFloat32 ? std::numeric_limits<float>::max()
+                                                                  : std::numeric_limits<double>::max();
+  return std::abs(length) <= largest;
+}
 
 enum class Next { go_on, diverged, replay_differs };
 
@@ -101,9 +110,10 @@ class Run {
       return Next::replay_differs;
     }
     if (auto written = journal.step({step_, hash, scalars_}); !written) return written.error();
-    weights_.sub_(direction_, eta);
     job_.progress(step_, scalars_);
-    return finite && at::isfinite(weights_).all().item<bool>() ? Next::go_on : Next::diverged;
+    if (!finite || !fits(eta, weights_)) return Next::diverged;
+    weights_.sub_(direction_, eta);
+    return at::isfinite(weights_).all().item<bool>() ? Next::go_on : Next::diverged;
   }
 
   // False where a private loss is not finite.
@@ -118,6 +128,9 @@ class Run {
     HYFREEDP_CHECK(!plan_.is_private || release.noise_multiplier > 0,
                    "a private loss is released with noise");
     if (plan_.is_private && !std::isfinite(release.bound)) return false;
+    for (const double x : request.abscissas) {
+      if (!fits(x, weights_)) return false;
+    }
     released_losses_ = probe_losses(request.abscissas, release);
     const optimizers::ProbeResult result{request.abscissas, released_losses_,
                                          plan_.is_private ? noise_sd(release) : 0.0};

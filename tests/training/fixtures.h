@@ -1,0 +1,108 @@
+// Small runs on the generated dataset, for the tests of training.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <string>
+
+#include "datasets/dataset.h"
+#include "harness/models/facts.h"
+#include "harness/training/fingerprint.h"
+#include "harness/training/trainer.h"
+#include "optimizers/facts.h"
+#include "tests/trial/fixtures.h"
+
+namespace hyfreedp::training {
+
+using trial::TemporaryFolder;
+
+template <class Found>
+trial::Named resolved(const Found& facts, const std::string& name, const json::object& options) {
+  return {name, resolve_options(facts.value()->options, options, name).value()};
+}
+
+inline trial::Named optimizer_named(const std::string& name, const json::object& options = {}) {
+  return resolved(optimizers::find_optimizer(name), name, options);
+}
+inline trial::Named controller_named(const std::string& name, const json::object& options = {}) {
+  return resolved(optimizers::find_controller(name), name, options);
+}
+inline trial::Named model_named(const std::string& name, const json::object& options = {}) {
+  return resolved(models::find_model(name), name, options);
+}
+
+// 600 examples of 8 features in 3 classes, q = 0.1.
+inline trial::TrialConfig small_config(std::int64_t steps = 12) {
+  trial::TrialConfig config;
+  config.dataset = resolved(datasets::find_dataset("synthetic"), "synthetic",
+                            {{"train", 600}, {"validation", 200}, {"test", 200}, {"features", 8}});
+  config.model = model_named("linear");
+  config.optimizer = optimizer_named("adamw");
+  config.controller = controller_named("constant", {{"lr", 0.05}});
+  config.privacy.population = 600;
+  config.privacy.batch_size = 60;
+  config.privacy.sample_rate = 0.1;
+  config.privacy.gradient_noise = 1.1;
+  config.steps = steps;
+  config.noise_seed = "tests";
+  return config;
+}
+
+inline trial::ProbePlan probe_plan(bool separate) {
+  return {.separate_batch = separate,
+          .sample_rate = separate ? 0.1 : 0.0,
+          .batch_size = 60,
+          .noise = 2.0,
+          .points = 3,
+          .interval = 5};
+}
+
+inline trial::TrialConfig probing_config(bool separate, std::int64_t steps = 12) {
+  auto config = small_config(steps);
+  config.controller = controller_named("hyfreedp", {{"eta0", 0.05}});
+  config.privacy.probe = probe_plan(separate);
+  return config;
+}
+
+inline trial::TrialConfig exact_config(std::int64_t steps = 12) {
+  auto config = small_config(steps);
+  config.privacy.is_private = false;
+  config.privacy.clipping = trial::Clipping::none;
+  config.privacy.gradient_noise = 0;
+  return config;
+}
+
+inline datasets::Dataset data_of(const trial::TrialConfig& config) {
+  return datasets::load_dataset(config.dataset.name, config.dataset.options).value();
+}
+
+inline TrainingEnd run_once(
+    const trial::TrialConfig& config, const std::string& path,
+    std::function<bool()> stop = [] { return false; }) {
+  auto journal = trial::JournalWriter::open(path, config, fingerprint(config.device));
+  EXPECT_TRUE(journal) << journal.error().message;
+  const auto dataset = data_of(config);
+  const auto end = train({.config = config,
+                          .dataset = dataset,
+                          .key = seeded_key(config),
+                          .journal = **journal,
+                          .stop_requested = std::move(stop)});
+  EXPECT_TRUE(end) << end.error().message;
+  return *end;
+}
+
+inline std::vector<std::string> hashes_of(const trial::Journal& journal) {
+  std::vector<std::string> hashes;
+  for (const auto& record : journal.steps) hashes.push_back(record.hash);
+  return hashes;
+}
+
+inline double metric_of(const trial::Journal& journal, const std::string& split, const std::string& name) {
+  for (const auto& metric : journal.metrics) {
+    if (metric.split == split && metric.name == name && metric.step == journal.config.steps)
+      return metric.value;
+  }
+  ADD_FAILURE() << "no metric " << split << " " << name;
+  return 0;
+}
+
+}  // namespace hyfreedp::training

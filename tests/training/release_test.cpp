@@ -1,0 +1,90 @@
+#include "harness/training/release.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/training/private_loss.h"
+#include "tests/training/fixtures.h"
+
+namespace hyfreedp::training {
+namespace {
+
+using torch::Tensor;
+
+const random::Key kKey = random::key_from_seed("tests of releases");
+constexpr std::int64_t kDimension = 20000;
+
+trial::PrivacyPlan plan_with(trial::Clipping clipping, double constant) {
+  auto plan = small_config().privacy;
+  plan.clipping = clipping;
+  plan.clipping_constant = constant;
+  return plan;
+}
+
+Tensor residual(const trial::PrivacyPlan& plan, torch::ScalarType dtype, std::int64_t step = 0) {
+  const auto sum = at::sin(torch::arange(kDimension, dtype));
+  auto released = sum.clone();
+  release_gradient(plan, kKey, step, 0, released);
+  return released.to(torch::kFloat64) * plan.batch_size - sum.to(torch::kFloat64);
+}
+
+// Whether the residual's sum of squares is that of N(0, sd^2) entries. The statistic is chi-square with 20 000 degrees of
+// freedom, standard deviation 200: 5 of them are passed by chance with probability 6e-7.
+bool has_deviation(const Tensor& noise, double sd) {
+  const double statistic = noise.square().sum().item<double>() / (sd * sd);
+  return std::abs(statistic - kDimension) < 5 * std::sqrt(2.0 * kDimension);
+}
+
+TEST(Release, NoiseHasThePlansScaleAndNoOther) {
+  for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
+    for (const auto& plan :
+         {plan_with(trial::Clipping::auto_s, 0.01), plan_with(trial::Clipping::abadi, 0.4)}) {
+      const double sd = plan.gradient_noise * plan.sensitivity();
+      const auto noise = residual(plan, dtype);
+      EXPECT_TRUE(has_deviation(noise, sd));
+      EXPECT_FALSE(has_deviation(noise, sd * 2 / 3));
+      EXPECT_FALSE(has_deviation(noise, sd * 3 / 2));
+      EXPECT_LT(std::abs(noise.mean().item<double>()), 5 * sd / std::sqrt(double(kDimension)));
+      EXPECT_GT((noise - residual(plan, dtype, 1)).abs().max().item<double>(), sd);
+    }
+  }
+}
+
+TEST(Release, DivisorIsThePlansAndNonPrivateHasNoNoise) {
+  const auto plan = exact_config().privacy;
+  auto sum = torch::full({3}, 6.0F);
+  release_gradient(plan, kKey, 0, 0, sum);
+  EXPECT_EQ(sum[0].item<float>(), 0.1F);
+}
+
+TEST(Release, WithoutNoiseAPrivateGradientIsRefused) {
+  auto plan = plan_with(trial::Clipping::auto_s, 0.01);
+  plan.gradient_noise = 0;
+  auto sum = torch::zeros({3});
+  EXPECT_THROW(release_gradient(plan, kKey, 0, 0, sum), std::logic_error);
+  plan = plan_with(trial::Clipping::none, 0.01);
+  EXPECT_THROW(release_gradient(plan, kKey, 0, 0, sum), std::logic_error);
+}
+
+TEST(Release, HashSeesEveryBit) {
+  auto gradient = torch::arange(5, torch::kFloat32);
+  const std::vector<double> losses = {1, 2, 3};
+  const auto hash = release_hash(gradient, losses);
+  EXPECT_EQ(hash.size(), 16U);
+  EXPECT_EQ(hash, release_hash(gradient.clone(), losses));
+  EXPECT_NE(hash, release_hash(gradient, std::vector<double>{1, 2, std::nextafter(3.0, 4.0)}));
+  gradient[4] = std::nextafter(4.0F, 5.0F);
+  EXPECT_NE(hash, release_hash(gradient, losses));
+}
+
+TEST(PrivateLoss, NoiseSdIsWhatIsAdded) {
+  const LossRelease release{.bound = 2, .noise_multiplier = 3, .divisor = 60};
+  const auto losses = torch::tensor({0.5, 1.0});
+  const double without = private_mean_loss(losses, release, 0);
+  EXPECT_NEAR(without, 1.5 / 60, 1e-15);
+  EXPECT_NEAR(private_mean_loss(losses, release, 1) - without, noise_sd(release), 1e-15);
+  EXPECT_NEAR(noise_sd(release), 0.1, 1e-15);
+  EXPECT_THROW(private_mean_loss(losses, {.bound = -1}, 0), std::logic_error);
+}
+
+}  // namespace
+}  // namespace hyfreedp::training

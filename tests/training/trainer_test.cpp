@@ -1,0 +1,306 @@
+#include "harness/training/trainer.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "harness/base/files.h"
+#include "harness/training/sampler.h"
+#include "tests/models/compare.h"
+#include "tests/training/fixtures.h"
+
+namespace hyfreedp::training {
+namespace {
+
+using torch::Tensor;
+
+trial::Journal journal_of(const trial::TrialConfig& config, const std::string& path) {
+  const auto end = run_once(config, path);
+  EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.kind << ": " << end.finish.message;
+  return trial::read_journal(path).value();
+}
+
+trial::Finish failure_of(const trial::TrialConfig& config) {
+  const TemporaryFolder folder;
+  const auto end = run_once(config, folder.file("a.jsonl"));
+  EXPECT_EQ(end.finish.state, trial::TrialState::failed);
+  const auto journal = trial::read_journal(folder.file("a.jsonl")).value();
+  EXPECT_EQ(journal.finish->kind, end.finish.kind);
+  return end.finish;
+}
+
+// Everything that a row shows, but for its time.
+void expect_same_outcome(const trial::Journal& a, const trial::Journal& b) {
+  EXPECT_EQ(hashes_of(a), hashes_of(b));
+  ASSERT_EQ(a.metrics.size(), b.metrics.size());
+  for (std::size_t i = 0; i < a.metrics.size(); ++i) EXPECT_EQ(a.metrics[i].value, b.metrics[i].value);
+  ASSERT_EQ(a.steps.size(), b.steps.size());
+  for (std::size_t i = 0; i < a.steps.size(); ++i) {
+    EXPECT_EQ(a.steps[i].scalars.at("eta"), b.steps[i].scalars.at("eta"));
+  }
+}
+
+std::vector<trial::TrialConfig> every_kind_of_run() {
+  std::vector<trial::TrialConfig> configs = {small_config(), probing_config(false), probing_config(true),
+                                             exact_config()};
+  for (const auto& facts : optimizers::optimizer_facts()) {
+    auto config = small_config();
+    config.optimizer = optimizer_named(facts.name);
+    if (facts.owns_step_size) config.controller = controller_named("constant", {{"lr", 1.0}});
+    configs.push_back(config);
+  }
+  for (const auto& facts : models::model_facts()) {
+    auto config = small_config();
+    config.model = model_named(facts.name);
+    configs.push_back(config);
+  }
+  for (const auto& facts : optimizers::controller_facts()) {
+    auto config = facts.non_private_only ? exact_config() : small_config();
+    config.controller = controller_named(facts.name);
+    if (facts.probes) {
+      config.privacy.probe = probe_plan(true);
+      if (facts.non_private_only) config.privacy.probe->noise = 0;
+    }
+    configs.push_back(config);
+  }
+  auto full = small_config();
+  full.privacy.sampler = trial::Sampler::full_batch;
+  full.privacy.sample_rate = 1;
+  full.privacy.batch_size = 600;
+  configs.push_back(full);
+  return configs;
+}
+
+TEST(Trainer, EveryRegisteredPartRunsAndIsTheSameTwice) {
+  for (const auto& config : every_kind_of_run()) {
+    SCOPED_TRACE(canonical_json(config.to_json()));
+    const TemporaryFolder folder;
+    const auto first = journal_of(config, folder.file("a.jsonl"));
+    EXPECT_EQ(static_cast<std::int64_t>(first.steps.size()), config.steps);
+    EXPECT_TRUE(std::isfinite(metric_of(first, "test", "loss")));
+    expect_same_outcome(first, journal_of(config, folder.file("b.jsonl")));
+  }
+}
+
+TEST(Trainer, SeedsAndRepetitionsDiffer) {
+  const TemporaryFolder folder;
+  const auto base = journal_of(small_config(), folder.file("a.jsonl"));
+  auto config = small_config();
+  config.repetition = 1;
+  EXPECT_NE(hashes_of(base), hashes_of(journal_of(config, folder.file("b.jsonl"))));
+  config = small_config();
+  config.noise_seed = "others";
+  EXPECT_NE(hashes_of(base), hashes_of(journal_of(config, folder.file("c.jsonl"))));
+}
+
+TEST(Trainer, LearnsWhatIsEasy) {
+  const TemporaryFolder folder;
+  EXPECT_GT(metric_of(journal_of(small_config(60), folder.file("a.jsonl")), "test", "accuracy"), 0.9);
+}
+
+// A run cut at a byte of its journal, as a kill -9 leaves it, ends with the bits of the undisturbed run.
+TEST(Trainer, ResumesFromATornJournalToTheSameBits) {
+  const TemporaryFolder folder;
+  const auto config = probing_config(true);
+  const auto whole = journal_of(config, folder.file("whole.jsonl"));
+  const auto text = read_file(folder.file("whole.jsonl")).value();
+  for (const double part : {0.2, 0.45, 0.7, 0.95}) {
+    const auto path = folder.file("torn.jsonl");
+    std::ofstream(path, std::ios::trunc)
+        << text.substr(0, static_cast<std::size_t>(part * double(text.size())));
+    const auto resumed = journal_of(config, path);
+    EXPECT_EQ(resumed.attempt, 0);
+    expect_same_outcome(resumed, whole);
+    EXPECT_EQ(resumed.executed.size(), whole.executed.size());
+  }
+}
+
+TEST(Trainer, StopLeavesAResumableJournal) {
+  const TemporaryFolder folder;
+  const auto config = small_config();
+  int asked = 0;
+  const auto stopped = run_once(config, folder.file("a.jsonl"), [&] { return ++asked > 5; });
+  EXPECT_TRUE(stopped.stopped);
+  EXPECT_FALSE(trial::read_journal(folder.file("a.jsonl"))->finish.has_value());
+  EXPECT_EQ(trial::read_journal(folder.file("a.jsonl"))->steps.size(), 5U);
+  expect_same_outcome(journal_of(config, folder.file("a.jsonl")), journal_of(config, folder.file("b.jsonl")));
+}
+
+// A recorded hash that the replay does not reproduce: new noise under the next attempt, and both are charged.
+TEST(Trainer, ReplayThatDiffersBecomesTheNextAttempt) {
+  const TemporaryFolder folder;
+  const auto config = small_config();
+  const auto path = folder.file("a.jsonl");
+  {
+    auto writer = trial::JournalWriter::open(path, config, fingerprint("cpu")).value();
+    for (std::int64_t step = 0; step < 4; ++step) {
+      ASSERT_TRUE(writer->ensure_booked(step));
+      ASSERT_TRUE(writer->step({step, "not what this machine makes", {}}));
+    }
+  }
+  const auto again = journal_of(config, path);
+  EXPECT_EQ(again.attempt, 1);
+  EXPECT_EQ(again.steps.size(), 12U);
+  std::int64_t charged = 0;
+  for (const auto& event : again.executed) charged += std::get<accounting::Batch>(event.what).count;
+  EXPECT_EQ(charged, 24);
+  EXPECT_NE(hashes_of(again), hashes_of(journal_of(config, folder.file("b.jsonl"))));
+}
+
+TEST(Trainer, EmptyBatchesStillReleaseNoiseAndAreBooked) {
+  const TemporaryFolder folder;
+  auto config = probing_config(false);
+  config.privacy.sample_rate = 1e-9;
+  const auto journal = journal_of(config, folder.file("a.jsonl"));
+  EXPECT_EQ(journal.steps.size(), 12U);
+  const std::set<std::string> distinct = [&] {
+    const auto hashes = hashes_of(journal);
+    return std::set<std::string>(hashes.begin(), hashes.end());
+  }();
+  EXPECT_EQ(distinct.size(), 12U);
+  std::int64_t charged = 0;
+  for (const auto& event : journal.executed) charged += std::get<accounting::Batch>(event.what).count;
+  EXPECT_EQ(charged, 12);
+}
+
+TEST(Trainer, ProbesSayWhatTheyReleased) {
+  const TemporaryFolder folder;
+  const auto journal = journal_of(probing_config(true), folder.file("a.jsonl"));
+  for (const auto& record : journal.steps) {
+    EXPECT_EQ(record.scalars.contains("private_loss"), record.step % 5 == 0) << record.step;
+    EXPECT_EQ(record.scalars.contains("R_l"), record.step % 5 == 0) << record.step;
+  }
+  EXPECT_FALSE(journal.finish->counts.empty());
+}
+
+// The un-noised arm of a plan, probes at the gradient's batch, is HyFreeDP-free AdamW written with LibTorch's autograd.
+TEST(Trainer, NonPrivateRunIsPlainAdamW) {
+  const TemporaryFolder folder;
+  auto config = exact_config(25);
+  config.dtype = "float64";
+  config.evaluation.every = 5;
+  const auto journal = journal_of(config, folder.file("a.jsonl"));
+
+  const auto dataset = data_of(config);
+  const auto key = seeded_key(config);
+  auto weight = torch::zeros({3, 8}, torch::kFloat64);
+  auto bias = torch::zeros({3}, torch::kFloat64);
+  Tensor first = torch::zeros({27}, torch::kFloat64), second = torch::zeros({27}, torch::kFloat64);
+  std::vector<double> losses;
+  for (std::int64_t step = 0; step < config.steps; ++step) {
+    const auto index = torch::tensor(gradient_rows(config.privacy, key, step, 0).indices);
+    const auto x = dataset.private_train.features.index_select(0, index).to(torch::kFloat64);
+    const auto y = dataset.private_train.labels.index_select(0, index);
+    weight.requires_grad_(true);
+    bias.requires_grad_(true);
+    (at::nll_loss(at::log_softmax(at::linear(x, weight, bias), 1), y, {}, at::Reduction::Sum) / 60)
+        .backward();
+    const auto gradient = at::cat({weight.grad().reshape({-1}), bias.grad()});
+    const auto before = at::cat({weight.detach().reshape({-1}), bias.detach()});
+    first = 0.9 * first + 0.1 * gradient;
+    second = 0.999 * second + 0.001 * gradient * gradient;
+    const double t = static_cast<double>(step + 1);
+    const auto update = first / (1 - std::pow(0.9, t)) / ((second / (1 - std::pow(0.999, t))).sqrt() + 1e-8);
+    const auto after = before * (1 - 0.05 * 0.01) - 0.05 * update;
+    weight = after.narrow(0, 0, 24).view({3, 8}).clone();
+    bias = after.narrow(0, 24, 3).clone();
+    if ((step + 1) % 5 != 0) continue;
+    const auto logits = at::linear(dataset.test.features.to(torch::kFloat64), weight, bias);
+    losses.push_back(at::nll_loss(at::log_softmax(logits, 1), dataset.test.labels).item<double>());
+  }
+  std::vector<double> recorded;
+  for (const auto& metric : journal.metrics) {
+    if (metric.name == "loss") recorded.push_back(metric.value);
+  }
+  ASSERT_EQ(recorded.size(), losses.size());
+  for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(recorded[i], losses[i], 1e-10 * losses[i]) << i;
+}
+
+TEST(Trainer, EvaluationIsWhatWasAskedForAndDeclared) {
+  const TemporaryFolder folder;
+  auto config = small_config();
+  config.evaluation = {.every = 5, .oracle_validation = true, .score = trial::ScoreRelease{20}};
+  const auto journal = journal_of(config, folder.file("a.jsonl"));
+  std::vector<std::string> seen;
+  for (const auto& metric : journal.metrics) {
+    seen.push_back(std::to_string(metric.step) + " " + metric.split + " " + metric.name + " " +
+                   trial::to_string(metric.visibility));
+  }
+  EXPECT_EQ(seen,
+            (std::vector<std::string>{"5 test loss test", "5 test accuracy test", "10 test loss test",
+                                      "10 test accuracy test", "12 test loss test", "12 test accuracy test",
+                                      "12 private_validation accuracy confidential",
+                                      "12 private_validation score released"}));
+  const double exact = metric_of(journal, "private_validation", "accuracy");
+  const double score = metric_of(journal, "private_validation", "score");
+  EXPECT_NE(exact, score);
+  EXPECT_LT(std::abs(exact - score), 6 * 20.0 / 200);
+  ASSERT_EQ(journal.executed.size(), 2U);
+  EXPECT_EQ(journal.executed[1].split, "private_validation");
+  EXPECT_EQ(std::get<accounting::Batch>(journal.executed[1].what).releases.at(0).noise_multiplier, 20);
+}
+
+TEST(Trainer, DivergenceIsAFinishLine) {
+  auto config = exact_config();
+  config.optimizer = optimizer_named("sgd");
+  config.controller = controller_named("constant", {{"lr", 1e300}});
+  const auto finish = failure_of(config);
+  EXPECT_EQ(finish.kind, "diverged");
+  EXPECT_NE(finish.message.find("step"), std::string::npos);
+}
+
+TEST(Trainer, CudaIsRefusedWhereThereIsNone) {
+  if (at::hasCUDA()) GTEST_SKIP() << "this machine has a GPU";
+  auto config = small_config();
+  config.device = "cuda";
+  const auto finish = failure_of(config);
+  EXPECT_EQ(finish.kind, "device-unavailable");
+  EXPECT_NE(finish.message.find("GPU"), std::string::npos);
+  EXPECT_NE(finish.message.find("device: cpu"), std::string::npos);
+}
+
+TEST(Trainer, ConfigsThatContradictThemselvesAreRefused) {
+  const auto refused = [](const trial::TrialConfig& config, const std::string& says) {
+    const auto finish = failure_of(config);
+    EXPECT_EQ(finish.kind, "invalid-config");
+    EXPECT_NE(finish.message.find(says), std::string::npos) << finish.message;
+  };
+  auto config = probing_config(true);
+  config.controller = controller_named("hyfreedp", {{"interval", 4}});
+  refused(config, "interval");
+  config = probing_config(true);
+  config.privacy.probe.reset();
+  refused(config, "needs loss probes");
+  config = small_config();
+  config.privacy.probe = probe_plan(true);
+  refused(config, "asks for no loss probes");
+  config = small_config();
+  config.privacy.population = 601;
+  refused(config, "population");
+  config = probing_config(true);
+  config.optimizer = optimizer_named("prodigy");
+  refused(config, "owns its step size");
+  config = probing_config(true);
+  config.controller = controller_named("gen");
+  refused(config, "exact losses");
+  config = small_config();
+  config.dtype = "float8";
+  refused(config, "float8");
+  config = small_config();
+  config.device = "tpu";
+  refused(config, "tpu");
+  config = small_config();
+  config.model.name = "transformer";
+  refused(config, "transformer");
+}
+
+TEST(Trainer, WrongNumberOfProbePointsStopsTheRun) {
+  auto config = probing_config(true);
+  config.privacy.probe->points = 5;
+  const auto finish = failure_of(config);
+  EXPECT_EQ(finish.kind, "internal");
+  EXPECT_NE(finish.message.find("booked number of losses"), std::string::npos) << finish.message;
+}
+
+}  // namespace
+}  // namespace hyfreedp::training
