@@ -5,6 +5,7 @@
 #include "baselines/memo.h"
 #include "baselines/run_count.h"
 #include "baselines/support.h"
+#include "harness/base/text.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -31,16 +32,24 @@ Composition selection_over(const Search& search, std::vector<std::string> trials
           .selection = selection_of(search.distribution, search.mean)};
 }
 
-// The events of the whole selection if each run has gradient noise sigma.
-accounting::Events intended_events(const Cell& cell, const Search& search, double sigma) {
-  auto plan = cell.base.privacy;
-  plan.gradient_noise = sigma;
-  auto base = plan.events(0, cell.base.steps);
+// The events of the whole selection over runs of `gradients` and a score.
+accounting::Events intended_events(const Search& search, std::vector<accounting::Event> gradients) {
+  auto base = std::move(gradients);
   base.push_back(accounting::batch(1, {{.noise_multiplier = search.score_noise, .purpose = "score"}}, 1));
   base.back().split = kValidation;
   return compose(selection_over(search, {"run"}),
                  [&](const std::string&) -> Result<std::vector<accounting::Event>> { return base; })
       .value();
+}
+
+// No gradient noise helps where the scores alone exceed the target.
+Result<void> check_scores(const Cell& cell, const Search& search) {
+  const auto cost = accounting::epsilon_rdp(intended_events(search, {}), cell.delta);
+  if (!cost) return cost.error();
+  if (cost->epsilon <= *cell.epsilon) return {};
+  return error(
+      fmt::format("Selecting by validation scores alone costs epsilon {} of {}; raise 'score_noise'.",
+                  short_number(cost->epsilon), *cell.epsilon));
 }
 
 Result<double> noise(const Cell& cell, const Search& search) {
@@ -49,8 +58,13 @@ Result<double> noise(const Cell& cell, const Search& search) {
       fmt::format("{} {} {} {} {} {} {}", cell.base.privacy.sample_rate, cell.base.steps, *cell.epsilon,
                   cell.delta, static_cast<int>(search.distribution), search.mean, search.score_noise);
   return memo.get(key, [&]() -> Result<double> {
-    const auto calibration = accounting::calibrate(
-        [&](double sigma) { return intended_events(cell, search, sigma); }, *cell.epsilon, cell.delta, "rdp");
+    if (auto checked = check_scores(cell, search); !checked) return checked.error();
+    const auto events_at = [&](double sigma) {
+      auto plan = cell.base.privacy;
+      plan.gradient_noise = sigma;
+      return intended_events(search, plan.events(0, cell.base.steps));
+    };
+    const auto calibration = accounting::calibrate(events_at, *cell.epsilon, cell.delta, "rdp");
     if (!calibration) return calibration.error();
     return calibration->noise_multiplier;
   });

@@ -49,16 +49,19 @@ Result<Entry> Entry::parse(const std::string& file, const std::string& text) {
   try {
     return Entry(YAML::Load(text), file, "");
   } catch (const YAML::Exception& exception) {
-    return error(fmt::format("{}:{}: not valid YAML: {}.", file, exception.mark.line + 1, exception.msg));
+    return error(
+        fmt::format("{}:{}: not valid YAML: {}.", file, std::max(exception.mark.line, 0) + 1, exception.msg));
   }
 }
 
 std::string Entry::where() const {
-  const auto place = fmt::format("{}:{}:", file_, node_->Mark().line + 1);
+  const auto place = fmt::format("{}:{}:", file_, std::max(node_->Mark().line, 0) + 1);
   return path_.empty() ? place : place + " " + path_;
 }
 
-Error Entry::wrong(const std::string& what) const { return error(where() + " " + what + "."); }
+Error Entry::wrong(const std::string& what) const {
+  return error(where() + " " + what + (what.ends_with('?') ? "" : "."));
+}
 
 bool Entry::is_text() const {
   return node_->IsScalar() && scalar(node_->Scalar(), node_->Tag() == "!").is_string();

@@ -121,6 +121,7 @@ TEST(PrivateSelection, AnExpensiveScoreIsInfeasible) {
         fake::run_study(method(name), cell(name, 0.5, {{"score_noise", 0.5}}), fake::ordinary_world);
     ASSERT_TRUE(study.conclusion.failure) << name;
     EXPECT_EQ(study.conclusion.failure->kind, "infeasible-epsilon") << name;
+    EXPECT_NE(study.conclusion.failure->message.find("score_noise"), std::string::npos) << name;
   }
 }
 
