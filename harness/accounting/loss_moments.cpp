@@ -110,6 +110,9 @@ std::vector<LossNode> central_nodes(const LossPair& pair, double below, double a
   const double bottom = pair.loss(from);
   const double top = pair.loss(to);
   for (auto& node : nodes) node.loss = std::clamp(node.loss, bottom, top);
+  // The mass cut off below, where a large negative order would find it.
+  const double lowest = std::isfinite(pair.infimum()) ? pair.infimum() : bottom;
+  nodes.push_back({std::log(below), lowest, std::expm1(lowest)});
   return nodes;
 }
 
