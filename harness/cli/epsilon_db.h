@@ -1,12 +1,13 @@
-// `hyfreedp epsilon --db`: epsilon of a stored trial or study, re-derived from its executed events.
+// Epsilon of what a database holds, derived anew from the executed events: `hyfreedp epsilon --db FILE --study ID | --trial ID`.
 #pragma once
 
-#include <iosfwd>
+#include <ostream>
 #include <string>
 
 namespace hyfreedp::cli {
 
-// `kind` is "trial" or "study". Prints with print_epsilon.h; returns the exit code (0, or 2 with a sentence on `err`).
+// kind "study": composes the executed events of its trials by the study's rule and prints epsilon beside the row's own;
+// 1 where they differ. kind "trial": the trial alone, at the delta of each study that uses it. 2: bad input.
 int epsilon_from_db(const std::string& db, const std::string& kind, const std::string& id, bool json,
                     std::ostream& out, std::ostream& err);
 
