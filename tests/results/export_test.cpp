@@ -1,0 +1,95 @@
+#include "results/export.h"
+
+#include <gtest/gtest.h>
+#include <sstream>
+
+#include "results/ledger.h"
+#include "tests/results/small_database.h"
+
+namespace hyfreedp::results {
+namespace {
+
+class Export : public testing::Test {
+ protected:
+  void SetUp() override {
+    store_ = *Store::in_memory();
+    ASSERT_TRUE(small::fill(*store_));
+  }
+  std::string rows(const ExportOptions& options = {}) { return *export_rows(*store_, "small", options); }
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(Export, OneLineOfJsonAStudy) {
+  std::istringstream in(rows());
+  int lines = 0;
+  for (std::string line; std::getline(in, line); ++lines) {
+    const auto value = parse_json(line, "line");
+    ASSERT_TRUE(value) << line;
+    EXPECT_EQ(canonical_json(*value), line);
+  }
+  EXPECT_EQ(lines, 1 + 15);
+}
+
+TEST_F(Export, TimesAreLeftOutUnlessAskedFor) {
+  for (const char* key : {"\"seconds\"", "\"fingerprint\"", "\"attempts\""}) {
+    EXPECT_EQ(rows().find(key), std::string::npos) << key;
+    EXPECT_NE(rows({.times = true}).find(key), std::string::npos) << key;
+  }
+}
+
+TEST_F(Export, TheHashOfTheLastStepIsThere) {
+  EXPECT_NE(rows().find("\"last_step_hash\":\"h1\""), std::string::npos);
+}
+
+TEST_F(Export, ConfidentialValuesNeverLeak) {
+  EXPECT_EQ(rows({.times = true}).find(small::kPlantedDigits), std::string::npos);
+  EXPECT_EQ(rows({.times = true}).find("trial-study-c-1-0-1"), std::string::npos) << "a losing run";
+  EXPECT_EQ(rows({.times = true}).find("CONFIDENTIAL"), std::string::npos);
+  const auto open = rows({.confidential = true});
+  EXPECT_NE(open.find(small::kPlantedDigits), std::string::npos);
+  EXPECT_NE(open.find("trial-study-c-1-0-1"), std::string::npos);
+  EXPECT_NE(open.find("CONFIDENTIAL"), std::string::npos);
+}
+
+TEST_F(Export, TheTimeOfAllRunsOfASelectionStaysSecret) {
+  std::istringstream in(rows({.times = true}));
+  for (std::string line; std::getline(in, line);) {
+    const auto object = parse_json(line, "line")->as_object();
+    EXPECT_EQ(object.contains("seconds"),
+              string_or(object, "state", "") == "concluded" && string_or(object, "row", "") != "c")
+        << line;
+  }
+}
+
+TEST_F(Export, EventsReadBackAsEvents) {
+  const auto value = export_events(*store_, "trial-study-a-1-0-0", false);
+  ASSERT_TRUE(value) << value.error().message;
+  const auto events = accounting::events_from_json(*value, "export");
+  ASSERT_TRUE(events) << events.error().message;
+  EXPECT_EQ(canonical_json(accounting::events_to_json(*events)), canonical_json(*value));
+  EXPECT_EQ(events->events.size(), 1u);
+}
+
+TEST_F(Export, ALosingRunIsConfidential) {
+  EXPECT_TRUE(export_events(*store_, "trial-study-c-1-0-0", false)) << "the reported run";
+  const auto losing = export_events(*store_, "trial-study-c-1-0-1", false);
+  ASSERT_FALSE(losing);
+  EXPECT_NE(losing.error().message.find("--confidential"), std::string::npos);
+  EXPECT_TRUE(export_events(*store_, "trial-study-c-1-0-1", true));
+}
+
+TEST_F(Export, AnUnknownTrialIsAnError) { EXPECT_FALSE(export_events(*store_, "nobody", false)); }
+
+TEST_F(Export, TheLedgerHasALineForEachPrivateCell) {
+  const auto table = build_table(*store_, "small");
+  ASSERT_TRUE(table);
+  const auto lines = ledger_lines(*store_, *table);
+  ASSERT_TRUE(lines);
+  ASSERT_EQ(lines->size(), 3u);
+  EXPECT_EQ((*lines)[1].total.epsilon, 1.3) << "the seed that spent most";
+  EXPECT_EQ((*lines)[2].composition, "private selection");
+  EXPECT_NE((*lines)[0].events.find("10 × Poisson q = 0.1"), std::string::npos) << (*lines)[0].events;
+}
+
+}  // namespace
+}  // namespace hyfreedp::results

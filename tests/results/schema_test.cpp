@@ -1,0 +1,96 @@
+// Files of other versions and of other programs.
+#include "results/schema.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+#include "results/export.h"
+#include "results/store.h"
+#include "tests/results/small_database.h"
+
+namespace hyfreedp::results {
+namespace {
+
+class Schema : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("hyfreedp-schema-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path() const { return (folder_ / "hyfreedp.sqlite").string(); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Schema, ANewDatabaseHasTheCurrentVersion) {
+  ASSERT_TRUE(Store::open(path(), Store::Mode::read_write));
+  SQLite::Database database(path(), SQLite::OPEN_READONLY);
+  EXPECT_EQ(*schema_version(database, path()), kSchemaVersion);
+}
+
+TEST_F(Schema, ANewerDatabaseIsRefusedWithASentenceAndLeftAlone) {
+  ASSERT_TRUE(Store::open(path(), Store::Mode::read_write));
+  {
+    SQLite::Database database(path(), SQLite::OPEN_READWRITE);
+    database.exec("INSERT INTO migrations (version, program) VALUES (99, 'later')");
+  }
+  for (const auto mode : {Store::Mode::read_write, Store::Mode::read_only}) {
+    const auto opened = Store::open(path(), mode);
+    ASSERT_FALSE(opened);
+    EXPECT_NE(opened.error().message.find("schema 99"), std::string::npos) << opened.error().message;
+    EXPECT_NE(opened.error().message.find(path()), std::string::npos);
+  }
+}
+
+TEST_F(Schema, AnotherProgramsDatabaseIsRefused) {
+  {
+    SQLite::Database database(path(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    database.exec("CREATE TABLE bookmarks (url TEXT)");
+  }
+  const auto opened = Store::open(path(), Store::Mode::read_write);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("not made by hyfreedp"), std::string::npos) << opened.error().message;
+}
+
+TEST_F(Schema, AFileThatIsNoDatabaseIsRefused) {
+  std::ofstream(path()) << "this is not a database, and long enough not to look like an empty one. "
+                        << std::string(200, 'x');
+  const auto opened = Store::open(path(), Store::Mode::read_only);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find(path()), std::string::npos);
+}
+
+TEST_F(Schema, ReadingWhatDoesNotExistSaysWhatMakesIt) {
+  const auto opened = Store::open(path(), Store::Mode::read_only);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("hyfreedp run"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+// A database of every released schema reads as the same rows, for reading as it is and for writing after migration.
+TEST_F(Schema, DatabasesOfReleasedVersionsReadTheSame) {
+  auto fresh = Store::in_memory();
+  ASSERT_TRUE(fresh);
+  ASSERT_TRUE(small::fill(**fresh));
+  const auto expected = export_rows(**fresh, "small", {.times = true, .confidential = true});
+  ASSERT_TRUE(expected);
+  int cases = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HYFREEDP_TEST_DATA "/results")) {
+    if (entry.path().extension() != ".sqlite") continue;
+    ++cases;
+    const auto copy = (folder_ / entry.path().filename()).string();
+    std::filesystem::copy_file(entry.path(), copy);
+    const auto opened = Store::open(copy, Store::Mode::read_write);
+    ASSERT_TRUE(opened) << opened.error().message;
+    const auto rows = export_rows(**opened, "small", {.times = true, .confidential = true});
+    ASSERT_TRUE(rows) << rows.error().message;
+    EXPECT_EQ(*rows, *expected) << entry.path();
+  }
+  EXPECT_EQ(cases, kSchemaVersion);
+}
+
+}  // namespace
+}  // namespace hyfreedp::results

@@ -1,0 +1,194 @@
+#include "results/table_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "results/best.h"
+#include "results/table_notes.h"
+#include "tests/results/small_database.h"
+
+namespace hyfreedp::results {
+namespace {
+
+class SmallTable : public testing::Test {
+ protected:
+  void SetUp() override {
+    store_ = *Store::in_memory();
+    const auto filled = small::fill(*store_);
+    ASSERT_TRUE(filled) << filled.error().message;
+  }
+  TableModel table(bool confidential = false) {
+    auto built = build_table(*store_, "small", {.confidential = confidential});
+    EXPECT_TRUE(built);
+    return std::move(*built);
+  }
+  std::unique_ptr<Store> store_;
+};
+
+bool any_contains(const std::vector<std::string>& texts, const std::string& part) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const auto& text) { return text.find(part) != std::string::npos; });
+}
+
+TEST_F(SmallTable, MeanDeviationAndCount) {
+  const auto model = table();
+  ASSERT_EQ(model.panels.size(), 1u);
+  const auto& cell = model.panels[0].rows[0].cells[0];
+  EXPECT_EQ(cell.kind, CellModel::Kind::value);
+  EXPECT_NEAR(cell.mean, 82, 1e-9);
+  EXPECT_NEAR(*cell.sd, 2, 1e-9);
+  EXPECT_EQ(cell.n, 3);
+  EXPECT_EQ(cell.label, "end-to-end DP");
+  EXPECT_EQ(*cell.epsilon, 0.99);
+  EXPECT_DOUBLE_EQ(*cell.seconds, 0.5);
+}
+
+TEST_F(SmallTable, TheLastStepCounts) {
+  EXPECT_NEAR(*table().panels[0].rows[0].cells[0].seeds[0].accuracy, 80, 1e-9) << "not the 10 % of step 5";
+}
+
+TEST_F(SmallTable, ColumnsAreTargetsThenTheNonPrivateArm) {
+  const auto model = table();
+  ASSERT_EQ(model.panels[0].columns.size(), 2u);
+  EXPECT_EQ(model.panels[0].columns[0], 1.0);
+  EXPECT_FALSE(model.panels[0].columns[1]);
+  EXPECT_NEAR(model.panels[0].rows[0].cells[1].mean, 90, 1e-9);
+  EXPECT_FALSE(model.panels[0].rows[0].cells[1].epsilon);
+}
+
+TEST_F(SmallTable, AFailedSeedIsAFootnoteAndTheLargestEpsilonIsShown) {
+  const auto model = table();
+  const auto& cell = model.panels[0].rows[1].cells[0];
+  EXPECT_EQ(cell.n, 2);
+  EXPECT_NEAR(cell.mean, 71, 1e-9);
+  EXPECT_NEAR(*cell.sd, std::sqrt(2.0), 1e-9);
+  EXPECT_DOUBLE_EQ(*cell.epsilon, 1.3);
+  EXPECT_DOUBLE_EQ(*cell.epsilon_least, 1.2);
+  EXPECT_EQ(cell.claimed_epsilon, 1.0);
+  ASSERT_EQ(cell.notes.size(), 1u);
+  EXPECT_EQ(model.footnotes[static_cast<std::size_t>(cell.notes[0]) - 1],
+            "Seed 1 failed: diverged: the weights were not finite at step 7.");
+}
+
+TEST_F(SmallTable, ACellWithoutAnySeedIsATypedFailure) {
+  const auto model = table();
+  const auto& cell = model.panels[0].rows[1].cells[1];
+  EXPECT_EQ(cell.kind, CellModel::Kind::failed);
+  EXPECT_EQ(cell.failure, "diverged");
+  EXPECT_TRUE(any_contains(model.footnotes, "Seed 0, 1, 2 failed: diverged"));
+}
+
+TEST_F(SmallTable, WhatTheSpecDoesNotAskForIsNotAFailure) {
+  EXPECT_EQ(table().panels[0].rows[2].cells[1].kind, CellModel::Kind::not_planned);
+}
+
+TEST_F(SmallTable, AnUnfinishedCellSaysSo) {
+  auto store = *Store::in_memory();
+  ASSERT_TRUE(store->put_spec(small::spec()));
+  ASSERT_TRUE(store->put_study(small::study("a", "prodigy", 1.0, 0)));
+  const auto model = build_table(*store, "small");
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->panels[0].rows[0].cells[0].kind, CellModel::Kind::open);
+  EXPECT_EQ(model->panels[0].rows[1].cells[0].kind, CellModel::Kind::open)
+      << "not even planned into a study yet";
+}
+
+TEST_F(SmallTable, FlagsAreExplained) {
+  const auto model = table();
+  EXPECT_EQ(model.panels[0].rows[1].flags,
+            (std::vector<std::string>{"paper accounting: epsilon understated"}));
+  EXPECT_TRUE(any_contains(model.footnotes, "what the executed events cost"));
+  EXPECT_TRUE(model.banners.empty());
+}
+
+TEST_F(SmallTable, SeededNoiseIsABannerOverEveryPrivateRow) {
+  auto spec = small::spec();
+  spec.hash = "seeded";
+  spec.resolved["noise_seed"] = "s";
+  ASSERT_TRUE(store_->put_spec(spec, true));
+  ASSERT_TRUE(small::conclude(*store_, small::study("a", "prodigy", 1.0, 0), 0.8, 0.99));
+  ASSERT_TRUE(small::conclude(*store_, small::study("a", "prodigy", std::nullopt, 0), 0.9, 0));
+  const auto model = table();
+  EXPECT_TRUE(any_contains(model.banners, kReproducibleNoise));
+  EXPECT_EQ(model.panels[0].rows[0].cells[0].flags, std::vector<std::string>{kReproducibleNoise});
+  EXPECT_TRUE(model.panels[0].rows[0].cells[1].flags.empty()) << "the non-private arm promises nothing";
+}
+
+TEST_F(SmallTable, NotesSayHowToReadIt) {
+  const auto notes = table().notes;
+  for (const char* part : {"per row and per run", "outside the mechanism", "add or remove one record",
+                           "poisson", "pld", "rdp", "sample standard deviation", "n/a"}) {
+    EXPECT_TRUE(any_contains(notes, part)) << part;
+  }
+}
+
+TEST_F(SmallTable, TheRunCountOfAPrivateSelectionStaysSecret) {
+  const auto model = table();
+  EXPECT_DOUBLE_EQ(*model.panels[0].rows[2].cells[0].seconds, 0.5)
+      << "of the reported run, not of 3 to 5 runs";
+  EXPECT_FALSE(model.panels[0].rows[2].cells[0].runs);
+  EXPECT_FALSE(model.panels[0].rows[0].cells[0].validation);
+  const auto open = table(true);
+  EXPECT_DOUBLE_EQ(*open.panels[0].rows[2].cells[0].runs, 4);
+  EXPECT_DOUBLE_EQ(*open.panels[0].rows[2].cells[0].seconds, 2);
+  EXPECT_NEAR(*open.panels[0].rows[0].cells[0].validation, 65.4321, 1e-9);
+}
+
+TEST_F(SmallTable, AnUnknownSpecNamesTheNearest) {
+  const auto missing = build_table(*store_, "smal");
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("Did you mean 'small'?"), std::string::npos)
+      << missing.error().message;
+}
+
+// Best: a made-up panel of one column.
+CellModel cell_of(const std::vector<double>& accuracies, double epsilon = 1,
+                  const std::string& label = "end-to-end DP") {
+  CellModel cell;
+  cell.epsilon_target = 1;
+  cell.kind = CellModel::Kind::value;
+  cell.label = label;
+  cell.epsilon = epsilon;
+  for (std::size_t i = 0; i < accuracies.size(); ++i) {
+    SeedResult seed;
+    seed.seed = static_cast<std::int64_t>(i);
+    seed.accuracy = accuracies[i];
+    cell.seeds.push_back(seed);
+    cell.mean += accuracies[i] / static_cast<double>(accuracies.size());
+  }
+  return cell;
+}
+
+std::vector<bool> best_of(const std::vector<CellModel>& cells) {
+  PanelModel panel;
+  panel.columns = {1.0};
+  for (const auto& cell : cells) {
+    RowModel row;
+    row.cells = {cell};
+    panel.rows.push_back(row);
+  }
+  mark_best(panel);
+  std::vector<bool> marks;
+  for (const auto& row : panel.rows) marks.push_back(row.cells[0].best);
+  return marks;
+}
+
+TEST(Best, IsMarkedWhereTheIntervalSaysSo) {
+  EXPECT_EQ(best_of({cell_of({90.0, 90.1, 89.9}), cell_of({80.1, 80.0, 80.2})}),
+            (std::vector<bool>{true, false}));
+}
+TEST(Best, IsNotMarkedWhereChanceMayExplainIt) {
+  EXPECT_EQ(best_of({cell_of({90, 84, 87}), cell_of({86, 86.5, 85.5})}), (std::vector<bool>{false, false}));
+}
+TEST(Best, IsNotMarkedAtOneSeed) {
+  EXPECT_EQ(best_of({cell_of({90}), cell_of({10})}), (std::vector<bool>{false, false}));
+}
+TEST(Best, OraclesAndRowsBeyondTheTargetDoNotCompete) {
+  EXPECT_EQ(best_of({cell_of({99.0, 99.1, 99.2}, 1, "oracle"), cell_of({98.0, 98.1, 98.3}, 1.3),
+                     cell_of({90.0, 90.1, 89.9}), cell_of({80.1, 80.0, 80.2})}),
+            (std::vector<bool>{false, false, true, false}));
+}
+
+}  // namespace
+}  // namespace hyfreedp::results
