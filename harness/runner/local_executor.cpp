@@ -138,12 +138,10 @@ class LocalExecutor::Pool {
 
  private:
   void on_own_thread(const std::function<void()>& task) {
-    std::promise<void> done;
-    boost::asio::post(io_, [&] {
-      task();
-      done.set_value();
-    });
-    done.get_future().wait();
+    std::packaged_task<void()> wrapped(task);
+    auto done = wrapped.get_future();
+    boost::asio::post(io_, std::move(wrapped));
+    done.wait();
   }
 
   void publish(Update update) {

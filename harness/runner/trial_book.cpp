@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "harness/random/key_file.h"
 #include "results/states.h"
 
 namespace hyfreedp::runner {
@@ -10,7 +11,7 @@ namespace {
 
 constexpr const char* kValidation = "private_validation";
 
-bool is_readable_end(const trial::Journal& journal) {
+bool has_lasting_end(const trial::Journal& journal) {
   return journal.finish && (journal.finish->state == trial::TrialState::finished ||
                             !results::may_be_tried_again(journal.finish->kind));
 }
@@ -79,13 +80,17 @@ Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& con
   const auto journal = trial::read_journal(out_.journal(id));
   // A journal without a whole first line is one whose worker was killed while it wrote it; a damaged one the
   // worker refuses, with the reason.
-  if (!journal || !is_readable_end(*journal)) return std::optional<TrialEnd>{};
+  if (!journal || !has_lasting_end(*journal)) return std::optional<TrialEnd>{};
   auto end = put(config, *journal);
   if (!end) return end.error();
   return std::optional<TrialEnd>(std::move(*end));
 }
 
 Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const trial::Journal& journal) {
+  // A worker killed between its last line and the deletion of its key leaves the key behind.
+  if (!config.noise_seed && has_lasting_end(journal)) {
+    if (auto deleted = random::delete_key(out_.key(config.id())); !deleted) return deleted.error();
+  }
   const auto record = record_of(config, journal);
   if (auto written = store_.put_trial(record, journal.steps, journal.metrics); !written)
     return written.error();

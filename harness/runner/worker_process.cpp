@@ -101,7 +101,10 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
         path, variables, process::std_in<input, process::std_out> output, process::std_err > errors, io,
         process::on_exit =
             [self = weak_from_this()](int, const std::error_code&) {
-              if (const auto state = self.lock()) state->on_exit();
+              const auto state = self.lock();
+              // Not from here: whoever hears of the exit may start another process, which changes the list of
+              // awaited ones that Boost.Process is walking through right now.
+              if (state) boost::asio::post(state->timer.get_executor(), [state] { state->on_exit(); });
             },
         ChildSetup{}, failure);
     if (failure) return error(path + ": the worker cannot be started (" + failure.message() + ")");
