@@ -16,18 +16,20 @@
 namespace hyfreedp::plots {
 namespace {
 
+// Built once for all tests of the suite.
 class Figures : public testing::Test {
  protected:
-  void SetUp() override {
+  static void SetUpTestSuite() {
+    if (store_) return;
     store_ = *results::Store::in_memory();
     const auto filled = fake::fill(*store_);
     ASSERT_TRUE(filled) << filled.error().message;
     table_ = *results::build_table(*store_, "fake");
     figures_ = *figures_of(*store_, table_);
   }
-  std::unique_ptr<results::Store> store_;
-  results::TableModel table_;
-  std::vector<Figure> figures_;
+  static inline std::unique_ptr<results::Store> store_;
+  static inline results::TableModel table_;
+  static inline std::vector<Figure> figures_;
 };
 
 TEST_F(Figures, AccuracyStepSizeAndLoss) {
@@ -148,7 +150,6 @@ class Drawn : public Figures {
  protected:
   void SetUp() override {
     if (!find_program("gnuplot")) GTEST_SKIP() << kNoGnuplot;
-    Figures::SetUp();
     folder_ = std::filesystem::temp_directory_path() / ("hyfreedp-plots-" + std::to_string(::getpid()));
     auto drawn = draw(figures_, folder_.string());
     ASSERT_TRUE(drawn) << drawn.error().message;

@@ -14,32 +14,33 @@
 namespace hyfreedp::plots {
 namespace {
 
+// Drawn once for all tests of the suite.
 class Report : public testing::Test {
  protected:
-  void SetUp() override {
+  static void SetUpTestSuite() {
     store_ = *results::Store::in_memory();
     ASSERT_TRUE(fake::fill(*store_));
     folder_ = std::filesystem::temp_directory_path() / ("hyfreedp-report-" + std::to_string(::getpid()));
-    html_ = report(false);
+    const auto table = *results::build_table(*store_, "fake");
+    if (find_program("gnuplot"))
+      figures_ = *draw(*figures_of(*store_, table), folder_.string());
+    else
+      std::printf("SKIPPED: the report's figures. %s\n", kNoGnuplot);
+    html_ = *report_html(*store_, table, figures_, kNoGnuplot);
     path_ = (folder_ / "report.html").string();
     ASSERT_TRUE(write_file_atomically(path_, html_));
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string report(bool confidential) {
-    const auto table = *results::build_table(*store_, "fake", {.confidential = confidential});
-    std::vector<DrawnFigure> figures;
-    if (find_program("gnuplot"))
-      figures = *draw(*figures_of(*store_, table), folder_.string());
-    else
-      std::printf("SKIPPED: the report's figures. %s\n", kNoGnuplot);
-    return *report_html(*store_, table, figures, kNoGnuplot);
+  static void TearDownTestSuite() {
+    std::filesystem::remove_all(folder_);
+    store_.reset();
   }
-  bool contains(const std::string& part) const { return html_.find(part) != std::string::npos; }
 
-  std::unique_ptr<results::Store> store_;
-  std::filesystem::path folder_;
-  std::string html_, path_;
+  static bool contains(const std::string& part) { return html_.find(part) != std::string::npos; }
+
+  static inline std::unique_ptr<results::Store> store_;
+  static inline std::vector<DrawnFigure> figures_;
+  static inline std::filesystem::path folder_;
+  static inline std::string html_, path_;
 };
 
 // Standard output and error of a shell command.
@@ -87,7 +88,8 @@ TEST_F(Report, ConfidentialValuesNeverLeak) {
   EXPECT_FALSE(contains(fake::kPlantedDigits));
   EXPECT_FALSE(contains("validation 77.7"));
   EXPECT_FALSE(contains("CONFIDENTIAL"));
-  const auto open = report(true);
+  const auto table = *results::build_table(*store_, "fake", {.confidential = true});
+  const auto open = *report_html(*store_, table, figures_, kNoGnuplot);
   EXPECT_NE(open.find("validation 77.7"), std::string::npos);
   EXPECT_NE(open.find("CONFIDENTIAL"), std::string::npos);
 }
