@@ -1,0 +1,269 @@
+#include "harness/runner/coordinator.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+
+#include "tests/runner/fake_world.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Two rows share the runs at 0.01 and 0.1; the private arm is cheap to calibrate.
+constexpr const char* kRows = R"(
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0, 1]
+    epsilon: [3, inf]
+    delta: N^-1.1
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    evaluate: {every: 0}
+    rows:
+      - {id: narrow, method: nondp-gs, options: {grid: [1e-2, 1e-1]}}
+      - {id: wide, method: nondp-gs, options: {grid: [1e-3, 1e-2, 1e-1]}}
+      - {id: fixed, method: fixed-rate, options: {lr: 5e-2}}
+)";
+const std::string kSeeded = std::string("name: tiny\ntitle: tiny\nnoise_seed: s\n") + kRows;
+const std::string kUnseeded = std::string("name: tiny\ntitle: tiny\n") + kRows;
+constexpr std::size_t kCells = 12;
+constexpr std::size_t kTrials = 16;  // (3 rates + the fixed one) x 2 seeds x 2 arms
+
+double rate_of(const trial::TrialConfig& config) { return double_or(config.controller.options, "lr", 0); }
+bool is_private_at(const trial::TrialConfig& config, double rate) {
+  return config.privacy.is_private && config.seed == 0 && rate_of(config) == rate;
+}
+
+TEST(Coordinator, SharedTrialsRunOnce) {
+  World world;
+  FakeExecutor executor;
+  const auto report = world.run(kSeeded, executor);
+  EXPECT_EQ(report.cells, kCells);
+  EXPECT_THAT(report.failed, IsEmpty());
+  EXPECT_FALSE(report.failed_unexpectedly());
+  EXPECT_THAT(executor.submitted, SizeIs(kTrials));
+  EXPECT_THAT(std::set<std::string>(executor.submitted.begin(), executor.submitted.end()), SizeIs(kTrials));
+  EXPECT_THAT(executor.prepared, SizeIs(1));
+  for (const auto& study : world.store().studies("tiny").value()) {
+    EXPECT_EQ(study.state, results::StudyState::concluded);
+    EXPECT_FALSE(study.reported_trial.empty());
+    EXPECT_EQ(study.total.has_value(), study.epsilon_target.has_value());
+    EXPECT_EQ(study.training.has_value(), study.epsilon_target.has_value());
+  }
+}
+
+TEST(Coordinator, RowsDoNotDependOnTheOrderOfEnds) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto order : {Order::first_in, Order::last_in, Order::shuffled}) {
+    World world;
+    FakeExecutor executor;
+    executor.order = order;
+    world.run(kSeeded, executor);
+    rows.push_back(world.rows("tiny"));
+  }
+  EXPECT_EQ(rows[0], rows[1]);
+  EXPECT_EQ(rows[0], rows[2]);
+}
+
+TEST(Coordinator, EpsilonIsThatOfExecutedEvents) {
+  World world;
+  FakeExecutor executor;
+  world.run(kSeeded, executor);
+  for (const auto& study : world.store().studies("tiny").value()) {
+    if (!study.epsilon_target) continue;
+    const auto trial = world.store().trial(study.reported_trial).value().value();
+    ASSERT_THAT(trial.events, ::testing::Not(IsEmpty()));
+    const auto answer = accounting::report_epsilon({.events = trial.events}, study.delta).value();
+    EXPECT_EQ(study.total->epsilon, answer.epsilon);
+    EXPECT_LE(answer.epsilon, 3.0);
+    EXPECT_GT(answer.epsilon, 2.9);
+  }
+}
+
+TEST(Coordinator, ASecondRunDoesNothing) {
+  World world;
+  FakeExecutor first;
+  world.run(kSeeded, first);
+  const auto rows = world.rows("tiny");
+  FakeExecutor second;
+  const auto report = world.run(kSeeded, second);
+  EXPECT_EQ(report.known_before, kCells);
+  EXPECT_THAT(second.submitted, IsEmpty());
+  EXPECT_THAT(second.prepared, IsEmpty());
+  EXPECT_EQ(world.rows("tiny"), rows);
+}
+
+TEST(Coordinator, JournalsRebuildALostDatabase) {
+  World world;
+  FakeExecutor first;
+  world.run(kUnseeded, first);
+  const auto rows = world.rows("tiny");
+  world.forget_database();
+  FakeExecutor second;
+  const auto report = world.run(kUnseeded, second);
+  EXPECT_EQ(report.known_before, 0U);
+  EXPECT_THAT(second.submitted, IsEmpty());
+  EXPECT_EQ(world.rows("tiny"), rows);
+}
+
+// A killed run fails the rows that need it for this time only, and is charged what it booked meanwhile.
+TEST(Coordinator, ALostTrialIsTriedAgainByTheNextRun) {
+  World clean;
+  FakeExecutor undisturbed;
+  clean.run(kSeeded, undisturbed);
+
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const auto& config) { return is_private_at(config, 0.01) ? Fate::kill : Fate::finish; };
+  const auto report = world.run(kSeeded, executor);
+  EXPECT_TRUE(report.failed_unexpectedly());
+  ASSERT_THAT(report.failed, SizeIs(2));  // narrow and wide
+  for (const auto& study : report.failed) {
+    EXPECT_EQ(study.kind, "killed");
+    EXPECT_TRUE(study.unexpected);
+  }
+  const auto killed = *std::find_if(
+      executor.submitted.begin(), executor.submitted.end(),
+      [&](const auto& id) { return world.store().trial(id).value()->state == trial::TrialState::failed; });
+  EXPECT_THAT(world.store().trial(killed).value()->events, ::testing::Not(IsEmpty()));
+
+  FakeExecutor again;
+  const auto second = world.run(kSeeded, again);
+  EXPECT_THAT(again.submitted, ::testing::ElementsAre(killed));
+  EXPECT_EQ(second.known_before, kCells - 2);
+  EXPECT_FALSE(second.failed_unexpectedly());
+  EXPECT_EQ(world.rows("tiny"), clean.rows("tiny"));
+}
+
+// Divergence is an answer: the grid picks another rate, and a row without any is a typed failure.
+TEST(Coordinator, ADivergedTrialIsAnAnswer) {
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const auto& config) {
+    return config.privacy.is_private && rate_of(config) != 0.01 ? Fate::diverge : Fate::finish;
+  };
+  const auto report = world.run(kSeeded, executor);
+  EXPECT_FALSE(report.failed_unexpectedly());
+  ASSERT_THAT(report.failed, SizeIs(2));  // the fixed rate, two seeds
+  EXPECT_EQ(report.failed[0].kind, "diverged");
+  EXPECT_FALSE(report.failed[0].unexpected);
+  for (const auto& study : world.store().studies("tiny").value()) {
+    if (!study.epsilon_target || study.row == "fixed") continue;
+    const auto trial = world.store().trial(study.reported_trial).value().value();
+    EXPECT_EQ(rate_of(trial::TrialConfig::from_json(trial.config, "").value()), 0.01);
+  }
+  FakeExecutor again;
+  EXPECT_THAT(world.run(kSeeded, again).failed, SizeIs(2));
+  EXPECT_THAT(again.submitted, IsEmpty());
+}
+
+TEST(Coordinator, StoppedAndContinuedGivesTheSameRows) {
+  World clean;
+  FakeExecutor undisturbed;
+  clean.run(kSeeded, undisturbed);
+  for (const std::size_t after : {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{12}}) {
+    World world;
+    FakeExecutor executor;
+    const auto report = world.run(kSeeded, executor, [&] { return executor.ended >= after; });
+    EXPECT_TRUE(report.stopped);
+    EXPECT_TRUE(executor.stopped);
+    FakeExecutor again;
+    EXPECT_FALSE(world.run(kSeeded, again).stopped);
+    EXPECT_EQ(executor.ended + again.submitted.size(), kTrials);
+    EXPECT_EQ(world.rows("tiny"), clean.rows("tiny")) << "stopped after " << after;
+  }
+}
+
+TEST(Coordinator, AMissingDeviceHaltsTheRun) {
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::no_device; };
+  const auto report = world.run(kSeeded, executor);
+  ASSERT_TRUE(report.halt);
+  EXPECT_EQ(*report.halt, "So it was.");
+  EXPECT_EQ(executor.ended, 1U);
+}
+
+TEST(Coordinator, UnpreparedDataHaltsTheRun) {
+  World world;
+  FakeExecutor executor;
+  executor.prepare_fails = true;
+  const auto report = world.run(kSeeded, executor);
+  ASSERT_TRUE(report.halt);
+  EXPECT_THAT(executor.submitted, IsEmpty());
+}
+
+TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {
+  World world;
+  FakeExecutor executor;
+  world.run(kSeeded, executor);
+  auto other = world.read("description: other\n" + kSeeded);
+  const auto refused = enter_spec(world.store(), other, false, false);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("belongs to another spec of the name 'tiny'"));
+  EXPECT_THAT(refused.error().message, HasSubstr("--replace"));
+  EXPECT_THAT(world.store().studies("tiny").value(), SizeIs(kCells));
+  ASSERT_TRUE(enter_spec(world.store(), other, false, true));
+  EXPECT_THAT(world.store().studies("tiny").value(), IsEmpty());
+}
+
+TEST(Release, AFreshRunIsANewReleaseAndKeepsTheOldTrials) {
+  World world;
+  FakeExecutor first;
+  world.run(kUnseeded, first);
+  FakeExecutor second;
+  const auto report = world.run(
+      world.read(kUnseeded), second, [] { return false; }, true);
+  EXPECT_EQ(report.known_before, 0U);
+  EXPECT_THAT(second.submitted, SizeIs(kTrials));
+  for (const auto& id : second.submitted) {
+    EXPECT_EQ(std::count(first.submitted.begin(), first.submitted.end(), id), 0) << "a release was run again";
+  }
+  for (const auto& id : first.submitted) EXPECT_TRUE(world.store().trial(id).value().has_value());
+  const auto studies = world.store().studies("tiny").value();
+  ASSERT_THAT(studies, SizeIs(kCells));
+  EXPECT_THAT(studies[0].footnotes, ::testing::Contains(HasSubstr("Release 2")));
+  // Without --fresh the new release is the one that is continued.
+  FakeExecutor third;
+  EXPECT_EQ(world.run(kUnseeded, third).known_before, kCells);
+  EXPECT_THAT(third.submitted, IsEmpty());
+}
+
+TEST(Release, ASeededSpecHasNoFreshRun) {
+  World world;
+  auto spec = world.read(kSeeded);
+  const auto refused = enter_spec(world.store(), spec, true, false);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("noise_seed"));
+}
+
+TEST(Release, TheDeviceIsPartOfTheSpec) {
+  World world;
+  auto spec = world.read(kSeeded);
+  const auto before = spec.hash();
+  set_device(spec, "cuda");
+  EXPECT_NE(spec.hash(), before);
+  const auto studies = plan_release(spec).value();
+  for (const auto& study : studies) EXPECT_EQ(study.cell.base.device, "cuda");
+}
+
+TEST(FolderLock, OneAtATime) {
+  World world;
+  {
+    const auto lock = FolderLock::acquire(world.out());
+    ASSERT_TRUE(lock);
+    EXPECT_EQ(FolderLock::holder(world.out()), ::getpid());
+    const auto second = FolderLock::acquire(world.out());
+    ASSERT_FALSE(second);
+    EXPECT_THAT(second.error().message, HasSubstr("process " + std::to_string(::getpid())));
+  }
+  EXPECT_EQ(FolderLock::holder(world.out()), std::nullopt);
+  EXPECT_TRUE(FolderLock::acquire(world.out()));
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner

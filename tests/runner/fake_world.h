@@ -1,0 +1,182 @@
+// A world in which trials end at once: an executor that writes journals as a worker would, with metrics that are a pure
+// function of the config, and ends jobs in an order of the test's choosing.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/runner/coordinator.h"
+#include "harness/runner/release.h"
+#include "harness/trial/journal.h"
+#include "results/records.h"
+
+namespace hyfreedp::runner {
+
+enum class Fate { finish, diverge, kill, no_device, cancel };
+enum class Order { first_in, last_in, shuffled };
+
+class FakeExecutor final : public Executor {
+ public:
+  Order order = Order::first_in;
+  std::function<Fate(const trial::TrialConfig&)> fate = [](const auto&) { return Fate::finish; };
+  bool prepare_fails = false;
+  std::vector<std::string> submitted;  // trials
+  std::vector<std::string> prepared;   // jobs
+  std::size_t ended = 0;
+  bool stopped = false;
+
+  void submit(Job job) override {
+    const bool is_trial = string_or(job.request, "type", "") == "run";
+    (is_trial ? submitted : prepared).push_back(job.id);
+    waiting_.push_back(std::move(job));
+  }
+  void cancel(const std::string&) override {}
+  int slots() const override { return 1; }
+  void stop() override { stopped = true; }
+
+  Result<std::vector<Update>> poll(std::chrono::milliseconds) override {
+    std::vector<Update> updates;
+    if (stopped) {
+      for (const auto& job : waiting_) updates.push_back(failure(job.id, kCancelled));
+      waiting_.clear();
+    } else if (!waiting_.empty()) {
+      const auto job = take();
+      updates.push_back({.kind = Update::Kind::started, .job = job.id});
+      updates.push_back(end(job));
+    }
+    return updates;
+  }
+
+ private:
+  Job take() {
+    std::size_t index = 0;
+    if (order == Order::last_in) index = waiting_.size() - 1;
+    if (order == Order::shuffled) index = random_() % waiting_.size();
+    auto job = waiting_[index];
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(index));
+    return job;
+  }
+
+  static Update failure(const std::string& job, const std::string& kind) {
+    Update update{.kind = Update::Kind::over, .job = job};
+    update.failed = true;
+    update.failure_kind = kind;
+    update.message = "It ended as " + kind + ".";
+    return update;
+  }
+
+  Update end(const Job& job) {
+    if (string_or(job.request, "type", "") == "prepare") {
+      return prepare_fails ? failure(job.id, kInternal) : Update{.kind = Update::Kind::over, .job = job.id};
+    }
+    ++ended;
+    const auto config = trial::TrialConfig::from_json(job.request.at("config"), "job").value();
+    EXPECT_EQ(config.id(), job.id);
+    auto journal =
+        trial::JournalWriter::open(string_or(job.request, "journal", ""), config, {{"machine", "fake"}})
+            .value();
+    const auto ending = fate(config);
+    const std::int64_t executed = ending == Fate::finish ? config.steps : 2;
+    for (std::int64_t step = 0; step < executed; ++step) {
+      EXPECT_TRUE(journal->ensure_booked(step));
+      EXPECT_TRUE(journal->step({step, "hash", {{"eta", 0.5}}}));
+    }
+    if (ending == Fate::kill) return failure(job.id, kKilled);
+    if (ending == Fate::cancel) return failure(job.id, kCancelled);
+    if (ending != Fate::finish) {
+      const std::string kind = ending == Fate::diverge ? "diverged" : "device-unavailable";
+      EXPECT_TRUE(
+          journal->finish({.state = trial::TrialState::failed, .kind = kind, .message = "So it was."}));
+      return failure(job.id, kind);
+    }
+    write_metrics(config, *journal);
+    EXPECT_TRUE(journal->finish({.seconds = static_cast<double>(ended)}));
+    return {.kind = Update::Kind::over, .job = job.id};
+  }
+
+  static void write_metrics(const trial::TrialConfig& config, trial::JournalWriter& journal) {
+    const double value = static_cast<double>(std::stoul(config.id().substr(0, 6), nullptr, 16)) / 0x1000000;
+    EXPECT_TRUE(journal.metric({config.steps, "test", "accuracy", value, trial::Visibility::test}));
+    EXPECT_TRUE(journal.metric(
+        {config.steps, "private_validation", "accuracy", value, trial::Visibility::confidential}));
+    if (!config.evaluation.score) return;
+    EXPECT_TRUE(journal.book_score(config.evaluation.score->noise_counts, "private_validation"));
+    EXPECT_TRUE(
+        journal.metric({config.steps, "private_validation", "score", value, trial::Visibility::released}));
+  }
+
+  std::deque<Job> waiting_;
+  std::mt19937 random_{7};
+};
+
+// A folder, a store in memory, and runs of specs in them.
+class World {
+ public:
+  World() {
+    std::string pattern = ::testing::TempDir() + "hyfreedp-world-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+    forget_database();
+  }
+  ~World() { std::filesystem::remove_all(folder_); }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  void forget_database() { store_ = results::Store::in_memory().value(); }
+  results::Store& store() { return *store_; }
+  OutFolder out() const { return {folder_ + "/out"}; }
+
+  Spec read(const std::string& yaml) {
+    const std::string path = folder_ + "/spec.yaml";
+    write_file_atomically(path, yaml).value();
+    return load_spec(path).value();
+  }
+
+  RunReport run(
+      const std::string& yaml, FakeExecutor& executor,
+      const std::function<bool()>& stop_asked = [] { return false; }) {
+    return run(read(yaml), executor, stop_asked, false);
+  }
+
+  RunReport run(Spec spec, FakeExecutor& executor, const std::function<bool()>& stop_asked, bool fresh) {
+    enter_spec(*store_, spec, fresh, false).value();
+    Progress progress(silent_, Progress::Style::none);
+    Coordinator coordinator(*store_, executor, out(), progress);
+    return coordinator.run(spec, stop_asked).value();
+  }
+
+  // Everything but seconds, as text.
+  std::vector<std::string> rows(const std::string& spec) {
+    std::vector<std::string> lines;
+    for (auto study : store_->studies(spec).value()) {
+      study.seconds = 0;
+      lines.push_back(canonical_json(results::to_json(study)));
+      for (const auto& id : study.trials) {
+        auto trial = store_->trial(id).value();
+        if (!trial) continue;
+        trial->seconds = 0;
+        lines.push_back(canonical_json(results::to_json(*trial)));
+        for (const auto& metric : store_->metrics(id, true).value()) {
+          lines.push_back(canonical_json(results::to_json(metric)));
+        }
+      }
+    }
+    return lines;
+  }
+
+ private:
+  std::string folder_;
+  std::unique_ptr<results::Store> store_;
+  std::ostream silent_{nullptr};
+};
+
+}  // namespace hyfreedp::runner

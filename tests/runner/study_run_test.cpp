@@ -1,0 +1,170 @@
+#include "harness/runner/study_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hyfreedp::runner {
+namespace {
+
+using baselines::Baseline;
+using baselines::Cell;
+using baselines::Conclusion;
+using baselines::FinishedTrial;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+trial::TrialConfig config(std::int64_t repetition) {
+  trial::TrialConfig result;
+  result.steps = 1;
+  result.repetition = repetition;
+  return result;
+}
+
+FinishedTrial finished(const trial::TrialConfig& of, double score) {
+  FinishedTrial trial{.id = of.id(), .config = of};
+  trial.released_score = score;
+  return trial;
+}
+
+// Two trials, then a third whose setting depends on the better one.
+Baseline two_rounds() {
+  Baseline method{.name = "two-rounds"};
+  method.next = [](const Cell&,
+                   std::span<const FinishedTrial> known) -> Result<std::vector<trial::TrialConfig>> {
+    if (known.size() < 2) return std::vector{config(1), config(2)};
+    if (known.size() == 2)
+      return std::vector{config(*known[0].released_score > *known[1].released_score ? 11 : 12)};
+    return std::vector<trial::TrialConfig>{};
+  };
+  method.conclude = [](const Cell&, std::span<const FinishedTrial> known) -> Result<Conclusion> {
+    Conclusion conclusion;
+    conclusion.reported_trial = known[2].id;
+    conclusion.composition.rule = baselines::Composition::Rule::none;
+    return conclusion;
+  };
+  return method;
+}
+
+StudyRun study_of(const Baseline& method) {
+  PlannedStudy study;
+  study.id = "study";
+  study.baseline = &method;
+  return StudyRun(std::move(study), "spec");
+}
+
+TEST(StudyRun, AsksWaitsAndConcludesWhateverTheOrder) {
+  const auto method = two_rounds();
+  for (const bool reversed : {false, true}) {
+    auto run = study_of(method);
+    ASSERT_THAT(run.advance(), SizeIs(2));
+    EXPECT_TRUE(run.is_waiting());
+    run.receive(finished(config(reversed ? 2 : 1), reversed ? 0.2 : 0.7));
+    EXPECT_TRUE(run.is_waiting());
+    run.receive(finished(config(reversed ? 1 : 2), reversed ? 0.7 : 0.2));
+    EXPECT_FALSE(run.is_waiting());
+    const auto second = run.advance();
+    ASSERT_THAT(second, SizeIs(1));
+    EXPECT_EQ(second[0].repetition, 11);
+    run.receive(finished(config(11), 0.9));
+    EXPECT_THAT(run.advance(), IsEmpty());
+    EXPECT_TRUE(run.is_over());
+    EXPECT_EQ(run.outcome().state, results::StudyState::concluded);
+    EXPECT_EQ(run.outcome().reported_trial, config(11).id());
+    EXPECT_EQ(run.outcome().trials,
+              (std::vector<std::string>{config(1).id(), config(2).id(), config(11).id()}));
+  }
+}
+
+TEST(StudyRun, ALostTrialIsToldOnceAllAreOver) {
+  const auto method = two_rounds();
+  std::vector<std::string> messages;
+  for (const bool reversed : {false, true}) {
+    auto run = study_of(method);
+    run.advance();
+    const auto lose = [&](std::int64_t which) {
+      run.receive_lost(config(which).id(), "killed", "number " + std::to_string(which));
+    };
+    lose(reversed ? 2 : 1);
+    EXPECT_TRUE(run.is_waiting());
+    lose(reversed ? 1 : 2);
+    EXPECT_FALSE(run.is_waiting());
+    EXPECT_THAT(run.advance(), IsEmpty());
+    EXPECT_TRUE(run.is_over());
+    EXPECT_TRUE(run.failed_unexpectedly());
+    EXPECT_EQ(run.outcome().failure_kind, "killed");
+    messages.push_back(run.outcome().failure_message);
+  }
+  EXPECT_EQ(messages[0], messages[1]);
+  EXPECT_THAT(messages[0], HasSubstr("number 1"));
+}
+
+TEST(StudyRun, AMethodsOwnBugsFailItsStudyOnly) {
+  auto throwing = two_rounds();
+  throwing.next = [](const Cell&, auto) -> Result<std::vector<trial::TrialConfig>> {
+    throw std::logic_error("broken invariant");
+  };
+  auto refusing = two_rounds();
+  refusing.conclude = [](const Cell&, auto) -> Result<Conclusion> { return error("cannot say"); };
+  refusing.next = [](const Cell&, auto) -> Result<std::vector<trial::TrialConfig>> {
+    return std::vector<trial::TrialConfig>{};
+  };
+  for (const auto& [method, why] :
+       {std::pair{throwing, "broken invariant"}, std::pair{refusing, "cannot say"}}) {
+    auto run = study_of(method);
+    EXPECT_THAT(run.advance(), IsEmpty());
+    EXPECT_TRUE(run.is_over());
+    EXPECT_TRUE(run.failed_unexpectedly());
+    EXPECT_EQ(run.outcome().failure_kind, "internal");
+    EXPECT_THAT(run.outcome().failure_message, HasSubstr(why));
+  }
+}
+
+TEST(StudyRun, AskingAgainForTheSameEnds) {
+  auto method = two_rounds();
+  method.next = [](const Cell&, auto) -> Result<std::vector<trial::TrialConfig>> {
+    return std::vector{config(1)};
+  };
+  auto run = study_of(method);
+  ASSERT_THAT(run.advance(), SizeIs(1));
+  run.receive(finished(config(1), 0));
+  EXPECT_THAT(run.advance(), IsEmpty());
+  EXPECT_THAT(run.outcome().failure_message, HasSubstr("asks again"));
+}
+
+TEST(StudyRun, AskingWithoutEndEnds) {
+  auto method = two_rounds();
+  method.next = [](const Cell&,
+                   std::span<const FinishedTrial> known) -> Result<std::vector<trial::TrialConfig>> {
+    return std::vector{config(static_cast<std::int64_t>(known.size()))};
+  };
+  auto run = study_of(method);
+  int rounds = 0;
+  while (!run.is_over() && rounds < 5000) {
+    ++rounds;
+    for (const auto& wanted : run.advance()) run.receive(finished(wanted, 0));
+  }
+  EXPECT_LT(rounds, 5000);
+  EXPECT_THAT(run.outcome().failure_message, HasSubstr("without end"));
+}
+
+TEST(StudyRun, ATypedFailureIsNotUnexpected) {
+  auto method = two_rounds();
+  method.next = [](const Cell&, auto) -> Result<std::vector<trial::TrialConfig>> {
+    return std::vector<trial::TrialConfig>{};
+  };
+  method.conclude = [](const Cell&, auto) -> Result<Conclusion> {
+    Conclusion conclusion;
+    conclusion.composition.rule = baselines::Composition::Rule::none;
+    conclusion.failure = baselines::Failure{"infeasible-epsilon", "Too small."};
+    return conclusion;
+  };
+  auto run = study_of(method);
+  run.advance();
+  EXPECT_EQ(run.outcome().state, results::StudyState::failed);
+  EXPECT_EQ(run.outcome().failure_kind, "infeasible-epsilon");
+  EXPECT_FALSE(run.failed_unexpectedly());
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
