@@ -109,6 +109,8 @@ TEST(Sums, AreTakenInDoublePrecision) {
   EXPECT_EQ(sum_of_magnitudes(vector.neg()), 16777216.0 + 1000);
   EXPECT_EQ(sum_of_products(vector, torch::ones_like(vector)), 16777216.0 + 1000);
   EXPECT_EQ(sum_of_squares(vector), 16777216.0 * 16777216.0 + 1000);
+  const double fine = 1 + 0x1p-12;  // its square needs 25 bits
+  EXPECT_EQ(sum_of_squares(torch::tensor({float(fine)})), fine * fine);
 }
 
 }  // namespace

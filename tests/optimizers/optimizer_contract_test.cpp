@@ -58,36 +58,40 @@ struct Descent {
 class EveryOptimizer : public ::testing::TestWithParam<torch::ScalarType> {};
 INSTANTIATE_TEST_SUITE_P(Types, EveryOptimizer, ::testing::Values(torch::kFloat, torch::kDouble));
 
+void expect_resumes(const Variant& variant, torch::ScalarType type, int stop) {
+  Descent whole(variant, type);
+  for (int t = 0; t < stop; ++t) whole.step();
+  Descent resumed(variant, type);
+  // Only what the contract calls state may carry over: start from other weights.
+  resumed.weights = whole.weights.clone();
+  resumed.optimizer->begin(torch::full_like(resumed.weights, 3), kLayout, kConstants);
+  resumed.noise = whole.noise;
+  const auto saved = whole.optimizer->state_tensors();
+  auto live = resumed.optimizer->state_tensors();
+  ASSERT_EQ(saved.size(), live.size());
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    ASSERT_EQ(saved[i].first, live[i].first);
+    live[i].second.copy_(saved[i].second);
+  }
+  resumed.optimizer->restore_scalars(whole.optimizer->state_scalars());
+  for (int t = stop; t < 16; ++t) {
+    whole.step();
+    resumed.step();
+    ASSERT_TRUE(same_bits(whole.weights, resumed.weights)) << "at step " << t;
+  }
+  EXPECT_EQ(whole.optimizer->outcome(), resumed.optimizer->outcome());
+  const auto left = whole.optimizer->scalars(), right = resumed.optimizer->scalars();
+  ASSERT_EQ(left.size(), right.size());
+  for (const auto& [name, value] : left) {
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(value), std::bit_cast<std::uint64_t>(right.at(name))) << name;
+  }
+}
+
 TEST_P(EveryOptimizer, ResumesBitForBit) {
   for (const auto& variant : variants(optimizer_facts())) {
     for (const int stop : {0, 1, 7}) {  // before the first step; in the middle of a pair of ADADP's
       SCOPED_TRACE(variant.label + " stopped at " + std::to_string(stop));
-      Descent whole(variant, GetParam());
-      for (int t = 0; t < stop; ++t) whole.step();
-      Descent resumed(variant, GetParam());
-      // Only what the contract calls state may carry over: start from other weights.
-      resumed.weights = whole.weights.clone();
-      resumed.optimizer->begin(torch::full_like(resumed.weights, 3), kLayout, kConstants);
-      resumed.noise = whole.noise;
-      const auto saved = whole.optimizer->state_tensors();
-      auto live = resumed.optimizer->state_tensors();
-      ASSERT_EQ(saved.size(), live.size());
-      for (std::size_t i = 0; i < saved.size(); ++i) {
-        ASSERT_EQ(saved[i].first, live[i].first);
-        live[i].second.copy_(saved[i].second);
-      }
-      resumed.optimizer->restore_scalars(whole.optimizer->state_scalars());
-      for (int t = stop; t < 16; ++t) {
-        whole.step();
-        resumed.step();
-        ASSERT_TRUE(same_bits(whole.weights, resumed.weights)) << "at step " << t;
-      }
-      EXPECT_EQ(whole.optimizer->outcome(), resumed.optimizer->outcome());
-      const auto left = whole.optimizer->scalars(), right = resumed.optimizer->scalars();
-      ASSERT_EQ(left.size(), right.size());
-      for (const auto& [name, value] : left) {
-        EXPECT_EQ(std::bit_cast<std::uint64_t>(value), std::bit_cast<std::uint64_t>(right.at(name))) << name;
-      }
+      expect_resumes(variant, GetParam(), stop);
     }
   }
 }
