@@ -1,0 +1,186 @@
+// table, plot, report, export and the database half of epsilon, on a small made-up database.
+#include <filesystem>
+#include <functional>
+#include <gtest/gtest.h>
+#include <sstream>
+
+#include "harness/base/files.h"
+#include "harness/cli/epsilon_db.h"
+#include "harness/cli/export_command.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/plot_command.h"
+#include "harness/cli/report_command.h"
+#include "harness/cli/table_command.h"
+#include "plots/gnuplot.h"
+#include "tests/results/small_database.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using CommandFunction = std::function<int(const Arguments&, std::ostream&, std::ostream&)>;
+
+class ResultsCommands : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("hyfreedp-commands-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(folder_);
+    out_ = folder_.string();
+    auto store = *results::Store::open(database(), results::Store::Mode::read_write);
+    ASSERT_TRUE(small::fill(*store));
+    put_derivable_study(*store);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string database() const { return out_ + "/hyfreedp.sqlite"; }
+
+  // A study whose epsilon does follow from its events, and one that claims half of it.
+  static void put_derivable_study(results::Store& store) {
+    for (const double factor : {1.0, 0.5}) {
+      auto study = small::study("a", "prodigy", factor == 1.0 ? 7.0 : 8.0, 0);
+      study.id = factor == 1.0 ? "honest" : "liar";
+      study.trials = {"trial-" + study.id};
+      study.reported_trial = study.trials[0];
+      ASSERT_TRUE(store.put_trial(small::trial(study.trials[0]), small::steps(), small::metrics(0.5)));
+      study.state = results::StudyState::concluded;
+      study.composition = {{"rule", "trial"}, {"trials", {study.trials[0]}}};
+      study.total = *accounting::report_epsilon({.events = small::trial("x").events}, study.delta);
+      study.total->epsilon *= factor;
+      study.training = study.total;
+      ASSERT_TRUE(store.put_study(study));
+    }
+  }
+
+  int run(const CommandFunction& command, Arguments arguments) {
+    said_.str("");
+    complained_.str("");
+    return command(arguments, said_, complained_);
+  }
+  std::string said() const { return said_.str(); }
+  std::string complained() const { return complained_.str(); }
+  std::string file(const std::string& name) const { return read_file(out_ + "/small/" + name).value(); }
+
+  std::filesystem::path folder_;
+  std::string out_;
+  std::ostringstream said_, complained_;
+};
+
+TEST_F(ResultsCommands, HelpHasAnExample) {
+  for (const auto& command : {CommandFunction(table_command), CommandFunction(plot_command),
+                              CommandFunction(report_command), CommandFunction(export_command)}) {
+    EXPECT_EQ(run(command, {"--help"}), 0);
+    EXPECT_NE(said().find("Example: hyfreedp"), std::string::npos) << said();
+  }
+  for (const char* what : {"rows", "events"}) {
+    EXPECT_EQ(run(export_command, {what, "--help"}), 0);
+    EXPECT_NE(said().find("Example: hyfreedp"), std::string::npos);
+  }
+}
+
+TEST_F(ResultsCommands, BadInputIsOneSentenceAndExitCode2) {
+  for (const auto& command :
+       {CommandFunction(table_command), CommandFunction(plot_command), CommandFunction(report_command)}) {
+    EXPECT_EQ(run(command, {}), 2);
+    EXPECT_NE(complained().find("name a spec"), std::string::npos);
+    EXPECT_EQ(run(command, {"smal", "--out", out_}), 2);
+    EXPECT_NE(complained().find("Did you mean 'small'?"), std::string::npos) << complained();
+    EXPECT_EQ(run(command, {"small", "--out", out_ + "/nowhere"}), 2);
+    EXPECT_NE(complained().find("there is no such database"), std::string::npos);
+    EXPECT_EQ(run(command, {"small", "--nonsense"}), 2);
+    EXPECT_TRUE(said().empty());
+  }
+  EXPECT_EQ(run(export_command, {}), 2);
+  EXPECT_EQ(run(export_command, {"everything"}), 2);
+  EXPECT_EQ(run(export_command, {"events", "--out", out_}), 2);
+  EXPECT_EQ(run(export_command, {"events", "--trial", "nobody", "--out", out_}), 2);
+  EXPECT_EQ(run(table_command, {"small", "--out", out_, "--format", "latex"}), 2);
+}
+
+TEST_F(ResultsCommands, TablePrintsAndWritesFiles) {
+  ASSERT_EQ(run(table_command, {"small", "--out", out_, "--width", "120"}), 0) << complained();
+  EXPECT_NE(said().find("82.0 ± 2.0"), std::string::npos);
+  EXPECT_NE(file("table.md").find("82.0 ± 2.0"), std::string::npos);
+  EXPECT_NE(file("table.csv").find("paper accounting"), std::string::npos);
+  ASSERT_EQ(run(table_command, {"small", "--out", out_, "--format", "csv"}), 0);
+  EXPECT_EQ(said(), file("table.csv"));
+}
+
+TEST_F(ResultsCommands, ConfidentialTablesAreWatermarkedAndLeaveTheFilesAlone) {
+  ASSERT_EQ(run(table_command, {"small", "--out", out_}), 0);
+  EXPECT_EQ(said().find("CONFIDENTIAL"), std::string::npos);
+  const auto before = file("table.md");
+  ASSERT_EQ(run(table_command, {"small", "--out", out_, "--confidential"}), 0);
+  EXPECT_NE(said().find("CONFIDENTIAL"), std::string::npos);
+  EXPECT_NE(said().find("validation 65.4"), std::string::npos);
+  EXPECT_EQ(file("table.md"), before);
+}
+
+TEST_F(ResultsCommands, OutputsLeaveAllFilesAndNoConfidentialValue) {
+  auto store = *results::Store::open(database(), results::Store::Mode::read_only);
+  std::ostringstream terminal;
+  const auto written = write_outputs(*store, "small", out_ + "/small", terminal);
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_NE(terminal.str().find("82.0 ± 2.0"), std::string::npos);
+  std::vector<std::string> names = {"table.md", "table.csv", "report.html"};
+  if (plots::find_program("gnuplot")) {
+    names.insert(names.end(), {"plots/accuracy.svg", "plots/accuracy.png", "plots/step_size.svg"});
+  } else {
+    std::printf("SKIPPED: plots. %s\n", plots::kNoGnuplot);
+    EXPECT_NE(terminal.str().find("gnuplot-nox"), std::string::npos);
+  }
+  for (const auto& name : names) EXPECT_TRUE(std::filesystem::exists(out_ + "/small/" + name)) << name;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(out_ + "/small")) {
+    if (!entry.is_regular_file() || entry.path().extension() == ".png") continue;
+    const auto text = read_file(entry.path().string()).value();
+    EXPECT_EQ(text.find(small::kPlantedDigits), std::string::npos) << entry.path();
+    EXPECT_EQ(text.find("CONFIDENTIAL"), std::string::npos) << entry.path();
+  }
+}
+
+TEST_F(ResultsCommands, ReportAndPlotRebuildFromTheDatabase) {
+  if (!plots::find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
+  ASSERT_EQ(run(plot_command, {"small", "--out", out_}), 0) << complained();
+  EXPECT_TRUE(std::filesystem::exists(out_ + "/small/plots/accuracy.png"));
+  ASSERT_EQ(run(report_command, {"small", "--out", out_}), 0) << complained();
+  const auto first = file("report.html");
+  ASSERT_EQ(run(report_command, {"small", "--out", out_}), 0);
+  EXPECT_EQ(file("report.html"), first);
+}
+
+TEST_F(ResultsCommands, RowsAreTheSameBytesEachTime) {
+  ASSERT_EQ(run(export_command, {"rows", "small", "--out", out_}), 0) << complained();
+  const auto first = said();
+  ASSERT_EQ(run(export_command, {"rows", "small", "--out", out_}), 0);
+  EXPECT_EQ(said(), first);
+  EXPECT_NE(first.find("\"type\":\"study\""), std::string::npos);
+}
+
+TEST_F(ResultsCommands, ExportedEventsPriceToTheSameEpsilon) {
+  ASSERT_EQ(run(export_command, {"events", "--trial", "trial-honest", "--out", out_}), 0) << complained();
+  const auto events = accounting::events_from_json(*parse_json(said(), "events"), "events");
+  ASSERT_TRUE(events) << events.error().message;
+  auto store = *results::Store::open(database(), results::Store::Mode::read_only);
+  EXPECT_EQ(accounting::report_epsilon(*events, 1e-5)->epsilon, (**store->study("honest")).total->epsilon);
+}
+
+TEST_F(ResultsCommands, EpsilonOfAStudyIsDerivedFromItsEvents) {
+  const auto derive = [&](const std::string& kind, const std::string& id, bool as_json = false) {
+    return run([&](const Arguments&, std::ostream& out,
+                   std::ostream& err) { return epsilon_from_db(database(), kind, id, as_json, out, err); },
+               {});
+  };
+  EXPECT_EQ(derive("study", "honest"), 0) << complained();
+  EXPECT_NE(said().find("the same"), std::string::npos) << said();
+  EXPECT_EQ(derive("study", "liar"), 1);
+  EXPECT_NE(said().find("DIFFERENT"), std::string::npos);
+  EXPECT_EQ(derive("trial", "trial-honest"), 0);
+  EXPECT_EQ(derive("study", "honest", true), 0);
+  EXPECT_TRUE(parse_json(said(), "json"));
+  EXPECT_EQ(derive("study", "nobody"), 2);
+  EXPECT_EQ(derive("trial", "nobody"), 2);
+  EXPECT_EQ(derive("study", "study-b-1-1"), 2);
+  EXPECT_NE(complained().find("failed"), std::string::npos) << complained();
+}
+
+}  // namespace
+}  // namespace hyfreedp::cli
