@@ -222,6 +222,13 @@ TEST(RunCount, HasItsMean) {
   EXPECT_NEAR(mean_of(RunCount::poisson, 4), 4, 1e-3);
 }
 
+// The smallest k whose cumulative probability *exceeds* u: at g = 1/2 these are 1/2, 3/4, ... exactly.
+TEST(RunCount, ABoundaryBelongsToTheNextCount) {
+  EXPECT_EQ(run_count(RunCount::geometric, 0.5, std::nextafter(0.5, 0.0)), 1);
+  EXPECT_EQ(run_count(RunCount::geometric, 0.5, 0.5), 2);
+  EXPECT_EQ(run_count(RunCount::geometric, 0.5, 0.75), 3);
+}
+
 TEST(RunCount, EndsAtTheLargestUniform) {
   const double largest = std::nextafter(1.0, 0.0);
   EXPECT_LT(run_count(RunCount::geometric, 0.01, largest), 5000);
