@@ -6,6 +6,7 @@
 
 #include "optimizers/facts.h"
 #include "optimizers/learning_rate.h"
+#include "optimizers/quadratic_fit.h"
 #include "optimizers/registry.h"
 #include "tests/optimizers/registry_variants.h"
 
@@ -109,6 +110,29 @@ TEST(Registry, NamesTheNearestController) {
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, ::testing::HasSubstr("Did you mean 'hyfreedp-plus'?"));
   EXPECT_THAT(made.error().message, ::testing::HasSubstr("schedule"));
+}
+
+TEST(Gen, FitsManyPointsWithTheInterceptAskedForAndRefusesAPoorFit) {
+  const std::vector<double> x = {0, 1, -1, 2, -2};
+  const std::vector<double> losses = {2.3, 1.2, 3.0, 1.4, 6.0};
+  for (const auto& [name, intercept] :
+       {std::pair{"fixed", Intercept::fixed}, std::pair{"free", Intercept::free}}) {
+    const auto fit = fit_quadratic(x, losses, intercept);
+    ASSERT_GT(fit.r2, 0.5);
+    ASSERT_LT(fit.r2, 0.99);
+    json::object options = {{"eta0", 1.0}, {"pairs", 2}, {"intercept", name}};
+    const auto strict = make({"gen", options, name});
+    ASSERT_EQ(strict->request(0).abscissas, x);
+    strict->observe(0, {x, losses, 0});
+    EXPECT_EQ(strict->last_decision(), "r2_low");
+    EXPECT_EQ(strict->learning_rate(0), 1);
+    options["r2_min"] = 0.5;
+    const auto lax = make({"gen", options, name});
+    lax->observe(0, {x, losses, 0});
+    EXPECT_EQ(lax->last_decision(), "accepted");
+    ASSERT_TRUE(fit.minimum() > 0.5 && fit.minimum() < 2) << "the clamp would hide the fit";
+    EXPECT_DOUBLE_EQ(lax->learning_rate(0), 0.9 + 0.1 * fit.minimum());
+  }
 }
 
 double rate(const json::object& options, std::int64_t step) {

@@ -46,8 +46,8 @@ TEST(HyFreeDpPlus, StartsFromPublicConstants) {
 
 TEST(HyFreeDpPlus, DoublesTheRadiusAndKeepsTheRateWhileTheCurvatureIsInvisible) {
   const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}});
-  const Parabola loss{2, 1, 10};
-  const double sd = 1e-3;  // visible, a > 2 sqrt(6) sd / h^2, from h = .0221 on
+  const Parabola loss{2, 2, 25};
+  const double sd = 1e-3;  // visible, a > 2 sqrt(6) sd / h^2, from h = .0140 on
   double h = 1e-4;
   while (h < std::sqrt(2 * std::sqrt(6.0) * sd / loss.curvature)) {
     EXPECT_DOUBLE_EQ(radius(*rule), h);
@@ -83,7 +83,7 @@ TEST(HyFreeDpPlus, HalvesTheRadiusDownToTheRateWhereTheCurvatureIsPlain) {
 }
 
 TEST(HyFreeDpPlus, HalvesTheRateOnARealAscentDirectionOnly) {
-  const Parabola uphill{2, -1, 10}, level{2, -1e-4, 10};
+  const Parabola uphill{2, -0.05, 10}, level{2, -1e-4, 10};
   const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.1}});
   probe(*rule, uphill, 1e-3);
   EXPECT_EQ(rule->last_decision(), "slope_negative");
@@ -92,6 +92,19 @@ TEST(HyFreeDpPlus, HalvesTheRateOnARealAscentDirectionOnly) {
   probe(*other, level, 1e-3);  // slope within its noise: sd_b / a, here below eta/2
   EXPECT_EQ(other->last_decision(), "accepted");
   EXPECT_DOUBLE_EQ(other->learning_rate(0), 0.05);
+}
+
+TEST(HyFreeDpPlus, TakesTheNoiseOfTheSlopeForASlopeBelowIt) {
+  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}});
+  const Parabola loss{2, -1e-4, 10};
+  const double sd = 1e-3;
+  double precision = 0;  // of the running slope, earlier precision times .8
+  do {
+    const double slope_sd = sd / (std::sqrt(2.0) * radius(*rule));
+    precision = 0.8 * precision + 1 / (slope_sd * slope_sd);
+    probe(*rule, loss, sd);
+  } while (rule->last_decision() == "curvature_invisible");
+  EXPECT_NEAR(rule->learning_rate(0), 1 / std::sqrt(precision) / loss.curvature, 1e-9);
 }
 
 TEST(HyFreeDpPlus, IgnoresAProbeThatIsNotFinite) {
@@ -110,6 +123,7 @@ TEST(HyFreeDpPlus, WorksOnExactLosses) {
   const Parabola loss{2, 1, 10};
   for (int i = 0; i < 20; ++i) probe(*rule, loss, 0);
   EXPECT_NEAR(rule->learning_rate(0), 0.1, 1e-9);
+  EXPECT_DOUBLE_EQ(radius(*rule), rule->learning_rate(0)) << "never below the rate";
 }
 
 // 200 seeded runs of 50 probes from 1e-4, where a fit of the published rule sees a curvature of 2e-5 sd. The

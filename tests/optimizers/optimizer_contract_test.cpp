@@ -36,11 +36,13 @@ bool same_bits(const torch::Tensor& a, const torch::Tensor& b) {
   return std::memcmp(left.const_data_ptr(), right.const_data_ptr(), left.nbytes()) == 0;
 }
 
-// A quadratic bowl around `target` with noisy gradients: enough for every estimate to move.
+// A quadratic bowl around `target` with noisy gradients, every eighth one uphill: every estimate moves, and
+// running maxima are not always the latest value.
 struct Descent {
   std::unique_ptr<Optimizer> optimizer;
   torch::Tensor weights, target, direction;
   std::mt19937_64 noise{5};
+  int steps = 0;
 
   Descent(const Variant& variant, torch::ScalarType type) : optimizer(make(variant)) {
     std::mt19937_64 generator(11);
@@ -49,7 +51,8 @@ struct Descent {
     optimizer->begin(weights, kLayout, kConstants);
   }
   void step() {
-    const auto gradient = weights.sub(target).add_(drawn(noise, weights.scalar_type(), 0.1));
+    const double way = ++steps % 8 == 0 ? -3 : 1;
+    const auto gradient = weights.sub(target).mul_(way).add_(drawn(noise, weights.scalar_type(), 0.1));
     optimizer->advance(gradient, weights, 0.5, direction);
     weights = weights.sub(direction, optimizer->owns_step_size() ? 1 : 0.5);
   }
@@ -66,6 +69,7 @@ void expect_resumes(const Variant& variant, torch::ScalarType type, int stop) {
   resumed.weights = whole.weights.clone();
   resumed.optimizer->begin(torch::full_like(resumed.weights, 3), kLayout, kConstants);
   resumed.noise = whole.noise;
+  resumed.steps = whole.steps;
   const auto saved = whole.optimizer->state_tensors();
   auto live = resumed.optimizer->state_tensors();
   ASSERT_EQ(saved.size(), live.size());
