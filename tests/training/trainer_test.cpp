@@ -2,9 +2,9 @@
 
 #include <fstream>
 #include <gtest/gtest.h>
-#include <set>
 
 #include "harness/base/files.h"
+#include "harness/training/release.h"
 #include "harness/training/sampler.h"
 #include "tests/models/compare.h"
 #include "tests/training/fixtures.h"
@@ -27,6 +27,12 @@ trial::Finish failure_of(const trial::TrialConfig& config) {
   const auto journal = trial::read_journal(folder.file("a.jsonl")).value();
   EXPECT_EQ(journal.finish->kind, end.finish.kind);
   return end.finish;
+}
+
+std::int64_t charged_steps(const trial::Journal& journal) {
+  std::int64_t steps = 0;
+  for (const auto& event : journal.executed) steps += std::get<accounting::Batch>(event.what).count;
+  return steps;
 }
 
 // Everything that a row shows, but for its time.
@@ -123,44 +129,61 @@ TEST(Trainer, StopLeavesAResumableJournal) {
   EXPECT_TRUE(stopped.stopped);
   EXPECT_FALSE(trial::read_journal(folder.file("a.jsonl"))->finish.has_value());
   EXPECT_EQ(trial::read_journal(folder.file("a.jsonl"))->steps.size(), 5U);
+  EXPECT_GE(charged_steps(trial::read_journal(folder.file("a.jsonl")).value()), 5);
   expect_same_outcome(journal_of(config, folder.file("a.jsonl")), journal_of(config, folder.file("b.jsonl")));
 }
 
-// A recorded hash that the replay does not reproduce: new noise under the next attempt, and both are charged.
+// A recorded hash that the replay does not reproduce: new noise from step 0 under the next attempt, as if that had
+// been the only one, and both are charged.
 TEST(Trainer, ReplayThatDiffersBecomesTheNextAttempt) {
   const TemporaryFolder folder;
   const auto config = small_config();
+  const auto first = hashes_of(journal_of(config, folder.file("first.jsonl")));
   const auto path = folder.file("a.jsonl");
   {
     auto writer = trial::JournalWriter::open(path, config, fingerprint("cpu")).value();
     for (std::int64_t step = 0; step < 4; ++step) {
       ASSERT_TRUE(writer->ensure_booked(step));
-      ASSERT_TRUE(writer->step({step, "not what this machine makes", {}}));
+      const auto hash = step < 3 ? first.at(static_cast<std::size_t>(step)) : "not what this machine makes";
+      ASSERT_TRUE(writer->step({step, hash, {}}));
     }
   }
   const auto again = journal_of(config, path);
   EXPECT_EQ(again.attempt, 1);
   EXPECT_EQ(again.steps.size(), 12U);
-  std::int64_t charged = 0;
-  for (const auto& event : again.executed) charged += std::get<accounting::Batch>(event.what).count;
-  EXPECT_EQ(charged, 24);
-  EXPECT_NE(hashes_of(again), hashes_of(journal_of(config, folder.file("b.jsonl"))));
+  EXPECT_EQ(charged_steps(again), 24);
+  for (std::size_t step = 0; step < first.size(); ++step) EXPECT_NE(again.steps.at(step).hash, first[step]);
+
+  const auto elsewhere = folder.file("elsewhere.jsonl");
+  ASSERT_TRUE(trial::JournalWriter::open(elsewhere, config, {{"device", "another machine"}}));
+  expect_same_outcome(again, journal_of(config, elsewhere));
 }
 
-TEST(Trainer, EmptyBatchesStillReleaseNoiseAndAreBooked) {
+// With no sample in the batch a release is its noise, which the key alone determines.
+TEST(Trainer, EmptyBatchReleasesExactlyItsNoiseAndIsBooked) {
   const TemporaryFolder folder;
   auto config = probing_config(false);
   config.privacy.sample_rate = 1e-9;
+  config.privacy.clipping = trial::Clipping::abadi;
+  config.privacy.clipping_constant = 0.5;
   const auto journal = journal_of(config, folder.file("a.jsonl"));
-  EXPECT_EQ(journal.steps.size(), 12U);
-  const std::set<std::string> distinct = [&] {
-    const auto hashes = hashes_of(journal);
-    return std::set<std::string>(hashes.begin(), hashes.end());
-  }();
-  EXPECT_EQ(distinct.size(), 12U);
-  std::int64_t charged = 0;
-  for (const auto& event : journal.executed) charged += std::get<accounting::Batch>(event.what).count;
-  EXPECT_EQ(charged, 12);
+  EXPECT_EQ(charged_steps(journal), 12);
+
+  const auto key = seeded_key(config);
+  for (const std::int64_t step : {0, 1}) {
+    auto gradient = torch::zeros({27});
+    const std::span<float> values(gradient.data_ptr<float>(), 27);
+    random::add_normals(key, address_of(random::Purpose::gradient_noise, step, 0), 0, 1.1 * 0.5, values);
+    gradient.div_(60);
+    std::vector<double> losses;
+    if (step == 0) {  // the first loss bound is 1
+      losses.resize(3);
+      random::fill_normals(key, address_of(random::Purpose::probe_noise, step, 0), 0, losses);
+      for (auto& loss : losses) loss = 2.0 * loss / 60;
+      EXPECT_EQ(journal.steps.at(0).scalars.at("private_loss"), losses[0]);
+    }
+    EXPECT_EQ(journal.steps.at(static_cast<std::size_t>(step)).hash, release_hash(gradient, losses)) << step;
+  }
 }
 
 TEST(Trainer, ProbesSayWhatTheyReleased) {

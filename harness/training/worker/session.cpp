@@ -142,7 +142,12 @@ std::optional<Finish> Session::run_to_finish(const Request& request) {
                                          request.trial +
                                          ": coordinator and worker are of different versions.");
   }
-  auto end = run_journalled(*config, request);
+  auto end = Result<std::optional<Finish>>(std::nullopt);
+  try {
+    end = run_journalled(*config, request);
+  } catch (const std::exception& caught) {
+    return failure("internal", caught.what());
+  }
   if (!end) return failure("internal", end.error().message);
   if (*end && !config->noise_seed) {
     // Whoever held the key could subtract the noise; a finished run has no use for it.
