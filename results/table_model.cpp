@@ -287,7 +287,7 @@ class Builder {
     }
   }
 
-  // A flag that every private cell has is a banner; any other is a footnote of its rows.
+  // A flag that every private cell has is a banner; any other that needs words is a footnote of its rows.
   void number_flags() {
     std::map<std::string, int> count;
     std::vector<std::string> order;
@@ -307,7 +307,7 @@ class Builder {
     }
     for_each_cell([&](RowModel& row, CellModel& cell) {
       for (const auto& flag : cell.flags) {
-        if (count[flag] == private_cells) continue;
+        if (count[flag] == private_cells || !has_explanation(flag)) continue;
         add_once(row.notes, footnotes_.number_of(explain_flag(flag)));
       }
     });

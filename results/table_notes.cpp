@@ -1,5 +1,6 @@
 #include "results/table_notes.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -13,7 +14,7 @@ struct Explanation {
   const char* text;
 };
 
-constexpr std::array<Explanation, 3> kFlags = {{
+constexpr std::array<Explanation, 4> kFlags = {{
     {"reproducible noise",
      "The noise comes from a seed written in the spec, so that anybody can repeat the run bit for bit; "
      "whoever knows "
@@ -23,6 +24,10 @@ constexpr std::array<Explanation, 3> kFlags = {{
      "made on the "
      "same one. The claimed epsilon is what that reading promises; the epsilon shown is what the executed "
      "events cost."},
+    {"interrupted",
+     "A run was cut off and went on on another machine or build, so its noise could not be repeated: the "
+     "steps it had "
+     "booked are charged as well."},
     {"oracle",
      "A setting was selected on private data without noise and without being charged; the epsilon covers the "
      "reported "
@@ -40,6 +45,11 @@ std::string explain_flag(const std::string& flag) {
     if (flag.starts_with(begins)) return flag + ". " + text;
   }
   return flag + ".";
+}
+
+bool has_explanation(const std::string& flag) {
+  return std::any_of(kFlags.begin(), kFlags.end(),
+                     [&](const auto& known) { return flag.starts_with(known.begins); });
 }
 
 std::vector<std::string> general_notes(const TableModel& table, const NoteFacts& facts) {

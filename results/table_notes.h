@@ -11,6 +11,7 @@ namespace hyfreedp::results {
 
 // The flag with its explanation where one is known: "paper accounting: epsilon understated. ..."
 std::string explain_flag(const std::string& flag);
+bool has_explanation(const std::string& flag);
 
 inline constexpr const char* kReproducibleNoise = "reproducible noise: not a private release";
 
