@@ -33,7 +33,8 @@ enum class Conversion { canonne_kamath_steinke, mironov };
 // 1.01, 1.02, ... dense near 1, then 1.05 steps to 10.95, integers to 63 and on to 4096.
 const std::vector<double>& default_orders();
 
-// Epsilon at `delta` in (0, 1). The largest over splits.
+// Epsilon at `delta` in (0, 1). The largest over splits. RDP: the best of the table, and with the default table (and no
+// selection) the best real order beside it.
 Result<EpsilonAnswer> epsilon_pld(const Events& events, double delta);
 Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta,
                                   const std::vector<double>& orders = default_orders(),

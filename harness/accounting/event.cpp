@@ -11,7 +11,7 @@
 namespace hyfreedp::accounting {
 namespace {
 
-constexpr int kMaxNesting = 16;
+constexpr int kMaxNesting = 10;  // the JSON parser itself stops at 32 brackets
 constexpr std::int64_t kMaxCount = 1'000'000'000'000;
 
 std::string at(const std::string& where, std::string_view key) {

@@ -16,7 +16,7 @@ constexpr double kRounding = 1e-15;
 // log(1 - q + q e^y), accurate relative to its own size near y = 0 and for q near 0 and 1.
 double log_mixture(double q, double y) {
   if (q == 1) return y;
-  if (y > 0) return y + std::log1p((1 - q) * std::expm1(-y));
+  if (y > 30) return y + std::log(q) + std::log1p((1 - q) / q * std::exp(-y));
   const double excess = q * std::expm1(y);
   return excess > -0.5 ? std::log1p(excess) : std::log((1 - q) + q * std::exp(y));
 }

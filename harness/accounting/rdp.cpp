@@ -72,6 +72,39 @@ Candidate best_order(const SplitContent& content, Neighbouring neighbouring, dou
   return best;
 }
 
+// Golden-section search between the neighbours of the best order in the table; any order gives a bound.
+Candidate refined(const SplitContent& content, Neighbouring neighbouring, double delta,
+                  const std::vector<double>& sorted, Conversion conversion, Candidate best) {
+  if (best.place == 0 || best.place + 1 >= sorted.size() || best.epsilon == 0) return best;
+  const double ratio = (std::sqrt(5.0) - 1) / 2;
+  double low = sorted[best.place - 1];
+  double high = sorted[best.place + 1];
+  const auto at = [&](double order) {
+    const double epsilon =
+        epsilon_from_renyi(curve_at(content.mechanisms, neighbouring, order), order, delta, conversion);
+    if (epsilon < best.epsilon) best = {epsilon, order, best.place};
+    return epsilon;
+  };
+  double left = high - ratio * (high - low);
+  double right = low + ratio * (high - low);
+  double at_left = at(left);
+  double at_right = at(right);
+  while (high - low > 1e-4 * (high - 1)) {
+    if (at_left < at_right) {
+      high = right;
+      right = left;
+      at_right = at_left;
+      at_left = at(left = high - ratio * (high - low));
+    } else {
+      low = left;
+      left = right;
+      at_left = at_right;
+      at_right = at(right = low + ratio * (high - low));
+    }
+  }
+  return best;
+}
+
 Candidate best_on_curve(const std::vector<double>& curve, double delta, const std::vector<double>& sorted,
                         Conversion conversion) {
   Candidate best;
@@ -213,6 +246,7 @@ Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta, const std:
   const auto contents = split_contents(events);
   if (!contents) return contents.error();
   std::vector<double> sorted = orders;
+  const bool may_refine = orders == default_orders();
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   EpsilonAnswer answer;
@@ -221,8 +255,11 @@ Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta, const std:
   answer.neighbouring = events.neighbouring;
   for (const auto& content : *contents) {
     if (auto ok = check_rdp(content, events.neighbouring); !ok) return ok.error();
-    const auto best = price(content, events.neighbouring, delta, sorted, conversion);
+    auto best = price(content, events.neighbouring, delta, sorted, conversion);
     if (!best) return best.error();
+    if (may_refine && content.selections.empty()) {
+      *best = refined(content, events.neighbouring, delta, sorted, conversion, *best);
+    }
     if (!answer.order || best->epsilon > answer.epsilon) {
       answer.epsilon = best->epsilon;
       answer.order = best->order;

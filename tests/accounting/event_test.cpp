@@ -100,7 +100,7 @@ TEST(Event, BadInputIsOneSentenceThatSaysWhere) {
 
 TEST(Event, DeepNestingIsRefused) {
   std::string text = R"({"type": "gaussian", "noise_multiplier": 1})";
-  for (int i = 0; i < 40; ++i) text = R"({"type": "repeat", "base": [)" + text + "]}";
+  for (int i = 0; i < 12; ++i) text = R"({"type": "repeat", "base": [)" + text + "]}";
   const auto events = parse(R"({"events": [)" + text + "]}");
   ASSERT_FALSE(events.has_value());
   EXPECT_NE(events.error().message.find("nested"), std::string::npos);

@@ -234,8 +234,9 @@ TEST(ReferenceAccounting, SelectionByRdp) {
           curve[static_cast<std::size_t>(place)] / to_double(pair.as_array()[1], "rdp").value();
       EXPECT_LE(ratio, 1 + 1e-9) << text(one, "id") << " order " << order;
       // The file's Poisson curves are not tightened by monotonicity in the order; ours are.
-      if (text(one, "distribution") != "poisson")
+      if (text(one, "distribution") != "poisson") {
         EXPECT_GE(ratio, 1 - 1e-9) << text(one, "id") << " order " << order;
+      }
     }
     if (one.contains("gamma") && !one.at("gamma").is_null()) {
       EXPECT_NEAR(gamma_from_mean(num(one, "eta"), num(one, "mean")) / num(one, "gamma"), 1, 1e-9)

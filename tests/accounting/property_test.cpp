@@ -1,0 +1,159 @@
+// Properties on random mechanisms, seeded: 10,300 cases in all. The bracket's relative width is at most kWidth, which is
+// the tolerance of every comparison between two PLD answers.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+#include "harness/accounting/accountant.h"
+#include "harness/accounting/rdp.h"
+
+namespace hyfreedp::accounting {
+namespace {
+
+constexpr double kWidth = 1e-3;
+constexpr double kFloor = 1e-4;  // below this epsilon the lattice is no finer
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : engine_(seed) {}
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(engine_);
+  }
+  double log_uniform(double low, double high) { return std::exp(uniform(std::log(low), std::log(high))); }
+  std::int64_t whole(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
+  }
+  double rate() { return log_uniform(2e-3, 1); }
+  double noise() { return log_uniform(0.5, 30); }
+  double delta() { return log_uniform(1e-12, 1e-2); }
+  std::int64_t steps() { return static_cast<std::int64_t>(log_uniform(1, 2000)); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+Events steps_of(double rate, double noise, std::int64_t steps) {
+  return {Neighbouring::add_remove, {poisson_gaussian(rate, noise, steps)}};
+}
+
+double upper(const Events& events, double delta) {
+  const auto answer = epsilon_pld(events, delta);
+  EXPECT_TRUE(answer.has_value()) << answer.error().message;
+  return answer->epsilon;
+}
+
+// a <= b up to the bracket's width.
+void expect_ordered(double a, double b, const std::string& what) {
+  EXPECT_LE(a, b * (1 + kWidth) + kWidth * kFloor) << what;
+}
+
+TEST(AccountingProperty, LowerIsBelowUpperWhichIsBelowRdp) {
+  Draw draw(1);
+  for (int i = 0; i < 1200; ++i) {
+    const double q = draw.rate(), sigma = draw.noise(), delta = draw.delta();
+    const auto steps = draw.steps();
+    const auto report = report_epsilon(steps_of(q, sigma, steps), delta);
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    const auto where = ::testing::Message() << q << " " << sigma << " " << steps << " " << delta;
+    EXPECT_LE(report->epsilon_lower, report->epsilon) << where;
+    EXPECT_EQ(report->epsilon, std::min(*report->pld, *report->rdp)) << where;
+    expect_ordered(*report->pld, *report->rdp, "PLD v. RDP");
+    EXPECT_LE(*report->pld - report->epsilon_lower, kWidth * std::max(*report->pld, kFloor)) << where;
+  }
+}
+
+TEST(AccountingProperty, MonotoneInRateNoiseStepsAndDelta) {
+  Draw draw(2);
+  for (int i = 0; i < 400; ++i) {
+    const double q = draw.rate(), sigma = draw.noise(), delta = draw.delta();
+    const auto steps = draw.steps();
+    const double here = upper(steps_of(q, sigma, steps), delta);
+    const double factor = draw.uniform(1.01, 1.5);
+    expect_ordered(here, upper(steps_of(std::min(1.0, q * factor), sigma, steps), delta), "rate");
+    expect_ordered(upper(steps_of(q, sigma * factor, steps), delta), here, "noise");
+    expect_ordered(here, upper(steps_of(q, sigma, steps + draw.whole(1, 100)), delta), "steps");
+    expect_ordered(upper(steps_of(q, sigma, steps), std::min(0.5, delta * factor)), here, "delta");
+  }
+}
+
+TEST(AccountingProperty, CompositionDoesNotDependOnTheOrder) {
+  Draw draw(3);
+  std::mt19937_64 shuffler(4);
+  for (int i = 0; i < 200; ++i) {
+    Events events;
+    const auto count = draw.whole(2, 5);
+    for (std::int64_t k = 0; k < count; ++k) {
+      events.events.push_back(poisson_gaussian(draw.rate(), draw.noise(), draw.whole(1, 100)));
+    }
+    const double delta = draw.delta();
+    const double before = upper(events, delta);
+    std::shuffle(events.events.begin(), events.events.end(), shuffler);
+    EXPECT_EQ(upper(events, delta), before);
+    // A part costs at most the whole.
+    Events part = events;
+    part.events.pop_back();
+    expect_ordered(upper(part, delta), before, "part");
+  }
+}
+
+TEST(AccountingProperty, AFoldedBatchCostsAtLeastEachOfItsReleases) {
+  Draw draw(5);
+  for (int i = 0; i < 300; ++i) {
+    const double q = draw.rate(), delta = draw.delta();
+    const auto steps = draw.whole(1, 500);
+    const Release first{draw.noise()};
+    const Release second{draw.noise(), draw.whole(1, 4)};
+    const double folded = upper({{}, {batch(q, {first, second}, steps)}}, delta);
+    expect_ordered(upper({{}, {batch(q, {first}, steps)}}, delta), folded, "first");
+    expect_ordered(upper({{}, {batch(q, {second}, steps)}}, delta), folded, "second");
+    // Sharing the batch is never cheaper than what Algorithm 2 claims for it, batches of their own.
+    expect_ordered(upper({{}, {batch(q, {first}, steps), batch(q, {second}, steps)}}, delta) * 0.9,
+                   folded * 1.0, "unfolded");
+  }
+}
+
+TEST(AccountingProperty, ReplaceOneCostsMoreThanAddRemoveAndLessThanTwiceTheDistance) {
+  Draw draw(6);
+  for (int i = 0; i < 300; ++i) {
+    const double q = draw.rate(), sigma = draw.noise(), delta = draw.delta();
+    const auto steps = draw.whole(1, 300);
+    auto events = steps_of(q, sigma, steps);
+    const double add_remove = upper(events, delta);
+    events.neighbouring = Neighbouring::replace_one;
+    expect_ordered(add_remove, upper(events, delta), "replace-one");
+  }
+}
+
+TEST(AccountingProperty, DeltaOfEpsilonIsDelta) {
+  Draw draw(7);
+  for (int i = 0; i < 300; ++i) {
+    const auto events = steps_of(draw.rate(), draw.noise(), draw.whole(1, 300));
+    const double delta = draw.delta();
+    const auto epsilon = epsilon_pld(events, delta);
+    if (epsilon->epsilon < 1e-3 || epsilon->epsilon > 100) continue;
+    const auto back = delta_pld(events, epsilon->epsilon);
+    ASSERT_TRUE(back.has_value());
+    EXPECT_LE(back->delta_lower, delta * (1 + 1e-6));
+    EXPECT_NEAR(back->delta / delta, 1, 0.05);
+  }
+}
+
+TEST(AccountingProperty, RenyiDivergencesGrowWithTheOrderAndAgreeAcrossMethods) {
+  Draw draw(8);
+  for (int i = 0; i < 7600; ++i) {
+    const Mechanism mechanism{Noise::gaussian, draw.log_uniform(1e-6, 1), draw.log_uniform(0.2, 1e4), 1};
+    const double order = static_cast<double>(draw.whole(2, 64));
+    const double at = renyi_divergence(mechanism, Neighbouring::add_remove, order);
+    // Integer orders are summed and the others integrated: a continuous function either way.
+    const double below = renyi_divergence(mechanism, Neighbouring::add_remove, order * (1 - 1e-9));
+    EXPECT_NEAR(below / at, 1, 1e-5) << mechanism.sample_rate << " " << mechanism.noise_multiplier << " "
+                                     << order;
+    EXPECT_GE(renyi_divergence(mechanism, Neighbouring::add_remove, order + 0.5), at * (1 - 1e-9));
+    EXPECT_LE(at, order / (2 * mechanism.noise_multiplier * mechanism.noise_multiplier) * (1 + 1e-9));
+    EXPECT_GE(at, 0);
+  }
+}
+
+}  // namespace
+}  // namespace hyfreedp::accounting
