@@ -83,7 +83,12 @@ std::vector<Range> ranges_of(const PanelModel& panel, const std::vector<double>&
   if (span < kBreakMinRange || gap < kBreakGap * span || !most_above) {
     return {padded(panel, {means.front(), means.back()})};
   }
-  return {padded(panel, {means.front(), means[gap_at - 1]}), padded(panel, {means[gap_at], means.back()})};
+  auto lower = padded(panel, {means.front(), means[gap_at - 1]});
+  auto upper = padded(panel, {means[gap_at], means.back()});
+  const double middle = (means[gap_at - 1] + means[gap_at]) / 2;  // long bars must not make the parts overlap
+  lower.to = std::min(lower.to, middle);
+  upper.from = std::max(upper.from, middle);
+  return {lower, upper};
 }
 
 std::vector<Line> lines_of(const PanelModel& panel, const std::vector<double>& at, const RowStyles& styles) {

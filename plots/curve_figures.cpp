@@ -68,6 +68,7 @@ class CurveFigure {
 
  private:
   struct ColumnBox {
+    std::size_t column = 0;  // of the panel; boxes of one epsilon stand above each other
     std::string title;
     std::vector<Line> lines;
   };
@@ -75,7 +76,7 @@ class CurveFigure {
   Result<std::vector<ColumnBox>> boxes_of(const results::PanelModel& panel) {
     std::vector<ColumnBox> boxes;
     for (std::size_t column = 0; column < panel.columns.size(); ++column) {
-      ColumnBox box{results::column_title(panel.columns[column]), {}};
+      ColumnBox box{column, results::column_title(panel.columns[column]), {}};
       for (const auto& row : panel.rows) {
         auto line = line_of(row.cells[column], styles_.of(row.id));
         if (!line) return line.error();
@@ -116,7 +117,7 @@ class CurveFigure {
     figure.title = look_.title;
     figure.caption = look_.caption;
     std::size_t columns = 0;
-    for (const auto& [panel, boxes] : rows_) columns = std::max(columns, boxes.size());
+    for (const auto& [panel, boxes] : rows_) columns = std::max(columns, boxes.back().column + 1);
     const double n = static_cast<double>(columns);
     const double width = std::min(360.0, (kTotalWidth - (n - 1) * kBoxGap) / n);
     figure.width = kLeftMargin + n * width + (n - 1) * kBoxGap + kRightMargin;
@@ -128,7 +129,7 @@ class CurveFigure {
           {kLeftMargin, top + kTitleHeight + 8, panel->title, Text::Align::left, true, false});
       figure.texts.push_back({18, top - kBoxHeight / 2, look_.y_label, Text::Align::centre, false, true});
       for (std::size_t i = 0; i < boxes.size(); ++i) {
-        const double left = kLeftMargin + static_cast<double>(i) * (width + kBoxGap);
+        const double left = kLeftMargin + static_cast<double>(boxes[i].column) * (width + kBoxGap);
         figure.boxes.push_back(box_at(left, left + width, top - kBoxHeight, top, boxes[i], i == 0));
         if (panel == rows_.back().first) {
           figure.texts.push_back({left + width / 2, top - kBoxHeight - kAxisLabelDrop, "step",

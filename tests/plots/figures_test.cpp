@@ -65,6 +65,19 @@ TEST_F(Figures, AFewRowsFarBelowBreakTheAxis) {
   }
 }
 
+TEST_F(Figures, LongErrorBarsDoNotMakeTheTwoPartsOverlap) {
+  auto table = table_;
+  for (auto& row : table.panels[0].rows) {
+    for (auto& cell : row.cells) {
+      if (cell.sd) cell.sd = 15;
+    }
+  }
+  const auto figure = accuracy_figure(table);
+  ASSERT_TRUE(figure && figure->boxes.size() == 4);
+  EXPECT_TRUE(figure->boxes[1].break_below);
+  EXPECT_LE(figure->boxes[0].y.to, figure->boxes[1].y.from);
+}
+
 TEST_F(Figures, ErrorBarsAreOneSampleDeviation) {
   const auto& line = figures_[0].boxes[0].lines[0];
   const auto& cell = table_.panels[0].rows[0].cells[0];
