@@ -1,5 +1,4 @@
-// The contract of a layer that knows its own per-sample gradients ("book-keeping", Bu et al.,
-// arXiv:2210.00038).
+// The contract of a layer that knows its own per-sample gradients ("book-keeping", Bu et al., arXiv:2210.00038).
 //
 // One forward pass records, for each application of a layer, its input a; one backward pass adds the gradient
 // b of each sample's own loss with respect to the layer's output. From (a, b) alone a layer's rules give
@@ -9,11 +8,9 @@
 //
 // Invariants
 //   - Row i of every recorded tensor belongs to sample i and depends on sample i alone: a layer that mixes
-//   samples
-//     (BatchNorm) cannot keep this contract.
+//     samples (BatchNorm) cannot keep this contract.
 //   - A layer applied several times in one pass has one Use for each; its gradient is the sum over them, so
-//   squared
-//     norms include the cross terms.
+//     squared norms include the cross terms.
 //   - Norms are accumulated in float32 or wider and summed over layers in float64.
 //   - A trainable parameter that ruled_parameters() leaves out is an error that names it (network.h), never a
 //     parameter that silently goes without clipping.

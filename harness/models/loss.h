@@ -1,7 +1,7 @@
 // Per-sample losses and their gradients with respect to the logits, in closed form.
 //   cross entropy          L_i = log sum_c exp(z_ic) - z_iy      dL_i/dz_i = softmax(z_i) - onehot(y)
-//   binary cross entropy   L_i = log(1 + exp(z_i)) - y z_i       dL_i/dz_i = sigmoid(z_i) - y,  y in {0, 1},
-//   z [B, 1]
+//   binary cross entropy   L_i = log(1 + exp(z_i)) - y z_i       dL_i/dz_i = sigmoid(z_i) - y
+//                          for y in {0, 1}, z [B, 1]
 // Label -100 (cross entropy): the sample is ignored, loss 0 and gradient exactly 0. Losses are in nats.
 #pragma once
 

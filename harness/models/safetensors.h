@@ -2,8 +2,9 @@
 // read-only, tensors are views of the mapping and keep it alive.
 //
 //   8 bytes   length n of the header, little endian, at most 100 MB
-//   n bytes   JSON object: NAME -> {"dtype": D, "shape": [..], "data_offsets": [begin, end)}, "__metadata__":
-//   {..} the rest  data; offsets count from its start
+//   n bytes   JSON object: NAME -> {"dtype": D, "shape": [..], "data_offsets": [begin, end)};
+//             "__metadata__" is left out
+//   the rest  data; offsets count from its start
 //
 // Every field is checked before it is used: header length against the file, JSON types, known dtype,
 // non-negative shape whose product does not overflow, begin <= end <= size of the data, end - begin equal to
