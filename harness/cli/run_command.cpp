@@ -152,8 +152,8 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
     return 1;
   }
   print_failures(report, out);
-  out << fmt::format("\n{} cells, {} of them known before; {}. Table, plots and report: {}\n", report.cells,
-                     report.known_before, human_duration(seconds), folder.derived(name));
+  out << fmt::format("\n{} cells, {} of them known before; {}.\n", report.cells, report.known_before,
+                     human_duration(seconds));
   if (report.known_before == report.cells && !runner::has_seeded_noise(spec)) {
     out << "Everything was finished already. --fresh makes a new release, which spends its epsilon again.\n";
   }

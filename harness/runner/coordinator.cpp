@@ -43,8 +43,8 @@ Coordinator::Coordinator(results::Store& store, Executor& executor, const OutFol
 
 Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>& stop_asked) {
   tally_.phase("planning");
-  progress_.show(tally_.board());
   if (auto opened = open_studies(spec); !opened) return opened.error();
+  progress_.show(tally_.board());
   auto outcome = loop(stop_asked);
   if (!outcome || report_.stopped || report_.halt) {
     tally_.phase("stopping");

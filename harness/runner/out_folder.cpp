@@ -71,7 +71,10 @@ std::optional<int> FolderLock::holder(const OutFolder& folder) {
   const int descriptor = ::open(folder.lock().c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   std::optional<int> found;
-  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0) found = recorded_process(descriptor);
+  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0) {
+    // Workers of a killed coordinator hold it for a moment longer.
+    if (const int process = recorded_process(descriptor); is_alive(process)) found = process;
+  }
   ::close(descriptor);
   return found;
 }
