@@ -24,6 +24,7 @@ constexpr std::size_t kFineSize = 1 << 15;
 constexpr std::size_t kLargestSize = 1 << 22;
 constexpr double kFolded = 1e-6;  // of delta: what may fold into the window from outside
 constexpr int kRefinements = 5;
+constexpr double kFinestEpsilon = 1e-4;  // smaller ones are not resolved finer in absolute terms
 constexpr double kSmallestNoise = 0.02;
 
 // One mechanism with quadrature nodes for planning.
@@ -298,14 +299,15 @@ class PldRun {
   // The step that keeps the predicted error within `aim`. The direction with the smaller epsilon does not decide the
   // answer, so its error may be a part of the difference.
   double step_with(double aim) {
-    double largest = 1e-4;
+    double largest = -kInfinity;
     for (const auto& plan : plans_) largest = std::max(largest, plan.saddle.epsilon);
     double step = kInfinity;
     for (const auto& plan : plans_) {
       const double theta = plan.saddle.theta;
       double rise = 0;
       if (question_.delta) {
-        rise = theta * std::max(aim * largest, 0.2 * (largest - plan.saddle.epsilon));
+        rise =
+            theta * std::max(aim * std::max(largest, kFinestEpsilon), 0.2 * (largest - plan.saddle.epsilon));
       } else {
         rise = std::max(std::min(aim * 4, 1e-4), std::min(1.0, 0.2 * (log_delta_ - plan.saddle.log_delta)));
       }
