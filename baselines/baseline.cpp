@@ -141,7 +141,7 @@ Result<const Baseline*> find_baseline(const std::string& name) {
 
 double draw(const Cell& cell, const std::string& what, std::int64_t index) {
   const json::array address{"baseline draw",
-                            cell.base.noise_seed.value_or("public draws"),
+                            cell.draw_secret.value_or(cell.base.noise_seed.value_or("public draws")),
                             cell.panel,
                             cell.row,
                             cell.epsilon ? number(*cell.epsilon) : json::value("inf"),

@@ -40,11 +40,15 @@ struct Cell {
   std::optional<double> epsilon;  // target; absent: the non-private arm
   double delta = 0;
   std::int64_t seed = 0;
-  json::object options;       // of the baseline, resolved against its facts
-  trial::TrialConfig base;    // all that the panel fixes; optimizer and controller are the panel's defaults, the
-                              // plan has sampler, q, B, N, clipping, is_private = epsilon.has_value(), no noise yet
+  json::object options;  // of the baseline, resolved against its facts
+  trial::TrialConfig
+      base;  // all that the panel fixes; optimizer and controller are the panel's defaults, the
+             // plan has sampler, q, B, N, clipping, is_private = epsilon.has_value(), no noise yet
   std::int64_t validation_size = 0;  // public
   std::int64_t dimension = 0;        // trainable parameters, public
+  // Of draws, when the spec has no noise_seed: hidden like a noise key, since private selection is private only while
+  // the number of its runs is. Set by the runner, gone once the spec is complete; never stored with results.
+  std::optional<std::string> draw_secret = {};
 };
 
 struct FinishedTrial {
@@ -80,6 +84,9 @@ Result<accounting::Events> compose(
 enum class Label { end_to_end, oracle, simulated, non_private };
 std::string to_string(Label label);  // "end-to-end DP", "oracle", "simulated", "non-private"
 
+// Flag of a row whose noise was chosen by an accounting that understates; the runner keeps it where the claim fell short.
+inline constexpr const char* kUnderstated = "paper accounting: epsilon understated";
+
 struct Failure {
   std::string kind;     // "infeasible-epsilon", "empty-grid", "all-trials-failed", "no-run-drawn", ...
   std::string message;  // a sentence
@@ -91,14 +98,15 @@ struct Conclusion {
   Label label = Label::end_to_end;
   std::vector<std::string> flags;      // short: "paper accounting: epsilon understated"
   std::vector<std::string> footnotes;  // sentences
-  std::optional<double> claimed_epsilon;  // where it differs from what was spent (paper accounting, simulated)
+  std::optional<double>
+      claimed_epsilon;  // where it differs from what was spent (paper accounting, simulated)
   std::optional<Failure> failure;
 };
 
 struct Baseline {
-  std::string name;    // as a spec writes it
-  std::string title;   // as a table prints it
-  std::string source;  // paper
+  std::string name;     // as a spec writes it
+  std::string title;    // as a table prints it
+  std::string source;   // paper
   std::string summary;  // a sentence for `hyfreedp list methods`
   Label label = Label::end_to_end;
   bool has_non_private_arm = true;  // meaningful at epsilon = infinity
@@ -111,7 +119,8 @@ struct Baseline {
 const std::vector<Baseline>& registry();
 Result<const Baseline*> find_baseline(const std::string& name);
 
-// Uniform in [0, 1), keyed by (noise_seed or a fixed public text, panel, row, epsilon, seed, what, index).
+// Uniform in [0, 1), keyed by (draw_secret, else noise_seed, else a fixed public text; panel, row, epsilon, seed, what,
+// index).
 double draw(const Cell& cell, const std::string& what, std::int64_t index);
 
 }  // namespace hyfreedp::baselines

@@ -110,7 +110,7 @@ Result<Conclusion> conclude(const Cell& cell, Finished finished) {
   const auto& shown = best == nullptr ? wanted->front().id() : best->id;
   conclusion.composition = selection_over(search, {shown});
   if (best != nullptr) conclusion.reported_trial = best->id;
-  if (!cell.base.noise_seed)
+  if (!cell.base.noise_seed && !cell.draw_secret)
     conclusion.flags.push_back("selection drawn from a public stream: count not hidden");
   return conclusion;
 }

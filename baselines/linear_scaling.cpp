@@ -92,7 +92,8 @@ std::function<double()> draws_of(const Cell& cell, std::string what) {
 
 trial::TrialConfig full_batch_run(const Cell& cell, const Settings& settings, const rule::Run& run,
                                   double mu) {
-  auto config = at_rate(cell, rule::sigma(run.steps, mu), run.eta);
+  // Above the exact value by more than rounding, so that the composed epsilon never passes its target.
+  auto config = at_rate(cell, rule::sigma(run.steps, mu) * (1 + 1e-12), run.eta);
   config.steps = run.steps;
   config.optimizer = optimizer("sgd", {{"momentum", settings.momentum}});
   auto& privacy = config.privacy;

@@ -69,7 +69,7 @@ void describe(const Cell& cell, Conclusion& conclusion) {
   if (!cell.epsilon || !as_published(cell)) return;
   conclusion.claimed_epsilon = cell.epsilon;
   const auto pricing = string_or(cell.options, "accounting", "");
-  conclusion.flags.push_back(pricing == "paper" ? "paper accounting: epsilon understated"
+  conclusion.flags.push_back(pricing == "paper" ? kUnderstated
                                                 : "paper appendix accounting: a 2 delta statement");
   conclusion.footnotes.push_back(
       "Noise as the paper sets it: probes and gradients of one batch are priced as if each had its own "

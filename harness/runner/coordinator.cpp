@@ -7,6 +7,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/random/key_file.h"
 #include "harness/runner/release.h"
 #include "results/table_notes.h"
 
@@ -56,6 +57,10 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   progress_.clear();
   if (!outcome) return outcome.error();
   for (auto& [index, failure] : failed_) report_.failed.push_back(std::move(failure));
+  const bool complete = !report_.stopped && !report_.halt && !report_.failed_unexpectedly();
+  if (complete && draw_key_) {
+    if (auto deleted = random::delete_key(*draw_key_); !deleted) return deleted.error();
+  }
   return std::move(report_);
 }
 
@@ -68,6 +73,9 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   if (!earlier) return earlier.error();
   for (auto& study : *earlier) recorded.emplace(study.id, std::move(study));
 
+  if (!has_seeded_noise(spec)) {
+    if (auto hidden = hide_draws(*planned, name, recorded); !hidden) return hidden.error();
+  }
   report_.cells = planned->size();
   tally_.cells(planned->size());
   for (auto& study : *planned) {
@@ -83,6 +91,23 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
     ready_.push_back(index);
   }
+  return {};
+}
+
+// Draws of an unseeded spec come from a key of the system's entropy that lives as long as a study is open.
+Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const std::string& spec,
+                                     const std::map<std::string, results::StudyRecord>& recorded) {
+  const bool complete = std::ranges::all_of(planned, [&](const PlannedStudy& study) {
+    const auto found = recorded.find(study.id);
+    return found != recorded.end() && found->second.state == results::StudyState::concluded;
+  });
+  if (complete) return {};
+  if (auto made = make_folders(out_.keys()); !made) return made.error();
+  draw_key_ = out_.draw_key(spec);
+  const auto key = random::create_or_read_key(*draw_key_);
+  if (!key) return key.error();
+  const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
+  for (auto& study : planned) study.cell.draw_secret = sha256_hex("draws" + secret);
   return {};
 }
 
@@ -265,12 +290,19 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
                     "composed into these rows.",
                     release + 1));
   }
-  return pricer_.price(record, run.composition(),
-                       [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
-                         auto trial = book_.stored(id);
-                         if (!trial) return trial.error();
-                         return std::move(trial->events);
-                       });
+  auto priced = pricer_.price(record, run.composition(),
+                              [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
+                                auto trial = book_.stored(id);
+                                if (!trial) return trial.error();
+                                return std::move(trial->events);
+                              });
+  if (!priced) return priced;
+  // Whether a claim understates is for the executed events to say.
+  if (record.claimed_epsilon && record.total && record.total->epsilon <= *record.claimed_epsilon) {
+    std::ranges::replace(record.flags, std::string(baselines::kUnderstated),
+                         std::string("paper accounting: the claim held here"));
+  }
+  return {};
 }
 
 void Coordinator::halt(const std::string& kind, const std::string& message) {

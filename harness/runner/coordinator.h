@@ -64,6 +64,8 @@ class Coordinator {
   };
 
   Result<void> open_studies(const Spec& spec);
+  Result<void> hide_draws(std::vector<PlannedStudy>& planned, const std::string& spec,
+                          const std::map<std::string, results::StudyRecord>& recorded);
   Result<void> loop(const std::function<bool()>& stop_asked);
   Result<void> advance(std::size_t index);
   Result<void> want(std::size_t index, const trial::TrialConfig& config);
@@ -93,7 +95,8 @@ class Coordinator {
   std::map<std::string, TrialEnd> ended_;                      // trials
   std::map<std::string, std::vector<std::string>> held_back_;  // by prepare job that is not over: trials
   std::set<std::string> prepared_;                             // prepare jobs that are over
-  std::map<std::size_t, FailedStudy> failed_;                  // by position in the spec
+  std::optional<std::string> draw_key_;        // file, while studies of an unseeded spec are open
+  std::map<std::size_t, FailedStudy> failed_;  // by position in the spec
 };
 
 }  // namespace hyfreedp::runner

@@ -17,8 +17,9 @@ struct OutFolder {
   std::string keys() const;      // ROOT/keys
   std::string journal(const std::string& trial) const;
   std::string key(const std::string& trial) const;
-  std::string derived(const std::string& spec) const;  // ROOT/SPEC
-  std::string lock() const;                            // ROOT/hyfreedp.lock
+  std::string draw_key(const std::string& spec) const;  // of the baselines' draws, in unseeded specs
+  std::string derived(const std::string& spec) const;   // ROOT/SPEC
+  std::string lock() const;                             // ROOT/hyfreedp.lock
 };
 
 // Held while a coordinator or any worker that it started lives: workers inherit the descriptor. After a kill -9 of the

@@ -29,7 +29,8 @@ struct Spec {
 Result<Spec> load_spec(const std::string& path);
 
 struct PlannedStudy {
-  std::string id;  // first 16 hex digits of the SHA-256 of (spec name, panel, row, epsilon, seed, options, base)
+  std::string
+      id;  // first 16 hex digits of the SHA-256 of (spec name, panel, row, epsilon, seed, options, base)
   baselines::Cell cell;
   const baselines::Baseline* baseline = nullptr;
 };

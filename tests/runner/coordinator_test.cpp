@@ -161,6 +161,40 @@ TEST(Coordinator, ADivergedTrialIsAnAnswer) {
   EXPECT_THAT(again.submitted, IsEmpty());
 }
 
+// Private selection is private only while the number of its runs is hidden.
+TEST(Coordinator, DrawsOfAnUnseededSpecComeFromAKeyThatIsGoneAtTheEnd) {
+  const std::string rows = R"(
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0, 1, 2]
+    epsilon: [8]
+    delta: N^-1.1
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    rows:
+      - {method: dp-hyper, options: {mean_runs: 20, score_noise: 300}}
+)";
+  std::set<std::size_t> counts;
+  for (int run = 0; run < 3; ++run) {
+    World world;
+    FakeExecutor executor;
+    bool key_seen = false;
+    executor.fate = [&](const auto&) {
+      key_seen = std::filesystem::exists(world.out().draw_key("hidden"));
+      return Fate::finish;
+    };
+    const auto report = world.run("name: hidden\ntitle: hidden\n" + rows, executor);
+    EXPECT_THAT(report.failed, IsEmpty());
+    EXPECT_TRUE(key_seen);
+    EXPECT_FALSE(std::filesystem::exists(world.out().draw_key("hidden")));
+    counts.insert(executor.submitted.size());
+    for (const auto& study : world.store().studies("hidden").value()) EXPECT_THAT(study.flags, IsEmpty());
+  }
+  // Three sums of three geometric counts with mean 20: all equal with probability below 1e-3.
+  EXPECT_GT(counts.size(), 1U);
+}
+
 TEST(Coordinator, StoppedAndContinuedGivesTheSameRows) {
   World clean;
   FakeExecutor undisturbed;
