@@ -9,6 +9,7 @@
 #include "harness/base/text.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/release.h"
+#include "results/states.h"
 #include "results/table_notes.h"
 
 namespace hyfreedp::runner {
@@ -27,6 +28,13 @@ double cost_of(const trial::TrialConfig& config, std::int64_t dimension) {
   const double examples = static_cast<double>(privacy.population) * std::max(privacy.sample_rate, 1e-9);
   return static_cast<double>(config.steps) * (examples + 1) *
          static_cast<double>(std::max<std::int64_t>(dimension, 1));
+}
+
+// It has its row: a value, or the method's own reason for having none. Asking again could only repeat the answer, or,
+// where draws are hidden, make a second release.
+bool is_answered(const results::StudyRecord& study) {
+  return study.state == results::StudyState::concluded ||
+         (study.state == results::StudyState::failed && !results::may_be_tried_again(study.failure_kind));
 }
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
@@ -74,18 +82,18 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   for (auto& study : *earlier) recorded.emplace(study.id, std::move(study));
 
   if (!has_seeded_noise(spec)) {
-    if (auto hidden = hide_draws(*planned, name, recorded); !hidden) return hidden.error();
+    if (auto hidden = hide_draws(*planned, spec, recorded); !hidden) return hidden.error();
   }
   report_.cells = planned->size();
   tally_.cells(planned->size());
   for (auto& study : *planned) {
     const auto found = recorded.find(study.id);
-    const bool known = found != recorded.end() && found->second.state == results::StudyState::concluded;
     const std::size_t index = studies_.size();
     studies_.emplace_back(std::move(study), name);
-    if (known) {
+    if (found != recorded.end() && is_answered(found->second)) {
       ++report_.known_before;
       tally_.cell_over();
+      note_failure(index, found->second, false);
       continue;
     }
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
@@ -95,19 +103,20 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
 }
 
 // Draws of an unseeded spec come from a key of the system's entropy that lives as long as a study is open.
-Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const std::string& spec,
+Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
                                      const std::map<std::string, results::StudyRecord>& recorded) {
   const bool complete = std::ranges::all_of(planned, [&](const PlannedStudy& study) {
     const auto found = recorded.find(study.id);
-    return found != recorded.end() && found->second.state == results::StudyState::concluded;
+    return found != recorded.end() && is_answered(found->second);
   });
   if (complete) return {};
   if (auto made = make_folders(out_.keys()); !made) return made.error();
-  draw_key_ = out_.draw_key(spec);
+  draw_key_ = out_.draw_key(string_or(spec.resolved, "name", ""));
   const auto key = random::create_or_read_key(*draw_key_);
   if (!key) return key.error();
   const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
-  for (auto& study : planned) study.cell.draw_secret = sha256_hex("draws" + secret);
+  const std::string release = std::to_string(release_of(spec.resolved));
+  for (auto& study : planned) study.cell.draw_secret = sha256_hex("draws " + release + " " + secret);
   return {};
 }
 
@@ -264,11 +273,13 @@ Result<void> Coordinator::finish(std::size_t index) {
   if (auto written = store_.put_study(record); !written) return written.error();
   tally_.over("study " + run.study().id);
   tally_.cell_over();
-  if (record.state == results::StudyState::failed) {
-    const bool unexpected = run.failed_unexpectedly() || record.failure_kind == kInternal;
-    failed_[index] = {describe(index), record.failure_kind, record.failure_message, unexpected};
-  }
+  note_failure(index, record, run.failed_unexpectedly() || record.failure_kind == kInternal);
   return {};
+}
+
+void Coordinator::note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected) {
+  if (record.state != results::StudyState::failed) return;
+  failed_[index] = {describe(index), record.failure_kind, record.failure_message, unexpected};
 }
 
 Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& record) {

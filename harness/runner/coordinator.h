@@ -39,7 +39,7 @@ struct FailedStudy {
 
 struct RunReport {
   std::size_t cells = 0;
-  std::size_t known_before = 0;  // concluded by an earlier run
+  std::size_t known_before = 0;  // answered by an earlier run
   std::vector<FailedStudy> failed;
   bool stopped = false;             // asked to; what is missing is continued by the next run
   std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
@@ -64,7 +64,7 @@ class Coordinator {
   };
 
   Result<void> open_studies(const Spec& spec);
-  Result<void> hide_draws(std::vector<PlannedStudy>& planned, const std::string& spec,
+  Result<void> hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
                           const std::map<std::string, results::StudyRecord>& recorded);
   Result<void> loop(const std::function<bool()>& stop_asked);
   Result<void> advance(std::size_t index);
@@ -76,6 +76,7 @@ class Coordinator {
   void take_prepared(const Update& update);
   void deliver(std::size_t index, const std::string& trial, const TrialEnd& end);
   Result<void> finish(std::size_t index);
+  void note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected);
   Result<void> price(const StudyRun& run, results::StudyRecord& record);
   void halt(const std::string& kind, const std::string& message);
   Result<void> wind_up();

@@ -38,8 +38,7 @@ std::string OutFolder::journals() const { return root + "/journals"; }
 std::string OutFolder::keys() const { return root + "/keys"; }
 std::string OutFolder::journal(const std::string& trial) const { return journals() + "/" + trial + ".jsonl"; }
 std::string OutFolder::key(const std::string& trial) const { return keys() + "/" + trial + ".key"; }
-std::string OutFolder::draw_key(const std::string& spec) const { return keys() + "/" + spec + ".draws"; }
-
+std::string OutFolder::draw_key(const std::string& spec) const { return keys() + "/" + spec + ".draws.key"; }
 std::string OutFolder::derived(const std::string& spec) const { return root + "/" + spec; }
 std::string OutFolder::lock() const { return root + "/hyfreedp.lock"; }
 

@@ -131,6 +131,10 @@ TEST(Coordinator, ALostTrialIsTriedAgainByTheNextRun) {
       [&](const auto& id) { return world.store().trial(id).value()->state == trial::TrialState::failed; });
   EXPECT_THAT(world.store().trial(killed).value()->events, ::testing::Not(IsEmpty()));
 
+  // Finished trials of a study that has no row yet are known from the database alone.
+  for (const auto& entry : std::filesystem::directory_iterator(world.out().journals())) {
+    if (entry.path() != world.out().journal(killed)) std::filesystem::remove(entry);
+  }
   FakeExecutor again;
   const auto second = world.run(kSeeded, again);
   EXPECT_THAT(again.submitted, ::testing::ElementsAre(killed));
@@ -156,8 +160,13 @@ TEST(Coordinator, ADivergedTrialIsAnAnswer) {
     const auto trial = world.store().trial(study.reported_trial).value().value();
     EXPECT_EQ(rate_of(trial::TrialConfig::from_json(trial.config, "").value()), 0.01);
   }
+  // Without journals, too: the database alone knows the answers, the failures among them.
+  std::filesystem::remove_all(world.out().journals());
   FakeExecutor again;
-  EXPECT_THAT(world.run(kSeeded, again).failed, SizeIs(2));
+  const auto second = world.run(kSeeded, again);
+  EXPECT_THAT(second.failed, SizeIs(2));
+  EXPECT_EQ(second.known_before, kCells);
+  EXPECT_FALSE(second.failed_unexpectedly());
   EXPECT_THAT(again.submitted, IsEmpty());
 }
 
@@ -193,6 +202,32 @@ panels:
   }
   // Three sums of three geometric counts with mean 20: all equal with probability below 1e-3.
   EXPECT_GT(counts.size(), 1U);
+}
+
+// A typed failure of an unseeded spec is an answer too: drawing again would be a second release.
+TEST(Coordinator, AFailedDrawIsNotDrawnAgain) {
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::diverge; };
+  const std::string spec = R"(
+name: failed
+title: failed
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0]
+    epsilon: [8]
+    delta: N^-1.1
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    rows: [{method: dp-hyper, options: {mean_runs: 20, score_noise: 300}}]
+)";
+  EXPECT_THAT(world.run(spec, executor).failed, SizeIs(1));
+  EXPECT_FALSE(std::filesystem::exists(world.out().draw_key("failed")));
+  FakeExecutor again;
+  EXPECT_THAT(world.run(spec, again).failed, SizeIs(1));
+  EXPECT_THAT(again.submitted, IsEmpty());
+  EXPECT_FALSE(std::filesystem::exists(world.out().draw_key("failed")));
 }
 
 TEST(Coordinator, StoppedAndContinuedGivesTheSameRows) {

@@ -44,6 +44,9 @@ TEST(Tally, PrivateSelectionShowsNothingButSteps) {
   tally.started(1, {.title = "closed", .confidential = true, .steps = 250});
   tally.stepped(progress_of(0, 125));
   tally.stepped(progress_of(1, 125));
+  EXPECT_EQ(tally.board().running.at(0).step_size, 0.0123);
+  EXPECT_EQ(tally.board().running.at(1).step_size, std::nullopt);
+  EXPECT_EQ(tally.board().running.at(1).private_loss, std::nullopt);
   const auto lines = live_lines(tally.board(), 10, 200);
   ASSERT_THAT(lines, SizeIs(3));
   EXPECT_THAT(lines[1], HasSubstr("125/250"));
