@@ -90,6 +90,19 @@ bootstrap_libtorch() {
   mv "$partial" "$folder"
 }
 
+bootstrap_show_build() {
+  local line tenth shown=-1
+  while IFS= read -r line; do
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+      tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+      [[ $tenth == "$shown" ]] || printf '      %s of %s\n' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+      shown=$tenth
+    elif [[ $line != "ninja: "* ]]; then
+      printf '%s\n' "$line"
+    fi
+  done
+}
+
 # bootstrap_build PRESET CMAKE_ARGUMENTS -- TARGET...
 bootstrap_build() {
   local preset=$1
@@ -116,10 +129,7 @@ bootstrap_build() {
   if [[ -t 2 ]]; then
     ninja -C "$build" "$@" >&2 || fail "the build failed; its message is above"
   else
-    NINJA_STATUS='[%f/%t] ' ninja -C "$build" "$@" 2>&1 | awk '
-      /^\[[0-9]+\/[0-9]+\]/ { split(substr($1, 2), n, /[\/\]]/); part = int(10 * n[1] / n[2])
-                              if (part != last) { print "      " n[1] "/" n[2]; fflush(); last = part }; next }
-      /^ninja: (Entering|no work)/ { next } { print; fflush() }' >&2
+    NINJA_STATUS='[%f/%t] ' ninja -C "$build" "$@" 2>&1 | bootstrap_show_build >&2
     [[ ${PIPESTATUS[0]} == 0 ]] || fail "the build failed; its message is above"
   fi
 }
