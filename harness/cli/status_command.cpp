@@ -81,9 +81,8 @@ void print_keys(const runner::OutFolder& folder, bool at_work, std::ostream& out
   const auto keys = files_in(folder.keys(), ".key");
   if (keys.empty() || at_work) return;
   out << fmt::format(
-      "{} noise {} left behind in {}. Each resumes an interrupted trial and is deleted when that is "
-      "complete; whoever "
-      "holds it can take the noise off what the trial released. Delete those of trials that will not go "
+      "{} noise {} left behind in {}. Each resumes an interrupted trial or spec and is deleted when that is "
+      "complete; whoever holds it can take the noise off what was released. Delete those of what will not go "
       "on.\n",
       keys.size(), keys.size() == 1 ? "key is" : "keys are", folder.keys());
 }
