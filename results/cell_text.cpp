@@ -56,7 +56,8 @@ std::string column_title(const std::optional<double>& epsilon) {
 
 std::string epsilon_text(double epsilon) {
   if (!std::isfinite(epsilon)) return "∞";
-  return fmt::format("{:.2f}", std::ceil(epsilon * 100 - kRoundingSlack) / 100);
+  if (epsilon > 0 && epsilon < 0.01) return "<0.01";
+  return fmt::format("{:.2f}", std::max(0.0, std::ceil(epsilon * 100 - kRoundingSlack)) / 100);
 }
 
 std::string marker(const std::vector<int>& notes) {

@@ -64,6 +64,8 @@ TEST(CellText, EpsilonIsRoundedUp) {
   EXPECT_EQ(epsilon_text(0.99994), "1.00");
   EXPECT_EQ(epsilon_text(1.001), "1.01");
   EXPECT_EQ(epsilon_text(1.0000000001), "1.00");
+  EXPECT_EQ(epsilon_text(1e-9), "<0.01");
+  EXPECT_EQ(epsilon_text(0), "0.00");
   EXPECT_EQ(epsilon_text(INFINITY), "∞");
 }
 
