@@ -206,7 +206,10 @@ void make_single_run(Baseline& baseline, const MakeTrial& make, const Describe& 
     conclusion.composition = cell.epsilon ? one_trial(trial->id) : no_cost();
     conclusion.label = cell.epsilon ? label : Label::non_private;
     if (trial->failed) {
-      conclusion.failure = Failure{trial->failure_kind, "The run failed: " + trial->failure_kind + "."};
+      const bool diverged = trial->failure_kind == "diverged";
+      conclusion.failure =
+          Failure{trial->failure_kind, diverged ? "Its weights or a private loss stopped being finite."
+                                                : "Its only run ended as " + trial->failure_kind + "."};
     } else {
       conclusion.reported_trial = trial->id;
     }

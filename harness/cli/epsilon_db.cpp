@@ -63,10 +63,13 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
   if (!*study)
     return error("the database holds no study '" + id + "'. `hyfreedp export rows SPEC` names them.");
   const auto& record = **study;
-  if (record.state != results::StudyState::concluded) {
-    return error("study " + id + " (" + row_text(record) + ") is " +
-                 (record.state == results::StudyState::open ? "not finished yet."
-                                                            : "failed: " + record.failure_message));
+  if (record.state == results::StudyState::open) {
+    return error("study " + id + " (" + row_text(record) + ") is not finished yet.");
+  }
+  // A method that failed has spent what its runs released all the same.
+  if (record.composition.empty()) {
+    return error("study " + id + " (" + row_text(record) +
+                 ") failed before it released anything: " + record.failure_message);
   }
   auto composition = baselines::Composition::from_json(record.composition, "study " + id);
   if (!composition) return composition.error();
