@@ -61,9 +61,12 @@ std::int64_t run_count(RunCount distribution, double parameter, double uniform) 
         return term * (1 - g) * static_cast<double>(k) / static_cast<double>(k + 1);
       });
     case RunCount::poisson:
-      return smallest_beyond(
-          uniform, 0, std::exp(-g), static_cast<std::int64_t>(g) + 1,
-          [g](std::int64_t k, double term) { return term * g / static_cast<double>(k + 1); });
+      // In logs: exp(-g) alone is 0 for a large mean, and the number of runs must stay random.
+      return smallest_beyond(uniform, 0, std::exp(-g), static_cast<std::int64_t>(g) + 1,
+                             [g](std::int64_t k, double) {
+                               const double next = static_cast<double>(k + 1);
+                               return std::exp(next * std::log(g) - g - std::lgamma(next + 1));
+                             });
   }
   return 0;
 }

@@ -2,9 +2,11 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <cmath>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <limits>
+#include <unistd.h>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -328,6 +330,16 @@ struct Store::State {
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Store::~Store() = default;
 
+namespace {
+
+// The database holds confidential values: its owner alone reads it. SQLite gives its side files the same mode.
+void make_private(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor >= 0) ::close(descriptor);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
   const bool read_only = mode == Mode::read_only;
   if (read_only && !std::filesystem::exists(path)) {
@@ -338,6 +350,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
   if (!read_only) {
     const auto folder = std::filesystem::path(path).parent_path().string();
     if (auto made = make_folders(folder.empty() ? "." : folder); !made) return made.error();
+    if (path != ":memory:") make_private(path);
   }
   const int flags = read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
   try {

@@ -34,6 +34,12 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
                    " but '" + config.dataset.name + "' has " + std::to_string(train.features.size(0)) +
                    " training examples.");
   }
+  // A released score is divided by the size of its split, which must be the public one.
+  if (sizes.private_validation != dataset.private_validation.features.size(0)) {
+    return invalid("'" + config.dataset.name + "' is declared with " +
+                   std::to_string(sizes.private_validation) + " validation examples but has " +
+                   std::to_string(dataset.private_validation.features.size(0)) + ".");
+  }
   for (const auto* split : {&train, &dataset.private_validation, &dataset.test}) {
     if (split->labels.numel() == 0) continue;
     const auto lowest = split->labels.min().item<std::int64_t>();

@@ -192,12 +192,20 @@ class Reader {
     return {};
   }
 
-  // A finished attempt is charged what it executed; every other attempt what it booked.
+  // A finished attempt is charged what it executed; one that diverged the whole run, since it stopped where its noisy
+  // outputs told it to, and a price that depends on them is no guarantee; every other what it booked.
   void charge() {
     std::vector<accounting::Event> events;
-    for (const auto& [number, attempt] : attempts_) {
+    for (auto& [number, attempt] : attempts_) {
       const bool closed = number == journal_.attempt && journal_.finish.has_value();
-      const auto steps = closed ? attempt.executed : attempt.booked;
+      auto steps = attempt.booked;
+      if (closed && journal_.finish->state == TrialState::finished) steps = attempt.executed;
+      if (closed && journal_.finish->kind == "diverged") {
+        steps = journal_.config.steps;
+        const auto& score = journal_.config.evaluation.score;
+        if (score && attempt.scores.empty())
+          attempt.scores.push_back({score->noise_counts, "private_validation"});
+      }
       for (auto& event : journal_.config.privacy.events(0, steps)) events.push_back(std::move(event));
       for (const auto& score : attempt.scores) events.push_back(score_event(score));
     }
@@ -352,6 +360,7 @@ std::optional<std::string> JournalWriter::expected_hash(std::int64_t step) const
 
 Result<void> JournalWriter::begin_next_attempt() {
   ++state_->attempt;
+  if (auto synced = state_->out.restart_marks(); !synced) return synced.error();
   state_->current = {};
   state_->expected.clear();
   return state_->start();

@@ -14,7 +14,8 @@
 //   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,"counts":{..}}
 //
 // Booking ahead keeps the disk off the critical path: the writer syncs a booking of `n` steps while earlier
-// ones run. After a crash the journal charges every booked step of every attempt, except that a replay of an
+// ones run. A run that diverged is charged to its end, since where it stopped depends on its noisy outputs.
+// After a crash the journal charges every booked step of every attempt, except that a replay of an
 // attempt's steps on the same fingerprint, with every recorded hash reproduced, is the same release and is
 // not charged again.
 #pragma once

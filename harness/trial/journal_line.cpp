@@ -104,7 +104,7 @@ Result<JournalFile> JournalFile::open(const std::string& path) {
   }
   auto state = std::make_unique<State>();
   state->path = path;
-  state->descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  state->descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (state->descriptor < 0) return error(path + ": cannot open the journal (" + std::strerror(errno) + ")");
   if (::flock(state->descriptor, LOCK_EX | LOCK_NB) != 0) {
     return error(path + ": another process is writing this journal");
@@ -160,6 +160,16 @@ Result<void> JournalFile::wait_until_synced(std::int64_t mark) {
   state_->changed.wait(lock, [&] { return state_->synced >= mark || state_->synced >= state_->wanted; });
   if (!state_->failure.empty()) return error(state_->failure);
   return {};
+}
+
+Result<void> JournalFile::restart_marks() {
+  {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [&] { return state_->synced >= state_->wanted; });
+    state_->synced = state_->wanted = 0;
+    if (!state_->failure.empty()) return error(state_->failure);
+  }
+  return sync();
 }
 
 }  // namespace hyfreedp::trial

@@ -27,7 +27,7 @@ Result<OpenedLine> open_line(std::string_view line, const std::string& previous)
 // An append-only file under an exclusive lock. One thread appends; syncs may run in the background.
 class JournalFile {
  public:
-  // Makes the file and its folder where absent. A file that another process holds is an error.
+  // Makes the file (mode 0600: journals hold confidential values) and its folder where absent. A file that another process holds is an error.
   static Result<JournalFile> open(const std::string& path);
   JournalFile(JournalFile&&) noexcept;
   JournalFile& operator=(JournalFile&&) noexcept;
@@ -40,6 +40,8 @@ class JournalFile {
   // Asks for a sync of all appended so far; when it is over, wait_until_synced(mark) no longer waits.
   void sync_in_background(std::int64_t mark);
   Result<void> wait_until_synced(std::int64_t mark);
+  // Syncs everything and counts marks from 0 again.
+  Result<void> restart_marks();
 
  private:
   struct State;

@@ -1,4 +1,5 @@
 // What single methods do beyond the common contract: what they pick, share and refuse.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -95,8 +96,54 @@ TEST(PrivateSelection, EqualDrawsAreIndependentRuns) {
   const auto in = cell("dp-hyper", 3, {{"grid", {1e-2}}, {"runs", "poisson"}, {"mean_runs", 12}});
   const auto wanted = method("dp-hyper").next(in, {}).value();
   ASSERT_GT(wanted.size(), 2u);
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    EXPECT_EQ(wanted[i].repetition, static_cast<std::int64_t>(i));
+  std::set<std::int64_t> repetitions;
+  for (const auto& config : wanted) repetitions.insert(config.repetition);
+  EXPECT_EQ(repetitions.size(), wanted.size());
+}
+
+// The reported run's repetition is public and the number of runs is not, so it must say nothing of a run's place: by
+// place, labels have the same mean, and those of later runs are not the larger ones.
+TEST(PrivateSelection, RepetitionsDoNotTellHowManyRunsThereWere) {
+  auto in = cell("dp-hyper", 3, {{"grid", {1e-2}}, {"runs", "poisson"}, {"mean_runs", 12}});
+  in.base.repetition = 2 * kRepetitionsPerRelease;
+  double count = 0, places = 0, labels = 0, squares_p = 0, squares_l = 0, products = 0;
+  for (in.seed = 0; in.seed < 300; ++in.seed) {
+    const auto wanted = method("dp-hyper").next(in, {}).value();
+    for (std::size_t place = 0; place < wanted.size(); ++place) {
+      EXPECT_GT(wanted[place].repetition, in.base.repetition) << "shared with another row";
+      EXPECT_LT(wanted[place].repetition, in.base.repetition + kRepetitionsPerRelease)
+          << "of another release";
+      const double p = static_cast<double>(place);
+      const double l = static_cast<double>(wanted[place].repetition - in.base.repetition) / 1e6;
+      count += 1, places += p, labels += l, squares_p += p * p, squares_l += l * l, products += p * l;
+    }
+  }
+  ASSERT_GT(count, 3000);
+  const double covariance = products / count - places * labels / count / count;
+  const double variances = (squares_p / count - places * places / count / count) *
+                           (squares_l / count - labels * labels / count / count);
+  // The standard error of a correlation of n independent pairs is 1 / sqrt(n), below 0.019 here.
+  EXPECT_LT(std::abs(covariance / std::sqrt(variances)), 0.08);
+  EXPECT_NEAR(labels / count, 0.5, 0.025) << "uniform over the release";
+}
+
+// Given how many runs there were, the winner's label is that of any of them.
+TEST(PrivateSelection, TheWinnersRepetitionDoesNotDependOnItsPlace) {
+  auto in = cell("dp-hyper", 3, {{"runs", "geometric"}, {"mean_runs", 6}});
+  double late = 0, larger_when_late = 0;
+  for (in.seed = 0; in.seed < 400; ++in.seed) {
+    const auto wanted = method("dp-hyper").next(in, {}).value();
+    const auto study = fake::run_study(method("dp-hyper"), in, fake::ordinary_world);
+    const auto& winner = reported(study).config;
+    const auto place = std::find_if(wanted.begin(), wanted.end(),
+                                    [&](const auto& config) { return config.id() == winner.id(); });
+    ASSERT_NE(place, wanted.end());
+    if (place - wanted.begin() < 3) continue;
+    late += 1;
+    if (winner.repetition > kRepetitionsPerRelease / 2) larger_when_late += 1;
+  }
+  ASSERT_GT(late, 50);
+  EXPECT_NEAR(larger_when_late / late, 0.5, 4 * 0.5 / std::sqrt(late));
 }
 
 TEST(PrivateSelection, PoissonMayDrawNothing) {
@@ -234,6 +281,9 @@ TEST(RunCount, EndsAtTheLargestUniform) {
   EXPECT_LT(run_count(RunCount::geometric, 0.01, largest), 5000);
   EXPECT_LT(run_count(RunCount::logarithmic, 0.01, largest), 5000);
   EXPECT_LT(run_count(RunCount::poisson, 100, largest), 500);
+  // A mean at which exp(-mean) is 0: quantiles still spread around it, by about its root.
+  EXPECT_LT(run_count(RunCount::poisson, 2500, 0.1), 2500 - 40);
+  EXPECT_GT(run_count(RunCount::poisson, 2500, 0.9), 2500 + 40);
   EXPECT_EQ(pick(largest, 8), 7);
   EXPECT_EQ(pick(0, 8), 0);
 }

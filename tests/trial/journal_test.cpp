@@ -74,6 +74,41 @@ TEST(Journal, ACrashIsChargedWhatWasBooked) {
   EXPECT_EQ(charged_steps(*journal), 128);  // booked ahead and not proved unexecuted
 }
 
+TEST(Journal, ADivergedTrialIsChargedToItsEnd) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  auto config = private_config(500);
+  config.evaluation.score = ScoreRelease{30};
+  {
+    auto writer = open(path, config);
+    run_steps(*writer, 0, 3);
+    ASSERT_TRUE(writer->finish({.state = TrialState::failed, .kind = "diverged"}));
+  }
+  const auto journal = read_journal(path);
+  ASSERT_TRUE(journal);
+  ASSERT_EQ(journal->executed.size(), 2U);
+  EXPECT_EQ(std::get<accounting::Batch>(journal->executed[0].what).count, 500);
+  EXPECT_EQ(journal->executed[1].split, "private_validation");
+}
+
+TEST(Journal, ALaterAttemptIsBookedAnew) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  auto writer = open(path, private_config(600));
+  run_steps(*writer, 0, 300);
+  ASSERT_TRUE(writer->begin_next_attempt());
+  run_steps(*writer, 0, 10);
+  EXPECT_GE(charged_steps(read_journal(path).value()), 310);
+}
+
+TEST(Journal, OnlyItsOwnerReadsIt) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  { const auto writer = open(path, private_config(4)); }
+  EXPECT_EQ(std::filesystem::status(path).permissions() & std::filesystem::perms::mask,
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
 TEST(Journal, AReplayOnTheSameMachineIsNotChargedAgain) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");
