@@ -33,6 +33,9 @@
 
 namespace hyfreedp::baselines {
 
+// TrialConfig::repetition of release r (harness/runner/release.h) starts at r times this; a method adds less.
+inline constexpr std::int64_t kRepetitionsPerRelease = 1'000'000;
+
 // One (row, panel, epsilon, seed): what a method is asked to fill in.
 struct Cell {
   std::string panel;

@@ -70,6 +70,12 @@ Result<double> noise(const Cell& cell, const Search& search) {
   });
 }
 
+// The winner's repetition is public (it is in its config and its id), so it must not tell how many runs there were:
+// a label drawn for each run by itself says nothing of the run's place among them, as a counter would.
+std::int64_t repetition_of(const Cell& cell, std::int64_t run) {
+  return cell.base.repetition + 1 + pick(draw(cell, "label", run), kRepetitionsPerRelease - 2);
+}
+
 Result<std::vector<trial::TrialConfig>> runs(const Cell& cell, const Search& search) {
   const auto sigma = noise(cell, search);
   if (!sigma) return sigma.error();
@@ -82,9 +88,10 @@ Result<std::vector<trial::TrialConfig>> runs(const Cell& cell, const Search& sea
     const auto candidate = pick(draw(cell, "candidate", run), static_cast<std::int64_t>(search.grid.size()));
     auto config = at_rate(cell, *sigma, search.grid[static_cast<std::size_t>(candidate)]);
     config.evaluation.score = trial::ScoreRelease{search.score_noise};
+    config.repetition = repetition_of(cell, run);
     configs.push_back(std::move(config));
   }
-  make_independent(configs);
+  make_independent(configs);  // should two labels be equal
   return configs;
 }
 

@@ -15,7 +15,7 @@
 
 namespace hyfreedp::runner {
 
-inline constexpr std::int64_t kRepetitionsPerRelease = 1'000'000;
+using baselines::kRepetitionsPerRelease;
 
 std::int64_t release_of(const json::object& resolved);  // 0 where none is recorded
 void set_release(Spec& spec, std::int64_t release);
