@@ -57,7 +57,7 @@ std::vector<accounting::Event> selection_by_split(const accounting::Selection& s
 
 json::object Composition::to_json() const {
   json::object object{{"rule", name_in(kRules, rule)}, {"trials", json::value_from(trials)}};
-  if (rule == Rule::selection) {
+  if (rule == Rule::selection && !trials.empty()) {
     object["selection"] = json::object{{"distribution", name_in(kDistributions, selection.distribution)},
                                        {"eta", selection.eta},
                                        {"mean", selection.mean}};

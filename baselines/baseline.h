@@ -74,6 +74,7 @@ struct Composition {
   Rule rule = Rule::trial;
   std::vector<std::string> trials;  // ids
   accounting::Selection selection;  // rule selection: distribution, eta, mean (base is filled from events)
+  // Rule selection over no trial: of a selection that was lost before its conclusion. It has no cost to compose.
 
   json::object to_json() const;
   static Result<Composition> from_json(const json::object& object, const std::string& where);

@@ -47,21 +47,21 @@ Result<json::object> study_json(const Store& store, const StudyRecord& study, co
   return object;
 }
 
-// Whether anything but a private selection that it lost gave this run.
+// Whether a row says that this run may be told of. What no row speaks for (its study is open, lost, or replaced) may be a
+// run of a private selection.
 Result<bool> is_releasable(const Store& store, const std::string& trial) {
   auto specs = store.specs();
   if (!specs) return specs.error();
-  bool lost_a_selection = false;
   for (const auto& spec : *specs) {
     auto studies = store.studies(spec.name);
     if (!studies) return studies.error();
     for (const auto& study : *studies) {
-      if (std::find(study.trials.begin(), study.trials.end(), trial) == study.trials.end()) continue;
-      if (run_count_is_public(study) || study.reported_trial == trial) return true;
-      lost_a_selection = true;
+      if (study.reported_trial == trial) return true;
+      const bool listed = std::find(study.trials.begin(), study.trials.end(), trial) != study.trials.end();
+      if (listed && run_count_is_public(study)) return true;
     }
   }
-  return !lost_a_selection;
+  return false;
 }
 
 }  // namespace
@@ -87,18 +87,24 @@ Result<std::string> export_rows(const Store& store, const std::string& spec, con
   return lines;
 }
 
+Result<void> check_releasable(const Store& store, const std::string& trial) {
+  auto releasable = is_releasable(store, trial);
+  if (!releasable) return releasable.error();
+  if (*releasable) return {};
+  return error(
+      "trial " + trial +
+      " is reported by no row and may be a losing run of a private selection, whose epsilon holds only as "
+      "long as losing runs stay secret. `hyfreedp export events --confidential` gives its events "
+      "nevertheless.");
+}
+
 Result<json::value> export_events(const Store& store, const std::string& trial, bool confidential) {
   auto record = store.trial(trial);
   if (!record) return record.error();
   if (!*record)
     return error("the database holds no trial '" + trial + "'. `hyfreedp export rows SPEC` names them.");
-  auto releasable = is_releasable(store, trial);
-  if (!releasable) return releasable.error();
-  if (!*releasable && !confidential) {
-    return error("trial " + trial +
-                 " is a losing run of a private selection, whose epsilon holds only as long as losing runs "
-                 "stay secret. "
-                 "--confidential exports it nevertheless.");
+  if (!confidential) {
+    if (auto checked = check_releasable(store, trial); !checked) return checked.error();
   }
   return accounting::events_to_json({.events = (**record).events});
 }

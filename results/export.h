@@ -19,8 +19,12 @@ struct ExportOptions {
 // last step. Without times, two runs of one seeded spec give the same bytes.
 Result<std::string> export_rows(const Store& store, const std::string& spec, const ExportOptions& options);
 
-// The executed events of a trial, as `hyfreedp epsilon --events` reads them. Losing runs of a private selection are
-// confidential.
+// An error, with the reason, unless a row reports the trial or lists it where the number of runs is public. A losing run
+// of a private selection is confidential, and so is a run that no row speaks for: it may be one.
+Result<void> check_releasable(const Store& store, const std::string& trial);
+
+// The executed events of a trial, as `hyfreedp epsilon --events` reads them; without `confidential` only of a trial that
+// check_releasable() lets pass.
 Result<json::value> export_events(const Store& store, const std::string& trial, bool confidential);
 
 }  // namespace hyfreedp::results

@@ -7,9 +7,11 @@
 
 #include "baselines/baseline.h"
 #include "harness/base/text.h"
+#include "results/export.h"
 #include "results/ledger.h"
 #include "results/records.h"
 #include "results/store.h"
+#include "results/table_model.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -71,6 +73,12 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
     return error("study " + id + " (" + row_text(record) +
                  ") failed before it released anything: " + record.failure_message);
   }
+  const auto* listed = record.composition.if_contains("trials");
+  const bool lost = string_or(record.composition, "rule", "") == "selection" && listed != nullptr &&
+                    listed->is_array() && listed->get_array().empty();
+  if (lost) {
+    return error("study " + id + " (" + row_text(record) + ") has no epsilon yet: " + record.failure_message);
+  }
   auto composition = baselines::Composition::from_json(record.composition, "study " + id);
   if (!composition) return composition.error();
   auto events =
@@ -87,6 +95,7 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
 Result<std::vector<Derived>> derive_trial(const results::Store& store, const std::string& id) {
   auto events = executed_by(store, id);
   if (!events) return events.error();
+  if (auto checked = results::check_releasable(store, id); !checked) return checked.error();
   auto specs = store.specs();
   if (!specs) return specs.error();
   std::vector<Derived> all;
@@ -97,6 +106,7 @@ Result<std::vector<Derived>> derive_trial(const results::Store& store, const std
     for (const auto& study : *studies) {
       if (std::find(study.trials.begin(), study.trials.end(), id) == study.trials.end()) continue;
       const bool reported = study.reported_trial == id;
+      if (!reported && !results::run_count_is_public(study)) continue;
       if (!reported && !alone.insert(study.delta).second) continue;
       auto derived = derive({.events = *events}, study.delta);
       if (!derived) return derived.error();

@@ -288,7 +288,9 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
     if (!trial) return trial.error();
     if (!*trial) continue;
     record.seconds += (**trial).seconds;
-    if (record.epsilon_target && (**trial).attempts > 1) {
+    // Of confidential runs only the reported one may be told of.
+    const bool told = !run.study().baseline->confidential_runs || id == record.reported_trial;
+    if (told && record.epsilon_target && (**trial).attempts > 1) {
       add_once(record.flags, "interrupted: what the first attempt booked is charged");
     }
   }
@@ -301,6 +303,7 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
                     "composed into these rows.",
                     release + 1));
   }
+  if (run.failed_unexpectedly()) return {};  // no conclusion, so nothing to compose yet
   auto priced = pricer_.price(record, run.composition(),
                               [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
                                 auto trial = book_.stored(id);

@@ -32,7 +32,7 @@ StudyRun::StudyRun(PlannedStudy study, std::string spec) : study_(std::move(stud
 std::vector<trial::TrialConfig> StudyRun::advance() {
   HYFREEDP_CHECK(!is_waiting() && !is_over(), "a study was advanced while it waits or after its end");
   if (unexpected_) {
-    over_ = true;
+    end();
     return {};
   }
   // What a method throws is its own bug; the other studies go on.
@@ -43,9 +43,13 @@ std::vector<trial::TrialConfig> StudyRun::advance() {
   } catch (const std::exception& failure) {
     fail_unexpectedly(kInternal, failure.what());
   }
-  over_ = true;
-  outcome_.trials = asked_;
+  end();
   return {};
+}
+
+void StudyRun::end() {
+  over_ = true;
+  if (!unexpected_ || !study_.baseline->confidential_runs) outcome_.trials = asked_;
 }
 
 std::vector<trial::TrialConfig> StudyRun::new_wishes() {
@@ -59,7 +63,6 @@ std::vector<trial::TrialConfig> StudyRun::new_wishes() {
       fresh.push_back(std::move(config));
     }
   }
-  outcome_.trials = asked_;
   if (!wanted->empty() && fresh.empty()) {
     throw std::runtime_error(study_.baseline->name + " asks again for runs that have finished");
   }
@@ -94,6 +97,15 @@ void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& mes
   outcome_.failure_kind = kind;
   outcome_.failure_message = message;
   composition_ = {.rule = baselines::Composition::Rule::none, .trials = {}, .selection = {}};
+  if (study_.baseline->confidential_runs) {
+    // Its finished runs are part of the selection that the next run of the spec completes: still confidential.
+    composition_.rule = baselines::Composition::Rule::selection;
+    outcome_.failure_message = fmt::format(
+        "The private selection ended unexpectedly ({}). Its runs are confidential, so no more is told; the "
+        "same "
+        "command goes on with it.",
+        kind);
+  }
   outcome_.composition = composition_.to_json();
 }
 

@@ -29,7 +29,8 @@ class StudyRun {
   // without that trial would make the row depend on the accident.
   void receive_lost(const std::string& trial, const std::string& kind, const std::string& message);
 
-  // Without epsilons and seconds, which come from executed events.
+  // Without epsilons and seconds, which come from executed events. Where the runs are confidential
+  // (Baseline::confidential_runs), a study that ended unexpectedly lists none of them: rule selection over nothing.
   const results::StudyRecord& outcome() const { return outcome_; }
   const baselines::Composition& composition() const { return composition_; }
   // The run's or the machine's fault, not a typed failure of the method.
@@ -38,6 +39,7 @@ class StudyRun {
  private:
   std::vector<trial::TrialConfig> new_wishes();
   void conclude();
+  void end();
   void fail_unexpectedly(const std::string& kind, const std::string& message);
   std::vector<baselines::FinishedTrial> finished() const;
 

@@ -182,5 +182,37 @@ TEST_F(ResultsCommands, EpsilonOfAStudyIsDerivedFromItsEvents) {
   EXPECT_NE(complained().find("failed"), std::string::npos) << complained();
 }
 
+TEST_F(ResultsCommands, EpsilonAndExportRefuseTheSameTrialsInTheSameWords) {
+  const auto epsilon = [&](const Arguments& arguments, std::ostream& out, std::ostream& err) {
+    return epsilon_from_db(database(), "trial", arguments[0], false, out, err);
+  };
+  const auto store = *results::Store::open(database(), results::Store::Mode::read_write);
+  ASSERT_TRUE(store->put_trial(small::trial("orphan"), small::steps(), small::metrics(0.5)));
+  for (const std::string losing : {"trial-study-c-1-0-1", "orphan"}) {
+    EXPECT_EQ(run(epsilon, {losing}), 2);
+    EXPECT_EQ(said(), "");
+    const auto sentence = complained().substr(complained().find("trial "));
+    EXPECT_NE(sentence.find("stay secret"), std::string::npos) << sentence;
+    EXPECT_EQ(run(export_command, {"events", "--trial", losing, "--out", out_}), 2);
+    EXPECT_NE(complained().find(sentence.substr(0, sentence.size() - 1)), std::string::npos) << complained();
+  }
+  // The made-up row did not come from its events: 1, not 2.
+  EXPECT_EQ(run(epsilon, {"trial-study-c-1-0-0"}), 1) << "the reported run: " << complained();
+}
+
+TEST_F(ResultsCommands, ALostSelectionHasNoEpsilonYet) {
+  auto study = small::study("c", "dp-hyper", 9.0, 0);
+  study.id = "lost";
+  study.state = results::StudyState::failed;
+  study.failure_message = "It was lost.";
+  study.composition = {{"rule", "selection"}, {"trials", json::array{}}};
+  ASSERT_TRUE((*results::Store::open(database(), results::Store::Mode::read_write))->put_study(study));
+  const auto epsilon = [&](const Arguments&, std::ostream& out, std::ostream& err) {
+    return epsilon_from_db(database(), "study", "lost", false, out, err);
+  };
+  EXPECT_EQ(run(epsilon, {}), 2);
+  EXPECT_NE(complained().find("no epsilon yet: It was lost."), std::string::npos) << complained();
+}
+
 }  // namespace
 }  // namespace hyfreedp::cli

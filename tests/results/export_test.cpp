@@ -78,6 +78,25 @@ TEST_F(Export, ALosingRunIsConfidential) {
   EXPECT_TRUE(export_events(*store_, "trial-study-c-1-0-1", true));
 }
 
+// Of a replaced, open or lost study: what no row speaks for may be a losing run.
+TEST_F(Export, ARunThatNoRowSpeaksForIsConfidential) {
+  ASSERT_TRUE(store_->put_trial(small::trial("orphan"), small::steps(), small::metrics(0.5)));
+  EXPECT_FALSE(export_events(*store_, "orphan", false));
+  EXPECT_TRUE(export_events(*store_, "orphan", true));
+  auto open = small::study("c", "dp-hyper", 2.0, 0);
+  open.id = "open";
+  open.trials = {"orphan"};
+  ASSERT_TRUE(store_->put_study(open));
+  EXPECT_FALSE(export_events(*store_, "orphan", false)) << "its study is open";
+  auto grid = small::study("a", "prodigy", 2.0, 0);
+  grid.id = "grid";
+  grid.trials = {"orphan"};
+  grid.state = StudyState::failed;
+  grid.composition = {{"rule", "none"}, {"trials", json::array{}}};
+  ASSERT_TRUE(store_->put_study(grid));
+  EXPECT_TRUE(export_events(*store_, "orphan", false)) << "a row whose runs are public lists it";
+}
+
 TEST_F(Export, AnUnknownTrialIsAnError) { EXPECT_FALSE(export_events(*store_, "nobody", false)); }
 
 TEST_F(Export, TheLedgerHasALineForEachPrivateCell) {

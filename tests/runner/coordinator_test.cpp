@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 
+#include "results/export.h"
+#include "results/table_model.h"
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
@@ -202,6 +204,65 @@ panels:
   }
   // Three sums of three geometric counts with mean 20: all equal with probability below 1e-3.
   EXPECT_GT(counts.size(), 1U);
+}
+
+constexpr const char* kSelection = R"(
+name: selection
+title: selection
+noise_seed: s
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0]
+    epsilon: [8]
+    delta: N^-1.1
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    rows: [{method: dp-hyper, options: {runs: poisson, mean_runs: 20, score_noise: 300}}]
+)";
+
+// Whichever run is lost, nothing public tells how many there were, nor which; the next run of the spec completes it.
+TEST(Coordinator, ALostRunOfAPrivateSelectionStaysConfidential) {
+  World clean;
+  FakeExecutor undisturbed;
+  clean.run(kSelection, undisturbed);
+  const auto winner = clean.store().studies("selection").value().at(0).reported_trial;
+  ASSERT_GT(undisturbed.submitted.size(), 3U);
+  const auto loser =
+      *std::ranges::find_if(undisturbed.submitted, [&](const auto& id) { return id != winner; });
+
+  for (const auto& killed : {winner, loser}) {
+    World world;
+    FakeExecutor executor;
+    executor.fate = [&](const auto& config) { return config.id() == killed ? Fate::kill : Fate::finish; };
+    EXPECT_TRUE(world.run(kSelection, executor).failed_unexpectedly());
+    const auto lost = world.store().studies("selection").value().at(0);
+    EXPECT_EQ(lost.state, results::StudyState::failed);
+    EXPECT_EQ(lost.failure_kind, "killed");
+    EXPECT_FALSE(results::run_count_is_public(lost));
+    EXPECT_THAT(lost.trials, IsEmpty());
+    EXPECT_EQ(lost.seconds, 0);
+    EXPECT_FALSE(lost.total);
+    const auto rows = results::export_rows(world.store(), "selection", {.times = true}).value();
+    for (const auto& id : executor.submitted) {
+      EXPECT_THAT(rows, ::testing::Not(HasSubstr(id)));
+      EXPECT_FALSE(results::export_events(world.store(), id, false));
+    }
+
+    FakeExecutor again;
+    again.machine = "another";
+    EXPECT_FALSE(world.run(kSelection, again).failed_unexpectedly());
+    EXPECT_THAT(again.submitted, ::testing::ElementsAre(killed));
+    const auto study = world.store().studies("selection").value().at(0);
+    EXPECT_EQ(study.reported_trial, winner);
+    EXPECT_TRUE(study.total);
+    ASSERT_GT(world.store().trial(killed).value()->attempts, 1);
+    EXPECT_EQ(
+        std::ranges::count_if(study.flags, [](const auto& flag) { return flag.starts_with("interrupted"); }),
+        killed == winner ? 1 : 0);
+    EXPECT_TRUE(results::export_events(world.store(), winner, false));
+    EXPECT_FALSE(results::export_events(world.store(), loser, false));
+  }
 }
 
 // A typed failure of an unseeded spec is an answer too: drawing again would be a second release.

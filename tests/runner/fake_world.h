@@ -30,6 +30,7 @@ class FakeExecutor final : public Executor {
   Order order = Order::first_in;
   std::function<Fate(const trial::TrialConfig&)> fate = [](const auto&) { return Fate::finish; };
   bool prepare_fails = false;
+  std::string machine = "fake";        // another one cannot repeat the noise of a killed run: a new attempt
   std::vector<std::string> submitted;  // trials
   std::vector<std::string> prepared;   // jobs
   std::size_t ended = 0;
@@ -83,7 +84,7 @@ class FakeExecutor final : public Executor {
     const auto config = trial::TrialConfig::from_json(job.request.at("config"), "job").value();
     EXPECT_EQ(config.id(), job.id);
     auto journal =
-        trial::JournalWriter::open(string_or(job.request, "journal", ""), config, {{"machine", "fake"}})
+        trial::JournalWriter::open(string_or(job.request, "journal", ""), config, {{"machine", machine}})
             .value();
     const auto ending = fate(config);
     const std::int64_t executed = ending == Fate::finish ? config.steps : 2;

@@ -99,6 +99,42 @@ TEST(StudyRun, ALostTrialIsToldOnceAllAreOver) {
   EXPECT_THAT(messages[0], HasSubstr("number 1"));
 }
 
+// Its runs stay confidential: their number and which was lost, whatever the end.
+TEST(StudyRun, ALostPrivateSelectionTellsNothingOfItsRuns) {
+  auto method = two_rounds();
+  method.confidential_runs = true;
+  for (const bool lost : {true, false}) {
+    if (!lost)
+      method.next = [next = method.next](const Cell& cell, auto known) {
+        if (known.size() == 2) throw std::runtime_error("bug at " + config(2).id());
+        return next(cell, known);
+      };
+    auto run = study_of(method);
+    run.advance();
+    run.receive(finished(config(1), 0.5));
+    if (lost) {
+      run.receive_lost(config(2).id(), "killed", "the journal of " + config(2).id() + " is damaged");
+    } else {
+      run.receive(finished(config(2), 0.5));
+    }
+    EXPECT_THAT(run.advance(), IsEmpty());
+    EXPECT_TRUE(run.is_over());
+    EXPECT_TRUE(run.failed_unexpectedly());
+    const auto& outcome = run.outcome();
+    EXPECT_EQ(outcome.state, results::StudyState::failed);
+    EXPECT_EQ(outcome.failure_kind, lost ? "killed" : "internal");
+    EXPECT_THAT(outcome.trials, IsEmpty());
+    EXPECT_EQ(outcome.composition, (json::object{{"rule", "selection"}, {"trials", json::array{}}}));
+    for (const std::int64_t of : {1, 2})
+      EXPECT_THAT(outcome.failure_message, ::testing::Not(HasSubstr(config(of).id())));
+    const auto events = baselines::compose(run.composition(),
+                                           [](const std::string&) -> Result<std::vector<accounting::Event>> {
+                                             return std::vector<accounting::Event>{};
+                                           });
+    EXPECT_FALSE(events) << "nothing to compose is not a cost of nothing";
+  }
+}
+
 TEST(StudyRun, AMethodsOwnBugsFailItsStudyOnly) {
   auto throwing = two_rounds();
   throwing.next = [](const Cell&, auto) -> Result<std::vector<trial::TrialConfig>> {
