@@ -58,7 +58,10 @@ Baseline dp_hyper_simulated() {
   return {.name = "dp-hyper-simulated",
           .title = "DP-hyper (simulated 85 %)",
           .source = "Liu and Bu, ICLR 2025, section 5",
-          .summary = "No search is run: a budget share stands in for it, around an optimum that is given.",
+          .summary =
+              "An uncharged oracle search, narrowed once; 85 % of epsilon for training, the rest stands in "
+              "for its "
+              "cost.",
           .label = Label::simulated,
           .has_non_private_arm = false,
           .options = {real_option("share", 0.85, 0.01, 1, "of epsilon that training gets"),

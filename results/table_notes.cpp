@@ -73,7 +73,8 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
   notes.push_back(
       "Labels: end-to-end DP: everything that touched private data is in ε. oracle: tuning saw private data "
       "and was not "
-      "charged. simulated: a budget split stands in for tuning.");
+      "charged. simulated: the rate comes from an uncharged search; a share of the budget stands in for its "
+      "cost.");
   notes.push_back(
       "Test accuracy is measured on public test data, outside the mechanism; it selects nothing.");
   notes.push_back(

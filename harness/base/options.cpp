@@ -18,6 +18,17 @@ std::string range_text(const OptionSpec& option) {
   return "";
 }
 
+// As a person writes it: 0.9 and inf, not 9E-1 and "inf".
+std::string plain_text(const json::value& value) {
+  if (value.is_null()) return "none";
+  if (value.is_string()) return std::string(value.get_string());
+  if (value.is_double()) return fmt::format("{}", value.get_double());
+  if (!value.is_array()) return json::serialize(value);
+  std::vector<std::string> parts;
+  for (const auto& element : value.get_array()) parts.push_back(plain_text(element));
+  return fmt::format("[{}]", join(parts, ", "));
+}
+
 Result<json::value> checked_number(const OptionSpec& option, const json::value& value,
                                    const std::string& where, bool whole) {
   auto parsed = to_double(value, where);
@@ -126,7 +137,7 @@ std::string describe_options(const std::vector<OptionSpec>& table) {
     if (const auto range = range_text(option); !range.empty()) type += ", " + range;
     if (!option.unit.empty()) type += ", " + option.unit;
     text += fmt::format("  {:<22} {}\n  {:<22} ({}; default {})\n", option.name, option.help, "", type,
-                        option.otherwise.is_null() ? "none" : std::string(json::serialize(option.otherwise)));
+                        plain_text(option.otherwise));
   }
   return text;
 }

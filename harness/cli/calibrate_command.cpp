@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "harness/cli/print_epsilon.h"
+#include "harness/cli/style.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -124,7 +125,7 @@ int calibrate_command(const std::vector<std::string>& arguments, std::ostream& o
   const auto options = described();
   po::variables_map flags;
   try {
-    po::store(po::command_line_parser(arguments).options(options).positional({}).run(), flags);
+    po::store(po::command_line_parser(arguments).options(options).positional({}).style(kStyle).run(), flags);
     po::notify(flags);
   } catch (const po::error& failure) {
     return fail(std::string(failure.what()) + "; see hyfreedp calibrate --help.");

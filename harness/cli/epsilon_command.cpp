@@ -8,6 +8,7 @@
 
 #include "harness/cli/epsilon_db.h"
 #include "harness/cli/print_epsilon.h"
+#include "harness/cli/style.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -145,7 +146,7 @@ int epsilon_command(const std::vector<std::string>& arguments, std::ostream& out
   const auto options = described();
   po::variables_map flags;
   try {
-    po::store(po::command_line_parser(arguments).options(options).positional({}).run(), flags);
+    po::store(po::command_line_parser(arguments).options(options).positional({}).style(kStyle).run(), flags);
     po::notify(flags);
   } catch (const po::error& failure) {
     return fail(std::string(failure.what()) + "; see hyfreedp epsilon --help.");

@@ -1,6 +1,7 @@
 #include "harness/cli/export_command.h"
 
 #include "harness/cli/spec_request.h"
+#include "harness/cli/style.h"
 #include "results/export.h"
 #include "results/table_model.h"
 
@@ -57,7 +58,7 @@ int export_events_command(const std::vector<std::string>& arguments, std::ostrea
   add("confidential", options::bool_switch(&confidential), "also a losing run of a private selection");
   try {
     options::variables_map given;
-    options::store(options::command_line_parser(arguments).options(visible).run(), given);
+    options::store(options::command_line_parser(arguments).options(visible).style(kStyle).run(), given);
     if (given.count("help") > 0) return out << kEventsUsage << visible, 0;
     options::notify(given);
   } catch (const options::error& failure) {

@@ -9,6 +9,7 @@
 #include "baselines/baseline.h"
 #include "datasets/facts.h"
 #include "harness/base/text.h"
+#include "harness/cli/style.h"
 #include "harness/models/facts.h"
 #include "harness/runner/plan.h"
 #include "optimizers/facts.h"
@@ -157,7 +158,9 @@ int list_command(const std::vector<std::string>& arguments, std::ostream& out, s
   positional.add("kind", 1);
   options::variables_map given;
   try {
-    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), given);
+    options::store(
+        options::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(),
+        given);
   } catch (const options::error& failure) {
     err << "hyfreedp list: " << failure.what() << ". Try hyfreedp list --help.\n";
     return 2;

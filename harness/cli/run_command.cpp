@@ -11,6 +11,7 @@
 #include "harness/base/text.h"
 #include "harness/cli/dry_run.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/style.h"
 #include "harness/runner/coordinator.h"
 #include "harness/runner/local_executor.h"
 #include "harness/runner/release.h"
@@ -60,7 +61,7 @@ options::options_description visible_options(Request& request) {
       "a new release of a finished spec without noise_seed: new keys, new noise, spent anew");
   add("replace", options::bool_switch(&request.replace),
       "discard the rows of another spec of the same name in DIR");
-  add("quiet", options::bool_switch(&request.quiet), "no progress");
+  add("quiet", options::bool_switch(&request.quiet), "no progress lines; the table is still printed");
   return visible;
 }
 
@@ -74,7 +75,9 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
   positional.add("spec", 1);
   try {
     options::variables_map given;
-    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), given);
+    options::store(
+        options::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(),
+        given);
     if (given.count("help") > 0) {
       out << kUsage << visible;
       return 0;

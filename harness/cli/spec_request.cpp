@@ -1,5 +1,7 @@
 #include "harness/cli/spec_request.h"
 
+#include "harness/cli/style.h"
+
 namespace hyfreedp::cli {
 
 namespace options = boost::program_options;
@@ -22,7 +24,9 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
   positional.add("spec", 1);
   try {
     options::variables_map given;
-    options::store(options::command_line_parser(arguments).options(all).positional(positional).run(), given);
+    options::store(
+        options::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(),
+        given);
     if (given.count("help") > 0) {
       out << usage << visible;
       return 0;

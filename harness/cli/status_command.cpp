@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "harness/cli/style.h"
 #include "harness/runner/out_folder.h"
 #include "harness/trial/journal.h"
 #include "results/store.h"
@@ -99,6 +100,7 @@ int status_command(const std::vector<std::string>& arguments, std::ostream& out,
     options::store(options::command_line_parser(arguments)
                        .options(visible)
                        .positional(options::positional_options_description())
+                       .style(kStyle)
                        .run(),
                    given);
     if (given.count("help") > 0) {
