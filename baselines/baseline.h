@@ -13,6 +13,10 @@
 //     from executed events by the composition that conclude() returns, never from what the baseline intended.
 //   - Trials wanted by several rows are run once: equal configs are equal trials. For independent repeats of one
 //     setting, count up TrialConfig::repetition.
+//   - The composition is the method's own statement; for an end-to-end row the runner refuses one that leaves out a run
+//     it asked for, and a run that asked for un-noised validation.
+//   - To select honestly, set TrialConfig::evaluation.score; the noised score comes back as released_score and is priced
+//     as a full-batch Gaussian release on the private validation split. Start configs from support.h.
 //   - An impossible cell (infeasible epsilon, empty grid) is a Conclusion with `failure` set: a typed row, not a blank.
 //
 // Called by: harness/runner (study loop), `hyfreedp run --dry-run`. Registered in: baselines/registry.cpp. To add one:

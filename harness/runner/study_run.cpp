@@ -72,10 +72,33 @@ std::vector<trial::TrialConfig> StudyRun::new_wishes() {
   return fresh;
 }
 
+// An end-to-end row says that all it did with private data is in its price; it is held to that.
+void StudyRun::check_end_to_end(const baselines::Conclusion& conclusion) const {
+  using Rule = baselines::Composition::Rule;
+  if (conclusion.label != baselines::Label::end_to_end) return;
+  const auto& composition = conclusion.composition;
+  const auto is_priced = [&](const std::string& id) {
+    if (composition.rule == Rule::selection) return true;
+    if (composition.rule == Rule::trial) return composition.trials.front() == id;
+    return composition.rule == Rule::sum &&
+           std::ranges::find(composition.trials, id) != composition.trials.end();
+  };
+  for (const auto& [id, trial] : finished_) {
+    const auto complain = [&](const std::string& what) {
+      throw std::runtime_error(study_.baseline->name + " is labelled end-to-end but " + what + " (run " + id +
+                               ")");
+    };
+    if (!trial.config.privacy.is_private) complain("ran without privacy");
+    if (trial.config.evaluation.oracle_validation) complain("asked for the un-noised validation accuracy");
+    if (!is_priced(id)) complain("leaves a run out of its price");
+  }
+}
+
 void StudyRun::conclude() {
   const auto known = finished();
   auto conclusion = study_.baseline->conclude(cell(), known);
   if (!conclusion) throw std::runtime_error(conclusion.error().message);
+  check_end_to_end(*conclusion);
   composition_ = std::move(conclusion->composition);
   outcome_.state = conclusion->failure ? results::StudyState::failed : results::StudyState::concluded;
   outcome_.reported_trial = std::move(conclusion->reported_trial);

@@ -39,6 +39,7 @@ class StudyRun {
  private:
   std::vector<trial::TrialConfig> new_wishes();
   void conclude();
+  void check_end_to_end(const baselines::Conclusion& conclusion) const;
   void end();
   void fail_unexpectedly(const std::string& kind, const std::string& message);
   std::vector<baselines::FinishedTrial> finished() const;

@@ -40,7 +40,8 @@ Baseline two_rounds() {
   method.conclude = [](const Cell&, std::span<const FinishedTrial> known) -> Result<Conclusion> {
     Conclusion conclusion;
     conclusion.reported_trial = known[2].id;
-    conclusion.composition.rule = baselines::Composition::Rule::none;
+    conclusion.composition.rule = baselines::Composition::Rule::sum;
+    for (const auto& trial : known) conclusion.composition.trials.push_back(trial.id);
     return conclusion;
   };
   return method;
@@ -153,6 +154,55 @@ TEST(StudyRun, AMethodsOwnBugsFailItsStudyOnly) {
     EXPECT_TRUE(run.failed_unexpectedly());
     EXPECT_EQ(run.outcome().failure_kind, "internal");
     EXPECT_THAT(run.outcome().failure_message, HasSubstr(why));
+  }
+}
+
+std::string why_it_failed(const Baseline& method) {
+  auto run = study_of(method);
+  for (int round = 0; round < 5 && !run.is_over(); ++round) {
+    for (const auto& wanted : run.advance()) run.receive(finished(wanted, 0));
+  }
+  return run.failed_unexpectedly() ? run.outcome().failure_message : "";
+}
+
+TEST(StudyRun, AnEndToEndRowPricesAllItDid) {
+  const auto honest = two_rounds();
+  EXPECT_EQ(why_it_failed(honest), "");
+
+  auto leaves_out = honest;
+  leaves_out.conclude = [&](const Cell& cell, auto known) -> Result<Conclusion> {
+    auto conclusion = honest.conclude(cell, known);
+    conclusion->composition.trials.pop_back();
+    return conclusion;
+  };
+  EXPECT_THAT(why_it_failed(leaves_out), HasSubstr("leaves a run out"));
+
+  auto only_the_best = honest;
+  only_the_best.conclude = [&](const Cell& cell, auto known) -> Result<Conclusion> {
+    auto conclusion = honest.conclude(cell, known);
+    conclusion->composition.rule = baselines::Composition::Rule::trial;
+    return conclusion;
+  };
+  EXPECT_THAT(why_it_failed(only_the_best), HasSubstr("leaves a run out"));
+  auto called_oracle = only_the_best;
+  called_oracle.conclude = [&](const Cell& cell, auto known) -> Result<Conclusion> {
+    auto conclusion = only_the_best.conclude(cell, known);
+    conclusion->label = baselines::Label::oracle;
+    return conclusion;
+  };
+  EXPECT_EQ(why_it_failed(called_oracle), "");
+
+  for (const bool oracle : {true, false}) {
+    auto peeks = honest;
+    peeks.next = [&](const Cell& cell, auto known) -> Result<std::vector<trial::TrialConfig>> {
+      auto wanted = honest.next(cell, known);
+      for (auto& one : *wanted) {
+        one.evaluation.oracle_validation = oracle;
+        one.privacy.is_private = oracle;
+      }
+      return wanted;
+    };
+    EXPECT_THAT(why_it_failed(peeks), HasSubstr(oracle ? "un-noised" : "without privacy"));
   }
 }
 
