@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fmt/format.h>
 #include <utility>
 
@@ -69,6 +70,9 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   if (complete && draw_key_) {
     if (auto deleted = random::delete_key(*draw_key_); !deleted) return deleted.error();
   }
+  if (complete) {
+    if (auto deleted = delete_abandoned_keys(); !deleted) return deleted.error();
+  }
   return std::move(report_);
 }
 
@@ -109,14 +113,37 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
     const auto found = recorded.find(study.id);
     return found != recorded.end() && is_answered(found->second);
   });
-  if (complete) return {};
+  const std::string path = out_.draw_key(string_or(spec.resolved, "name", ""));
+  // A run killed between its last row and the deletion of its key leaves the key behind.
+  if (complete) return random::delete_key(path);
   if (auto made = make_folders(out_.keys()); !made) return made.error();
-  draw_key_ = out_.draw_key(string_or(spec.resolved, "name", ""));
+  draw_key_ = path;
   const auto key = random::create_or_read_key(*draw_key_);
   if (!key) return key.error();
   const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
   const std::string release = std::to_string(release_of(spec.resolved));
   for (auto& study : planned) study.cell.draw_secret = sha256_hex("draws " + release + " " + secret);
+  return {};
+}
+
+// What --fresh and --replace gave up leaves its keys behind: a trial does not say which spec wanted it, and an edited spec
+// may go on with it. Once every row of the folder is there, no key has a use any more.
+Result<void> Coordinator::delete_abandoned_keys() {
+  const auto specs = store_.specs();
+  if (!specs) return specs.error();
+  for (const auto& spec : *specs) {
+    const auto studies = store_.studies(spec.name);
+    if (!studies) return studies.error();
+    if (studies->empty() || !std::ranges::all_of(*studies, is_answered)) return {};
+  }
+  std::vector<std::string> keys;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(out_.keys(), absent)) {
+    if (entry.path().extension() == ".key") keys.push_back(entry.path().string());
+  }
+  for (const auto& key : keys) {
+    if (auto deleted = random::delete_key(key); !deleted) return deleted;
+  }
   return {};
 }
 
@@ -313,8 +340,7 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
   if (!priced) return priced;
   // Whether a claim understates is for the executed events to say.
   if (record.claimed_epsilon && record.total && record.total->epsilon <= *record.claimed_epsilon) {
-    std::ranges::replace(record.flags, std::string(baselines::kUnderstated),
-                         std::string("paper accounting: the claim held here"));
+    std::erase(record.flags, baselines::kUnderstated);
   }
   return {};
 }

@@ -66,6 +66,7 @@ class Coordinator {
   Result<void> open_studies(const Spec& spec);
   Result<void> hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
                           const std::map<std::string, results::StudyRecord>& recorded);
+  Result<void> delete_abandoned_keys();
   Result<void> loop(const std::function<bool()>& stop_asked);
   Result<void> advance(std::size_t index);
   Result<void> want(std::size_t index, const trial::TrialConfig& config);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 
+#include "harness/random/key_file.h"
 #include "results/export.h"
 #include "results/table_model.h"
 #include "tests/runner/fake_world.h"
@@ -361,6 +362,35 @@ TEST(Release, AFreshRunIsANewReleaseAndKeepsTheOldTrials) {
   FakeExecutor third;
   EXPECT_EQ(world.run(kUnseeded, third).known_before, kCells);
   EXPECT_THAT(third.submitted, IsEmpty());
+}
+
+// Whoever holds a key can subtract the noise, so none outlives its use; but what may be continued keeps its own.
+TEST(Coordinator, KeysLeftBehindAreDeletedOnceEveryRowIsThere) {
+  World world;
+  const auto leave = [&](const std::string& path) { ASSERT_TRUE(random::create_or_read_key(path)); };
+  const auto draws = world.out().draw_key("tiny");
+  const auto key = world.out().key("abandoned");
+  FakeExecutor stopped;
+  world.run(kUnseeded, stopped, [&] { return stopped.ended >= 3; });
+  leave(key);
+  FakeExecutor other;
+  world.run("name: another\ntitle: another\nnoise_seed: s\n" + std::string(kRows), other);
+  EXPECT_TRUE(std::filesystem::exists(draws)) << "'tiny' is not finished";
+  EXPECT_TRUE(std::filesystem::exists(key)) << "'tiny' may go on with it";
+
+  FakeExecutor fresh;
+  world.run(
+      world.read(kUnseeded), fresh, [] { return false; }, true);
+  EXPECT_FALSE(std::filesystem::exists(draws));
+  EXPECT_FALSE(std::filesystem::exists(key));
+
+  FakeExecutor open;
+  world.run("name: third\ntitle: third\nnoise_seed: s3\n" + std::string(kRows), open,
+            [&] { return open.ended >= 1; });
+  leave(draws);
+  FakeExecutor again;
+  EXPECT_EQ(world.run(kUnseeded, again).known_before, kCells);
+  EXPECT_FALSE(std::filesystem::exists(draws)) << "killed before it deleted the key of its draws";
 }
 
 TEST(Release, ASeededSpecHasNoFreshRun) {
