@@ -5,10 +5,8 @@
 // 2025, Algorithm 2; accounting::split_budget). How it is priced is the option `accounting`:
 //   folded          probes on the gradient's own batch, folded before amplification: sound
 //   separate-batch  probes on their own Poisson batch: sound
-//   paper           as published: same batch, priced as if each release had its own. Understates epsilon: the
-//   row
-//                   claims the target, carries a flag, and its real epsilon is derived from the executed
-//                   events
+//   paper           as published: same batch, priced as if each release had its own. Understates epsilon: the row
+//                   claims the target, carries a flag, and its real epsilon is derived from the executed events
 //   paper-appendix  appendix C: two epsilons added; flagged likewise
 // In the non-private arm the probes are exact.
 #pragma once
