@@ -14,6 +14,13 @@ struct Score {
   std::string split;
 };
 
+// By split: the validation score that a run of an attempt released.
+using Scores = std::map<std::string, double>;
+
+bool is_released_score(const MetricRecord& metric) {
+  return metric.name == "score" && metric.visibility == Visibility::released;
+}
+
 // What one attempt booked and did, over all runs of it.
 struct Attempt {
   std::int64_t booked = 0;    // steps [0, booked)
@@ -113,6 +120,7 @@ class Reader {
 
   const std::map<std::int64_t, Attempt>& attempts() const { return attempts_; }
   const std::map<std::pair<std::int64_t, std::int64_t>, std::string>& hashes() const { return hashes_; }
+  const std::map<std::int64_t, Scores>& released() const { return released_; }
 
  private:
   Result<void> start(const json::object& line, const std::string& where) {
@@ -181,6 +189,7 @@ class Reader {
   Result<void> metric(const json::object& line, const std::string& where) {
     auto record = metric_from(line, where);
     if (!record) return record.error();
+    if (is_released_score(*record)) released_[journal_.attempt].try_emplace(record->split, record->value);
     journal_.metrics.push_back(std::move(*record));
     return {};
   }
@@ -216,12 +225,14 @@ class Reader {
   Journal journal_;
   std::map<std::int64_t, Attempt> attempts_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> hashes_;
+  std::map<std::int64_t, Scores> released_;
 };
 
 struct Parsed {
   Journal journal;
   std::map<std::int64_t, Attempt> attempts;
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> hashes;
+  std::map<std::int64_t, Scores> released;
   std::string checksum;
 };
 
@@ -236,7 +247,9 @@ Result<Parsed> parse(const std::string& path, const std::string& text) {
     if (end == std::string::npos) break;  // torn
     auto line = open_line(std::string_view(text).substr(position, end - position), checksum);
     if (!line) {
-      if (end + 1 == text.size()) break;  // torn: the last line, half written before its newline by another
+      // A line is written at once, its newline last, so a crash leaves no whole line that is wrong, except that a power cut
+      // may leave pages of zeros where the file had grown and the data had not arrived.
+      if (text.find('\0', position) != std::string::npos) break;
       return error(path + ":" + std::to_string(number) + ": " + line.error().message +
                    "; the journal was changed after it was written. Move it away and run the trial anew.");
     }
@@ -248,6 +261,7 @@ Result<Parsed> parse(const std::string& path, const std::string& text) {
   parsed.journal = reader.take(position);
   parsed.attempts = reader.attempts();
   parsed.hashes = reader.hashes();
+  parsed.released = reader.released();
   parsed.checksum = checksum;
   return parsed;
 }
@@ -303,6 +317,7 @@ struct JournalWriter::State {
   std::int64_t attempt = 0;
   Attempt current;
   std::map<std::int64_t, std::string> expected;
+  Scores released;
 
   Result<void> start() {
     return out.append({{"type", "start"},
@@ -318,8 +333,8 @@ JournalWriter::JournalWriter(std::unique_ptr<State> state) : state_(std::move(st
 JournalWriter::~JournalWriter() = default;
 
 Result<std::unique_ptr<JournalWriter>> JournalWriter::open(const std::string& path, const TrialConfig& config,
-                                                           const json::object& fingerprint) {
-  auto file = JournalFile::open(path);
+                                                           const json::object& fingerprint, SyncCall sync) {
+  auto file = JournalFile::open(path, std::move(sync));
   if (!file) return file.error();
   auto text = read_file(path);
   if (!text) return text.error();
@@ -339,6 +354,7 @@ Result<std::unique_ptr<JournalWriter>> JournalWriter::open(const std::string& pa
     state->attempt = parsed->journal.attempt + (same_machine ? 0 : 1);
     if (same_machine) {
       state->current = parsed->attempts[state->attempt];
+      state->released = parsed->released[state->attempt];
       for (const auto& [key, hash] : parsed->hashes) {
         if (key.first == state->attempt) state->expected[key.second] = hash;
       }
@@ -363,6 +379,7 @@ Result<void> JournalWriter::begin_next_attempt() {
   if (auto synced = state_->out.restart_marks(); !synced) return synced.error();
   state_->current = {};
   state_->expected.clear();
+  state_->released.clear();
   return state_->start();
 }
 
@@ -412,7 +429,11 @@ Result<void> JournalWriter::step(const StepRecord& record) {
                              {"scalars", scalars}});
 }
 
-Result<void> JournalWriter::metric(const MetricRecord& record) {
+Result<void> JournalWriter::metric(const MetricRecord& given) {
+  auto record = given;
+  if (is_released_score(record)) {
+    record.value = state_->released.try_emplace(record.split, record.value).first->second;
+  }
   return state_->out.append({{"type", "metric"},
                              {"step", record.step},
                              {"split", record.split},

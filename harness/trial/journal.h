@@ -2,7 +2,8 @@
 // its release). One JSON object a line, out/journals/TRIAL.jsonl, append-only; each line ends with a running
 // checksum
 // ("c": first 16 hex digits of SHA-256 over the previous checksum and the line without it), so that a torn
-// last line is cut off and a changed line is found.
+// last line is cut off and a changed byte is found, in whatever line. What cannot be told from a crash is a file cut
+// short at its end.
 //
 //   {"type":"start","trial":ID,"attempt":a,"config":{...},"fingerprint":{...},"unix_time":t}
 //   {"type":"book","attempt":a,"first":s,"count":n}            steps [s, s+n) may now be executed; synced
@@ -17,7 +18,8 @@
 // ones run. A run that diverged is charged to its end, since where it stopped depends on its noisy outputs.
 // After a crash the journal charges every booked step of every attempt, except that a replay of an
 // attempt's steps on the same fingerprint, with every recorded hash reproduced, is the same release and is
-// not charged again.
+// not charged again. A validation score is released once an attempt: a replay repeats the first value, whatever it
+// computes, since a second value with the same noise would be a second release.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/trial/journal_line.h"
 #include "harness/trial/trial_config.h"
 
 namespace hyfreedp::trial {
@@ -88,7 +91,8 @@ class JournalWriter {
   // `fingerprint` equals the recorded one (a replay: expected_hash() then gives what each step must
   // reproduce), else the next.
   static Result<std::unique_ptr<JournalWriter>> open(const std::string& path, const TrialConfig& config,
-                                                     const json::object& fingerprint);
+                                                     const json::object& fingerprint,
+                                                     SyncCall sync = sync_data);
   std::int64_t attempt() const;
   // The hash a replayed step must reproduce, where an earlier run of this attempt recorded one.
   std::optional<std::string> expected_hash(std::int64_t step) const;
@@ -99,6 +103,7 @@ class JournalWriter {
   Result<void> ensure_booked(std::int64_t step);
   Result<void> book_score(double noise_multiplier, const std::string& split);
   Result<void> step(const StepRecord& record);
+  // Of a released "score" the value that this attempt released first is what is recorded.
   Result<void> metric(const MetricRecord& record);
   Result<void> finish(const Finish& finish);  // synced
 

@@ -35,7 +35,8 @@ SealedLine seal_line(const json::object& object, const std::string& previous) {
 }
 
 Result<OpenedLine> open_line(std::string_view line, const std::string& previous) {
-  if (line.size() <= kTail || line.substr(line.size() - kTail, kMember.size()) != kMember) {
+  if (line.size() <= kTail || line.substr(line.size() - kTail, kMember.size()) != kMember ||
+      !line.ends_with("\"}")) {
     return error("the line carries no checksum");
   }
   const std::string text = std::string(line.substr(0, line.size() - kTail)) + "}";
@@ -47,8 +48,11 @@ Result<OpenedLine> open_line(std::string_view line, const std::string& previous)
   return OpenedLine{std::move(value->get_object()), checksum};
 }
 
+int sync_data(int descriptor) { return ::fdatasync(descriptor) == 0 ? 0 : errno; }
+
 struct JournalFile::State {
   std::string path;
+  SyncCall sync;
   int descriptor = -1;
   std::string checksum;
 
@@ -71,6 +75,12 @@ struct JournalFile::State {
     if (descriptor >= 0) ::close(descriptor);
   }
 
+  Result<void> sync_now() const {
+    const int failed = sync(descriptor);
+    if (failed == 0) return {};
+    return error(path + ": cannot sync the journal (" + std::strerror(failed) + ")");
+  }
+
   void run_syncer() {
     std::unique_lock lock(mutex);
     while (true) {
@@ -78,15 +88,11 @@ struct JournalFile::State {
       if (wanted <= synced) return;
       const auto target = wanted;
       lock.unlock();
-      const bool ok = ::fdatasync(descriptor) == 0;
-      const std::string why = ok ? "" : std::strerror(errno);
+      auto outcome = sync_now();
       lock.lock();
-      if (ok) {
-        synced = target;
-      } else {
-        failure = path + ": cannot sync the journal (" + why + ")";
-        synced = target;
-      }
+      // A failure is final: what the disk holds is unknown from here on, and every later wait says so.
+      if (!outcome && failure.empty()) failure = outcome.error().message;
+      synced = target;
       changed.notify_all();
     }
   }
@@ -97,13 +103,14 @@ JournalFile::JournalFile(JournalFile&&) noexcept = default;
 JournalFile& JournalFile::operator=(JournalFile&&) noexcept = default;
 JournalFile::~JournalFile() = default;
 
-Result<JournalFile> JournalFile::open(const std::string& path) {
+Result<JournalFile> JournalFile::open(const std::string& path, SyncCall sync) {
   const auto folder = std::filesystem::path(path).parent_path().string();
   if (!folder.empty()) {
     if (auto made = make_folders(folder); !made) return made.error();
   }
   auto state = std::make_unique<State>();
   state->path = path;
+  state->sync = std::move(sync);
   state->descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (state->descriptor < 0) return error(path + ": cannot open the journal (" + std::strerror(errno) + ")");
   if (::flock(state->descriptor, LOCK_EX | LOCK_NB) != 0) {
@@ -138,10 +145,10 @@ Result<void> JournalFile::append(const json::object& line) {
 }
 
 Result<void> JournalFile::sync() {
-  if (::fdatasync(state_->descriptor) != 0) {
-    return error(state_->path + ": cannot sync the journal (" + std::strerror(errno) + ")");
-  }
-  return {};
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [&] { return state_->synced >= state_->wanted; });
+  if (!state_->failure.empty()) return error(state_->failure);
+  return state_->sync_now();
 }
 
 void JournalFile::sync_in_background(std::int64_t mark) {
@@ -167,7 +174,6 @@ Result<void> JournalFile::restart_marks() {
     std::unique_lock lock(state_->mutex);
     state_->changed.wait(lock, [&] { return state_->synced >= state_->wanted; });
     state_->synced = state_->wanted = 0;
-    if (!state_->failure.empty()) return error(state_->failure);
   }
   return sync();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,11 +25,17 @@ struct OpenedLine {
 // An error when the line is not JSON or its checksum does not follow from `previous`.
 Result<OpenedLine> open_line(std::string_view line, const std::string& previous);
 
+// Brings what was written to `descriptor` onto the disk; 0, or an errno. Called from the writing thread and from the
+// background syncer, never from both for one file at once.
+using SyncCall = std::function<int(int descriptor)>;
+int sync_data(int descriptor);  // fdatasync
+
 // An append-only file under an exclusive lock. One thread appends; syncs may run in the background.
 class JournalFile {
  public:
-  // Makes the file (mode 0600: journals hold confidential values) and its folder where absent. A file that another process holds is an error.
-  static Result<JournalFile> open(const std::string& path);
+  // Makes the file (mode 0600: journals hold confidential values) and its folder where absent. A file that another
+  // process holds is an error. `sync` is given by tests that put another disk in the place of this one.
+  static Result<JournalFile> open(const std::string& path, SyncCall sync = sync_data);
   JournalFile(JournalFile&&) noexcept;
   JournalFile& operator=(JournalFile&&) noexcept;
   ~JournalFile();

@@ -1,5 +1,6 @@
 #include "harness/trial/journal.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -232,6 +233,52 @@ TEST(Journal, AScoreIsBookedOnceAnAttempt) {
     ASSERT_TRUE(writer->book_score(30, "private_validation"));
   }
   EXPECT_EQ(read_journal(path)->executed.size(), 2U);
+}
+
+// The replay computes another value (evaluated elsewhere, say); released is what was released before.
+TEST(Journal, AReplayReleasesTheScoreThatWasReleased) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(2);
+  const auto score_of = [&](double computed) {
+    auto writer = open(path, config);
+    run_steps(*writer, 0, 2);
+    EXPECT_TRUE(writer->book_score(30, "private_validation"));
+    EXPECT_TRUE(writer->metric({2, "private_validation", "score", computed, Visibility::released}));
+    EXPECT_TRUE(writer->metric({2, "test", "accuracy", computed, Visibility::test}));
+    return read_journal(path).value().metrics;
+  };
+  EXPECT_EQ(score_of(0.8125).at(0).value, 0.8125);
+  const auto replayed = score_of(0.9);
+  EXPECT_EQ(replayed.at(0).value, 0.8125);
+  EXPECT_EQ(replayed.at(1).value, 0.9);
+  // New noise, booked anew: its own score.
+  auto writer = open(path, config);
+  ASSERT_TRUE(writer->begin_next_attempt());
+  run_steps(*writer, 0, 2);
+  ASSERT_TRUE(writer->book_score(30, "private_validation"));
+  ASSERT_TRUE(writer->metric({2, "private_validation", "score", 0.7, Visibility::released}));
+  const auto journal = read_journal(path).value();
+  EXPECT_EQ(journal.metrics.at(0).value, 0.7);
+  EXPECT_EQ(std::count_if(journal.executed.begin(), journal.executed.end(),
+                          [](const auto& event) { return event.split == "private_validation"; }),
+            2);
+}
+
+TEST(Journal, EachEventNamesTheSplitItTouched) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  auto config = private_config(10);
+  config.privacy.probe = ProbePlan{.batch_size = 1000, .noise = 5, .interval = 5};
+  auto writer = open(path, config);
+  run_steps(*writer, 0, 10);
+  ASSERT_TRUE(writer->book_score(30, "private_validation"));
+  for (const auto& event : read_journal(path).value().executed) {
+    const auto& batch = std::get<accounting::Batch>(event.what);
+    const bool is_score = batch.releases.at(0).purpose == "score";
+    EXPECT_EQ(event.split, is_score ? "private_validation" : "private_train");
+    EXPECT_EQ(batch.sample_rate, is_score ? 1.0 : 0.02);
+  }
 }
 
 TEST(Journal, ConfigAndIdentitySurvive) {
