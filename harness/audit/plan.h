@@ -1,0 +1,33 @@
+// A test before its share of the report's false-alarm rate is known. Each family of tests adds the ones that the
+// observations allow; `judge` divides the rate among them by weight and runs them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/audit/findings.h"
+
+namespace hyfreedp::audit {
+
+struct PlannedTest {
+  std::string group;
+  std::string name;
+  double weight = 1;                                // of the rate; 0: the test cannot raise a false alarm
+  std::function<Result<Finding>(double rate)> run;  // leaves group, name and false_alarm to `judge`
+};
+
+using Plan = std::vector<PlannedTest>;
+
+// What a test with a p-value found: the probability that a correct mechanism looks at least as bad.
+struct PValue {
+  double p = 1;
+  std::string text;
+  json::object numbers = {};
+};
+
+// Refutes where p <= rate; the text gets the p-value added.
+PlannedTest p_value_test(std::string group, std::string name, std::function<PValue()> compute);
+
+}  // namespace hyfreedp::audit
