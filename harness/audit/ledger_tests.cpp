@@ -18,6 +18,7 @@ using Mechanisms = std::vector<accounting::Mechanism>;
 constexpr const char* kGroup = "ledger";
 constexpr std::array<double, 3> kLooks = {1.0 / 16, 1.0 / 4, 1.0};
 constexpr double kDirections = 2;
+constexpr double kShareOfAdd = 0.25;
 
 // What is booked, counted as a run's releases are.
 struct Booked {
@@ -126,7 +127,7 @@ SimulatedDelta simulate_split(const Mechanisms& mechanisms, double epsilon, doub
   double steps = 0;
   for (const auto& mechanism : mechanisms) steps += static_cast<double>(mechanism.count);
   const auto affordable = static_cast<std::int64_t>(budget.draws / steps);
-  const std::int64_t most = std::clamp<std::int64_t>(affordable, 16, budget.most);
+  const std::int64_t most = std::clamp<std::int64_t>(affordable, 64, std::max<std::int64_t>(64, budget.most));
   const double rate_a_look = rate / (kDirections * static_cast<double>(kLooks.size()));
   SimulatedDelta found;
   std::array<Simulation, 2> directions = {Simulation(mechanisms, epsilon, true, budget.seed),
@@ -135,13 +136,15 @@ SimulatedDelta simulate_split(const Mechanisms& mechanisms, double epsilon, doub
     found.runs = 0;
     found.lower = -1;
     for (auto& direction : directions) {
-      direction.go_on_until(static_cast<std::int64_t>(look * static_cast<double>(most)));
+      const bool remove = &direction == directions.data();
+      direction.go_on_until(
+          static_cast<std::int64_t>(look * static_cast<double>(most) * (remove ? 1 : kShareOfAdd)));
       found.runs += direction.runs();
       const double lower = direction.lower(rate_a_look);
       if (lower <= found.lower) continue;
       found.lower = lower;
       found.estimate = direction.estimate();
-      found.direction = &direction == directions.data() ? "remove" : "add";
+      found.direction = remove ? "remove" : "add";
     }
     found.refuted = found.lower > delta;
     if (found.refuted) break;

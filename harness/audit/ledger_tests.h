@@ -22,8 +22,8 @@
 namespace hyfreedp::audit {
 
 struct SimulationBudget {
-  double draws = 3e7;          // of single steps, a direction
-  std::int64_t most = 200000;  // runs, a direction
+  double draws = 1.2e7;        // of single steps, remove direction: about half a second
+  std::int64_t most = 100000;  // runs, remove direction; the add direction gets a quarter
   std::string seed = "ledger audit";
 };
 
