@@ -5,141 +5,184 @@
 #include <limits>
 #include <utility>
 
+#include "harness/accounting/exp_sequence.h"
+#include "harness/accounting/normal.h"
+
 namespace hyfreedp::accounting {
 namespace {
 
-// The share of a cell's P mass that goes to its upper end: both masses are kept by
-// r = (1 - (q/p) e^{lower}) / (1 - e^{-step}). `doubt` is added (upper) or taken off (lower) for the rounding in p, q.
-double upper_share(double p, double q, double lower, double shrink, double doubt) {
-  if (p <= 0) return 0;
-  const double ratio = lower < 600 ? q / p * std::exp(lower) : std::exp(std::log(q) - std::log(p) + lower);
-  const double share = (1 - ratio) / shrink + doubt / shrink;
-  return std::isnan(share) ? 1 : std::clamp(share, 0.0, 1.0);
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLargestExponent = 600;  // beyond it products with e^loss are formed in logarithms
+
+// Relative error of e^loss from a sequence of products.
+double exponential_doubt(double loss) { return 1e-14 + 4e-16 * std::abs(loss); }
+
+// q e^loss.
+double scaled(double q, double loss) {
+  if (loss < kLargestExponent) return q * std::exp(loss);
+  return q > 0 ? std::exp(std::log(q) + loss) : 0;
 }
 
-struct Shares {
-  std::vector<double> low;   // P mass to the lower end
-  std::vector<double> high;  // P mass to the upper end
-};
+// Gathers cells into groups whose losses are lattice points.
+class Gatherer {
+ public:
+  Gatherer(double origin, double step, DiscreteLoss& loss) : origin_(origin), step_(step), loss_(loss) {}
 
-Shares split_cells(const LossCells& cells, double sign) {
-  const std::size_t count = cells.p.size();
-  const double shrink = -std::expm1(-cells.step);
-  Shares shares{std::vector<double>(count), std::vector<double>(count)};
-  for (std::size_t i = 0; i < count; ++i) {
-    const double p = cells.p[i];
-    const double lower = cells.first + static_cast<double>(i) * cells.step;
-    const double share = upper_share(p, cells.q[i], lower, shrink, sign * cells.doubt[i]);
-    shares.high[i] = share * p;
-    shares.low[i] = p - shares.high[i];
-  }
-  return shares;
-}
-
-// Takes out lattice points of negative mass: their mass goes to the neighbours that remain, keeping P and Q mass,
-// which lowers the curve.
-void make_convex(DiscreteLoss& loss) {
-  const double h = loss.step;
-  auto& mass = loss.mass;
-  std::vector<std::size_t> kept;
-  const auto give_to_neighbours = [&](std::size_t below, std::size_t at, std::size_t above) {
-    const double down = h * static_cast<double>(at - below);
-    const double up = h * static_cast<double>(above - at);
-    const double share = std::expm1(up) / (std::expm1(up) - std::expm1(-down));
-    const double amount = mass[at];
-    mass[below] += amount * share * std::exp(-down);
-    mass[above] += amount * (1 - share) * std::exp(up);
-    mass[at] = 0;
-  };
-  for (std::size_t i = 0; i < mass.size(); ++i) {
-    while (!kept.empty() && mass[kept.back()] < 0) {
-      const std::size_t at = kept.back();
-      kept.pop_back();
-      if (kept.empty()) {
-        // The lowest point: its Q mass moves up, which lowers the curve as the mass is negative.
-        mass[i] += mass[at] * std::exp(h * static_cast<double>(i - at));
-        mass[at] = 0;
-      } else {
-        give_to_neighbours(kept.back(), at, i);
-      }
+  // The next cell upwards: its masses, P rounded down and Q up, with p > 0.
+  void take(double p, double q) {
+    if (!started_) {
+      const double at = std::floor((std::log(p) - std::log(q) - origin_) / step_);
+      if (!std::isfinite(at)) return;
+      start(static_cast<std::int64_t>(at));
     }
-    kept.push_back(i);
+    double excess = surplus(p, q);
+    // A cell above the group's loss makes up for what lies below it; the group is complete when they balance.
+    while (excess > lack_) {
+      if (lack_ > 0) {
+        const double share = lack_ / excess;
+        gathered_ += share * p;
+        p *= 1 - share;
+        q *= 1 - share;
+      }
+      close();
+      if (!advance()) {
+        gathered_ = p;  // a loss beyond the top of the lattice is lowered to it
+        lack_ = 0;
+        return;
+      }
+      excess = surplus(p, q);
+    }
+    gathered_ += p;
+    gathered_q_ += q;
+    lack_ -= excess;
   }
-  // Points at the top: dropping a negative mass raises the curve by at most its size.
-  while (!kept.empty() && mass[kept.back()] < 0) {
-    loss.slack -= mass[kept.back()];
-    mass[kept.back()] = 0;
-    kept.pop_back();
-  }
-}
 
-// The two ends of the lowered curve. Below the lowest point it is the line 1 - x, and above the highest it is 0; both lie
-// below the true curve. bottom[i] and top[i] are how far they lie below it at lattice point i.
-struct Ends {
-  std::vector<double> bottom;
-  std::vector<double> top;
+  // The last group may lie below its lattice point: it is lowered to the next one that does not.
+  void finish() {
+    if (!started_ || gathered_ <= 0) return;
+    double place = static_cast<double>(at_);
+    if (lack_ > 0) {
+      place = std::floor((std::log(gathered_) - std::log(gathered_q_) - origin_) / step_ - 1e-9);
+      if (!std::isfinite(place)) return;
+    }
+    const auto index = static_cast<std::int64_t>(place) - first_;
+    if (index >= 0 && index < static_cast<std::int64_t>(loss_.mass.size())) {
+      loss_.mass[static_cast<std::size_t>(index)] += gathered_;
+    }
+  }
+
+ private:
+  void start(std::int64_t at) {
+    started_ = true;
+    at_ = at;
+    first_ = at;
+    loss_.first = origin_ + static_cast<double>(at) * step_;
+    scale_ = std::exp(loss());
+    factor_ = std::exp(step_);
+  }
+  double loss() const { return origin_ + static_cast<double>(at_) * step_; }
+  double surplus(double p, double q) const {
+    return loss() < kLargestExponent ? p - q * scale_ : p - scaled(q, loss());
+  }
+  void close() {
+    loss_.mass.push_back(gathered_);
+    gathered_ = 0;
+    gathered_q_ = 0;
+    lack_ = 0;
+  }
+  bool advance() {
+    if (loss_.mass.size() > kLongest) return false;
+    ++at_;
+    scale_ = (at_ - first_) % 32 == 0 ? std::exp(loss()) : scale_ * factor_;
+    return true;
+  }
+
+  static constexpr std::size_t kLongest = std::size_t{1} << 26;
+  double origin_;
+  double step_;
+  DiscreteLoss& loss_;
+  bool started_ = false;
+  std::int64_t at_ = 0;
+  std::int64_t first_ = 0;
+  double scale_ = 1;
+  double factor_ = 1;
+  double gathered_ = 0;    // P mass of the group
+  double gathered_q_ = 0;  // Q mass of the group since it lacked something
+  double lack_ = 0;        // e^loss Q - P of the group, >= 0
 };
 
-Ends curve_ends(const LossCells& cells, const Shares& shares) {
-  const std::size_t count = cells.p.size();
-  const double rise = std::expm1(cells.step);
-  const double fall = -std::expm1(-cells.step);
-  Ends ends{std::vector<double>(count + 1), std::vector<double>(count + 1)};
-  double p_below = cells.p_below;
-  ends.bottom[0] = std::max(0.0, std::exp(cells.first) * cells.q_below - cells.p_below);
-  for (std::size_t i = 0; i < count; ++i) {
-    ends.bottom[i + 1] = ends.bottom[i] * (1 + rise) + (p_below + shares.low[i]) * rise;
-    p_below += shares.low[i] + shares.high[i];
+// Cells of a Poisson-subsampled Gaussian under add/remove, counted from the infimum: there e^y = (1-q)/q (e^{ih} - 1) at
+// edge i for y = log N_1/N_0, without cancellation, and one exponential a cell gives both masses.
+class SubsampledCells {
+ public:
+  SubsampledCells(const LossPair& pair, const Lattice& lattice, LossCells& cells)
+      : pair_(pair), lattice_(lattice), cells_(cells), sigma_(pair.sigma()), rate_(pair.rate()) {
+    log_odds_ = std::log1p(-rate_) - std::log(rate_);
   }
-  const double last = cells.first + static_cast<double>(count) * cells.step;
-  double weighted = cells.q_above > 0 ? std::exp(last + std::log(cells.q_above)) : 0;
-  ends.top[count] = std::max(0.0, cells.p_above - weighted);
-  for (std::size_t i = count; i > 0; --i) {
-    weighted += shares.high[i - 1];
-    ends.top[i - 1] = ends.top[i] + weighted * fall;
-    weighted = weighted * (1 - fall) + shares.low[i - 1];
-  }
-  return ends;
-}
 
-// The curve lowered between two lattice points, the line 1 - x below them and 0 above.
-DiscreteLoss lowered(const LossCells& cells, const Shares& shares, const Ends& ends,
-                     const std::vector<double>& gap, std::size_t bottom, std::size_t top) {
-  const std::size_t count = cells.p.size();
-  const double growth = std::expm1(cells.step);
-  const double shrink = std::exp(-cells.step);
-  std::vector<double> drop(count + 1, 0);
-  for (std::size_t i = bottom + 1; i < top; ++i) drop[i] = std::max(gap[i - 1], gap[i]);
-  drop[bottom] = std::max(ends.bottom[bottom], gap[bottom]);
-  drop[top] = ends.top[top];
-  DiscreteLoss loss;
-  loss.first = cells.first;
-  loss.step = cells.step;
-  loss.mass.assign(count + 1, 0);
-  double p_below = cells.p_below;
-  for (std::size_t i = 0; i < bottom; ++i) p_below += shares.low[i] + shares.high[i];
-  double p_above = cells.p_above;
-  for (std::size_t i = count; i > top; --i) p_above += shares.low[i - 1] + shares.high[i - 1];
-  for (std::size_t i = bottom; i <= top; ++i) {
-    // Changes of slope, times e^{loss}: of the chords, less that of the lowering. p_below + drop is the Q mass below.
-    double mass = 0;
-    if (i > bottom) mass += shares.high[i - 1] + (drop[i] - drop[i - 1]) / (growth * shrink);
-    if (i < top) mass += shares.low[i] - (drop[i + 1] - drop[i]) / growth;
-    if (i == bottom) mass += p_below + drop[i];
-    if (i == top) mass += p_above - ends.top[i];
-    loss.mass[i] = mass;
+  void fill(std::size_t count) {
+    double from = -kInfinity;  // z = x / sigma of the edges
+    for (std::size_t i = 0; i < count; ++i) {
+      const double to = edge(i + 1);
+      const double width = to - from;
+      const double middle = 0.5 * (from + to);
+      const double reach = width * (1 + std::max(std::abs(middle), std::abs(middle - 1 / sigma_)));
+      if (reach < kShortCell) {
+        set(i, middle, width, normal_cell(middle, width, reach),
+            normal_cell(middle - 1 / sigma_, width, reach));
+      } else {
+        pair_.cell_mass(from * sigma_, to * sigma_, cells_.p[i], cells_.q[i], cells_.doubt[i]);
+      }
+      from = to;
+    }
+    last_edge_ = from * sigma_;
   }
-  if (ends.top[top] < gap[top - 1]) loss.slack = gap[top - 1];
-  make_convex(loss);
-  return loss;
-}
+
+  double last_edge() const { return last_edge_; }
+
+ private:
+  double edge(std::size_t i) const {
+    return sigma_ * (log_odds_ + lattice_.log_growth(i)) + 0.5 / sigma_;
+  }
+  void set(std::size_t i, double middle, double width, double zero, double one) {
+    constexpr double kPeak = 0.3989422804014327;  // 1 / sqrt(2 pi)
+    const double half_square = 0.5 * middle * middle;
+    const double mass = width * kPeak * std::exp(-half_square);
+    cells_.q[i] = mass * zero;
+    cells_.p[i] = (1 - rate_) * mass * (zero + lattice_.mean_growth(i) * one);
+    const double exponent = std::abs(log_odds_) + std::abs(lattice_.log_growth(i)) + 1 / (sigma_ * sigma_);
+    cells_.doubt[i] = 1e-15 * (2 + half_square) + 4e-16 * exponent;
+  }
+
+  const LossPair& pair_;
+  const Lattice& lattice_;
+  LossCells& cells_;
+  double sigma_;
+  double rate_;
+  double log_odds_ = 0;
+  double last_edge_ = 0;
+};
 
 }  // namespace
 
+void Lattice::reach(std::size_t count) {
+  if (growth_.size() > count) return;
+  const std::size_t from = growth_.size();
+  growth_.resize(count + 1);
+  log_growth_.resize(count + 1);
+  mean_growth_.resize(count);
+  for (std::size_t i = from; i <= count; ++i) {
+    const double loss = static_cast<double>(i) * step_;
+    growth_[i] = std::expm1(loss);
+    log_growth_[i] = std::log(growth_[i]);
+    if (i > 0) mean_growth_[i - 1] = std::sqrt(growth_[i - 1] * growth_[i]);
+  }
+}
+
 double lattice_anchor(const LossPair& pair) { return std::isfinite(pair.infimum()) ? pair.infimum() : 0.0; }
 
-LossCells loss_cells(const LossPair& pair, double step, double tail) {
-  LossCells cells;
+void loss_cells(const LossPair& pair, Lattice& lattice, double tail, LossCells& cells) {
+  const double step = lattice.step();
   cells.step = step;
   const double anchor = lattice_anchor(pair);
   const double top_point = pair.p_upper_point(tail);
@@ -150,88 +193,93 @@ LossCells loss_cells(const LossPair& pair, double step, double tail) {
   const double to = std::max(from + 1, std::ceil((top - anchor) / step));
   const auto count = static_cast<std::size_t>(to - from);
   cells.first = anchor + from * step;
-  std::vector<double> edges(count + 1);
-  for (std::size_t i = 0; i <= count; ++i)
-    edges[i] = pair.inverse(anchor + (from + static_cast<double>(i)) * step);
-  // Rounding may put the first edge a hair above the infimum; all mass there belongs to the first cell.
-  if (std::isfinite(pair.infimum())) edges[0] = -std::numeric_limits<double>::infinity();
-  if (std::isfinite(pair.supremum())) edges[count] = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 1; i <= count; ++i) edges[i] = std::max(edges[i], edges[i - 1]);
-  pair.cell_masses(edges, cells.p, cells.q, cells.doubt);
-  cells.p_above = pair.p_above(edges[count]);
-  cells.q_above = pair.q_above(edges[count]);
-  cells.p_below = pair.p_below(edges[0]);
-  cells.q_below = pair.q_below(edges[0]);
-  return cells;
+  cells.p.resize(count);
+  cells.q.resize(count);
+  cells.doubt.resize(count);
+  double lowest = -kInfinity;
+  double highest = kInfinity;
+  const bool subsampled = pair.noise() == Noise::gaussian && !pair.symmetric() && pair.rate() < 1;
+  if (subsampled && top - anchor < kLargestExponent) {
+    lattice.reach(count);
+    SubsampledCells filled(pair, lattice, cells);
+    filled.fill(count);
+    highest = filled.last_edge();
+  } else {
+    std::vector<double> edges(count + 1);
+    for (std::size_t i = 0; i <= count; ++i) {
+      edges[i] = pair.inverse(anchor + (from + static_cast<double>(i)) * step);
+    }
+    // Rounding may put the first edge a hair above the infimum; all mass there belongs to the first cell.
+    if (std::isfinite(pair.infimum())) edges[0] = -kInfinity;
+    if (std::isfinite(pair.supremum())) edges[count] = kInfinity;
+    for (std::size_t i = 1; i <= count; ++i) edges[i] = std::max(edges[i], edges[i - 1]);
+    for (std::size_t i = 0; i < count; ++i) {
+      pair.cell_mass(edges[i], edges[i + 1], cells.p[i], cells.q[i], cells.doubt[i]);
+    }
+    lowest = edges[0];
+    highest = edges[count];
+  }
+  cells.p_above = pair.p_above(highest);
+  cells.q_above = pair.q_above(highest);
+  cells.p_below = pair.p_below(lowest);
+  cells.q_below = pair.q_below(lowest);
 }
 
-LossCells exchanged(const LossCells& cells) {
-  LossCells other;
-  other.step = cells.step;
-  other.first = -(cells.first + static_cast<double>(cells.p.size()) * cells.step);
-  other.p.assign(cells.q.rbegin(), cells.q.rend());
-  other.q.assign(cells.p.rbegin(), cells.p.rend());
-  other.doubt.assign(cells.doubt.rbegin(), cells.doubt.rend());
-  other.p_above = cells.q_below;
-  other.q_above = cells.p_below;
-  other.p_below = cells.q_above;
-  other.q_below = cells.p_above;
-  return other;
+void exchange(LossCells& cells) {
+  cells.first = -(cells.first + static_cast<double>(cells.p.size()) * cells.step);
+  std::swap(cells.p, cells.q);
+  std::reverse(cells.p.begin(), cells.p.end());
+  std::reverse(cells.q.begin(), cells.q.end());
+  std::reverse(cells.doubt.begin(), cells.doubt.end());
+  std::swap(cells.p_above, cells.q_below);
+  std::swap(cells.q_above, cells.p_below);
 }
 
-DiscreteLoss discrete_upper(const LossCells& cells) {
-  const auto shares = split_cells(cells, 1);
+// The share of a cell's P mass that goes to its upper end keeps both masses:
+// (1 - (q/p) e^{lower end}) / (1 - e^{-step}). The rounding of p and q is added to it.
+void discrete_upper(const LossCells& cells, DiscreteLoss& loss) {
   const std::size_t count = cells.p.size();
-  DiscreteLoss loss;
   loss.first = cells.first;
   loss.step = cells.step;
-  loss.mass.assign(count + 1, 0);
-  loss.mass[0] = cells.p_below;
-  for (std::size_t i = 0; i < count; ++i) {
-    loss.mass[i] += shares.low[i];
-    loss.mass[i + 1] = shares.high[i];
-  }
   loss.infinite = cells.p_above;
-  return loss;
+  loss.mass.resize(count + 1);
+  const double per_fall = -1 / std::expm1(-cells.step);
+  ExpSequence growing(1, cells.step, cells.first);
+  double carried = cells.p_below;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double p = cells.p[i];
+    const double lower = cells.first + static_cast<double>(i) * cells.step;
+    const double factor = growing.next();
+    const double level = lower < kLargestExponent ? cells.q[i] * factor : scaled(cells.q[i], lower);
+    const double high = (p - level + (cells.doubt[i] + exponential_doubt(lower)) * p) * per_fall;
+    const double share = std::min(p, std::max(high, 0.0));
+    loss.mass[i] = carried + (p - share);
+    carried = share;
+  }
+  loss.mass[count] = carried;
 }
 
-DiscreteLoss discrete_lower(const LossCells& cells) {
-  const auto shares = split_cells(cells, -1);
-  const auto ends = curve_ends(cells, shares);
-  const std::size_t count = cells.p.size();
-  const double h = cells.step;
-  const double growth = std::expm1(h);
-  const double shrink = std::exp(-h);
-  // Height of the triangle of the tangents at the ends of cell i, below its chord.
-  std::vector<double> gap(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double low = shares.low[i];
-    const double high = shares.high[i] * shrink;
-    gap[i] = low + high > 0 ? growth * low * high / (low + high) : 0;
+void discrete_lower(const LossCells& cells, int coarsening, DiscreteLoss& loss) {
+  loss.step = cells.step * coarsening;
+  loss.infinite = 0;
+  loss.mass.clear();
+  loss.mass.reserve(cells.p.size() / static_cast<std::size_t>(coarsening) + 4);
+  // Where the loss piles up one cell holds nearly all mass: its loss is made a lattice point.
+  const auto heaviest =
+      static_cast<std::size_t>(std::max_element(cells.p.begin(), cells.p.end()) - cells.p.begin());
+  const auto doubt = [&](std::size_t i) {
+    return cells.doubt[i] + exponential_doubt(cells.first + static_cast<double>(i) * cells.step);
+  };
+  const auto down = [&](std::size_t i) { return cells.p[i] * (1 - doubt(i)); };
+  const auto up = [&](std::size_t i) { return cells.q[i] * (1 + doubt(i)); };
+  const double origin = std::log(down(heaviest)) - std::log(up(heaviest));
+  loss.first = origin;
+  Gatherer gatherer(origin, loss.step, loss);
+  for (std::size_t i = 0; i < cells.p.size(); ++i) {
+    // P mass may be left out; Q mass may not, except with all P mass of its cell.
+    if (cells.p[i] > 1e-300 && cells.doubt[i] < 0.5) gatherer.take(down(i), up(i));
   }
-  // The lowest and highest points where the end lines already lie low enough for the cell inside of them.
-  std::size_t bottom = 0;
-  while (bottom + 1 < count && ends.bottom[bottom] < gap[bottom]) ++bottom;
-  std::size_t top = count;
-  while (top > bottom + 1 && ends.top[top] < gap[top - 1]) --top;
-  DiscreteLoss loss = lowered(cells, shares, ends, gap, bottom, top);
-  if (bottom > 0 && ends.bottom[bottom] > 2 * gap[bottom]) {
-    // Where the loss piles up within a cell that line may be far too low; the point before it, with a steeper line, may
-    // lose less. Less lost: the larger second moment under Q, given no slack.
-    DiscreteLoss other = lowered(cells, shares, ends, gap, bottom - 1, top);
-    const auto goodness = [](const DiscreteLoss& candidate) {
-      double moment = 0;
-      double growing = std::exp(candidate.first);
-      const double ratio = std::exp(candidate.step);
-      for (const double mass : candidate.mass) {
-        moment += mass * growing;
-        growing *= ratio;
-      }
-      return std::pair(candidate.slack < 1e-14, moment);
-    };
-    if (goodness(other) > goodness(loss)) loss = std::move(other);
-  }
-  return loss;
+  gatherer.finish();
 }
 
 }  // namespace hyfreedp::accounting

@@ -132,23 +132,31 @@ double log_moment(const std::vector<LossNode>& nodes, double order) {
 
 TiltedLoss tilted_loss(const std::vector<LossNode>& nodes, double order) {
   double largest = -std::numeric_limits<double>::infinity();
-  for (const auto& node : nodes) largest = std::max(largest, node.log_weight + order * node.loss);
+  double reference = 0;
+  for (const auto& node : nodes) {
+    const double exponent = node.log_weight + order * node.loss;
+    if (exponent > largest) {
+      largest = exponent;
+      reference = node.loss;
+    }
+  }
   double sum = 0;
   double first = 0;
-  for (const auto& node : nodes) {
-    const double weight = std::exp(node.log_weight + order * node.loss - largest);
-    sum += weight;
-    first += weight * node.loss;
-  }
-  TiltedLoss result;
-  result.log_normaliser = largest + std::log(sum);
-  result.mean = first / sum;
   double second = 0;
   for (const auto& node : nodes) {
-    const double weight = std::exp(node.log_weight + order * node.loss - largest);
-    second += weight * (node.loss - result.mean) * (node.loss - result.mean);
+    const double exponent = node.log_weight + order * node.loss - largest;
+    if (exponent < -45) continue;
+    const double weight = std::exp(exponent);
+    const double distance = node.loss - reference;
+    sum += weight;
+    first += weight * distance;
+    second += weight * distance * distance;
   }
-  result.variance = second / sum;
+  const double shift = first / sum;
+  TiltedLoss result;
+  result.log_normaliser = largest + std::log(sum);
+  result.mean = reference + shift;
+  result.variance = std::max(0.0, second / sum - shift * shift);
   return result;
 }
 

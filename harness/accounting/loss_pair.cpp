@@ -32,7 +32,7 @@ double log_mixture_inverse(double q, double loss) {
   return std::log1p(scaled);
 }
 
-double cell_mass(const Tails& from, const Tails& to) {
+double mass_between(const Tails& from, const Tails& to) {
   double mass = 0;
   if (to.below <= 0.5) {
     mass = to.below - from.below;
@@ -111,42 +111,30 @@ Tails LossPair::tails(double x, double centre) const {
   return z > 0 ? Tails{1 - tail, tail} : Tails{tail, 1 - tail};
 }
 
-void LossPair::cell_masses(const std::vector<double>& edges, std::vector<double>& p, std::vector<double>& q,
-                           std::vector<double>& doubt) const {
-  const std::size_t cells = edges.size() - 1;
-  p.resize(cells);
-  q.resize(cells);
-  doubt.resize(cells);
-  const double other = replace_ ? -1 : 0;
-  for (std::size_t i = 0; i < cells; ++i) {
-    const double from = edges[i];
-    const double to = edges[i + 1];
-    const CellMass zero = noise_mass(from, to, 0);
-    const CellMass one = noise_mass(from, to, 1);
-    const CellMass minus = replace_ ? noise_mass(from, to, other) : CellMass{};
-    p[i] = (1 - rate_) * zero.mass + rate_ * one.mass;
-    q[i] = replace_ ? (1 - rate_) * zero.mass + rate_ * minus.mass : zero.mass;
-    doubt[i] = zero.doubt + one.doubt + minus.doubt;
-  }
+void LossPair::cell_mass(double from, double to, double& p, double& q, double& doubt) const {
+  const CellMass zero = noise_mass(from, to, 0);
+  const CellMass one = noise_mass(from, to, 1);
+  const CellMass minus = replace_ ? noise_mass(from, to, -1) : CellMass{};
+  p = (1 - rate_) * zero.mass + rate_ * one.mass;
+  q = replace_ ? (1 - rate_) * zero.mass + rate_ * minus.mass : zero.mass;
+  doubt = zero.doubt + one.doubt + minus.doubt;
 }
 
 CellMass LossPair::noise_mass(double from, double to, double centre) const {
   if (noise_ == Noise::gaussian && std::isfinite(from) && std::isfinite(to)) {
-    // Short cells: the density at the middle and the next two terms of its Taylor series, accurate to the last digits
-    // where a difference of tails would cancel. (z w)^6 / 322560 is the first term left out.
     const double width = (to - from) / sigma_;
     const double z = (from + 0.5 * (to - from) - centre) / sigma_;
-    const double square = z * z;
-    if (width * (1 + std::abs(z)) < 0.02) {
-      const double w = width * width;
-      const double series = 1 + w * ((square - 1) / 24 + w * (square * (square - 6) + 3) / 1920);
+    const double reach = width * (1 + std::abs(z));
+    if (reach < kShortCell) {
       constexpr double kPeak = 0.3989422804014327;  // 1 / sqrt(2 pi)
-      return {width * kPeak * std::exp(-0.5 * square) * series, kRounding * (1 + 0.5 * square)};
+      const double half_square = 0.5 * z * z;
+      return {width * kPeak * std::exp(-half_square) * normal_cell(z, width, reach),
+              kRounding * (2 + half_square)};
     }
   }
   const Tails low = tails(from, centre);
   const Tails high = tails(to, centre);
-  const double mass = cell_mass(low, high);
+  const double mass = mass_between(low, high);
   const double tail = std::min(low.below, low.above) + std::min(high.below, high.above);
   return {mass, mass > 0 ? kRounding * (1 + tail / mass) : 1.0};
 }

@@ -41,10 +41,8 @@ class LossPair {
   double infimum() const { return infimum_; }
   double supremum() const { return supremum_; }
 
-  // Masses of the cells that consecutive ascending `edges` delimit, under P and Q: cell i is (edges[i], edges[i+1]].
-  // `doubt` bounds the relative rounding error of both.
-  void cell_masses(const std::vector<double>& edges, std::vector<double>& p, std::vector<double>& q,
-                   std::vector<double>& doubt) const;
+  // Masses of (from, to] under P and Q; `doubt` bounds the relative rounding error of both.
+  void cell_mass(double from, double to, double& p, double& q, double& doubt) const;
   double p_above(double x) const;
   double q_above(double x) const;
   double p_below(double x) const;

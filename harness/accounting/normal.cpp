@@ -44,4 +44,22 @@ double log_normal_tail(double x) {
 
 double normal_tail_inverse(double p) { return std::numbers::sqrt2 * boost::math::erfc_inv(2 * p); }
 
+double normal_cell(double middle, double width, double reach) {
+  const double square = middle * middle;
+  const double w = width * width;
+  if (reach < 0.02) return 1 + w * ((square - 1) / 24 + w * (square * (square - 6) + 3) / 1920);
+  double before = 1;
+  double hermite = middle;
+  double power = 1;
+  double sum = 1;
+  for (int n = 1; n < 10; n += 2) {
+    const double even = middle * hermite - n * before;
+    hermite = middle * even - (n + 1) * hermite;
+    before = even;
+    power *= 0.25 * w / ((n + 1) * (n + 2));
+    sum += power * even;
+  }
+  return sum;
+}
+
 }  // namespace hyfreedp::accounting

@@ -3,182 +3,176 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
-#include "harness/accounting/fft.h"
+#include "harness/accounting/exp_sequence.h"
+#include "harness/accounting/wide.h"
 #include "harness/base/result.h"
 
 namespace hyfreedp::accounting {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNegligible = -75;  // a spectrum value below e^-75 is set to zero and counted as an error
+// Spectrum values whose square is below this are set to zero: it keeps subnormal numbers, which are slow, away.
+constexpr double kFlushed = 1e-150;
 
-struct Tilted {
-  std::vector<double> mass;   // folded onto the window, sums to 1
-  double log_normaliser = 0;  // log sum of mass e^{theta l}
-  double log_up = 0;          // log of the same with theta + up_rate, over the normaliser
-};
-
-// Exponential of an arithmetic sequence by products, restarted often enough to stay at rounding level.
-class ExpSequence {
- public:
-  ExpSequence(double rate, double step) : rate_(rate), step_(step), factor_(std::exp(rate * step)) {}
-  double next() {
-    if (index_ % 32 == 0) value_ = std::exp(rate_ * step_ * static_cast<double>(index_));
-    const double now = value_;
-    value_ *= factor_;
-    ++index_;
-    return now;
-  }
-
- private:
-  double rate_;
-  double step_;
-  double factor_;
-  double value_ = 1;
-  std::size_t index_ = 0;
-};
-
-Tilted tilt(const DiscreteLoss& loss, const LossWindow& window) {
-  Tilted tilted;
-  tilted.mass.assign(window.size, 0);
-  const std::size_t count = loss.mass.size();
-  // e^{theta (l - reference)} with the reference at the end that keeps it from overflowing.
-  const double span = loss.step * static_cast<double>(count);
-  const double steepest = window.theta + window.up_rate;
-  const bool from_top = steepest * span > 600;
-  const double reference = from_top ? loss.first + loss.step * static_cast<double>(count - 1) : loss.first;
-  double sum = 0;
-  double up = 0;
-  const std::size_t mask = window.size - 1;
-  const auto add = [&](std::size_t i, double at_theta, double at_up) {
-    const double mass = loss.mass[i] * at_theta;
-    sum += mass;
-    up += mass * at_up;
-    tilted.mass[i & mask] += mass;
-  };
-  if (from_top) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const double offset = loss.step * (static_cast<double>(i) - static_cast<double>(count - 1));
-      add(i, std::exp(window.theta * offset), std::exp(window.up_rate * offset));
+// product *= base^count, element by element, by repeated squaring; base is destroyed. The relative error of a power is
+// at most `count` times that of the base and of one complex product (5e-16) together.
+HYFREEDP_WIDE void multiply_power(double* __restrict product_re, double* __restrict product_im,
+                                  double* __restrict base_re, double* __restrict base_im, std::size_t size,
+                                  std::uint64_t count) {
+  while (true) {
+    if (count & 1) {
+      for (std::size_t k = 0; k < size; ++k) {
+        const double re = product_re[k] * base_re[k] - product_im[k] * base_im[k];
+        const double im = product_re[k] * base_im[k] + product_im[k] * base_re[k];
+        const bool keep = re * re + im * im > kFlushed;
+        product_re[k] = keep ? re : 0.0;
+        product_im[k] = keep ? im : 0.0;
+      }
     }
-  } else {
-    ExpSequence theta(window.theta, loss.step);
-    ExpSequence upward(window.up_rate, loss.step);
-    for (std::size_t i = 0; i < count; ++i) add(i, theta.next(), upward.next());
+    count >>= 1;
+    if (count == 0) return;
+    for (std::size_t k = 0; k < size; ++k) {
+      const double re = base_re[k] * base_re[k] - base_im[k] * base_im[k];
+      const double im = 2 * base_re[k] * base_im[k];
+      const bool keep = re * re + im * im > kFlushed;
+      base_re[k] = keep ? re : 0.0;
+      base_im[k] = keep ? im : 0.0;
+    }
   }
-  for (auto& mass : tilted.mass) mass /= sum;
-  tilted.log_normaliser = std::log(sum) + window.theta * reference;
-  tilted.log_up = std::log(up / sum) + window.up_rate * reference;
-  return tilted;
 }
 
-// log |F| and arg F times the counts, summed over terms.
-struct LogSpectrum {
-  std::vector<double> magnitude;
-  std::vector<double> phase;
-};
-
-void accumulate(const std::vector<Complex>& spectrum, double count, LogSpectrum& total) {
-  for (std::size_t k = 0; k < spectrum.size(); ++k) {
-    if (total.magnitude[k] < kNegligible) continue;
-    const auto& value = spectrum[k];
-    const double square = value.re * value.re + value.im * value.im;
-    total.magnitude[k] += square > 0 ? 0.5 * count * std::log(square) : -kInfinity;
-    if (total.magnitude[k] < kNegligible) continue;
-    total.phase[k] += count * std::atan2(value.im, value.re);
-  }
+HYFREEDP_WIDE void scale_all(double* __restrict values, std::size_t size, double factor) {
+  for (std::size_t i = 0; i < size; ++i) values[i] *= factor;
 }
 
 }  // namespace
 
-ComposedLoss::ComposedLoss(const std::vector<LossTerm>& terms, const LossWindow& window, Bound bound)
-    : bound_(bound) {
-  HYFREEDP_CHECK(!terms.empty() && window.theta > 0, "composition");
-  invert(terms, window);
+RealFft& Workbench::fft(std::size_t size) {
+  auto& transform = transforms[size];
+  if (!transform) transform = std::make_unique<RealFft>(size);
+  return *transform;
 }
 
-void ComposedLoss::invert(const std::vector<LossTerm>& terms, const LossWindow& window) {
-  const std::size_t size = window.size;
-  RealFft fft(size);
-  LogSpectrum total{std::vector<double>(size / 2 + 1, 0), std::vector<double>(size / 2 + 1, 0)};
-  std::vector<Complex> spectrum;
-  step_ = terms.front().loss.step;
-  double log_normaliser = 0;
-  double log_up = 0;
-  double origin = 0;
-  double uses = 0;
-  double infinite = 0;
-  double slack = 0;
-  for (const auto& term : terms) {
-    const auto count = static_cast<double>(term.count);
-    const Tilted tilted = tilt(term.loss, window);
-    log_normaliser += count * tilted.log_normaliser;
-    log_up += count * tilted.log_up;
-    origin += count * term.loss.first;
-    uses += count;
-    infinite += count * term.loss.infinite;
-    slack += count * term.loss.slack;
-    fft.forward(tilted.mass, spectrum);
-    accumulate(spectrum, count, total);
-  }
-  // Error of one spectrum value, relative to the largest possible, 1; `count` powers multiply it.
-  const double doubt = kFftError * (std::log2(static_cast<double>(size)) + 4) * (uses + 1) * 4;
-  double norm = 0;
-  spectrum.resize(size / 2 + 1);
-  for (std::size_t k = 0; k <= size / 2; ++k) {
-    const double magnitude = total.magnitude[k] < kNegligible ? 0 : std::exp(total.magnitude[k]);
-    norm += magnitude + std::exp(kNegligible) / std::numeric_limits<double>::epsilon();
-    spectrum[k] = {magnitude * std::cos(total.phase[k]), magnitude * std::sin(total.phase[k])};
-  }
-  // |error of a value| <= (1/n) sum_k |error of spectrum_k|, both halves of the spectrum.
-  const double rounding = 2 * norm / static_cast<double>(size) * doubt;
-  std::vector<double> mass;
-  fft.inverse(spectrum, mass);
+Composition::Composition(const LossWindow& window, double step, Bound bound, Workbench& bench)
+    : window_(window), step_(step), bound_(bound), bench_(bench) {
+  HYFREEDP_CHECK(window.theta > 0, "composition");
+  product_.re.assign(window.size / 2 + 1, 1);
+  product_.im.assign(window.size / 2 + 1, 0);
+}
 
-  const auto start = static_cast<std::int64_t>(std::ceil((window.low - origin) / step_));
-  first_ = origin + static_cast<double>(start) * step_;
-  const double last = first_ + static_cast<double>(size - 1) * step_;
-  const double beyond = std::min(1.0, std::exp(log_up - window.up_rate * last));
+// Leaves the tilted mass, folded onto the window and summing to 1, on the bench; returns the root of its sum of squares.
+double Composition::tilt(const DiscreteLoss& loss, double count) {
+  auto& folded = bench_.mass;
+  folded.assign(window_.size, 0);
+  const std::size_t points = loss.mass.size();
+  const std::size_t mask = window_.size - 1;
+  // Weights relative to the top, so that nothing overflows; downwards until they vanish.
+  ExpSequence theta(-window_.theta, loss.step);
+  ExpSequence upward(-window_.up_rate, loss.step);
+  double sum = 0;
+  double up = 0;
+  for (std::size_t i = points; i-- > 0;) {
+    const double weight = theta.next();
+    const double at_up = upward.next();
+    if (weight < 1e-290) break;
+    const double mass = loss.mass[i] * weight;
+    sum += mass;
+    up += mass * at_up;
+    folded[i & mask] += mass;
+  }
+  scale_all(folded.data(), folded.size(), 1 / sum);
+  double squares = 0;
+  for (const double mass : folded) squares += mass * mass;
+  const double top = loss.first + loss.step * static_cast<double>(points - 1);
+  log_normaliser_ += count * (std::log(sum) + window_.theta * top);
+  log_up_ += count * (std::log(up / sum) + window_.up_rate * top);
+  origin_ += count * loss.first;
+  uses_ += count;
+  infinite_ += count * loss.infinite;
+  return std::sqrt(squares);
+}
+
+void Composition::add(const DiscreteLoss& loss, std::int64_t count) {
+  const auto uses = static_cast<double>(count);
+  const double root = tilt(loss, uses);
+  weak_doubt_ += root * uses * std::exp2(1 - uses);
+  auto& spectrum = bench_.spectrum;
+  bench_.fft(window_.size).forward(bench_.mass, spectrum);
+  // In blocks that stay in the first-level cache through all squarings.
+  constexpr std::size_t kBlock = 512;
+  const std::size_t size = window_.size / 2 + 1;
+  for (std::size_t k = 0; k < size; k += kBlock) {
+    multiply_power(product_.re.data() + k, product_.im.data() + k, spectrum.re.data() + k,
+                   spectrum.im.data() + k, std::min(kBlock, size - k), static_cast<std::uint64_t>(count));
+  }
+}
+
+// The composed tilted masses, on the bench; returns a bound on the error of each.
+//
+// A value F of one spectrum is off by at most e (with sum of masses 1) and, root mean square over k, by e * root. Its
+// power n then is off by n |F|^{n-1} e: at most 2 n |F|^n e where |F| >= 1/2, and n 2^{1-n} e elsewhere. The error of a
+// mass is at most the mean over k of the errors of the product, in which the other factors are at most 1.
+double Composition::invert() {
+  const std::size_t size = window_.size;
+  const double e = kFftError * (std::log2(static_cast<double>(size)) + 4);
+  double norm = 0;
+  for (std::size_t k = 0; k <= size / 2; ++k) norm += std::sqrt(product_.re[k] * product_.re[k] + product_.im[k] * product_.im[k]);
+  norm *= 2 / static_cast<double>(size);
+  bench_.fft(size).inverse(product_, bench_.mass);
+  return e * (2 * (uses_ + 1) * norm + weak_doubt_ + norm) * 2 + 1e-60 * uses_;
+}
+
+ComposedLoss Composition::finish() {
+  const std::size_t size = window_.size;
+  const double rounding = invert();
+  const auto& mass = bench_.mass;
+  ComposedLoss composed;
+  composed.bound_ = bound_;
+  composed.step_ = step_;
+  const auto start = static_cast<std::int64_t>(std::ceil((window_.low - origin_) / step_));
+  composed.first_ = origin_ + static_cast<double>(start) * step_;
+  const double last = composed.first_ + static_cast<double>(size - 1) * step_;
+  const double beyond = std::min(1.0, std::exp(log_up_ - window_.up_rate * last));
   // Mass p at a loss l below the window comes in at l + W with weight p e^{theta l} e^{-theta (l + W)}.
-  const double length = window.theta * step_ * static_cast<double>(size);
+  const double length = window_.theta * step_ * static_cast<double>(size);
   const double from_below = 1 / std::expm1(length);
   const bool upper = bound_ == Bound::upper;
   // All sums are relative to e^{-theta (l - first)}, so that nothing overflows; log_scale restores the size.
-  log_scale_ = log_normaliser - window.theta * first_;
-  delta_.assign(size, 0);
-  const auto place = [&](std::size_t j) {
-    auto index = (start + static_cast<std::int64_t>(j)) % static_cast<std::int64_t>(size);
-    return static_cast<std::size_t>(index < 0 ? index + static_cast<std::int64_t>(size) : index);
-  };
+  composed.log_scale_ = log_normaliser_ - window_.theta * composed.first_;
+  auto& delta = composed.delta_;
+  delta.resize(size);
+  const std::int64_t n = static_cast<std::int64_t>(size);
+  auto place = static_cast<std::size_t>((((start + n - 1) % n) + n) % n);  // of the last point
   const double fall = std::exp(-step_);
   const double rise = -std::expm1(-step_);
-  const double theta_step = window.theta * step_;
+  const double theta_step = window_.theta * step_;
   const double kernel = 1 / std::expm1(theta_step) - 1 / std::expm1(theta_step + step_);
+  const double error = rounding * kernel;
+  double shrink_at_end = std::exp(-theta_step * static_cast<double>(size - 1));
+  const double tail = upper ? beyond * shrink_at_end : 0;
+  const double charge = upper ? error : -error - beyond;
   double above = 0;     // sum over i > j of mass_i (1 - e^{l_j - l_i})
   double weighted = 0;  // sum over i >= j of mass_i e^{-(l_i - l_j)}
+  constexpr std::size_t kRestart = 64;
+  const double grow = std::exp(theta_step);
+  double shrink = shrink_at_end;
   for (std::size_t j = size; j-- > 0;) {
-    const double shrink = std::exp(-theta_step * static_cast<double>(j));
+    if (j % kRestart == kRestart - 1) shrink = std::exp(-theta_step * static_cast<double>(j));
     above += rise * weighted;
-    weighted = weighted * fall + mass[place(j)] * shrink;
-    const double error = shrink * rounding * kernel;
-    if (upper) {
-      const double tail = beyond * std::exp(-theta_step * static_cast<double>(size - 1));
-      delta_[j] = above + error + tail;
-    } else {
-      delta_[j] = above - error - shrink * beyond;
-    }
-    if (j == size / 2) relative_error_ = (error + shrink * beyond) / std::max(above, 1e-300);
+    weighted = weighted * fall + mass[place] * shrink;
+    delta[j] = above + shrink * charge + tail;
+    shrink *= grow;
+    place = place == 0 ? size - 1 : place - 1;
   }
-  // A lower loss with slack s may hold 1 + s of mass, so that the slack of n uses grows to n s e^{n s}.
-  constant_ = upper ? infinite : -slack * std::exp(std::min(slack, 100.0)) - from_below;
+  composed.constant_ = upper ? infinite_ : -from_below;
   // delta falls with epsilon, so a bound at one point bounds the points on the one side of it.
   if (upper) {
-    for (std::size_t j = 1; j < size; ++j) delta_[j] = std::min(delta_[j], delta_[j - 1]);
+    for (std::size_t j = 1; j < size; ++j) delta[j] = std::min(delta[j], delta[j - 1]);
   } else {
-    for (std::size_t j = size - 1; j-- > 0;) delta_[j] = std::max(delta_[j], delta_[j + 1]);
+    for (std::size_t j = size - 1; j-- > 0;) delta[j] = std::max(delta[j], delta[j + 1]);
   }
+  return composed;
 }
 
 double ComposedLoss::value(std::size_t j) const {

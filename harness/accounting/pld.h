@@ -8,16 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <vector>
 
 #include "harness/accounting/discrete_loss.h"
+#include "harness/accounting/fft.h"
 
 namespace hyfreedp::accounting {
-
-struct LossTerm {
-  DiscreteLoss loss;
-  std::int64_t count = 1;
-};
 
 struct LossWindow {
   double theta = 1;      // tilt, > 0
@@ -26,29 +24,58 @@ struct LossWindow {
   std::size_t size = 0;  // lattice points, a power of two
 };
 
+enum class Bound { upper, lower };
+
+// Memory and transforms that compositions share.
+struct Workbench {
+  std::map<std::size_t, std::unique_ptr<RealFft>> transforms;
+  std::vector<double> mass;
+  Spectrum spectrum;
+  RealFft& fft(std::size_t size);
+};
+
 // delta(eps) of a composition, on the window's lattice, as an upper or a lower bound.
 class ComposedLoss {
  public:
-  enum class Bound { upper, lower };
-  ComposedLoss(const std::vector<LossTerm>& terms, const LossWindow& window, Bound bound);
-
   double delta(double epsilon) const;
   // Smallest epsilon >= 0 with delta(epsilon) <= delta (upper: infinite where none is; lower: 0 where all are).
   double epsilon(double delta) const;
-  // What rounding and folding may have contributed, relative to delta at the middle of the window.
-  double relative_error() const { return relative_error_; }
+  double step() const { return step_; }
 
  private:
-  void invert(const std::vector<LossTerm>& terms, const LossWindow& window);
+  friend class Composition;
   double value(std::size_t j) const;
 
-  Bound bound_;
+  Bound bound_ = Bound::upper;
   double first_ = 0;
   double step_ = 0;
-  double constant_ = 0;        // infinite mass (upper), minus the slack (lower)
+  double constant_ = 0;        // infinite mass (upper), minus what folds in from below (lower)
   double log_scale_ = 0;       // tilted sums times e^{log_scale_} are masses
   std::vector<double> delta_;  // at the lattice points
-  double relative_error_ = 0;
+};
+
+// Takes the losses of a composition one by one.
+class Composition {
+ public:
+  Composition(const LossWindow& window, double step, Bound bound, Workbench& bench);
+  void add(const DiscreteLoss& loss, std::int64_t count);
+  ComposedLoss finish();
+
+ private:
+  double tilt(const DiscreteLoss& loss, double count);
+  double invert();
+
+  LossWindow window_;
+  double step_;
+  Bound bound_;
+  Workbench& bench_;
+  Spectrum product_;
+  double log_normaliser_ = 0;  // log of the sum of mass e^{theta l}
+  double log_up_ = 0;          // log of the same with theta + up_rate, over the normaliser
+  double origin_ = 0;
+  double uses_ = 0;
+  double infinite_ = 0;
+  double weak_doubt_ = 0;  // uses whose spectrum values may be small: see invert()
 };
 
 }  // namespace hyfreedp::accounting

@@ -1,0 +1,259 @@
+#include "harness/accounting/pld_run.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace hyfreedp::accounting {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kAim = 3e-5;          // predicted relative distance of the upper answer from the true one
+constexpr double kRelaxedAim = 1e-4;   // where the fine lattice would be longer than kFineSize
+constexpr double kFineSize = 1 << 14;  // lattice points
+constexpr double kStretch = 1.25;      // of the step, to fit a transform of half the length
+constexpr int kRefinements = 6;
+constexpr double kFinestEpsilon = 1e-7;  // smaller ones are not resolved finer in absolute terms
+constexpr int kLowerCoarsening = 2;      // the lower bound's lattice, over the upper's
+
+struct Plan {
+  Direction direction = Direction::remove;
+  Saddle saddle = {};
+  Extent extent = {};
+};
+
+// Both bounds of one direction while members are added.
+struct Compositions {
+  const Plan* plan = nullptr;
+  Composition upper;
+  Composition lower;
+};
+
+class PldRun {
+ public:
+  PldRun(const SplitContent& content, Neighbouring neighbouring, const Question& question)
+      : question_(question) {
+    double full_batch = 0;  // full-batch Gaussians are one Gaussian
+    const double distance = neighbouring == Neighbouring::replace_one ? 2 : 1;
+    for (const auto& mechanism : content.mechanisms) {
+      if (mechanism.noise == Noise::gaussian && mechanism.sample_rate == 1) {
+        const double scaled = distance / mechanism.noise_multiplier;
+        full_batch += static_cast<double>(mechanism.count) * scaled * scaled;
+      } else {
+        members_.push_back({LossPair(mechanism, neighbouring), static_cast<double>(mechanism.count)});
+      }
+    }
+    if (full_batch > 0) {
+      members_.push_back(
+          {LossPair({Noise::gaussian, 1, 1 / std::sqrt(full_batch), 1}, Neighbouring::add_remove), 1});
+    }
+    for (const auto& member : members_) uses_ += member.count;
+    place_nodes(question_.delta ? *question_.delta : 1e-30);
+    both_ =
+        std::any_of(members_.begin(), members_.end(), [](const Member& m) { return !m.pair.symmetric(); });
+  }
+
+  Bracket solve() {
+    make_plans();
+    double aim = kAim;
+    Bracket best{question_.delta ? kInfinity : 1.0, 0};
+    for (int i = 0; i < kRefinements; ++i) {
+      const double step = common_step(aim, i == 0);
+      const Bracket bracket = compose(step);
+      best.upper = std::min(best.upper, bracket.upper);
+      best.lower = std::max(best.lower, bracket.lower);
+      const double width = best.upper - best.lower;
+      const double accepted = kPldWidth * best.upper;
+      if (width <= accepted || best.upper == 0) break;
+      if (question_.delta && best.upper < kFinestEpsilon && width <= kPldWidth * kFinestEpsilon) break;
+      if (step <= smallest_step() && !outside_) break;
+      if (outside_) {
+        margin_ *= 5;
+        make_plans();
+        continue;
+      }
+      aim *= std::isfinite(width) ? std::clamp(0.5 * accepted / width, 0.02, 0.5) : 0.05;
+    }
+    return best;
+  }
+
+ private:
+  // Cuts the far tails and places the nodes; `delta` is the target or a guess of the answer.
+  void place_nodes(double delta) {
+    tail_ = std::max(1e-290, delta * 5e-7 / uses_);
+    for (auto& member : members_) member.nodes = central_nodes(member.pair, std::min(tail_, 1e-30), tail_);
+  }
+
+  void make_plans() {
+    plans_.assign(1, Plan{});
+    if (both_) plans_.push_back({Direction::add});
+    find_saddles();
+    if (question_.epsilon) {  // the tails can be cut better once delta is known roughly
+      place_nodes(std::clamp(std::exp(log_delta_ - 1), 1e-200, 1.0));
+      find_saddles();
+    }
+    for (auto& plan : plans_) {
+      const auto& saddle = plan.saddle;
+      const double slack =
+          question_.delta ? 0.03 * std::abs(saddle.epsilon) + 2 / saddle.theta : 0.5 / saddle.theta;
+      const double low = (question_.delta ? saddle.epsilon : *question_.epsilon) - margin_ * slack;
+      // What may fold in moves epsilon by a part of the aim.
+      const double folded =
+          question_.delta
+              ? std::clamp(0.1 * kAim * saddle.theta * std::abs(saddle.epsilon), 1e-9, 1e-4)
+              : 5e-6;
+      plan.extent = extent_for(members_, plan.direction, saddle, log_delta_ + std::log(folded), low,
+                               std::log(1e6 / (uses_ + 1)));
+    }
+  }
+
+  void find_saddles() {
+    log_delta_ = question_.delta ? std::log(*question_.delta) : -kInfinity;
+    for (auto& plan : plans_) {
+      plan.saddle = find_saddle(members_, plan.direction, question_);
+      if (question_.epsilon) log_delta_ = std::max(log_delta_, std::min(plan.saddle.log_delta, 0.0));
+    }
+    std::sort(plans_.begin(), plans_.end(), [&](const Plan& a, const Plan& b) {
+      return question_.delta ? a.saddle.epsilon > b.saddle.epsilon : a.saddle.log_delta > b.saddle.log_delta;
+    });
+  }
+
+  double longest() const {
+    double length = 0;
+    for (const auto& plan : plans_) length = std::max(length, plan.extent.length);
+    return length;
+  }
+  double smallest_step() const { return longest() / (double(kLargestSize) - 8); }
+
+  // The step that keeps the predicted error within `aim`. The direction with the smaller epsilon does not decide the
+  // answer, so its error may be a part of the difference.
+  double step_with(double aim) {
+    double largest = -kInfinity;
+    for (const auto& plan : plans_) largest = std::max(largest, plan.saddle.epsilon);
+    double step = kInfinity;
+    for (const auto& plan : plans_) {
+      const double theta = plan.saddle.theta;
+      double rise = 0;
+      if (question_.delta) {
+        rise =
+            theta * std::max(aim * std::max(largest, kFinestEpsilon), 0.2 * (largest - plan.saddle.epsilon));
+      } else {
+        rise = std::max(std::min(aim * 3, 1e-4), std::min(1.0, 0.2 * (log_delta_ - plan.saddle.log_delta)));
+      }
+      step = std::min(step, step_for(members_, plan.direction, theta, rise));
+    }
+    return step;
+  }
+
+  double common_step(double aim, bool may_relax) {
+    double step = step_with(aim);
+    const double length = longest();
+    if (may_relax && length > kFineSize * step) {
+      step = std::min(length / (kFineSize - 16), step * std::sqrt(kRelaxedAim / kAim));
+    }
+    // A transform of half the length where that takes little.
+    const double points = length / step + 12;
+    const double half = std::bit_ceil(static_cast<std::size_t>(std::min(points, 1e9))) / 2.0;
+    if (half >= 1024 && points < kStretch * half) step *= points / (half - 12);
+    return std::max(step, smallest_step());
+  }
+
+  // Composes in both directions; the one that does not seem to decide only where a Renyi bound does not show that it
+  // certainly decides nothing.
+  Bracket compose(double step) {
+    Bracket bracket;
+    outside_ = false;
+    const Plan& first = plans_.front();
+    std::vector<const Plan*> now = {&first};
+    std::vector<const Plan*> later;
+    Bracket guess;
+    guess.lower = question_.delta ? 0.98 * first.saddle.epsilon : 0.5 * std::exp(log_delta_);
+    for (std::size_t i = 1; i < plans_.size(); ++i) {
+      (is_dominated(plans_[i], guess) ? later : now).push_back(&plans_[i]);
+    }
+    compose(step, now, bracket);
+    for (const Plan* plan : later) {
+      if (!is_dominated(*plan, bracket)) compose(step, {plan}, bracket);
+    }
+    return bracket;
+  }
+
+  void compose(double step, const std::vector<const Plan*>& plans, Bracket& bracket) {
+    std::vector<Compositions> running;
+    const double coarse = step * kLowerCoarsening;
+    for (const Plan* plan : plans) {
+      running.push_back({plan, Composition(window_of(plan->extent, step), step, Bound::upper, bench_),
+                         Composition(window_of(plan->extent, coarse), coarse, Bound::lower, bench_)});
+    }
+    Lattice lattice(step);
+    for (const auto& member : members_) {
+      loss_cells(member.pair, lattice, tail_, cells_);
+      Direction facing = Direction::remove;
+      for (auto& one : running) {
+        if (one.plan->direction != facing) exchange(cells_);
+        facing = one.plan->direction;
+        const auto count = static_cast<std::int64_t>(member.count);
+        discrete_upper(cells_, loss_);
+        one.upper.add(loss_, count);
+        discrete_lower(cells_, kLowerCoarsening, loss_);
+        one.lower.add(loss_, count);
+      }
+    }
+    for (auto& one : running) take(one, bracket);
+  }
+
+  void take(Compositions& compositions, Bracket& bracket) {
+    const ComposedLoss above = compositions.upper.finish();
+    const ComposedLoss below = compositions.lower.finish();
+    if (question_.delta) {
+      const double epsilon = above.epsilon(*question_.delta);
+      // At either end of the window the answer is a bound, but a better one lies outside.
+      const bool at_end = !std::isfinite(epsilon) || (epsilon > 0 && epsilon <= compositions.plan->extent.low +
+                                                                                     2 * above.step());
+      if (epsilon > bracket.upper) outside_ = at_end;
+      bracket.upper = std::max(bracket.upper, epsilon);
+      bracket.lower = std::max(bracket.lower, below.epsilon(*question_.delta));
+    } else {
+      bracket.upper = std::max(bracket.upper, above.delta(*question_.epsilon));
+      bracket.lower = std::max(bracket.lower, below.delta(*question_.epsilon));
+    }
+  }
+
+  // Whether delta in this direction is certainly below what the other one needs: (1 - e^{-u})_+ <= c e^{theta u} with
+  // c = theta^theta / (theta + 1)^(theta + 1) bounds delta(eps) by c M(theta) e^{-theta eps} (Canonne, Kamath & Steinke
+  // 2020, Proposition 12), for every theta.
+  bool is_dominated(const Plan& plan, const Bracket& decided) const {
+    const double epsilon = question_.delta ? decided.lower : *question_.epsilon;
+    const double target = std::log(question_.delta ? *question_.delta : decided.lower);
+    for (const double factor : {1.0, 1.3, 1.7, 2.3, 3.5, 6.0, 12.0, 40.0}) {
+      const double theta = factor * plan.saddle.theta;
+      const double log_bound = composed_tilt(members_, plan.direction, theta).log_normaliser -
+                               theta * epsilon + theta * std::log(theta) - (theta + 1) * std::log1p(theta);
+      if (log_bound < target - std::log(2))
+        return true;  // the 2 covers the quadrature and the tails cut off it
+    }
+    return false;
+  }
+
+  Question question_;
+  std::vector<Member> members_;
+  std::vector<Plan> plans_;
+  bool both_ = false;
+  double tail_ = 0;
+  double uses_ = 0;
+  double log_delta_ = 0;
+  double margin_ = 1;
+  bool outside_ = false;
+  Workbench bench_;
+  LossCells cells_;
+  DiscreteLoss loss_;
+};
+
+}  // namespace
+
+Bracket pld_bracket(const SplitContent& content, Neighbouring neighbouring, const Question& question) {
+  return PldRun(content, neighbouring, question).solve();
+}
+
+}  // namespace hyfreedp::accounting
