@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
 
 #include "results/cell_text.h"
 
@@ -11,7 +12,8 @@ namespace {
 constexpr double kLegendLine = 17;    // pixels
 constexpr double kLegendGap = 6;      // between entries
 constexpr double kLegendSample = 34;  // length of the line drawn
-constexpr double kBreakMark = 5;      // half the size of an axis break's strokes
+constexpr double kPixelsPerInch = 96;
+constexpr double kBreakMark = 5;  // half the size of an axis break's strokes
 constexpr const char* kGrid = "#E4E4E4";
 constexpr const char* kInk = "#222222";
 
@@ -35,26 +37,38 @@ class Script {
  public:
   explicit Script(const Figure& figure) : figure_(figure) {}
 
-  std::string write(const std::string& svg, const std::string& png) {
+  std::string write(const std::vector<std::pair<FileKind, std::string>>& files) {
     out_ += "# " + figure_.name + ": run with gnuplot 5.2 or newer\n";
     write_data();
-    bold_ = "sans-serif Bold";
-    draw(fmt::format(
-             "set terminal svg size {},{} dynamic enhanced font 'sans-serif,12' name {} background 'white'",
-             figure_.width, figure_.height, quoted(figure_.name)),
-         svg);
-    bold_ = ":Bold";
-    draw(
-        fmt::format(
-            "set terminal pngcairo size {},{} enhanced font 'sans,12' fontscale 1.5 linewidth 2 pointscale 2 "
-            "background 'white'",
-            2 * figure_.width, 2 * figure_.height),
-        png);
+    for (const auto& [kind, path] : files) {
+      bold_ = kind == FileKind::svg ? "sans-serif Bold" : ":Bold";
+      draw(terminal(kind), path);
+    }
     out_ += "set output\n";
     return std::move(out_);
   }
 
  private:
+  std::string terminal(FileKind kind) const {
+    switch (kind) {
+      case FileKind::svg:
+        return fmt::format(
+            "set terminal svg size {},{} dynamic enhanced font 'sans-serif,12' name {} background 'white'",
+            figure_.width, figure_.height, quoted(figure_.name));
+      case FileKind::png:
+        return fmt::format(
+            "set terminal pngcairo size {},{} enhanced font 'sans,12' fontscale 1.5 linewidth 2 pointscale 2 "
+            "background 'white'",
+            2 * figure_.width, 2 * figure_.height);
+      case FileKind::pdf:
+        return fmt::format(
+            "set terminal pdfcairo size {:.3f}in,{:.3f}in enhanced font 'sans,8' fontscale 1 linewidth 1.4 "
+            "background 'white'",
+            figure_.width / kPixelsPerInch, figure_.height / kPixelsPerInch);
+    }
+    return {};
+  }
+
   static std::string data_name(std::size_t box, std::size_t line) {
     return fmt::format("$d{}_{}", box, line);
   }
@@ -179,8 +193,11 @@ class Script {
     double y = figure_.legend_top - kLegendLine / 2;
     const double left = figure_.legend_left;
     for (const auto& entry : figure_.legend) {
-      plots.push_back(segment(left, y, left + kLegendSample, y,
-                              fmt::format("lc rgb '{}' lw 1.8 dt {}", entry.style.colour, entry.style.dash)));
+      if (entry.line) {
+        plots.push_back(
+            segment(left, y, left + kLegendSample, y,
+                    fmt::format("lc rgb '{}' lw 1.8 dt {}", entry.style.colour, entry.style.dash)));
+      }
       if (entry.markers) {
         out_ += fmt::format("set label '' at first {:.2f},{:.2f} point lc rgb '{}' pt {} ps 0.8\n",
                             left + kLegendSample / 2, y, entry.style.colour, entry.style.marker);
@@ -211,7 +228,11 @@ class Script {
 }  // namespace
 
 std::string gnuplot_script(const Figure& figure, const std::string& svg, const std::string& png) {
-  return Script(figure).write(svg, png);
+  return Script(figure).write({{FileKind::svg, svg}, {FileKind::png, png}});
+}
+
+std::string gnuplot_script(const Figure& figure, FileKind kind, const std::string& path) {
+  return Script(figure).write({{kind, path}});
 }
 
 double legend_height(const std::vector<LegendEntry>& legend) {

@@ -64,6 +64,7 @@ struct LegendEntry {
   std::string title;
   LineStyle style;
   bool markers = false;
+  bool line = true;  // false: the marker alone
 };
 
 struct Figure {
@@ -79,6 +80,10 @@ struct Figure {
 
 // The script writes `svg` and `png` (paths as given). It holds its data and can be run alone.
 std::string gnuplot_script(const Figure& figure, const std::string& svg, const std::string& png);
+
+enum class FileKind { svg, png, pdf };
+// The script writes one file.
+std::string gnuplot_script(const Figure& figure, FileKind kind, const std::string& path);
 
 // Breaks a legend title into lines of about that many characters, for the room right of the boxes.
 inline constexpr std::size_t kLegendCharacters = 34;

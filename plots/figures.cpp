@@ -1,5 +1,12 @@
 #include "plots/figures.h"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+#include <utility>
+
 #include "harness/base/files.h"
 #include "plots/accuracy_figure.h"
 #include "plots/curve_figures.h"
@@ -32,6 +39,39 @@ Result<std::vector<DrawnFigure>> draw(const std::vector<Figure>& figures, const 
     if (auto ran = run_program(*gnuplot, {result.script}); !ran) return ran.error();
     drawn.push_back(std::move(result));
   }
+  return drawn;
+}
+
+Result<FileKind> drawable(const std::string& path) {
+  constexpr std::pair<const char*, FileKind> kKinds[] = {
+      {".svg", FileKind::svg}, {".png", FileKind::png}, {".pdf", FileKind::pdf}};
+  const auto suffix = std::filesystem::path(path).extension();
+  for (const auto& [known, kind] : kKinds) {
+    if (suffix != known) continue;
+    if (!find_program("gnuplot")) return error(kNoGnuplot);
+    return kind;
+  }
+  return error("'" + path + "' does not end in .svg, .png or .pdf, which says what to draw.");
+}
+
+Result<void> draw_file(const Figure& figure, const std::string& path) {
+  const auto kind = drawable(path);
+  if (!kind) return kind.error();
+  const auto base = path + ".tmp-" + std::to_string(::getpid());
+  const auto script = base + ".gp", half_done = base + ".part";
+  const auto drawn = [&]() -> Result<void> {
+    if (!(std::ofstream(script) << gnuplot_script(figure, *kind, half_done)).flush()) {
+      return error(path + ": cannot write (" + std::strerror(errno) + ")");
+    }
+    if (auto ran = run_program(*find_program("gnuplot"), {script}); !ran) return ran;
+    std::error_code code;
+    std::filesystem::rename(half_done, path, code);
+    if (code) return error(path + ": cannot write (" + code.message() + ")");
+    return {};
+  }();
+  std::error_code ignored;
+  std::filesystem::remove(script, ignored);
+  std::filesystem::remove(half_done, ignored);
   return drawn;
 }
 

@@ -27,6 +27,11 @@ struct DrawnFigure {
 // Writes FOLDER/NAME.gp and runs gnuplot on it. The error is kNoGnuplot where gnuplot is absent.
 Result<std::vector<DrawnFigure>> draw(const std::vector<Figure>& figures, const std::string& folder);
 
+// One figure as one file, svg, png or pdf by its suffix: nothing else is left behind, and an older PATH stays where gnuplot
+// fails. `drawable` says beforehand what would hinder it: another suffix, or no gnuplot (kNoGnuplot).
+Result<FileKind> drawable(const std::string& path);
+Result<void> draw_file(const Figure& figure, const std::string& path);
+
 // The scalar that is a trial's step size in force, where the method chooses it by itself: "eta" of a controller that
 // probes, "d" of D-Adaptation and Prodigy, ...; none for fixed rates.
 std::optional<std::string> step_size_scalar(const json::object& trial_config);

@@ -1,5 +1,6 @@
 #include "harness/accounting/event.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -161,74 +162,121 @@ Result<Event> repeat_from_json(const json::object& object, const std::string& wh
   return Event{Repeat{std::move(*base), *count}, {}};
 }
 
+// A member that is absent and one that is null say the same.
+bool is_given(const json::object& object, std::string_view key) {
+  const auto* found = object.if_contains(key);
+  return found != nullptr && !found->is_null();
+}
+
+struct NamedDistribution {
+  const char* name;
+  Selection::Distribution distribution;
+  std::optional<double> eta;  // where the name fixes it
+};
+
+const std::vector<NamedDistribution>& distributions() {
+  using Distribution = Selection::Distribution;
+  static const std::vector<NamedDistribution> all = {
+      {"geometric", Distribution::truncated_negative_binomial, 1.0},
+      {"logarithmic", Distribution::truncated_negative_binomial, 0.0},
+      {"truncated-negative-binomial", Distribution::truncated_negative_binomial, std::nullopt},
+      {"poisson", Distribution::poisson, std::nullopt},
+      {"liu-talwar", Distribution::liu_talwar, std::nullopt}};
+  return all;
+}
+
+// "truncated negative binomial", as papers write it, is taken too.
+Result<NamedDistribution> get_distribution(const json::object& object, const std::string& where) {
+  auto name = get_string(object, "distribution", where);
+  if (!name) return name.error();
+  std::replace(name->begin(), name->end(), ' ', '-');
+  std::vector<std::string> names;
+  for (const auto& known : distributions()) {
+    if (*name == known.name) return known;
+    names.emplace_back(known.name);
+  }
+  return error(fmt::format("{} is '{}'; valid distributions are {}.{}", at(where, "distribution"), *name,
+                           join(names, ", "), did_you_mean(*name, names)));
+}
+
+Result<double> get_eta(const json::object& object, const NamedDistribution& named, const std::string& where) {
+  if (!is_given(object, "eta")) {
+    if (named.eta) return *named.eta;
+    return error(at(where, "eta") + " is missing; the truncated negative binomial needs a shape.");
+  }
+  const auto eta = get_double(object, "eta", where);
+  if (!eta) return eta.error();
+  if (!(*eta > -1 && std::isfinite(*eta))) {
+    return error(fmt::format("{} is {}; the shape must be greater than -1.", at(where, "eta"), *eta));
+  }
+  if (named.eta && *named.eta != *eta) {
+    return error(fmt::format("{} is {}, but the distribution '{}' has eta {}.", at(where, "eta"), *eta,
+                             named.name, *named.eta));
+  }
+  return eta;
+}
+
+// Of the truncated negative binomial: 'mean', or 'gamma' in its place, or both where they say the same.
+Result<double> get_tnb_mean(const json::object& object, double eta, const std::string& where) {
+  if (!is_given(object, "gamma")) {
+    if (is_given(object, "mean")) return get_double(object, "mean", where);
+    return error(at(where, "mean") + " is missing: the mean number of runs, or 'gamma' in its place.");
+  }
+  const auto gamma = get_double(object, "gamma", where);
+  if (!gamma) return gamma.error();
+  if (!(*gamma > 0 && *gamma <= 1)) {
+    return error(fmt::format("{} is {}; it must lie in (0, 1].", at(where, "gamma"), *gamma));
+  }
+  const double implied = mean_from_gamma(eta, *gamma);
+  if (!is_given(object, "mean")) return implied;
+  const auto mean = get_double(object, "mean", where);
+  if (mean && !(std::abs(implied / *mean - 1) < 1e-6)) {
+    return error(
+        fmt::format("{} is {}, which means {} runs on average, but 'mean' is {}; give one of the two.",
+                    at(where, "gamma"), *gamma, implied, *mean));
+  }
+  return mean;
+}
+
+Result<double> get_plain_mean(const json::object& object, const NamedDistribution& named,
+                              const std::string& where) {
+  for (const char* key : {"eta", "gamma"}) {
+    if (!is_given(object, key)) continue;
+    return error(fmt::format("{} does not belong to the distribution '{}'; give its 'mean'.", at(where, key),
+                             named.name));
+  }
+  if (!is_given(object, "mean")) return error(at(where, "mean") + " is missing: the mean number of runs.");
+  return get_double(object, "mean", where);
+}
+
+Result<void> check_mean(double mean, bool is_poisson, const std::string& where) {
+  if (mean > 0 && mean >= (is_poisson ? 0 : 1) && mean <= 1e9) return {};
+  return error(fmt::format("{} is {}; the mean number of runs must be {} and at most 1e9.", at(where, "mean"),
+                           mean, is_poisson ? "positive" : "at least 1"));
+}
+
 Result<Event> selection_from_json(const json::object& object, const std::string& where, int depth) {
   if (auto ok = only_keys(object, {"type", "distribution", "eta", "mean", "gamma", "base", "split"}, where);
       !ok) {
     return ok.error();
   }
-  auto name = get_string(object, "distribution", where);
-  if (!name) return name.error();
+  const auto named = get_distribution(object, where);
+  if (!named) return named.error();
   Selection selection;
-  using Distribution = Selection::Distribution;
-  std::optional<double> implied_eta;
-  if (*name == "geometric") {
-    implied_eta = 1.0;
-  } else if (*name == "logarithmic") {
-    implied_eta = 0.0;
-  } else if (*name == "poisson") {
-    selection.distribution = Distribution::poisson;
-  } else if (*name == "liu-talwar") {
-    selection.distribution = Distribution::liu_talwar;
-  } else if (*name != "truncated-negative-binomial") {
-    const std::vector<std::string> names = {"geometric", "logarithmic", "truncated-negative-binomial",
-                                            "poisson", "liu-talwar"};
-    return error(fmt::format("{} is '{}'; valid distributions are {}.{}", at(where, "distribution"), *name,
-                             join(names, ", "), did_you_mean(*name, names)));
-  }
-  const bool is_tnb = selection.distribution == Distribution::truncated_negative_binomial;
-  if (object.contains("eta") && is_tnb) {
-    const auto eta = get_double(object, "eta", where);
+  selection.distribution = named->distribution;
+  Result<double> mean;
+  if (named->distribution == Selection::Distribution::truncated_negative_binomial) {
+    const auto eta = get_eta(object, *named, where);
     if (!eta) return eta.error();
-    if (!(*eta > -1 && std::isfinite(*eta))) {
-      return error(fmt::format("{} is {}; the shape must be greater than -1.", at(where, "eta"), *eta));
-    }
-    if (implied_eta && *implied_eta != *eta) {
-      return error(fmt::format("{} is {}, but the distribution '{}' has eta {}.", at(where, "eta"), *eta,
-                               *name, *implied_eta));
-    }
     selection.eta = *eta;
-  } else if (is_tnb) {
-    if (!implied_eta)
-      return error(at(where, "eta") + " is missing; the truncated negative binomial needs a shape.");
-    selection.eta = *implied_eta;
+    mean = get_tnb_mean(object, *eta, where);
+  } else {
+    mean = get_plain_mean(object, *named, where);
   }
-  const bool has_mean = object.contains("mean");
-  const bool has_gamma = object.contains("gamma") && !object.at("gamma").is_null() && is_tnb;
-  if (has_mean) {
-    const auto mean = get_double(object, "mean", where);
-    if (!mean) return mean.error();
-    selection.mean = *mean;
-  }
-  if (has_gamma) {
-    const auto gamma = get_double(object, "gamma", where);
-    if (!gamma) return gamma.error();
-    if (!(*gamma > 0 && *gamma <= 1)) {
-      return error(fmt::format("{} is {}; it must lie in (0, 1].", at(where, "gamma"), *gamma));
-    }
-    const double mean = mean_from_gamma(selection.eta, *gamma);
-    if (has_mean && !(std::abs(mean / selection.mean - 1) < 1e-6)) {
-      return error(
-          fmt::format("{} is {}, which means {} runs on average, but 'mean' is {}; give one of the two.",
-                      at(where, "gamma"), *gamma, mean, selection.mean));
-    }
-    if (!has_mean) selection.mean = mean;
-  }
-  if (!has_mean && !has_gamma) return error(at(where, "mean") + " is missing: the mean number of runs.");
-  const double smallest = selection.distribution == Distribution::poisson ? 0.0 : 1.0;
-  if (!(selection.mean >= smallest && selection.mean > 0 && selection.mean <= 1e9)) {
-    return error(fmt::format("{} is {}; the mean number of runs must be {} and at most 1e9.",
-                             at(where, "mean"), selection.mean, smallest == 0 ? "positive" : "at least 1"));
-  }
+  if (!mean) return mean.error();
+  const bool is_poisson = named->distribution == Selection::Distribution::poisson;
+  if (auto ok = check_mean(*mean, is_poisson, where); !ok) return ok.error();
+  selection.mean = *mean;
   auto base = events_list(object, "base", where, depth + 1);
   if (!base) return base.error();
   if (base->empty()) return error(at(where, "base") + " is empty; a selection needs the events of one run.");

@@ -78,8 +78,8 @@ Event batch(double sample_rate, std::vector<Release> releases, std::int64_t coun
 // The events file: {"neighbouring":"add-remove","events":[{"type":"poisson-gaussian","sample_rate":q,
 // "noise_multiplier":s,"count":T}, {"type":"batch","sample_rate":q,"releases":[{"noise_multiplier":s,"count":3}],
 // "count":n}, ...]}; further types gaussian, laplace, repeat {base[], count}, selection {distribution:
-// "geometric|logarithmic|truncated-negative-binomial|poisson|liu-talwar", eta, mean, base[]}, not-accountable
-// {reason}; an optional "split" on each. Every number is range-checked; an unknown type or field is an error.
+// "geometric|logarithmic|truncated-negative-binomial|poisson|liu-talwar", eta, mean, gamma, base[]}, not-accountable
+// {reason}; eta belongs to truncated-negative-binomial alone, gamma in place of mean to it, geometric and logarithmic; an optional "split" on each. Every number is range-checked; an unknown type or field is an error.
 Result<Events> events_from_json(const json::value& value, const std::string& where);
 json::value events_to_json(const Events& events);
 json::value event_to_json(const Event& event);

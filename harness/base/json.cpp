@@ -120,9 +120,18 @@ class ExactHandler {
   std::string number_;
 };
 
+// A value as an error quotes it.
+std::string shown(const json::value& value) {
+  constexpr std::size_t kLongest = 60;
+  if (value.is_double() && std::isfinite(value.get_double())) return canonical_json(value);
+  auto text = json::serialize(value);
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + " ...";
+  return text;
+}
+
 Error wrong_type(const std::string& where, std::string_view key, const char* wanted,
                  const json::value& value) {
-  return error(where + ": '" + std::string(key) + "' must be " + wanted + ", not " + json::serialize(value));
+  return error(where + ": '" + std::string(key) + "' must be " + wanted + ", not " + shown(value));
 }
 
 Result<const json::value*> member(const json::object& object, std::string_view key,
@@ -151,7 +160,10 @@ Result<json::value> parse_json(std::string_view text, const std::string& where) 
   json::basic_parser<ExactHandler> parser(json::parse_options{});
   const auto used = parser.write_some(false, text.data(), text.size(), code);
   if (!code && used < text.size()) code = json::error::extra_data;
-  if (code) return error(where + ": not valid JSON (" + code.message() + ")");
+  if (code) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(used), '\n');
+    return error(where + ": not valid JSON (" + code.message() + " in line " + std::to_string(line) + ")");
+  }
   return parser.handler().release();
 }
 
@@ -177,7 +189,7 @@ Result<double> to_double(const json::value& value, const std::string& where) {
     if (text == "inf") return std::numeric_limits<double>::infinity();
     if (text == "-inf") return -std::numeric_limits<double>::infinity();
   }
-  return error(where + " must be a number, not " + json::serialize(value));
+  return error(where + " must be a number, not " + shown(value));
 }
 
 Result<double> get_double(const json::object& object, std::string_view key, const std::string& where) {

@@ -1,16 +1,22 @@
 #include "harness/cli/calibrate_command.h"
 
-#include <boost/program_options.hpp>
 #include <fmt/format.h>
-#include <ostream>
+#include <sstream>
 
+#include "harness/accounting/calibration_search.h"
+#include "harness/accounting/mechanism.h"
+#include "harness/base/text.h"
+#include "harness/cli/accounting_flags.h"
+#include "harness/cli/epsilon_boxes.h"
 #include "harness/cli/print_epsilon.h"
-#include "harness/cli/style.h"
+#include "plots/figures.h"
 
 namespace hyfreedp::cli {
 namespace {
 
 namespace po = boost::program_options;
+using accounting::Calibration;
+using accounting::Events;
 using accounting::ProbeAccounting;
 using accounting::ProbeSplit;
 using accounting::ProbeSplitRequest;
@@ -18,7 +24,7 @@ using accounting::ProbeSplitRequest;
 constexpr const char* kUsage =
     "hyfreedp calibrate: the smallest noise multiplier that keeps T Poisson-sampled steps within epsilon.\n"
     "\n"
-    "  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5\n"
+    "  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --plot noise.svg\n"
     "  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --hyfreedp folded "
     "--interval 5\n"
     "\n"
@@ -26,34 +32,168 @@ constexpr const char* kUsage =
     "of a probe\n"
     "every K steps get what is left. Modes: folded (probes on the gradient's batch, sound), separate-batch "
     "(probes on\n"
-    "their own batch, sound), paper and paper-appendix (as published; their epsilon is understated).\n";
+    "their own batch, sound), paper and paper-appendix (as published, by RDP; their epsilon is "
+    "understated).\n\n";
 
-po::options_description described() {
-  po::options_description options("Options");
-  auto add = options.add_options();
+constexpr std::int64_t kMostLosses = 1000;
+
+CommandLine command_line() {
+  CommandLine line{.command = "calibrate", .usage = kUsage};
+  auto add = line.options.add_options();
   add("help,h", "this text");
-  add("sample-rate", po::value<double>()->value_name("q"), "Poisson sampling rate, (0, 1]");
-  add("steps", po::value<std::int64_t>()->value_name("T"), "number of steps");
-  add("epsilon", po::value<double>()->value_name("e"), "target, > 0");
-  add("delta", po::value<double>()->value_name("D"), "delta, (0, 1)");
-  add("accountant", po::value<std::string>()->default_value("pld")->value_name("A"), "pld or rdp");
-  add("hyfreedp", po::value<std::string>()->value_name("MODE"),
-      "folded, separate-batch, paper or paper-appendix");
-  add("interval", po::value<std::int64_t>()->default_value(5)->value_name("K"), "a probe every K steps");
-  add("probes", po::value<int>()->default_value(3)->value_name("m"), "losses a probe");
-  add("gamma", po::value<double>()->default_value(1.01, "1.01")->value_name("g"),
-      "sigma_g over the noise without probes");
-  add("probe-sample-rate", po::value<double>()->value_name("q"),
-      "separate-batch: rate of the probe batch (default q)");
+  add_text(add, "sample-rate", "q", "Poisson sampling rate, (0, 1]");
+  add_text(add, "steps", "T", "number of steps");
+  add_text(add, "epsilon", "e", "target, > 0");
+  add_text(add, "delta", "D", "delta, (0, 1)");
+  add_text(add, "neighbouring", "R", "add-remove (default) or replace-one");
+  add_text(add, "accountant", "A", "pld (default) or rdp");
+  add_text(add, "orders", "LIST", "Renyi orders for rdp and the paper modes, such as 1.5,2,3,4,8,16");
+  add_text(add, "hyfreedp", "MODE", "folded, separate-batch, paper or paper-appendix");
+  add_text(add, "interval", "K", "with --hyfreedp: a probe every K steps (default 5)");
+  add_text(add, "probes", "m", "with --hyfreedp: losses a probe (default 3)");
+  add_text(add, "gamma", "g", "with --hyfreedp: sigma_g over the noise without probes, > 1 (default 1.01)");
+  add_text(add, "probe-sample-rate", "q",
+           "separate-batch: rate of the probe batch (default that of the steps)");
   add("json", "print a JSON object");
-  return options;
+  add_text(add, "plot", "FILE", "draw epsilon over steps and noise, as .svg, .png or .pdf");
+  return line;
 }
+
+// What is asked, checked. Without `mode` the fields of the probes say nothing.
+struct Task {
+  ProbeSplitRequest request;
+  bool is_split = false;
+  accounting::Neighbouring neighbouring = accounting::Neighbouring::add_remove;
+};
 
 bool understated(ProbeAccounting mode) {
   return mode == ProbeAccounting::paper || mode == ProbeAccounting::paper_appendix;
 }
 
-void print_split(const ProbeSplitRequest& request, const ProbeSplit& split, bool as_json, std::ostream& out) {
+Result<void> read_target(const Given& given, Task& task) {
+  for (const char* name : {"sample-rate", "steps", "epsilon", "delta"}) {
+    if (given.count(name) == 0) return error(fmt::format("--{} is missing.", name));
+  }
+  const auto rate = rate_given(given, "sample-rate");
+  if (!rate) return rate.error();
+  const auto steps = count_given(given, "steps", accounting::kMaxMechanisms);
+  if (!steps) return steps.error();
+  const auto epsilon = positive_given(given, "epsilon");
+  if (!epsilon) return epsilon.error();
+  const auto delta = delta_given(given);
+  if (!delta) return delta.error();
+  task.request.sample_rate = *rate;
+  task.request.steps = *steps;
+  task.request.epsilon = *epsilon;
+  task.request.delta = *delta;
+  return {};
+}
+
+Result<void> read_accountant(const Given& given, Task& task) {
+  if (given.count("accountant") > 0) {
+    task.request.accountant = given["accountant"].as<std::string>();
+    if (auto ok = one_of("accountant", task.request.accountant, {"pld", "rdp"}); !ok) return ok;
+  }
+  const bool by_rdp = task.request.accountant == "rdp" || (task.is_split && understated(task.request.mode));
+  if (given.count("orders") > 0 && !by_rdp) return error("--orders needs --accountant rdp.");
+  auto orders = orders_given(given);
+  if (!orders) return orders.error();
+  task.request.orders = std::move(*orders);
+  return {};
+}
+
+Result<void> read_probes(const Given& given, Task& task) {
+  if (given.count("hyfreedp") == 0) {
+    for (const char* name : {"interval", "probes", "gamma", "probe-sample-rate"}) {
+      if (given.count(name) > 0) return error(fmt::format("--{} needs --hyfreedp MODE.", name));
+    }
+    return {};
+  }
+  auto& request = task.request;
+  task.is_split = true;
+  const auto mode = accounting::probe_accounting_from(given["hyfreedp"].as<std::string>());
+  if (!mode) return in_context("--hyfreedp", mode.error());
+  request.mode = *mode;
+  if (given.count("interval") > 0) {
+    const auto interval = count_given(given, "interval", accounting::kMaxMechanisms);
+    if (!interval) return interval.error();
+    request.interval = *interval;
+  }
+  if (given.count("probes") > 0) {
+    const auto points = count_given(given, "probes", kMostLosses);
+    if (!points) return points.error();
+    request.points = static_cast<int>(*points);
+  }
+  if (given.count("gamma") > 0) {
+    const auto gamma = positive_given(given, "gamma");
+    if (!gamma) return gamma.error();
+    if (!(*gamma > 1)) {
+      return error(fmt::format(
+          "--gamma is {}; it must be above 1, or the gradients leave nothing for the probes.", *gamma));
+    }
+    request.gamma = *gamma;
+  }
+  if (given.count("probe-sample-rate") > 0) {
+    if (request.mode != ProbeAccounting::separate_batch) {
+      return error("--probe-sample-rate needs --hyfreedp separate-batch.");
+    }
+    const auto rate = rate_given(given, "probe-sample-rate");
+    if (!rate) return rate.error();
+    request.probe_sample_rate = *rate;
+  }
+  return {};
+}
+
+Result<Task> task_of(const Given& given) {
+  Task task;
+  if (auto ok = read_target(given, task); !ok) return ok.error();
+  if (auto ok = read_probes(given, task); !ok) return ok.error();
+  if (auto ok = read_accountant(given, task); !ok) return ok.error();
+  const auto neighbouring = neighbouring_given(given);
+  if (!neighbouring) return neighbouring.error();
+  task.neighbouring = *neighbouring;
+  if (task.is_split && task.neighbouring != accounting::Neighbouring::add_remove) {
+    return error(
+        "--neighbouring replace-one cannot be given together with --hyfreedp, whose modes are stated "
+        "for add-remove.");
+  }
+  return task;
+}
+
+Result<Calibration> calibrated(const Task& task) {
+  const auto& request = task.request;
+  const auto tolerance = accounting::calibration_tolerance(request.accountant);
+  if (!tolerance) return tolerance.error();
+  return accounting::search_noise(
+      [&](double noise) {
+        const Events events{task.neighbouring,
+                            {accounting::poisson_gaussian(request.sample_rate, noise, request.steps)}};
+        return accounting::epsilon_by(request.accountant, events, request.delta, request.orders);
+      },
+      request.epsilon, *tolerance);
+}
+
+void print(const Calibration& found, bool as_json, std::ostream& out) {
+  if (as_json) {
+    json::object object = epsilon_to_json(found.answer);
+    object["noise_multiplier"] = found.noise_multiplier;
+    out << pretty_json(object);
+    return;
+  }
+  out << fmt::format("noise multiplier  {}\n", rounded_up(found.noise_multiplier));
+  print_epsilon(found.answer, false, out);
+}
+
+// Why a claim and its cost differ, in one line.
+std::string reading_of(const ProbeSplitRequest& request, const ProbeSplit& split) {
+  if (!understated(request.mode)) return "the claim is what the executed events cost";
+  return fmt::format(
+      "claims epsilon {:.4g}, as if every probe had a batch of its own; on the gradient's batch it costs "
+      "{:.4g}",
+      split.claimed_epsilon, split.sound.epsilon);
+}
+
+void print(const ProbeSplitRequest& request, const ProbeSplit& split, bool as_json, std::ostream& out) {
   if (as_json) {
     json::object object = epsilon_to_json(split.sound);
     object["mode"] = accounting::to_string(request.mode);
@@ -66,76 +206,83 @@ void print_split(const ProbeSplitRequest& request, const ProbeSplit& split, bool
     return;
   }
   out << fmt::format("mode      {}\n", accounting::to_string(request.mode));
-  out << fmt::format("sigma     {:.6g}  (without probes)\n", split.sigma);
-  out << fmt::format("sigma_g   {:.6g}  (gradients)\n", split.sigma_g);
-  out << fmt::format("sigma_l   {:.6g}  (losses)\n", split.sigma_l);
-  out << fmt::format("epsilon   {:.6g} (PLD, sound) at delta {:.6g}\n", split.sound.epsilon, request.delta);
-  out << fmt::format("claimed   {:.6g}\n", split.claimed_epsilon);
+  out << fmt::format("sigma     {}  (without probes)\n", rounded_up(split.sigma));
+  out << fmt::format("sigma_g   {}  (gradients)\n", rounded_up(split.sigma_g));
+  out << fmt::format("sigma_l   {}  (losses)\n", rounded_up(split.sigma_l));
+  out << fmt::format("epsilon   {} (PLD, sound) at delta {:.6g}\n", rounded_up(split.sound.epsilon),
+                     request.delta);
+  out << fmt::format("claimed   {}\n", rounded_up(split.claimed_epsilon));
   if (understated(request.mode)) out << "label     paper accounting: epsilon understated\n";
+  out << "reading   " << reading_of(request, split) << '\n';
 }
 
-Result<void> split(const po::variables_map& flags, std::ostream& out) {
-  const auto mode = accounting::probe_accounting_from(flags["hyfreedp"].as<std::string>());
-  if (!mode) return mode.error();
-  ProbeSplitRequest request;
-  request.mode = *mode;
-  request.sample_rate = flags["sample-rate"].as<double>();
-  request.steps = flags["steps"].as<std::int64_t>();
-  request.interval = flags["interval"].as<std::int64_t>();
-  request.points = flags["probes"].as<int>();
-  request.gamma = flags["gamma"].as<double>();
-  if (flags.count("probe-sample-rate") > 0)
-    request.probe_sample_rate = flags["probe-sample-rate"].as<double>();
-  request.epsilon = flags["epsilon"].as<double>();
-  request.delta = flags["delta"].as<double>();
-  request.accountant = flags["accountant"].as<std::string>();
-  const auto found = accounting::split_budget(request);
-  if (!found) return found.error();
-  print_split(request, *found, flags.count("json") > 0, out);
-  return {};
+EpsilonFigure figure_of(const Task& task) {
+  const auto& request = task.request;
+  return {.title = gaussian_title(request.sample_rate, request.delta, task.neighbouring),
+          .delta = request.delta,
+          .orders = request.orders,
+          .target = request.epsilon,
+          .boxes = {}};
 }
 
-Result<void> calibrate(const po::variables_map& flags, std::ostream& out) {
-  for (const char* name : {"sample-rate", "steps", "epsilon", "delta"}) {
-    if (flags.count(name) == 0) return error(fmt::format("--{} is missing.", name));
-  }
-  if (flags.count("hyfreedp") > 0) return split(flags, out);
-  const auto found = accounting::calibrate_gaussian(
-      flags["sample-rate"].as<double>(), flags["steps"].as<std::int64_t>(), flags["epsilon"].as<double>(),
-      flags["delta"].as<double>(), flags["accountant"].as<std::string>());
+Result<EpsilonFigure> calibrate(const Task& task, bool as_json, std::ostream& out) {
+  const auto found = calibrated(task);
   if (!found) return found.error();
-  if (flags.count("json") > 0) {
-    json::object object = epsilon_to_json(found->answer);
-    object["noise_multiplier"] = found->noise_multiplier;
-    out << pretty_json(object);
-    return {};
+  print(*found, as_json, out);
+  auto figure = figure_of(task);
+  figure.boxes =
+      gaussian_boxes(task.request.sample_rate, found->noise_multiplier, task.request.steps, task.neighbouring,
+                     {.epsilon = found->answer.epsilon,
+                      .title = "calibrated: σ = " + short_number(found->noise_multiplier)});
+  return figure;
+}
+
+Result<EpsilonFigure> calibrate_split(const Task& task, bool as_json, std::ostream& out) {
+  const auto split = accounting::split_budget(task.request);
+  if (!split) return split.error();
+  print(task.request, *split, as_json, out);
+  auto figure = figure_of(task);
+  figure.title = fmt::format("HyFreeDP, {}: q = {}, δ = {}, {} losses every {} steps",
+                             accounting::to_string(task.request.mode), short_number(task.request.sample_rate),
+                             short_number(task.request.delta), task.request.points, task.request.interval);
+  std::vector<MarkedPoint> marks = {
+      {.epsilon = split->sound.epsilon, .title = "spent: ε = " + short_number(split->sound.epsilon)}};
+  if (understated(task.request.mode)) {
+    marks.push_back({.epsilon = split->claimed_epsilon,
+                     .title = "claimed: ε = " + short_number(split->claimed_epsilon),
+                     .claim = true});
   }
-  out << fmt::format("noise multiplier  {:.6g}\n", found->noise_multiplier);
-  print_epsilon(found->answer, false, out);
+  figure.boxes = split_boxes(task.request, *split, std::move(marks));
+  return figure;
+}
+
+// Draws first, so that a plot that fails leaves nothing printed.
+Result<void> answer(const Given& given, std::ostream& out) {
+  const auto task = task_of(given);
+  if (!task) return task.error();
+  const std::string path = given.count("plot") > 0 ? given["plot"].as<std::string>() : "";
+  if (given.count("plot") > 0) {
+    if (auto can = plots::drawable(path); !can) return in_context("--plot", can.error());
+  }
+  std::ostringstream text;
+  const bool as_json = given.count("json") > 0;
+  const auto figure =
+      task->is_split ? calibrate_split(*task, as_json, text) : calibrate(*task, as_json, text);
+  if (!figure) return figure.error();
+  if (!path.empty()) {
+    if (auto drawn = draw_epsilon(*figure, path); !drawn) return in_context("--plot", drawn.error());
+  }
+  out << text.str();
   return {};
 }
 
 }  // namespace
 
 int calibrate_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  const auto fail = [&](const std::string& message) {
-    err << "hyfreedp calibrate: " << message << '\n';
-    return 2;
-  };
-  const auto options = described();
-  po::variables_map flags;
-  try {
-    po::store(po::command_line_parser(arguments).options(options).positional({}).style(kStyle).run(), flags);
-    po::notify(flags);
-  } catch (const po::error& failure) {
-    return fail(std::string(failure.what()) + "; see hyfreedp calibrate --help.");
-  }
-  if (flags.count("help") > 0) {
-    out << kUsage << '\n' << options;
-    return 0;
-  }
-  const auto done = calibrate(flags, out);
-  return done ? 0 : fail(done.error().message);
+  Given given;
+  if (const auto code = read_command_line(command_line(), arguments, given, out, err)) return *code;
+  const auto answered = answer(given, out);
+  return answered ? 0 : refused("calibrate", answered.error(), err);
 }
 
 }  // namespace hyfreedp::cli

@@ -1,7 +1,6 @@
 #include "harness/cli/export_command.h"
 
 #include "harness/cli/spec_request.h"
-#include "harness/cli/style.h"
 #include "results/export.h"
 #include "results/table_model.h"
 
@@ -49,22 +48,15 @@ int export_rows_command(const std::vector<std::string>& arguments, std::ostream&
 int export_events_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   std::string trial, folder;
   bool confidential = false;
-  options::options_description visible("Options");
-  auto add = visible.add_options();
+  CommandLine line{.command = "export events", .usage = kEventsUsage};
+  auto add = line.options.add_options();
   add("help", "this text");
   add("trial", options::value(&trial)->value_name("ID"), "the trial's id");
   add("out", options::value(&folder)->default_value("out")->value_name("DIR"),
       "output folder of `hyfreedp run`");
   add("confidential", options::bool_switch(&confidential), "also a losing run of a private selection");
-  try {
-    options::variables_map given;
-    options::store(options::command_line_parser(arguments).options(visible).style(kStyle).run(), given);
-    if (given.count("help") > 0) return out << kEventsUsage << visible, 0;
-    options::notify(given);
-  } catch (const options::error& failure) {
-    return refused("export events",
-                   error(std::string(failure.what()) + ". Try hyfreedp export events --help."), err);
-  }
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   if (trial.empty())
     return refused("export events", error("--trial ID is missing. Try hyfreedp export events --help."), err);
   const auto store = open_for_reading(folder);

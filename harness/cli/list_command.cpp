@@ -1,7 +1,6 @@
 #include "harness/cli/list_command.h"
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <filesystem>
 #include <fmt/format.h>
 #include <ostream>
@@ -9,7 +8,7 @@
 #include "baselines/baseline.h"
 #include "datasets/facts.h"
 #include "harness/base/text.h"
-#include "harness/cli/style.h"
+#include "harness/cli/command_line.h"
 #include "harness/models/facts.h"
 #include "harness/runner/plan.h"
 #include "optimizers/facts.h"
@@ -150,25 +149,10 @@ void print(const std::vector<Listed>& entries, std::ostream& out) {
 }  // namespace
 
 int list_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  options::options_description shown("Options");
-  shown.add_options()("help", "this text")("json", "machine-readable");
-  options::options_description all;
-  all.add(shown).add_options()("kind", options::value<std::string>());
-  options::positional_options_description positional;
-  positional.add("kind", 1);
+  CommandLine line{.command = "list", .usage = kUsage, .positional = "kind"};
+  line.options.add_options()("help", "this text")("json", "machine-readable");
   options::variables_map given;
-  try {
-    options::store(
-        options::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(),
-        given);
-  } catch (const options::error& failure) {
-    err << "hyfreedp list: " << failure.what() << ". Try hyfreedp list --help.\n";
-    return 2;
-  }
-  if (given.count("help") > 0) {
-    out << kUsage << shown;
-    return 0;
-  }
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   if (given.count("kind") == 0) {
     err << kUsage;
     return 2;

@@ -11,25 +11,35 @@ using accounting::EpsilonAnswer;
 using accounting::Neighbouring;
 using accounting::ReportedEpsilon;
 
-void put_epsilon(json::object& object, const char* key, double value) {
-  if (std::isfinite(value)) {
-    object[key] = value;
-  } else {
-    object[key] = nullptr;
-    object["infinite"] = true;
-  }
+json::value finite_or_null(double value) {
+  return std::isfinite(value) ? json::value(value) : json::value(nullptr);
 }
 
-std::string text(double epsilon) {
-  return std::isfinite(epsilon) ? fmt::format("{:.6g}", epsilon) : "infinite";
+void put_bracket(json::object& object, double upper, double lower) {
+  object["epsilon"] = finite_or_null(upper);
+  if (!std::isfinite(upper)) object["infinite"] = true;
+  object["epsilon_lower"] = finite_or_null(lower);
+}
+
+// The nearest number of six digits, or the next one away from zero or towards it.
+std::string rounded(double value, bool up) {
+  if (!std::isfinite(value)) return "infinite";
+  const auto nearest = fmt::format("{:.6g}", value);
+  const double read = std::stod(nearest);
+  if (up ? read >= value : read <= value) return nearest;
+  const double digit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
+  return fmt::format("{:.6g}", read + (up ? digit : -digit));
 }
 
 std::string bracket_text(double upper, double lower) {
   if (!(lower > 0) || lower == upper || !std::isfinite(upper)) return {};
-  return fmt::format(" (the true value is at least {:.6g})", lower);
+  return fmt::format(" (the true value is at least {})", rounded_down(lower));
 }
 
 }  // namespace
+
+std::string rounded_up(double value) { return rounded(value, true); }
+std::string rounded_down(double value) { return rounded(value, false); }
 
 std::string to_string(Neighbouring neighbouring) {
   return neighbouring == Neighbouring::add_remove ? "add-remove" : "replace-one";
@@ -37,8 +47,7 @@ std::string to_string(Neighbouring neighbouring) {
 
 json::object epsilon_to_json(const EpsilonAnswer& answer) {
   json::object object;
-  put_epsilon(object, "epsilon", answer.epsilon);
-  object["epsilon_lower"] = number(answer.epsilon_lower);
+  put_bracket(object, answer.epsilon, answer.epsilon_lower);
   object["delta"] = answer.delta;
   object["accountant"] = answer.accountant;
   if (answer.order) object["order"] = *answer.order;
@@ -49,14 +58,11 @@ json::object epsilon_to_json(const EpsilonAnswer& answer) {
 
 json::object epsilon_to_json(const ReportedEpsilon& report, Neighbouring neighbouring) {
   json::object object;
-  put_epsilon(object, "epsilon", report.epsilon);
-  object["epsilon_lower"] = number(report.epsilon_lower);
+  put_bracket(object, report.epsilon, report.epsilon_lower);
   object["delta"] = report.delta;
   object["accountant"] = report.accountant;
-  if (report.pld)
-    object["pld"] = std::isfinite(*report.pld) ? json::value(*report.pld) : json::value(nullptr);
-  if (report.rdp)
-    object["rdp"] = std::isfinite(*report.rdp) ? json::value(*report.rdp) : json::value(nullptr);
+  if (report.pld) object["pld"] = finite_or_null(*report.pld);
+  if (report.rdp) object["rdp"] = finite_or_null(*report.rdp);
   if (report.rdp_order) object["order"] = *report.rdp_order;
   object["neighbouring"] = to_string(neighbouring);
   if (!report.note.empty()) object["note"] = report.note;
@@ -68,7 +74,7 @@ void print_epsilon(const EpsilonAnswer& answer, bool as_json, std::ostream& out)
     out << pretty_json(epsilon_to_json(answer));
     return;
   }
-  out << fmt::format("epsilon  {}{}\n", text(answer.epsilon),
+  out << fmt::format("epsilon  {}{}\n", rounded_up(answer.epsilon),
                      bracket_text(answer.epsilon, answer.epsilon_lower));
   out << fmt::format("delta    {:.6g}\n", answer.delta);
   out << "by       " << answer.accountant;
@@ -83,12 +89,12 @@ void print_epsilon(const ReportedEpsilon& report, Neighbouring neighbouring, boo
     out << pretty_json(epsilon_to_json(report, neighbouring));
     return;
   }
-  out << fmt::format("epsilon  {}{}\n", text(report.epsilon),
+  out << fmt::format("epsilon  {}{}\n", rounded_up(report.epsilon),
                      bracket_text(report.epsilon, report.epsilon_lower));
   out << fmt::format("delta    {:.6g}\n", report.delta);
   out << fmt::format("by       {}, {} neighbours\n", report.accountant, to_string(neighbouring));
   if (report.pld && report.rdp) {
-    out << fmt::format("beside   PLD {}, RDP {}", text(*report.pld), text(*report.rdp));
+    out << fmt::format("beside   PLD {}, RDP {}", rounded_up(*report.pld), rounded_up(*report.rdp));
     if (report.rdp_order) out << fmt::format(" (order {:.6g})", *report.rdp_order);
     out << '\n';
   } else if (report.rdp_order) {

@@ -2,13 +2,13 @@
 // confidential values are wanted.
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "harness/cli/command_line.h"
 #include "results/store.h"
 
 namespace hyfreedp::cli {
@@ -30,8 +30,5 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
 
 // DIR/hyfreedp.sqlite, for reading.
 Result<std::unique_ptr<results::Store>> open_for_reading(const std::string& out_folder);
-
-// Prints "hyfreedp COMMAND: message" and returns 2.
-int refused(const std::string& command, const Error& failure, std::ostream& err);
 
 }  // namespace hyfreedp::cli

@@ -1,12 +1,11 @@
 #include "harness/cli/status_command.h"
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
 
-#include "harness/cli/style.h"
+#include "harness/cli/command_line.h"
 #include "harness/runner/out_folder.h"
 #include "harness/trial/journal.h"
 #include "results/store.h"
@@ -92,32 +91,14 @@ void print_keys(const runner::OutFolder& folder, bool at_work, std::ostream& out
 
 int status_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   std::string root;
-  options::options_description visible("Options");
-  visible.add_options()("help", "this text")(
+  CommandLine line{.command = "status", .usage = kUsage};
+  line.options.add_options()("help", "this text")(
       "out", options::value(&root)->default_value("out")->value_name("DIR"), "output folder");
-  try {
-    options::variables_map given;
-    options::store(options::command_line_parser(arguments)
-                       .options(visible)
-                       .positional(options::positional_options_description())
-                       .style(kStyle)
-                       .run(),
-                   given);
-    if (given.count("help") > 0) {
-      out << kUsage << visible;
-      return 0;
-    }
-    options::notify(given);
-  } catch (const options::error& failure) {
-    err << "hyfreedp status: " << failure.what() << ". Try hyfreedp status --help.\n";
-    return 2;
-  }
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   const runner::OutFolder folder{root};
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_only);
-  if (!store) {
-    err << "hyfreedp status: " << store.error().message << '\n';
-    return 2;
-  }
+  if (!store) return refused("status", store.error(), err);
   const auto process = runner::FolderLock::holder(folder);
   if (process) out << fmt::format("Process {} works in {}.\n", *process, root);
   if (auto printed = print_specs(**store, out); !printed) {

@@ -1,0 +1,106 @@
+#include "harness/cli/command_line.h"
+
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <string_view>
+
+#include "harness/base/text.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+constexpr std::size_t kLongestMessage = 1000;  // bytes
+
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+// A message that quotes its input may hold anything.
+std::string one_line(std::string_view message) {
+  std::string line;
+  for (const char c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (line.size() >= kLongestMessage && !is_continuation(c)) return line + " ...";
+    if (byte < 0x20 || byte == 0x7F) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+// Ends where the reader is told what to see.
+std::string what_is_wrong(const po::error& failure, const po::options_description& options) {
+  if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&failure)) {
+    std::vector<std::string> names;
+    for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+    const auto near = nearest_name(unknown->get_option_name(), names);
+    return "there is no option " + unknown->get_option_name() +
+           (near.empty() ? "; see " : "; did you mean " + near + "? See ");
+  }
+  if (dynamic_cast<const po::too_many_positional_options_error*>(&failure) != nullptr) {
+    return "an argument is given that belongs to no option; see ";
+  }
+  return std::string(failure.what()) + "; see ";
+}
+
+}  // namespace
+
+std::optional<int> read_command_line(const CommandLine& line, const std::vector<std::string>& arguments,
+                                     po::variables_map& given, std::ostream& out, std::ostream& err) {
+  po::options_description all;
+  all.add(line.options);
+  po::positional_options_description positional;
+  if (!line.positional.empty()) {
+    all.add_options()(line.positional.c_str(), po::value<std::string>());
+    positional.add(line.positional.c_str(), 1);
+  }
+  try {
+    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(),
+              given);
+    if (given.count("help") > 0) {
+      out << line.usage << line.options;
+      return 0;
+    }
+    po::notify(given);
+  } catch (const po::error& failure) {
+    return refused(line.command,
+                   error(what_is_wrong(failure, line.options) + "hyfreedp " + line.command + " --help."),
+                   err);
+  }
+  return std::nullopt;
+}
+
+int refused(const std::string& command, const Error& failure, std::ostream& err) {
+  err << "hyfreedp " << command << ": " << one_line(failure.message) << '\n';
+  return 2;
+}
+
+std::optional<double> parsed_number(std::string_view text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Result<double> number_given(const po::variables_map& given, const std::string& name) {
+  const auto& text = given[name].as<std::string>();
+  const auto value = parsed_number(text);
+  if (!value) return error(fmt::format("--{} is '{}'; it must be a number.", name, text));
+  return *value;
+}
+
+Result<std::int64_t> count_given(const po::variables_map& given, const std::string& name,
+                                 std::int64_t largest) {
+  const auto& text = given[name].as<std::string>();
+  const auto value = parsed_number(text);
+  if (!value || *value != std::floor(*value) || *value < 1 || *value > static_cast<double>(largest)) {
+    return error(fmt::format("--{} is '{}'; it must be a whole number from 1 to {}.", name, text, largest));
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+}  // namespace hyfreedp::cli

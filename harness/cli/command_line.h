@@ -1,0 +1,47 @@
+// How every command reads its arguments and refuses bad ones.
+//
+// Long names are written out, never guessed from a beginning. A refusal is one sentence, on one line, on the error
+// stream, and exit code 2; nothing is on the output stream then.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace hyfreedp::cli {
+
+struct CommandLine {
+  std::string command;                                             // "epsilon", "export rows"
+  std::string usage;                                               // printed above the options by --help
+  boost::program_options::options_description options{"Options"};  // that --help shows; must hold "help"
+  std::string positional =
+      {};  // name under which the one argument without -- is given, if the command takes one
+};
+
+// Fills `given` and what the options are bound to. Returns the exit code where nothing is left to do: 0 after --help, 2
+// after an error.
+std::optional<int> read_command_line(const CommandLine& line, const std::vector<std::string>& arguments,
+                                     boost::program_options::variables_map& given, std::ostream& out,
+                                     std::ostream& err);
+
+// Prints "hyfreedp COMMAND: message" as one line (control characters from the input escaped, a quoted megabyte cut
+// short) and returns 2.
+int refused(const std::string& command, const Error& failure, std::ostream& err);
+
+// All of `text` as a number, "nan" and "inf" included; none where it is not one or is beyond a double's range.
+std::optional<double> parsed_number(std::string_view text);
+
+// Values of options declared as text, so that what is wrong with one is said in our words: "--steps is '5.5'; it must be a
+// whole number from 1 to 100." The option must have been given. A value may say "nan" or "inf": the caller checks its range.
+Result<double> number_given(const boost::program_options::variables_map& given, const std::string& name);
+// Also in the notation of reals (1e5) where the value is whole.
+Result<std::int64_t> count_given(const boost::program_options::variables_map& given, const std::string& name,
+                                 std::int64_t largest);
+
+}  // namespace hyfreedp::cli
