@@ -216,15 +216,16 @@ PValue across_runs(const Residuals& residuals) { return largest_product(residual
 std::vector<double> autocorrelations(const std::vector<Steps>& runs, std::size_t dimension) {
   accounting::RealFft transform(std::max<std::size_t>(4, std::bit_ceil(2 * dimension)));
   std::vector<double> padded(transform.size());
-  std::vector<accounting::Complex> spectrum;
-  std::vector<accounting::Complex> power(transform.size() / 2 + 1);
+  accounting::Spectrum spectrum;
+  accounting::Spectrum power;
+  power.resize(transform.size() / 2 + 1);
   for (const auto& steps : runs) {
     for (const auto* step : steps) {
       std::fill(padded.begin(), padded.end(), 0.0);
       std::copy(step->gradient.begin(), step->gradient.end(), padded.begin());
       transform.forward(padded, spectrum);
-      for (std::size_t k = 0; k < power.size(); ++k) {
-        power[k].re += spectrum[k].re * spectrum[k].re + spectrum[k].im * spectrum[k].im;
+      for (std::size_t k = 0; k < power.re.size(); ++k) {
+        power.re[k] += spectrum.re[k] * spectrum.re[k] + spectrum.im[k] * spectrum.im[k];
       }
     }
   }

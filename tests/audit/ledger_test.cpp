@@ -75,7 +75,8 @@ TEST(SimulatedDelta, RefutesThePapersAccounting) {
             << " runs\n";
   EXPECT_TRUE(found.refuted);
   EXPECT_LE(found.runs, 200000);
-  EXPECT_NEAR(found.estimate / 6.778e-6, 265, 20);  // the factor that the accountants give
+  // Let it run on: 265 times the claim, as the accountants have it.
+  EXPECT_NEAR(simulate_delta(paper_at_8(), 8, 1, 1e-6).value().estimate / 6.778e-6, 265, 20);
   EXPECT_EQ(found.direction, "remove");
 }
 
@@ -93,7 +94,7 @@ TEST(SimulatedDelta, AgreesWithTheAccountant) {
     const auto found = simulate_delta(events, one.epsilon, 1, 1e-6).value();
     EXPECT_FALSE(found.refuted);
     EXPECT_LT(found.lower, exact.delta) << one.epsilon;
-    EXPECT_GT(found.lower, 0.7 * exact.delta_lower) << one.epsilon;
+    EXPECT_GT(found.lower, 0.6 * exact.delta_lower) << one.epsilon;
     EXPECT_NEAR(found.estimate / exact.delta, 1, 0.06) << one.epsilon;
   }
 }
