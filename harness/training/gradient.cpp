@@ -1,6 +1,7 @@
 #include "harness/training/gradient.h"
 
 #include "harness/training/clipping.h"
+#include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -35,6 +36,12 @@ void add_microbatch(models::Network& network, const ClippingRule& rule, const Te
   // 0 * NaN is NaN in a matrix product, so a factor of 0 is not enough.
   if (!finite.all().item<bool>()) network.drop_samples(finite.logical_not());
   network.add_clipped_sum(factors.to(sum.scalar_type()), sum);
+  if (planted(Bug::unclipped_layer)) {
+    auto taken = torch::zeros_like(sum);
+    network.add_clipped_sum((1 - factors).to(sum.scalar_type()), taken);
+    const auto& last = network.layout().back();
+    sum.narrow(0, last.offset, last.size).add_(taken.narrow(0, last.offset, last.size));
+  }
 }
 
 }  // namespace

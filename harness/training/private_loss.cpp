@@ -3,14 +3,16 @@
 #include <limits>
 
 #include "harness/base/result.h"
+#include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
 
 double private_mean_loss(const torch::Tensor& losses, const LossRelease& release, double z) {
   HYFREEDP_CHECK(release.bound >= 0, "a loss bound cannot be negative");
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double highest = planted(Bug::losses_not_clamped) ? kInfinity : release.bound;
   const auto clamped =
-      at::nan_to_num(losses.to(torch::kFloat64), 0.0, kInfinity, -kInfinity).clamp_(0.0, release.bound);
+      at::nan_to_num(losses.to(torch::kFloat64), 0.0, kInfinity, -kInfinity).clamp_(0.0, highest);
   return (clamped.sum().item<double>() + release.noise_multiplier * release.bound * z) / release.divisor;
 }
 

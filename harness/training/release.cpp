@@ -5,6 +5,7 @@
 #include "harness/base/files.h"
 #include "harness/base/result.h"
 #include "harness/training/sampler.h"
+#include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -31,9 +32,11 @@ void add_noise(const random::Key& key, const random::Address& address, double sc
 void release_gradient(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
                       std::int64_t attempt, Tensor& sum) {
   if (plan.is_private) {
-    const double scale = plan.gradient_noise * plan.sensitivity();
+    double scale = plan.gradient_noise * plan.sensitivity();
     HYFREEDP_CHECK(scale > 0 && std::isfinite(scale), "a private gradient is released with noise");
-    add_noise(key, address_of(random::Purpose::gradient_noise, step, attempt), scale, sum);
+    if (planted(Bug::noise_two_thirds)) scale *= 2.0 / 3.0;
+    const auto noise_step = planted(Bug::noise_reused) ? step / 2 * 2 : step;
+    add_noise(key, address_of(random::Purpose::gradient_noise, noise_step, attempt), scale, sum);
   }
   sum.div_(plan.batch_size);
 }

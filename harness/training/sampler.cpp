@@ -6,15 +6,26 @@
 
 #include "harness/base/result.h"
 #include "harness/random/draws.h"
+#include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
 namespace {
 
 using random::Purpose;
 
+// Not a Poisson sample; what Bug::without_replacement draws.
+std::vector<std::int64_t> fixed_size_sample(const random::Key& key, const random::Address& address,
+                                            std::int64_t population, double rate) {
+  auto indices = random::permutation(key, address, population);
+  indices.resize(static_cast<std::size_t>(std::llround(rate * static_cast<double>(population))));
+  std::sort(indices.begin(), indices.end());
+  return indices;
+}
+
 Rows poisson_rows(const random::Key& key, const random::Address& address, std::int64_t population,
                   double rate) {
-  auto indices = random::poisson_sample(key, address, population, rate);
+  auto indices = planted(Bug::without_replacement) ? fixed_size_sample(key, address, population, rate)
+                                                   : random::poisson_sample(key, address, population, rate);
   const auto count = static_cast<std::int64_t>(indices.size());
   return {.count = count, .all = false, .indices = std::move(indices)};
 }

@@ -14,6 +14,7 @@
 #include "harness/training/release.h"
 #include "harness/training/sampler.h"
 #include "harness/training/setup.h"
+#include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -83,6 +84,7 @@ class Run {
         if (auto tested = record_test(done); !tested) return tested.error();
       }
     }
+    if (job_.witness != nullptr) job_.witness->run_ended(weights_);
     if (auto concluded = conclude(); !concluded) return concluded.error();
     return std::optional(finished());
   }
@@ -90,11 +92,19 @@ class Run {
   Result<Next> step() {
     auto& journal = job_.journal;
     rows_ = gradient_rows(plan_, job_.key, step_, journal.attempt());
+    if (planted(Bug::empty_batches_skipped) && rows_.count == 0) return Next::go_on;
     losses_ =
         clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_, gradient_);
     if (auto booked = journal.ensure_booked(step_); !booked) return booked.error();
     release_gradient(plan_, job_.key, step_, journal.attempt(), gradient_);
 
+    if (planted(Bug::realised_divisor)) {
+      gradient_.mul_(plan_.batch_size / static_cast<double>(std::max<std::int64_t>(rows_.count, 1)));
+    }
+    if (job_.witness != nullptr) {
+      job_.witness->gradient_released(
+          {.step = step_, .rows = rows_, .weights = weights_, .released = gradient_});
+    }
     const double rate = setup_.controller->learning_rate(step_);
     setup_.optimizer->advance(gradient_, weights_, rate, direction_);
     released_losses_.clear();
@@ -155,6 +165,16 @@ class Run {
       const auto losses = abscissas[k] == 0 && !separate ? losses_ : losses_along(rows, abscissas[k]);
       released.push_back(plan_.is_private ? private_mean_loss(losses, release, z[k])
                                           : exact_mean_loss(losses, release.divisor));
+    }
+    if (job_.witness != nullptr) {
+      job_.witness->probe_released({.step = step_,
+                                    .rows = rows,
+                                    .separate_batch = separate,
+                                    .weights = weights_,
+                                    .direction = direction_,
+                                    .abscissas = abscissas,
+                                    .loss_bound = release.bound,
+                                    .released = released});
     }
     return released;
   }
@@ -281,11 +301,6 @@ Result<TrainingEnd> train(const TrainingJob& job) {
   end->finish.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (auto written = job.journal.finish(end->finish); !written) return written.error();
   return end;
-}
-
-random::Key seeded_key(const trial::TrialConfig& config) {
-  HYFREEDP_CHECK(config.noise_seed.has_value(), "an unseeded run takes its key from a key file");
-  return random::key_from_seed(*config.noise_seed + "/" + config.id());
 }
 
 }  // namespace hyfreedp::training

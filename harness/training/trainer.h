@@ -12,7 +12,7 @@
 //
 // Everything is a function of (config, dataset, key, attempt), so a run that was killed is resumed by running it again.
 // Outcomes are finish lines, never exceptions: "diverged", "out-of-memory", "device-unavailable", "invalid-config",
-// "internal". Called by: harness/training/worker.
+// "internal". Called by: harness/training/worker, harness/training/audit.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,8 @@
 
 #include "datasets/dataset.h"
 #include "harness/random/stream.h"
+#include "harness/training/run_key.h"
+#include "harness/training/witness.h"
 #include "harness/trial/journal.h"
 #include "harness/trial/trial_config.h"
 
@@ -39,6 +41,7 @@ struct TrainingJob {
   // After each step, with released values only.
   std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {
   };
+  Witness* witness = nullptr;  // an audit's
 };
 
 struct TrainingEnd {
@@ -48,8 +51,5 @@ struct TrainingEnd {
 
 // An error means that the journal itself could not be written.
 Result<TrainingEnd> train(const TrainingJob& job);
-
-// The key of a seeded trial: equal seeds and trials give equal noise, which is reproducible and not private.
-random::Key seeded_key(const trial::TrialConfig& config);
 
 }  // namespace hyfreedp::training

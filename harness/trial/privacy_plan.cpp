@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/trial/test_seam.h"
+
 namespace hyfreedp::trial {
 namespace {
 
@@ -78,14 +80,15 @@ std::vector<accounting::Event> PrivacyPlan::events(std::int64_t first, std::int6
   }
   std::vector<accounting::Event> events;
   const accounting::Release gradient{.noise_multiplier = gradient_noise, .count = 1, .purpose = "gradient"};
-  const std::int64_t plain = probe && !probe->separate_batch ? count - probes : count;
+  const bool shared = probe && !probe->separate_batch && !planted(Bug::probes_booked_apart);
+  const std::int64_t plain = shared ? count - probes : count;
   if (plain > 0) events.push_back(on_train(accounting::batch(sample_rate, {gradient}, plain)));
   if (probes > 0) {
     const accounting::Release losses{
         .noise_multiplier = probe->noise, .count = probe->points, .purpose = "probe"};
-    events.push_back(on_train(probe->separate_batch
-                                  ? accounting::batch(probe->sample_rate, {losses}, probes)
-                                  : accounting::batch(sample_rate, {gradient, losses}, probes)));
+    const double probe_rate = probe->separate_batch ? probe->sample_rate : sample_rate;
+    events.push_back(on_train(shared ? accounting::batch(sample_rate, {gradient, losses}, probes)
+                                     : accounting::batch(probe_rate, {losses}, probes)));
   }
   return events;
 }

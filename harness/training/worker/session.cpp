@@ -176,7 +176,7 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
   };
   const auto data = dataset(config.dataset.name, config.dataset.options);
   if (!data) return fail("missing-data", data.error().message);
-  const auto key = key_of(config, request);
+  const auto key = training::run_key(config, request.key);
   if (!key) return key.error();
   auto end = training::train({.config = config,
                               .dataset = **data,
@@ -186,12 +186,6 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
                               .progress = ProgressReporter(outbox_, request.trial, config.steps)});
   if (!end) return end.error();
   return end->stopped ? std::optional<Finish>() : std::optional(end->finish);
-}
-
-Result<random::Key> Session::key_of(const trial::TrialConfig& config, const Request& request) {
-  if (config.noise_seed) return training::seeded_key(config);
-  if (request.key.empty()) return error("An unseeded trial needs the path of its key file ('key').");
-  return random::create_or_read_key(request.key);
 }
 
 Result<std::shared_ptr<const datasets::Dataset>> Session::dataset(const std::string& name,

@@ -38,7 +38,6 @@ class Session {
   std::optional<trial::Finish> run_to_finish(const Request& request);
   Result<std::optional<trial::Finish>> run_journalled(const trial::TrialConfig& config,
                                                       const Request& request);
-  Result<random::Key> key_of(const trial::TrialConfig& config, const Request& request);
   Result<std::shared_ptr<const datasets::Dataset>> dataset(const std::string& name,
                                                            const json::object& options);
   static Result<Request> parse_run(const json::object& message);

@@ -1,0 +1,30 @@
+// One training run under a witness, made as a worker makes it: its own key, its own journal, the trainer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/training/audit/experiment.h"
+#include "harness/training/witness.h"
+
+namespace hyfreedp::training {
+
+// Where journals and keys of an audit lie; removed with the object.
+class AuditFolder {
+ public:
+  static Result<AuditFolder> make();
+  AuditFolder(AuditFolder&& other) noexcept;
+  AuditFolder& operator=(AuditFolder&&) = delete;
+  ~AuditFolder();
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  explicit AuditFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Runs of one experiment differ in `repetition`. Returns what the journal charges; an error where the run did not finish.
+Result<std::vector<accounting::Event>> run_under(Witness& witness, const Experiment& experiment,
+                                                 std::int64_t repetition, const AuditFolder& folder);
+
+}  // namespace hyfreedp::training

@@ -1,0 +1,133 @@
+#include "harness/training/audit/experiment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harness/models/facts.h"
+#include "harness/random/draws.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::training {
+namespace {
+
+// Noise alone moves a canary's logits by 0.1 sigma / B * kCanarySize a step.
+constexpr double kLearningRate = 0.1;
+constexpr float kCanarySize = 1e4F;
+constexpr float kOneRunCanarySize = 30;
+constexpr std::int64_t kHiddenWidth = 16;
+
+template <class Found>
+Result<trial::Named> named(const Found& facts, const std::string& name, const json::object& options) {
+  if (!facts) return facts.error();
+  auto resolved = resolve_options((**facts).options, options, name);
+  if (!resolved) return resolved.error();
+  return trial::Named{name, *resolved};
+}
+
+Result<void> assign(trial::Named& target, Result<trial::Named> source) {
+  if (!source) return source.error();
+  target = std::move(*source);
+  return {};
+}
+
+Result<trial::TrialConfig> config_of(const AuditRequest& request, std::int64_t canary_columns) {
+  trial::TrialConfig config;
+  config.privacy = request.plan();
+  config.steps = request.steps;
+  config.noise_seed = request.seed;
+  auto dataset = named(datasets::find_dataset("synthetic"), "synthetic",
+                       {{"train", request.population},
+                        {"validation", 1},
+                        {"test", 100},
+                        {"classes", kAuditClasses},
+                        {"features", kOrdinaryFeatures + canary_columns}});
+  if (auto set = assign(config.dataset, std::move(dataset)); !set) return set.error();
+  const json::object layers =
+      request.model == "mlp" ? json::object{{"hidden", json::array{kHiddenWidth}}} : json::object{};
+  if (auto set = assign(config.model, named(models::find_model(request.model), request.model, layers));
+      !set) {
+    return set.error();
+  }
+  if (auto set = assign(config.optimizer, named(optimizers::find_optimizer("sgd"), "sgd", {})); !set) {
+    return set.error();
+  }
+  // Clamped: a raw ratio of noises may throw the weights so far that no canary is left undecided.
+  auto controller =
+      request.has_probes()
+          ? named(optimizers::find_controller("hyfreedp"), "hyfreedp",
+                  {{"eta0", kLearningRate}, {"interval", request.interval}, {"acceptance", "clamp"}})
+          : named(optimizers::find_controller("constant"), "constant", {{"lr", kLearningRate}});
+  if (auto set = assign(config.controller, std::move(controller)); !set) return set.error();
+  return config;
+}
+
+// Ordinary records, nothing in the columns of canaries.
+Result<datasets::Dataset> ordinary_records(const trial::TrialConfig& config) {
+  auto dataset = datasets::load_dataset(config.dataset.name, config.dataset.options);
+  if (!dataset) return dataset.error();
+  for (auto* split : {&dataset->private_train, &dataset->private_validation, &dataset->test}) {
+    const auto columns = split->features.size(1) - kOrdinaryFeatures;
+    split->features.narrow(1, kOrdinaryFeatures, columns).zero_();
+  }
+  return dataset;
+}
+
+// The last `count` records of the split; returns their rows.
+std::vector<std::int64_t> place_canaries(datasets::SplitData& split, std::int64_t count, float size) {
+  random::Draws labels(random::key_from_seed("labels of canaries"),
+                       {.purpose = random::Purpose::synthetic_data});
+  std::vector<std::int64_t> rows;
+  for (std::int64_t j = 0; j < count; ++j) {
+    const auto row = split.labels.size(0) - count + j;
+    split.features[row].zero_();
+    split.features[row][kOrdinaryFeatures + j] = size;
+    split.labels[row] = static_cast<std::int64_t>(labels.below(kAuditClasses));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Result<Experiment> with_canaries(const AuditRequest& request, std::int64_t count, float size) {
+  auto config = config_of(request, count);
+  if (!config) return config.error();
+  auto dataset = ordinary_records(*config);
+  if (!dataset) return dataset.error();
+  auto rows = place_canaries(dataset->private_train, count, size);
+  return Experiment{std::move(*config), std::move(*dataset), std::move(rows)};
+}
+
+}  // namespace
+
+Result<Experiment> full_experiment(const AuditRequest& request) {
+  return with_canaries(request, request.canaries, kCanarySize);
+}
+
+Result<std::optional<Experiment>> sparse_experiment(const AuditRequest& given) {
+  if (given.sample_rate > 0.5) return std::optional<Experiment>();
+  AuditRequest request = given;
+  request.population = std::llround(1 / given.sample_rate);
+  request.batch_size = given.sample_rate * static_cast<double>(request.population);
+  request.probe_batch_size =
+      (request.hyfreedp == "separate-batch" ? given.probe_sample_rate : given.sample_rate) *
+      static_cast<double>(request.population);
+  // Vectors of released gradients are compared over all runs, so the model has the full setting's size.
+  auto config = config_of(request, given.canaries);
+  if (!config) return config.error();
+  auto dataset = ordinary_records(*config);
+  if (!dataset) return dataset.error();
+  return std::optional(Experiment{std::move(*config), std::move(*dataset), {}});
+}
+
+Result<Experiment> one_run_experiment(const AuditRequest& request, const std::vector<bool>& present) {
+  auto experiment = with_canaries(request, static_cast<std::int64_t>(present.size()), kOneRunCanarySize);
+  if (!experiment) return experiment.error();
+  for (std::size_t j = 0; j < present.size(); ++j) {
+    if (present[j]) continue;
+    experiment->dataset.private_train.features[experiment->canaries[j]].fill_(
+        std::numeric_limits<float>::quiet_NaN());
+  }
+  return experiment;
+}
+
+}  // namespace hyfreedp::training

@@ -1,0 +1,213 @@
+#include "harness/training/audit/observer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace hyfreedp::training {
+namespace {
+
+using torch::Tensor;
+
+void count_batch(const std::vector<std::int64_t>& rows, audit::SamplerCounts& counts) {
+  counts.sizes.push_back(static_cast<std::int64_t>(rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ++counts.inclusions[static_cast<std::size_t>(rows[i])];
+    if (i > 0 && rows[i] == rows[i - 1] + 1) ++counts.pair_together[static_cast<std::size_t>(rows[i - 1])];
+  }
+}
+
+audit::SamplerCounts empty_counts(const char* batch, std::int64_t population, double rate) {
+  audit::SamplerCounts counts;
+  counts.batch = batch;
+  counts.population = population;
+  counts.sample_rate = rate;
+  counts.inclusions.assign(static_cast<std::size_t>(population), 0);
+  counts.pair_together.assign(static_cast<std::size_t>(population - 1), 0);
+  return counts;
+}
+
+audit::CanaryScores empty_scores(const char* kind, double rate, std::int64_t steps, double mu) {
+  audit::CanaryScores scores;
+  scores.kind = kind;
+  scores.sample_rate = rate;
+  scores.steps = steps;
+  scores.claimed_mu = mu;
+  return scores;
+}
+
+// 1 / sigma of all losses of a probe together.
+double probe_mu(const trial::ProbePlan& probe) {
+  return std::sqrt(static_cast<double>(probe.points)) / probe.noise;
+}
+
+std::int64_t count_probes(const trial::TrialConfig& config) {
+  if (!config.privacy.probe) return 0;
+  return (config.steps + config.privacy.probe->interval - 1) / config.privacy.probe->interval;
+}
+
+void prepare_scores(const trial::TrialConfig& config, RunObservations& observed) {
+  const auto& plan = config.privacy;
+  const auto probes = count_probes(config);
+  const bool shared = plan.probe && !plan.probe->separate_batch;
+  const double mu = 1 / plan.gradient_noise;
+  observed.gradient_scores =
+      empty_scores("gradient", plan.sample_rate, shared ? config.steps - probes : config.steps, mu);
+  if (shared) {
+    observed.joint_scores =
+        empty_scores("gradient and probe", plan.sample_rate, probes, std::hypot(mu, probe_mu(*plan.probe)));
+  } else if (plan.probe) {
+    observed.probe_scores = empty_scores("probe", plan.probe->sample_rate, probes, probe_mu(*plan.probe));
+  }
+}
+
+std::vector<float> to_floats(const Tensor& values) {
+  const auto floats = values.to(torch::kFloat32).contiguous();
+  return {floats.data_ptr<float>(), floats.data_ptr<float>() + floats.numel()};
+}
+
+}  // namespace
+
+Observer::Observer(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps)
+    : experiment_(experiment),
+      plan_(experiment.config.privacy),
+      reference_(experiment.config, experiment.dataset.private_train),
+      residual_steps_(residual_steps) {
+  observed_.gradient_batches = empty_counts("gradient", plan_.population, plan_.sample_rate);
+  if (plan_.probe && plan_.probe->separate_batch) {
+    observed_.probe_batches = empty_counts("probe", plan_.population, plan_.probe->sample_rate);
+  }
+  prepare_scores(experiment.config, observed_);
+  observed_.releases.run = run;
+  observed_.releases.steps = experiment.config.steps;
+  observed_.releases.losses_per_probe = plan_.probe ? plan_.probe->points : 0;
+}
+
+double Observer::gradient_scale() const { return plan_.gradient_noise * plan_.sensitivity(); }
+
+std::vector<std::int64_t> Observer::rows_of(const Rows& rows) const {
+  if (!rows.all) return rows.indices;
+  std::vector<std::int64_t> every(static_cast<std::size_t>(rows.count));
+  for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<std::int64_t>(i);
+  return every;
+}
+
+Observer::Chosen Observer::choose(const std::vector<std::int64_t>& rows, const Tensor& alive,
+                                  const Tensor& losses) const {
+  Chosen chosen;
+  const auto is_alive = alive.accessor<bool, 1>();
+  const auto loss = losses.accessor<double, 1>();
+  const auto better = [&](std::int64_t place, std::int64_t than) {
+    return than < 0 || loss[place] > loss[than];
+  };
+  for (std::int64_t j = 0; j < alive.size(0); ++j) {
+    if (!is_alive[j]) continue;
+    const auto row = experiment_.canaries[static_cast<std::size_t>(j)];
+    auto& best = std::binary_search(rows.begin(), rows.end(), row) ? chosen.in : chosen.out;
+    if (better(j, best)) best = j;
+  }
+  return chosen;
+}
+
+Observer::Chosen Observer::score_gradient(const GradientSeen& seen, const std::vector<std::int64_t>& rows,
+                                          const Tensor& residual) const {
+  const auto gradients = reference_.clipped_gradients(seen.weights, experiment_.canaries);  // [m, d]
+  const auto norms = at::linalg_vector_norm(gradients, 2, at::IntArrayRef{1});
+  auto chosen = choose(rows, norms >= kAlive * plan_.sensitivity(),
+                       reference_.losses(seen.weights, experiment_.canaries));
+  // The sum without the canary leaves the canary itself in the residual.
+  if (chosen.in >= 0) {
+    const double norm = norms[chosen.in].item<double>();
+    chosen.in_score =
+        (gradients[chosen.in].dot(residual).item<double>() + norm * norm / gradient_scale()) / norm;
+  }
+  if (chosen.out >= 0) {
+    chosen.out_score = (gradients[chosen.out].dot(residual) / norms[chosen.out]).item<double>();
+  }
+  return chosen;
+}
+
+void Observer::gradient_released(const GradientSeen& seen) {
+  const auto rows = rows_of(seen.rows);
+  count_batch(rows, observed_.gradient_batches);
+  ++observed_.releases.gradients;
+
+  const auto sum = reference_.clipped_sum(seen.weights, rows);
+  const auto residual = (seen.released.to(torch::kFloat64) * plan_.batch_size - sum) / gradient_scale();
+  if (seen.step < residual_steps_) {
+    const double length = sum.norm().item<double>();
+    audit::StepResiduals entry;
+    entry.run = observed_.releases.run;
+    entry.step = seen.step;
+    entry.batch_size = seen.rows.count;
+    entry.gradient = to_floats(residual);
+    entry.along_sum = length > 0 ? residual.dot(sum).item<double>() / length : std::nan("");
+    observed_.residuals.push_back(std::move(entry));
+  }
+  pending_ = {};
+  if (experiment_.canaries.empty()) return;
+  const auto chosen = score_gradient(seen, rows, residual);
+  if (plan_.probes_at(seen.step) && !plan_.probe->separate_batch) {
+    pending_ = chosen;
+    return;
+  }
+  if (chosen.in >= 0) observed_.gradient_scores.in.push_back(chosen.in_score);
+  if (chosen.out >= 0) observed_.gradient_scores.out.push_back(chosen.out_score);
+}
+
+void Observer::probe_released(const ProbeSeen& seen) {
+  const auto rows = rows_of(seen.rows);
+  if (seen.separate_batch) count_batch(rows, observed_.probe_batches);
+  ++(seen.separate_batch ? observed_.releases.probes_separate : observed_.releases.probes_shared);
+
+  const double scale = plan_.probe->noise * seen.loss_bound;
+  std::vector<double> residuals;
+  for (std::size_t k = 0; k < seen.abscissas.size(); ++k) {
+    const auto there =
+        seen.weights.to(torch::kFloat64) - seen.direction.to(torch::kFloat64) * seen.abscissas[k];
+    const auto losses = Reference::clamped(reference_.losses(there, rows), seen.loss_bound);
+    residuals.push_back((seen.released[k] * plan_.probe->batch_size - losses.sum().item<double>()) / scale);
+  }
+  if (!observed_.residuals.empty() && observed_.residuals.back().step == seen.step) {
+    observed_.residuals.back().losses = residuals;
+  }
+  if (!experiment_.canaries.empty()) score_probe(seen, rows, residuals);
+}
+
+double Observer::loss_shift(const ProbeSeen& seen, std::int64_t place) const {
+  double shift = 0;
+  for (const double x : seen.abscissas) {
+    const auto there = seen.weights.to(torch::kFloat64) - seen.direction.to(torch::kFloat64) * x;
+    const auto losses = reference_.losses(there, {experiment_.canaries[static_cast<std::size_t>(place)]});
+    shift += Reference::clamped(losses, seen.loss_bound).item<double>();
+  }
+  return shift /
+         (std::sqrt(static_cast<double>(seen.abscissas.size())) * plan_.probe->noise * seen.loss_bound);
+}
+
+void Observer::score_probe(const ProbeSeen& seen, const std::vector<std::int64_t>& rows,
+                           const std::vector<double>& residuals) {
+  double out_score = 0;
+  for (const double residual : residuals) out_score += residual;
+  out_score /= std::sqrt(static_cast<double>(residuals.size()));
+
+  if (seen.separate_batch) {
+    const auto losses = reference_.losses(seen.weights, experiment_.canaries);
+    const auto chosen = choose(rows, at::isfinite(losses), losses);
+    if (chosen.in >= 0) observed_.probe_scores.in.push_back(out_score + loss_shift(seen, chosen.in));
+    if (chosen.out >= 0) observed_.probe_scores.out.push_back(out_score);
+    return;
+  }
+  auto& scores = observed_.joint_scores;
+  const double gradient_part = 1 / (plan_.gradient_noise * scores.claimed_mu);
+  const double loss_part = probe_mu(*plan_.probe) / scores.claimed_mu;
+  if (pending_.in >= 0) {
+    scores.in.push_back(gradient_part * pending_.in_score +
+                        loss_part * (out_score + loss_shift(seen, pending_.in)));
+  }
+  if (pending_.out >= 0) {
+    scores.out.push_back(gradient_part * pending_.out_score + loss_part * out_score);
+  }
+}
+
+}  // namespace hyfreedp::training

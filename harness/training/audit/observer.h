@@ -1,0 +1,74 @@
+// The witness of one run: turns what it sees into the standardised observations that harness/audit judges.
+//
+// Residuals    (released vector * B - reference sum) / (sigma_g * sensitivity), and the same for losses.
+// Scores       of a canary c with clipped gradient g_c, on the vector r = released * B - the sum of all OTHER records:
+//                z_g = <r, g_c / |g_c|> / (sigma_g * sensitivity)          N(0, 1) out, mean |g_c| / (sigma_g sens.) in
+//                z_l = sum_k (released_k * B - sum of others' losses) / (sqrt(m) sigma_l R)      N(0, 1), mean <= sqrt(m) / sigma_l
+//              and for releases on one batch (z_g / sigma_g + z_l sqrt(m) / sigma_l) / mu with mu^2 = 1 / sigma_g^2 + m / sigma_l^2:
+//              the likelihood ratio of "in" against "out" where the canary does all that one record may do, N(0, 1) out
+//              always and never more than N(mu, 1) in.
+// One canary "in" and one "out" a step: those of the largest loss at the step's weights, of the canaries with a clipped norm
+// of kAlive of the sensitivity or more there. The choice looks at the weights and at who is in the batch, not at the
+// step's noise, so that a score keeps its law.
+#pragma once
+
+#include "harness/audit/observations.h"
+#include "harness/training/audit/experiment.h"
+#include "harness/training/audit/reference.h"
+#include "harness/training/witness.h"
+
+namespace hyfreedp::training {
+
+inline constexpr double kAlive = 0.9;
+
+struct RunObservations {
+  std::vector<audit::StepResiduals> residuals;
+  audit::SamplerCounts gradient_batches;
+  audit::SamplerCounts probe_batches;   // of probes with batches of their own
+  audit::CanaryScores gradient_scores;  // of steps that release a gradient alone
+  audit::CanaryScores joint_scores;     // of steps whose probe is on the gradient's batch
+  audit::CanaryScores probe_scores;     // of probes with batches of their own
+  audit::RunReleases releases;          // without the journal's events
+};
+
+class Observer : public Witness {
+ public:
+  // Residuals of steps from `residual_steps` on are left out, to bound memory.
+  Observer(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps);
+
+  void gradient_released(const GradientSeen& seen) override;
+  void probe_released(const ProbeSeen& seen) override;
+  void run_ended(const torch::Tensor&) override {}
+
+  RunObservations take() { return std::move(observed_); }
+
+ private:
+  // The canaries that a step scores: places in experiment.canaries, -1 for none.
+  struct Chosen {
+    std::int64_t in = -1;
+    std::int64_t out = -1;
+    double in_score = 0;  // z_g
+    double out_score = 0;
+  };
+
+  std::vector<std::int64_t> rows_of(const Rows& rows) const;
+  // At most one canary in and one out; `alive` [m] bool, `losses` [m].
+  Chosen choose(const std::vector<std::int64_t>& rows, const torch::Tensor& alive,
+                const torch::Tensor& losses) const;
+  Chosen score_gradient(const GradientSeen& seen, const std::vector<std::int64_t>& rows,
+                        const torch::Tensor& residual) const;
+  void score_probe(const ProbeSeen& seen, const std::vector<std::int64_t>& rows,
+                   const std::vector<double>& residuals);
+  // Mean of z_l's shift that canary `place` makes.
+  double loss_shift(const ProbeSeen& seen, std::int64_t place) const;
+  double gradient_scale() const;
+
+  const Experiment& experiment_;
+  const trial::PrivacyPlan& plan_;
+  Reference reference_;
+  std::int64_t residual_steps_;
+  RunObservations observed_;
+  Chosen pending_;  // of a step whose probe is on the same batch
+};
+
+}  // namespace hyfreedp::training

@@ -1,0 +1,124 @@
+#include "harness/training/audit/reference.h"
+
+#include <algorithm>
+#include <c10/core/GradMode.h>
+#include <limits>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "datasets/facts.h"
+
+namespace hyfreedp::training {
+namespace {
+
+using torch::Tensor;
+
+// Numbers in one piece of per-record gradients: 32 MB.
+constexpr std::int64_t kPiece = 4'000'000;
+
+Tensor index_of(const std::vector<std::int64_t>& rows) { return torch::tensor(rows, torch::kInt64); }
+
+std::int64_t classes_of(const trial::TrialConfig& config) {
+  return datasets::sizes(*datasets::find_dataset(config.dataset.name).value(), config.dataset.options)
+      .classes;
+}
+
+}  // namespace
+
+Reference::Reference(const trial::TrialConfig& config, const datasets::SplitData& split)
+    : features_(split.features.to(torch::kFloat64)),
+      labels_(split.labels),
+      widths_{split.features.size(1)},
+      relu_(string_or(config.model.options, "activation", "tanh") == "relu"),
+      auto_s_(config.privacy.clipping == trial::Clipping::auto_s),
+      constant_(config.privacy.clipping_constant) {
+  HYFREEDP_CHECK(config.privacy.clipping != trial::Clipping::none, "an audit needs clipping");
+  if (config.model.name == "mlp") {
+    for (const auto& width : config.model.options.at("hidden").as_array()) {
+      widths_.push_back(width.to_number<std::int64_t>());
+    }
+  }
+  widths_.push_back(classes_of(config));
+  for (std::size_t k = 0; k + 1 < widths_.size(); ++k) dimension_ += (widths_[k] + 1) * widths_[k + 1];
+}
+
+Tensor Reference::features_of(const std::vector<std::int64_t>& rows) const {
+  return features_.index_select(0, index_of(rows));
+}
+
+Tensor Reference::labels_of(const std::vector<std::int64_t>& rows) const {
+  return labels_.index_select(0, index_of(rows));
+}
+
+Tensor Reference::between_layers(const Tensor& values) const {
+  return relu_ ? at::relu(values) : at::tanh(values);
+}
+
+Tensor Reference::losses_of_copies(const Tensor& weights, const Tensor& features,
+                                   const Tensor& labels) const {
+  const auto n = features.size(0);
+  Tensor values = features.unsqueeze(2);  // [n, in, 1]
+  std::int64_t offset = 0;
+  for (std::size_t k = 0; k + 1 < widths_.size(); ++k) {
+    const auto in = widths_[k];
+    const auto out = widths_[k + 1];
+    const auto matrix = weights.narrow(1, offset, in * out).reshape({n, out, in});
+    const auto bias = weights.narrow(1, offset + in * out, out).unsqueeze(2);
+    if (k > 0) values = between_layers(values);
+    values = at::bmm(matrix, values) + bias;
+    offset += (in + 1) * out;
+  }
+  const auto logits = values.squeeze(2);
+  return at::logsumexp(logits, {1}) - logits.gather(1, labels.unsqueeze(1)).squeeze(1);
+}
+
+Tensor Reference::clip(const Tensor& gradients) const {
+  const auto norms = gradients.square().sum(1).sqrt();
+  const auto factors = auto_s_ ? 1 / (norms + constant_) : (constant_ / norms).clamp_max(1);
+  const auto clipped = gradients * factors.unsqueeze(1);
+  return clipped.masked_fill(at::isfinite(norms).logical_not().unsqueeze(1), 0);
+}
+
+Tensor Reference::clipped_gradients(const Tensor& weights, const std::vector<std::int64_t>& rows) const {
+  if (rows.empty()) return torch::zeros({0, dimension_}, torch::kFloat64);
+  const c10::AutoGradMode with_gradients(true);
+  const auto n = static_cast<std::int64_t>(rows.size());
+  const auto copies = weights.detach().to(torch::kFloat64).unsqueeze(0).repeat({n, 1}).requires_grad_(true);
+  const auto losses = losses_of_copies(copies, features_of(rows), labels_of(rows));
+  const auto gradients = torch::autograd::grad({losses.sum()}, {copies});
+  return clip(gradients.front().detach());
+}
+
+Tensor Reference::clipped_sum(const Tensor& weights, const std::vector<std::int64_t>& rows) const {
+  const auto piece = std::max<std::ptrdiff_t>(1, kPiece / dimension_);
+  auto sum = torch::zeros({dimension_}, torch::kFloat64);
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto end = begin + std::min(piece, rows.end() - begin);
+    sum.add_(clipped_gradients(weights, {begin, end}).sum(0));
+    begin = end;
+  }
+  return sum;
+}
+
+Tensor Reference::losses(const Tensor& weights, const std::vector<std::int64_t>& rows) const {
+  const c10::AutoGradMode without_gradients(false);
+  Tensor values = features_of(rows);  // [n, in]
+  const auto flat = weights.detach().to(torch::kFloat64);
+  std::int64_t offset = 0;
+  for (std::size_t k = 0; k + 1 < widths_.size(); ++k) {
+    const auto in = widths_[k];
+    const auto out = widths_[k + 1];
+    if (k > 0) values = between_layers(values);
+    values = at::mm(values, flat.narrow(0, offset, in * out).view({out, in}).t()) +
+             flat.narrow(0, offset + in * out, out);
+    offset += (in + 1) * out;
+  }
+  return at::logsumexp(values, {1}) - values.gather(1, labels_of(rows).unsqueeze(1)).squeeze(1);
+}
+
+Tensor Reference::clamped(const Tensor& losses, double bound) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return at::where(at::isnan(losses), 0.0,
+                   at::nan_to_num(losses, 0.0, kInfinity, -kInfinity).clamp(0.0, bound));
+}
+
+}  // namespace hyfreedp::training

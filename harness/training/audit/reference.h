@@ -1,0 +1,54 @@
+// Per-sample gradients and losses computed anew, in float64, by code that shares nothing with the training path but the
+// order of the weights: what a release is compared with.
+//
+// Every record gets a copy of the weights of its own and autograd differentiates the sum of the losses, so that what
+// comes back are the gradients of single records; norms and clipping are plain sums over rows. Slow and simple on purpose.
+//
+//   gradient  g / (||g|| + constant) for AUTO-S, g min(1, C / ||g||) for Abadi; a record whose gradient is not finite: 0
+//   loss      cross-entropy at the given weights, clamped to [0, R]: NaN is 0, an infinity R
+//
+// Models: `linear` (weight [classes, features], bias) and `mlp` (such layers with tanh or relu between them).
+#pragma once
+
+#include <torch/types.h>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::training {
+
+class Reference {
+ public:
+  // `config` holds one of the models above and a clipping plan.
+  Reference(const trial::TrialConfig& config, const datasets::SplitData& split);
+
+  std::int64_t dimension() const { return dimension_; }
+  // [n, d] float64: clipped gradients of the records `rows` at `weights` [d].
+  torch::Tensor clipped_gradients(const torch::Tensor& weights, const std::vector<std::int64_t>& rows) const;
+  // [d] float64: their sum; however many records there are, memory stays small.
+  torch::Tensor clipped_sum(const torch::Tensor& weights, const std::vector<std::int64_t>& rows) const;
+  // [n] float64, unclamped.
+  torch::Tensor losses(const torch::Tensor& weights, const std::vector<std::int64_t>& rows) const;
+  // [n] float64 in [0, bound].
+  static torch::Tensor clamped(const torch::Tensor& losses, double bound);
+
+ private:
+  torch::Tensor features_of(const std::vector<std::int64_t>& rows) const;  // [n, p] float64
+  torch::Tensor labels_of(const std::vector<std::int64_t>& rows) const;    // [n]
+  // `weights` [n, d], one copy a record.
+  torch::Tensor losses_of_copies(const torch::Tensor& weights, const torch::Tensor& features,
+                                 const torch::Tensor& labels) const;
+  torch::Tensor between_layers(const torch::Tensor& values) const;
+  torch::Tensor clip(const torch::Tensor& gradients) const;
+
+  torch::Tensor features_;            // [N, p] float64
+  torch::Tensor labels_;              // [N]
+  std::vector<std::int64_t> widths_;  // features, hidden layers, classes
+  bool relu_ = false;
+  std::int64_t dimension_ = 0;
+  bool auto_s_ = true;
+  double constant_ = 0;
+};
+
+}  // namespace hyfreedp::training

@@ -1,0 +1,96 @@
+// A witness sees what was released, and changes nothing.
+#include "harness/training/witness.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/training/release.h"
+#include "tests/training/fixtures.h"
+
+namespace hyfreedp::training {
+namespace {
+
+class Recorder : public Witness {
+ public:
+  void gradient_released(const GradientSeen& seen) override {
+    flush();
+    EXPECT_EQ(seen.step, static_cast<std::int64_t>(hashes.size()));
+    EXPECT_EQ(seen.weights.numel(), seen.released.numel());
+    gradient_ = seen.released.clone();
+    pending_ = true;
+  }
+  void probe_released(const ProbeSeen& seen) override {
+    EXPECT_TRUE(pending_) << "a probe comes after its step's gradient";
+    EXPECT_EQ(seen.abscissas.size(), seen.released.size());
+    EXPECT_GT(seen.loss_bound, 0);
+    losses_.assign(seen.released.begin(), seen.released.end());
+    separate = seen.separate_batch;
+    ++probes;
+  }
+  void run_ended(const torch::Tensor& weights) override {
+    flush();
+    final_weights = weights.clone();
+  }
+
+  std::vector<std::string> hashes;
+  std::int64_t probes = 0;
+  bool separate = false;
+  torch::Tensor final_weights;
+
+ private:
+  void flush() {
+    if (pending_) hashes.push_back(release_hash(gradient_, losses_));
+    pending_ = false;
+    losses_.clear();
+  }
+
+  torch::Tensor gradient_;
+  std::vector<double> losses_;
+  bool pending_ = false;
+};
+
+trial::Journal journal_under(const trial::TrialConfig& config, const std::string& path, Witness* witness) {
+  auto journal = trial::JournalWriter::open(path, config, fingerprint(config.device)).value();
+  const auto dataset = data_of(config);
+  const auto end = train({.config = config,
+                          .dataset = dataset,
+                          .key = run_key(config, "").value(),
+                          .journal = *journal,
+                          .witness = witness});
+  EXPECT_TRUE(end) << end.error().message;
+  return trial::read_journal(path).value();
+}
+
+// The journal's hashes are over what optimizer and controller were handed, so equal hashes say that the witness was
+// shown the same numbers.
+TEST(Witness, SeesWhatTheJournalHashesAndChangesNothing) {
+  for (const auto& config : {small_config(), probing_config(false), probing_config(true), exact_config()}) {
+    const TemporaryFolder folder;
+    Recorder recorder;
+    const auto seen = journal_under(config, folder.file("a.jsonl"), &recorder);
+    const auto unseen = journal_under(config, folder.file("b.jsonl"), nullptr);
+    EXPECT_EQ(hashes_of(seen), hashes_of(unseen));
+    EXPECT_EQ(hashes_of(seen), recorder.hashes);
+    EXPECT_EQ(metric_of(seen, "test", "loss"), metric_of(unseen, "test", "loss"));
+    EXPECT_EQ(recorder.probes, config.privacy.probe ? 3 : 0);
+    EXPECT_EQ(recorder.separate, config.privacy.probe && config.privacy.probe->separate_batch);
+    EXPECT_TRUE(recorder.final_weights.defined());
+  }
+}
+
+TEST(RunKey, IsTheSeedsOrTheFiles) {
+  const TemporaryFolder folder;
+  auto config = small_config();
+  EXPECT_EQ(run_key(config, "").value(), seeded_key(config));
+  auto other = config;
+  other.repetition = 1;
+  EXPECT_NE(run_key(config, "").value(), run_key(other, "").value());
+
+  config.noise_seed.reset();
+  EXPECT_FALSE(run_key(config, ""));
+  const auto key = run_key(config, folder.file("a.key")).value();
+  EXPECT_EQ(run_key(config, folder.file("a.key")).value(), key);
+  EXPECT_NE(run_key(config, folder.file("b.key")).value(), key);
+}
+
+}  // namespace
+}  // namespace hyfreedp::training
