@@ -187,10 +187,11 @@ void print(const Calibration& found, bool as_json, std::ostream& out) {
 // Why a claim and its cost differ, in one line.
 std::string reading_of(const ProbeSplitRequest& request, const ProbeSplit& split) {
   if (!understated(request.mode)) return "the claim is what the executed events cost";
+  const bool covered = split.sound.epsilon <= split.claimed_epsilon;
   return fmt::format(
       "claims epsilon {:.4g}, as if every probe had a batch of its own; on the gradient's batch it costs "
-      "{:.4g}",
-      split.claimed_epsilon, split.sound.epsilon);
+      "{:.4g}{}",
+      split.claimed_epsilon, split.sound.epsilon, covered ? ", which the claim covers by luck" : "");
 }
 
 void print(const ProbeSplitRequest& request, const ProbeSplit& split, bool as_json, std::ostream& out) {

@@ -1,5 +1,6 @@
 #include "harness/cli/epsilon_boxes.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <utility>
@@ -20,12 +21,14 @@ constexpr int kRepetitions = 10;
 constexpr std::size_t kManyMechanisms = 50;  // beyond them a point takes long, and fewer are drawn
 constexpr int kFewPoints = 4;
 
-// Whole numbers, denser where epsilon bends.
-std::vector<double> steps_to(std::int64_t last) {
+// Whole multiples of `interval` up to the last, then `last`; denser where epsilon bends.
+std::vector<double> steps_to(std::int64_t last, std::int64_t interval = 1) {
   std::vector<double> steps;
   for (int i = 0; i <= kStepPoints; ++i) {
     const double part = static_cast<double>(i) / kStepPoints;
-    const double step = std::round(1 + static_cast<double>(last - 1) * part * part);
+    const auto whole = static_cast<double>(interval);
+    const double step = std::min(std::ceil((1 + static_cast<double>(last - 1) * part * part) / whole) * whole,
+                                 static_cast<double>(last));
     if (steps.empty() || step > steps.back()) steps.push_back(step);
   }
   return steps;
@@ -128,7 +131,8 @@ std::vector<EpsilonBox> split_boxes(const accounting::ProbeSplitRequest& request
   const auto of_gradients = "σ_g = " + short_number(split.sigma_g);
   EpsilonBox over_steps{.title = of_gradients + ", σ_l = " + short_number(split.sigma_l),
                         .x_label = "steps",
-                        .xs = steps_to(request.steps),
+                        // Between probes the curve has stairs that its points would hit or miss at random.
+                        .xs = steps_to(request.steps, request.interval),
                         .events_at =
                             [request, split](double x) {
                               auto shorter = request;
