@@ -37,7 +37,7 @@ class Gatherer {
     }
     double excess = surplus(p, q);
     // A cell above the group's loss makes up for what lies below it; the group is complete when they balance.
-    while (excess > lack_) {
+    while (excess > lack_ + kBalance * p) {
       if (lack_ > 0) {
         const double share = lack_ / excess;
         gathered_ += share * p;
@@ -54,19 +54,16 @@ class Gatherer {
     }
     gathered_ += p;
     gathered_q_ += q;
-    lack_ -= excess;
+    lack_ = std::max(0.0, lack_ - excess);
   }
 
   // The last group may lie below its lattice point: it is lowered to the next one that does not.
   void finish() {
     if (!started_ || gathered_ <= 0) return;
-    double place = static_cast<double>(at_);
-    if (lack_ > 0) {
-      place = std::floor((std::log(gathered_) - std::log(gathered_q_) - origin_) / step_ - 1e-9);
-      if (!std::isfinite(place)) return;
-    }
-    const auto index = static_cast<std::int64_t>(place) - first_;
-    if (index >= 0 && index < static_cast<std::int64_t>(loss_.mass.size())) {
+    if (lack_ <= 0) return close();
+    const double place = std::floor((std::log(gathered_) - std::log(gathered_q_) - origin_) / step_ - 1e-9);
+    const double index = place - static_cast<double>(first_);
+    if (index >= 0 && index < static_cast<double>(loss_.mass.size())) {
       loss_.mass[static_cast<std::size_t>(index)] += gathered_;
     }
   }
@@ -98,6 +95,8 @@ class Gatherer {
   }
 
   static constexpr std::size_t kLongest = std::size_t{1} << 26;
+  // A group this little above its lattice point, in relative terms, counts as complete: it is lowered by as much.
+  static constexpr double kBalance = 3e-14;
   double origin_;
   double step_;
   DiscreteLoss& loss_;
@@ -141,9 +140,7 @@ class SubsampledCells {
   double last_edge() const { return last_edge_; }
 
  private:
-  double edge(std::size_t i) const {
-    return sigma_ * (log_odds_ + lattice_.log_growth(i)) + 0.5 / sigma_;
-  }
+  double edge(std::size_t i) const { return sigma_ * (log_odds_ + lattice_.log_growth(i)) + 0.5 / sigma_; }
   void set(std::size_t i, double middle, double width, double zero, double one) {
     constexpr double kPeak = 0.3989422804014327;  // 1 / sqrt(2 pi)
     const double half_square = 0.5 * middle * middle;
@@ -272,7 +269,7 @@ void discrete_lower(const LossCells& cells, int coarsening, DiscreteLoss& loss) 
   };
   const auto down = [&](std::size_t i) { return cells.p[i] * (1 - doubt(i)); };
   const auto up = [&](std::size_t i) { return cells.q[i] * (1 + doubt(i)); };
-  const double origin = std::log(down(heaviest)) - std::log(up(heaviest));
+  const double origin = std::log(down(heaviest)) - std::log(up(heaviest)) - 1e-14;
   loss.first = origin;
   Gatherer gatherer(origin, loss.step, loss);
   for (std::size_t i = 0; i < cells.p.size(); ++i) {

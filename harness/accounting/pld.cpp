@@ -117,7 +117,8 @@ double Composition::invert() {
   const std::size_t size = window_.size;
   const double e = kFftError * (std::log2(static_cast<double>(size)) + 4);
   double norm = 0;
-  for (std::size_t k = 0; k <= size / 2; ++k) norm += std::sqrt(product_.re[k] * product_.re[k] + product_.im[k] * product_.im[k]);
+  for (std::size_t k = 0; k <= size / 2; ++k)
+    norm += std::sqrt(product_.re[k] * product_.re[k] + product_.im[k] * product_.im[k]);
   norm *= 2 / static_cast<double>(size);
   bench_.fft(size).inverse(product_, bench_.mass);
   return e * (2 * (uses_ + 1) * norm + weak_doubt_ + norm) * 2 + 1e-60 * uses_;

@@ -66,6 +66,35 @@ double added_variance(const Spread& spread, double step) {
 
 }  // namespace
 
+std::vector<Member> members_of(const SplitContent& content, Neighbouring neighbouring) {
+  std::vector<Member> members;
+  double full_batch = 0;
+  const double distance = neighbouring == Neighbouring::replace_one ? 2 : 1;
+  for (const auto& mechanism : content.mechanisms) {
+    if (mechanism.noise == Noise::gaussian && mechanism.sample_rate == 1) {
+      const double scaled = distance / mechanism.noise_multiplier;
+      full_batch += static_cast<double>(mechanism.count) * scaled * scaled;
+    } else {
+      members.push_back({LossPair(mechanism, neighbouring), static_cast<double>(mechanism.count)});
+    }
+  }
+  if (full_batch > 0) {
+    members.push_back(
+        {LossPair({Noise::gaussian, 1, 1 / std::sqrt(full_batch), 1}, Neighbouring::add_remove), 1});
+  }
+  return members;
+}
+
+void place_nodes(std::vector<Member>& members, double tail) {
+  for (auto& member : members) member.nodes = central_nodes(member.pair, std::min(tail, 1e-30), tail);
+}
+
+std::vector<Direction> directions_of(const std::vector<Member>& members) {
+  const bool both =
+      std::any_of(members.begin(), members.end(), [](const Member& m) { return !m.pair.symmetric(); });
+  return both ? std::vector{Direction::remove, Direction::add} : std::vector{Direction::remove};
+}
+
 TiltedLoss composed_tilt(const std::vector<Member>& members, Direction direction, double theta) {
   const bool add = direction == Direction::add;
   const double order = order_of(direction, theta);
@@ -88,16 +117,16 @@ Saddle find_saddle(const std::vector<Member>& members, Direction direction, cons
   for (int i = 0; i < 60; ++i) {
     const double theta = std::exp(at);
     saddle = saddle_at(members, direction, theta);
-    const double bend =
-        theta * saddle.tilt.variance + 1 / theta + theta / ((theta + 1) * (theta + 1));  // d eps / d log theta
-    double value = 0;  // grows with theta, zero at the target
+    const double bend = theta * saddle.tilt.variance + 1 / theta +
+                        theta / ((theta + 1) * (theta + 1));  // d eps / d log theta
+    double value = 0;                                         // grows with theta, zero at the target
     double slope = 0;
     if (question.delta) {
       value = std::log(*question.delta) - saddle.log_delta;
       slope = theta * bend;
     } else {
-      value = (saddle.epsilon - *question.epsilon) / std::max(*question.epsilon, 1e-2);
-      slope = bend / std::max(*question.epsilon, 1e-2);
+      value = (saddle.epsilon - *question.epsilon) * theta;
+      slope = bend * theta;
     }
     if (std::abs(value) < 1e-2 && std::abs(value) < 1e-2 * slope) break;
     (value < 0 ? low : high) = at;

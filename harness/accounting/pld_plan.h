@@ -21,7 +21,14 @@ struct Member {
   std::vector<LossNode> nodes = {};
 };
 
+// The mechanisms of one split; full-batch Gaussians are one Gaussian.
+std::vector<Member> members_of(const SplitContent& content, Neighbouring neighbouring);
+// Cuts the losses that P exceeds with less than `tail`, and places the nodes.
+void place_nodes(std::vector<Member>& members, double tail);
+
 enum class Direction { remove, add };
+// The directions that differ: one where every pair is symmetric.
+std::vector<Direction> directions_of(const std::vector<Member>& members);
 
 // Cumulant generating function of the composed loss and its derivatives, in one direction.
 TiltedLoss composed_tilt(const std::vector<Member>& members, Direction direction, double theta);

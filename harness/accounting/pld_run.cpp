@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/accounting/contour.h"
+
 namespace hyfreedp::accounting {
 namespace {
 
@@ -13,6 +15,9 @@ constexpr double kAim = 3e-5;          // predicted relative distance of the upp
 constexpr double kRelaxedAim = 1e-4;   // where the fine lattice would be longer than kFineSize
 constexpr double kFineSize = 1 << 14;  // lattice points
 constexpr double kStretch = 1.25;      // of the step, to fit a transform of half the length
+constexpr double kGuideBudget = 3e5;   // about 0.3 ms
+constexpr std::size_t kMostGuided = 16;
+constexpr double kPatientBudget = 3e7;  // where the first plan missed
 constexpr int kRefinements = 6;
 constexpr double kFinestEpsilon = 1e-7;  // smaller ones are not resolved finer in absolute terms
 constexpr int kLowerCoarsening = 2;      // the lower bound's lattice, over the upper's
@@ -21,6 +26,8 @@ struct Plan {
   Direction direction = Direction::remove;
   Saddle saddle = {};
   Extent extent = {};
+  bool decides = true;  // as far as can be told beforehand
+  bool guided = false;  // the saddle point lies at the answer, not at an estimate of it
 };
 
 // Both bounds of one direction while members are added.
@@ -33,25 +40,9 @@ struct Compositions {
 class PldRun {
  public:
   PldRun(const SplitContent& content, Neighbouring neighbouring, const Question& question)
-      : question_(question) {
-    double full_batch = 0;  // full-batch Gaussians are one Gaussian
-    const double distance = neighbouring == Neighbouring::replace_one ? 2 : 1;
-    for (const auto& mechanism : content.mechanisms) {
-      if (mechanism.noise == Noise::gaussian && mechanism.sample_rate == 1) {
-        const double scaled = distance / mechanism.noise_multiplier;
-        full_batch += static_cast<double>(mechanism.count) * scaled * scaled;
-      } else {
-        members_.push_back({LossPair(mechanism, neighbouring), static_cast<double>(mechanism.count)});
-      }
-    }
-    if (full_batch > 0) {
-      members_.push_back(
-          {LossPair({Noise::gaussian, 1, 1 / std::sqrt(full_batch), 1}, Neighbouring::add_remove), 1});
-    }
+      : question_(question), members_(members_of(content, neighbouring)) {
     for (const auto& member : members_) uses_ += member.count;
     place_nodes(question_.delta ? *question_.delta : 1e-30);
-    both_ =
-        std::any_of(members_.begin(), members_.end(), [](const Member& m) { return !m.pair.symmetric(); });
   }
 
   Bracket solve() {
@@ -68,8 +59,9 @@ class PldRun {
       if (width <= accepted || best.upper == 0) break;
       if (question_.delta && best.upper < kFinestEpsilon && width <= kPldWidth * kFinestEpsilon) break;
       if (step <= smallest_step() && !outside_) break;
-      if (outside_) {
+      if (outside_ || (i == 0 && width > 10 * accepted)) {
         margin_ *= 5;
+        guide_budget_ = kPatientBudget;
         make_plans();
         continue;
       }
@@ -82,30 +74,39 @@ class PldRun {
   // Cuts the far tails and places the nodes; `delta` is the target or a guess of the answer.
   void place_nodes(double delta) {
     tail_ = std::max(1e-290, delta * 5e-7 / uses_);
-    for (auto& member : members_) member.nodes = central_nodes(member.pair, std::min(tail_, 1e-30), tail_);
+    accounting::place_nodes(members_, tail_);
   }
 
   void make_plans() {
-    plans_.assign(1, Plan{});
-    if (both_) plans_.push_back({Direction::add});
+    plans_.clear();
+    for (const auto direction : directions_of(members_)) plans_.push_back({direction});
     find_saddles();
     if (question_.epsilon) {  // the tails can be cut better once delta is known roughly
       place_nodes(std::clamp(std::exp(log_delta_ - 1), 1e-200, 1.0));
       find_saddles();
     }
+    if (question_.delta) {
+      for (auto& plan : plans_) guide(plan);
+    }
     for (auto& plan : plans_) {
       const auto& saddle = plan.saddle;
-      const double slack =
-          question_.delta ? 0.03 * std::abs(saddle.epsilon) + 2 / saddle.theta : 0.5 / saddle.theta;
+      double slack = 0.5 / saddle.theta;
+      if (question_.delta && !plan.guided) slack = 0.03 * std::abs(saddle.epsilon) + 2 / saddle.theta;
+      if (plan.guided) slack = 0.1 / saddle.theta;
       const double low = (question_.delta ? saddle.epsilon : *question_.epsilon) - margin_ * slack;
       // What may fold in moves epsilon by a part of the aim.
-      const double folded =
-          question_.delta
-              ? std::clamp(0.1 * kAim * saddle.theta * std::abs(saddle.epsilon), 1e-9, 1e-4)
-              : 5e-6;
-      plan.extent = extent_for(members_, plan.direction, saddle, log_delta_ + std::log(folded), low,
-                               std::log(1e6 / (uses_ + 1)));
+      const double folded = question_.delta
+                                ? std::clamp(0.1 * kAim * saddle.theta * std::abs(saddle.epsilon), 1e-9, 1e-4)
+                                : 5e-6;
+      // Away from the saddle point rounding, about 3e-14 a use, is amplified: up to what may fold in.
+      const double most_loss = std::max(0.0, std::log(folded / (3e-14 * (uses_ + 1))));
+      plan.extent =
+          extent_for(members_, plan.direction, saddle, log_delta_ + std::log(folded), low, most_loss);
     }
+    Bracket guess;
+    guess.lower =
+        question_.delta ? 0.98 * plans_.front().saddle.epsilon : 0.5 * std::exp(std::min(log_delta_, 0.0));
+    for (std::size_t i = 1; i < plans_.size(); ++i) plans_[i].decides = !is_dominated(plans_[i], guess);
   }
 
   void find_saddles() {
@@ -119,9 +120,27 @@ class PldRun {
     });
   }
 
+  // Moves the saddle point to the epsilon that inverting the moment generating function gives, where that is cheap.
+  void guide(Plan& plan) {
+    if (members_.size() > kMostGuided) return;
+    if (uncut_.empty()) {
+      uncut_ = members_;
+      accounting::place_nodes(uncut_, kContourTail);
+    }
+    const auto epsilon = contour_value(uncut_, plan.direction, question_, guide_budget_);
+    if (!epsilon) return;
+    const Saddle moved = find_saddle(members_, plan.direction, {{}, *epsilon});
+    if (std::abs(moved.epsilon - *epsilon) > 0.05 / moved.theta) return;
+    plan.saddle = moved;
+    plan.saddle.epsilon = *epsilon;
+    plan.guided = true;
+  }
+
   double longest() const {
     double length = 0;
-    for (const auto& plan : plans_) length = std::max(length, plan.extent.length);
+    for (const auto& plan : plans_) {
+      if (plan.decides) length = std::max(length, plan.extent.length);
+    }
     return length;
   }
   double smallest_step() const { return longest() / (double(kLargestSize) - 8); }
@@ -133,13 +152,14 @@ class PldRun {
     for (const auto& plan : plans_) largest = std::max(largest, plan.saddle.epsilon);
     double step = kInfinity;
     for (const auto& plan : plans_) {
+      if (!plan.decides) continue;
       const double theta = plan.saddle.theta;
       double rise = 0;
       if (question_.delta) {
         rise =
             theta * std::max(aim * std::max(largest, kFinestEpsilon), 0.2 * (largest - plan.saddle.epsilon));
       } else {
-        rise = std::max(std::min(aim * 3, 1e-4), std::min(1.0, 0.2 * (log_delta_ - plan.saddle.log_delta)));
+        rise = std::max(aim, std::min(1.0, 0.2 * (log_delta_ - plan.saddle.log_delta)));
       }
       step = std::min(step, step_for(members_, plan.direction, theta, rise));
     }
@@ -159,22 +179,20 @@ class PldRun {
     return std::max(step, smallest_step());
   }
 
-  // Composes in both directions; the one that does not seem to decide only where a Renyi bound does not show that it
-  // certainly decides nothing.
+  // Composes in both directions; one that does not seem to decide only where a Renyi bound does not show, in the end, that
+  // it certainly decides nothing.
   Bracket compose(double step) {
     Bracket bracket;
     outside_ = false;
-    const Plan& first = plans_.front();
-    std::vector<const Plan*> now = {&first};
-    std::vector<const Plan*> later;
-    Bracket guess;
-    guess.lower = question_.delta ? 0.98 * first.saddle.epsilon : 0.5 * std::exp(log_delta_);
-    for (std::size_t i = 1; i < plans_.size(); ++i) {
-      (is_dominated(plans_[i], guess) ? later : now).push_back(&plans_[i]);
+    std::vector<const Plan*> deciding;
+    for (const auto& plan : plans_) {
+      if (plan.decides) deciding.push_back(&plan);
     }
-    compose(step, now, bracket);
-    for (const Plan* plan : later) {
-      if (!is_dominated(*plan, bracket)) compose(step, {plan}, bracket);
+    compose(step, deciding, bracket);
+    for (auto& plan : plans_) {
+      if (plan.decides || is_dominated(plan, bracket)) continue;
+      compose(step, {&plan}, bracket);
+      plan.decides = true;
     }
     return bracket;
   }
@@ -209,8 +227,8 @@ class PldRun {
     if (question_.delta) {
       const double epsilon = above.epsilon(*question_.delta);
       // At either end of the window the answer is a bound, but a better one lies outside.
-      const bool at_end = !std::isfinite(epsilon) || (epsilon > 0 && epsilon <= compositions.plan->extent.low +
-                                                                                     2 * above.step());
+      const bool at_end = !std::isfinite(epsilon) ||
+                          (epsilon > 0 && epsilon <= compositions.plan->extent.low + 2 * above.step());
       if (epsilon > bracket.upper) outside_ = at_end;
       bracket.upper = std::max(bracket.upper, epsilon);
       bracket.lower = std::max(bracket.lower, below.epsilon(*question_.delta));
@@ -238,12 +256,13 @@ class PldRun {
 
   Question question_;
   std::vector<Member> members_;
+  std::vector<Member> uncut_;  // with nodes for the contour
   std::vector<Plan> plans_;
-  bool both_ = false;
   double tail_ = 0;
   double uses_ = 0;
   double log_delta_ = 0;
   double margin_ = 1;
+  double guide_budget_ = kGuideBudget;
   bool outside_ = false;
   Workbench bench_;
   LossCells cells_;
