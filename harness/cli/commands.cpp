@@ -6,6 +6,7 @@
 
 #include "harness/base/text.h"
 #include "harness/base/version.h"
+#include "harness/cli/audit_command.h"
 #include "harness/cli/calibrate_command.h"
 #include "harness/cli/epsilon_command.h"
 #include "harness/cli/export_command.h"
@@ -46,6 +47,8 @@ const std::vector<Command>& commands() {
        epsilon_command},
       {"calibrate", "the noise that meets an epsilon",
        "hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5", calibrate_command},
+      {"audit", "tries to refute the claimed epsilon on the real training path",
+       "hyfreedp audit --hyfreedp paper --epsilon 8", audit_command},
       {"list", "methods, optimizers, controllers, models, datasets and specs, with their options",
        "hyfreedp list methods", list_command},
   };

@@ -1,0 +1,186 @@
+#include "harness/cli/audit_command.h"
+
+#include <boost/process/args.hpp>
+#include <boost/process/child.hpp>
+#include <boost/process/env.hpp>
+#include <boost/process/environment.hpp>
+#include <boost/process/io.hpp>
+#include <boost/process/pipe.hpp>
+#include <csignal>
+#include <fmt/format.h>
+#include <sstream>
+#include <thread>
+
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+#include "harness/cli/audit_request.h"
+#include "harness/runner/local_executor.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace process = boost::process;
+
+constexpr std::size_t kTextWidth = 96;
+constexpr std::size_t kIndent = 21;
+
+struct Answer {
+  json::object object;
+  audit::Report report;
+};
+
+// Breaks `text` between words; continuation lines begin with `indent` spaces.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  std::istringstream words(text);
+  std::string lines;
+  std::string line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kTextWidth) {
+      lines += line + "\n" + std::string(indent, ' ');
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + line;
+}
+
+std::string shown(const json::value& value) {
+  if (value.is_string()) return std::string(value.get_string());
+  if (value.is_double()) return short_number(value.get_double(), 6);
+  return canonical_json(value);
+}
+
+// A worker that ends early must not end this program by the signal of a broken pipe.
+class BrokenPipesIgnored {
+ public:
+  BrokenPipesIgnored() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+  ~BrokenPipesIgnored() { std::signal(SIGPIPE, before_); }
+  BrokenPipesIgnored(const BrokenPipesIgnored&) = delete;
+  BrokenPipesIgnored& operator=(const BrokenPipesIgnored&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+struct Said {
+  std::string out;         // all of standard output
+  std::string last_words;  // last line of standard error
+  int code = 0;
+};
+
+// Runs the worker to its end; its standard error is shown as it comes.
+Result<Said> ask_worker(const std::string& path, const std::string& request, std::ostream& err) {
+  const BrokenPipesIgnored ignored;
+  process::environment variables = boost::this_process::environment();
+  for (const auto& [name, value] : runner::worker_environment()) variables[name] = value;
+  process::opstream input;
+  process::ipstream output;
+  process::ipstream errors;
+  std::error_code failure;
+  process::child worker(path, process::args = std::vector<std::string>{"--audit"}, variables,
+                        process::std_in<input, process::std_out> output, process::std_err > errors, failure);
+  if (failure) return error(path + ": the worker cannot be started (" + failure.message() + ").");
+  Said said;
+  std::thread listener([&] {
+    for (std::string line; std::getline(errors, line);) {
+      err << line << std::endl;
+      if (!line.empty()) said.last_words = line;
+    }
+  });
+  input << request << std::endl;
+  input.close();
+  input.pipe().close();
+  std::ostringstream all;
+  all << output.rdbuf();
+  said.out = all.str();
+  listener.join();
+  worker.wait(failure);
+  said.code = worker.exit_code();
+  return said;
+}
+
+Result<Answer> read_answer(const std::string& path, const Said& said) {
+  if (said.code != 0) {
+    return error(fmt::format(
+        "The worker at {} left with exit status {} and no report{}", path, said.code,
+        said.last_words.empty() ? "; build the target hyfreedp-worker again if it is older than this program."
+                                : ": " + said.last_words));
+  }
+  const auto value = parse_json(said.out, "The worker's answer");
+  if (!value || !value->is_object() || !value->get_object().contains("report")) {
+    return error("The worker at " + path +
+                 " answers no audit; build the target hyfreedp-worker again, so that it is of this program's "
+                 "version.");
+  }
+  auto report = audit::report_from_json(value->get_object().at("report"), "The worker's report");
+  if (!report) return report.error();
+  return Answer{value->get_object(), std::move(*report)};
+}
+
+Result<Answer> audit_by_worker(const AuditAsked& asked, std::ostream& err) {
+  const auto path = runner::find_worker();
+  if (!path) return path.error();
+  const auto said = ask_worker(*path, canonical_json(asked.request), err);
+  if (!said) return said.error();
+  return read_answer(*path, *said);
+}
+
+Result<int> audit(const boost::program_options::variables_map& given, std::ostream& out, std::ostream& err) {
+  const auto asked = audit_asked(given);
+  if (!asked) return asked.error();
+  const auto answer = audit_by_worker(*asked, err);
+  if (!answer) return answer.error();
+  if (!asked->report.empty()) {
+    if (auto written = write_file_atomically(asked->report, pretty_json(answer->object)); !written) {
+      return written.error();
+    }
+  }
+  if (asked->json) {
+    out << pretty_json(answer->object);
+  } else {
+    const auto* setting = answer->object.if_contains("setting");
+    print_audit(answer->report,
+                setting != nullptr && setting->is_object() ? setting->get_object() : json::object(),
+                double_or(answer->object, "seconds", 0), out);
+  }
+  return answer->report.refuted() ? 1 : 0;
+}
+
+}  // namespace
+
+void print_audit(const audit::Report& report, const json::object& setting, double seconds,
+                 std::ostream& out) {
+  out << fmt::format("claim     epsilon {:.6g} at delta {:.4g} ({})\n", report.claim.epsilon,
+                     report.claim.delta, report.claim.by);
+  for (const auto& member : setting) {
+    out << fmt::format("{:<9} {}\n", std::string_view(member.key()), shown(member.value()));
+  }
+  if (report.confidence > 0) {
+    out << fmt::format("audited   epsilon >= {:.4g} with confidence {:.6g}\n", report.audited_epsilon,
+                       report.confidence);
+  } else {
+    out << "audited   no canaries, no lower bound\n";
+  }
+  out << '\n';
+  std::size_t refuted = 0;
+  for (const auto& finding : report.findings) {
+    if (finding.refuted) ++refuted;
+    out << fmt::format("{:<9} {:<8} {}\n", finding.group, finding.refuted ? "REFUTED" : "ok",
+                       wrapped(finding.name + ": " + finding.text, kIndent - 2));
+  }
+  out << fmt::format("\nverdict   {}\n", refuted > 0 ? "REFUTED" : "accepted");
+  out << fmt::format(
+      "          {} of {} findings refute; a correct mechanism is refuted with probability at most {:g}; "
+      "{}\n",
+      refuted, report.findings.size(), report.false_alarm, human_duration(seconds));
+}
+
+int audit_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  const CommandLine line = audit_command_line();
+  boost::program_options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  const auto done = audit(given, out, err);
+  return done ? *done : refused(line.command, done.error(), err);
+}
+
+}  // namespace hyfreedp::cli
