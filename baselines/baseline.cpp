@@ -5,6 +5,7 @@
 
 #include "harness/base/text.h"
 #include "harness/random/stream.h"
+#include "harness/trial/event_tally.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -38,13 +39,14 @@ Result<Value> value_in(const Table& table, const std::string& name, const std::s
   return error(where + ": unknown '" + name + "'; one of " + join(names, ", "));
 }
 
-// A selection's base runs in parallel on the splits it reads, so it is priced on each split by itself: the
-// guarantee is the largest over splits (event.h).
-std::vector<accounting::Event> selection_by_split(const accounting::Selection& selection,
-                                                  const std::vector<accounting::Event>& base) {
+}  // namespace
+
+std::vector<accounting::Event> selection_by_split(const accounting::Selection& selection) {
+  auto empty = selection;
+  empty.base.clear();
   std::map<std::string, accounting::Selection> by_split;
-  for (const auto& event : base) {
-    auto& mine = by_split.try_emplace(event.split, selection).first->second;
+  for (const auto& event : selection.base) {
+    auto& mine = by_split.try_emplace(event.split, empty).first->second;
     mine.base.push_back(event);
     mine.base.back().split.clear();
   }
@@ -53,14 +55,14 @@ std::vector<accounting::Event> selection_by_split(const accounting::Selection& s
   return events;
 }
 
-}  // namespace
-
 json::object Composition::to_json() const {
   json::object object{{"rule", name_in(kRules, rule)}, {"trials", json::value_from(trials)}};
-  if (rule == Rule::selection && !trials.empty()) {
-    object["selection"] = json::object{{"distribution", name_in(kDistributions, selection.distribution)},
-                                       {"eta", selection.eta},
-                                       {"mean", selection.mean}};
+  if (rule == Rule::selection && (!trials.empty() || !selection.base.empty())) {
+    json::object inner{{"distribution", name_in(kDistributions, selection.distribution)},
+                       {"eta", selection.eta},
+                       {"mean", selection.mean}};
+    if (trials.empty()) inner["base"] = accounting::events_to_json({.events = selection.base});
+    object["selection"] = std::move(inner);
   }
   return object;
 }
@@ -93,22 +95,39 @@ Result<Composition> Composition::from_json(const json::object& object, const std
   const auto distribution = value_in<Distribution>(kDistributions, *name, inner + ".distribution");
   if (!distribution) return distribution.error();
   composition.selection = {.distribution = *distribution, .eta = *eta, .mean = *mean, .base = {}};
+  if (const auto* base = selection->get_object().if_contains("base")) {
+    auto events = accounting::events_from_json(*base, inner + ".base");
+    if (!events) return events.error();
+    composition.selection.base = std::move(events->events);
+  }
   return composition;
 }
 
 Result<accounting::Events> compose(
     const Composition& composition,
-    const std::function<Result<std::vector<accounting::Event>>(const std::string& id)>& executed) {
+    const std::function<Result<std::vector<accounting::Event>>(const std::string& id)>& executed,
+    std::span<const std::string> runs) {
   accounting::Events events;
   if (composition.rule == Composition::Rule::none) return events;
   if (composition.trials.empty()) return error("a composition with a cost must list at least one trial");
+  if (composition.rule == Composition::Rule::selection) {
+    trial::EventTally dearest;
+    const std::span<const std::string> listed = composition.trials;
+    for (const auto& ids : {listed, runs}) {
+      for (const auto& id : ids) {
+        const auto of_run = executed(id);
+        if (!of_run) return of_run.error();
+        dearest.raise_to(trial::EventTally(*of_run));
+      }
+    }
+    auto selection = composition.selection;
+    selection.base = dearest.events();
+    events.events = selection_by_split(selection);
+    return events;
+  }
   for (const auto& id : composition.trials) {
     auto of_trial = executed(id);
     if (!of_trial) return of_trial.error();
-    if (composition.rule == Composition::Rule::selection) {
-      events.events = selection_by_split(composition.selection, *of_trial);
-      return events;
-    }
     events.events.insert(events.events.end(), of_trial->begin(), of_trial->end());
     if (composition.rule == Composition::Rule::trial) return events;
   }

@@ -78,16 +78,24 @@ struct Composition {
   Rule rule = Rule::trial;
   std::vector<std::string> trials;  // ids
   accounting::Selection selection;  // rule selection: distribution, eta, mean (base is filled from events)
-  // Rule selection over no trial: of a selection that was lost before its conclusion. It has no cost to compose.
+  // Rule selection over no trial: of a selection that is open or was lost before its conclusion. It has no executed cost to
+  // compose yet; selection.base is what its runs are to execute, where the method says so (Baseline::selection).
 
   json::object to_json() const;
   static Result<Composition> from_json(const json::object& object, const std::string& where);
 };
 
-// The events of a composition, given each trial's executed events.
+// The events of a composition, given each trial's executed events. Rule selection: `runs` are all the runs that the
+// selection made, where the caller knows them; the base is the dearest of them (trial::EventTally::raise_to), since a run
+// that was begun anew on another machine executed more than the one that is reported. Otherwise unused.
 Result<accounting::Events> compose(
     const Composition& composition,
-    const std::function<Result<std::vector<accounting::Event>>(const std::string& id)>& executed);
+    const std::function<Result<std::vector<accounting::Event>>(const std::string& id)>& executed,
+    std::span<const std::string> runs = {});
+
+// A selection's events, base included, priced on each split that the base reads: its runs touch disjoint splits in
+// parallel, and the guarantee is the largest over splits (event.h).
+std::vector<accounting::Event> selection_by_split(const accounting::Selection& selection);
 
 enum class Label { end_to_end, oracle, simulated, non_private };
 std::string to_string(Label label);  // "end-to-end DP", "oracle", "simulated", "non-private"
@@ -119,6 +127,10 @@ struct Baseline {
   Label label = Label::end_to_end;
   bool has_non_private_arm = true;  // meaningful at epsilon = infinity
   bool confidential_runs = false;   // private selection: how many runs, and the losing ones, are not released
+  // With confidential_runs: what the cell's selection will cost, base included, known before anything runs; an error
+  // where the cell is infeasible. The runner records it when the study opens, so that what is not concluded yet, or never
+  // will be, is priced as a selection too: pricing its runs one by one would tell how many there were.
+  std::function<Result<accounting::Selection>(const Cell&)> selection = {};
   std::vector<OptionSpec> options;
   std::function<Result<std::vector<trial::TrialConfig>>(const Cell&, std::span<const FinishedTrial>)> next;
   std::function<Result<Conclusion>(const Cell&, std::span<const FinishedTrial>)> conclude;

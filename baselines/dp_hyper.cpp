@@ -32,14 +32,18 @@ Composition selection_over(const Search& search, std::vector<std::string> trials
           .selection = selection_of(search.distribution, search.mean)};
 }
 
-// The events of the whole selection over runs of `gradients` and a score.
+// The selection over runs of `gradients` and a score.
+accounting::Selection intended_selection(const Search& search, std::vector<accounting::Event> gradients) {
+  auto selection = selection_of(search.distribution, search.mean);
+  selection.base = std::move(gradients);
+  selection.base.push_back(
+      accounting::batch(1, {{.noise_multiplier = search.score_noise, .purpose = "score"}}, 1));
+  selection.base.back().split = kValidation;
+  return selection;
+}
+
 accounting::Events intended_events(const Search& search, std::vector<accounting::Event> gradients) {
-  auto base = std::move(gradients);
-  base.push_back(accounting::batch(1, {{.noise_multiplier = search.score_noise, .purpose = "score"}}, 1));
-  base.back().split = kValidation;
-  return compose(selection_over(search, {"run"}),
-                 [&](const std::string&) -> Result<std::vector<accounting::Event>> { return base; })
-      .value();
+  return {.events = selection_by_split(intended_selection(search, std::move(gradients)))};
 }
 
 // No gradient noise helps where the scores alone exceed the target.
@@ -68,6 +72,16 @@ Result<double> noise(const Cell& cell, const Search& search) {
     if (!calibration) return calibration.error();
     return calibration->noise_multiplier;
   });
+}
+
+Result<accounting::Selection> selection(const Cell& cell) {
+  const auto search = search_of(cell);
+  if (search.grid.empty()) return error("The grid has no learning rate.");
+  const auto sigma = noise(cell, search);
+  if (!sigma) return sigma.error();
+  auto plan = cell.base.privacy;
+  plan.gradient_noise = *sigma;
+  return intended_selection(search, plan.events(0, cell.base.steps));
 }
 
 // The winner's repetition is public (it is in its config and its id), so it must not tell how many runs there were:
@@ -131,6 +145,7 @@ Baseline dp_hyper() {
           .summary = "Random search by private selection: the search is charged.",
           .has_non_private_arm = false,
           .confidential_runs = true,
+          .selection = selection,
           .options = {choice_option("runs", {"geometric", "logarithmic", "poisson"},
                                     "distribution of their number"),
                       real_option("mean_runs", 4, 1.001, 1e4, "mean number of runs"),

@@ -88,8 +88,21 @@ CREATE TABLE study_trials (
 CREATE INDEX studies_of_trial ON study_trials (trial);
 )sql";
 
+// What a row that --fresh or --replace took out of the tables had cost: its trials stay, and without it nobody could
+// say by which rule they compose.
+constexpr const char* kVersion2 = R"sql(
+CREATE TABLE retired_studies (
+  number      INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL,
+  spec        TEXT NOT NULL,
+  method      TEXT NOT NULL,
+  composition TEXT NOT NULL,
+  trials      TEXT NOT NULL
+) STRICT;
+)sql";
+
 // Entry i brings version i to version i + 1.
-constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1};
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2};
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);

@@ -48,6 +48,11 @@ bool is_final(const TrialRecord& trial) {
 
 bool is_final(const StudyRecord& study) { return study.state == StudyState::concluded; }
 
+bool is_answered(const StudyRecord& study) {
+  return study.state == StudyState::concluded ||
+         (study.state == StudyState::failed && !may_be_tried_again(study.failure_kind));
+}
+
 bool same_outcome(const TrialRecord& a, const TrialRecord& b) {
   const auto outcome = [](TrialRecord record) {
     record.seconds = 0;

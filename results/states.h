@@ -29,6 +29,10 @@ bool may_be_tried_again(const std::string& failure_kind);
 bool is_final(const TrialRecord& trial);
 bool is_final(const StudyRecord& study);
 
+// It has its row: a value, or the method's own reason for having none. Asking again could only repeat the answer, or,
+// where draws are hidden, make a second release.
+bool is_answered(const StudyRecord& study);
+
 // Equal in all that may not change: everything but seconds.
 bool same_outcome(const TrialRecord& a, const TrialRecord& b);
 bool same_outcome(const StudyRecord& a, const StudyRecord& b);

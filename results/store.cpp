@@ -303,6 +303,21 @@ struct Store::State {
     }
   }
 
+  Result<void> retire_studies(const std::string& spec) {
+    const auto leaving = studies("spec", spec);
+    if (!leaving) return leaving.error();
+    SQLite::Statement insert(database,
+                             "INSERT INTO retired_studies (id, spec, method, composition, trials) VALUES (?, "
+                             "?, ?, ?, ?)");
+    for (const auto& study : *leaving) {
+      Row(insert) << study.id << study.spec << study.method << canonical_json(study.composition)
+                  << canonical_json(to_json(study.trials));
+      insert.exec();
+      insert.reset();
+    }
+    return {};
+  }
+
   void write_study(const StudyRecord& study) {
     SQLite::Statement upsert(database, fmt::format("INSERT OR REPLACE INTO studies ({}) VALUES (?, ?, ?, ?, "
                                                    "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
@@ -377,6 +392,7 @@ Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
           "'. Use --out DIR, give the spec another name, or --replace to discard the old rows of that name.");
     }
     if (*existing) {
+      if (auto retired = state_->retire_studies(spec.name); !retired) return retired.error();
       SQLite::Statement remove(database, "DELETE FROM specs WHERE name = ?");  // its studies go with it
       remove.bind(1, spec.name);
       remove.exec();
@@ -471,6 +487,41 @@ Result<std::vector<std::string>> Store::trial_ids(const std::string& spec) const
     select.bind(1, spec);
     while (select.executeStep()) ids.push_back(select.getColumn(0).getString());
     return ids;
+  });
+}
+
+Result<std::vector<TrialRecord>> Store::trials() const {
+  return state_->guarded([&]() -> Result<std::vector<TrialRecord>> {
+    std::vector<TrialRecord> found;
+    SQLite::Statement select(state_->database,
+                             fmt::format("SELECT {} FROM trials ORDER BY number", kTrialColumns));
+    while (select.executeStep()) {
+      auto trial = read_trial(select);
+      if (!trial) return in_context(state_->path, trial.error());
+      found.push_back(std::move(*trial));
+    }
+    return found;
+  });
+}
+
+Result<std::vector<RetiredStudy>> Store::retired_studies() const {
+  return state_->guarded([&]() -> Result<std::vector<RetiredStudy>> {
+    std::vector<RetiredStudy> found;
+    SQLite::Statement select(
+        state_->database,
+        "SELECT id, spec, method, composition, trials FROM retired_studies ORDER BY number");
+    while (select.executeStep()) {
+      Columns columns(select, state_->path);
+      RetiredStudy study;
+      study.id = columns.text();
+      study.spec = columns.text();
+      study.method = columns.text();
+      study.composition = columns.object();
+      study.trials = columns.take(texts_from(columns.parsed(), "trials"));
+      if (auto outcome = columns.outcome(); !outcome) return outcome.error();
+      found.push_back(std::move(study));
+    }
+    return found;
   });
 }
 

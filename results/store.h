@@ -23,7 +23,7 @@
 
 namespace hyfreedp::results {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 struct SpecRecord {
   std::string name;  // "quick"
@@ -75,6 +75,15 @@ struct StudyRecord {
   double seconds = 0;               // of all its trials
 };
 
+// What is kept of a study whose spec was replaced or released anew: how its trials compose.
+struct RetiredStudy {
+  std::string id;
+  std::string spec;
+  std::string method;
+  json::object composition;
+  std::vector<std::string> trials;
+};
+
 class Store {
  public:
   enum class Mode { read_only, read_write };
@@ -82,7 +91,7 @@ class Store {
   static Result<std::unique_ptr<Store>> in_memory();
   ~Store();
 
-  // Writing. A spec of the same name but another hash is an error unless `replace`.
+  // Writing. A spec of the same name but another hash is an error unless `replace`, which retires its studies.
   Result<void> put_spec(const SpecRecord& spec, bool replace = false);
   // Inserts or updates a trial that is not finished yet, with its step scalars and metrics (replacing earlier
   // ones).
@@ -95,6 +104,9 @@ class Store {
   Result<std::optional<SpecRecord>> spec(const std::string& name) const;
   Result<std::optional<TrialRecord>> trial(const std::string& id) const;
   Result<std::vector<std::string>> trial_ids(const std::string& spec) const;
+  // Every trial of the database, in the order first written: also those that no study lists.
+  Result<std::vector<TrialRecord>> trials() const;
+  Result<std::vector<RetiredStudy>> retired_studies() const;
   Result<std::vector<StudyRecord>> studies(const std::string& spec) const;
   Result<std::optional<StudyRecord>> study(const std::string& id) const;
   // released and test metrics; confidential ones only when asked for.

@@ -11,6 +11,7 @@
 #include "harness/cli/epsilon_command.h"
 #include "harness/cli/export_command.h"
 #include "harness/cli/list_command.h"
+#include "harness/cli/odometer_command.h"
 #include "harness/cli/plot_command.h"
 #include "harness/cli/report_command.h"
 #include "harness/cli/run_command.h"
@@ -41,6 +42,8 @@ const std::vector<Command>& commands() {
       {"table", "prints a finished or running spec's table again", "hyfreedp table quick", table_command},
       {"plot", "draws its plots again", "hyfreedp plot quick", plot_command},
       {"report", "writes its HTML report again", "hyfreedp report quick", report_command},
+      {"odometer", "what everything ever run there has released about each dataset",
+       "hyfreedp odometer --out out", odometer_command},
       {"export", "events of a trial, rows of a spec, as JSON", "hyfreedp export rows quick", export_command},
       {"epsilon", "what given steps cost, or what a stored row really spent",
        "hyfreedp epsilon --sample-rate 0.02 --noise-multiplier 1.6 --steps 250 --delta 1e-5",

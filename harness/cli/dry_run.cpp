@@ -28,7 +28,7 @@ struct Group {
 };
 
 // How many runs a private selection makes is confidential, also where it is known beforehand.
-bool hides_count(const Group& group) { return group.first->baseline->name == "dp-hyper"; }
+bool hides_count(const Group& group) { return group.first->baseline->confidential_runs; }
 
 void panel_heading(const json::object& panel, std::ostream& out) {
   out << fmt::format("\n{}: {}\n", text(panel, "id"), text(panel, "title"));

@@ -81,8 +81,8 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
   }
   auto composition = baselines::Composition::from_json(record.composition, "study " + id);
   if (!composition) return composition.error();
-  auto events =
-      baselines::compose(*composition, [&](const std::string& trial) { return executed_by(store, trial); });
+  auto events = baselines::compose(
+      *composition, [&](const std::string& trial) { return executed_by(store, trial); }, record.trials);
   if (!events) return events.error();
   auto derived = derive(*events, record.delta);
   if (!derived) return derived.error();

@@ -1,5 +1,6 @@
 #include "harness/cli/run_command.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
@@ -8,9 +9,10 @@
 
 #include "datasets/facts.h"
 #include "harness/base/text.h"
+#include "harness/cli/command_line.h"
 #include "harness/cli/dry_run.h"
 #include "harness/cli/outputs.h"
-#include "harness/cli/command_line.h"
+#include "harness/runner/budget.h"
 #include "harness/runner/coordinator.h"
 #include "harness/runner/local_executor.h"
 #include "harness/runner/release.h"
@@ -29,7 +31,7 @@ constexpr const char* kUsage =
     "Example: hyfreedp run experiments/smoke.yaml --out out\n"
     "Exit code: 0 all rows are there (a method's own failure is a row), 1 some run was lost or broke, 2 bad "
     "input,\n"
-    "130 stopped.\n\n";
+    "or --cap leaves no room, 130 stopped.\n\n";
 
 constexpr int kMostWorkers = 256;
 
@@ -38,6 +40,8 @@ struct Request {
   std::string out;
   std::string device;
   int workers = 2;
+  std::optional<runner::Cap> cap;
+  std::optional<double> cap_delta;
   bool dry_run = false;
   bool fresh = false;
   bool replace = false;
@@ -60,8 +64,28 @@ CommandLine command_line(Request& request) {
       "a new release of a finished spec without noise_seed: new keys, new noise, spent anew");
   add("replace", options::bool_switch(&request.replace),
       "discard the rows of another spec of the same name in DIR");
+  add("cap", options::value<std::string>()->value_name("E"),
+      "start nothing that may take a dataset's odometer (hyfreedp odometer) beyond this epsilon");
+  add("cap-delta", options::value<std::string>()->value_name("D"),
+      "the delta of --cap; default: N^-1.1 of each dataset's training split");
   add("quiet", options::bool_switch(&request.quiet), "no progress lines; the table is still printed");
   return line;
+}
+
+Result<void> read_cap(const options::variables_map& given, Request& request) {
+  if (given.count("cap-delta") > 0) {
+    const auto delta = number_given(given, "cap-delta");
+    if (!delta) return delta.error();
+    if (!(*delta > 0 && *delta < 1)) return error("--cap-delta must lie in (0, 1)");
+    request.cap_delta = *delta;
+  }
+  if (given.count("cap") == 0) return {};
+  const auto epsilon = number_given(given, "cap");
+  if (!epsilon) return epsilon.error();
+  if (!(*epsilon >= 0) || !std::isfinite(*epsilon))
+    return error("--cap must be a finite epsilon of at least 0");
+  request.cap = runner::Cap{*epsilon, request.cap_delta};
+  return {};
 }
 
 // The exit code where there is nothing left to do.
@@ -70,6 +94,7 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
   options::variables_map given;
   if (const auto code = read_command_line(command_line(request), arguments, given, out, err)) return code;
   if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
+  if (const auto read = read_cap(given, request); !read) return refused("run", read.error(), err);
   std::string problem;
   if (request.spec.empty()) problem = "name a spec, for example experiments/quick.yaml";
   if (request.workers < 1 || request.workers > kMostWorkers) {
@@ -139,10 +164,58 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
   print_failures(report, out);
   out << fmt::format("\n{} cells, {} of them known before; {}.\n", report.cells, report.known_before,
                      human_duration(seconds));
+  if (report.refused) {
+    err << "hyfreedp run: stopped short of the rest. " << *report.refused << '\n';
+    return 2;
+  }
   if (report.known_before == report.cells && !runner::has_seeded_noise(spec)) {
     out << "Everything was finished already. --fresh makes a new release, which spends its epsilon again.\n";
   }
   return report.failed_unexpectedly() ? 1 : 0;
+}
+
+Result<runner::Budget> reserved_budget(const results::Store& store, const runner::OutFolder& folder,
+                                       runner::Spec& spec, const Request& request) {
+  if (auto settled = runner::settle_release(store, spec, request.fresh, request.replace); !settled) {
+    return settled.error();
+  }
+  const auto studies = runner::plan_release(spec);
+  if (!studies) return studies.error();
+  auto budget = runner::Budget::open(store, folder, request.cap);
+  if (!budget) return budget.error();
+  if (auto reserved = budget->reserve(*studies); !reserved) return reserved.error();
+  return budget;
+}
+
+// What the odometers show now, and when all that the spec starts with is done.
+Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostream& out) {
+  const runner::OutFolder folder{request.out};
+  auto store = std::filesystem::exists(folder.database())
+                   ? results::Store::open(folder.database(), results::Store::Mode::read_only)
+                   : results::Store::in_memory();
+  if (!store) return store.error();
+  auto asked = request;
+  asked.replace = true;  // a dry run discards nothing
+  asked.cap.reset();
+  const auto budget = reserved_budget(**store, folder, spec, asked);
+  if (!budget) return budget.error();
+  const auto delta = request.cap_delta;
+  const auto forecasts = budget->forecast(delta);
+  if (!forecasts) return forecasts.error();
+  const auto text = [](double epsilon, bool infinite) {
+    return "epsilon " + short_number(epsilon) + (infinite ? " and runs that have none" : "");
+  };
+  for (const auto& one : *forecasts) {
+    out << fmt::format("odometer of {}: now {}, then {} (delta {})\n", one.dataset,
+                       text(one.now, one.now_infinite), text(one.then, one.then_infinite),
+                       short_number(one.delta));
+  }
+  if (!request.cap) return {};
+  asked.cap = request.cap;
+  const auto kept = reserved_budget(**store, folder, spec, asked);
+  if (!kept) return kept.error();
+  out << fmt::format("--cap {} lets all of this start.\n", short_number(request.cap->epsilon));
+  return {};
 }
 
 int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostream& err) {
@@ -154,6 +227,13 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   if (!lock) return refuse(lock.error(), err);
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
   if (!store) return refuse(store.error(), err);
+  std::optional<runner::Budget> budget;
+  if (request.cap) {
+    // Before the spec is entered: a refused run leaves everything as it was.
+    auto reserved = reserved_budget(**store, folder, spec, request);
+    if (!reserved) return refuse(reserved.error(), err);
+    budget = std::move(*reserved);
+  }
   if (auto entered = runner::enter_spec(**store, spec, request.fresh, request.replace); !entered) {
     return refuse(entered.error(), err);
   }
@@ -162,6 +242,7 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
       err, request.quiet ? runner::Progress::Style::none : runner::Progress::style_for(STDERR_FILENO));
   runner::LocalExecutor executor({.worker = *worker, .slots = request.workers});
   runner::Coordinator coordinator(**store, executor, folder, progress);
+  if (budget) coordinator.keep_within(std::move(*budget));
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);
   if (!report) {
     err << "hyfreedp run: " << report.error().message << '\n';
@@ -179,7 +260,11 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   auto spec = runner::load_spec(request.spec);
   if (!spec) return refuse(spec.error(), err);
   if (!request.device.empty()) runner::set_device(*spec, request.device);
-  if (request.dry_run) return dry_run(*spec, out);
+  if (request.dry_run) {
+    if (const int code = dry_run(*spec, out); code != 0) return code;
+    if (auto printed = print_forecast(request, *spec, out); !printed) return refuse(printed.error(), err);
+    return 0;
+  }
   if (auto named = check_name(*spec); !named) return refuse(named.error(), err);
   if (auto present = check_datasets(*spec); !present) return refuse(present.error(), err);
   return run(request, std::move(*spec), out, err);

@@ -31,13 +31,6 @@ double cost_of(const trial::TrialConfig& config, std::int64_t dimension) {
          static_cast<double>(std::max<std::int64_t>(dimension, 1));
 }
 
-// It has its row: a value, or the method's own reason for having none. Asking again could only repeat the answer, or,
-// where draws are hidden, make a second release.
-bool is_answered(const results::StudyRecord& study) {
-  return study.state == results::StudyState::concluded ||
-         (study.state == results::StudyState::failed && !results::may_be_tried_again(study.failure_kind));
-}
-
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
@@ -66,7 +59,8 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   progress_.clear();
   if (!outcome) return outcome.error();
   for (auto& [index, failure] : failed_) report_.failed.push_back(std::move(failure));
-  const bool complete = !report_.stopped && !report_.halt && !report_.failed_unexpectedly();
+  const bool complete =
+      !report_.stopped && !report_.halt && !report_.refused && !report_.failed_unexpectedly();
   if (complete && draw_key_) {
     if (auto deleted = random::delete_key(*draw_key_); !deleted) return deleted.error();
   }
@@ -94,12 +88,13 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     const auto found = recorded.find(study.id);
     const std::size_t index = studies_.size();
     studies_.emplace_back(std::move(study), name);
-    if (found != recorded.end() && is_answered(found->second)) {
+    if (found != recorded.end() && results::is_answered(found->second)) {
       ++report_.known_before;
       tally_.cell_over();
       note_failure(index, found->second, false);
       continue;
     }
+    studies_.back().book_selection();
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
     ready_.push_back(index);
   }
@@ -111,7 +106,7 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
                                      const std::map<std::string, results::StudyRecord>& recorded) {
   const bool complete = std::ranges::all_of(planned, [&](const PlannedStudy& study) {
     const auto found = recorded.find(study.id);
-    return found != recorded.end() && is_answered(found->second);
+    return found != recorded.end() && results::is_answered(found->second);
   });
   const std::string path = out_.draw_key(string_or(spec.resolved, "name", ""));
   // A run killed between its last row and the deletion of its key leaves the key behind.
@@ -134,7 +129,7 @@ Result<void> Coordinator::delete_abandoned_keys() {
   for (const auto& spec : *specs) {
     const auto studies = store_.studies(spec.name);
     if (!studies) return studies.error();
-    if (studies->empty() || !std::ranges::all_of(*studies, is_answered)) return {};
+    if (studies->empty() || !std::ranges::all_of(*studies, results::is_answered)) return {};
   }
   std::vector<std::string> keys;
   std::error_code absent;
@@ -173,7 +168,18 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
 
 Result<void> Coordinator::advance(std::size_t index) {
   auto& run = studies_[index];
-  for (const auto& config : run.advance()) {
+  const auto wishes = run.advance();
+  if (budget_ && !wishes.empty()) {
+    if (auto admitted = budget_->admit(*run.study().baseline, wishes); !admitted) {
+      // The study stays open; the others go on with what was admitted.
+      if (!report_.refused) report_.refused = admitted.error().message;
+      return {};
+    }
+  }
+  if (!wishes.empty()) {
+    if (auto written = store_.put_study(run.outcome()); !written) return written.error();
+  }
+  for (const auto& config : wishes) {
     if (auto wanted = want(index, config); !wanted) return wanted.error();
   }
   if (run.is_over()) return finish(index);
@@ -315,9 +321,9 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
     if (!trial) return trial.error();
     if (!*trial) continue;
     record.seconds += (**trial).seconds;
-    // Of confidential runs only the reported one may be told of.
-    const bool told = !run.study().baseline->confidential_runs || id == record.reported_trial;
-    if (told && record.epsilon_target && (**trial).attempts > 1) {
+    // Of whichever run of a private selection: that one was under way when the machine was lost is so for any number of
+    // runs, and the price shows it anyway.
+    if (record.epsilon_target && (**trial).attempts > 1) {
       add_once(record.flags, "interrupted: what the first attempt booked is charged");
     }
   }

@@ -15,8 +15,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "harness/runner/budget.h"
 #include "harness/runner/executor.h"
 #include "harness/runner/out_folder.h"
 #include "harness/runner/plan.h"
@@ -43,7 +45,9 @@ struct RunReport {
   std::vector<FailedStudy> failed;
   bool stopped = false;             // asked to; what is missing is continued by the next run
   std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
-  bool halt_is_crash = false;       // ... or a worker that was killed before anything could run
+  // What the budget did not let start; a run with a larger one goes on with it.
+  std::optional<std::string> refused;
+  bool halt_is_crash = false;  // ... or a worker that was killed before anything could run
 
   bool failed_unexpectedly() const;
 };
@@ -51,6 +55,9 @@ struct RunReport {
 class Coordinator {
  public:
   Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress);
+
+  // Without it nothing is refused. What the spec starts with is reserved already.
+  void keep_within(Budget budget) { budget_ = std::move(budget); }
 
   // `spec` as recorded in the store (enter_spec). An error where nothing can run any more.
   Result<RunReport> run(const Spec& spec, const std::function<bool()>& stop_asked);
@@ -90,6 +97,7 @@ class Coordinator {
   TrialBook book_;
   StudyPricer pricer_;
   Tally tally_;
+  std::optional<Budget> budget_;
   RunReport report_;
   std::vector<StudyRun> studies_;
   std::deque<std::size_t> ready_;                              // studies to advance

@@ -26,7 +26,7 @@ bool has_seeded_noise(const Spec& spec) {
   return seed != nullptr && seed->is_string();
 }
 
-Result<void> enter_spec(results::Store& store, Spec& spec, bool fresh, bool replace) {
+Result<void> settle_release(const results::Store& store, Spec& spec, bool fresh, bool replace) {
   const std::string name = string_or(spec.resolved, "name", "");
   if (fresh && has_seeded_noise(spec)) {
     return error(
@@ -45,7 +45,12 @@ Result<void> enter_spec(results::Store& store, Spec& spec, bool fresh, bool repl
                     spec.path, name));
   }
   if (*recorded && fresh) set_release(spec, release_of(spec.resolved) + 1);
-  return store.put_spec({.name = name,
+  return {};
+}
+
+Result<void> enter_spec(results::Store& store, Spec& spec, bool fresh, bool replace) {
+  if (auto settled = settle_release(store, spec, fresh, replace); !settled) return settled;
+  return store.put_spec({.name = string_or(spec.resolved, "name", ""),
                          .hash = spec.hash(),
                          .resolved = spec.resolved,
                          .text = spec.text,

@@ -22,6 +22,8 @@ void set_release(Spec& spec, std::int64_t release);
 void set_device(Spec& spec, const std::string& device);
 bool has_seeded_noise(const Spec& spec);
 
+// Settles which release of the spec enter_spec() would run, or why none; records nothing.
+Result<void> settle_release(const results::Store& store, Spec& spec, bool fresh, bool replace);
 // Settles which release runs, and records the spec in the store. Without `fresh` it is the recorded one, so that an
 // interrupted release is continued; with it, the next.
 //   another spec of the same name recorded      error, unless `replace`, which discards that spec's rows

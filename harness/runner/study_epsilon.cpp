@@ -7,7 +7,7 @@ namespace hyfreedp::runner {
 Result<void> StudyPricer::price(results::StudyRecord& study, const baselines::Composition& composition,
                                 const Executed& executed) {
   if (!study.epsilon_target) return {};
-  const auto events = baselines::compose(composition, executed);
+  const auto events = baselines::compose(composition, executed, study.trials);
   if (!events) return events.error();
   auto total = epsilon(*events, study.delta);
   if (!total) return total.error();

@@ -29,6 +29,23 @@ StudyRun::StudyRun(PlannedStudy study, std::string spec) : study_(std::move(stud
       baselines::to_string(cell().epsilon ? study_.baseline->label : baselines::Label::non_private);
 }
 
+void StudyRun::book_selection() {
+  if (!study_.baseline->confidential_runs || !study_.baseline->selection || !cell().epsilon) return;
+  auto selection = study_.baseline->selection(cell());
+  if (!selection) return;  // infeasible: there will be no run
+  composition_ = {
+      .rule = baselines::Composition::Rule::selection, .trials = {}, .selection = std::move(*selection)};
+  write_booking();
+}
+
+// Which data it is about is nowhere else while its runs are not listed.
+void StudyRun::write_booking() {
+  outcome_.composition = composition_.to_json();
+  if (!composition_.selection.base.empty()) {
+    outcome_.composition["dataset"] = trial::to_json(cell().base.dataset);
+  }
+}
+
 std::vector<trial::TrialConfig> StudyRun::advance() {
   HYFREEDP_CHECK(!is_waiting() && !is_over(), "a study was advanced while it waits or after its end");
   if (unexpected_) {
@@ -66,6 +83,7 @@ std::vector<trial::TrialConfig> StudyRun::new_wishes() {
   if (!wanted->empty() && fresh.empty()) {
     throw std::runtime_error(study_.baseline->name + " asks again for runs that have finished");
   }
+  if (!study_.baseline->confidential_runs) outcome_.trials = asked_;
   if (++rounds_ > kMostRounds || asked_.size() > kMostTrials) {
     throw std::runtime_error(study_.baseline->name + " asks for runs without end");
   }
@@ -119,10 +137,12 @@ void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& mes
   outcome_.state = results::StudyState::failed;
   outcome_.failure_kind = kind;
   outcome_.failure_message = message;
-  composition_ = {.rule = baselines::Composition::Rule::none, .trials = {}, .selection = {}};
-  if (study_.baseline->confidential_runs) {
+  if (!study_.baseline->confidential_runs) {
+    composition_ = {.rule = baselines::Composition::Rule::none, .trials = {}, .selection = {}};
+  } else {
     // Its finished runs are part of the selection that the next run of the spec completes: still confidential.
     composition_.rule = baselines::Composition::Rule::selection;
+    composition_.trials.clear();
     outcome_.failure_message = fmt::format(
         "The private selection ended unexpectedly ({}). Its runs are confidential, so no more is told; the "
         "same "
@@ -130,6 +150,7 @@ void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& mes
         kind);
   }
   outcome_.composition = composition_.to_json();
+  if (study_.baseline->confidential_runs) write_booking();
 }
 
 void StudyRun::receive(const baselines::FinishedTrial& trial) {

@@ -29,8 +29,12 @@ class StudyRun {
   // without that trial would make the row depend on the accident.
   void receive_lost(const std::string& trial, const std::string& kind, const std::string& message);
 
-  // Without epsilons and seconds, which come from executed events. Where the runs are confidential
-  // (Baseline::confidential_runs), a study that ended unexpectedly lists none of them: rule selection over nothing.
+  // Of a private selection: writes what it will cost into the outcome, before any of its runs (Baseline::selection).
+  void book_selection();
+
+  // Without epsilons and seconds, which come from executed events. While the study is open it lists the trials asked for
+  // so far. Where the runs are confidential (Baseline::confidential_runs), one that is open or ended unexpectedly lists
+  // none of them: rule selection over nothing, with the runs' intended events as its base.
   const results::StudyRecord& outcome() const { return outcome_; }
   const baselines::Composition& composition() const { return composition_; }
   // The run's or the machine's fault, not a typed failure of the method.
@@ -39,6 +43,7 @@ class StudyRun {
  private:
   std::vector<trial::TrialConfig> new_wishes();
   void conclude();
+  void write_booking();
   void check_end_to_end(const baselines::Conclusion& conclusion) const;
   void end();
   void fail_unexpectedly(const std::string& kind, const std::string& message);

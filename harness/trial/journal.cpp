@@ -28,13 +28,6 @@ struct Attempt {
   std::vector<Score> scores;
 };
 
-accounting::Event score_event(const Score& score) {
-  auto event = accounting::batch(
-      1.0, {{.noise_multiplier = score.noise_multiplier, .count = 1, .purpose = "score"}}, 1);
-  event.split = score.split;
-  return event;
-}
-
 Result<StepRecord> step_from(const json::object& line, const std::string& where) {
   StepRecord record;
   const auto step = get_int(line, "step", where);
@@ -213,10 +206,11 @@ class Reader {
         steps = journal_.config.steps;
         const auto& score = journal_.config.evaluation.score;
         if (score && attempt.scores.empty())
-          attempt.scores.push_back({score->noise_counts, "private_validation"});
+          attempt.scores.push_back({score->noise_counts, kValidationSplit});
       }
       for (auto& event : journal_.config.privacy.events(0, steps)) events.push_back(std::move(event));
-      for (const auto& score : attempt.scores) events.push_back(score_event(score));
+      for (const auto& score : attempt.scores)
+        events.push_back(score_event(score.noise_multiplier, score.split));
     }
     journal_.executed = std::move(events);
   }

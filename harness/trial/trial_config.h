@@ -19,6 +19,10 @@ struct Named {
   json::object options;  // resolved: every default filled in
 };
 
+// The splits that a run's events name.
+inline constexpr const char* kTrainSplit = "private_train";
+inline constexpr const char* kValidationSplit = "private_validation";
+
 // A priced release of the final validation accuracy: count of correct examples plus Gaussian noise of that
 // many counts, over the public size of the split. Absent: no validation score is released.
 struct ScoreRelease {
@@ -45,10 +49,17 @@ struct TrialConfig {
   std::string device = "cpu";
   std::string dtype = "float32";
 
+  // All that a run to its end releases: its steps, then its score. Empty where nothing has noise.
+  std::vector<accounting::Event> events() const;
+
   json::object to_json() const;
   static Result<TrialConfig> from_json(const json::value& value, const std::string& where);
   // First 16 hex digits of the SHA-256 of the canonical JSON.
   std::string id() const;
 };
+
+accounting::Event score_event(double noise_counts, const std::string& split = kValidationSplit);
+
+json::object to_json(const Named& named);
 
 }  // namespace hyfreedp::trial

@@ -258,9 +258,10 @@ TEST(Coordinator, ALostRunOfAPrivateSelectionStaysConfidential) {
     EXPECT_EQ(study.reported_trial, winner);
     EXPECT_TRUE(study.total);
     ASSERT_GT(world.store().trial(killed).value()->attempts, 1);
+    // Whichever it was: the price counts it, so the reader is told.
     EXPECT_EQ(
         std::ranges::count_if(study.flags, [](const auto& flag) { return flag.starts_with("interrupted"); }),
-        killed == winner ? 1 : 0);
+        1);
     EXPECT_TRUE(results::export_events(world.store(), winner, false));
     EXPECT_FALSE(results::export_events(world.store(), loser, false));
   }

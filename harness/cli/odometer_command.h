@@ -1,0 +1,12 @@
+// `hyfreedp odometer`: what everything that was ever run in an output folder adds up to, by dataset.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace hyfreedp::cli {
+
+int odometer_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,414 @@
+#include "harness/runner/odometer.h"
+
+#include <gmock/gmock.h>
+
+#include "harness/runner/budget.h"
+#include "results/export.h"
+#include "tests/runner/fake_world.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr double kDelta = 1e-5;
+
+std::string spec_of(const std::string& name, const std::string& rows, const std::string& epsilons = "[3]",
+                    const std::string& noise_seed = "s") {
+  return "name: " + name + "\ntitle: t\n" + (noise_seed.empty() ? "" : "noise_seed: " + noise_seed + "\n") +
+         R"(
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0, 1]
+    epsilon: )" +
+         epsilons + R"(
+    delta: 1e-5
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    evaluate: {every: 0}
+    rows:
+)" + rows;
+}
+const std::string kFixed = "      - {id: fixed, method: fixed-rate, options: {lr: 5e-2}}\n";
+const std::string kAnother = "      - {id: another, method: fixed-rate, options: {lr: 2e-2}}\n";
+const std::string kGrids =
+    "      - {id: narrow, method: nondp-gs, options: {grid: [1e-2, 1e-1]}}\n"
+    "      - {id: wide, method: nondp-gs, options: {grid: [1e-3, 1e-2, 1e-1]}}\n";
+const std::string kSelection =
+    "      - {method: dp-hyper, options: {runs: poisson, mean_runs: 20, score_noise: 300}}\n";
+const std::string kTwoRounds =
+    "      - {method: linear-scaling, seeds: [0], options: {t_min: 2, t_max: 6, r_max: 8}}\n";
+
+Spending only(World& world, const OdometerOptions& options = {}) {
+  auto odometer = odometer_of(world.store(), world.out(), options).value();
+  EXPECT_THAT(odometer.data, SizeIs(1));
+  EXPECT_THAT(odometer.unreadable, IsEmpty());
+  return odometer.data.at(0);
+}
+
+double epsilon_of(const Spending& spending) { return read_odometer(spending, kDelta).value().total.epsilon; }
+double epsilon_of(World& world, const OdometerOptions& options = {}) {
+  return epsilon_of(only(world, options));
+}
+
+std::int64_t steps_on(const Spending& spending, const std::string& split) {
+  std::int64_t steps = 0;
+  if (!spending.splits.contains(split)) return 0;
+  for (const auto& event : spending.splits.at(split).events()) {
+    steps += std::get<accounting::Batch>(event.what).count;
+  }
+  return steps;
+}
+
+results::TrialRecord record_of(trial::TrialConfig config, std::vector<accounting::Event> events) {
+  results::TrialRecord record;
+  record.id = config.id();
+  record.config = config.to_json();
+  record.state = trial::TrialState::finished;
+  record.events = std::move(events);
+  return record;
+}
+
+trial::TrialConfig any_config(const std::string& dataset = "fashion-mnist") {
+  const std::string path = ::testing::TempDir() + "odometer-any.yaml";
+  write_file_atomically(path, spec_of("any", kFixed)).value();
+  auto config = plan(load_spec(path).value())
+                    .value()
+                    .at(0)
+                    .baseline->next(plan(load_spec(path).value()).value().at(0).cell, {})
+                    .value()
+                    .at(0);
+  if (dataset != "synthetic") config.dataset = {dataset, {{"features", "hog"}}};
+  return config;
+}
+
+accounting::Event on(const std::string& split, double noise, std::int64_t count = 10) {
+  auto event = accounting::poisson_gaussian(0.1, noise, count);
+  event.split = split;
+  return event;
+}
+
+TEST(Odometer, ComposesEveryRowAndSeedAndCountsSharedRunsOnce) {
+  World world;
+  FakeExecutor executor;
+  world.run(spec_of("tiny", kGrids + kFixed), executor);
+  const auto spending = only(world);
+  constexpr int kRuns = 2 * 4;  // seeds x (three rates of both grids, and the fixed one)
+  EXPECT_EQ(spending.runs, kRuns);
+  EXPECT_EQ(steps_on(spending, "private_train"), kRuns * 6);
+  EXPECT_EQ(spending.oracle_scores, 2 * 3);
+  EXPECT_EQ(spending.non_private_runs, 0);
+  EXPECT_TRUE(spending.reproducible_noise);
+
+  std::vector<accounting::Event> all;
+  for (const auto& trial : world.store().trials().value()) {
+    all.insert(all.end(), trial.events.begin(), trial.events.end());
+  }
+  EXPECT_NEAR(epsilon_of(spending), accounting::report_epsilon({.events = all}, kDelta)->epsilon, 1e-6);
+  EXPECT_LE(spending.tables.at("tiny"), 3.0);
+  EXPECT_GT(epsilon_of(spending), 2 * spending.tables.at("tiny"));
+
+  // The same spec under another name needs the same runs: nothing is added but its table.
+  FakeExecutor none;
+  world.run(spec_of("again", kGrids + kFixed), none);
+  EXPECT_THAT(none.submitted, IsEmpty());
+  EXPECT_EQ(epsilon_of(world), epsilon_of(spending));
+  EXPECT_THAT(only(world).tables, SizeIs(2));
+}
+
+TEST(Odometer, NonPrivateRunsAndUnNoisedScoresMakeItInfinite) {
+  World world;
+  FakeExecutor executor;
+  world.run(spec_of("tiny", kFixed), executor);
+  EXPECT_FALSE(only(world).is_infinite());
+  const auto before = epsilon_of(world);
+  FakeExecutor more;
+  world.run(spec_of("free", kFixed, "[inf]"), more);
+  const auto spending = only(world);
+  EXPECT_EQ(spending.non_private_runs, 2);
+  EXPECT_TRUE(spending.is_infinite());
+  EXPECT_EQ(epsilon_of(spending), before) << "the private part stays";
+}
+
+TEST(Odometer, WhatWasKilledOrIsRunningCountsAsBooked) {
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const auto& config) { return config.seed == 0 ? Fate::kill : Fate::cancel; };
+  world.run(spec_of("tiny", kFixed), executor);
+  // Two steps were executed, six were booked; of the cancelled run there is a journal alone.
+  EXPECT_EQ(steps_on(only(world), "private_train"), 2 * 6);
+  const auto before = epsilon_of(world);
+  EXPECT_GT(before, 0);
+
+  // Without its row, and without the database: the journals know.
+  world.forget_database();
+  EXPECT_EQ(epsilon_of(world), before);
+
+  // On another machine everything is booked anew.
+  FakeExecutor again;
+  again.machine = "another";
+  world.run(spec_of("tiny", kFixed), again);
+  EXPECT_EQ(steps_on(only(world), "private_train"), 2 * 12);
+  EXPECT_GT(epsilon_of(world), before);
+}
+
+TEST(Odometer, ADamagedJournalIsNamed) {
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::cancel; };
+  world.run(spec_of("tiny", kFixed), executor);
+  const auto path = world.out().journal(executor.submitted.at(0));
+  auto text = read_file(path).value();
+  text[text.find("attempt")] = 'x';
+  ASSERT_TRUE(write_file_atomically(path, text));
+  write_file_atomically(world.out().journal("unborn"), "{\"type\":\"st").value();
+  const auto odometer = odometer_of(world.store(), world.out()).value();
+  ASSERT_THAT(odometer.unreadable, SizeIs(1));
+  EXPECT_THAT(odometer.unreadable.at(0), HasSubstr(path));
+  EXPECT_FALSE(Budget::open(world.store(), world.out(), Cap{100, {}}));
+}
+
+// A record lies in one split: the larger counts. Within a split everything composes.
+TEST(Odometer, DisjointSplitsInParallelOneSplitInSequence) {
+  World world;
+  auto config = any_config();
+  const auto put = [&](std::vector<accounting::Event> events) {
+    ++config.repetition;
+    ASSERT_TRUE(world.store().put_trial(record_of(config, std::move(events)), {}, {}));
+  };
+  const auto alone = [](const accounting::Event& event) {
+    return accounting::report_epsilon({.events = {event}}, kDelta)->epsilon;
+  };
+  put({on("private_train", 1.0)});
+  const double train = epsilon_of(world);
+  EXPECT_EQ(train, alone(on("", 1.0)));
+  put({on("private_validation", 2.0)});
+  EXPECT_EQ(epsilon_of(world), train);
+  const auto spending = only(world);
+  EXPECT_EQ(read_odometer(spending, kDelta)->splits.at("private_validation").epsilon, alone(on("", 2.0)));
+  EXPECT_EQ(read_odometer(spending, kDelta, "private_validation")->total.epsilon, alone(on("", 2.0)));
+  const auto unknown = read_odometer(spending, kDelta, "private_trian");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("Did you mean 'private_train'?"));
+  put({on("private_train", 1.0)});
+  EXPECT_EQ(epsilon_of(world), alone(on("", 1.0, 20)));
+  EXPECT_GT(epsilon_of(world), train);
+  // A split is kept from the journal's event to the exported one.
+  const auto exported =
+      canonical_json(results::export_events(world.store(), world.store().trials()->at(1).id, true).value());
+  EXPECT_THAT(exported, HasSubstr("\"split\":\"private_validation\""));
+}
+
+TEST(Odometer, FeaturesAreOptionsButPeopleAreNot) {
+  World world;
+  auto config = any_config();
+  ASSERT_TRUE(world.store().put_trial(record_of(config, {on("private_train", 1.0)}), {}, {}));
+  config.dataset.options = {{"features", "pixels"}};
+  ASSERT_TRUE(world.store().put_trial(record_of(config, {on("private_train", 1.0)}), {}, {}));
+  EXPECT_EQ(steps_on(only(world), "private_train"), 20);
+  EXPECT_EQ(only(world).title, "fashion-mnist");
+  EXPECT_NEAR(default_delta(only(world)), std::pow(50000.0, -1.1), 1e-12);
+  // Generated data with other options are other data.
+  auto made = any_config("synthetic");
+  for (const int train : {1000, 2000}) {
+    made.dataset.options["train"] = train;
+    ASSERT_TRUE(world.store().put_trial(record_of(made, {on("private_train", 1.0)}), {}, {}));
+  }
+  const auto odometer = odometer_of(world.store(), world.out()).value();
+  ASSERT_THAT(odometer.data, SizeIs(3));
+  EXPECT_THAT(odometer.data.at(1).title, HasSubstr("train 1000"));
+  EXPECT_EQ(steps_on(odometer.data.at(2), "private_train"), 10);
+}
+
+// Nothing that the odometer shows depends on how many runs a private selection made, at whatever moment it is read.
+TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
+  std::set<std::size_t> numbers;
+  std::set<double> epsilons;
+  for (const std::string seed : {"a", "b", "c"}) {
+    World world;
+    FakeExecutor first;
+    const auto spec = spec_of("selection", kSelection, "[8]", seed);
+    world.run(spec, first, [&] { return first.ended >= 3; });  // stopped in the midst of it
+    epsilons.insert(epsilon_of(world));
+    EXPECT_FALSE(only(world).has_unknown_selection);
+    FakeExecutor second;
+    second.fate = [&](const auto& config) {
+      return config.id() == second.submitted.back() ? Fate::kill : Fate::finish;
+    };
+    second.order = Order::last_in;
+    EXPECT_TRUE(world.run(spec, second).failed_unexpectedly());
+    epsilons.insert(epsilon_of(world));
+    FakeExecutor third;
+    world.run(spec, third);
+    epsilons.insert(epsilon_of(world));
+    EXPECT_EQ(only(world).selections, 2U);  // seeds
+    numbers.insert(world.store().trials()->size());
+
+    // Replaced by another spec of its name, its cost stays.
+    auto other = world.read("description: other\n" + spec);
+    ASSERT_TRUE(enter_spec(world.store(), other, false, true));
+    ASSERT_THAT(world.store().studies("selection").value(), IsEmpty());
+    epsilons.insert(epsilon_of(world));
+    EXPECT_FALSE(only(world).has_unknown_selection);
+  }
+  EXPECT_GT(numbers.size(), 1U);
+  EXPECT_THAT(epsilons, SizeIs(1));
+}
+
+TEST(Odometer, TheRowOfASelectionAndTheOdometerAgree) {
+  World world;
+  FakeExecutor executor;
+  world.run(spec_of("selection", kSelection, "[8]"), executor);
+  const auto study = world.store().studies("selection").value().at(0);
+  ASSERT_TRUE(study.total);
+  auto spending = only(world);
+  EXPECT_GT(epsilon_of(spending), study.total->epsilon);
+  // Two seeds made two equal selections; one of them costs what its row says.
+  for (auto& [split, tally] : spending.splits) {
+    auto event = tally.events().at(0);
+    std::get<accounting::Repeat>(event.what).count = 1;
+    tally = trial::EventTally({event});
+  }
+  EXPECT_NEAR(epsilon_of(spending), study.total->epsilon, 1e-9);
+}
+
+// Runs with a score that no row speaks for: their number may be that of a selection.
+TEST(Odometer, RunsOfAnUnknownSelectionAreLeftOutAndSaidToBe) {
+  World world;
+  auto config = any_config();
+  ASSERT_TRUE(world.store().put_trial(record_of(config, config.events()), {}, {}));
+  const auto before = epsilon_of(world);
+  config.evaluation.score = trial::ScoreRelease{300};
+  ASSERT_TRUE(world.store().put_trial(record_of(config, config.events()), {}, {}));
+  EXPECT_TRUE(only(world).has_unknown_selection);
+  EXPECT_EQ(epsilon_of(world), before);
+  const auto all = only(world, {.confidential = true});
+  EXPECT_FALSE(all.has_unknown_selection);
+  EXPECT_GT(epsilon_of(all), before);
+  EXPECT_EQ(steps_on(all, "private_validation"), 1);
+}
+
+// A run begun anew on another machine executed more than the one reported; the selection is priced by the dearest.
+TEST(Odometer, ARestartedLoserRaisesThePriceOfItsSelection) {
+  const auto spec = spec_of("selection", kSelection, "[8]");
+  World clean;
+  FakeExecutor undisturbed;
+  clean.run(spec, undisturbed);
+  const auto before = clean.store().studies("selection").value().at(0);
+  const auto loser = *std::ranges::find_if(undisturbed.submitted, [&](const auto& id) {
+    return before.trials.at(0) == id || id != before.reported_trial;
+  });
+  ASSERT_NE(loser, before.reported_trial);
+
+  World world;
+  FakeExecutor executor;
+  executor.fate = [&](const auto& config) { return config.id() == loser ? Fate::kill : Fate::finish; };
+  world.run(spec, executor);
+  FakeExecutor again;
+  again.machine = "another";
+  world.run(spec, again);
+  const auto after = world.store().studies("selection").value().at(0);
+  EXPECT_EQ(after.reported_trial, before.reported_trial);
+  EXPECT_GT(after.total->epsilon, before.total->epsilon);
+  EXPECT_EQ(after.training->epsilon, before.training->epsilon);
+  EXPECT_THAT(after.flags, ::testing::Contains(HasSubstr("interrupted")));
+  EXPECT_GT(epsilon_of(world), epsilon_of(clean));
+}
+
+Result<Budget> reserved(World& world, const std::string& yaml, std::optional<Cap> cap) {
+  auto budget = Budget::open(world.store(), world.out(), cap);
+  if (!budget) return budget.error();
+  const auto spec = world.read(yaml);
+  if (auto done = budget->reserve(plan_release(spec).value()); !done) return done.error();
+  return budget;
+}
+
+TEST(Budget, RefusesWhatWouldGoBeyondAndForeseesWhatItComesTo) {
+  World world;
+  const auto spec = spec_of("tiny", kFixed);
+  const auto forecast = reserved(world, spec, {})->forecast(kDelta)->at(0);
+  EXPECT_EQ(forecast.now, 0);
+  EXPECT_FALSE(forecast.then_infinite);
+  EXPECT_TRUE(reserved(world, spec, Cap{forecast.then, kDelta}));
+  const auto refused = reserved(world, spec, Cap{0.999 * forecast.then, kDelta});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("So far ε 0 was spent"));
+
+  FakeExecutor executor;
+  world.run(spec, executor);
+  EXPECT_EQ(epsilon_of(world), forecast.then) << "what was foreseen is what was spent";
+  EXPECT_TRUE(reserved(world, spec, Cap{0.1, kDelta})) << "nothing would start";
+  const auto more = reserved(world, spec_of("more", kFixed + kAnother), Cap{1.01 * forecast.then, kDelta});
+  ASSERT_FALSE(more);
+  EXPECT_THAT(more.error().message, HasSubstr("Raise --cap"));
+  const auto free = reserved(world, spec_of("free", kFixed, "[inf]"), Cap{1000, kDelta});
+  ASSERT_FALSE(free);
+  EXPECT_THAT(free.error().message, HasSubstr("2 non-private runs"));
+}
+
+TEST(Budget, ReservesAPrivateSelectionAsAWhole) {
+  World world;
+  const auto spec = spec_of("selection", kSelection, "[8]");
+  const auto forecast = reserved(world, spec, {})->forecast(kDelta)->at(0);
+  FakeExecutor first;
+  world.run(spec, first, [&] { return first.ended >= 1; });
+  EXPECT_NEAR(reserved(world, spec, {})->forecast(kDelta)->at(0).then, forecast.then, 1e-9);
+  FakeExecutor second;
+  world.run(spec, second);
+  EXPECT_NEAR(epsilon_of(world), forecast.then, 1e-9);
+}
+
+// An interrupted run may have to begin anew on another machine: both count.
+TEST(Budget, CountsAnInterruptedRunAsBegunAnew) {
+  World world;
+  const auto spec = spec_of("tiny", kFixed);
+  const auto once = reserved(world, spec, {})->forecast(kDelta)->at(0).then;
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::kill; };
+  world.run(spec, executor);
+  const auto twice = reserved(world, spec, {})->forecast(kDelta)->at(0).then;
+  EXPECT_GT(twice, once);
+  EXPECT_FALSE(reserved(world, spec, Cap{once, kDelta}));
+  FakeExecutor again;
+  again.machine = "another";
+  world.run(spec, again);
+  EXPECT_EQ(epsilon_of(world), twice);
+}
+
+// What a method asks for on its way is refused too; its row stays open, the others are there.
+TEST(Budget, StopsAStudyThatAsksForTooMuchOnItsWay) {
+  World world;
+  const auto yaml = spec_of("rounds", kTwoRounds + kFixed);
+  const auto run = [&](double epsilon, FakeExecutor& executor) {
+    auto spec = world.read(yaml);
+    auto budget = reserved(world, yaml, Cap{epsilon, kDelta}).value();
+    enter_spec(world.store(), spec, false, false).value();
+    std::ostream silent(nullptr);
+    Progress progress(silent, Progress::Style::none);
+    Coordinator coordinator(world.store(), executor, world.out(), progress);
+    coordinator.keep_within(std::move(budget));
+    return coordinator.run(spec, [] { return false; }).value();
+  };
+  const auto first_round = reserved(world, yaml, {})->forecast(kDelta)->at(0).then;
+  FakeExecutor executor;
+  const auto report = run(1.0001 * first_round, executor);
+  ASSERT_TRUE(report.refused);
+  EXPECT_THAT(*report.refused, HasSubstr("Raise --cap"));
+  EXPECT_LE(epsilon_of(world), 1.0001 * first_round);
+  for (const auto& study : world.store().studies("rounds").value()) {
+    EXPECT_EQ(study.state == results::StudyState::open, study.row != "fixed") << study.row;
+  }
+  FakeExecutor again;
+  EXPECT_FALSE(run(10 * first_round, again).refused);
+  EXPECT_THAT(again.submitted, Not(IsEmpty()));
+  for (const auto& study : world.store().studies("rounds").value()) {
+    EXPECT_EQ(study.state, results::StudyState::concluded);
+  }
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
