@@ -316,21 +316,27 @@ Largest among_a_probe(const std::vector<Steps>& probes, std::size_t points) {
   return largest;
 }
 
-// Every loss of a probe against every loss of the probe `lag` later, for each pair of places in the probe.
+// The losses of a probe against those of the probe `lag` later: each pair of places, and equal places together.
 WorstLag among_successive_probes(const std::vector<Steps>& probes, std::size_t points) {
   WorstLag worst;
   for (std::size_t lag = 1; lag <= kLags; ++lag) {
+    double equal_places = 0;
+    double count = 0;
     for (std::size_t k = 0; k < points * points; ++k) {
+      const std::size_t later = k / points;
+      const std::size_t earlier = k % points;
       double sum = 0;
-      double count = 0;
+      count = 0;
       for (const auto& run : probes) {
         for (std::size_t t = lag; t < run.size(); ++t) {
-          sum += run[t]->losses[k / points] * run[t - lag]->losses[k % points];
+          sum += run[t]->losses[later] * run[t - lag]->losses[earlier];
           ++count;
         }
       }
       worst.see(sum, count, lag);
+      if (later == earlier) equal_places += sum;
     }
+    worst.see(equal_places, count * static_cast<double>(points), lag);
   }
   return worst;
 }
