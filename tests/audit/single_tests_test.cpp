@@ -16,8 +16,8 @@ std::vector<std::string> refuted(const Observations& seen) {
 }
 
 // Honest residuals of 4 runs x 40 steps x 64 coordinates, probes every 2 steps.
-Observations honest(const std::string& seed) {
-  auto seen = observe({.steps = 40, .interval = 2, .dimension = 64, .canaries = 0, .seed = seed});
+Observations honest(const std::string& seed, std::int64_t steps = 40) {
+  auto seen = observe({.steps = steps, .interval = 2, .dimension = 64, .canaries = 0, .seed = seed});
   seen.runs.clear();
   seen.samplers.clear();
   return seen;
@@ -119,9 +119,9 @@ TEST(SingleTests, LossesRefuteOneNoiseForAllPointsOfAProbe) {
 }
 
 TEST(SingleTests, LossesRefuteTheLastProbesNoiseAgain) {
-  auto seen = honest("again");
+  auto seen = honest("again", 100);
   for (std::int64_t run = 0; run < 4; ++run) {
-    for (std::int64_t step = 2; step < 40; step += 4) {
+    for (std::int64_t step = 2; step < 100; step += 4) {
       at(seen, run, step).losses = at(seen, run, step - 2).losses;
     }
   }
