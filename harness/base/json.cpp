@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "harness/base/files.h"
@@ -77,12 +78,34 @@ class ExactHandler {
 
   bool on_document_begin(json::error_code&) { return true; }
   bool on_document_end(json::error_code&) { return true; }
-  bool on_object_begin(json::error_code&) { return true; }
-  bool on_object_end(std::size_t n, json::error_code&) { return stack_.push_object(n), true; }
+  bool on_object_begin(json::error_code&) {
+    keys_.emplace_back();
+    return true;
+  }
+  // A key that is there twice would silently count once; which of its values is meant nobody can know.
+  bool on_object_end(std::size_t n, json::error_code& code) {
+    auto& keys = keys_.back();
+    std::sort(keys.begin(), keys.end());
+    if (const auto twice = std::adjacent_find(keys.begin(), keys.end()); twice != keys.end()) {
+      doubled_key_ = *twice;
+      code = json::error::syntax;
+      return false;
+    }
+    keys_.pop_back();
+    return stack_.push_object(n), true;
+  }
   bool on_array_begin(json::error_code&) { return true; }
   bool on_array_end(std::size_t n, json::error_code&) { return stack_.push_array(n), true; }
-  bool on_key_part(json::string_view s, std::size_t, json::error_code&) { return stack_.push_chars(s), true; }
-  bool on_key(json::string_view s, std::size_t, json::error_code&) { return stack_.push_key(s), true; }
+  bool on_key_part(json::string_view s, std::size_t, json::error_code&) {
+    key_.append(s.data(), s.size());
+    return stack_.push_chars(s), true;
+  }
+  bool on_key(json::string_view s, std::size_t, json::error_code&) {
+    key_.append(s.data(), s.size());
+    keys_.back().push_back(std::move(key_));
+    key_.clear();
+    return stack_.push_key(s), true;
+  }
   bool on_string_part(json::string_view s, std::size_t, json::error_code&) {
     return stack_.push_chars(s), true;
   }
@@ -113,11 +136,15 @@ class ExactHandler {
   bool on_comment(json::string_view, json::error_code&) { return true; }
 
   json::value release() { return stack_.release(); }
+  const std::optional<std::string>& doubled_key() const { return doubled_key_; }
   ExactHandler() { stack_.reset(); }
 
  private:
   json::value_stack stack_;
   std::string number_;
+  std::string key_;
+  std::vector<std::vector<std::string>> keys_;  // of the open objects
+  std::optional<std::string> doubled_key_;
 };
 
 // A value as an error quotes it.
@@ -162,7 +189,10 @@ Result<json::value> parse_json(std::string_view text, const std::string& where) 
   if (!code && used < text.size()) code = json::error::extra_data;
   if (code) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(used), '\n');
-    return error(where + ": not valid JSON (" + code.message() + " in line " + std::to_string(line) + ")");
+    const auto& doubled = parser.handler().doubled_key();
+    return error(where + ": not valid JSON (" +
+                 (doubled ? "'" + *doubled + "' is given twice" : code.message()) + " in line " +
+                 std::to_string(line) + ")");
   }
   return parser.handler().release();
 }

@@ -36,6 +36,7 @@ constexpr const char* kUsage =
     "understated).\n\n";
 
 constexpr std::int64_t kMostLosses = 1000;
+constexpr double kSmallestTried = 0.01 * (1 + 1e-9);  // search_noise goes no lower
 
 CommandLine command_line() {
   CommandLine line{.command = "calibrate", .usage = kUsage};
@@ -227,8 +228,11 @@ EpsilonFigure figure_of(const Task& task) {
 }
 
 Result<EpsilonFigure> calibrate(const Task& task, bool as_json, std::ostream& out) {
-  const auto found = calibrated(task);
+  auto found = calibrated(task);
   if (!found) return found.error();
+  if (found->noise_multiplier <= kSmallestTried && found->answer.note.empty()) {
+    found->answer.note = "the target is met by the smallest noise that is tried";
+  }
   print(*found, as_json, out);
   auto figure = figure_of(task);
   figure.boxes =

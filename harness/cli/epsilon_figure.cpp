@@ -109,12 +109,17 @@ class Builder {
     box.top = plots::kBottomMargin + kBoxHeight;
     box.lines = curves(content);
     if (box.lines.empty()) {
-      return error("There is nothing to draw: epsilon is infinite wherever the plot would show it.");
+      return error("There is nothing to draw: epsilon is 0 or infinite wherever the plot would show it.");
     }
     const auto [first, last] = std::minmax_element(content.xs.begin(), content.xs.end());
     box.x.from = *first > *last / 5 ? *first : 0;
-    box.x.to = *last > box.x.from ? *last : box.x.from + 1;
+    box.x.to = *last;
     box.x.ticks = plots::linear_ticks(box.x.from, box.x.to, 5);
+    if (*first == *last) {  // a single step
+      box.x.from = 0;
+      box.x.to = 2 * *last;
+      box.x.ticks = {{*last, short_number(*last)}};
+    }
     if (request_.target) {
       box.lines.push_back(
           {.style = kTarget, .points = {{box.x.from, *request_.target}, {box.x.to, *request_.target}}});

@@ -9,7 +9,7 @@
 namespace hyfreedp::cli {
 
 inline constexpr std::size_t kLargestEventsFile = 64u << 20;  // bytes
-inline constexpr std::size_t kMostDifferentEvents = 5000;     // equal ones count once
+inline constexpr std::size_t kMostDifferentEvents = 10000;    // equal ones count once
 
 // Reads and checks PATH (a pipe will do). An error names PATH and the place in it. Also refuses what would keep the
 // accountants busy for minutes: more than kMostDifferentEvents different mechanisms and selections.

@@ -115,6 +115,21 @@ TEST_F(CalibrateCommand, HyFreeDpsSplitAgreesWithTheReference) {
   }
 }
 
+TEST_F(CalibrateCommand, EveryNumberOfTheSplitCounts) {
+  const auto sigma_l = [&](const Arguments& more) {
+    Arguments all = {"--hyfreedp", "separate-batch"};
+    all.insert(all.end(), more.begin(), more.end());
+    return at(answer(usual(all)), "sigma_l");
+  };
+  const double plain = sigma_l({});
+  EXPECT_EQ(sigma_l({"--interval", "5", "--probes", "3", "--gamma", "1.01"}), plain);
+  EXPECT_LT(sigma_l({"--interval", "25"}), plain);
+  EXPECT_GT(sigma_l({"--probes", "6"}), plain);
+  EXPECT_LT(sigma_l({"--probe-sample-rate", "0.005"}), plain);
+  const auto wider = answer(usual({"--hyfreedp", "folded", "--gamma", "1.25"}));
+  EXPECT_NEAR(at(wider, "sigma_g") / at(wider, "noise_multiplier"), 1.25, 1e-9);
+}
+
 TEST_F(CalibrateCommand, ThePaperModeSaysWhatItCosts) {
   const Arguments paper = flags("0.02", "250", "3", "6.7784905546796565e-06",
                                 {"--hyfreedp", "paper", "--interval", "10", "--gamma", "1.01"});
@@ -168,6 +183,13 @@ TEST_F(CalibrateCommand, BadInputIsOneSentence) {
   expect_refused(usual({"--epsilonn", "3"}), {"did you mean --epsilon?"});
   expect_refused(usual({"extra"}), {"belongs to no option"});
   expect_refused(usual({"--plot", "a.bmp"}), {"--plot", ".svg, .png or .pdf"});
+}
+
+TEST_F(CalibrateCommand, ATargetThatAnyNoiseMeetsIsSaid) {
+  const auto loose = answer(flags("0.02", "1", "1e9", "1e-5"));
+  EXPECT_NEAR(at(loose, "noise_multiplier"), 0.01, 1e-9);
+  EXPECT_EQ(loose.at("note"), "the target is met by the smallest noise that is tried");
+  EXPECT_FALSE(answer(usual()).contains("note"));
 }
 
 TEST_F(CalibrateCommand, ATargetOutOfReachSaysWhatIsWithinIt) {

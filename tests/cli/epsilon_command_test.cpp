@@ -298,6 +298,8 @@ TEST_F(EpsilonCommand, FilesThatAreNoEventsFile) {
   expect_file_refused(std::string(kEvents).substr(0, 150), {"not valid JSON", "incomplete", "line 3"});
   expect_file_refused(std::string(kEvents) + "}", {"not valid JSON", "extra data"});
   expect_file_refused(std::string("{\"events\": [\0]}", 15), {"not valid JSON"});
+  expect_file_refused(R"({"events": [{"type": "gaussian", "noise_multiplier": 1, "noise_multiplier": 100}]})",
+                      {"'noise_multiplier' is given twice"});
   expect_file_refused("[]", {"must be an object with 'events'"});
   expect_file_refused("{}", {"'events' is missing"});
   expect_file_refused(R"({"events": {}})", {"'events' must be a list"});
@@ -335,13 +337,13 @@ TEST_F(EpsilonCommand, BombsAreRefusedAtOnce) {
     many += fmt::format(R"({{"type": "gaussian", "noise_multiplier": {}}},)", 1000 + i);
   }
   many.back() = ']';
-  expect_file_refused(many + "}", {"5001 different events", "at most 5000"});
+  expect_file_refused(many + "}", {"10001 different events", "at most 10000"});
   std::string splits = "{\"events\": [";
   for (std::size_t i = 0; i <= kMostDifferentEvents; ++i) {
     splits += fmt::format(R"({{"type": "gaussian", "noise_multiplier": 9, "split": "s{}"}},)", i);
   }
   splits.back() = ']';
-  expect_file_refused(splits + "}", {"5001 different events"});
+  expect_file_refused(splits + "}", {"10001 different events"});
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   EXPECT_LT(seconds, 20) << "a bomb took its time";
 }
