@@ -4,13 +4,16 @@
 
 #include "harness/accounting/accountant.h"
 #include "harness/accounting/calibration_search.h"
+#include "harness/accounting/contour.h"
 
 namespace hyfreedp::accounting {
 namespace {
 
 constexpr double kLowestNoise = 0.01;
 constexpr double kHighestNoise = 1e8;
-constexpr double kPldTolerance = 4e-5;
+constexpr double kPldTolerance = 2.5e-5;
+constexpr double kUsualRise = 5e-5;  // of the PLD upper bound above the true epsilon, relative
+constexpr double kHintBudget = 5e6;  // about 5 ms a noise at most
 constexpr double kRdpTolerance = 1e-9;
 
 // One evaluated noise, in logarithms: excess > 0 misses the target.
@@ -22,8 +25,9 @@ struct Point {
 
 class Search {
  public:
-  Search(const EpsilonOfNoise& epsilon_of, double target, double tolerance)
-      : epsilon_of_(epsilon_of), target_(target), tolerance_(tolerance) {}
+  Search(const EpsilonOfNoise& epsilon_of, double target, double tolerance,
+         const std::optional<NoiseHint>& hint)
+      : epsilon_of_(epsilon_of), target_(target), tolerance_(tolerance), hint_(hint) {}
 
   Result<Calibration> run() {
     if (auto ok = bracket(); !ok) return ok.error();
@@ -59,8 +63,9 @@ class Search {
   Result<void> bracket() {
     const double lowest = std::log(kLowestNoise);
     const double highest = std::log(kHighestNoise);
-    double at = 0;
-    double reach = 0.15;
+    double at = hint_ ? std::clamp(hint_->log_noise + kUsualRise / -hint_->slope, lowest, highest) : 0;
+    double reach = hint_ ? 0.35 * tolerance_ : 0.15;
+    const double per_excess = hint_ ? 1 / -hint_->slope : 0.6;
     for (int i = 0; i < 80; ++i) {
       if (auto ok = take(at); !ok) return ok;
       if (has_meeting_ && has_missing_) return {};
@@ -72,9 +77,9 @@ class Search {
             "delta {:.3g}. Ask for at least that, or for a larger delta or fewer steps.",
             target_, kHighestNoise, here.answer.epsilon, here.answer.delta));
       }
-      const double guess = std::abs(here.excess) < 49 ? std::abs(here.excess) * 0.6 : 1.0;
+      const double guess = std::abs(here.excess) < 49 ? std::abs(here.excess) * per_excess : 1.0;
       at = std::clamp(at + (has_meeting_ ? -1 : 1) * (guess + reach), lowest, highest);
-      reach *= 1.7;
+      reach *= hint_ ? 4 : 1.7;
     }
     return error("The noise search found no bracket; epsilon does not fall as the noise grows.");
   }
@@ -111,6 +116,7 @@ class Search {
   const EpsilonOfNoise& epsilon_of_;
   double target_;
   double tolerance_;
+  std::optional<NoiseHint> hint_;
   Point meeting_;
   Point missing_;
   bool has_meeting_ = false;
@@ -119,17 +125,37 @@ class Search {
 
 }  // namespace
 
-Result<Calibration> search_noise(const EpsilonOfNoise& epsilon_of, double epsilon, double tolerance) {
+// The secant method in logarithms, inside the bracket that the points seen make.
+std::optional<NoiseHint> noise_hint(const EventsOfNoise& events_at, double epsilon, double delta) {
+  if (!(epsilon > 0) || !std::isfinite(epsilon)) return std::nullopt;
+  double low = std::log(kLowestNoise);
+  double high = std::log(kHighestNoise);
+  NoiseHint hint{0, -1.7};
+  double last = 0;
+  double last_value = 0;
+  for (int i = 0; i < 40; ++i) {
+    const auto found = contour_epsilon(events_at(std::exp(hint.log_noise)), delta, kHintBudget);
+    if (!found) return std::nullopt;
+    const double value = *found > 0 ? std::clamp(std::log(*found / epsilon), -50.0, 50.0) : -50;
+    const bool usable = i > 0 && std::abs(value) < 49 && std::abs(last_value) < 49 && last != hint.log_noise;
+    if (usable) hint.slope = std::clamp((value - last_value) / (hint.log_noise - last), -1e6, -0.2);
+    if (std::abs(value) < 3e-6) return hint;
+    (value > 0 ? low : high) = hint.log_noise;
+    last = hint.log_noise;
+    last_value = value;
+    const double next = last - std::clamp(value / hint.slope, -1.5, 1.5);
+    hint.log_noise = next > low && next < high ? next : (low + high) / 2;
+    if (high - low < 1e-9) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Result<Calibration> search_noise(const EpsilonOfNoise& epsilon_of, double epsilon, double tolerance,
+                                 const std::optional<NoiseHint>& hint) {
   if (!(epsilon > 0) || !std::isfinite(epsilon)) {
     return error(fmt::format("The target epsilon is {}; it must be positive and finite.", epsilon));
   }
-  auto found = Search(epsilon_of, epsilon, tolerance).run();
-  if (!found) return found;
-  // exp(log noise) may differ from the noise that was priced in the last digit: price what is returned.
-  const auto answer = epsilon_of(found->noise_multiplier);
-  if (!answer) return answer.error();
-  found->answer = *answer;
-  return found;
+  return Search(epsilon_of, epsilon, tolerance, hint).run();
 }
 
 Result<double> calibration_tolerance(const std::string& accountant) {
@@ -150,7 +176,8 @@ Result<Calibration> calibrate(const std::function<Events(double noise)>& events_
   const EpsilonOfNoise epsilon_of = [&](double noise) {
     return epsilon_by(accountant, events_at(noise), delta, default_orders());
   };
-  return search_noise(epsilon_of, epsilon, *tolerance);
+  const auto hint = accountant == "pld" ? noise_hint(events_at, epsilon, delta) : std::nullopt;
+  return search_noise(epsilon_of, epsilon, *tolerance, hint);
 }
 
 Result<Calibration> calibrate_gaussian(double sample_rate, std::int64_t steps, double epsilon, double delta,

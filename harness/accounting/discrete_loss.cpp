@@ -162,6 +162,13 @@ class SubsampledCells {
 
 }  // namespace
 
+void Lattice::restart(double step) {
+  step_ = step;
+  growth_.clear();
+  log_growth_.clear();
+  mean_growth_.clear();
+}
+
 void Lattice::reach(std::size_t count) {
   if (growth_.size() > count) return;
   const std::size_t from = growth_.size();

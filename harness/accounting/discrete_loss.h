@@ -25,6 +25,7 @@ class Lattice {
  public:
   explicit Lattice(double step) : step_(step) {}
   double step() const { return step_; }
+  void restart(double step);      // forgets the entries, keeps their memory
   void reach(std::size_t count);  // makes entries 0 .. count available
   double growth(std::size_t i) const { return growth_[i]; }
   double log_growth(std::size_t i) const { return log_growth_[i]; }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <numbers>
 
+#include "harness/accounting/normal.h"
+
 namespace hyfreedp::accounting {
 namespace {
 
@@ -110,9 +112,15 @@ std::vector<LossNode> central_nodes(const LossPair& pair, double below, double a
   const double bottom = pair.loss(from);
   const double top = pair.loss(to);
   for (auto& node : nodes) node.loss = std::clamp(node.loss, bottom, top);
-  // The mass cut off below, where a large negative order would find it.
-  const double lowest = std::isfinite(pair.infimum()) ? pair.infimum() : bottom;
-  nodes.push_back({std::log(below), lowest, std::expm1(lowest)});
+  // The mass cut off below, where a large negative order would find it: slabs of doubling depth, each with the most it can
+  // hold at the lowest loss it can have.
+  const double centre = pair.symmetric() ? -1 : 0;
+  double depth = (centre - from) / pair.sigma();
+  for (int i = 0; i < 24; ++i, depth *= 2) {
+    double lowest = pair.loss(centre - 2 * depth * pair.sigma());
+    if (i == 23 && std::isfinite(pair.infimum())) lowest = pair.infimum();
+    nodes.push_back({log_normal_tail(depth), lowest, std::expm1(lowest)});
+  }
   return nodes;
 }
 

@@ -54,11 +54,23 @@ RealFft& Workbench::fft(std::size_t size) {
   return *transform;
 }
 
+std::vector<double> Workbench::take(std::size_t size, double value) {
+  std::vector<double> memory;
+  if (!spare.empty()) {
+    memory = std::move(spare.back());
+    spare.pop_back();
+  }
+  memory.assign(size, value);
+  return memory;
+}
+
+void Workbench::give(std::vector<double>&& memory) { spare.push_back(std::move(memory)); }
+
 Composition::Composition(const LossWindow& window, double step, Bound bound, Workbench& bench)
     : window_(window), step_(step), bound_(bound), bench_(bench) {
   HYFREEDP_CHECK(window.theta > 0, "composition");
-  product_.re.assign(window.size / 2 + 1, 1);
-  product_.im.assign(window.size / 2 + 1, 0);
+  product_.re = bench.take(window.size / 2 + 1, 1);
+  product_.im = bench.take(window.size / 2 + 1, 0);
 }
 
 // Leaves the tilted mass, folded onto the window and summing to 1, on the bench; returns the root of its sum of squares.
@@ -121,6 +133,8 @@ double Composition::invert() {
     norm += std::sqrt(product_.re[k] * product_.re[k] + product_.im[k] * product_.im[k]);
   norm *= 2 / static_cast<double>(size);
   bench_.fft(size).inverse(product_, bench_.mass);
+  bench_.give(std::move(product_.re));
+  bench_.give(std::move(product_.im));
   return e * (2 * (uses_ + 1) * norm + weak_doubt_ + norm) * 2 + 1e-60 * uses_;
 }
 
@@ -142,7 +156,7 @@ ComposedLoss Composition::finish() {
   // All sums are relative to e^{-theta (l - first)}, so that nothing overflows; log_scale restores the size.
   composed.log_scale_ = log_normaliser_ - window_.theta * composed.first_;
   auto& delta = composed.delta_;
-  delta.resize(size);
+  delta = bench_.take(size, 0);
   const std::int64_t n = static_cast<std::int64_t>(size);
   auto place = static_cast<std::size_t>((((start + n - 1) % n) + n) % n);  // of the last point
   const double fall = std::exp(-step_);

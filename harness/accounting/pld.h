@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "harness/accounting/discrete_loss.h"
@@ -26,12 +27,18 @@ struct LossWindow {
 
 enum class Bound { upper, lower };
 
-// Memory and transforms that compositions share.
+// Memory and transforms that compositions share. Asking the system for it again each time takes longer than the sums.
 struct Workbench {
-  std::map<std::size_t, std::unique_ptr<RealFft>> transforms;
-  std::vector<double> mass;
-  Spectrum spectrum;
+  std::map<std::size_t, std::unique_ptr<RealFft>> transforms = {};
+  std::vector<double> mass = {};
+  Spectrum spectrum = {};
+  Lattice lattice{1};
+  LossCells cells = {};
+  DiscreteLoss loss = {};
+  std::vector<std::vector<double>> spare = {};
   RealFft& fft(std::size_t size);
+  std::vector<double> take(std::size_t size, double value);
+  void give(std::vector<double>&& memory);
 };
 
 // delta(eps) of a composition, on the window's lattice, as an upper or a lower bound.
@@ -41,6 +48,8 @@ class ComposedLoss {
   // Smallest epsilon >= 0 with delta(epsilon) <= delta (upper: infinite where none is; lower: 0 where all are).
   double epsilon(double delta) const;
   double step() const { return step_; }
+  // Ends the use of this object.
+  void hand_back(Workbench& bench) { bench.give(std::move(delta_)); }
 
  private:
   friend class Composition;
@@ -59,7 +68,7 @@ class Composition {
  public:
   Composition(const LossWindow& window, double step, Bound bound, Workbench& bench);
   void add(const DiscreteLoss& loss, std::int64_t count);
-  ComposedLoss finish();
+  ComposedLoss finish();  // once, at the end
 
  private:
   double tilt(const DiscreteLoss& loss, double count);

@@ -15,9 +15,12 @@ constexpr double kAim = 3e-5;          // predicted relative distance of the upp
 constexpr double kRelaxedAim = 1e-4;   // where the fine lattice would be longer than kFineSize
 constexpr double kFineSize = 1 << 14;  // lattice points
 constexpr double kStretch = 1.25;      // of the step, to fit a transform of half the length
-constexpr double kGuideBudget = 3e5;   // about 0.3 ms
+constexpr double kGuideBudget =
+    3e5;  // about 0.3 ms; ten times that from 50 uses on, where it rarely takes it
 constexpr std::size_t kMostGuided = 16;
 constexpr double kPatientBudget = 3e7;  // where the first plan missed
+constexpr std::size_t kLargestKept =
+    1 << 18;  // transforms beyond this length are not kept for the next question
 constexpr int kRefinements = 6;
 constexpr double kFinestEpsilon = 1e-7;  // smaller ones are not resolved finer in absolute terms
 constexpr int kLowerCoarsening = 2;      // the lower bound's lattice, over the upper's
@@ -39,9 +42,10 @@ struct Compositions {
 
 class PldRun {
  public:
-  PldRun(const SplitContent& content, Neighbouring neighbouring, const Question& question)
-      : question_(question), members_(members_of(content, neighbouring)) {
+  PldRun(const SplitContent& content, Neighbouring neighbouring, const Question& question, Workbench& bench)
+      : question_(question), members_(members_of(content, neighbouring)), bench_(bench) {
     for (const auto& member : members_) uses_ += member.count;
+    guide_budget_ = uses_ < 50 ? kGuideBudget : 10 * kGuideBudget;
     place_nodes(question_.delta ? *question_.delta : 1e-30);
   }
 
@@ -204,26 +208,29 @@ class PldRun {
       running.push_back({plan, Composition(window_of(plan->extent, step), step, Bound::upper, bench_),
                          Composition(window_of(plan->extent, coarse), coarse, Bound::lower, bench_)});
     }
-    Lattice lattice(step);
+    auto& lattice = bench_.lattice;
+    auto& cells = bench_.cells;
+    auto& loss = bench_.loss;
+    lattice.restart(step);
     for (const auto& member : members_) {
-      loss_cells(member.pair, lattice, tail_, cells_);
+      loss_cells(member.pair, lattice, tail_, cells);
       Direction facing = Direction::remove;
       for (auto& one : running) {
-        if (one.plan->direction != facing) exchange(cells_);
+        if (one.plan->direction != facing) exchange(cells);
         facing = one.plan->direction;
         const auto count = static_cast<std::int64_t>(member.count);
-        discrete_upper(cells_, loss_);
-        one.upper.add(loss_, count);
-        discrete_lower(cells_, kLowerCoarsening, loss_);
-        one.lower.add(loss_, count);
+        discrete_upper(cells, loss);
+        one.upper.add(loss, count);
+        discrete_lower(cells, kLowerCoarsening, loss);
+        one.lower.add(loss, count);
       }
     }
     for (auto& one : running) take(one, bracket);
   }
 
   void take(Compositions& compositions, Bracket& bracket) {
-    const ComposedLoss above = compositions.upper.finish();
-    const ComposedLoss below = compositions.lower.finish();
+    ComposedLoss above = compositions.upper.finish();
+    ComposedLoss below = compositions.lower.finish();
     if (question_.delta) {
       const double epsilon = above.epsilon(*question_.delta);
       // At either end of the window the answer is a bound, but a better one lies outside.
@@ -236,6 +243,8 @@ class PldRun {
       bracket.upper = std::max(bracket.upper, above.delta(*question_.epsilon));
       bracket.lower = std::max(bracket.lower, below.delta(*question_.epsilon));
     }
+    above.hand_back(bench_);
+    below.hand_back(bench_);
   }
 
   // Whether delta in this direction is certainly below what the other one needs: (1 - e^{-u})_+ <= c e^{theta u} with
@@ -264,15 +273,17 @@ class PldRun {
   double margin_ = 1;
   double guide_budget_ = kGuideBudget;
   bool outside_ = false;
-  Workbench bench_;
-  LossCells cells_;
-  DiscreteLoss loss_;
+  Workbench& bench_;
 };
 
 }  // namespace
 
 Bracket pld_bracket(const SplitContent& content, Neighbouring neighbouring, const Question& question) {
-  return PldRun(content, neighbouring, question).solve();
+  thread_local Workbench bench;
+  const Bracket bracket = PldRun(content, neighbouring, question, bench).solve();
+  const bool large = !bench.transforms.empty() && bench.transforms.rbegin()->first > kLargestKept;
+  if (large) bench = Workbench{};
+  return bracket;
 }
 
 }  // namespace hyfreedp::accounting

@@ -76,14 +76,16 @@ Result<Calibration> loss_noise(const ProbeSplitRequest& request, double sigma_g,
     if (found) found->answer.epsilon += gradients->epsilon;
     return found;
   }
-  return search_noise(
-      [&](double noise) {
-        if (request.mode != ProbeAccounting::paper) return price(probe_events(request, sigma_g, noise));
-        Events events = gradient_events(request, sigma_g);
-        events.events.push_back(probes_alone(request, noise));
-        return price(events);
-      },
-      request.epsilon, tolerance);
+  const EventsOfNoise events_at = [&](double noise) {
+    if (request.mode != ProbeAccounting::paper) return probe_events(request, sigma_g, noise);
+    Events events = gradient_events(request, sigma_g);
+    events.events.push_back(probes_alone(request, noise));
+    return events;
+  };
+  const auto hint =
+      accountant == "pld" ? noise_hint(events_at, request.epsilon, request.delta) : std::nullopt;
+  return search_noise([&](double noise) { return price(events_at(noise)); }, request.epsilon, tolerance,
+                      hint);
 }
 
 }  // namespace
@@ -111,11 +113,12 @@ Result<ProbeSplit> split_budget(const ProbeSplitRequest& request) {
   const auto tolerance = calibration_tolerance(accountant);
   if (!tolerance) return tolerance.error();
   const auto& orders = request.orders.empty() ? default_orders() : request.orders;
+  const EventsOfNoise gradients_at = [&](double noise) { return gradient_events(request, noise); };
+  const auto hint =
+      accountant == "pld" ? noise_hint(gradients_at, request.epsilon, request.delta) : std::nullopt;
   const auto alone = search_noise(
-      [&](double noise) {
-        return epsilon_by(accountant, gradient_events(request, noise), request.delta, orders);
-      },
-      request.epsilon, *tolerance);
+      [&](double noise) { return epsilon_by(accountant, gradients_at(noise), request.delta, orders); },
+      request.epsilon, *tolerance, hint);
   if (!alone) return in_context("Noise of the gradients", alone.error());
   ProbeSplit split;
   split.sigma = alone->noise_multiplier;
