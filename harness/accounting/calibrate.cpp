@@ -12,8 +12,9 @@ namespace {
 constexpr double kLowestNoise = 0.01;
 constexpr double kHighestNoise = 1e8;
 constexpr double kPldTolerance = 2.5e-5;
-constexpr double kUsualRise = 5e-5;  // of the PLD upper bound above the true epsilon, relative
-constexpr double kHintBudget = 5e6;  // about 5 ms a noise at most
+constexpr double kUsualRise = 5e-5;                 // of the PLD upper bound above the true epsilon, relative
+constexpr double kBeginnings[] = {-0.5, 0.8, 1.6};  // of log noise, after 0
+constexpr double kHintBudget = 5e6;                 // about 5 ms a noise at most
 constexpr double kRdpTolerance = 1e-9;
 
 // One evaluated noise, in logarithms: excess > 0 misses the target.
@@ -133,16 +134,23 @@ std::optional<NoiseHint> noise_hint(const EventsOfNoise& events_at, double epsil
   NoiseHint hint{0, -1.7};
   double last = 0;
   double last_value = 0;
+  bool seen = false;
   for (int i = 0; i < 40; ++i) {
     const auto found = contour_epsilon(events_at(std::exp(hint.log_noise)), delta, kHintBudget);
-    if (!found) return std::nullopt;
+    if (!found) {
+      // Far from the target the inversion may not apply; another beginning may do.
+      if (seen || i >= static_cast<int>(std::size(kBeginnings))) return std::nullopt;
+      hint.log_noise = kBeginnings[i];
+      continue;
+    }
     const double value = *found > 0 ? std::clamp(std::log(*found / epsilon), -50.0, 50.0) : -50;
-    const bool usable = i > 0 && std::abs(value) < 49 && std::abs(last_value) < 49 && last != hint.log_noise;
+    const bool usable = seen && std::abs(value) < 49 && std::abs(last_value) < 49 && last != hint.log_noise;
     if (usable) hint.slope = std::clamp((value - last_value) / (hint.log_noise - last), -1e6, -0.2);
     if (std::abs(value) < 3e-6) return hint;
     (value > 0 ? low : high) = hint.log_noise;
     last = hint.log_noise;
     last_value = value;
+    seen = true;
     const double next = last - std::clamp(value / hint.slope, -1.5, 1.5);
     hint.log_noise = next > low && next < high ? next : (low + high) / 2;
     if (high - low < 1e-9) return std::nullopt;

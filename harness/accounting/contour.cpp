@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "harness/accounting/mechanism.h"
+#include "harness/accounting/normal.h"
 #include "harness/accounting/wide.h"
 
 namespace hyfreedp::accounting {
@@ -18,6 +19,7 @@ constexpr double kNegligible = 42;       // weights below e^-42 of the largest a
 constexpr double kPrecision = 32;        // exponent of the quadrature error in x
 constexpr double kLogNothing = -600;     // log of a delta too small to be told from zero
 constexpr double kNodeCost = 100;        // of placing a node, in units of one node's part in a term
+constexpr double kHidden = 1e-11;        // of delta: the mass of all tails that are cut off
 constexpr double kAliased = 1e-9;        // of delta
 constexpr double kDiedAway = 1e-11;      // of the sum: terms that no longer count
 constexpr std::size_t kQuietTerms = 12;  // that many in a row
@@ -26,8 +28,9 @@ constexpr std::size_t kQuietTerms = 12;  // that many in a row
 class Rotation {
  public:
   // Left empty where it would take more than `most` nodes.
-  Rotation(const LossPair& pair, double order, double reach, double step, double most) : step_(step) {
-    place(pair, order, reach, most);
+  Rotation(const LossPair& pair, double order, double cut, double reach, double step, double most)
+      : step_(step) {
+    place(pair, order, cut, reach, most);
     turn_re_.resize(losses_.size());
     turn_im_.resize(losses_.size());
     for (std::size_t n = 0; n < losses_.size(); ++n) {
@@ -50,11 +53,17 @@ class Rotation {
   }
 
  private:
-  // Nodes of the tilted noise where its weight counts, close enough for phases of up to `reach` times the loss.
-  void place(const LossPair& pair, double order, double reach, double most) {
+  // The noise beyond `cut` is tapered off, smoothly for the trapezoid rule's sake: at high orders the moment of a loss
+  // that never occurs would dwarf the rest. Nodes of the tilted noise where its weight counts, close enough for phases of up to `reach` times the loss.
+  void place(const LossPair& pair, double order, double cut, double reach, double most) {
     const double sigma = pair.sigma();
     const double variance = sigma * sigma;
-    const auto exponent = [&](double x) { return order * pair.loss(x) + log_density(pair, x); };
+    const double taper = 0.25 * sigma;
+    const auto exponent = [&](double x) {
+      const double beyond = order > 0 ? (x - cut) / taper : -kInfinity;
+      const double kept = beyond < -6 ? 0.0 : log_normal_tail(beyond * std::numbers::sqrt2);
+      return order * pair.loss(x) + log_density(pair, x) + kept;
+    };
     const double margin = 10 * sigma;
     const double low =
         (pair.symmetric() ? std::min(-3.0, -1 - 2 * std::abs(order)) : std::min(0.0, order)) - margin;
@@ -75,8 +84,8 @@ class Rotation {
     // e^{-2 pi y / step}.
     const double y = std::min(0.9 * std::numbers::pi * variance, 8 * sigma);
     const double slope = pair.symmetric() ? 2.0 : 1.0;
-    const double spacing =
-        2 * std::numbers::pi / (y / (2 * variance) + slope * reach / variance + kPrecision / y);
+    double spacing = 2 * std::numbers::pi / (y / (2 * variance) + slope * reach / variance + kPrecision / y);
+    if (order > 0 && to > cut - 6 * taper) spacing = std::min(spacing, 0.65 * taper);
     const double count = std::ceil((to - from) / spacing) + 1;
     if (!(count <= most)) return;
     double sum = 0;
@@ -150,8 +159,8 @@ class Rotation {
 // The integrand's terms along one contour, reusable for every epsilon near the one it was made for.
 class Contour {
  public:
-  explicit Contour(const Extent& extent)
-      : theta_(extent.theta), step_(2 * std::numbers::pi / extent.length) {}
+  Contour(const Extent& extent, double tail)
+      : theta_(extent.theta), step_(2 * std::numbers::pi / extent.length), tail_(tail) {}
 
   // False where it would take more than `budget`, which is reduced by what it took.
   bool trace(const std::vector<Member>& members, Direction direction, double variance, double epsilon,
@@ -200,7 +209,8 @@ class Contour {
     double nodes = 0;
     log_normaliser_ = 0;
     for (const auto& member : members) {
-      rotations.emplace_back(member.pair, order, reach, step_, budget / kNodeCost - nodes);
+      rotations.emplace_back(member.pair, order, member.pair.p_upper_point(tail_), reach, step_,
+                             budget / kNodeCost - nodes);
       if (rotations.back().nodes() == 0) return Outcome::costly;
       nodes += static_cast<double>(rotations.back().nodes()) + 20;
       log_normaliser_ += member.count * rotations.back().log_normaliser();
@@ -231,6 +241,7 @@ class Contour {
 
   double theta_;
   double step_;
+  double tail_;
   double log_normaliser_ = 0;  // log M(theta)
   std::vector<Number> terms_;  // M(s) / M(theta)
 };
@@ -242,7 +253,9 @@ std::optional<double> solve(const Contour& contour, double epsilon, double log_d
     const double move = (log_delta - value->log_delta) / value->slope;
     const double most = 2 / -value->slope;
     epsilon += std::clamp(move, -most, most);
-    if (std::abs(move * value->slope) < 1e-11) return epsilon;
+    // Rounding of up to 1e-15 a use keeps the steps from vanishing.
+    const double error = std::abs(move * value->slope);
+    if (error < 1e-11 || (i > 10 && error < 1e-8)) return epsilon;
   }
   return std::nullopt;
 }
@@ -259,8 +272,7 @@ std::optional<double> largest(const Events& events, const F& value) {
     for (const auto& mechanism : content.mechanisms) {
       if (mechanism.noise != Noise::gaussian) return std::nullopt;
     }
-    auto members = members_of(content, events.neighbouring);
-    place_nodes(members, kContourTail);
+    const auto members = members_of(content, events.neighbouring);
     const std::optional<double> one = value(members, directions_of(members));
     if (!one) return std::nullopt;
     result = std::max(result, *one);
@@ -270,14 +282,19 @@ std::optional<double> largest(const Events& events, const F& value) {
 
 }  // namespace
 
-std::optional<double> contour_value(const std::vector<Member>& members, Direction direction,
+std::optional<double> contour_value(std::vector<Member> members, Direction direction,
                                     const Question& question, double budget) {
+  double uses = 0;
   for (const auto& member : members) {
     if (member.pair.noise() != Noise::gaussian) return std::nullopt;
+    uses += member.count;
   }
   Question target = question;
+  double hidden = question.delta.value_or(1e-20);
   // Where the loss comes in rare jumps the first saddle point is far off; it is moved to the answer.
   for (int i = 0; i < 6; ++i) {
+    const double tail = std::max(1e-290, hidden * kHidden / uses);
+    place_nodes(members, tail);
     const Saddle saddle = find_saddle(members, direction, target);
     // Beyond the largest loss there is nothing.
     if (question.epsilon && saddle.log_delta < kLogNothing) return 0.0;
@@ -287,11 +304,15 @@ std::optional<double> contour_value(const std::vector<Member>& members, Directio
     const Extent extent = extent_for(members, direction, saddle, log_delta + std::log(kAliased), epsilon, 4);
     if (!std::isfinite(extent.length)) return std::nullopt;
     const double variance = composed_tilt(members, direction, extent.theta).variance;
-    Contour contour(extent);
+    Contour contour(extent, tail);
     if (!contour.trace(members, direction, variance, epsilon, budget)) return std::nullopt;
     if (question.epsilon) {
       const auto value = contour.at(epsilon);
-      return value ? std::optional<double>(std::exp(value->log_delta)) : std::nullopt;
+      if (!value) return std::nullopt;
+      const double delta = std::exp(value->log_delta);
+      if (hidden <= 3 * delta) return delta;
+      hidden = delta;  // the tails that were cut matter: again, with less cut
+      continue;
     }
     const auto found = solve(contour, epsilon, log_delta);
     if (!found) return std::nullopt;

@@ -31,9 +31,8 @@ std::optional<double> contour_delta(const Events& events, double epsilon, double
 // Smallest epsilon >= 0 with delta(epsilon) <= delta, for delta in (0, 1).
 std::optional<double> contour_epsilon(const Events& events, double delta, double budget = kContourBudget);
 
-// One direction of members whose nodes were placed with kContourTail; delta(eps), or the (unclamped) epsilon.
-inline constexpr double kContourTail = 1e-60;  // what a use may hide from the choice of the contour
-std::optional<double> contour_value(const std::vector<Member>& members, Direction direction,
+// One direction of members; delta(eps), or the (unclamped) epsilon.
+std::optional<double> contour_value(std::vector<Member> members, Direction direction,
                                     const Question& question, double budget);
 
 }  // namespace hyfreedp::accounting

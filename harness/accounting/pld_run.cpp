@@ -127,11 +127,7 @@ class PldRun {
   // Moves the saddle point to the epsilon that inverting the moment generating function gives, where that is cheap.
   void guide(Plan& plan) {
     if (members_.size() > kMostGuided) return;
-    if (uncut_.empty()) {
-      uncut_ = members_;
-      accounting::place_nodes(uncut_, kContourTail);
-    }
-    const auto epsilon = contour_value(uncut_, plan.direction, question_, guide_budget_);
+    const auto epsilon = contour_value(members_, plan.direction, question_, guide_budget_);
     if (!epsilon) return;
     const Saddle moved = find_saddle(members_, plan.direction, {{}, *epsilon});
     if (std::abs(moved.epsilon - *epsilon) > 0.05 / moved.theta) return;
@@ -265,7 +261,6 @@ class PldRun {
 
   Question question_;
   std::vector<Member> members_;
-  std::vector<Member> uncut_;  // with nodes for the contour
   std::vector<Plan> plans_;
   double tail_ = 0;
   double uses_ = 0;
