@@ -35,7 +35,8 @@ struct AuditedEpsilon {
 Result<AuditedEpsilon> audited_epsilon(const std::vector<CanaryScores>& canaries, double delta, double rate);
 
 Result<void> check_canaries(const std::vector<CanaryScores>& canaries);
-// The finding "audited epsilon" carries the bound in numbers["epsilon"].
+// The finding "audited epsilon" carries the bound in numbers["epsilon"], and the one at 95 %, which refutes nothing, in
+// numbers["epsilon_95"].
 void plan_canary_tests(const std::vector<CanaryScores>& canaries, const Claim& claim, Plan& plan);
 
 }  // namespace hyfreedp::audit
