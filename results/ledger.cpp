@@ -1,10 +1,12 @@
 #include "results/ledger.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <set>
 
 #include "harness/base/text.h"
+#include "results/cell_text.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -68,7 +70,14 @@ Result<std::optional<LedgerLine>> line_of(const Store& store, const PanelModel& 
   line.title = row.title;
   line.target = *cell.epsilon_target;
   line.composition = composition_text(**study);
-  if (*trial) line.events = describe_events((**trial).events);
+  if (*trial) {
+    line.events = describe_events((**trial).events);
+    const auto* privacy = (**trial).config.if_contains("privacy");
+    if (privacy != nullptr && privacy->is_object())
+      line.sampler = string_or(privacy->get_object(), "sampler", "");
+  }
+  line.label = (**study).label;
+  line.flags = (**study).flags;
   line.total = *(**study).total;
   if ((**study).training) line.training = (**study).training->epsilon;
   return std::optional<LedgerLine>(std::move(line));
@@ -86,6 +95,50 @@ std::string fingerprint_text(const json::object& fingerprint) {
 }
 
 }  // namespace
+
+std::optional<double> LedgerLine::tuning() const {
+  if (!training) return std::nullopt;
+  return std::max(0.0, total.epsilon - *training);
+}
+
+std::string ledger_text(const TableModel& table, const std::vector<LedgerLine>& lines) {
+  std::string text = table.title + ": what was spent\n";
+  const auto shown = [](const std::optional<double>& epsilon) {
+    return epsilon ? epsilon_text(*epsilon) : std::string("-");
+  };
+  const auto line_text = [](const std::array<std::string, 9>& cells) {
+    std::string line =
+        "  " + cells[0] + std::string(28 - std::min<std::size_t>(28, display_width(cells[0])), ' ');
+    for (std::size_t i = 1; i < cells.size() - 1; ++i) {
+      const auto width = display_width(cells[i]);
+      line += "  " + std::string(width < 9 ? 9 - width : 0, ' ') + cells[i];
+    }
+    return line + "  " + cells.back() + "\n";
+  };
+  std::string panel;
+  for (const auto& line : lines) {
+    if (line.panel != panel) {
+      panel = line.panel;
+      text += fmt::format("\n{}: δ = {}, add or remove one record\n", panel, short_number(line.total.delta));
+      text +=
+          line_text({"row", "target", "training", "tuning", "total", "PLD", "RDP", "by", "sampler; label"});
+    }
+    auto label = line.sampler + "; " + line.label;
+    for (const auto& flag : line.flags) label += "; " + flag;
+    const bool is_charged = line.label != "oracle" && line.label != "simulated";
+    text += line_text({line.title, short_number(line.target), shown(line.training),
+                       is_charged ? shown(line.tuning()) : "uncharged", epsilon_text(line.total.epsilon),
+                       shown(line.total.pld), shown(line.total.rdp), line.total.accountant, label});
+  }
+  if (lines.empty()) return text + "No private row is finished yet.\n";
+  return text +
+         "\nOf each cell the seed that spent most. training: the reported run alone; tuning: what finding it "
+         "added; "
+         "total:\nthe row's ε, the smaller of the PLD and RDP upper bounds (PLD does not price private "
+         "selection). "
+         "Evaluation on\ntest data is outside the mechanism. `hyfreedp odometer` composes all rows and "
+         "runs.\n";
+}
 
 std::string describe_events(const std::vector<accounting::Event>& events) {
   std::vector<std::pair<std::string, std::int64_t>> merged;

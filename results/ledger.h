@@ -1,4 +1,5 @@
-// What the accountants priced for each private cell, and on which machines: the report's summary.
+// What the accountants priced for each private cell, and on which machines: the report's summary, and
+// `hyfreedp table NAME --ledger`.
 #pragma once
 
 #include <optional>
@@ -18,10 +19,19 @@ struct LedgerLine {
   std::string events;       // of the reported run: "250 × Poisson q = 0.02, σ = 1.493"
   accounting::ReportedEpsilon total;
   std::optional<double> training;  // of the reported run alone
+  std::string sampler;             // of the reported run
+  std::string label;               // "end-to-end DP", "oracle", ...
+  std::vector<std::string> flags;
+
+  // What finding the reported run cost: total - training, at least 0. It is no guarantee by itself.
+  std::optional<double> tuning() const;
 };
 
 // One line a private cell that has a value: of the seed that spent most.
 Result<std::vector<LedgerLine>> ledger_lines(const Store& store, const TableModel& table);
+
+// As a text table, one line a cell: training, tuning and total epsilon, delta, PLD and RDP bounds, sampler, label.
+std::string ledger_text(const TableModel& table, const std::vector<LedgerLine>& lines);
 
 // Events in words, equal ones merged.
 std::string describe_events(const std::vector<accounting::Event>& events);

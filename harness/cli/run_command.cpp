@@ -262,7 +262,10 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   if (!request.device.empty()) runner::set_device(*spec, request.device);
   if (request.dry_run) {
     if (const int code = dry_run(*spec, out); code != 0) return code;
-    if (auto printed = print_forecast(request, *spec, out); !printed) return refuse(printed.error(), err);
+    auto printed = print_forecast(request, *spec, out);
+    if (printed) return 0;
+    if (request.cap) return refuse(printed.error(), err);
+    out << "The odometer cannot be read: " << printed.error().message << '\n';
     return 0;
   }
   if (auto named = check_name(*spec); !named) return refuse(named.error(), err);

@@ -3,6 +3,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/spec_request.h"
 #include "results/csv_writer.h"
+#include "results/ledger.h"
 #include "results/markdown_writer.h"
 #include "results/terminal_writer.h"
 
@@ -27,6 +28,9 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
   auto add = further.add_options();
   add("format", options::value(&format)->default_value("terminal")->value_name("terminal|markdown|csv"),
       "what to print; markdown and csv write no files");
+  bool ledger = false;
+  add("ledger", options::bool_switch(&ledger),
+      "instead of the table, what each private cell cost: training, tuning, total; writes no files");
   add("width", options::value(&width)->default_value(0)->value_name("N"),
       "columns of the terminal table; 0: the terminal's own");
   if (const auto code = parse_spec_request("table", kUsage, further, arguments, request, out, err))
@@ -38,6 +42,11 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
   if (!store) return refused("table", store.error(), err);
   const auto table = results::build_table(**store, request.spec, {.confidential = request.confidential});
   if (!table) return refused("table", table.error(), err);
+  if (ledger) {
+    const auto lines = results::ledger_lines(**store, *table);
+    if (!lines) return refused("table", lines.error(), err);
+    return out << results::ledger_text(*table, *lines), 0;
+  }
   if (format == "markdown") return out << results::markdown_table(*table), 0;
   if (format == "csv") return out << results::csv_table(*table), 0;
   auto style = results::style_of_standard_output();

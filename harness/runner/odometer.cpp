@@ -120,7 +120,9 @@ std::string title_of(const trial::Named& dataset) {
   if (facts == nullptr || !facts->files.empty()) return dataset.name;
   std::vector<std::string> options;
   for (const auto& member : dataset.options) {
-    options.push_back(std::string(member.key()) + " " + json::serialize(member.value()));
+    const auto& value = member.value();
+    options.push_back(std::string(member.key()) + " " +
+                      (value.is_double() ? short_number(value.get_double()) : json::serialize(value)));
   }
   std::sort(options.begin(), options.end());
   return options.empty() ? dataset.name : dataset.name + " (" + join(options, ", ") + ")";

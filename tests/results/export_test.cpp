@@ -108,6 +108,18 @@ TEST_F(Export, TheLedgerHasALineForEachPrivateCell) {
   EXPECT_EQ((*lines)[1].total.epsilon, 1.3) << "the seed that spent most";
   EXPECT_EQ((*lines)[2].composition, "private selection");
   EXPECT_NE((*lines)[0].events.find("10 × Poisson q = 0.1"), std::string::npos) << (*lines)[0].events;
+  EXPECT_EQ((*lines)[0].sampler, "poisson");
+  EXPECT_EQ((*lines)[0].label, "end-to-end DP");
+  for (const auto& line : *lines) {
+    ASSERT_TRUE(line.training && line.tuning());
+    EXPECT_GE(*line.tuning(), 0);
+    EXPECT_NEAR(*line.tuning() + *line.training, std::max(line.total.epsilon, *line.training), 1e-12);
+  }
+  const auto text = ledger_text(*table, *lines);
+  for (const char* part : {"training", "tuning", "total", "δ = 1e-05", "add or remove one record", "Row C",
+                           "poisson; end-to-end DP", "outside the mechanism", "hyfreedp odometer"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
 }
 
 }  // namespace

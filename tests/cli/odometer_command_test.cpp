@@ -1,0 +1,216 @@
+// odometer, run --cap and table --ledger, from the command line's side.
+#include "harness/cli/odometer_command.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+
+#include "harness/base/files.h"
+#include "harness/cli/commands.h"
+#include "harness/cli/run_command.h"
+#include "harness/cli/table_command.h"
+#include "results/table_model.h"
+#include "tests/results/small_database.h"
+#include "tests/trial/fixtures.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class OdometerCommand : public testing::Test {
+ protected:
+  std::string out() const { return folder_.file("out"); }
+
+  std::unique_ptr<results::Store> store() const {
+    return results::Store::open(out() + "/hyfreedp.sqlite", results::Store::Mode::read_write).value();
+  }
+
+  static results::TrialRecord record_of(const trial::TrialConfig& config) {
+    results::TrialRecord record;
+    record.id = config.id();
+    record.config = config.to_json();
+    record.state = trial::TrialState::finished;
+    record.events = config.events();
+    return record;
+  }
+
+  static void put(results::Store& store, const trial::TrialConfig& config) {
+    ASSERT_TRUE(store.put_trial(record_of(config), {}, {}));
+  }
+
+  // A concluded private selection of so many runs.
+  void put_selection(results::Store& store, int runs) {
+    ASSERT_TRUE(store.put_spec(small::spec()));
+    auto study = small::study("c", "dp-hyper", 1.0, 0);
+    auto config = trial::private_config();
+    config.evaluation.score = trial::ScoreRelease{30};
+    study.trials.clear();
+    for (int run = 0; run < runs; ++run) {
+      config.repetition = run + 1;
+      put(store, config);
+      study.trials.push_back(config.id());
+    }
+    study.state = results::StudyState::concluded;
+    study.reported_trial = study.trials[0];
+    study.composition = {
+        {"rule", "selection"},
+        {"trials", {study.trials[0]}},
+        {"selection", {{"distribution", "truncated-negative-binomial"}, {"eta", 1.0}, {"mean", 4.0}}}};
+    ASSERT_TRUE(store.put_study(study));
+  }
+
+  int run(const std::vector<std::string>& arguments) {
+    said_.str("");
+    complained_.str("");
+    auto all = arguments;
+    all.insert(all.end(), {"--out", out()});
+    return dispatch(all, said_, complained_);
+  }
+  std::string said() const { return said_.str(); }
+  std::string complained() const { return complained_.str(); }
+  json::object said_json() const { return parse_json(said(), "output").value().as_object(); }
+
+  trial::TemporaryFolder folder_;
+  std::ostringstream said_, complained_;
+};
+
+TEST_F(OdometerCommand, OneLineADatasetAndDetailsOfOne) {
+  EXPECT_EQ(run({"odometer"}), 2);
+  EXPECT_THAT(complained(), HasSubstr("there is no such database"));
+  auto config = trial::private_config();
+  put(*store(), config);
+  EXPECT_EQ(run({"odometer"}), 0);
+  EXPECT_THAT(said(), HasSubstr("fashion-mnist: this data so far: ε "));
+  EXPECT_THAT(said(), HasSubstr("at δ 6.778e-06"));
+  EXPECT_THAT(said(), HasSubstr("reproducible noise: not a private release"));
+  config.repetition = 1;
+  config.evaluation.score = trial::ScoreRelease{30};
+  put(*store(), config);
+  EXPECT_EQ(run({"odometer", "fashion-mnist", "--confidential"}), 0);
+  EXPECT_THAT(said(), ::testing::StartsWith(results::kWatermark));
+  for (const char* part : {"private_train ", "private_validation ", "runs                 2", "neighbours"})
+    EXPECT_THAT(said(), HasSubstr(part));
+}
+
+TEST_F(OdometerCommand, BadInputIsOneSentence) {
+  put(*store(), trial::private_config());
+  const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
+      {{"odometer", "fashion-minst"}, "Did you mean 'fashion-mnist'?"},
+      {{"odometer", "synthetic"}, "what was touched: fashion-mnist"},
+      {{"odometer", "--delta", "1"}, "(0, 1)"},
+      {{"odometer", "--delta", "nan"}, "(0, 1)"},
+      {{"odometer", "--split", "test"}, "private_train"}};
+  for (const auto& [arguments, reason] : mistakes) {
+    EXPECT_EQ(run(arguments), 2) << reason;
+    EXPECT_THAT(complained(), HasSubstr(reason));
+    EXPECT_THAT(said(), IsEmpty());
+  }
+}
+
+TEST_F(OdometerCommand, JsonIsCompleteAndItsEventsPriceToTheSame) {
+  auto config = trial::private_config();
+  put(*store(), config);
+  config.repetition = 1;
+  put(*store(), config);
+  EXPECT_EQ(run({"odometer", "--json", "--delta", "1e-5"}), 0);
+  const auto data = said_json().at("datasets").as_array().at(0).as_object();
+  const auto events = accounting::events_from_json(
+      json::object{{"neighbouring", "add-remove"},
+                   {"events", data.at("splits").at("private_train").at("events")}},
+      "events");
+  ASSERT_TRUE(events) << events.error().message;
+  EXPECT_EQ(data.at("epsilon").as_double(), accounting::report_epsilon(*events, 1e-5)->epsilon);
+  EXPECT_EQ(data.at("epsilon"), data.at("private_epsilon"));
+  EXPECT_EQ(events->events.size(), 1U) << "equal runs are one event";
+  EXPECT_TRUE(data.at("complete").as_bool());
+  EXPECT_FALSE(data.contains("runs"));
+
+  config.privacy.is_private = false;
+  config.privacy.gradient_noise = 0;
+  config.evaluation.oracle_validation = true;
+  put(*store(), config);
+  EXPECT_EQ(run({"odometer", "--json", "--delta", "1e-5"}), 0);
+  const auto now = said_json().at("datasets").as_array().at(0).as_object();
+  EXPECT_TRUE(now.at("epsilon").is_null());
+  EXPECT_TRUE(now.at("infinite").as_bool());
+  EXPECT_EQ(now.at("private_epsilon"), data.at("epsilon"));
+  EXPECT_EQ(run({"odometer"}), 0);
+  EXPECT_THAT(said(), HasSubstr("1 non-private run and 1 un-noised validation score (oracle)"));
+}
+
+TEST_F(OdometerCommand, HowManyRunsASelectionMadeDoesNotShow) {
+  std::vector<std::string> shown, confidential;
+  for (const int runs : {3, 5}) {
+    std::filesystem::remove_all(out());
+    put_selection(*store(), runs);
+    std::string all;
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"odometer"}, {"odometer", "fashion-mnist"}, {"odometer", "--json"}}) {
+      EXPECT_EQ(run(arguments), 0);
+      all += said();
+    }
+    shown.push_back(all);
+    EXPECT_EQ(run({"odometer", "--json", "--confidential"}), 0);
+    EXPECT_TRUE(said_json().contains("watermark"));
+    confidential.push_back(said());
+  }
+  EXPECT_EQ(shown[0], shown[1]);
+  EXPECT_THAT(shown[0], HasSubstr("1 private selection count"));
+  EXPECT_NE(confidential[0], confidential[1]);
+}
+
+constexpr const char* kSpec = R"(
+name: capped
+title: capped
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0, 1]
+    epsilon: [3]
+    delta: 1e-5
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    rows:
+      - {method: fixed-rate, options: {lr: 5e-2}}
+)";
+
+// Refused before a worker starts, so any program may stand for it.
+TEST_F(OdometerCommand, RunRefusesBeyondItsCapAndLeavesNoTrace) {
+  const auto spec = folder_.file("capped.yaml");
+  ASSERT_TRUE(write_file_atomically(spec, kSpec));
+  EXPECT_EQ(run({"run", spec, "--dry-run", "--cap-delta", "1e-5"}), 0);
+  EXPECT_THAT(said(), HasSubstr("odometer of synthetic"));
+  EXPECT_THAT(said(), HasSubstr("now epsilon 0, then epsilon 3.6"));
+  EXPECT_FALSE(std::filesystem::exists(out())) << "a dry run makes nothing";
+  EXPECT_EQ(run({"run", spec, "--dry-run", "--cap", "20", "--cap-delta", "1e-5"}), 0);
+  EXPECT_THAT(said(), HasSubstr("--cap 20 lets all of this start"));
+  EXPECT_EQ(run({"run", spec, "--dry-run", "--cap", "3.5", "--cap-delta", "1e-5"}), 2);
+
+  ASSERT_EQ(::setenv("HYFREEDP_WORKER", "/bin/true", 1), 0);
+  EXPECT_EQ(run({"run", spec, "--cap", "3.5", "--cap-delta", "1e-5"}), 2);
+  ::unsetenv("HYFREEDP_WORKER");
+  for (const char* part :
+       {"The limit on synthetic", "is ε 3.5 (δ 1e-05)", "So far ε 0", "it may come to ε 3.6"})
+    EXPECT_THAT(complained(), HasSubstr(part));
+  EXPECT_TRUE(store()->specs().value().empty());
+  for (const char* cap : {"-1", "inf", "nan", "many"}) {
+    EXPECT_EQ(run({"run", spec, "--cap", cap}), 2);
+    EXPECT_THAT(complained(), HasSubstr("--cap"));
+  }
+}
+
+TEST_F(OdometerCommand, TheLedgerOfATable) {
+  ASSERT_TRUE(small::fill(*store()));
+  EXPECT_EQ(run({"table", "small", "--ledger"}), 0);
+  for (const char* part : {"training", "tuning", "total", "Row A", "end-to-end DP"})
+    EXPECT_THAT(said(), HasSubstr(part));
+  EXPECT_FALSE(std::filesystem::exists(out() + "/small/table.md"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::cli
