@@ -135,12 +135,14 @@ std::optional<NoiseHint> noise_hint(const EventsOfNoise& events_at, double epsil
   double last = 0;
   double last_value = 0;
   bool seen = false;
+  int failures = 0;
   for (int i = 0; i < 40; ++i) {
     const auto found = contour_epsilon(events_at(std::exp(hint.log_noise)), delta, kHintBudget);
     if (!found) {
-      // Far from the target the inversion may not apply; another beginning may do.
-      if (seen || i >= static_cast<int>(std::size(kBeginnings))) return std::nullopt;
-      hint.log_noise = kBeginnings[i];
+      // Far from the target the inversion may not apply; nearer to where it did, or from another beginning, it may.
+      if (++failures > 8 || (!seen && failures > static_cast<int>(std::size(kBeginnings))))
+        return std::nullopt;
+      hint.log_noise = seen ? (hint.log_noise + last) / 2 : kBeginnings[failures - 1];
       continue;
     }
     const double value = *found > 0 ? std::clamp(std::log(*found / epsilon), -50.0, 50.0) : -50;

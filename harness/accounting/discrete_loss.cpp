@@ -119,10 +119,13 @@ class SubsampledCells {
     log_odds_ = std::log1p(-rate_) - std::log(rate_);
   }
 
-  void fill(std::size_t count) {
-    double from = -kInfinity;  // z = x / sigma of the edges
+  // Cell 0 begins at edge `start`; what lies below edge 0, the infimum, belongs to the first cell.
+  void fill(std::size_t start, std::size_t count) {
+    start_ = start;
+    double from = start == 0 ? -kInfinity : edge(start);  // z = x / sigma of the edges
+    first_edge_ = from * sigma_;
     for (std::size_t i = 0; i < count; ++i) {
-      const double to = edge(i + 1);
+      const double to = edge(start + i + 1);
       const double width = to - from;
       const double middle = 0.5 * (from + to);
       const double reach = width * (1 + std::max(std::abs(middle), std::abs(middle - 1 / sigma_)));
@@ -137,6 +140,7 @@ class SubsampledCells {
     last_edge_ = from * sigma_;
   }
 
+  double first_edge() const { return first_edge_; }
   double last_edge() const { return last_edge_; }
 
  private:
@@ -146,8 +150,9 @@ class SubsampledCells {
     const double half_square = 0.5 * middle * middle;
     const double mass = width * kPeak * std::exp(-half_square);
     cells_.q[i] = mass * zero;
-    cells_.p[i] = (1 - rate_) * mass * (zero + lattice_.mean_growth(i) * one);
-    const double exponent = std::abs(log_odds_) + std::abs(lattice_.log_growth(i)) + 1 / (sigma_ * sigma_);
+    cells_.p[i] = (1 - rate_) * mass * (zero + lattice_.mean_growth(start_ + i) * one);
+    const double exponent =
+        std::abs(log_odds_) + std::abs(lattice_.log_growth(start_ + i + 1)) + 1 / (sigma_ * sigma_);
     cells_.doubt[i] = 1e-15 * (2 + half_square) + 4e-16 * exponent;
   }
 
@@ -157,6 +162,8 @@ class SubsampledCells {
   double sigma_;
   double rate_;
   double log_odds_ = 0;
+  std::size_t start_ = 0;
+  double first_edge_ = 0;
   double last_edge_ = 0;
 };
 
@@ -169,17 +176,20 @@ void Lattice::restart(double step) {
   mean_growth_.clear();
 }
 
-void Lattice::reach(std::size_t count) {
-  if (growth_.size() > count) return;
-  const std::size_t from = growth_.size();
-  growth_.resize(count + 1);
-  log_growth_.resize(count + 1);
-  mean_growth_.resize(count);
-  for (std::size_t i = from; i <= count; ++i) {
-    const double loss = static_cast<double>(i) * step_;
-    growth_[i] = std::expm1(loss);
-    log_growth_[i] = std::log(growth_[i]);
-    if (i > 0) mean_growth_[i - 1] = std::sqrt(growth_[i - 1] * growth_[i]);
+void Lattice::reach(std::size_t from, std::size_t to) {
+  if (!growth_.empty() && from >= start_ && to < start_ + growth_.size()) return;
+  if (!growth_.empty() && from <= start_ + growth_.size() && to + 1 >= start_) {  // joined to what is there
+    from = std::min(from, start_);
+    to = std::max(to, start_ + growth_.size() - 1);
+  }
+  start_ = from;
+  growth_.resize(to - from + 1);
+  log_growth_.resize(growth_.size());
+  mean_growth_.resize(growth_.size());
+  for (std::size_t k = 0; k < growth_.size(); ++k) {
+    growth_[k] = std::expm1(static_cast<double>(from + k) * step_);
+    log_growth_[k] = std::log(growth_[k]);
+    if (k > 0) mean_growth_[k - 1] = std::sqrt(growth_[k - 1] * growth_[k]);
   }
 }
 
@@ -191,8 +201,8 @@ void loss_cells(const LossPair& pair, Lattice& lattice, double tail, LossCells& 
   const double anchor = lattice_anchor(pair);
   const double top_point = pair.p_upper_point(tail);
   const double top = std::isfinite(top_point) ? pair.loss(top_point) : pair.supremum();
-  double bottom = anchor;
-  if (!std::isfinite(pair.infimum())) bottom = pair.loss(pair.q_lower_point(tail));
+  double bottom = pair.loss(pair.q_lower_point(tail));
+  if (std::isfinite(pair.infimum())) bottom = std::max(bottom, anchor);
   const double from = std::floor((bottom - anchor) / step);
   const double to = std::max(from + 1, std::ceil((top - anchor) / step));
   const auto count = static_cast<std::size_t>(to - from);
@@ -204,9 +214,11 @@ void loss_cells(const LossPair& pair, Lattice& lattice, double tail, LossCells& 
   double highest = kInfinity;
   const bool subsampled = pair.noise() == Noise::gaussian && !pair.symmetric() && pair.rate() < 1;
   if (subsampled && top - anchor < kLargestExponent) {
-    lattice.reach(count);
+    const auto start = static_cast<std::size_t>(from);
+    lattice.reach(start, start + count);
     SubsampledCells filled(pair, lattice, cells);
-    filled.fill(count);
+    filled.fill(start, count);
+    lowest = filled.first_edge();
     highest = filled.last_edge();
   } else {
     std::vector<double> edges(count + 1);
@@ -214,7 +226,7 @@ void loss_cells(const LossPair& pair, Lattice& lattice, double tail, LossCells& 
       edges[i] = pair.inverse(anchor + (from + static_cast<double>(i)) * step);
     }
     // Rounding may put the first edge a hair above the infimum; all mass there belongs to the first cell.
-    if (std::isfinite(pair.infimum())) edges[0] = -kInfinity;
+    if (std::isfinite(pair.infimum()) && from == 0) edges[0] = -kInfinity;
     if (std::isfinite(pair.supremum())) edges[count] = kInfinity;
     for (std::size_t i = 1; i <= count; ++i) edges[i] = std::max(edges[i], edges[i - 1]);
     for (std::size_t i = 0; i < count; ++i) {

@@ -25,14 +25,17 @@ class Lattice {
  public:
   explicit Lattice(double step) : step_(step) {}
   double step() const { return step_; }
-  void restart(double step);      // forgets the entries, keeps their memory
-  void reach(std::size_t count);  // makes entries 0 .. count available
-  double growth(std::size_t i) const { return growth_[i]; }
-  double log_growth(std::size_t i) const { return log_growth_[i]; }
-  double mean_growth(std::size_t i) const { return mean_growth_[i]; }  // geometric, of entries i and i + 1
+  void restart(double step);                     // forgets the entries, keeps their memory
+  void reach(std::size_t from, std::size_t to);  // makes entries from .. to available
+  double growth(std::size_t i) const { return growth_[i - start_]; }
+  double log_growth(std::size_t i) const { return log_growth_[i - start_]; }
+  double mean_growth(std::size_t i) const {
+    return mean_growth_[i - start_];
+  }  // geometric, of entries i and i + 1
 
  private:
   double step_;
+  std::size_t start_ = 0;
   std::vector<double> growth_;
   std::vector<double> log_growth_;
   std::vector<double> mean_growth_;
@@ -50,7 +53,7 @@ struct LossCells {
 };
 
 // The lattice is anchored at the infimum of the loss, or at 0 where there is none: that is where a subsampled loss
-// piles up. Cells reach until P keeps less than `tail` above (and, for unbounded losses, Q less than `tail` below).
+// piles up. Cells reach from where Q keeps less than `tail` below to where P keeps less than `tail` above.
 // `cells` is overwritten; handing in the last one saves its memory.
 void loss_cells(const LossPair& pair, Lattice& lattice, double tail, LossCells& cells);
 // Turns the cells into those of the exchanged pair, with loss -L.

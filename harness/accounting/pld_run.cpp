@@ -18,7 +18,7 @@ constexpr double kStretch = 1.25;      // of the step, to fit a transform of hal
 constexpr double kGuideBudget =
     3e5;  // about 0.3 ms; ten times that from 50 uses on, where it rarely takes it
 constexpr std::size_t kMostGuided = 16;
-constexpr double kPatientBudget = 3e7;  // where the first plan missed
+constexpr double kPatientBudget = 1e8;  // where the first plan missed
 constexpr std::size_t kLargestKept =
     1 << 18;  // transforms beyond this length are not kept for the next question
 constexpr int kRefinements = 6;
@@ -52,6 +52,7 @@ class PldRun {
   Bracket solve() {
     make_plans();
     double aim = kAim;
+    double last_width = kInfinity;
     Bracket best{question_.delta ? kInfinity : 1.0, 0};
     for (int i = 0; i < kRefinements; ++i) {
       const double step = common_step(aim, i == 0);
@@ -63,9 +64,12 @@ class PldRun {
       if (width <= accepted || best.upper == 0) break;
       if (question_.delta && best.upper < kFinestEpsilon && width <= kPldWidth * kFinestEpsilon) break;
       if (step <= smallest_step() && !outside_) break;
-      if (outside_ || (i == 0 && width > 10 * accepted)) {
+      if (i > 1 && width > 0.9 * last_width) break;  // limited by rounding
+      last_width = width;
+      if (outside_ || (i < 2 && width > 3 * accepted && step > 2 * smallest_step())) {
         margin_ *= 5;
         guide_budget_ = kPatientBudget;
+        retried_ = i > 0;  // rounding may have been amplified
         make_plans();
         continue;
       }
@@ -103,7 +107,7 @@ class PldRun {
                                 ? std::clamp(0.1 * kAim * saddle.theta * std::abs(saddle.epsilon), 1e-9, 1e-4)
                                 : 5e-6;
       // Away from the saddle point rounding, about 3e-14 a use, is amplified: up to what may fold in.
-      const double most_loss = std::max(0.0, std::log(folded / (3e-14 * (uses_ + 1))));
+      const double most_loss = retried_ ? 0 : std::max(0.0, std::log(folded / (3e-14 * (uses_ + 1))));
       plan.extent =
           extent_for(members_, plan.direction, saddle, log_delta_ + std::log(folded), low, most_loss);
     }
@@ -268,6 +272,7 @@ class PldRun {
   double margin_ = 1;
   double guide_budget_ = kGuideBudget;
   bool outside_ = false;
+  bool retried_ = false;
   Workbench& bench_;
 };
 
