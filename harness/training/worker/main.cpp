@@ -6,6 +6,7 @@
 #include <torch/version.h>
 
 #include "harness/base/version.h"
+#include "harness/training/worker/audit.h"
 #include "harness/training/worker/session.h"
 
 namespace {
@@ -17,8 +18,10 @@ It reads one JSON message a line on standard input ("prepare", "run", "stop") an
 output; harness/trial/worker_protocol.h describes both. It leaves after "stop", at the end of the input
 or on SIGTERM; a trial it was running can be continued from its journal.
 
-  --help       this text
-  --version    versions of the program and of LibTorch
+  --help          this text
+  --version       versions of the program and of LibTorch
+  --audit [FILE]  trains what an audit request (FILE or standard input) asks for and judges it; started by
+                  `hyfreedp audit`, which writes the request
 
 Environment: HYFREEDP_THREADS=N   threads of one training step (default 1)
 
@@ -46,6 +49,9 @@ int main(int count, char** arguments) {
     if (argument == "--version") {
       std::cout << "hyfreedp-worker " << hyfreedp::kVersion << " (LibTorch " << TORCH_VERSION << ")\n";
       return 0;
+    }
+    if (argument == "--audit" && count <= i + 2) {
+      return hyfreedp::worker::run_audit(i + 1 < count ? arguments[i + 1] : "");
     }
     std::cerr << "hyfreedp-worker: unknown argument '" << argument << "'; see --help\n";
     return hyfreedp::worker::kBadInput;

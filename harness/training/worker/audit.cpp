@@ -1,0 +1,84 @@
+#include "harness/training/worker/audit.h"
+
+#include <ATen/Parallel.h>
+#include <chrono>
+#include <fmt/format.h>
+#include <iostream>
+#include <iterator>
+
+#include "harness/base/files.h"
+#include "harness/training/audit/collect.h"
+#include "harness/training/worker/outbox.h"
+#include "harness/training/worker/session.h"
+
+namespace hyfreedp::worker {
+namespace {
+
+// Longer than any request: what is no request is not read to its end.
+constexpr std::size_t kLongestRequest = 1 << 20;
+
+Result<std::string> read_request(const std::string& file) {
+  if (!file.empty()) return read_file(file);
+  std::string text;
+  for (std::istreambuf_iterator<char> next(std::cin), end; next != end && text.size() <= kLongestRequest;
+       ++next) {
+    text.push_back(*next);
+  }
+  if (text.size() > kLongestRequest)
+    return error("standard input: more than a megabyte is no audit request.");
+  return text;
+}
+
+Result<training::AuditRequest> parse_request(const std::string& file) {
+  const std::string where = file.empty() ? "standard input" : file;
+  const auto text = read_request(file);
+  if (!text) return text.error();
+  const auto value = parse_json(*text, where);
+  if (!value) return value.error();
+  return training::audit_request_from_json(*value, where);
+}
+
+json::object describe(const training::AuditRequest& request, const audit::Observations& observed) {
+  const auto d = observed.residuals.empty() ? std::size_t{0} : observed.residuals.front().gradient.size();
+  json::object setting{
+      {"model", fmt::format("{}, {} parameters, clipping {}", request.model, d, request.clipping)},
+      {"data", fmt::format("{} generated records, {} of them canaries, sampled at rate {}",
+                           request.population, request.canaries, request.sample_rate)},
+      {"runs", fmt::format("{} of {} steps, gradient noise {:.5g}",
+                           observed.runs.size() + observed.one_run.size(), request.steps, request.sigma_g)},
+      {"keys", request.seed ? "from a seed" : "from the system's entropy"}};
+  if (request.has_probes()) {
+    setting["probes"] = fmt::format("{}, {} losses every {} steps, loss noise {:.5g}", request.hyfreedp,
+                                    request.probes, request.interval, request.sigma_l);
+  }
+  return setting;
+}
+
+int fail(const Error& problem, int status) {
+  std::cerr << "hyfreedp-worker: " << problem.message << "\n";
+  return status;
+}
+
+}  // namespace
+
+int run_audit(const std::string& file) {
+  const auto begin = std::chrono::steady_clock::now();
+  Outbox outbox;
+  // Threads are for whole runs.
+  at::set_num_threads(1);
+  const auto request = parse_request(file);
+  if (!request) return fail(request.error(), kBadInput);
+  const auto observed =
+      training::collect(*request, [](const std::string& line) { std::cerr << line << "\n"; });
+  if (!observed) return fail(observed.error(), kAuditFailed);
+  std::cerr << "judging\n";
+  const auto report = audit::judge(*observed, request->claim, request->false_alarm);
+  if (!report) return fail(report.error(), kAuditFailed);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  const bool heard = outbox.send({{"report", audit::to_json(*report)},
+                                  {"setting", describe(*request, *observed)},
+                                  {"seconds", taken.count()}});
+  return heard ? kAudited : kNobodyReads;
+}
+
+}  // namespace hyfreedp::worker
