@@ -80,16 +80,6 @@ void see_bins(const Counts& sorted, std::int64_t n, double p, Worst& worst) {
   }
 }
 
-// Half of the values, or a little more, lie within this distance of the mean.
-void see_middle(const Counts& sorted, std::int64_t n, double p, Worst& worst) {
-  const double mean = static_cast<double>(n) * p;
-  const double reach = 0.6745 * std::sqrt(mean * (1 - p));
-  const auto from = static_cast<std::int64_t>(std::ceil(std::max(0.0, mean - reach)));
-  const auto to = std::min(n, static_cast<std::int64_t>(std::floor(mean + reach)));
-  if (from > to) return;
-  see_bin(sorted, n, p, from, to, worst);
-}
-
 void see_extremes(const Counts& sorted, std::int64_t n, double p, Worst& worst) {
   const auto size = static_cast<double>(sorted.size());
   worst.see(of_several(binomial_at_most(sorted.front(), n, p), size),
@@ -109,7 +99,6 @@ Worst judge_binomial(Counts values, std::int64_t n, double p) {
                         static_cast<double>(n) * p));
   std::sort(values.begin(), values.end());
   see_extremes(values, n, p, worst);
-  see_middle(values, n, p, worst);
   see_bins(values, n, p, worst);
   return worst;
 }

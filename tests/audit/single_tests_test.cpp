@@ -60,6 +60,13 @@ TEST(SingleTests, ShapeRefutesCutTails) {
   EXPECT_THAT(refuted(cut), Contains("noise shape"));
 }
 
+// Only the middle is wrong; as many as expected lie beyond 3, 4 and 5.
+TEST(SingleTests, ShapeRefutesAHollowMiddle) {
+  auto hollow = honest("hollow");
+  change_all(hollow, [](double z) { return std::abs(z) < 0.2 ? std::copysign(0.2, z) : z; });
+  EXPECT_THAT(refuted(hollow), ::testing::ElementsAre("noise shape"));
+}
+
 TEST(SingleTests, MeanRefutesOneShiftedCoordinate) {
   auto seen = honest("shifted");
   for (auto& one : seen.residuals) one.gradient[17] += 0.6F;
@@ -107,6 +114,17 @@ TEST(SingleTests, RunsRefuteOneNegatedRepeat) {
 TEST(SingleTests, CoordinatesRefuteOneRepeatedCoordinate) {
   auto seen = honest("coordinate");
   for (auto& one : seen.residuals) one.gradient[50] = one.gradient[3];
+  EXPECT_THAT(refuted(seen), Contains("independence across coordinates"));
+}
+
+// Each coordinate keeps a fifth of the last one: no single pair shows it.
+TEST(SingleTests, CoordinatesRefuteWeakCorrelationOfNeighbours) {
+  auto seen = honest("neighbours");
+  for (auto& one : seen.residuals) {
+    for (std::size_t j = 1; j < one.gradient.size(); ++j) {
+      one.gradient[j] = std::sqrt(0.96F) * one.gradient[j] + 0.2F * one.gradient[j - 1];
+    }
+  }
   EXPECT_THAT(refuted(seen), Contains("independence across coordinates"));
 }
 
