@@ -96,7 +96,8 @@ Result<void> read_accountant(const Given& given, Task& task) {
     if (auto ok = one_of("accountant", task.request.accountant, {"pld", "rdp"}); !ok) return ok;
   }
   const bool by_rdp = task.request.accountant == "rdp" || (task.is_split && understated(task.request.mode));
-  if (given.count("orders") > 0 && !by_rdp) return error("--orders needs --accountant rdp.");
+  if (given.count("orders") == 0) return {};
+  if (!by_rdp) return error("--orders needs --accountant rdp.");
   auto orders = orders_given(given);
   if (!orders) return orders.error();
   task.request.orders = std::move(*orders);
@@ -163,13 +164,18 @@ Result<Task> task_of(const Given& given) {
 
 Result<Calibration> calibrated(const Task& task) {
   const auto& request = task.request;
+  const auto events_at = [&](double noise) {
+    return Events{task.neighbouring,
+                  {accounting::poisson_gaussian(request.sample_rate, noise, request.steps)}};
+  };
+  if (request.orders.empty()) {
+    return accounting::calibrate(events_at, request.epsilon, request.delta, request.accountant);
+  }
   const auto tolerance = accounting::calibration_tolerance(request.accountant);
   if (!tolerance) return tolerance.error();
   return accounting::search_noise(
       [&](double noise) {
-        const Events events{task.neighbouring,
-                            {accounting::poisson_gaussian(request.sample_rate, noise, request.steps)}};
-        return accounting::epsilon_by(request.accountant, events, request.delta, request.orders);
+        return accounting::epsilon_by(request.accountant, events_at(noise), request.delta, request.orders);
       },
       request.epsilon, *tolerance);
 }
