@@ -276,6 +276,31 @@ TEST(Odometer, TheRowOfASelectionAndTheOdometerAgree) {
   EXPECT_NEAR(epsilon_of(spending), study.total->epsilon, 1e-9);
 }
 
+TEST(Odometer, OneSelectionUnderTwoNamesCountsOnce) {
+  World world;
+  FakeExecutor executor;
+  world.run(spec_of("one", kSelection, "[8]"), executor);
+  const auto before = epsilon_of(world);
+  FakeExecutor none;
+  world.run(spec_of("two", kSelection, "[8]"), none);
+  EXPECT_THAT(none.submitted, IsEmpty());
+  EXPECT_EQ(epsilon_of(world), before);
+}
+
+// Where options cut the splits differently, one record may have been in both.
+TEST(Odometer, SplitsThatDifferBetweenRunsComposeInSequence) {
+  Spending spending{.dataset = "d", .title = "d", .records = 1000};
+  spending.add({on("private_train", 1.0), on("private_validation", 1.0)});
+  const double apart = epsilon_of(spending);
+  spending.splits_differ = true;
+  const auto reading = read_odometer(spending, kDelta).value();
+  EXPECT_THAT(reading.splits, SizeIs(1));
+  EXPECT_TRUE(reading.splits.contains(kAllSplits));
+  EXPECT_EQ(reading.total.epsilon,
+            accounting::report_epsilon({.events = {on("", 1.0, 20)}}, kDelta)->epsilon);
+  EXPECT_GT(reading.total.epsilon, apart);
+}
+
 // Runs with a score that no row speaks for: their number may be that of a selection.
 TEST(Odometer, RunsOfAnUnknownSelectionAreLeftOutAndSaidToBe) {
   World world;
@@ -345,6 +370,11 @@ TEST(Budget, RefusesWhatWouldGoBeyondAndForeseesWhatItComesTo) {
   const auto more = reserved(world, spec_of("more", kFixed + kAnother), Cap{1.01 * forecast.then, kDelta});
   ASSERT_FALSE(more);
   EXPECT_THAT(more.error().message, HasSubstr("Raise --cap"));
+  const auto foreseen = reserved(world, spec_of("more", kFixed + kAnother), {})->forecast(kDelta)->at(0);
+  EXPECT_EQ(foreseen.now, forecast.then);
+  FakeExecutor another;
+  world.run(spec_of("more", kFixed + kAnother), another);
+  EXPECT_EQ(epsilon_of(world), foreseen.then) << "runs that are over cost nothing again";
   const auto free = reserved(world, spec_of("free", kFixed, "[inf]"), Cap{1000, kDelta});
   ASSERT_FALSE(free);
   EXPECT_THAT(free.error().message, HasSubstr("2 non-private runs"));
@@ -377,6 +407,20 @@ TEST(Budget, CountsAnInterruptedRunAsBegunAnew) {
   again.machine = "another";
   world.run(spec, again);
   EXPECT_EQ(epsilon_of(world), twice);
+}
+
+TEST(Budget, CountsAnInterruptedSelectionAsBegunAnew) {
+  World world;
+  const auto spec = spec_of("selection", kSelection, "[8]");
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::kill; };
+  world.run(spec, executor);
+  const auto foreseen = reserved(world, spec, {})->forecast(kDelta)->at(0);
+  FakeExecutor again;
+  again.machine = "another";
+  world.run(spec, again);
+  EXPECT_NEAR(epsilon_of(world), foreseen.then, 1e-9);
+  EXPECT_GT(foreseen.then, foreseen.now);
 }
 
 // What a method asks for on its way is refused too; its row stays open, the others are there.
