@@ -23,6 +23,12 @@ Setting small(const std::string& hyfreedp = "none") {
   return setting;
 }
 
+Setting two_workers() {
+  auto setting = small();
+  setting.workers = 2;
+  return setting;
+}
+
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"noise at 2/3 scale",
@@ -43,13 +49,16 @@ const std::vector<Case>& cases() {
        Bug::empty_batches_skipped,
        small(),
        {"ledger: completeness", "sampler: batch sizes, gradient, small population"}},
-      {"one key for all runs", Bug::shared_key, small(), {"residuals: independence across runs"}},
+      {"one key in two workers", Bug::shared_key, two_workers(), {"residuals: independence across runs"}},
       {"losses not clamped",
        Bug::losses_not_clamped,
        small("folded"),
        {"residuals: loss noise scale", "residuals: loss noise mean",
         "canaries: scores in, gradient and probe"}},
-      {"batches without replacement", Bug::without_replacement, small(), {"sampler: batch sizes, gradient"}},
+      {"batches without replacement",
+       Bug::without_replacement,
+       small("separate-batch"),
+       {"sampler: batch sizes, gradient", "sampler: batch sizes, probe"}},
   };
   return all;
 }

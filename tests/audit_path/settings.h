@@ -23,6 +23,7 @@ struct Setting {
   std::string model = "linear";
   std::string clipping = "auto-s";
   std::int64_t canaries = 32;
+  std::int64_t workers = 1;
   std::string seed = "tests";
 };
 
@@ -65,6 +66,7 @@ inline AuditRequest request_of(const Setting& setting) {
   request.clipping = setting.clipping;
   request.clipping_constant = setting.clipping == "abadi" ? 1.0 : 0.01;
   request.canaries = setting.canaries;
+  request.workers = setting.workers;
   request.seed = setting.seed;
   if (request.has_probes()) {
     request.probes = 3;

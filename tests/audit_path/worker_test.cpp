@@ -1,0 +1,127 @@
+// `hyfreedp-worker --audit` as a process, and what a released program must not hold.
+#include <cstdlib>
+#include <fstream>
+#include <sys/wait.h>
+
+#include "harness/base/files.h"
+#include "tests/audit_path/settings.h"
+#include "tests/trial/fixtures.h"
+
+namespace hyfreedp::training {
+namespace {
+
+json::object to_json(const AuditRequest& request) {
+  return {{"hyfreedp", request.hyfreedp},
+          {"epsilon", request.epsilon},
+          {"delta", request.delta},
+          {"population", request.population},
+          {"sample_rate", request.sample_rate},
+          {"batch_size", request.batch_size},
+          {"steps", request.steps},
+          {"interval", request.interval},
+          {"probes", request.probes},
+          {"gamma", request.gamma},
+          {"clipping", request.clipping},
+          {"clipping_constant", request.clipping_constant},
+          {"sigma_g", request.sigma_g},
+          {"sigma_l", request.sigma_l},
+          {"probe_sample_rate", request.probe_sample_rate},
+          {"probe_batch_size", request.probe_batch_size},
+          {"model", request.model},
+          {"runs", request.runs},
+          {"workers", request.workers},
+          {"canaries", request.canaries},
+          {"false_alarm", request.false_alarm},
+          {"seed", request.seed ? json::value(*request.seed) : json::value(nullptr)},
+          {"claim", json::object{{"epsilon", request.claim.epsilon},
+                                 {"delta", request.claim.delta},
+                                 {"by", request.claim.by}}}};
+}
+
+AuditRequest short_request() {
+  Setting setting;
+  setting.hyfreedp = "folded";
+  setting.runs = 2;
+  setting.steps = 20;
+  return request_of(setting);
+}
+
+struct Said {
+  int status = -1;
+  std::string out;
+  std::string problems;
+};
+
+Said ask_worker(const std::string& request) {
+  const trial::TemporaryFolder folder;
+  std::ofstream(folder.file("request.json")) << request;
+  const std::string command = std::string(HYFREEDP_BIN_DIR) + "/hyfreedp-worker --audit < " +
+                              folder.file("request.json") + " > " + folder.file("out") + " 2> " +
+                              folder.file("problems");
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder.file("out")).value(),
+          read_file(folder.file("problems")).value()};
+}
+
+TEST(AuditRequest, IsReadAsItIsWritten) {
+  const auto request = short_request();
+  const auto read = audit_request_from_json(to_json(request), "test");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(canonical_json(to_json(*read)), canonical_json(to_json(request)));
+}
+
+TEST(AuditRequest, EveryFieldIsDemandedAndChecked) {
+  const auto good = to_json(short_request());
+  for (const auto& member : good) {
+    auto without = good;
+    without.erase(member.key());
+    const auto read = audit_request_from_json(without, "test");
+    ASSERT_FALSE(read) << member.key();
+    EXPECT_NE(read.error().message.find(member.key()), std::string::npos) << read.error().message;
+  }
+  const std::vector<std::pair<const char*, json::value>> wrong = {
+      {"hyfreedp", "sometimes"}, {"population", 1},  {"sample_rate", 2},      {"steps", 0}, {"probes", 2},
+      {"clipping", "none"},      {"sigma_g", -1},    {"sigma_l", 0},          {"runs", 0},  {"workers", 0},
+      {"canaries", 1e6},         {"model", "gpt-9"}, {"false_alarm", 0},      {"seed", 7},  {"claim", 8},
+      {"interval", 0},           {"batch_size", 0},  {"clipping_constant", 0}};
+  for (const auto& [key, value] : wrong) {
+    auto object = good;
+    object[key] = value;
+    EXPECT_FALSE(audit_request_from_json(object, "test")) << key;
+  }
+}
+
+TEST(AuditWorker, AnswersWithAReport) {
+  const auto said = ask_worker(canonical_json(to_json(short_request())));
+  ASSERT_EQ(said.status, 0) << said.problems;
+  EXPECT_NE(said.problems.find("run 1 of "), std::string::npos) << said.problems;
+  const auto answer = parse_json(said.out, "answer").value().get_object();
+  const auto report = audit::report_from_json(answer.at("report"), "report");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->refuted()) << text_of(*report);
+  EXPECT_GT(report->findings.size(), 20U);
+  EXPECT_TRUE(answer.at("setting").is_object());
+  EXPECT_GT(answer.at("seconds").as_double(), 0);
+}
+
+TEST(AuditWorker, RefusesABadRequestInOneSentence) {
+  auto bad = to_json(short_request());
+  bad["sample_rate"] = 1.5;
+  for (const std::string& text : {std::string(), std::string("[]"), std::string("{\"hyfreedp\":"),
+                                  canonical_json(bad), std::string(2 << 20, ' ')}) {
+    const auto said = ask_worker(text);
+    EXPECT_EQ(said.status, 2) << text.substr(0, 100);
+    EXPECT_EQ(said.out, "");
+    EXPECT_EQ(std::count(said.problems.begin(), said.problems.end(), '\n'), 1) << said.problems;
+  }
+}
+
+// The seam's variable is a symbol of every program that is built with it, this one for instance.
+TEST(TestSeam, IsInNoReleasedProgram) {
+  const std::string symbol = "planted_bug";
+  EXPECT_NE(read_file("/proc/self/exe")->find(symbol), std::string::npos);
+  EXPECT_EQ(read_file(std::string(HYFREEDP_BIN_DIR) + "/hyfreedp-worker")->find(symbol), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hyfreedp::training
