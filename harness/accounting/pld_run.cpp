@@ -21,7 +21,8 @@ constexpr std::size_t kMostGuided = 16;
 constexpr double kPatientBudget = 1e8;  // where the first plan missed
 constexpr std::size_t kLargestKept =
     1 << 18;  // transforms beyond this length are not kept for the next question
-constexpr int kRefinements = 6;
+constexpr int kRefinements = 8;
+constexpr double kManyUses = 1e4;        // from here on rounding may limit the bracket
 constexpr double kFinestEpsilon = 1e-7;  // smaller ones are not resolved finer in absolute terms
 constexpr int kLowerCoarsening = 2;      // the lower bound's lattice, over the upper's
 
@@ -64,9 +65,10 @@ class PldRun {
       if (width <= accepted || best.upper == 0) break;
       if (question_.delta && best.upper < kFinestEpsilon && width <= kPldWidth * kFinestEpsilon) break;
       if (step <= smallest_step() && !outside_) break;
-      if (i > 1 && width > 0.9 * last_width) break;  // limited by rounding
+      if (uses_ > kManyUses && i > 2 && width > 0.9 * last_width) break;  // limited by rounding
       last_width = width;
-      if (outside_ || (i < 2 && width > 3 * accepted && step > 2 * smallest_step())) {
+      const bool amplified = uses_ > kManyUses && i < 2 && width > 3 * accepted;
+      if (outside_ || amplified) {
         margin_ *= 5;
         guide_budget_ = kPatientBudget;
         retried_ = i > 0;  // rounding may have been amplified

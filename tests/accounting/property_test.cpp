@@ -1,5 +1,7 @@
-// Properties on random mechanisms, seeded: 10,300 cases in all. The bracket's relative width is at most kWidth, which is
-// the tolerance of every comparison between two PLD answers.
+// Properties of PLD answers on random mechanisms, seeded: 11,300 comparisons. Lower <= reported upper = min(PLD, RDP);
+// monotone in rate, noise, steps and delta; free of the order of composition; a part below the whole; a folded batch above
+// each of its releases; replace-one above add/remove; delta of epsilon. The bracket's relative width is at most kWidth, which
+// is the tolerance of every comparison between two PLD answers. (Renyi divergences have 7,600 cases of their own.)
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -50,7 +52,7 @@ void expect_ordered(double a, double b, const std::string& what) {
 
 TEST(AccountingProperty, LowerIsBelowUpperWhichIsBelowRdp) {
   Draw draw(1);
-  for (int i = 0; i < 1200; ++i) {
+  for (int i = 0; i < 3000; ++i) {
     const double q = draw.rate(), sigma = draw.noise(), delta = draw.delta();
     const auto steps = draw.steps();
     const auto report = report_epsilon(steps_of(q, sigma, steps), delta);
@@ -65,7 +67,7 @@ TEST(AccountingProperty, LowerIsBelowUpperWhichIsBelowRdp) {
 
 TEST(AccountingProperty, MonotoneInRateNoiseStepsAndDelta) {
   Draw draw(2);
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 1200; ++i) {
     const double q = draw.rate(), sigma = draw.noise(), delta = draw.delta();
     const auto steps = draw.steps();
     const double here = upper(steps_of(q, sigma, steps), delta);
@@ -80,7 +82,7 @@ TEST(AccountingProperty, MonotoneInRateNoiseStepsAndDelta) {
 TEST(AccountingProperty, CompositionDoesNotDependOnTheOrder) {
   Draw draw(3);
   std::mt19937_64 shuffler(4);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 500; ++i) {
     Events events;
     const auto count = draw.whole(2, 5);
     for (std::int64_t k = 0; k < count; ++k) {
@@ -99,7 +101,7 @@ TEST(AccountingProperty, CompositionDoesNotDependOnTheOrder) {
 
 TEST(AccountingProperty, AFoldedBatchCostsAtLeastEachOfItsReleases) {
   Draw draw(5);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 600; ++i) {
     const double q = draw.rate(), delta = draw.delta();
     const auto steps = draw.whole(1, 500);
     const Release first{draw.noise()};
@@ -127,7 +129,7 @@ TEST(AccountingProperty, ReplaceOneCostsMoreThanAddRemoveAndLessThanTwiceTheDist
 
 TEST(AccountingProperty, DeltaOfEpsilonIsDelta) {
   Draw draw(7);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 400; ++i) {
     const auto events = steps_of(draw.rate(), draw.noise(), draw.whole(1, 300));
     const double delta = draw.delta();
     const auto epsilon = epsilon_pld(events, delta);
