@@ -6,10 +6,12 @@
 #include <boost/process/environment.hpp>
 #include <boost/process/io.hpp>
 #include <boost/process/pipe.hpp>
+#include <cerrno>
 #include <csignal>
 #include <fmt/format.h>
 #include <sstream>
 #include <thread>
+#include <unistd.h>
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
@@ -62,6 +64,16 @@ class BrokenPipesIgnored {
   void (*before_)(int);
 };
 
+// To the end, or until nobody reads: a worker that is gone says why itself.
+void write_all(const process::pipe& pipe, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(pipe.native_sink(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
 struct Said {
   std::string out;         // all of standard output
   std::string last_words;  // last line of standard error
@@ -73,7 +85,7 @@ Result<Said> ask_worker(const std::string& path, const std::string& request, std
   const BrokenPipesIgnored ignored;
   process::environment variables = boost::this_process::environment();
   for (const auto& [name, value] : runner::worker_environment()) variables[name] = value;
-  process::opstream input;
+  process::pipe input;
   process::ipstream output;
   process::ipstream errors;
   std::error_code failure;
@@ -81,19 +93,19 @@ Result<Said> ask_worker(const std::string& path, const std::string& request, std
                         process::std_in<input, process::std_out> output, process::std_err > errors, failure);
   if (failure) return error(path + ": the worker cannot be started (" + failure.message() + ").");
   Said said;
-  std::thread listener([&] {
-    for (std::string line; std::getline(errors, line);) {
-      err << line << std::endl;
-      if (!line.empty()) said.last_words = line;
-    }
-  });
-  input << request << std::endl;
-  input.close();
-  input.pipe().close();
-  std::ostringstream all;
-  all << output.rdbuf();
-  said.out = all.str();
-  listener.join();
+  {
+    const std::jthread listener([&] {
+      for (std::string line; std::getline(errors, line);) {
+        err << line << std::endl;
+        if (!line.empty()) said.last_words = line;
+      }
+    });
+    write_all(input, request + "\n");
+    input.close();
+    std::ostringstream all;
+    all << output.rdbuf();
+    said.out = all.str();
+  }
   worker.wait(failure);
   said.code = worker.exit_code();
   return said;
