@@ -51,6 +51,7 @@ std::vector<accounting::Event> selection_by_split(const accounting::Selection& s
     mine.base.back().split.clear();
   }
   std::vector<accounting::Event> events;
+  events.reserve(by_split.size());
   for (auto& [split, mine] : by_split) events.push_back({std::move(mine), split});
   return events;
 }

@@ -17,7 +17,6 @@ namespace hyfreedp::cli {
 namespace {
 
 namespace options = boost::program_options;
-using accounting::ReportedEpsilon;
 using runner::Spending;
 
 constexpr const char* kUsage =

@@ -372,6 +372,7 @@ Result<OdometerReading> read_odometer(const Spending& spending, double delta,
   if (split) {
     if (!parts.contains(*split)) {
       std::vector<std::string> names;
+      names.reserve(parts.size());
       for (const auto& [name, events] : parts) names.push_back(name);
       return error(fmt::format("nothing was released about a split '{}' of {}.{}{}", *split, spending.title,
                                did_you_mean(*split, names),
