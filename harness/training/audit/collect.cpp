@@ -15,8 +15,7 @@ namespace {
 
 struct PlannedRun {
   const Experiment* experiment = nullptr;
-  std::int64_t number = 0;      // over all runs of the audit
-  std::int64_t repetition = 0;  // of its experiment
+  std::int64_t number = 0;  // over all runs of the audit
   bool sparse = false;
 };
 
@@ -29,7 +28,7 @@ Result<RunObservations> observe(const PlannedRun& planned, std::int64_t residual
                                 const AuditFolder& folder) {
   try {
     Observer observer(*planned.experiment, planned.number, residual_steps);
-    auto executed = run_under(observer, *planned.experiment, planned.repetition, folder);
+    auto executed = run_under(observer, *planned.experiment, planned.number, folder);
     if (!executed) return executed.error();
     auto observed = observer.take();
     observed.releases.executed = std::move(*executed);
@@ -126,8 +125,8 @@ std::vector<PlannedRun> plan_runs(const AuditRequest& request, const Experiment&
                                   const std::optional<Experiment>& sparse) {
   std::vector<PlannedRun> planned;
   const auto add = [&](const Experiment& experiment, std::int64_t count, bool is_sparse) {
-    for (std::int64_t repetition = 0; repetition < count; ++repetition) {
-      planned.push_back({&experiment, static_cast<std::int64_t>(planned.size()), repetition, is_sparse});
+    for (std::int64_t k = 0; k < count; ++k) {
+      planned.push_back({&experiment, static_cast<std::int64_t>(planned.size()), is_sparse});
     }
   };
   add(full, request.runs, false);
@@ -154,7 +153,7 @@ Result<audit::Observations> collect(const AuditRequest& request, const AuditProg
 
   audit::Observations all;
   for (std::size_t i = 0; i < planned.size(); ++i) merge(std::move((*observed)[i]), planned[i].sparse, all);
-  const auto guesses = one_run_guesses(request, *folder);
+  const auto guesses = one_run_guesses(request, static_cast<std::int64_t>(planned.size()), *folder);
   if (!guesses) return guesses.error();
   if (*guesses) all.one_run.push_back(**guesses);
   return all;

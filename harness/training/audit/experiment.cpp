@@ -104,9 +104,12 @@ Result<Experiment> full_experiment(const AuditRequest& request) {
 }
 
 Result<std::optional<Experiment>> sparse_experiment(const AuditRequest& given) {
-  if (given.sample_rate > 0.5) return std::optional<Experiment>();
+  const double records = std::round(1 / given.sample_rate);
+  if (given.sample_rate > 0.5 || !(records < static_cast<double>(given.population))) {
+    return std::optional<Experiment>();
+  }
   AuditRequest request = given;
-  request.population = std::llround(1 / given.sample_rate);
+  request.population = static_cast<std::int64_t>(records);
   request.batch_size = given.sample_rate * static_cast<double>(request.population);
   request.probe_batch_size =
       (request.hyfreedp == "separate-batch" ? given.probe_sample_rate : given.sample_rate) *

@@ -28,7 +28,7 @@ struct Experiment {
 // Of the setting itself.
 Result<Experiment> full_experiment(const AuditRequest& request);
 // The same sampling rate, noise, steps and model over so few records that batches hold one on average and many are empty;
-// without canaries. Empty where q > 1/2: no batch would be.
+// without canaries. Absent where the setting itself has no more records than that, or q > 1/2: hardly a batch would be empty.
 Result<std::optional<Experiment>> sparse_experiment(const AuditRequest& request);
 // For a one-run audit: `present[j]` says whether canary j is in the data; one that is not is a record of NaN, which counts
 // as exactly nothing (gradient and loss 0). `size` of its canaries is small, so that what is learnt of them shows.

@@ -48,6 +48,7 @@ audit::OneRunGuesses guess(const std::vector<double>& losses, const std::vector<
 }
 
 Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const AuditRequest& request,
+                                                            std::int64_t repetition,
                                                             const AuditFolder& folder) {
   if (request.canaries == 0 || request.population < 2 * kOneRunCanaries) {
     return std::optional<audit::OneRunGuesses>();
@@ -57,7 +58,7 @@ Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const AuditRequest& 
   const auto trained_on = one_run_experiment(request, *present);
   if (!trained_on) return trained_on.error();
   LastWeights last;
-  if (auto run = run_under(last, *trained_on, 0, folder); !run) return run.error();
+  if (auto run = run_under(last, *trained_on, repetition, folder); !run) return run.error();
 
   // The data with every canary there, so that all of them have a loss.
   const auto complete = one_run_experiment(request, std::vector<bool>(present->size(), true));

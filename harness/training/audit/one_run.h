@@ -14,6 +14,7 @@ audit::OneRunGuesses guess(const std::vector<double>& losses, const std::vector<
 
 // Trains once; empty where the population has no room for the canaries. The coins are from the seed where there is one.
 Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const AuditRequest& request,
+                                                            std::int64_t repetition,
                                                             const AuditFolder& folder);
 
 }  // namespace hyfreedp::training

@@ -54,8 +54,8 @@ void check(const AuditRequest& request, Fields& fields) {
   fields.demand(request.interval >= 1, "'interval' must be at least 1");
   fields.demand(request.runs >= 1 && request.runs <= 10'000, "'runs' must lie in 1 .. 10000");
   fields.demand(request.workers >= 1 && request.workers <= 256, "'workers' must lie in 1 .. 256");
-  fields.demand(request.canaries >= 0 && request.canaries < request.population && request.canaries <= 10'000,
-                "'canaries' must lie in 0 .. 10000 and be fewer than the population");
+  fields.demand(request.canaries >= 0 && request.canaries <= request.population && request.canaries <= 10'000,
+                "'canaries' must lie in 0 .. 10000 and be no more than the population");
   fields.demand(request.false_alarm > 0 && request.false_alarm < 1, "'false_alarm' must lie in (0, 1)");
   fields.demand(request.probes == (request.has_probes() ? 3 : 0),
                 "'probes' must be 3, or 0 without HyFreeDP: its fit takes three losses");
