@@ -8,6 +8,7 @@
 #include "harness/accounting/loss_moments.h"
 #include "harness/accounting/normal.h"
 #include "harness/accounting/one_step.h"
+#include "harness/accounting/pld_plan.h"
 
 namespace hyfreedp::accounting {
 namespace {
@@ -103,6 +104,49 @@ TEST(DiscreteLoss, BoundsTheTrueCurve) {
       }
     }
   }
+}
+
+// Three uses of a small discrete loss, composed by hand: what is cut off counts, and the bounds enclose the truth.
+TEST(Composition, ChargesTheInfiniteMassAndEnclosesTheTruth) {
+  DiscreteLoss loss;
+  loss.first = -0.25;
+  loss.step = 0.25;
+  loss.mass = {0.3, 0.5, 0.19};
+  loss.infinite = 0.01;
+  const auto truth = [&](double epsilon) {
+    double sum = 1 - std::pow(0.99, 3);
+    for (int a = 0; a < 27; ++a) {
+      const int i = a % 3, j = a / 3 % 3, k = a / 9;
+      const double at = 3 * loss.first + loss.step * (i + j + k);
+      const auto mass = [&](int n) { return loss.mass[static_cast<std::size_t>(n)]; };
+      if (at > epsilon) sum += mass(i) * mass(j) * mass(k) * -std::expm1(epsilon - at);
+    }
+    return sum;
+  };
+  Workbench bench;
+  for (const Bound bound : {Bound::upper, Bound::lower}) {
+    Composition composition({3, -0.75, 3, 64}, loss.step, bound, bench);
+    composition.add(loss, 3);
+    const ComposedLoss composed = composition.finish();
+    for (const double epsilon : {0.0, 0.1, 0.4, 0.7, 3.0}) {
+      // Infinite mass adds up over uses (above its probability, 1 - 0.99^3); the lower bound leaves it out.
+      const double infinite = 1 - std::pow(0.99, 3);
+      const double charged = bound == Bound::upper ? 0.03 : 0;
+      const double got = composed.delta(epsilon) - charged + infinite;
+      EXPECT_NEAR(got, truth(epsilon), 1e-9) << epsilon;
+      if (bound == Bound::upper) {
+        EXPECT_GE(got, truth(epsilon) - 1e-15);
+      } else {
+        EXPECT_LE(got, truth(epsilon) + 1e-15);
+      }
+    }
+  }
+}
+
+TEST(Pld, BothDirectionsAreComposedUnlessThePairIsSymmetric) {
+  const SplitContent content{"train", {{Noise::gaussian, 0.02, 1, 10}}, {}};
+  EXPECT_EQ(directions_of(members_of(content, Neighbouring::add_remove)).size(), 2u);
+  EXPECT_EQ(directions_of(members_of(content, Neighbouring::replace_one)).size(), 1u);
 }
 
 TEST(LossMoments, LaplaceHasItsClosedForm) {
