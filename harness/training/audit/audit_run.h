@@ -23,7 +23,8 @@ class AuditFolder {
   std::string path_;
 };
 
-// `repetition` is another one for each run of an audit, so that each has a key and a journal of its own. Returns what the journal charges; an error where the run did not finish.
+// `repetition` is another one for each run of an audit, so that each has a key and a journal of its own. Returns what
+// the journal charges; an error where the run did not finish.
 Result<std::vector<accounting::Event>> run_under(Witness& witness, const Experiment& experiment,
                                                  std::int64_t repetition, const AuditFolder& folder);
 

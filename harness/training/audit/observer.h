@@ -1,14 +1,15 @@
 // The witness of one run: turns what it sees into the standardised observations that harness/audit judges.
 //
 // Residuals    (released vector * B - reference sum) / (sigma_g * sensitivity), and the same for losses.
-// Scores       of a canary c with clipped gradient g_c, on the vector r = released * B - the sum of all OTHER records:
-//                z_g = <r, g_c / |g_c|> / (sigma_g * sensitivity)          N(0, 1) out, mean |g_c| / (sigma_g sens.) in
-//                z_l = sum_k (released_k * B - sum of others' losses) / (sqrt(m) sigma_l R)      N(0, 1), mean <= sqrt(m) / sigma_l
-//              and for releases on one batch (z_g / sigma_g + z_l sqrt(m) / sigma_l) / mu with mu^2 = 1 / sigma_g^2 + m / sigma_l^2:
-//              the likelihood ratio of "in" against "out" where the canary does all that one record may do, N(0, 1) out
-//              always and never more than N(mu, 1) in.
-// One canary "in" and one "out" a step: those of the largest loss at the step's weights, of the canaries with a clipped norm
-// of kAlive of the sensitivity or more there. The choice looks at the weights and at who is in the batch, not at the
+// Scores       of a canary with clipped gradient c, on what is left when the sum of all OTHER records is taken from
+//              released * B, over the noise's deviation (r for the gradient, r_k for loss k of m):
+//   z_g   <r, c / |c|>                    N(0, 1) out, mean |c| / (sigma_g * sensitivity) <= 1 / sigma_g in
+//   z_l   sum_k r_k / sqrt(m)             N(0, 1) out, mean <= sqrt(m) / sigma_l in
+//   both  (z_g / sigma_g + z_l sqrt(m) / sigma_l) / mu,  mu^2 = 1 / sigma_g^2 + m / sigma_l^2, for releases on one batch:
+//         the likelihood ratio of "in" against "out" where the canary does all that one record may do; always N(0, 1) out
+//         and never more than N(mu, 1) in.
+// One canary "in" and one "out" a step: those of the largest loss at the step's weights, of the canaries with a clipped
+// norm of kAlive of the sensitivity or more there. The choice looks at the weights and at who is in the batch, not at the
 // step's noise, so that a score keeps its law.
 #pragma once
 
