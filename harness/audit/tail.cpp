@@ -52,6 +52,6 @@ double hoeffding_lower_bound(double average, std::int64_t n, double rate) {
   return refuted;
 }
 
-double of_several(double p, double tests) { return std::min(1.0, p * tests); }
+double of_several(double p, double tests) { return std::min(1.0, p * std::max(tests, 1.0)); }
 
 }  // namespace hyfreedp::audit

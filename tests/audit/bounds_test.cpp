@@ -86,6 +86,12 @@ TEST(Tail, ChiSquareKnownValues) {
 
 // The bound on autocorrelations holds: over 2000 sequences of 60 normals, those beyond its 1 % point are at most what
 // Bin(2000, 0.01) gives but for 1e-6. And it is not idle: its 1e-9 point lies below twice the normal one.
+TEST(Tail, TheLeastOfSeveralIsOneWhereNothingWasTested) {
+  EXPECT_EQ(of_several(1, 0), 1);
+  EXPECT_EQ(of_several(0.25, 3), 0.75);
+  EXPECT_EQ(of_several(0.5, 3), 1);
+}
+
 TEST(Tail, AutocorrelationBoundHoldsAndIsNotIdle) {
   random::Draws draws(random::key_from_seed("autocorrelation"), {});
   std::int64_t beyond = 0;
