@@ -1,6 +1,8 @@
 // Element-wise activations; no parameters.
-//   tanh   y = tanh(x)      dx = dy (1 - y^2)
-//   relu   y = max(x, 0)    dx = dy where y > 0, else 0 (the derivative at 0 is taken as 0, as in LibTorch)
+//   tanh       y = tanh(x)         dx = dy (1 - y^2)
+//   relu       y = max(x, 0)       dx = dy where y > 0, else 0 (the derivative at 0 is taken as 0, as in LibTorch)
+//   gelu       y = x Phi(x), exact (ViT) or by tanh (GPT-2's gelu_new), as in LibTorch
+//   gated silu y = silu(a) b, two inputs (the SwiGLU of Llama, Shazeer, arXiv:2002.05202)
 #pragma once
 
 #include "harness/models/layer.h"
@@ -17,6 +19,23 @@ class Relu : public Layer {
  public:
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
+};
+
+class Gelu : public Layer {
+ public:
+  enum class Form { exact, tanh };
+  explicit Gelu(Form form) : approximate_(form == Form::tanh ? "tanh" : "none") {}
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+
+ private:
+  const char* approximate_;
+};
+
+class GatedSilu : public Layer {
+ public:
+  torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
+  Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const override;
 };
 
 }  // namespace hyfreedp::models

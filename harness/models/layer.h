@@ -2,9 +2,9 @@
 //
 // One forward pass records, for each application of a layer, its input a; one backward pass adds the gradient
 // b of each sample's own loss with respect to the layer's output. From (a, b) alone a layer's rules give
-//   squared norm   of each sample's gradient, without forming it       [B], float64
+//   squared norm   of each sample's gradient, without forming it where that is cheaper   [B], float64
 //   clipped sum    sum_i c_i g_i, for factors c_i known only after all layers' norms are
-// so that no per-sample gradient is kept and the backward pass runs once.
+// so that the backward pass runs once.
 //
 // Invariants
 //   - Row i of every recorded tensor belongs to sample i and depends on sample i alone: a layer that mixes
@@ -37,11 +37,18 @@ struct BoundParameter {
   bool trainable = true;
 };
 
-// One application of a layer in a recorded pass. First dimension of each: sample.
+using Tensors = std::vector<torch::Tensor>;
+
+// One application of a layer in a recorded pass. First dimension of every tensor: sample.
 struct Use {
-  torch::Tensor input;
+  Tensors inputs;
   torch::Tensor output;
+  Tensors saved;                  // what the layer kept for its gradients
   torch::Tensor output_gradient;  // of each sample's own loss; set by the backward pass
+  // Per-sample gradients, where the norm rule formed them, for the clipped sum to use again.
+  mutable Tensors instantiated;
+
+  const torch::Tensor& input() const { return inputs.front(); }
 };
 
 class Layer {
@@ -54,9 +61,15 @@ class Layer {
   // Names of the parameters that the two rules below account for.
   virtual std::vector<std::string> ruled_parameters() const { return {}; }
 
-  virtual torch::Tensor forward(const torch::Tensor& input) const = 0;
-  // Gradient of each sample's loss with respect to the layer's input.
-  virtual torch::Tensor input_gradient(const Use& use) const = 0;
+  // Of a layer with one input; others define forward_recorded alone.
+  virtual torch::Tensor forward(const torch::Tensor& input) const;
+  // `saved`: null in a pass without gradients.
+  virtual torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const;
+
+  // Gradient of each sample's loss with respect to the layer's one input.
+  virtual torch::Tensor input_gradient(const Use& use) const;
+  // With respect to each input; undefined where `needed` is false or there is none (ids, masks).
+  virtual Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const;
 
   // squared_norms[i] += ||gradient of sample i's loss with respect to the trainable parameters||^2.
   virtual void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const {

@@ -1,9 +1,13 @@
-// y = x W^T + bias for x [B, in], W [out, in], bias [out]; identical to torch.nn.Linear.
+// y = x W^T + bias for x [B, in] or [B, T, in], W [out, in], bias [out]; identical to torch.nn.Linear.
 //
-// Per-sample rules (Goodfellow, arXiv:1510.01799), with input a_i and output gradient b_i of sample i:
-//   ||dW_i||^2 = ||a_i||^2 ||b_i||^2, ||dbias_i||^2 = ||b_i||^2
-//   sum_i c_i dW_i = (c b)^T a,       sum_i c_i dbias_i = sum_i c_i b_i
-// Applied K times: ||dW_i||^2 = sum_kl <a_ik, a_il> <b_ik, b_il>, ||dbias_i||^2 = ||sum_k b_ik||^2.
+// Per-sample rules, with input a_i and output gradient b_i of sample i:
+//   vectors     ||dW_i||^2 = ||a_i||^2 ||b_i||^2 (Goodfellow, arXiv:1510.01799)
+//   sequences   ||dW_i||^2 = sum_st <a_is, a_it> <b_is, b_it> ("ghost norm", Li et al., arXiv:2110.05679), or dW_i = b_i^T a_i
+//               itself where T (in + out) > in out, which is kept for the sum
+//   sum_i c_i dW_i = (c b)^T a over samples and positions; bias: sum over positions of b_i
+// Applied K times, the cross terms between applications are included.
+//
+// `transposed`: W is stored [in, out] (GPT-2's Conv1D).
 #pragma once
 
 #include "harness/models/layer.h"
@@ -12,8 +16,8 @@ namespace hyfreedp::models {
 
 class Linear : public Layer {
  public:
-  Linear(std::int64_t inputs, std::int64_t outputs, bool with_bias = true)
-      : inputs_(inputs), outputs_(outputs), with_bias_(with_bias) {}
+  Linear(std::int64_t inputs, std::int64_t outputs, bool with_bias = true, bool transposed = false)
+      : inputs_(inputs), outputs_(outputs), with_bias_(with_bias), transposed_(transposed) {}
 
   std::vector<ParameterSpec> parameters() const override;
   void bind(std::vector<BoundParameter> parameters) override;
@@ -27,10 +31,13 @@ class Linear : public Layer {
  private:
   bool trains_weight() const { return weight_.trainable; }
   bool trains_bias() const { return with_bias_ && bias_.trainable; }
+  torch::Tensor weight() const { return transposed_ ? weight_.value.t() : weight_.value; }  // [out, in]
+  void add_weight_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const;
 
   std::int64_t inputs_;
   std::int64_t outputs_;
   bool with_bias_;
+  bool transposed_;
   BoundParameter weight_;
   BoundParameter bias_;
 };

@@ -27,11 +27,40 @@ SampleLosses binary_cross_entropy(const Tensor& logits, const Tensor& labels, bo
   return result;
 }
 
+SampleLosses token_losses(const Tensor& logits, const Tensor& labels, bool mean, bool with_gradient) {
+  const auto scored = (labels != kIgnoredLabel).to(logits.scalar_type());           // [B, T]
+  const auto column = labels.masked_fill(labels == kIgnoredLabel, 0).unsqueeze(2);  // [B, T, 1]
+  const auto weight = mean ? scored / scored.sum(1, true).clamp_min_(1) : scored;   // [B, T]
+  auto log_probabilities = at::log_softmax(logits, 2);                              // [B, T, C]
+  SampleLosses result;
+  result.losses = (log_probabilities.gather(2, column).squeeze(2) * weight).sum(1).neg_();
+  if (!with_gradient) return result;
+  result.logit_gradient = log_probabilities.exp_();
+  result.logit_gradient.scatter_add_(2, column, torch::full_like(column, -1, logits.options()));
+  result.logit_gradient.mul_(weight.unsqueeze(2));
+  return result;
+}
+
 }  // namespace
 
 SampleLosses sample_losses(Loss loss, const Tensor& logits, const Tensor& labels, bool with_gradient) {
-  return loss == Loss::cross_entropy ? cross_entropy(logits, labels, with_gradient)
-                                     : binary_cross_entropy(logits, labels, with_gradient);
+  switch (loss) {
+    case Loss::cross_entropy:
+      return cross_entropy(logits, labels, with_gradient);
+    case Loss::binary_cross_entropy:
+      return binary_cross_entropy(logits, labels, with_gradient);
+    case Loss::token_mean:
+    case Loss::token_sum:
+      break;
+  }
+  return token_losses(logits, labels, loss == Loss::token_mean, with_gradient);
+}
+
+Tensor next_tokens(const Tensor& labels) {
+  auto next = torch::full_like(labels, kIgnoredLabel);
+  const auto count = labels.size(1) - 1;
+  if (count > 0) next.narrow(1, 0, count).copy_(labels.narrow(1, 1, count));
+  return next;
 }
 
 }  // namespace hyfreedp::models

@@ -2,7 +2,8 @@
 //   cross entropy          L_i = log sum_c exp(z_ic) - z_iy      dL_i/dz_i = softmax(z_i) - onehot(y)
 //   binary cross entropy   L_i = log(1 + exp(z_i)) - y z_i       dL_i/dz_i = sigmoid(z_i) - y
 //                          for y in {0, 1}, z [B, 1]
-// Label -100 (cross entropy): the sample is ignored, loss 0 and gradient exactly 0. Losses are in nats.
+//   token mean, token sum  logits [B, T, C], labels [B, T]: mean or sum of the cross entropies of a sample's scored positions
+// Label -100: the sample or position is not scored; a sample without any has loss 0 and gradient exactly 0. Losses in nats.
 #pragma once
 
 #include <torch/types.h>
@@ -11,14 +12,18 @@ namespace hyfreedp::models {
 
 inline constexpr std::int64_t kIgnoredLabel = -100;
 
-enum class Loss { cross_entropy, binary_cross_entropy };
+enum class Loss { cross_entropy, binary_cross_entropy, token_mean, token_sum };
 
 struct SampleLosses {
   torch::Tensor losses;          // [B]
-  torch::Tensor logit_gradient;  // [B, C]; undefined where it was not asked for
+  torch::Tensor logit_gradient;  // as the logits; undefined where it was not asked for
 };
 
 SampleLosses sample_losses(Loss loss, const torch::Tensor& logits, const torch::Tensor& labels,
                            bool with_gradient);
+
+// Labels for scoring logits[t] against the token after it, as causal language models are: [B, T] moved one place to the
+// left, the last position not scored.
+torch::Tensor next_tokens(const torch::Tensor& labels);
 
 }  // namespace hyfreedp::models

@@ -24,6 +24,10 @@ Slice& append(std::vector<Slice>& layout, std::string name, std::vector<std::int
   return layout.emplace_back(Slice{std::move(name), std::move(shape), offset, size});
 }
 
+std::string full_name(const std::string& layer, const std::string& parameter) {
+  return layer.empty() ? parameter : layer + "." + parameter;
+}
+
 std::int64_t total(const std::vector<Slice>& layout) {
   return layout.empty() ? 0 : layout.back().offset + layout.back().size;
 }
@@ -33,28 +37,56 @@ std::int64_t total(const std::vector<Slice>& layout) {
 Result<Network> Network::make(std::vector<Place> places, const torch::TensorOptions& options,
                               const Trainable& trainable) {
   Network network;
+  std::vector<std::size_t> uses;
   for (auto& place : places) {
     const auto known = std::find_if(network.owners_.begin(), network.owners_.end(),
                                     [&](const Owner& owner) { return owner.layer == place.layer; });
+    const auto index = static_cast<std::size_t>(known - network.owners_.begin());
+    network.steps_.push_back(
+        {.owner = index, .use = 0, .inputs = {}, .needs_gradient = false, .last_reader = 0});
     if (known != network.owners_.end()) {
-      network.sequence_.push_back(static_cast<std::size_t>(known - network.owners_.begin()));
+      network.steps_.back().use = uses[index]++;
       continue;
     }
     for (const auto& owner : network.owners_) {
-      if (owner.name == place.name) return error("model: two layers are called '" + place.name + "'");
+      if (owner.name == place.name && !place.name.empty()) {
+        return error("model: two layers are called '" + place.name + "'");
+      }
     }
-    network.sequence_.push_back(network.owners_.size());
-    network.owners_.push_back({place.name, std::move(place.layer), {}, {}, false});
+    uses.push_back(1);
+    network.owners_.push_back({place.name, place.layer, {}, {}, false});
   }
   network.bind_parameters(options, trainable);
+  if (auto connected = network.connect(places); !connected) return connected.error();
   if (auto covered = network.check_coverage(); !covered) return covered.error();
   return network;
+}
+
+Result<void> Network::connect(const std::vector<Place>& places) {
+  for (std::size_t at = 0; at < places.size(); ++at) {
+    auto& step = steps_[at];
+    step.inputs = places[at].inputs;
+    if (step.inputs.empty()) step.inputs = {static_cast<int>(at) - 1};
+    step.needs_gradient = owners_[step.owner].trains;
+    step.last_reader = places.size();
+    for (const int input : step.inputs) {
+      if (input < kMask || input >= static_cast<int>(at)) {
+        return error("model: place '" + places[at].name +
+                     "' takes the output of a place that is not before it");
+      }
+      if (input < 0) continue;
+      auto& producer = steps_[static_cast<std::size_t>(input)];
+      producer.last_reader = at;
+      step.needs_gradient = step.needs_gradient || producer.needs_gradient;
+    }
+  }
+  return {};
 }
 
 void Network::bind_parameters(const torch::TensorOptions& options, const Trainable& trainable) {
   for (auto& owner : owners_) {
     for (auto& spec : owner.layer->parameters()) {
-      const auto name = owner.name + "." + spec.name;
+      const auto name = full_name(owner.name, spec.name);
       const bool trains = !trainable || trainable(name);
       append(trains ? layout_ : frozen_layout_, name, std::move(spec.shape));
       owner.slices.push_back(trains ? static_cast<std::ptrdiff_t>(layout_.size()) - 1 : -1);
@@ -67,7 +99,7 @@ void Network::bind_parameters(const torch::TensorOptions& options, const Trainab
     std::vector<BoundParameter> bound;
     for (const auto& spec : owner.layer->parameters()) {
       const bool trains = owner.slices[bound.size()] >= 0;
-      bound.push_back({tensor(owner.name + "." + spec.name), trains});
+      bound.push_back({tensor(full_name(owner.name, spec.name)), trains});
     }
     owner.layer->bind(std::move(bound));
   }
@@ -76,7 +108,7 @@ void Network::bind_parameters(const torch::TensorOptions& options, const Trainab
 Result<void> Network::check_coverage() const {
   std::map<std::string, int> rules;
   for (const auto& owner : owners_) {
-    for (const auto& name : owner.layer->ruled_parameters()) ++rules[owner.name + "." + name];
+    for (const auto& name : owner.layer->ruled_parameters()) ++rules[full_name(owner.name, name)];
   }
   std::vector<std::string> bad;
   for (const auto& slice : layout_) {
@@ -100,36 +132,72 @@ Tensor Network::tensor(const std::string& name) const {
   return {};
 }
 
-Tensor Network::forward(const Tensor& input) const {
-  Tensor value = input;
-  for (const auto place : sequence_) value = owners_[place].layer->forward(value);
-  return value;
+Tensors Network::inputs_of(const Step& step, const Tensors& values, const Tensors& inputs) const {
+  Tensors found;
+  for (const int from : step.inputs) {
+    const auto index = static_cast<std::size_t>(from >= 0 ? from : -1 - from);
+    HYFREEDP_CHECK(from >= 0 || index < inputs.size(), "the network takes one more input");
+    found.push_back(from >= 0 ? values[index] : inputs[index]);
+  }
+  return found;
 }
 
-Tensor Network::record(const Tensor& input) {
-  for (auto& owner : owners_) owner.uses.clear();
-  Tensor value = input;
-  for (const auto place : sequence_) {
-    auto& owner = owners_[place];
-    auto output = owner.layer->forward(value);
-    owner.uses.push_back({value, output, {}});
-    value = std::move(output);
+Tensor Network::forward(const Tensors& inputs) const {
+  Tensors values(steps_.size());
+  for (std::size_t at = 0; at < steps_.size(); ++at) {
+    values[at] =
+        owners_[steps_[at].owner].layer->forward_recorded(inputs_of(steps_[at], values, inputs), nullptr);
+    for (const int from : steps_[at].inputs) {
+      if (from >= 0 && steps_[static_cast<std::size_t>(from)].last_reader == at) {
+        values[static_cast<std::size_t>(from)] = Tensor();
+      }
+    }
   }
-  return value;
+  return values.back();
+}
+
+Tensor Network::record(const Tensors& inputs) {
+  for (auto& owner : owners_) owner.uses.clear();
+  Tensors values(steps_.size());
+  for (std::size_t at = 0; at < steps_.size(); ++at) {
+    const auto& step = steps_[at];
+    auto& owner = owners_[step.owner];
+    Use use{.inputs = inputs_of(step, values, inputs),
+            .output = {},
+            .saved = {},
+            .output_gradient = {},
+            .instantiated = {}};
+    use.output = owner.layer->forward_recorded(use.inputs, step.needs_gradient ? &use.saved : nullptr);
+    values[at] = use.output;
+    if (!step.needs_gradient) use = {};
+    owner.uses.push_back(std::move(use));
+  }
+  return values.back();
 }
 
 void Network::backward(const Tensor& logit_gradient) {
-  const auto lowest = std::find_if(sequence_.begin(), sequence_.end(),
-                                   [&](std::size_t place) { return owners_[place].trains; }) -
-                      sequence_.begin();
-  std::vector<std::size_t> remaining(owners_.size());
-  for (std::size_t i = 0; i < owners_.size(); ++i) remaining[i] = owners_[i].uses.size();
-  Tensor gradient = logit_gradient;
-  for (auto at = static_cast<std::ptrdiff_t>(sequence_.size()) - 1; at >= lowest; --at) {
-    auto& owner = owners_[sequence_[static_cast<std::size_t>(at)]];
-    auto& use = owner.uses[--remaining[sequence_[static_cast<std::size_t>(at)]]];
-    use.output_gradient = gradient;
-    if (at > lowest) gradient = owner.layer->input_gradient(use);
+  Tensors gradients(steps_.size());
+  gradients.back() = logit_gradient;
+  for (std::size_t at = steps_.size(); at-- > 0;) {
+    const auto& step = steps_[at];
+    if (!step.needs_gradient) continue;
+    auto& owner = owners_[step.owner];
+    auto& use = owner.uses[step.use];
+    use.output_gradient = gradients[at].defined() ? std::move(gradients[at]) : torch::zeros_like(use.output);
+    gradients[at] = Tensor();
+    std::vector<bool> needed;
+    for (const int from : step.inputs) {
+      needed.push_back(from >= 0 && steps_[static_cast<std::size_t>(from)].needs_gradient);
+    }
+    if (std::find(needed.begin(), needed.end(), true) != needed.end()) {
+      auto found = owner.layer->input_gradients(use, needed);
+      for (std::size_t i = 0; i < needed.size(); ++i) {
+        if (!needed[i] || !found[i].defined()) continue;
+        auto& total = gradients[static_cast<std::size_t>(step.inputs[i])];
+        total = total.defined() ? total + found[i] : std::move(found[i]);
+      }
+    }
+    if (!owner.trains) use = {};
   }
 }
 
@@ -162,12 +230,17 @@ void Network::add_clipped_sum(const Tensor& factors, Tensor& sum) const {
 void Network::drop_samples(const Tensor& rows) {
   for (auto& owner : owners_) {
     for (auto& use : owner.uses) {
-      for (auto* recorded : {&use.input, &use.output, &use.output_gradient}) {
-        if (!recorded->defined()) continue;
-        std::vector<std::int64_t> shape(static_cast<std::size_t>(recorded->dim()), 1);
+      const auto drop = [&](Tensor& recorded) {
+        if (!recorded.defined()) return;
+        std::vector<std::int64_t> shape(static_cast<std::size_t>(recorded.dim()), 1);
         shape[0] = rows.size(0);
-        *recorded = recorded->masked_fill(rows.view(shape), 0);
+        recorded = recorded.masked_fill(rows.view(shape), 0);
+      };
+      for (auto* group : {&use.inputs, &use.saved, &use.instantiated}) {
+        for (auto& recorded : *group) drop(recorded);
       }
+      drop(use.output);
+      drop(use.output_gradient);
     }
   }
 }

@@ -1,15 +1,17 @@
-// A sequence of layers over one flat vector of trainable parameters.
+// A graph of layers over one flat vector of trainable parameters.
 //
 // parameters() is [d], contiguous; every trainable tensor of every layer is a view of a slice of it, so that
 // the optimizer, the noise and a probe's perturbation work on one vector. Frozen tensors are kept apart and
-// cost no gradient: the backward pass ends at the lowest layer that trains.
+// cost no gradient: the backward pass goes only where something below trains.
 //
 //   slice      `layout` entry "fc1.weight" at [offset, offset + size), row-major
-//   reuse      the same layer may stand at several places of the sequence (shared weights)
+//   reuse      the same layer may stand at several places (shared weights)
 //   frozen     a parameter whose name is not trainable under `trainable`
 //
 // A recorded pass: record() -> logits; backward(gradient of each sample's loss w.r.t. its logits); then
 // squared_norms() and add_clipped_sum(), any number of times, until the next record(). Not thread-safe.
+//
+//   places     in the order of evaluation; each takes the outputs of earlier places, or the network's inputs
 #pragma once
 
 #include <functional>
@@ -30,9 +32,12 @@ struct Slice {
 
 class Network {
  public:
+  static constexpr int kInput = -1;  // the network's first input
+  static constexpr int kMask = -2;   // its second
   struct Place {
-    std::string name;  // prefix of the layer's parameters; two places of one name share the layer
+    std::string name;  // prefix of the layer's parameters; empty where they are named in full
     std::shared_ptr<Layer> layer;
+    std::vector<int> inputs = {};  // earlier places; empty: the place before, or the network's input
   };
   using Trainable = std::function<bool(const std::string& parameter)>;
 
@@ -49,8 +54,11 @@ class Network {
   // A view of one tensor, trainable or frozen, by name; undefined where there is none.
   torch::Tensor tensor(const std::string& name) const;
 
-  torch::Tensor forward(const torch::Tensor& input) const;
-  torch::Tensor record(const torch::Tensor& input);
+  torch::Tensor forward(const torch::Tensor& input) const { return forward(Tensors{input}); }
+  torch::Tensor forward(const Tensors& inputs) const;
+  torch::Tensor record(const torch::Tensor& input) { return record(Tensors{input}); }
+  torch::Tensor record(const Tensors& inputs);
+  // Once a recorded pass: what only the backward pass needs is let go on the way.
   void backward(const torch::Tensor& logit_gradient);
   // [B], float64: squared norm of each sample's gradient over all trainable parameters.
   torch::Tensor squared_norms() const;
@@ -68,12 +76,21 @@ class Network {
     std::vector<std::ptrdiff_t> slices;  // of its parameters in layout_; -1: frozen
     bool trains = false;
   };
+  struct Step {
+    std::size_t owner = 0;
+    std::size_t use = 0;  // which of the owner's
+    std::vector<int> inputs;
+    bool needs_gradient = false;  // it or something below trains
+    std::size_t last_reader = 0;  // of its output; the number of steps for the last one
+  };
 
+  Result<void> connect(const std::vector<Place>& places);
+  Tensors inputs_of(const Step& step, const Tensors& values, const Tensors& inputs) const;
   Result<void> check_coverage() const;
   void bind_parameters(const torch::TensorOptions& options, const Trainable& trainable);
 
   std::vector<Owner> owners_;
-  std::vector<std::size_t> sequence_;  // places, as indices of owners_
+  std::vector<Step> steps_;
   std::vector<Slice> layout_;
   std::vector<Slice> frozen_layout_;
   torch::Tensor parameters_;

@@ -1,0 +1,106 @@
+#include "harness/models/embedding.h"
+
+#include "harness/base/result.h"
+#include "harness/models/samples.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using torch::Tensor;
+
+bool is_lookup(const Use& use) { return !use.input().is_floating_point(); }
+
+}  // namespace
+
+Tensor Embedding::forward(const Tensor& input) const {
+  if (!input.is_floating_point()) return at::embedding(weight_.value, input);
+  HYFREEDP_CHECK(input.dim() == 3 && input.size(2) == width_, "an output projection takes [B, T, D]");
+  return at::mm(input.reshape({-1, width_}), weight_.value.t()).view({input.size(0), input.size(1), rows_});
+}
+
+Tensor Embedding::input_gradient(const Use& use) const {
+  if (is_lookup(use)) return {};
+  return at::mm(use.output_gradient.reshape({-1, rows_}), weight_.value).view(use.input().sizes());
+}
+
+Tensor Embedding::lookup_gradient(const Use& use) const {
+  if (!padding_index_) return use.output_gradient;
+  return use.output_gradient.masked_fill((use.input() == *padding_index_).unsqueeze(2), 0);
+}
+
+void Embedding::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+  const auto add = [&](const Tensor& left, const Tensor& right, double factor) {  // [B, S, T] each
+    squared_norms.add_((left * right).sum({1, 2}, false, torch::kFloat64), factor);
+  };
+  for (std::size_t k = 0; k < uses.size(); ++k) {
+    for (std::size_t l = 0; l <= k; ++l) {
+      const double factor = k == l ? 1 : 2;
+      const auto& one = is_lookup(uses[k]) ? uses[k] : uses[l];
+      const auto& other = is_lookup(uses[k]) ? uses[l] : uses[k];
+      if (is_lookup(other)) {
+        const auto same = one.input().unsqueeze(2) == other.input().unsqueeze(1);
+        const auto products = at::bmm(lookup_gradient(one), lookup_gradient(other).transpose(1, 2));
+        add(same.to(products.scalar_type()), products, factor);
+      } else if (is_lookup(one)) {
+        const auto products = at::bmm(lookup_gradient(one), other.input().transpose(1, 2));  // <b_s, h_t>
+        const auto rows = one.input().unsqueeze(1).expand({-1, other.input().size(1), -1});
+        add(other.output_gradient.gather(2, rows).transpose(1, 2), products, factor);
+      } else {
+        add(at::bmm(one.input(), other.input().transpose(1, 2)),
+            at::bmm(one.output_gradient, other.output_gradient.transpose(1, 2)), factor);
+      }
+    }
+  }
+  // Cross terms that cancel may leave a rounding error below zero, whose root would be NaN.
+  squared_norms.clamp_min_(0);
+}
+
+void Embedding::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+                                 std::span<Tensor> sums) const {
+  for (const auto& use : uses) {
+    if (is_lookup(use)) {
+      const auto gradient = scaled_samples(lookup_gradient(use), factors).reshape({-1, width_});
+      sums[0].index_add_(0, use.input().reshape({-1}), gradient);
+    } else {
+      const auto gradient = scaled_samples(use.output_gradient, factors).reshape({-1, rows_});
+      sums[0].addmm_(gradient.t(), use.input().reshape({-1, width_}));
+    }
+  }
+}
+
+Tensor Positions::forward(const Tensor& input) const {
+  const auto table = weight_.value.view({-1, weight_.value.size(-1)});
+  HYFREEDP_CHECK(input.size(1) <= table.size(0), "a sequence is longer than the table of positions");
+  return input + table.narrow(0, 0, input.size(1));
+}
+
+void Positions::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+  HYFREEDP_CHECK(uses.size() == 1, "positions are added once");
+  squared_norms.add_(squared_sample_norms(uses.front().output_gradient));
+}
+
+void Positions::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+                                 std::span<Tensor> sums) const {
+  const auto& gradient = uses.front().output_gradient;
+  sums[0].view({-1, gradient.size(2)}).narrow(0, 0, gradient.size(1)).add_(weighted_sum(gradient, factors));
+}
+
+Tensor ClassToken::forward(const Tensor& input) const {
+  return at::cat({token_.value.expand({input.size(0), -1, -1}), input}, 1);
+}
+
+Tensor ClassToken::input_gradient(const Use& use) const {
+  return use.output_gradient.narrow(1, 1, use.output_gradient.size(1) - 1);
+}
+
+void ClassToken::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+  HYFREEDP_CHECK(uses.size() == 1, "a class token is put in front once");
+  squared_norms.add_(squared_sample_norms(uses.front().output_gradient.select(1, 0)));
+}
+
+void ClassToken::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+                                  std::span<Tensor> sums) const {
+  sums[0].view({width_}).add_(weighted_sum(uses.front().output_gradient.select(1, 0), factors));
+}
+
+}  // namespace hyfreedp::models

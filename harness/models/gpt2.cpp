@@ -1,0 +1,77 @@
+#include "harness/models/gpt2.h"
+
+#include "harness/models/activation.h"
+#include "harness/models/attention.h"
+#include "harness/models/embedding.h"
+#include "harness/models/normalisation.h"
+#include "harness/models/shape.h"
+
+namespace hyfreedp::models {
+
+Result<Gpt2Shape> Gpt2Shape::from_json(const json::object& config, const std::string& where) {
+  Gpt2Shape shape;
+  for (const auto& [key, target] :
+       {std::pair{"vocab_size", &shape.vocabulary}, std::pair{"n_positions", &shape.positions},
+        std::pair{"n_embd", &shape.width}, std::pair{"n_layer", &shape.depth},
+        std::pair{"n_head", &shape.heads}}) {
+    const auto value = get_int(config, key, where);
+    if (!value) return value.error();
+    if (*value < 1) return error(where + ": '" + key + "' must be at least 1");
+    *target = *value;
+  }
+  if (shape.width % shape.heads != 0) return error(where + ": 'n_embd' is no multiple of 'n_head'");
+  const auto* inner = config.if_contains("n_inner");
+  shape.hidden = inner != nullptr && !inner->is_null() ? int_or(config, "n_inner", 0) : 4 * shape.width;
+  if (shape.hidden < 1) return error(where + ": 'n_inner' must be at least 1");
+  shape.eps = double_or(config, "layer_norm_epsilon", shape.eps);
+  shape.tied = bool_or(config, "tie_word_embeddings", true);
+  if (const auto activation = string_or(config, "activation_function", "gelu_new");
+      activation != "gelu_new") {
+    return error(where + ": activation_function '" + activation + "' is not supported; gelu_new is");
+  }
+  for (const char* refused : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"}) {
+    if (bool_or(config, refused, false)) return error(where + ": '" + refused + "' is not supported");
+  }
+  if (!bool_or(config, "scale_attn_weights", true))
+    return error(where + ": 'scale_attn_weights' must be true");
+  return shape;
+}
+
+Result<Network> make_gpt2(const Gpt2Shape& shape, const std::optional<Lora>& lora,
+                          const torch::TensorOptions& options, const Network::Trainable& trainable) {
+  Builder builder(lora);
+  const auto d = shape.width;
+  const auto table = std::make_shared<Embedding>(shape.vocabulary, d);
+  builder.add("transformer.wte", table);
+  int x = builder.add("transformer.wpe",
+                      std::make_shared<Positions>("weight", std::vector<std::int64_t>{shape.positions, d}));
+  for (std::int64_t i = 0; i < shape.depth; ++i) {
+    const auto block = "transformer.h." + std::to_string(i);
+    const int normed = builder.add(block + ".ln_1", std::make_shared<LayerNorm>(d, shape.eps), {x});
+    const int qkv = builder.linear(block + ".attn.c_attn", {d, 3 * d, true, true}, normed);
+    AttentionShape heads;
+    heads.heads = heads.kv_heads = shape.heads;
+    heads.head_width = d / shape.heads;
+    heads.causal = true;
+    heads.masked = shape.masked;
+    std::vector<int> inputs{qkv};
+    if (shape.masked) inputs.push_back(Network::kMask);
+    const int attended = builder.add(block + ".attn", std::make_shared<Attention>(heads), inputs);
+    const int projected = builder.linear(block + ".attn.c_proj", {d, d, true, true}, attended);
+    x = builder.add(block + ".add1", std::make_shared<Add>(), {x, projected});
+    const int second = builder.add(block + ".ln_2", std::make_shared<LayerNorm>(d, shape.eps), {x});
+    const int wide = builder.linear(block + ".mlp.c_fc", {d, shape.hidden, true, true}, second);
+    const int active = builder.add(block + ".mlp.act", std::make_shared<Gelu>(Gelu::Form::tanh), {wide});
+    const int narrow = builder.linear(block + ".mlp.c_proj", {shape.hidden, d, true, true}, active);
+    x = builder.add(block + ".add2", std::make_shared<Add>(), {x, narrow});
+  }
+  const int normed = builder.add("transformer.ln_f", std::make_shared<LayerNorm>(d, shape.eps), {x});
+  if (shape.tied) {
+    builder.add("transformer.wte", table, {normed});
+  } else {
+    builder.linear("lm_head", {d, shape.vocabulary, false}, normed);
+  }
+  return builder.build(options, trainable);
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,78 @@
+// Normalisations within one sample, identical to LibTorch's; BatchNorm, which mixes samples, is not among them.
+//   LayerNorm   over the last dimension, y = x^ * weight + bias, biased variance (Ba et al., arXiv:1607.06450)
+//   GroupNorm   over groups of channels and all places, [B, C, H, W] (Wu & He, arXiv:1803.08494)
+//   RMSNorm     y = x / sqrt(mean(x^2) + eps) * weight, last dimension (Zhang & Sennrich, arXiv:1910.07467)
+// Per-sample rules: dweight_i = sum over positions of b_i x^_i, dbias_i = sum over positions of b_i. They are small, so they
+// are formed and kept.
+#pragma once
+
+#include "harness/models/layer.h"
+
+namespace hyfreedp::models {
+
+class Normalisation : public Layer {
+ public:
+  Normalisation(std::int64_t width, double eps, bool with_bias)
+      : width_(width), eps_(eps), with_bias_(with_bias) {}
+
+  std::vector<ParameterSpec> parameters() const override;
+  void bind(std::vector<BoundParameter> parameters) override;
+  std::vector<std::string> ruled_parameters() const override;
+  void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+                        std::span<torch::Tensor> sums) const override;
+
+ protected:
+  // What the weight multiplies, [B, ...] as the input.
+  virtual torch::Tensor normalised(const Use& use) const = 0;
+  // [B, ...] -> [B, width]: sum over positions.
+  virtual torch::Tensor over_positions(const torch::Tensor& values) const;
+  bool trains_bias() const { return with_bias_ && bias_.trainable; }
+
+  std::int64_t width_;
+  double eps_;
+  bool with_bias_;
+  BoundParameter weight_;
+  BoundParameter bias_;
+
+ private:
+  Tensors each(
+      std::span<const Use> uses) const;  // [B, width]: of the weight and of the bias, where they train
+};
+
+class LayerNorm : public Normalisation {
+ public:
+  LayerNorm(std::int64_t width, double eps) : Normalisation(width, eps, true) {}
+  torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+
+ protected:
+  torch::Tensor normalised(const Use& use) const override;
+};
+
+class GroupNorm : public Normalisation {
+ public:
+  GroupNorm(std::int64_t groups, std::int64_t channels, double eps)
+      : Normalisation(channels, eps, true), groups_(groups) {}
+  torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+
+ protected:
+  torch::Tensor normalised(const Use& use) const override;
+  torch::Tensor over_positions(const torch::Tensor& values) const override;
+
+ private:
+  std::int64_t groups_;
+};
+
+class RmsNorm : public Normalisation {
+ public:
+  RmsNorm(std::int64_t width, double eps) : Normalisation(width, eps, false) {}
+  torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+
+ protected:
+  torch::Tensor normalised(const Use& use) const override;
+};
+
+}  // namespace hyfreedp::models

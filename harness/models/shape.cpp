@@ -1,0 +1,80 @@
+#include "harness/models/shape.h"
+
+namespace hyfreedp::models {
+
+using torch::Tensor;
+
+Tensor Unflatten::forward(const Tensor& input) const {
+  std::vector<std::int64_t> sizes{input.size(0)};
+  sizes.insert(sizes.end(), shape_.begin(), shape_.end());
+  return input.reshape(sizes);
+}
+
+Tensor Unflatten::input_gradient(const Use& use) const {
+  return use.output_gradient.reshape(use.input().sizes());
+}
+
+Tensor Flatten::forward(const Tensor& input) const { return input.flatten(1); }
+
+Tensor Flatten::input_gradient(const Use& use) const {
+  return use.output_gradient.reshape(use.input().sizes());
+}
+
+Tensor PlacesToTokens::forward(const Tensor& input) const {
+  return input.flatten(2).transpose(1, 2).contiguous();
+}
+
+Tensor PlacesToTokens::input_gradient(const Use& use) const {
+  return use.output_gradient.transpose(1, 2).reshape(use.input().sizes());
+}
+
+Tensor MaxPool2d::forward_recorded(const Tensors& inputs, Tensors* saved) const {
+  auto [output, places] = at::max_pool2d_with_indices(inputs.at(0), kernel_, stride_);
+  if (saved != nullptr) *saved = {std::move(places)};
+  return output;
+}
+
+Tensor MaxPool2d::input_gradient(const Use& use) const {
+  return at::max_pool2d_with_indices_backward(use.output_gradient.contiguous(), use.input(), kernel_, stride_,
+                                              {0, 0}, {1, 1}, false, use.saved.at(0));
+}
+
+Tensor MeanPlaces::forward(const Tensor& input) const { return input.mean({2, 3}); }
+
+Tensor MeanPlaces::input_gradient(const Use& use) const {
+  const auto places = use.input().size(2) * use.input().size(3);
+  return (use.output_gradient / static_cast<double>(places)).unsqueeze(2).unsqueeze(3).expand_as(use.input());
+}
+
+Tensor MeanTokens::forward(const Tensor& input) const {
+  return input.narrow(1, first_, input.size(1) - first_).mean(1);
+}
+
+Tensor MeanTokens::input_gradient(const Use& use) const {
+  auto gradient = torch::zeros_like(use.input());
+  const auto tokens = use.input().size(1) - first_;
+  gradient.narrow(1, first_, tokens).copy_((use.output_gradient / static_cast<double>(tokens)).unsqueeze(1));
+  return gradient;
+}
+
+Tensor FirstToken::forward(const Tensor& input) const { return input.select(1, 0); }
+
+Tensor FirstToken::input_gradient(const Use& use) const {
+  auto gradient = torch::zeros_like(use.input());
+  gradient.select(1, 0).copy_(use.output_gradient);
+  return gradient;
+}
+
+Tensor Add::forward_recorded(const Tensors& inputs, Tensors* saved) const {
+  (void)saved;
+  return at::add(inputs.at(0), inputs.at(1), scale_);
+}
+
+Tensors Add::input_gradients(const Use& use, const std::vector<bool>& needed) const {
+  Tensors gradients(2);
+  if (needed[0]) gradients[0] = use.output_gradient;
+  if (needed[1]) gradients[1] = scale_ == 1 ? use.output_gradient : use.output_gradient * scale_;
+  return gradients;
+}
+
+}  // namespace hyfreedp::models

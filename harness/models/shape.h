@@ -1,0 +1,84 @@
+// Layers that move or gather numbers; no parameters. B samples come first everywhere.
+#pragma once
+
+#include <array>
+
+#include "harness/models/layer.h"
+
+namespace hyfreedp::models {
+
+// [B, n] -> [B, shape...].
+class Unflatten : public Layer {
+ public:
+  explicit Unflatten(std::vector<std::int64_t> shape) : shape_(std::move(shape)) {}
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+
+ private:
+  std::vector<std::int64_t> shape_;
+};
+
+// [B, ...] -> [B, n], row-major.
+class Flatten : public Layer {
+ public:
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+};
+
+// [B, C, H, W] -> [B, H W, C]: an image's places as a sequence of tokens.
+class PlacesToTokens : public Layer {
+ public:
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+};
+
+// As torch.nn.MaxPool2d without padding; the remainder is dropped.
+class MaxPool2d : public Layer {
+ public:
+  MaxPool2d(std::array<std::int64_t, 2> kernel, std::array<std::int64_t, 2> stride)
+      : kernel_(kernel), stride_(stride) {}
+  torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+
+ private:
+  std::array<std::int64_t, 2> kernel_;
+  std::array<std::int64_t, 2> stride_;
+};
+
+// [B, C, H, W] -> [B, C]: mean over the places.
+class MeanPlaces : public Layer {
+ public:
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+};
+
+// [B, T, D] -> [B, D]: mean over the tokens from `first` on.
+class MeanTokens : public Layer {
+ public:
+  explicit MeanTokens(std::int64_t first) : first_(first) {}
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+
+ private:
+  std::int64_t first_;
+};
+
+// [B, T, D] -> [B, D]: the first token.
+class FirstToken : public Layer {
+ public:
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+};
+
+// y = a + scale b.
+class Add : public Layer {
+ public:
+  explicit Add(double scale = 1) : scale_(scale) {}
+  torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
+  Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const override;
+
+ private:
+  double scale_;
+};
+
+}  // namespace hyfreedp::models

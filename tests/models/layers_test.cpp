@@ -1,0 +1,279 @@
+// Every layer rule against finite differences of each sample's own loss, in float64, in networks small enough to move every
+// parameter. The loss of sample i is a fixed random linear function of its outputs, so nothing but the layers is tested.
+#include <gtest/gtest.h>
+#include <torch/types.h>
+
+#include "harness/models/activation.h"
+#include "harness/models/attention.h"
+#include "harness/models/builder.h"
+#include "harness/models/conv2d.h"
+#include "harness/models/embedding.h"
+#include "harness/models/normalisation.h"
+#include "harness/models/shape.h"
+#include "tests/models/compare.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using torch::Tensor;
+using Places = std::vector<Network::Place>;
+
+const auto kDouble = torch::TensorOptions().dtype(torch::kFloat64);
+
+Network filled(Places places) {
+  auto network = Network::make(std::move(places), kDouble).value();
+  at::manual_seed(7);
+  network.parameters().copy_(at::randn({network.dimension()}, kDouble) * 0.4);
+  return network;
+}
+
+// [B]: each sample's loss, sum of `direction` times its output.
+Tensor losses_of(const Network& network, const Tensors& inputs, const Tensor& direction) {
+  return (network.forward(inputs) * direction).flatten(1).sum(1);
+}
+
+// [B, d] by central differences.
+Tensor differences(Network& network, const Tensors& inputs, const Tensor& direction) {
+  constexpr double kStep = 1e-5;
+  auto& parameters = network.parameters();
+  auto result = torch::empty({direction.size(0), parameters.numel()}, kDouble);
+  for (std::int64_t k = 0; k < parameters.numel(); ++k) {
+    const double value = parameters[k].item<double>();
+    parameters[k] = value + kStep;
+    const auto above = losses_of(network, inputs, direction);
+    parameters[k] = value - kStep;
+    const auto below = losses_of(network, inputs, direction);
+    parameters[k] = value;
+    result.select(1, k).copy_((above - below) / (2 * kStep));
+  }
+  return result;
+}
+
+void check(Network network, const Tensors& inputs) {
+  const auto logits = network.record(inputs);
+  const auto direction = at::randn(logits.sizes(), kDouble);
+  const auto expected = differences(network, inputs, direction);
+  network.backward(direction);
+  const auto norms = network.squared_norms();
+  EXPECT_TRUE(near_relative(norms.sqrt(), expected.norm(2, {1}), 1e-7)) << "norms";
+
+  const auto factors = at::rand({direction.size(0)}, kDouble);
+  auto sum = torch::zeros({network.dimension()}, kDouble);
+  network.add_clipped_sum(factors, sum);
+  EXPECT_TRUE(near_relative(sum, at::mv(expected.t(), factors), 1e-7)) << "clipped sum";
+  sum.zero_();
+  network.add_clipped_sum({}, sum);
+  EXPECT_TRUE(near_relative(sum, expected.sum(0), 1e-7)) << "plain sum";
+
+  // The sum does not need the norms to have been asked for first.
+  network.record(inputs);
+  network.backward(direction);
+  sum.zero_();
+  network.add_clipped_sum(factors, sum);
+  EXPECT_TRUE(near_relative(sum, at::mv(expected.t(), factors), 1e-7)) << "clipped sum without norms";
+
+  // A sample that is not finite leaves the others alone.
+  network.record(inputs);
+  auto spoiled = direction.clone();
+  spoiled[1].fill_(std::nan(""));
+  network.backward(spoiled);
+  const auto finite = at::isfinite(network.squared_norms());
+  EXPECT_FALSE(finite[1].item<bool>());
+  network.drop_samples(finite.logical_not());
+  auto kept = factors.clone();
+  kept[1] = 0;
+  sum.zero_();
+  network.add_clipped_sum(kept, sum);
+  EXPECT_TRUE(near_relative(sum, at::mv(expected.t(), kept), 1e-7)) << "one sample dropped";
+}
+
+Tensor images(std::int64_t channels, std::int64_t height, std::int64_t width) {
+  at::manual_seed(3);
+  return at::randn({3, channels, height, width}, kDouble);
+}
+
+Tensor sequences(std::int64_t length, std::int64_t width) {
+  at::manual_seed(4);
+  return at::randn({3, length, width}, kDouble);
+}
+
+std::shared_ptr<Layer> conv(const Conv2dShape& shape) { return std::make_shared<Conv2d>(shape); }
+
+TEST(LayerRules, ConvolutionInstantiated) {
+  check(filled({{"conv",
+                 conv({.inputs = 2, .outputs = 3, .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 2}})}}),
+        {images(2, 7, 6)});
+}
+
+TEST(LayerRules, ConvolutionByGhostNorm) {
+  // Two output places, long patches: the places' inner products are the cheaper way.
+  check(filled({{"conv", conv({.inputs = 4, .outputs = 8, .kernel = {4, 4}, .stride = {4, 4}})}}),
+        {images(4, 4, 8)});
+}
+
+TEST(LayerRules, ConvolutionWithGroupsAndDilation) {
+  check(filled({{"conv", conv({.inputs = 4,
+                               .outputs = 6,
+                               .kernel = {2, 3},
+                               .stride = {1, 2},
+                               .padding = {2, 1},
+                               .dilation = {2, 1},
+                               .groups = 2,
+                               .with_bias = false})}}),
+        {images(4, 5, 7)});
+}
+
+TEST(LayerRules, ConvolutionAppliedTwice) {
+  const auto layer = conv({.inputs = 2, .outputs = 2, .kernel = {3, 3}, .padding = {1, 1}});
+  check(filled({{"conv", layer}, {"tanh", std::make_shared<Tanh>()}, {"conv", layer}}), {images(2, 4, 4)});
+}
+
+TEST(LayerRules, ConvolutionUnderPoolingAndALinearHead) {
+  check(filled({{"conv", conv({.inputs = 1, .outputs = 2, .kernel = {3, 3}})},
+                {"relu", std::make_shared<Relu>()},
+                {"pool", std::make_shared<MaxPool2d>(std::array<std::int64_t, 2>{2, 2},
+                                                     std::array<std::int64_t, 2>{1, 1})},
+                {"flatten", std::make_shared<Flatten>()},
+                {"fc", std::make_shared<Linear>(18, 3)}}),
+        {images(1, 6, 6)});
+}
+
+TEST(LayerRules, ConvolutionUnderAMeanOfPlaces) {
+  check(filled({{"conv", conv({.inputs = 1, .outputs = 2, .kernel = {3, 3}})},
+                {"mean", std::make_shared<MeanPlaces>()},
+                {"fc", std::make_shared<Linear>(2, 3)}}),
+        {images(1, 5, 6)});
+}
+
+TEST(LayerRules, LinearOnSequencesBothWays) {
+  check(filled({{"fc", std::make_shared<Linear>(12, 10)}}), {sequences(3, 12)});  // ghost
+  check(filled({{"fc", std::make_shared<Linear>(3, 2)}}), {sequences(6, 3)});     // instantiated
+  check(filled({{"fc", std::make_shared<Linear>(3, 4, true, true)}}), {sequences(6, 3)});
+}
+
+TEST(LayerRules, LinearOnSequencesAppliedTwice) {
+  const auto layer = std::make_shared<Linear>(4, 4);
+  check(filled({{"fc", layer}, {"tanh", std::make_shared<Tanh>()}, {"fc", layer}}), {sequences(5, 4)});
+}
+
+TEST(LayerRules, Normalisations) {
+  check(filled({{"ln", std::make_shared<LayerNorm>(5, 1e-5)}, {"fc", std::make_shared<Linear>(5, 2)}}),
+        {sequences(4, 5)});
+  check(filled({{"fc0", std::make_shared<Linear>(5, 4)},
+                {"rms", std::make_shared<RmsNorm>(4, 1e-6)},
+                {"fc", std::make_shared<Linear>(4, 2)}}),
+        {sequences(4, 5)});
+  check(filled({{"conv", conv({.inputs = 1, .outputs = 4, .kernel = {2, 2}})},
+                {"gn", std::make_shared<GroupNorm>(2, 4, 1e-5)},
+                {"mean", std::make_shared<MeanPlaces>()}}),
+        {images(1, 4, 5)});
+}
+
+TEST(LayerRules, NormalisationAppliedTwice) {
+  const auto layer = std::make_shared<LayerNorm>(5, 1e-5);
+  check(filled({{"ln", layer}, {"tanh", std::make_shared<Tanh>()}, {"ln", layer}}), {sequences(4, 5)});
+}
+
+TEST(LayerRules, EmbeddingWithRepeatedIdsAndPadding) {
+  const auto ids = torch::tensor({{1, 2, 1, 0}, {3, 3, 3, 3}, {0, 0, 2, 4}}, torch::kInt64);
+  check(filled({{"emb", std::make_shared<Embedding>(5, 3)}}), {ids});
+  // What the padding row is given must not count, however it is used.
+  auto network = filled({{"emb", std::make_shared<Embedding>(5, 3, 0)}, {"tanh", std::make_shared<Tanh>()}});
+  const auto logits = network.record(ids);
+  network.backward(torch::ones_like(logits));
+  auto sum = torch::zeros({network.dimension()}, kDouble);
+  network.add_clipped_sum({}, sum);
+  EXPECT_EQ(sum.view({5, 3})[0].abs().max().item<double>(), 0);
+  EXPECT_GT(sum.view({5, 3})[1].abs().max().item<double>(), 0);
+}
+
+TEST(LayerRules, TiedEmbeddingCountsItsCrossTerms) {
+  const auto ids = torch::tensor({{1, 2, 1, 0}, {3, 3, 3, 3}, {0, 0, 2, 4}}, torch::kInt64);
+  const auto table = std::make_shared<Embedding>(5, 3);
+  check(filled({{"emb", table}, {"fc", std::make_shared<Linear>(3, 3)}, {"emb", table}}), {ids});
+}
+
+TEST(LayerRules, TokensPositionsAndPooling) {
+  const auto positions = std::make_shared<Positions>("pos", std::vector<std::int64_t>{1, 6, 3});
+  check(filled({{"", std::make_shared<ClassToken>("cls", 3)},
+                {"", positions},
+                {"tanh", std::make_shared<Tanh>()},
+                {"pool", std::make_shared<FirstToken>()}}),
+        {sequences(4, 3)});
+  check(filled({{"fc", std::make_shared<Linear>(3, 3)}, {"pool", std::make_shared<MeanTokens>(1)}}),
+        {sequences(4, 3)});
+  check(filled({{"proj", conv({.inputs = 1, .outputs = 3, .kernel = {2, 2}, .stride = {2, 2}})},
+                {"tokens", std::make_shared<PlacesToTokens>()},
+                {"gelu", std::make_shared<Gelu>(Gelu::Form::exact)},
+                {"fc", std::make_shared<Linear>(3, 2)}}),
+        {images(1, 4, 6)});
+}
+
+TEST(LayerRules, AttentionWithMaskSharedHeadsAndRotation) {
+  const auto mask = torch::tensor({{1, 1, 1, 1}, {1, 0, 1, 1}, {1, 1, 0, 0}}, torch::kInt64);
+  const AttentionShape heads{.heads = 4,
+                             .kv_heads = 2,
+                             .head_width = 2,
+                             .packed = false,
+                             .causal = true,
+                             .masked = true,
+                             .rotary = Rotary{{0.7}}};
+  check(filled({{"q", std::make_shared<Linear>(5, 8), {Network::kInput}},
+                {"k", std::make_shared<Linear>(5, 4), {Network::kInput}},
+                {"v", std::make_shared<Linear>(5, 4), {Network::kInput}},
+                {"attention", std::make_shared<Attention>(heads), {0, 1, 2, Network::kMask}}}),
+        {sequences(4, 5), mask});
+}
+
+TEST(LayerRules, PackedAttentionUnderAResidual) {
+  const AttentionShape heads{.heads = 2, .kv_heads = 2, .head_width = 2};
+  check(filled({{"fc", std::make_shared<Linear>(3, 4)},
+                {"qkv", std::make_shared<Linear>(4, 12)},
+                {"attention", std::make_shared<Attention>(heads)},
+                {"add", std::make_shared<Add>(0.5), {0, 2}}}),
+        {sequences(4, 3)});
+}
+
+TEST(LayerRules, GatedUnitAndTanhGelu) {
+  check(filled({{"gate", std::make_shared<Linear>(3, 4), {Network::kInput}},
+                {"up", std::make_shared<Linear>(3, 4), {Network::kInput}},
+                {"act", std::make_shared<GatedSilu>(), {0, 1}},
+                {"gelu", std::make_shared<Gelu>(Gelu::Form::tanh)},
+                {"down", std::make_shared<Linear>(4, 2)}}),
+        {sequences(4, 3)});
+}
+
+TEST(LayerRules, AdapterBesideAFrozenLayer) {
+  at::manual_seed(7);
+  Builder builder(Lora{.rank = 2, .alpha = 3, .targets = {"proj"}});
+  const int first = builder.linear("block.fc", {4, 4}, Network::kInput);
+  builder.linear("block.proj", {4, 3}, first);
+  auto network =
+      builder.build(kDouble, [](const std::string& name) { return name.find("lora_") != std::string::npos; });
+  ASSERT_TRUE(network.has_value());
+  EXPECT_EQ(network->dimension(), 2 * 4 + 3 * 2);
+  network->parameters().copy_(at::randn({network->dimension()}, kDouble));
+  network->tensor("block.fc.weight").copy_(at::randn({4, 4}, kDouble));
+  check(std::move(*network), {sequences(3, 4)});
+}
+
+TEST(LayerRules, AnAdapterWithNothingToAdaptIsAnError) {
+  Builder builder(Lora{.targets = {"absent"}});
+  builder.linear("fc", {2, 2}, Network::kInput);
+  const auto network = builder.build(kDouble, {});
+  ASSERT_FALSE(network.has_value());
+  EXPECT_NE(network.error().message.find("absent"), std::string::npos);
+}
+
+TEST(LayerRules, FrozenLayersBelowCostNoBackwardPass) {
+  // A layer without a gradient to its input, below all that trains, is never asked for one.
+  class Blunt : public Layer {
+   public:
+    Tensor forward(const Tensor& input) const override { return input * 2; }
+  };
+  auto network = filled({{"blunt", std::make_shared<Blunt>()}, {"fc", std::make_shared<Linear>(3, 2)}});
+  check(std::move(network), {sequences(4, 3)});
+}
+
+}  // namespace
+}  // namespace hyfreedp::models
