@@ -1,7 +1,7 @@
 // Initial weights from a keyed stream: public, and equal for equal keys on every device.
 //   zero   all 0
-//   he     weight [out, in]: N(0, 2 / in) (He et al., arXiv:1502.01852); biases 0
-// Tensor t of the layout draws from address (step 0, tensor t, purpose initialisation).
+//   he     weight [out, in...]: N(0, 2 / values that one output reads) (He et al., arXiv:1502.01852); biases 0
+// Tensor t draws from address (step 0, tensor t, purpose initialisation); frozen tensors count on after the trainable ones.
 #pragma once
 
 #include "harness/models/network.h"

@@ -1,9 +1,11 @@
 #include "harness/models/model.h"
 
 #include "harness/models/activation.h"
+#include "harness/models/conv2d.h"
 #include "harness/models/facts.h"
 #include "harness/models/initialise.h"
 #include "harness/models/linear.h"
+#include "harness/models/shape.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -45,13 +47,55 @@ Result<Network> make_mlp(const json::object& options, const ModelInput& input, c
   return network;
 }
 
+// "full", "head" (the parameters of layer `head`) or "bitfit" (all biases).
+Network::Trainable trainable_part(const std::string& part, const std::string& head) {
+  if (part == "head") return [head](const std::string& name) { return name.starts_with(head + "."); };
+  if (part == "bitfit") return [](const std::string& name) { return name.ends_with(".bias"); };
+  return {};
+}
+
+Result<Network> make_cnn(const json::object& options, const ModelInput& input, const random::Key& key,
+                         const torch::TensorOptions& tensor_options) {
+  const auto shape = cnn_shape(options, input.features);
+  if (!shape) return shape.error();
+  const auto pool = [] {
+    return std::make_shared<MaxPool2d>(std::array<std::int64_t, 2>{2, 2}, std::array<std::int64_t, 2>{1, 1});
+  };
+  const Conv2dShape first{.inputs = shape->channels,
+                          .outputs = shape->filters1,
+                          .kernel = {8, 8},
+                          .stride = {2, 2},
+                          .padding = {3, 3}};
+  const Conv2dShape second{
+      .inputs = shape->filters1, .outputs = shape->filters2, .kernel = {4, 4}, .stride = {2, 2}};
+  const std::vector<std::int64_t> image{shape->channels, shape->side, shape->side};
+  auto network =
+      Network::make({{"image", std::make_shared<Unflatten>(image)},
+                     {"conv1", std::make_shared<Conv2d>(first)},
+                     {"tanh1", std::make_shared<Tanh>()},
+                     {"pool1", pool()},
+                     {"conv2", std::make_shared<Conv2d>(second)},
+                     {"tanh2", std::make_shared<Tanh>()},
+                     {"pool2", pool()},
+                     {"flatten", std::make_shared<Flatten>()},
+                     {"fc1", std::make_shared<Linear>(shape->flat, shape->hidden)},
+                     {"tanh3", std::make_shared<Tanh>()},
+                     {"fc2", std::make_shared<Linear>(shape->hidden, input.classes)}},
+                    tensor_options, trainable_part(string_or(options, "trainable", "full"), "fc2"));
+  if (!network) return network;
+  // The last layer starts at zero, as a perceptron's does.
+  for (const char* layer : {"conv1", "conv2", "fc1"}) fill_he(*network, layer, key);
+  return network;
+}
+
 }  // namespace
 
 Result<Network> make_model(const std::string& name, const json::object& options, const ModelInput& input,
                            const random::Key& key, const torch::TensorOptions& tensor_options) {
   if (auto found = find_model(name); !found) return found.error();
   auto network = name == "linear" ? make_linear(options, input, key, tensor_options)
-                                  : make_mlp(options, input, key, tensor_options);
+                 : name == "mlp"  ? make_mlp(options, input, key, tensor_options)
+                                  : make_cnn(options, input, key, tensor_options);
   if (!network) return network;
   const auto expected = parameter_count(name, options, input.features, input.classes);
   HYFREEDP_CHECK(expected && *expected == network->dimension(),

@@ -1,6 +1,7 @@
 // Models by name: what a trial's `model` entry builds. Names and options: facts.h.
 //   linear   layer "fc": features -> classes
 //   mlp      layers "fc1", "fc2", ...: features -> hidden... -> classes, one activation between them
+//   cnn      layers "conv1", "conv2", "fc1", "fc2" on images (facts.h: CnnShape)
 // Initial weights depend on `key` only, so trials of one cell and seed start from the same point.
 #pragma once
 

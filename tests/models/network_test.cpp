@@ -179,17 +179,38 @@ TEST(Network, TwoLayersOfOneNameAreRefused) {
 TEST(Model, EveryRegisteredModelMatchesItsPublicParameterCount) {
   for (const auto& facts : model_facts()) {
     const auto options = options_of(facts.name, {});
-    const auto network =
-        make_model(facts.name, options, {.features = 11, .classes = 4}, kKey, torch::kFloat32);
+    const auto network = make_model(facts.name, options, {.features = facts.example_features, .classes = 4},
+                                    kKey, torch::kFloat32);
     ASSERT_TRUE(network) << facts.name;
-    EXPECT_EQ(network->dimension(), parameter_count(facts.name, options, 11, 4).value()) << facts.name;
-    EXPECT_EQ(network->forward(torch::ones({2, 11})).sizes(), torch::IntArrayRef({2, 4}));
+    EXPECT_EQ(network->dimension(), parameter_count(facts.name, options, facts.example_features, 4).value())
+        << facts.name;
+    EXPECT_EQ(network->forward(torch::ones({2, facts.example_features})).sizes(), torch::IntArrayRef({2, 4}));
     auto covered = std::int64_t{0};
     for (const auto& slice : network->layout()) {
       EXPECT_EQ(slice.offset, covered);
       covered += slice.size;
     }
     EXPECT_EQ(covered, network->dimension());
+  }
+}
+
+TEST(Model, PartsOfTheConvolutionalNetworkTrainAlone) {
+  for (const auto* part : {"full", "head", "bitfit"}) {
+    const auto options = options_of("cnn", {{"trainable", part}});
+    const auto network = make_model("cnn", options, {.features = 784, .classes = 10}, kKey, torch::kFloat32);
+    ASSERT_TRUE(network) << part;
+    EXPECT_EQ(network->dimension(), parameter_count("cnn", options, 784, 10).value()) << part;
+    // The same initial weights whatever trains, the first convolution's not zero.
+    EXPECT_GT(network->tensor("conv1.weight").abs().max().item<double>(), 0) << part;
+  }
+  EXPECT_EQ(parameter_count("cnn", options_of("cnn", {}), 784, 10).value(), 26010);
+}
+
+TEST(Model, FeaturesThatAreNoImageAreRefused) {
+  for (const std::int64_t features : {716, 100}) {
+    const auto count = parameter_count("cnn", options_of("cnn", {}), features, 10);
+    ASSERT_FALSE(count) << features;
+    EXPECT_NE(count.error().message.find("image"), std::string::npos) << count.error().message;
   }
 }
 

@@ -57,6 +57,7 @@ std::vector<trial::TrialConfig> every_kind_of_run() {
   }
   for (const auto& facts : models::model_facts()) {
     auto config = small_config();
+    config.dataset.options["features"] = facts.example_features;
     config.model = model_named(facts.name);
     configs.push_back(config);
   }
