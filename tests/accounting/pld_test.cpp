@@ -9,6 +9,7 @@
 #include "harness/accounting/normal.h"
 #include "harness/accounting/one_step.h"
 #include "harness/accounting/pld_plan.h"
+#include "harness/accounting/rdp.h"
 
 namespace hyfreedp::accounting {
 namespace {
@@ -216,6 +217,17 @@ TEST(Pld, RefusesSelectionAndBadDelta) {
     EXPECT_FALSE(epsilon_gdp({}, delta).has_value());
   }
   EXPECT_FALSE(delta_pld({}, -1).has_value());
+}
+
+TEST(Rdp, RepeatedSelectionsAddUp) {
+  const Event once{Selection{Selection::Distribution::poisson, 1, 3, {poisson_gaussian(0.02, 1.6, 250)}}, {}};
+  const Events one{{}, {once}};
+  const Events three{{}, {Event{Repeat{{once}, 3}, {}}}};
+  const std::vector<double> orders = {2, 4, 8, 16};
+  const auto of = [&](const Events& events) {
+    return renyi_curve(split_contents(events).value()[0], events.neighbouring, orders).value();
+  };
+  for (std::size_t i = 0; i < orders.size(); ++i) EXPECT_NEAR(of(three)[i], 3 * of(one)[i], 1e-12);
 }
 
 TEST(Rdp, SaysWhenTheOrderIsAtTheEndOfTheRange) {
