@@ -144,6 +144,29 @@ TEST(Composition, ChargesTheInfiniteMassAndEnclosesTheTruth) {
   }
 }
 
+// A window that is too short: the losses above it fold into it, and the lower bound must not count them.
+TEST(Composition, WhatFoldsInFromAboveRaisesNoLowerBound) {
+  DiscreteLoss loss;
+  loss.first = 0;
+  loss.step = 1;
+  loss.mass = {0.9, 0, 0, 0, 0, 0.1};
+  Workbench bench;
+  Composition composition({1, 0, 1, 4}, loss.step, Bound::lower, bench);
+  composition.add(loss, 1);
+  const double truth = 0.1 * -std::expm1(-4.5);
+  EXPECT_LE(composition.finish().delta(0.5), truth);
+}
+
+TEST(Pld, TheDearestSplitCounts) {
+  Event cheap = poisson_gaussian(0.02, 5, 50);
+  Event dear = poisson_gaussian(0.02, 1, 50);
+  const double alone = epsilon_pld({{}, {dear}}, 1e-5)->epsilon;
+  cheap.split = "first";
+  dear.split = "second";
+  EXPECT_EQ(epsilon_pld({{}, {cheap, dear}}, 1e-5)->epsilon, alone);
+  EXPECT_EQ(epsilon_pld({{}, {dear, cheap}}, 1e-5)->epsilon, alone);
+}
+
 TEST(Pld, BothDirectionsAreComposedUnlessThePairIsSymmetric) {
   const SplitContent content{"train", {{Noise::gaussian, 0.02, 1, 10}}, {}};
   EXPECT_EQ(directions_of(members_of(content, Neighbouring::add_remove)).size(), 2u);
