@@ -5,6 +5,7 @@
 #include "harness/accounting/accountant.h"
 #include "harness/accounting/calibration_search.h"
 #include "harness/accounting/contour.h"
+#include "harness/accounting/mechanism.h"
 
 namespace hyfreedp::accounting {
 namespace {
@@ -13,8 +14,9 @@ constexpr double kLowestNoise = 0.01;
 constexpr double kHighestNoise = 1e8;
 constexpr double kPldTolerance = 2.5e-5;
 constexpr double kUsualRise = 5e-5;                 // of the PLD upper bound above the true epsilon, relative
-constexpr double kBeginnings[] = {-0.5, 0.8, 1.6};  // of log noise, after 0
+constexpr double kBeginnings[] = {-0.3, 0.3, 0.8};  // of log noise, after the central limit theorem's
 constexpr double kHintBudget = 5e6;                 // about 5 ms a noise at most
+constexpr std::int64_t kUsesWorthAHint = 64;        // fewer are priced by PLD in half a millisecond
 constexpr double kRdpTolerance = 1e-9;
 
 // One evaluated noise, in logarithms: excess > 0 misses the target.
@@ -124,14 +126,40 @@ class Search {
   bool has_missing_ = false;
 };
 
+std::int64_t uses(const Events& events) {
+  const auto contents = split_contents(events);
+  std::int64_t total = 0;
+  if (!contents) return total;
+  for (const auto& content : *contents) {
+    for (const auto& mechanism : content.mechanisms) total += mechanism.count;
+  }
+  return total;
+}
+
+// Log of the noise at which the central limit theorem has the target; it errs by a tenth or so, which is near enough to
+// begin from.
+double central_limit_beginning(const EventsOfNoise& events_at, double epsilon, double delta) {
+  double low = std::log(kLowestNoise);
+  double high = std::log(kHighestNoise);
+  while (high - low > 0.02) {
+    const double middle = (low + high) / 2;
+    const auto answer = epsilon_gdp(events_at(std::exp(middle)), delta);
+    if (!answer) return 0;
+    (answer->epsilon > epsilon ? low : high) = middle;
+  }
+  return high;
+}
+
 }  // namespace
 
 // The secant method in logarithms, inside the bracket that the points seen make.
 std::optional<NoiseHint> noise_hint(const EventsOfNoise& events_at, double epsilon, double delta) {
   if (!(epsilon > 0) || !std::isfinite(epsilon)) return std::nullopt;
+  if (uses(events_at(1)) < kUsesWorthAHint) return std::nullopt;
   double low = std::log(kLowestNoise);
   double high = std::log(kHighestNoise);
-  NoiseHint hint{0, -1.7};
+  const double beginning = central_limit_beginning(events_at, epsilon, delta);
+  NoiseHint hint{beginning, -1.7};
   double last = 0;
   double last_value = 0;
   bool seen = false;
@@ -142,7 +170,7 @@ std::optional<NoiseHint> noise_hint(const EventsOfNoise& events_at, double epsil
       // Far from the target the inversion may not apply; nearer to where it did, or from another beginning, it may.
       if (++failures > 8 || (!seen && failures > static_cast<int>(std::size(kBeginnings))))
         return std::nullopt;
-      hint.log_noise = seen ? (hint.log_noise + last) / 2 : kBeginnings[failures - 1];
+      hint.log_noise = seen ? (hint.log_noise + last) / 2 : beginning + kBeginnings[failures - 1];
       continue;
     }
     const double value = *found > 0 ? std::clamp(std::log(*found / epsilon), -50.0, 50.0) : -50;

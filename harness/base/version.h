@@ -3,6 +3,6 @@
 #pragma once
 
 namespace hyfreedp {
-inline constexpr const char* kVersion = "0.1.0";
-inline constexpr int kComparabilityVersion = 1;
+inline constexpr const char* kVersion = "0.2.0";
+inline constexpr int kComparabilityVersion = 2;
 }  // namespace hyfreedp

@@ -52,9 +52,9 @@ struct Setting {
   std::int64_t steps = 250;
   std::int64_t interval = 5;
   std::int64_t probes = 3;
-  std::int64_t runs = 16;
+  std::int64_t runs = 64;
   std::int64_t workers = 2;
-  std::int64_t canaries = 32;
+  std::int64_t canaries = 100;
   std::string clipping = "auto-s";
   std::string model = "linear";
 
@@ -232,9 +232,9 @@ CommandLine audit_command_line() {
   add_text(add, "gamma", "g", "sigma_g over the noise without probes, > 1 (default 1.01)");
   add_text(add, "clipping", "C", "auto-s (default) or abadi");
   add_text(add, "model", "M", "linear (default) or mlp");
-  add_text(add, "runs", "R", "training runs to look at (default 16)");
+  add_text(add, "runs", "R", "training runs to look at (default 64)");
   add_text(add, "workers", "W", "runs trained at once (default 2)");
-  add_text(add, "canaries", "C", "canary records in each run, 0 for none (default 32)");
+  add_text(add, "canaries", "C", "canary records in each run, 0 for none (default 100)");
   add_text(add, "false-alarm", "P",
            "probability of refuting a correct mechanism, of the whole report (default 1e-4)");
   add_text(add, "seed", "TEXT", "reproducible data and noise (default: from the system's entropy)");
