@@ -136,7 +136,7 @@ std::string ledger_text(const TableModel& table, const std::vector<LedgerLine>& 
          "added; "
          "total:\nthe row's ε, the smaller of the PLD and RDP upper bounds (PLD does not price private "
          "selection). "
-         "Evaluation on\ntest data is outside the mechanism. `hyfreedp odometer` composes all rows and "
+         "Evaluation on\ntest data is outside the mechanism. hyfreedp odometer composes all rows and "
          "runs.\n";
 }
 

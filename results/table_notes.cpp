@@ -64,7 +64,7 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
         "ε is an upper bound on what was spent to get the cell, tuning included, from the executed events; "
         "where seeds "
         "differ, the largest. It is per row and per run: rows and seeds use the same data and are not "
-        "composed; `hyfreedp odometer` composes them.");
+        "composed; hyfreedp odometer composes them.");
     notes.push_back("δ is given with each panel. Neighbouring relation: add or remove one record. Sampler: " +
                     (facts.samplers.empty() ? "unknown" : listed(facts.samplers)) +
                     ". Accountant: " + (facts.accountants.empty() ? "none" : listed(facts.accountants)) +
