@@ -62,7 +62,8 @@ Result<std::vector<std::string>> write_report(const results::Store& store, const
   }
   auto html = plots::report_html(store, *table, drawn, missing);
   if (!html) return html.error();
-  std::vector<std::string> paths{folder + "/report.html"};
+  std::vector<std::string> paths{folder +
+                                 (options.confidential ? "/report.confidential.html" : "/report.html")};
   if (auto written = write_file_atomically(paths.front(), *html); !written) return written.error();
   const auto pictures = paths_of(drawn);
   paths.insert(paths.end(), pictures.begin(), pictures.end());

@@ -15,7 +15,8 @@ namespace hyfreedp::cli {
 Result<void> write_outputs(const results::Store& store, const std::string& spec_name,
                            const std::string& folder, std::ostream& terminal);
 
-// The parts. Each returns the paths that it wrote.
+// The parts. Each returns the paths that it wrote. A confidential report is a file of its own, report.confidential.html: it
+// must never take the place of the one that may be published.
 Result<std::vector<std::string>> write_tables(const results::TableModel& table, const std::string& folder);
 Result<std::vector<std::string>> write_plots(const results::Store& store, const std::string& spec_name,
                                              const std::string& folder);

@@ -2,6 +2,7 @@
 
 #include "harness/cli/outputs.h"
 #include "harness/cli/spec_request.h"
+#include "results/table_model.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -24,6 +25,7 @@ int report_command(const std::vector<std::string>& arguments, std::ostream& out,
   const auto written =
       write_report(**store, request.spec, request.folder(), {.confidential = request.confidential});
   if (!written) return refused("report", written.error(), err);
+  if (request.confidential) err << results::kWatermark << '\n';
   for (const auto& path : *written) out << "Written: " << path << '\n';
   return 0;
 }

@@ -147,6 +147,17 @@ TEST_F(ResultsCommands, ReportAndPlotRebuildFromTheDatabase) {
   EXPECT_EQ(file("report.html"), first);
 }
 
+TEST_F(ResultsCommands, AConfidentialReportIsAFileOfItsOwn) {
+  ASSERT_EQ(run(report_command, {"small", "--out", out_}), 0) << complained();
+  EXPECT_EQ(complained(), "");
+  const auto publishable = file("report.html");
+  ASSERT_EQ(run(report_command, {"small", "--confidential", "--out", out_}), 0) << complained();
+  EXPECT_EQ(file("report.html"), publishable);
+  EXPECT_NE(file("report.confidential.html").find(results::kWatermark), std::string::npos);
+  EXPECT_NE(said().find("report.confidential.html"), std::string::npos);
+  EXPECT_NE(complained().find(results::kWatermark), std::string::npos);
+}
+
 TEST_F(ResultsCommands, RowsAreTheSameBytesEachTime) {
   ASSERT_EQ(run(export_command, {"rows", "small", "--out", out_}), 0) << complained();
   const auto first = said();
