@@ -17,6 +17,7 @@
 #include "harness/runner/local_executor.h"
 #include "harness/runner/release.h"
 #include "harness/runner/stop_signal.h"
+#include "results/cell_text.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -65,9 +66,12 @@ CommandLine command_line(Request& request) {
   add("replace", options::bool_switch(&request.replace),
       "discard the rows of another spec of the same name in DIR");
   add("cap", options::value<std::string>()->value_name("E"),
-      "start nothing that may take a dataset's odometer (hyfreedp odometer) beyond this epsilon");
+      "start nothing that may take a dataset's odometer (hyfreedp odometer) beyond this epsilon; non-private "
+      "and "
+      "oracle rows have none and cannot run under it");
   add("cap-delta", options::value<std::string>()->value_name("D"),
-      "the delta of --cap; default: N^-1.1 of each dataset's training split");
+      "the delta of --cap, and of what --dry-run says of the odometer; default: N^-1.1 of each dataset's "
+      "training split");
   add("quiet", options::bool_switch(&request.quiet), "no progress lines; the table is still printed");
   return line;
 }
@@ -76,14 +80,19 @@ Result<void> read_cap(const options::variables_map& given, Request& request) {
   if (given.count("cap-delta") > 0) {
     const auto delta = number_given(given, "cap-delta");
     if (!delta) return delta.error();
-    if (!(*delta > 0 && *delta < 1)) return error("--cap-delta must lie in (0, 1)");
+    if (!(*delta > 0 && *delta < 1)) return error("--cap-delta must lie in (0, 1).");
     request.cap_delta = *delta;
   }
-  if (given.count("cap") == 0) return {};
+  if (given.count("cap") == 0) {
+    if (request.cap_delta && !request.dry_run) {
+      return error("--cap-delta is the delta of --cap, which is missing.");
+    }
+    return {};
+  }
   const auto epsilon = number_given(given, "cap");
   if (!epsilon) return epsilon.error();
   if (!(*epsilon >= 0) || !std::isfinite(*epsilon))
-    return error("--cap must be a finite epsilon of at least 0");
+    return error("--cap must be a finite epsilon of at least 0.");
   request.cap = runner::Cap{*epsilon, request.cap_delta};
   return {};
 }
@@ -203,10 +212,13 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
   const auto forecasts = budget->forecast(delta);
   if (!forecasts) return forecasts.error();
   const auto text = [](double epsilon, bool infinite) {
-    return "epsilon " + short_number(epsilon) + (infinite ? " and runs that have none" : "");
+    return "epsilon " + results::epsilon_text(epsilon) + (infinite ? " and runs that have none" : "");
   };
+  if (!forecasts->empty()) {
+    out << "What the first trials spend; searches and repetitions after them spend more.\n";
+  }
   for (const auto& one : *forecasts) {
-    out << fmt::format("odometer of {}: now {}, then {} (delta {})\n", one.dataset,
+    out << fmt::format("odometer of {}: now {}, then at least {} (delta {})\n", one.dataset,
                        text(one.now, one.now_infinite), text(one.then, one.then_infinite),
                        short_number(one.delta));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/base/text.h"
+#include "results/cell_text.h"
 #include "results/states.h"
 
 namespace hyfreedp::runner {
@@ -43,7 +44,7 @@ Result<Budget> Budget::open(const results::Store& store, const OutFolder& out, s
   if (cap && !then->unreadable.empty()) {
     return error("what was spent so far is not known, so no limit can be kept: " + then->unreadable.front());
   }
-  return Budget(store, std::move(*now), std::move(*then), cap);
+  return Budget(store, out, std::move(*now), std::move(*then), cap);
 }
 
 Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
@@ -118,16 +119,19 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
     const auto within = is_within(*after, cap_->epsilon, delta);
     if (!within) return within.error();
     if (*within) continue;
-    const auto* before = find(now_, title);
+    // Read anew: runs may have ended since, and the message must agree with `hyfreedp odometer`.
+    const auto present = odometer_of(*store_, out_);
+    if (!present) return present.error();
+    const auto* before = find(*present, title);
     const std::string limit = fmt::format("The limit on {} is ε {} (δ {})", title,
                                           short_number(cap_->epsilon), short_number(delta));
     if (after->is_infinite()) {
       const bool is_past = before != nullptr && before->is_infinite();
-      return error(
-          fmt::format("{}, and {} {} there, for which no ε holds. Use {}.", limit,
-                      what_has_none(is_past ? *before : *after), is_past ? "are already" : "would be",
-                      is_past ? "another --out DIR if the data are not the same people's, or no --cap"
-                              : "a spec without non-private and oracle rows, or no --cap"));
+      return error(fmt::format(
+          "{}, and {} {} there, for which no ε holds. Use {}.", limit,
+          what_has_none(is_past ? *before : *after), is_past ? "are already" : "would be",
+          is_past ? "another --out DIR if the data are not the same people's, or no --cap"
+                  : "a spec without non-private and oracle rows, which cannot run under a cap, or no --cap"));
     }
     const auto now = private_epsilon(before, delta);
     if (!now) return now.error();
@@ -136,7 +140,7 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
     return error(
         fmt::format("{}. So far ε {} was spent there; with what would start now, interrupted runs counted as "
                     "begun anew, it may come to ε {}. Raise --cap, or ask for less.",
-                    limit, short_number(*now), short_number(*then)));
+                    limit, results::epsilon_text(*now), results::epsilon_text(*then)));
   }
   return {};
 }

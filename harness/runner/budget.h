@@ -50,12 +50,13 @@ class Budget {
   Result<std::vector<Forecast>> forecast(std::optional<double> delta) const;
 
  private:
-  Budget(const results::Store& store, Odometer now, Odometer then, std::optional<Cap> cap)
-      : store_(&store), now_(std::move(now)), then_(std::move(then)), cap_(cap) {}
+  Budget(const results::Store& store, OutFolder out, Odometer now, Odometer then, std::optional<Cap> cap)
+      : store_(&store), out_(std::move(out)), now_(std::move(now)), then_(std::move(then)), cap_(cap) {}
   Result<void> check(const Odometer& wanted, const std::set<std::string>& datasets) const;
 
   const results::Store* store_;
-  Odometer now_;   // what was released
+  OutFolder out_;
+  Odometer now_;   // what was released when this was opened
   Odometer then_;  // and what may still be, of all that was admitted
   std::optional<Cap> cap_;
   std::set<std::string> admitted_;  // runs

@@ -67,6 +67,13 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   if (complete) {
     if (auto deleted = delete_abandoned_keys(); !deleted) return deleted.error();
   }
+  if (refused_) {
+    // Asked again, now that nothing runs: the refusal tells what was spent in the end.
+    const auto& study = studies_[refused_->study].study();
+    if (auto admitted = budget_->admit(*study.baseline, refused_->wishes); !admitted) {
+      report_.refused = admitted.error().message;
+    }
+  }
   return std::move(report_);
 }
 
@@ -172,7 +179,10 @@ Result<void> Coordinator::advance(std::size_t index) {
   if (budget_ && !wishes.empty()) {
     if (auto admitted = budget_->admit(*run.study().baseline, wishes); !admitted) {
       // The study stays open; the others go on with what was admitted.
-      if (!report_.refused) report_.refused = admitted.error().message;
+      if (!refused_) {
+        refused_ = Refused{index, wishes};
+        report_.refused = admitted.error().message;
+      }
       return {};
     }
   }

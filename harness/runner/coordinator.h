@@ -70,6 +70,11 @@ class Coordinator {
     double cost = 0;
   };
 
+  struct Refused {
+    std::size_t study = 0;
+    std::vector<trial::TrialConfig> wishes;
+  };
+
   Result<void> open_studies(const Spec& spec);
   Result<void> hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
                           const std::map<std::string, results::StudyRecord>& recorded);
@@ -98,6 +103,7 @@ class Coordinator {
   StudyPricer pricer_;
   Tally tally_;
   std::optional<Budget> budget_;
+  std::optional<Refused> refused_;  // the first
   RunReport report_;
   std::vector<StudyRun> studies_;
   std::deque<std::size_t> ready_;                              // studies to advance

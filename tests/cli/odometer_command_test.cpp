@@ -185,17 +185,19 @@ TEST_F(OdometerCommand, RunRefusesBeyondItsCapAndLeavesNoTrace) {
   ASSERT_TRUE(write_file_atomically(spec, kSpec));
   EXPECT_EQ(run({"run", spec, "--dry-run", "--cap-delta", "1e-5"}), 0);
   EXPECT_THAT(said(), HasSubstr("odometer of synthetic"));
-  EXPECT_THAT(said(), HasSubstr("now epsilon 0, then epsilon 3.6"));
+  EXPECT_THAT(said(), HasSubstr("now epsilon 0.00, then at least epsilon 3.6"));
   EXPECT_FALSE(std::filesystem::exists(out())) << "a dry run makes nothing";
   EXPECT_EQ(run({"run", spec, "--dry-run", "--cap", "20", "--cap-delta", "1e-5"}), 0);
   EXPECT_THAT(said(), HasSubstr("--cap 20 lets all of this start"));
   EXPECT_EQ(run({"run", spec, "--dry-run", "--cap", "3.5", "--cap-delta", "1e-5"}), 2);
+  EXPECT_EQ(run({"run", spec, "--cap-delta", "1e-5"}), 2);
+  EXPECT_THAT(complained(), HasSubstr("--cap-delta is the delta of --cap, which is missing."));
 
   ASSERT_EQ(::setenv("HYFREEDP_WORKER", "/bin/true", 1), 0);
   EXPECT_EQ(run({"run", spec, "--cap", "3.5", "--cap-delta", "1e-5"}), 2);
   ::unsetenv("HYFREEDP_WORKER");
   for (const char* part :
-       {"The limit on synthetic", "is ε 3.5 (δ 1e-05)", "So far ε 0", "it may come to ε 3.6"})
+       {"The limit on synthetic", "is ε 3.5 (δ 1e-05)", "So far ε 0.00", "it may come to ε 3.6"})
     EXPECT_THAT(complained(), HasSubstr(part));
   EXPECT_TRUE(store()->specs().value().empty());
   for (const char* cap : {"-1", "inf", "nan", "many"}) {

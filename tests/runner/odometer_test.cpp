@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/runner/budget.h"
+#include "results/cell_text.h"
 #include "results/export.h"
 #include "tests/runner/fake_world.h"
 
@@ -361,7 +362,7 @@ TEST(Budget, RefusesWhatWouldGoBeyondAndForeseesWhatItComesTo) {
   EXPECT_TRUE(reserved(world, spec, Cap{forecast.then, kDelta}));
   const auto refused = reserved(world, spec, Cap{0.999 * forecast.then, kDelta});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("So far ε 0 was spent"));
+  EXPECT_THAT(refused.error().message, HasSubstr("So far ε 0.00 was spent"));
 
   FakeExecutor executor;
   world.run(spec, executor);
@@ -442,6 +443,8 @@ TEST(Budget, StopsAStudyThatAsksForTooMuchOnItsWay) {
   const auto report = run(1.0001 * first_round, executor);
   ASSERT_TRUE(report.refused);
   EXPECT_THAT(*report.refused, HasSubstr("Raise --cap"));
+  EXPECT_THAT(*report.refused,
+              HasSubstr("So far ε " + results::epsilon_text(epsilon_of(world)) + " was spent"));
   EXPECT_LE(epsilon_of(world), 1.0001 * first_round);
   for (const auto& study : world.store().studies("rounds").value()) {
     EXPECT_EQ(study.state == results::StudyState::open, study.row != "fixed") << study.row;
