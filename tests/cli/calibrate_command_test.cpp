@@ -139,9 +139,21 @@ TEST_F(CalibrateCommand, ThePaperModeSaysWhatItCosts) {
         "reading   claims epsilon 3, ", "it costs 4.96"}) {
     EXPECT_NE(out().find(text), std::string::npos) << text << '\n' << out();
   }
+  Arguments appendix = paper;
+  *std::find(appendix.begin(), appendix.end(), "paper") = "paper-appendix";
+  ASSERT_EQ(run(appendix), 0);
+  EXPECT_NE(out().find(", which adds two epsilons, each at delta 6.77849e-06; "), std::string::npos) << out();
+  EXPECT_EQ(out().find("a batch of its own"), std::string::npos) << out();
   ASSERT_EQ(run(usual({"--hyfreedp", "folded"})), 0);
   EXPECT_EQ(out().find("understated"), std::string::npos);
   EXPECT_NE(out().find("reading   the claim is what the executed events cost\n"), std::string::npos) << out();
+  ASSERT_EQ(run(usual({"--hyfreedp", "folded", "--accountant", "rdp"})), 0);
+  EXPECT_NE(out().find("reading   RDP sets the noise, and the claim is its bound; by PLD"), std::string::npos)
+      << out();
+  EXPECT_EQ(answer(usual({"--hyfreedp", "folded"})).at("noise_by"), "pld");
+  EXPECT_EQ(answer(usual({"--hyfreedp", "paper"})).at("noise_by"), "rdp");
+  expect_refused(usual({"--hyfreedp", "paper", "--accountant", "pld"}),
+                 {"--accountant pld cannot set the noise"});
 }
 
 TEST_F(CalibrateCommand, BadInputIsOneSentence) {
