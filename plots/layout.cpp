@@ -18,6 +18,35 @@ std::string power_of_ten(int exponent) {
   return text;
 }
 
+constexpr double kManyDecades = 2.2;
+constexpr std::size_t kFewestTicks = 3;
+
+bool is_within(double at, double from, double to) { return at >= from * 0.9999 && at <= to * 1.0001; }
+
+std::vector<Tick> powers_of_ten(double from, double to) {
+  std::vector<Tick> ticks;
+  const int stride = std::max(1, static_cast<int>(std::ceil(std::log10(to / from) / 7)));
+  for (int exponent = static_cast<int>(std::floor(std::log10(from)));
+       exponent <= static_cast<int>(std::ceil(std::log10(to))); ++exponent) {
+    const double at = std::pow(10.0, exponent);
+    if (exponent % stride == 0 && is_within(at, from, to)) ticks.push_back({at, power_of_ten(exponent)});
+  }
+  return ticks;
+}
+
+// 1, 2 and 5 of each decade.
+std::vector<Tick> ticks_of_decades(double from, double to) {
+  std::vector<Tick> ticks;
+  for (int exponent = static_cast<int>(std::floor(std::log10(from)));
+       exponent <= static_cast<int>(std::ceil(std::log10(to))); ++exponent) {
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      const double at = digit * std::pow(10.0, exponent);
+      if (is_within(at, from, to)) ticks.push_back({at, fmt::format("{:g}", at)});
+    }
+  }
+  return ticks;
+}
+
 }  // namespace
 
 RowStyles::RowStyles(const results::TableModel& table) {
@@ -70,20 +99,12 @@ std::vector<Tick> linear_ticks(double from, double to, int count) {
 }
 
 std::vector<Tick> logarithmic_ticks(double from, double to) {
-  std::vector<Tick> ticks;
-  const int first = static_cast<int>(std::floor(std::log10(from)));
-  const int last = static_cast<int>(std::ceil(std::log10(to)));
   const double span = std::log10(to / from);
-  const int stride = std::max(1, static_cast<int>(std::ceil(span / 7)));
-  for (int exponent = first; exponent <= last; ++exponent) {
-    for (const double digit : {1.0, 2.0, 5.0}) {
-      if (digit != 1 && span > 2.2) continue;
-      if (span > 2.2 && (exponent % stride) != 0) continue;
-      const double at = digit * std::pow(10.0, exponent);
-      if (at < from * 0.9999 || at > to * 1.0001) continue;
-      ticks.push_back({at, span > 2.2 ? power_of_ten(exponent) : fmt::format("{:g}", at)});
-    }
-  }
+  auto ticks = span > kManyDecades ? powers_of_ten(from, to) : ticks_of_decades(from, to);
+  if (ticks.size() < kFewestTicks) ticks = ticks_of_decades(from, to);
+  // Within one decade even steps: the numbers say how they are spaced.
+  for (int count = 4; ticks.size() < kFewestTicks && count <= 10; ++count)
+    ticks = linear_ticks(from, to, count);
   return ticks;
 }
 

@@ -21,7 +21,9 @@ using plots::Text;
 
 constexpr double kBoxWidth = 300;
 constexpr double kBoxHeight = 220;
-constexpr double kBoxGap = 92;  // room for the next box's axis
+constexpr double kBoxGap = 92;         // room for the next box's axis
+constexpr double kVisibleBand = 1.01;  // upper over lower bound; a narrower band is hidden by its line
+constexpr const char* kUpperBoundOfPld = "PLD, upper bound";
 constexpr const char* kInk = "#222222";
 
 const LineStyle kPld{"#0072B2", 1, 7};
@@ -44,7 +46,7 @@ Line curve(const EpsilonBox& box, const Price& price, const LineStyle& style) {
     if (answer->epsilon_lower > 0) {
       point.low = answer->epsilon_lower;
       point.high = answer->epsilon;
-      line.band = true;
+      line.band = line.band || answer->epsilon > kVisibleBand * answer->epsilon_lower;
     }
     line.points.push_back(point);
   }
@@ -69,6 +71,9 @@ class Builder {
       if (auto ok = place(box, left); !ok) return ok.error();
       left += kBoxWidth + kBoxGap;
     }
+    for (auto& entry : legend_) {
+      if (has_band_ && entry.title == kUpperBoundOfPld) entry.title += " (band: down to its lower bound)";
+    }
     if (request_.target) {
       legend_.push_back({fmt::format("target ε = {}", short_number(*request_.target)), kTarget});
     }
@@ -85,13 +90,13 @@ class Builder {
     const auto add = [&](const char* title, const LineStyle& style, const Price& price) {
       auto line = curve(box, price, style);
       if (line.points.empty()) return;
+      has_band_ = has_band_ || line.band;
       lines.push_back(std::move(line));
       const auto known = std::any_of(legend_.begin(), legend_.end(),
                                      [&](const plots::LegendEntry& entry) { return entry.title == title; });
       if (!known) legend_.push_back({title, style});
     };
-    add("PLD, upper bound (band: down to its lower bound)", kPld,
-        [&](const Events& events) { return accounting::epsilon_pld(events, delta); });
+    add(kUpperBoundOfPld, kPld, [&](const Events& events) { return accounting::epsilon_pld(events, delta); });
     add("RDP, upper bound", kRdp,
         [&](const Events& events) { return accounting::epsilon_rdp(events, delta, orders); });
     if (request_.gdp) {
@@ -165,14 +170,16 @@ class Builder {
     figure_.texts.push_back({middle, box.top + 12, content.title, Text::Align::centre, false, false});
     figure_.texts.push_back(
         {middle, box.bottom - plots::kAxisLabelDrop, content.x_label, Text::Align::centre, false, false});
-    figure_.texts.push_back({box.left - 52, (box.bottom + box.top) / 2,
-                             fmt::format("ε at δ = {}", short_number(request_.delta)), Text::Align::centre,
-                             false, true});
+    figure_.texts.push_back(
+        {box.left - 52, (box.bottom + box.top) / 2,
+         fmt::format("ε at δ = {}{}", short_number(request_.delta), box.y.logarithmic ? " (log scale)" : ""),
+         Text::Align::centre, false, true});
   }
 
   const EpsilonFigure& request_;
   plots::Figure figure_;
   std::vector<plots::LegendEntry> legend_;
+  bool has_band_ = false;
   std::vector<plots::LegendEntry> marks_;  // after the curves
 };
 

@@ -64,7 +64,7 @@ TEST(EpsilonFigure, AGaussianOverStepsAndNoise) {
       drawn(gaussian_boxes(0.02, 1.6, 250, Neighbouring::add_remove, {.epsilon = epsilon, .title = "here"}));
   ASSERT_EQ(figure.boxes.size(), 2u);
   const auto& steps = figure.boxes[0].lines.at(0);
-  EXPECT_TRUE(steps.band);
+  EXPECT_FALSE(steps.band) << "too narrow to be seen";
   EXPECT_EQ(steps.points.front().x, 1);
   EXPECT_EQ(steps.points.back().x, 250);
   EXPECT_EQ(steps.points.back().y, epsilon);
@@ -92,6 +92,25 @@ TEST(EpsilonFigure, AGaussianOverStepsAndNoise) {
   EXPECT_TRUE(has_entry(figure, "RDP, upper bound"));
   EXPECT_TRUE(has_entry(figure, "here"));
   EXPECT_FALSE(has_entry(figure, "GDP"));
+  EXPECT_FALSE(has_entry(figure, "band"));
+}
+
+TEST(EpsilonFigure, ALogarithmicAxisSaysSoAndHasThreeNumbers) {
+  for (const double noise : {0.6, 1.6, 8.0, 40.0}) {
+    const auto figure =
+        drawn(gaussian_boxes(0.02, noise, 250, Neighbouring::add_remove, {.epsilon = 1, .title = "here"}));
+    std::vector<std::string> titles;
+    for (const auto& text : figure.texts) {
+      if (text.upright) titles.push_back(text.text);
+    }
+    ASSERT_EQ(titles.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(titles[i].find("(log scale)") != std::string::npos, figure.boxes[i].y.logarithmic)
+          << titles[i];
+      EXPECT_GE(figure.boxes[i].y.ticks.size(), 3u) << noise;
+    }
+    EXPECT_TRUE(figure.boxes[1].y.logarithmic);
+  }
 }
 
 TEST(EpsilonFigure, OneStepHasItsPlace) {
