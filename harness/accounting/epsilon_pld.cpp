@@ -50,9 +50,8 @@ Result<Bracket> price(const SplitContent& content, Neighbouring neighbouring, co
   }
   if (content.mechanisms.size() == 1 && content.mechanisms[0].count == 1) {
     const LossPair pair(content.mechanisms[0], neighbouring);
-    const double value =
-        question.delta ? one_step_epsilon(pair, *question.delta) : one_step_delta(pair, *question.epsilon);
-    return Bracket{value, value};
+    return question.delta ? one_step_epsilon(pair, *question.delta)
+                          : one_step_delta(pair, *question.epsilon);
   }
   const auto smallest =
       std::min_element(content.mechanisms.begin(), content.mechanisms.end(),

@@ -44,6 +44,20 @@ double mass_between(const Tails& from, const Tails& to) {
   return std::max(mass, 0.0);
 }
 
+// log(e^a + e^b).
+double log_sum(double a, double b) {
+  const double larger = std::max(a, b);
+  return larger == -kInfinity ? larger : larger + std::log1p(std::exp(std::min(a, b) - larger));
+}
+
+// The Gaussian's mass of a cell around z, both in units of its standard deviation.
+CellMass short_cell(double z, double width) {
+  constexpr double kPeak = 0.3989422804014327;  // 1 / sqrt(2 pi)
+  const double half_square = 0.5 * z * z;
+  return {width * kPeak * std::exp(-half_square) * normal_cell(z, width, width * (1 + std::abs(z))),
+          kRounding * (2 + half_square)};
+}
+
 }  // namespace
 
 LossPair::LossPair(const Mechanism& mechanism, Neighbouring neighbouring)
@@ -124,19 +138,26 @@ CellMass LossPair::noise_mass(double from, double to, double centre) const {
   if (noise_ == Noise::gaussian && std::isfinite(from) && std::isfinite(to)) {
     const double width = (to - from) / sigma_;
     const double z = (from + 0.5 * (to - from) - centre) / sigma_;
-    const double reach = width * (1 + std::abs(z));
-    if (reach < kShortCell) {
-      constexpr double kPeak = 0.3989422804014327;  // 1 / sqrt(2 pi)
-      const double half_square = 0.5 * z * z;
-      return {width * kPeak * std::exp(-half_square) * normal_cell(z, width, reach),
-              kRounding * (2 + half_square)};
-    }
+    if (width * (1 + std::abs(z)) < kShortCell) return short_cell(z, width);
   }
   const Tails low = tails(from, centre);
   const Tails high = tails(to, centre);
   const double mass = mass_between(low, high);
   const double tail = std::min(low.below, low.above) + std::min(high.below, high.above);
   return {mass, mass > 0 ? kRounding * (1 + tail / mass) : 1.0};
+}
+
+CellMass LossPair::gain_above(double x) const {
+  if (!std::isfinite(x)) return {};
+  const double width = replace_ ? 2 : 1;
+  const double middle = replace_ ? x : x - 0.5;
+  CellMass cell;
+  if (noise_ == Noise::gaussian && width / sigma_ * (1 + std::abs(middle / sigma_)) < kShortCell) {
+    cell = short_cell(middle / sigma_, width / sigma_);  // x + 1 need not be a double
+  } else {
+    cell = noise_mass(x - 1, replace_ ? x + 1 : x, 0);
+  }
+  return {rate_ * cell.mass, cell.doubt};
 }
 
 double LossPair::p_above(double x) const {
@@ -153,6 +174,22 @@ double LossPair::p_below(double x) const {
 
 double LossPair::q_below(double x) const {
   return replace_ ? (1 - rate_) * tails(x, 0).below + rate_ * tails(x, -1).below : tails(x, 0).below;
+}
+
+double LossPair::log_tail(double z) const {
+  if (z == kInfinity) return -kInfinity;
+  if (z == -kInfinity) return 0;
+  if (noise_ == Noise::gaussian) return log_normal_tail(z);
+  return z > 0 ? -std::log(2) - z : std::log1p(-0.5 * std::exp(z));
+}
+
+double LossPair::log_q_above(double x) const {
+  const double zero = log_tail(x / sigma_);
+  return replace_ ? log_sum(std::log1p(-rate_) + zero, std::log(rate_) + log_tail((x + 1) / sigma_)) : zero;
+}
+
+double LossPair::log_p_below(double x) const {
+  return log_sum(std::log1p(-rate_) + log_tail(-x / sigma_), std::log(rate_) + log_tail((1 - x) / sigma_));
 }
 
 double LossPair::p_upper_point(double mass) const {

@@ -43,9 +43,14 @@ class LossPair {
 
   // Masses of (from, to] under P and Q; `doubt` bounds the relative rounding error of both.
   void cell_mass(double from, double to, double& p, double& q, double& doubt) const;
+  // P - Q of (x, inf), which is Q - P of (-inf, x]: rate times a cell of the noise, without a difference of tails.
+  CellMass gain_above(double x) const;
   double p_above(double x) const;
   double q_above(double x) const;
   double p_below(double x) const;
+  // Their logarithms, where the masses may be below the smallest double.
+  double log_q_above(double x) const;
+  double log_p_below(double x) const;
   double q_below(double x) const;
   // A point beyond which P keeps at most `mass` above, and one beyond which Q keeps at most `mass` below.
   double p_upper_point(double mass) const;
@@ -58,6 +63,7 @@ class LossPair {
 
  private:
   Tails tails(double x, double centre) const;
+  double log_tail(double z) const;  // log P(Z > z) of the noise at scale 1
   CellMass noise_mass(double from, double to, double centre) const;
 
   Noise noise_;

@@ -10,6 +10,27 @@ namespace {
 
 constexpr double kLiuTalwarDelta2 = 1e-20;
 
+double log1m_exp(double x) { return std::log(-std::expm1(-x)); }  // log(1 - e^-x), x > 0
+
+// log E[K] at log(1/gamma) = t > 0. For eta near -1 gamma is far below the smallest double: 1/gamma grows like
+// E[K]^{1/(1 + eta)}.
+double log_mean(double eta, double t) {
+  const double log_odds = t + log1m_exp(t);
+  const double scaled = std::abs(eta) * t;
+  if (scaled < 1e-8) return log_odds - std::log(t);
+  const double log_ratio = std::log(std::abs(eta)) - log1m_exp(scaled);
+  return eta > 0 ? log_odds + log_ratio : (1 + eta) * t + log1m_exp(t) + log_ratio;
+}
+
+// (alpha - 1) times the bound for a Poisson number of runs, from x = (alpha - 1) R and y = (alpha - 1) mean delta.
+double poisson_moment(double mean, double x, double y) {
+  const double log_mean = std::log(mean);
+  if (mean >= 1) return log_mean + x + y;
+  if (x == 0) return 0;
+  const double log_gain = log_mean + y + x + log1m_exp(x);  // log(mean e^y (e^x - 1))
+  return log_gain > 0 ? log_gain + std::log1p(std::exp(-log_gain)) : std::log1p(std::exp(log_gain));
+}
+
 }  // namespace
 
 double mean_from_gamma(double eta, double gamma) {
@@ -21,16 +42,18 @@ double mean_from_gamma(double eta, double gamma) {
   return odds * eta / -std::expm1(eta * log_gamma);
 }
 
-double gamma_from_mean(double eta, double mean) {
-  if (mean <= 1) return 1;
-  double low = -740;  // log gamma
-  double high = 0;
-  for (int i = 0; i < 200 && high - low > 1e-15 * -low; ++i) {
+double log_inverse_gamma_from_mean(double eta, double mean) {
+  if (mean <= 1) return 0;
+  const double target = std::log(mean);
+  double low = 0;
+  double high = 1;
+  while (log_mean(eta, high) < target) high *= 2;
+  for (int i = 0; i < 200 && high - low > 1e-15 * high; ++i) {
     const double middle = (low + high) / 2;
-    (mean_from_gamma(eta, std::exp(middle)) > mean ? low : high) = middle;
+    (log_mean(eta, middle) < target ? low : high) = middle;
   }
   // The smaller gamma costs more: the returned value errs on the side of a larger epsilon.
-  return std::exp(low);
+  return high;
 }
 
 std::vector<double> selection_curve(const SelectionItem& item, const std::vector<double>& base,
@@ -39,7 +62,7 @@ std::vector<double> selection_curve(const SelectionItem& item, const std::vector
   double constant = 0;
   const bool is_poisson = item.distribution == Selection::Distribution::poisson;
   if (!is_poisson) {
-    const double log_inverse_gamma = -std::log(gamma_from_mean(item.eta, item.mean));
+    const double log_inverse_gamma = log_inverse_gamma_from_mean(item.eta, item.mean);
     constant = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < orders.size(); ++j) {
       const double b = orders[j];
@@ -48,10 +71,12 @@ std::vector<double> selection_curve(const SelectionItem& item, const std::vector
   }
   for (std::size_t i = 0; i < orders.size(); ++i) {
     const double rest = orders[i] - 1;
-    const double added =
-        is_poisson ? item.mean * delta_from_renyi(base, orders, std::log1p(1 / rest)) : constant;
-    // A Renyi divergence is never negative; the bound may be, for a mean below 1.
-    curve[i] = std::max(0.0, base[i] + added + std::log(item.mean) / rest);
+    if (is_poisson) {
+      const double run_delta = delta_from_renyi(base, orders, std::log1p(1 / rest));
+      curve[i] = poisson_moment(item.mean, rest * base[i], rest * item.mean * run_delta) / rest;
+    } else {
+      curve[i] = base[i] + constant + std::log(item.mean) / rest;
+    }
   }
   std::vector<std::size_t> descending(orders.size());
   for (std::size_t i = 0; i < orders.size(); ++i) descending[i] = i;

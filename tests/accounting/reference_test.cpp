@@ -239,7 +239,9 @@ TEST(ReferenceAccounting, SelectionByRdp) {
       }
     }
     if (one.contains("gamma") && !one.at("gamma").is_null()) {
-      EXPECT_NEAR(gamma_from_mean(num(one, "eta"), num(one, "mean")) / num(one, "gamma"), 1, 1e-9)
+      EXPECT_NEAR(
+          std::exp(-log_inverse_gamma_from_mean(num(one, "eta"), num(one, "mean"))) / num(one, "gamma"), 1,
+          1e-9)
           << text(one, "id");
     }
   }
