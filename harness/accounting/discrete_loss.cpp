@@ -14,6 +14,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargestExponent = 600;  // beyond it products with e^loss are formed in logarithms
 
+constexpr double kLostMass = 1e-9;  // more than rounding makes of a sum of masses
+
 // Relative error of e^loss from a sequence of products.
 double exponential_doubt(double loss) { return 1e-14 + 4e-16 * std::abs(loss); }
 
@@ -189,7 +191,11 @@ void Lattice::reach(std::size_t from, std::size_t to) {
   for (std::size_t k = 0; k < growth_.size(); ++k) {
     growth_[k] = std::expm1(static_cast<double>(from + k) * step_);
     log_growth_[k] = std::log(growth_[k]);
-    if (k > 0) mean_growth_[k - 1] = std::sqrt(growth_[k - 1] * growth_[k]);
+    if (k == 0) continue;
+    const double product = growth_[k - 1] * growth_[k];
+    // The product of two large ones overflows long before either.
+    mean_growth_[k - 1] =
+        product < kInfinity ? std::sqrt(product) : std::sqrt(growth_[k - 1]) * std::sqrt(growth_[k]);
   }
 }
 
@@ -262,6 +268,7 @@ void discrete_upper(const LossCells& cells, DiscreteLoss& loss) {
   const double per_fall = -1 / std::expm1(-cells.step);
   ExpSequence growing(1, cells.step, cells.first);
   double carried = cells.p_below;
+  double total = cells.p_below + cells.p_above;
   for (std::size_t i = 0; i < count; ++i) {
     const double p = cells.p[i];
     const double lower = cells.first + static_cast<double>(i) * cells.step;
@@ -271,8 +278,15 @@ void discrete_upper(const LossCells& cells, DiscreteLoss& loss) {
     const double share = std::min(p, std::max(high, 0.0));
     loss.mass[i] = carried + (p - share);
     carried = share;
+    total += p;
   }
   loss.mass[count] = carried;
+  // An upper bound has all of P's mass. Where some was lost, or is no number, nothing is promised.
+  if (!(total > 1 - kLostMass)) {
+    loss.mass.assign(count + 1, 0);
+    loss.mass[0] = 1;
+    loss.infinite = 1;
+  }
 }
 
 void discrete_lower(const LossCells& cells, int coarsening, DiscreteLoss& loss) {

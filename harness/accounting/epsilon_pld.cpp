@@ -50,14 +50,20 @@ Result<Bracket> price(const SplitContent& content, Neighbouring neighbouring, co
   }
   if (content.mechanisms.size() == 1 && content.mechanisms[0].count == 1) {
     const LossPair pair(content.mechanisms[0], neighbouring);
-    return question.delta ? one_step_epsilon(pair, *question.delta)
-                          : one_step_delta(pair, *question.epsilon);
+    return question.delta ? one_step_epsilon(pair, *question.delta) : one_step_delta(pair, *question.epsilon);
   }
   const auto smallest =
       std::min_element(content.mechanisms.begin(), content.mechanisms.end(),
                        [](const auto& a, const auto& b) { return a.noise_multiplier < b.noise_multiplier; });
   if (smallest->noise_multiplier < kSmallestNoise) return unsampled_bracket(content, neighbouring, question);
-  return pld_bracket(content, neighbouring, question);
+  auto bracket = pld_bracket(content, neighbouring, question);
+  const bool has_laplace = std::any_of(content.mechanisms.begin(), content.mechanisms.end(),
+                                       [](const Mechanism& one) { return one.noise == Noise::laplace; });
+  if (!std::isfinite(bracket.upper) && !has_laplace) {  // beyond what the lattice reaches
+    const auto unsampled = unsampled_bracket(content, neighbouring, question);
+    if (unsampled) bracket.upper = unsampled->upper;
+  }
+  return bracket;
 }
 
 }  // namespace
@@ -70,15 +76,17 @@ Result<EpsilonAnswer> epsilon_pld(const Events& events, double delta) {
   answer.delta = delta;
   answer.accountant = "pld";
   answer.neighbouring = events.neighbouring;
+  std::size_t costliest = 0;
   for (const auto& content : *contents) {
     const auto bracket = price(content, events.neighbouring, {delta, {}});
     if (!bracket) return bracket.error();
+    if (bracket->upper > answer.epsilon) costliest = static_cast<std::size_t>(&content - contents->data());
     answer.epsilon = std::max(answer.epsilon, bracket->upper);
     answer.epsilon_lower = std::max(answer.epsilon_lower, bracket->lower);
   }
+  answer.splits = split_names(*contents, costliest);
   if (answer.epsilon > 0 && answer.epsilon - answer.epsilon_lower > 2 * kPldWidth * answer.epsilon) {
-    answer.note = fmt::format("wide bracket: the true epsilon lies between {:.6g} and {:.6g}",
-                              answer.epsilon_lower, answer.epsilon);
+    answer.note = fmt::format("wide bracket: the true epsilon is at least {:.3g}", answer.epsilon_lower);
   }
   return answer;
 }

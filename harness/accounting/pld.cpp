@@ -14,6 +14,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Spectrum values whose square is below this are set to zero: it keeps subnormal numbers, which are slow, away.
 constexpr double kFlushed = 1e-150;
+constexpr double kUnderflow = 1e-300;
 
 // product *= base^count, element by element, by repeated squaring; base is destroyed. The relative error of a power is
 // at most `count` times that of the base and of one complex product (5e-16) together.
@@ -192,9 +193,16 @@ ComposedLoss Composition::finish() {
 
 double ComposedLoss::value(std::size_t j) const {
   const double scaled = delta_[j];
-  const double size = scaled > 0 ? std::exp(log_scale_ + std::log(scaled)) : 0.0;
-  return bound_ == Bound::upper ? std::min(1.0, size * (1 + 1e-10) + constant_)
-                                : std::max(0.0, size * (1 - 1e-10) + constant_);
+  if (bound_ == Bound::lower) {
+    const double size = scaled > 0 ? std::exp(log_scale_ + std::log(scaled)) : 0.0;
+    const double value = size * (1 - 1e-10) + constant_;
+    return value > 0 ? std::min(value, 1.0) : 0.0;
+  }
+  // What is not a number bounds nothing, and a sum of up to 4 million underflowed terms may be kUnderflow.
+  if (!(scaled < kInfinity) || !(log_scale_ < kInfinity)) return 1;
+  const double value =
+      std::exp(log_scale_ + std::log(std::max(scaled, kUnderflow))) * (1 + 1e-10) + constant_;
+  return value < 1 ? value : 1.0;
 }
 
 double ComposedLoss::epsilon(double delta) const {

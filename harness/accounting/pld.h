@@ -69,6 +69,10 @@ class Composition {
   Composition(const LossWindow& window, double step, Bound bound, Workbench& bench);
   void add(const DiscreteLoss& loss, std::int64_t count);
   ComposedLoss finish();  // once, at the end
+  // Of a transform, in points; those that leave the caches count fourfold.
+  double work() const {
+    return static_cast<double>(window_.size) * (window_.size > (std::size_t{1} << 18) ? 4 : 1);
+  }
 
  private:
   double tilt(const DiscreteLoss& loss, double count);

@@ -22,6 +22,7 @@ constexpr double kPatientBudget = 1e8;  // where the first plan missed
 constexpr std::size_t kLargestKept =
     1 << 18;  // transforms beyond this length are not kept for the next question
 constexpr int kRefinements = 8;
+constexpr double kMostWork = 6e7;        // a second or some, after which the bracket is left as it is
 constexpr double kManyUses = 1e4;        // from here on rounding may limit the bracket
 constexpr double kFinestEpsilon = 1e-7;  // smaller ones are not resolved finer in absolute terms
 constexpr int kLowerCoarsening = 2;      // the lower bound's lattice, over the upper's
@@ -62,7 +63,7 @@ class PldRun {
       best.lower = std::max(best.lower, bracket.lower);
       const double width = best.upper - best.lower;
       const double accepted = kPldWidth * best.upper;
-      if (width <= accepted || best.upper == 0) break;
+      if (width <= accepted || best.upper == 0 || work_ > kMostWork) break;
       if (question_.delta && best.upper < kFinestEpsilon && width <= kPldWidth * kFinestEpsilon) break;
       if (step <= smallest_step() && !outside_) break;
       if (uses_ > kManyUses && i > 2 && width > 0.9 * last_width) break;  // limited by rounding
@@ -215,6 +216,7 @@ class PldRun {
     auto& loss = bench_.loss;
     lattice.restart(step);
     for (const auto& member : members_) {
+      for (const auto& one : running) work_ += one.upper.work() + one.lower.work();
       loss_cells(member.pair, lattice, tail_, cells);
       Direction facing = Direction::remove;
       for (auto& one : running) {
@@ -234,7 +236,8 @@ class PldRun {
     ComposedLoss above = compositions.upper.finish();
     ComposedLoss below = compositions.lower.finish();
     if (question_.delta) {
-      const double epsilon = above.epsilon(*question_.delta);
+      double epsilon = above.epsilon(*question_.delta);
+      if (!(epsilon >= 0)) epsilon = kInfinity;  // no number bounds nothing
       // At either end of the window the answer is a bound, but a better one lies outside.
       const bool at_end = !std::isfinite(epsilon) ||
                           (epsilon > 0 && epsilon <= compositions.plan->extent.low + 2 * above.step());
@@ -273,6 +276,7 @@ class PldRun {
   double log_delta_ = 0;
   double margin_ = 1;
   double guide_budget_ = kGuideBudget;
+  double work_ = 0;  // lattice points transformed
   bool outside_ = false;
   bool retried_ = false;
   Workbench& bench_;

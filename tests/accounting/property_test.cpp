@@ -141,6 +141,45 @@ TEST(AccountingProperty, DeltaOfEpsilonIsDelta) {
   }
 }
 
+// Next to no noise: losses of hundreds in one step, where exponentials overflow.
+TEST(AccountingProperty, LittleNoiseNeverCostsLessThanItsParts) {
+  Draw draw(9);
+  for (int i = 0; i < 40; ++i) {
+    const double q = draw.log_uniform(1e-4, 0.9), sigma = draw.log_uniform(0.03, 0.4), delta = draw.delta();
+    const auto steps = draw.whole(2, 100);
+    const auto where = ::testing::Message() << q << " " << sigma << " " << steps << " " << delta;
+    const auto whole = epsilon_pld(steps_of(q, sigma, steps), delta);
+    ASSERT_TRUE(whole.has_value()) << where;
+    const auto part = epsilon_pld(steps_of(q, sigma, 1), delta);
+    ASSERT_TRUE(part.has_value()) << where;
+    EXPECT_GE(whole->epsilon, part->epsilon_lower * (1 - 1e-9)) << where;
+    EXPECT_LE(whole->epsilon_lower, whole->epsilon) << where;
+    // Full batches with the same noise cost at least as much.
+    EXPECT_LE(whole->epsilon_lower, upper(steps_of(1, sigma, steps), delta)) << where;
+    // A costly event beside many cheap ones.
+    Events mixed = steps_of(0.02, 1.6, 250);
+    const double cheap = epsilon_pld(mixed, delta)->epsilon_lower;
+    mixed.events.push_back(poisson_gaussian(q, sigma, 1));
+    const auto both = epsilon_pld(mixed, delta);
+    ASSERT_TRUE(both.has_value()) << where;
+    EXPECT_GE(both->epsilon, cheap) << where;
+    EXPECT_GE(both->epsilon, part->epsilon_lower * (1 - 1e-9)) << where;
+    EXPECT_LE(both->epsilon_lower, both->epsilon) << where;
+  }
+}
+
+TEST(AccountingProperty, LittleNoiseKnownValues) {
+  // q = .02, 250 steps, delta 1e-5: the same lattice on both sides of the overflow that once made epsilon 0.
+  const std::pair<double, double> known[] = {
+      {0.0352, 6773.8}, {0.036, 6472.7}, {0.04, 5228.7}, {0.045, 4117.0}, {0.05, 3323.1}};
+  for (const auto& [sigma, epsilon] : known) {
+    const auto answer = epsilon_pld(steps_of(0.02, sigma, 250), 1e-5);
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_NEAR(answer->epsilon / epsilon, 1, 1e-4) << sigma;
+    EXPECT_NEAR(answer->epsilon_lower / epsilon, 1, 1e-3) << sigma;
+  }
+}
+
 TEST(AccountingProperty, RenyiDivergencesGrowWithTheOrderAndAgreeAcrossMethods) {
   Draw draw(8);
   for (int i = 0; i < 7600; ++i) {

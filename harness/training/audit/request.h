@@ -33,7 +33,7 @@ struct AuditRequest {
   double probe_batch_size = 0;
   std::string model = "linear";
   std::int64_t runs = 64;
-  std::int64_t workers = 1;    // runs trained at once, each in a thread of its own
+  std::int64_t workers = 1;     // runs trained at once, each in a thread of its own
   std::int64_t canaries = 100;  // records of the private training split that are canaries
   double false_alarm = 1e-3;
   std::optional<std::string> seed;
