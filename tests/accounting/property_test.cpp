@@ -144,7 +144,7 @@ TEST(AccountingProperty, DeltaOfEpsilonIsDelta) {
 // Next to no noise: losses of hundreds in one step, where exponentials overflow.
 TEST(AccountingProperty, LittleNoiseNeverCostsLessThanItsParts) {
   Draw draw(9);
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 16; ++i) {
     const double q = draw.log_uniform(1e-4, 0.9), sigma = draw.log_uniform(0.03, 0.4), delta = draw.delta();
     const auto steps = draw.whole(2, 100);
     const auto where = ::testing::Message() << q << " " << sigma << " " << steps << " " << delta;
