@@ -33,6 +33,7 @@ struct EpsilonAnswer {
   std::optional<double> order;  // RDP: the order in force
   std::string note;             // e.g. "the order is at the end of the range"
   Neighbouring neighbouring = Neighbouring::add_remove;
+  std::vector<std::string> splits = {};  // that were touched; the one whose epsilon this is comes first
 };
 
 enum class Conversion { canonne_kamath_steinke, mironov };
@@ -71,6 +72,7 @@ struct ReportedEpsilon {
   std::optional<double> rdp_order;
   std::string accountant;  // the one that gave `epsilon`
   std::string note;
+  std::vector<std::string> splits = {};  // as in EpsilonAnswer, of the accountant that gave `epsilon`
 };
 Result<ReportedEpsilon> report_epsilon(const Events& events, double delta);
 

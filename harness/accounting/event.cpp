@@ -49,6 +49,10 @@ Result<double> get_noise(const json::object& object, const std::string& where) {
     return error(fmt::format("{} is {}; a noise multiplier must be a positive, finite number.",
                              at(where, "noise_multiplier"), *noise));
   }
+  if (*noise > kMaxNoiseMultiplier) {
+    return error(fmt::format("{} is {}; a noise multiplier must be at most {}.",
+                             at(where, "noise_multiplier"), *noise, kMaxNoiseMultiplier));
+  }
   return noise;
 }
 
@@ -304,6 +308,11 @@ Result<Event> event_of_type(const json::object& object, const std::string& type,
                            did_you_mean(type, types)));
 }
 
+bool is_split_name(const std::string& name) {
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos;
+}
+
 Result<Event> event_at_depth(const json::value& value, const std::string& where, int depth) {
   if (!value.is_object()) return error(where + ": an event must be an object with a 'type'.");
   const auto& object = value.get_object();
@@ -314,6 +323,10 @@ Result<Event> event_at_depth(const json::value& value, const std::string& where,
   if (object.contains("split")) {
     auto split = get_string(object, "split", where);
     if (!split) return split.error();
+    if (!is_split_name(*split)) {
+      return error(fmt::format("{} is {}; a split's name consists of a-z, 0-9, _ and -, at least one.",
+                               at(where, "split"), boost::json::serialize(*split)));
+    }
     event->split = *split;
   }
   return event;

@@ -20,6 +20,11 @@
 
 namespace hyfreedp::accounting {
 
+// The split that training touches, in events files and in the ledger alike.
+inline constexpr const char* kDefaultSplit = "private_train";
+// Beyond this a release says nothing and its tails are no longer doubles.
+inline constexpr double kMaxNoiseMultiplier = 1e9;
+
 enum class Neighbouring { add_remove, replace_one };
 enum class Noise { gaussian, laplace };
 
@@ -63,7 +68,7 @@ struct NotAccountable {
 
 struct Event {
   std::variant<Batch, Repeat, Selection, NotAccountable> what;
-  std::string split = {};  // empty: "train"
+  std::string split = {};  // empty: kDefaultSplit
 };
 
 struct Events {
@@ -79,7 +84,7 @@ Event batch(double sample_rate, std::vector<Release> releases, std::int64_t coun
 // "noise_multiplier":s,"count":T}, {"type":"batch","sample_rate":q,"releases":[{"noise_multiplier":s,"count":3}],
 // "count":n}, ...]}; further types gaussian, laplace, repeat {base[], count}, selection {distribution:
 // "geometric|logarithmic|truncated-negative-binomial|poisson|liu-talwar", eta, mean, gamma, base[]}, not-accountable
-// {reason}; eta belongs to truncated-negative-binomial alone, gamma in place of mean to it, geometric and logarithmic; an optional "split" on each. Every number is range-checked; an unknown type or field is an error.
+// {reason}; eta belongs to truncated-negative-binomial alone, gamma in place of mean to it, geometric and logarithmic; an optional "split" on each, of a-z, 0-9, _ and -. Every number is range-checked; an unknown type or field is an error.
 Result<Events> events_from_json(const json::value& value, const std::string& where);
 json::value events_to_json(const Events& events);
 json::value event_to_json(const Event& event);

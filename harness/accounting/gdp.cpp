@@ -97,6 +97,7 @@ Result<EpsilonAnswer> epsilon_gdp(const Events& events, double delta) {
   answer.neighbouring = events.neighbouring;
   answer.accountant = "gdp";
   bool exact = true;
+  std::size_t costliest = 0;
   for (const auto& content : *contents) {
     if (!content.selections.empty()) {
       return error("The GDP accountant cannot price private selection; use the RDP accountant.");
@@ -107,8 +108,10 @@ Result<EpsilonAnswer> epsilon_gdp(const Events& events, double delta) {
     if (!mu) return mu.error();
     const auto epsilon = gdp_epsilon(*mu, delta);
     if (!epsilon) return epsilon.error();
+    if (*epsilon > answer.epsilon) costliest = static_cast<std::size_t>(&content - contents->data());
     answer.epsilon = std::max(answer.epsilon, *epsilon);
   }
+  answer.splits = split_names(*contents, costliest);
   answer.epsilon_lower = exact ? answer.epsilon : 0;
   if (!exact) {
     answer.accountant = "gdp-clt (approximation)";

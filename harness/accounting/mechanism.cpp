@@ -10,8 +10,6 @@
 namespace hyfreedp::accounting {
 namespace {
 
-constexpr const char* kDefaultSplit = "train";
-
 using Contents = std::vector<SplitContent>;
 
 SplitContent& content_of(Contents& contents, const std::string& split) {
@@ -45,6 +43,11 @@ Result<void> check_batch(const Batch& batch) {
     if (!(release.noise_multiplier > 0) || !std::isfinite(release.noise_multiplier)) {
       return error(fmt::format("The noise multiplier {} of a release is not a positive, finite number.",
                                release.noise_multiplier));
+    }
+    if (release.noise_multiplier > kMaxNoiseMultiplier) {
+      return error(
+          fmt::format("The noise multiplier {} of a release is above {}, the largest that is priced.",
+                      release.noise_multiplier, kMaxNoiseMultiplier));
     }
     if (release.count < 1) return error(fmt::format("The count {} of a release is below 1.", release.count));
   }
@@ -173,6 +176,13 @@ Result<std::vector<SplitContent>> split_contents(const Events& events) {
   }
   std::erase_if(contents, [](const SplitContent& c) { return c.empty(); });
   return contents;
+}
+
+std::vector<std::string> split_names(const std::vector<SplitContent>& contents, std::size_t costliest) {
+  std::vector<std::string> names;
+  for (const auto& content : contents) names.push_back(content.split);
+  if (!names.empty()) std::swap(names[0], names[costliest]);
+  return names;
 }
 
 }  // namespace hyfreedp::accounting

@@ -45,6 +45,9 @@ struct SelectionItem {
 // releases of one subsampled batch that are not all Gaussian, and where more than kMaxMechanisms are counted.
 Result<std::vector<SplitContent>> split_contents(const Events& events);
 
+// The names of the splits, the costliest (a place in `contents`) first.
+std::vector<std::string> split_names(const std::vector<SplitContent>& contents, std::size_t costliest);
+
 inline constexpr std::int64_t kMaxMechanisms = 100'000'000;
 
 }  // namespace hyfreedp::accounting

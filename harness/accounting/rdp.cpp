@@ -253,6 +253,7 @@ Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta, const std:
   answer.delta = delta;
   answer.accountant = "rdp";
   answer.neighbouring = events.neighbouring;
+  std::size_t costliest = 0;
   for (const auto& content : *contents) {
     if (auto ok = check_rdp(content, events.neighbouring); !ok) return ok.error();
     auto best = price(content, events.neighbouring, delta, sorted, conversion);
@@ -264,8 +265,10 @@ Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta, const std:
       answer.epsilon = best->epsilon;
       answer.order = best->order;
       answer.note = range_note(best->order, sorted);
+      costliest = static_cast<std::size_t>(&content - contents->data());
     }
   }
+  answer.splits = split_names(*contents, costliest);
   return answer;
 }
 

@@ -26,6 +26,7 @@ Result<ReportedEpsilon> report_epsilon(const Events& events, double delta) {
   report.epsilon = rdp->epsilon;
   report.accountant = rdp->accountant;
   report.note = rdp->note;
+  report.splits = rdp->splits;
   if (has_selection(events.events)) return report;  // only RDP prices it
   const auto pld = epsilon_pld(events, delta);
   if (!pld) return pld.error();
@@ -35,6 +36,7 @@ Result<ReportedEpsilon> report_epsilon(const Events& events, double delta) {
     report.epsilon = pld->epsilon;
     report.accountant = pld->accountant;
     report.note = pld->note;
+    report.splits = pld->splits;
   }
   return report;
 }

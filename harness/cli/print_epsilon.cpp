@@ -36,6 +36,16 @@ std::string bracket_text(double upper, double lower) {
   return fmt::format(" (the true value is at least {})", rounded_down(lower));
 }
 
+// One split is what everybody expects; of several the answer is the largest, so they are named.
+std::string splits_text(const std::vector<std::string>& splits) {
+  if (splits.size() < 2) return {};
+  return fmt::format("splits   {} disjoint splits: {} costs most\n", splits.size(), splits[0]);
+}
+
+void put_splits(json::object& object, const std::vector<std::string>& splits) {
+  if (splits.size() > 1) object["splits"] = json::array(splits.begin(), splits.end());
+}
+
 }  // namespace
 
 std::string rounded_up(double value) { return rounded(value, true); }
@@ -52,6 +62,7 @@ json::object epsilon_to_json(const EpsilonAnswer& answer) {
   object["accountant"] = answer.accountant;
   if (answer.order) object["order"] = *answer.order;
   object["neighbouring"] = to_string(answer.neighbouring);
+  put_splits(object, answer.splits);
   if (!answer.note.empty()) object["note"] = answer.note;
   return object;
 }
@@ -65,6 +76,7 @@ json::object epsilon_to_json(const ReportedEpsilon& report, Neighbouring neighbo
   if (report.rdp) object["rdp"] = finite_or_null(*report.rdp);
   if (report.rdp_order) object["order"] = *report.rdp_order;
   object["neighbouring"] = to_string(neighbouring);
+  put_splits(object, report.splits);
   if (!report.note.empty()) object["note"] = report.note;
   return object;
 }
@@ -80,6 +92,7 @@ void print_epsilon(const EpsilonAnswer& answer, bool as_json, std::ostream& out)
   out << "by       " << answer.accountant;
   if (answer.order) out << fmt::format(", order {:.6g}", *answer.order);
   out << ", " << to_string(answer.neighbouring) << " neighbours\n";
+  out << splits_text(answer.splits);
   if (!answer.note.empty()) out << "note     " << answer.note << '\n';
 }
 
@@ -100,6 +113,7 @@ void print_epsilon(const ReportedEpsilon& report, Neighbouring neighbouring, boo
   } else if (report.rdp_order) {
     out << fmt::format("order    {:.6g}\n", *report.rdp_order);
   }
+  out << splits_text(report.splits);
   if (!report.note.empty()) out << "note     " << report.note << '\n';
 }
 

@@ -65,6 +65,11 @@ TEST(Event, BadInputIsOneSentenceThatSaysWhere) {
        "finite"},
       {R"({"events": [{"type": "poisson-gaussian", "sample_rate": 0.5, "noise_multiplier": "nan"}]})",
        "positive"},
+      {R"({"events": [{"type": "poisson-gaussian", "sample_rate": 0.5, "noise_multiplier": 1e300}]})",
+       "at most"},
+      {R"({"events": [{"type": "gaussian", "noise_multiplier": 1, "split": ""}]})", "'split'"},
+      {R"({"events": [{"type": "gaussian", "noise_multiplier": 1, "split": "Private Train"}]})", "a-z"},
+      {R"({"events": [{"type": "gaussian", "noise_multiplier": 1, "split": "a\nb"}]})", "a-z"},
       {R"({"events": [{"type": "poisson-gaussian", "sample_rate": 0.5}]})", "noise_multiplier"},
       {R"({"events": [{"type": "poisson-gaussian", "sample_rate": 0.5, "noise_multiplier": 1, "count": 0}]})",
        "count"},
@@ -134,6 +139,43 @@ TEST(Mechanism, SplitsComposeInParallel) {
                                   epsilon_pld({{}, {validation}}, 1e-5)->epsilon));
   validation.split = {};
   EXPECT_GT(epsilon_pld({{}, {train, validation}}, 1e-5)->epsilon, both);
+}
+
+TEST(Mechanism, AnEventWithoutASplitTouchesTheTrainingSplit) {
+  const Event unnamed = poisson_gaussian(0.02, 1.2, 250);
+  Event named = unnamed;
+  named.split = "private_train";
+  const auto contents = split_contents({{}, {unnamed, named}});
+  ASSERT_TRUE(contents.has_value()) << contents.error().message;
+  ASSERT_EQ(contents->size(), 1u);
+  EXPECT_EQ((*contents)[0].mechanisms[0].count, 500);
+}
+
+TEST(Mechanism, TheCostliestSplitIsNamedFirst) {
+  Event cheap = poisson_gaussian(1, 9, 1);
+  Event dear = poisson_gaussian(1, 3, 1);
+  Event middling = poisson_gaussian(1, 4, 1);
+  cheap.split = "cheap";
+  dear.split = "dear";
+  middling.split = "middling";
+  const Events events{{}, {cheap, middling, dear}};
+  const std::vector<std::string> expected = {"dear", "middling", "cheap"};
+  EXPECT_EQ(epsilon_pld(events, 1e-5)->splits, expected);
+  EXPECT_EQ(epsilon_rdp(events, 1e-5)->splits, expected);
+  EXPECT_EQ(epsilon_gdp(events, 1e-5)->splits, expected);
+  EXPECT_EQ(report_epsilon(events, 1e-5)->splits, expected);
+}
+
+TEST(Mechanism, NoiseBeyondWhatDoublesHoldIsRefused) {
+  const Events events{{}, {poisson_gaussian(0.02, 1e300, 250)}};
+  for (const auto& answer :
+       {epsilon_pld(events, 1e-5), epsilon_rdp(events, 1e-5), epsilon_gdp(events, 1e-5)}) {
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_NE(answer.error().message.find("largest"), std::string::npos) << answer.error().message;
+  }
+  const auto largest = epsilon_pld({{}, {poisson_gaussian(0.02, 1e9, 250)}}, 1e-5);
+  ASSERT_TRUE(largest.has_value()) << largest.error().message;
+  EXPECT_LT(largest->epsilon, 1e-6);
 }
 
 TEST(Mechanism, ASelectionIsPricedOnEachSplitWithItsOwnBase) {

@@ -146,6 +146,16 @@ TEST_F(EpsilonCommand, PeopleReadOneFactALine) {
   EXPECT_NE(line.find(", RDP 0.976"), std::string::npos) << line;
 }
 
+TEST_F(EpsilonCommand, SeveralSplitsAreNamed) {
+  const std::string events = R"({"events": [{"type": "gaussian", "noise_multiplier": 50},
+      {"type": "gaussian", "noise_multiplier": 5, "split": "validation"}]})";
+  const auto object = answer(of_file(events));
+  EXPECT_EQ(object.at("splits"), (json::array{"validation", "private_train"}));
+  ASSERT_EQ(run(of_file(events)), 0);
+  EXPECT_NE(out().find("splits   2 disjoint splits: validation costs most\n"), std::string::npos) << out();
+  EXPECT_FALSE(answer(flags("0.02", "1.6", "250", "1e-5")).contains("splits"));
+}
+
 TEST_F(EpsilonCommand, EventsAndFlagsAgree) {
   const double by_flags = at(answer(flags("0.02", "1.6", "250", "1e-5")), "epsilon");
   EXPECT_EQ(
