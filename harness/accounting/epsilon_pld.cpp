@@ -81,11 +81,9 @@ Result<EpsilonAnswer> epsilon_pld(const Events& events, double delta) {
     const auto bracket = price(content, events.neighbouring, {delta, {}});
     if (!bracket) return bracket.error();
     if (bracket->upper > answer.epsilon) costliest = static_cast<std::size_t>(&content - contents->data());
-    if (bracket->upper > answer.epsilon) costliest = static_cast<std::size_t>(&content - contents->data());
     answer.epsilon = std::max(answer.epsilon, bracket->upper);
     answer.epsilon_lower = std::max(answer.epsilon_lower, bracket->lower);
   }
-  answer.splits = split_names(*contents, costliest);
   answer.splits = split_names(*contents, costliest);
   if (answer.epsilon > 0 && answer.epsilon - answer.epsilon_lower > 2 * kPldWidth * answer.epsilon) {
     answer.note = fmt::format("wide bracket: the true epsilon is at least {:.3g}", answer.epsilon_lower);
@@ -102,7 +100,6 @@ Result<DeltaAnswer> delta_pld(const Events& events, double epsilon) {
   DeltaAnswer answer;
   answer.epsilon = epsilon;
   answer.neighbouring = events.neighbouring;
-  std::size_t costliest = 0;
   for (const auto& content : *contents) {
     const auto bracket = price(content, events.neighbouring, {{}, epsilon});
     if (!bracket) return bracket.error();
