@@ -8,7 +8,9 @@
 #include <boost/process/pipe.hpp>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <fmt/format.h>
+#include <iostream>
 #include <sstream>
 #include <thread>
 #include <unistd.h>
@@ -80,7 +82,43 @@ struct Said {
   int code = 0;
 };
 
-// Runs the worker to its end; its standard error is shown as it comes.
+// Shows what the worker says on the way: "run 3 of 66" and what follows it on one line of a terminal, elsewhere every tenth
+// of them; all else as it comes.
+class Relay {
+ public:
+  explicit Relay(std::ostream& err)
+      : err_(err), overwrites_(&err == &std::cerr && ::isatty(STDERR_FILENO) != 0) {}
+  ~Relay() { end_line(); }
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  void show(const std::string& line) {
+    int done = 0, all = 0;
+    if (std::sscanf(line.c_str(), "run %d of %d", &done, &all) != 2) {
+      end_line();
+      err_ << line << std::endl;
+    } else if (overwrites_) {
+      err_ << "\r\x1b[K" << line << std::flush;
+      is_open_ = true;
+    } else if (done % kShownRuns == 0 || done == all) {
+      err_ << line << std::endl;
+    }
+  }
+
+ private:
+  static constexpr int kShownRuns = 10;
+
+  void end_line() {
+    if (is_open_) err_ << std::endl;
+    is_open_ = false;
+  }
+
+  std::ostream& err_;
+  bool overwrites_;
+  bool is_open_ = false;
+};
+
+// Runs the worker to its end; its standard error is shown on the way.
 Result<Said> ask_worker(const std::string& path, const std::string& request, std::ostream& err) {
   const BrokenPipesIgnored ignored;
   process::environment variables = boost::this_process::environment();
@@ -95,8 +133,9 @@ Result<Said> ask_worker(const std::string& path, const std::string& request, std
   Said said;
   {
     const std::jthread listener([&] {
+      Relay relay(err);
       for (std::string line; std::getline(errors, line);) {
-        err << line << std::endl;
+        relay.show(line);
         if (!line.empty()) said.last_words = line;
       }
     });

@@ -1,6 +1,7 @@
 #include "harness/cli/audit_request.h"
 
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <limits>
 
@@ -136,6 +137,12 @@ Result<Setting> read_setting(const Given& given) {
   }
   if (auto ok = read_choice(given, "clipping", {"auto-s", "abadi"}, setting.clipping); !ok) return ok.error();
   if (auto ok = read_choice(given, "model", {"linear", "mlp"}, setting.model); !ok) return ok.error();
+  if (!setting.has_probes()) {
+    for (const char* name : {"interval", "probes", "gamma"}) {
+      if (given.count(name) == 0) continue;
+      return error(fmt::format("--{} says how losses are probed, and --hyfreedp none probes none.", name));
+    }
+  }
   if (auto ok = read_counts(given, setting); !ok) return ok.error();
   if (auto ok = read_numbers(given, setting); !ok) return ok.error();
   if (setting.canaries > setting.population) {
@@ -155,6 +162,18 @@ Result<Setting> read_setting(const Given& given) {
     setting.delta = *delta;
   }
   return setting;
+}
+
+// Before the training, not after it.
+Result<void> check_report(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  if (path.empty() || fs::is_directory(path, failure)) {
+    return error(fmt::format("--report is '{}'; it must name a file.", path));
+  }
+  const auto folder = fs::path(path).parent_path();
+  if (folder.empty() || fs::is_directory(folder, failure)) return {};
+  return error(fmt::format("--report is '{}'; there is no folder {}.", path, folder.string()));
 }
 
 Result<Noise> noise_of(const Setting& setting) {
@@ -246,11 +265,15 @@ CommandLine audit_command_line() {
 Result<AuditAsked> audit_asked(const Given& given) {
   const auto setting = read_setting(given);
   if (!setting) return setting.error();
+  const std::string report = given.count("report") > 0 ? given["report"].as<std::string>() : "";
+  if (given.count("report") > 0) {
+    if (auto ok = check_report(report); !ok) return ok.error();
+  }
   const auto noise = noise_of(*setting);
   if (!noise) return noise.error();
   AuditAsked asked{request_of(*setting, *noise, given)};
   asked.json = given.count("json") > 0;
-  if (given.count("report") > 0) asked.report = given["report"].as<std::string>();
+  asked.report = report;
   return asked;
 }
 

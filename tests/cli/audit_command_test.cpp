@@ -42,7 +42,8 @@ class AuditCommand : public ::testing::Test {
                               {"setting", json::object{{"model", "linear"}, {"sigma_g", 0.644123456}}},
                               {"seconds", 12.5}};
     ASSERT_TRUE(write_file_atomically(folder_ + "/answer", canonical_json(answer) + "\n"));
-    worker("echo 'run 1 of 16' >&2; cat " + folder_ + "/answer");
+    worker("for k in 1 2 9 10 11 16; do echo \"run $k of 16\" >&2; done; echo judging >&2; cat " + folder_ +
+           "/answer");
   }
   static audit::Report report(bool refuted) {
     return {.claim = {8, 1e-5, "paper accounting"},
@@ -73,7 +74,7 @@ TEST_F(AuditCommand, AcceptedIsZero) {
   EXPECT_THAT(out_.str(), HasSubstr("residuals ok       noise scale: gradient noise"));
   EXPECT_THAT(out_.str(), HasSubstr("verdict   accepted"));
   EXPECT_THAT(out_.str(), Not(HasSubstr("REFUTED")));
-  EXPECT_EQ(err_.str(), "run 1 of 16\n");
+  EXPECT_EQ(err_.str(), "run 10 of 16\nrun 16 of 16\njudging\n");
 }
 
 TEST_F(AuditCommand, RefutedIsOne) {
@@ -181,6 +182,11 @@ TEST_F(AuditCommand, BadInputIsOneSentence) {
       {{"--population", "10", "--sample-rate", "0.5"}, "canaries"},
       {{"--false-alarm", "1"}, "--false-alarm is 1"},
       {{"--budget", "3"}, "--budget"},
+      {{"--hyfreedp", "none", "--interval", "5"}, "--interval says"},
+      {{"--hyfreedp", "none", "--probes", "3"}, "--probes says"},
+      {{"--hyfreedp", "none", "--gamma", "1.1"}, "--gamma says"},
+      {{"--report", folder_}, "it must name a file"},
+      {{"--report", folder_ + "/absent/report.json"}, "there is no folder " + folder_ + "/absent."},
   };
   for (const auto& [arguments, words] : cases) {
     EXPECT_EQ(run(arguments), 2) << arguments[0];
@@ -188,6 +194,7 @@ TEST_F(AuditCommand, BadInputIsOneSentence) {
     EXPECT_THAT(said, HasSubstr(words));
     EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
     EXPECT_EQ(out_.str(), "");
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "/request")) << "nothing was trained";
   }
 }
 

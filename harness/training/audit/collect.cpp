@@ -90,7 +90,7 @@ void merge(audit::SamplerCounts&& counts, std::vector<audit::SamplerCounts>& all
 }
 
 void merge(audit::CanaryScores&& scores, std::vector<audit::CanaryScores>& all) {
-  if (scores.kind.empty() || scores.steps == 0) return;
+  if (scores.kind.empty() || scores.steps == 0 || (scores.in.empty() && scores.out.empty())) return;
   const auto same =
       std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.kind == scores.kind; });
   if (same == all.end()) {
@@ -148,6 +148,9 @@ Result<audit::Observations> collect(const AuditRequest& request, const AuditProg
   const Limits limits{
       .workers = request.workers,
       .residual_steps = std::max<std::int64_t>(2, vectors / static_cast<std::int64_t>(planned.size()))};
+  const auto sparse_runs = static_cast<std::int64_t>(planned.size()) - request.runs;
+  progress(fmt::format("{} runs of {} steps{}", request.runs, request.steps,
+                       sparse_runs > 0 ? fmt::format(" and {} on a small population", sparse_runs) : ""));
   auto observed = observe_all(planned, limits, *folder, progress);
   if (!observed) return observed.error();
 

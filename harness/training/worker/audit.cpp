@@ -38,14 +38,23 @@ Result<training::AuditRequest> parse_request(const std::string& file) {
   return training::audit_request_from_json(*value, where);
 }
 
+std::string runs_text(const training::AuditRequest& request, const audit::Observations& observed) {
+  const auto asked = static_cast<std::size_t>(request.runs);
+  std::string text = std::to_string(asked);
+  if (observed.runs.size() > asked)
+    text += fmt::format(", {} on a small population", observed.runs.size() - asked);
+  if (!observed.one_run.empty()) text += fmt::format(", {} for guessing", observed.one_run.size());
+  return text;
+}
+
 json::object describe(const training::AuditRequest& request, const audit::Observations& observed) {
   const auto d = observed.residuals.empty() ? std::size_t{0} : observed.residuals.front().gradient.size();
   json::object setting{
       {"model", fmt::format("{}, {} parameters, clipping {}", request.model, d, request.clipping)},
       {"data", fmt::format("{} generated records, {} of them canaries, sampled at rate {}",
                            request.population, request.canaries, request.sample_rate)},
-      {"runs", fmt::format("{} of {} steps, gradient noise {:.5g}",
-                           observed.runs.size() + observed.one_run.size(), request.steps, request.sigma_g)},
+      {"runs", fmt::format("{}, {} steps each, gradient noise {:.5g}", runs_text(request, observed),
+                           request.steps, request.sigma_g)},
       {"keys", request.seed ? "from a seed" : "from the system's entropy"}};
   if (request.has_probes()) {
     setting["probes"] = fmt::format("{}, {} losses every {} steps, loss noise {:.5g}", request.hyfreedp,
