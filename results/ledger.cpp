@@ -106,9 +106,10 @@ std::string ledger_text(const TableModel& table, const std::vector<LedgerLine>& 
   const auto shown = [](const std::optional<double>& epsilon) {
     return epsilon ? epsilon_text(*epsilon) : std::string("-");
   };
-  const auto line_text = [](const std::array<std::string, 9>& cells) {
-    std::string line =
-        "  " + cells[0] + std::string(28 - std::min<std::size_t>(28, display_width(cells[0])), ' ');
+  std::size_t title_width = 3;
+  for (const auto& line : lines) title_width = std::max(title_width, display_width(line.title));
+  const auto line_text = [title_width](const std::array<std::string, 9>& cells) {
+    std::string line = "  " + cells[0] + std::string(title_width - display_width(cells[0]), ' ');
     for (std::size_t i = 1; i < cells.size() - 1; ++i) {
       const auto width = display_width(cells[i]);
       line += "  " + std::string(width < 9 ? 9 - width : 0, ' ') + cells[i];

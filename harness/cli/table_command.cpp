@@ -36,7 +36,11 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
   if (const auto code = parse_spec_request("table", kUsage, further, arguments, request, out, err))
     return *code;
   if (format != "terminal" && format != "markdown" && format != "csv") {
-    return refused("table", error("--format is terminal, markdown or csv, not '" + format + "'"), err);
+    return refused("table", error("--format is terminal, markdown or csv, not '" + format + "'."), err);
+  }
+  if (ledger && (format != "terminal" || width != 0)) {
+    return refused("table", error("--ledger is text of one width; --format and --width do not go with it."),
+                   err);
   }
   const auto store = open_for_reading(request.out);
   if (!store) return refused("table", store.error(), err);

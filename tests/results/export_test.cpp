@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "results/cell_text.h"
 #include "results/ledger.h"
 #include "tests/results/small_database.h"
 
@@ -120,6 +121,24 @@ TEST_F(Export, TheLedgerHasALineForEachPrivateCell) {
                            "poisson; end-to-end DP", "outside the mechanism", "hyfreedp odometer"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
+}
+
+TEST_F(Export, ALongRowNameShiftsNoColumnOfTheLedger) {
+  const auto table = build_table(*store_, "small");
+  auto lines = ledger_lines(*store_, *table);
+  ASSERT_TRUE(lines);
+  (*lines)[0].title = "a row whose name is rather longer than any column would be";
+  const auto text = ledger_text(*table, *lines);
+  std::vector<std::size_t> begins;  // of the last column
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) {
+    for (const char* last : {"sampler; label", "poisson; "}) {
+      if (const auto at = line.find(last); at != std::string::npos)
+        begins.push_back(display_width(line.substr(0, at)));
+    }
+  }
+  ASSERT_GE(begins.size(), 3u) << text;
+  for (const auto begin : begins) EXPECT_EQ(begin, begins[0]) << text;
 }
 
 }  // namespace
