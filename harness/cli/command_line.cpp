@@ -32,8 +32,22 @@ std::string one_line(std::string_view message) {
   return line;
 }
 
+// What is given without an option, beyond the `taken` first ones that have a meaning.
+std::string without_option(const std::vector<std::string>& arguments, const po::options_description& options,
+                           std::size_t taken) {
+  const auto parsed = po::command_line_parser(arguments).options(options).style(kStyle).run();
+  for (const auto& option : parsed.options) {
+    if (option.position_key < 0 || option.value.empty()) continue;
+    if (taken == 0) return option.value.front();
+    --taken;
+  }
+  return {};
+}
+
 // Ends where the reader is told what to see.
-std::string what_is_wrong(const po::error& failure, const po::options_description& options) {
+std::string what_is_wrong(const po::error& failure, const CommandLine& line,
+                          const std::vector<std::string>& arguments) {
+  const auto& options = line.options;
   if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&failure)) {
     std::vector<std::string> names;
     for (const auto& option : options.options()) names.push_back("--" + option->long_name());
@@ -42,7 +56,8 @@ std::string what_is_wrong(const po::error& failure, const po::options_descriptio
            (near.empty() ? "; see " : "; did you mean " + near + "? See ");
   }
   if (dynamic_cast<const po::too_many_positional_options_error*>(&failure) != nullptr) {
-    return "an argument is given that belongs to no option; see ";
+    return "the argument '" + without_option(arguments, options, line.positional.empty() ? 0 : 1) +
+           "' belongs to no option; see ";
   }
   return std::string(failure.what()) + "; see ";
 }
@@ -68,14 +83,16 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
     po::notify(given);
   } catch (const po::error& failure) {
     return refused(line.command,
-                   error(what_is_wrong(failure, line.options) + "hyfreedp " + line.command + " --help."),
+                   error(what_is_wrong(failure, line, arguments) + "hyfreedp " + line.command + " --help."),
                    err);
   }
   return std::nullopt;
 }
 
 int refused(const std::string& command, const Error& failure, std::ostream& err) {
-  err << "hyfreedp " << command << ": " << one_line(failure.message) << '\n';
+  const auto line = one_line(failure.message);
+  const bool ended = !line.empty() && std::string_view(".?!").find(line.back()) != std::string_view::npos;
+  err << "hyfreedp " << command << ": " << line << (ended ? "\n" : ".\n");
   return 2;
 }
 

@@ -31,7 +31,7 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
                                      std::ostream& err);
 
 // Prints "hyfreedp COMMAND: message" as one line (control characters from the input escaped, a quoted megabyte cut
-// short) and returns 2.
+// short; a full stop at its end) and returns 2.
 int refused(const std::string& command, const Error& failure, std::ostream& err);
 
 // All of `text` as a number, "nan" and "inf" included; none where it is not one or is beyond a double's range.

@@ -28,7 +28,7 @@ void print_overview(std::ostream& out) {
   for (const auto& command : commands()) {
     out << fmt::format("  {:<10} {}\n  {:<10}   {}\n", command.name, command.summary, "", command.example);
   }
-  out << "\nEvery command has --help. --version prints the version.\n";
+  out << "\nhyfreedp help COMMAND, or COMMAND --help, tells more. --version prints the version.\n";
 }
 
 }  // namespace
@@ -59,6 +59,11 @@ const std::vector<Command>& commands() {
 }
 
 int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  if (arguments.size() > 1 && arguments[0] == "help") {  // help COMMAND is COMMAND --help
+    std::vector<std::string> asked(arguments.begin() + 1, arguments.end());
+    asked.emplace_back("--help");
+    return dispatch(asked, out, err);
+  }
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
     print_overview(out);
     return 0;

@@ -50,7 +50,7 @@ int export_events_command(const std::vector<std::string>& arguments, std::ostrea
   bool confidential = false;
   CommandLine line{.command = "export events", .usage = kEventsUsage};
   auto add = line.options.add_options();
-  add("help", "this text");
+  add("help,h", "this text");
   add("trial", options::value(&trial)->value_name("ID"), "the trial's id");
   add("out", options::value(&folder)->default_value("out")->value_name("DIR"),
       "output folder of `hyfreedp run`");
@@ -72,7 +72,7 @@ int export_events_command(const std::vector<std::string>& arguments, std::ostrea
 
 int export_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   const std::string what = arguments.empty() ? "" : arguments.front();
-  if (what == "--help") return out << kUsage, 0;
+  if (what == "--help" || what == "-h") return out << kUsage, 0;
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (what == "rows") return export_rows_command(rest, out, err);
   if (what == "events") return export_events_command(rest, out, err);

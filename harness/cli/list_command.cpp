@@ -150,18 +150,14 @@ void print(const std::vector<Listed>& entries, std::ostream& out) {
 
 int list_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   CommandLine line{.command = "list", .usage = kUsage, .positional = "kind"};
-  line.options.add_options()("help", "this text")("json", "machine-readable");
+  line.options.add_options()("help,h", "this text")("json", "machine-readable");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   if (given.count("kind") == 0) {
-    err << kUsage;
-    return 2;
+    return refused("list", error("say what to list: " + join(kKinds, ", ") + "."), err);
   }
   const auto entries = entries_of(given["kind"].as<std::string>());
-  if (!entries) {
-    err << entries.error().message << '\n';
-    return 2;
-  }
+  if (!entries) return refused("list", entries.error(), err);
   if (given.count("json") > 0) {
     out << pretty_json(to_json(*entries));
   } else {

@@ -28,6 +28,8 @@ constexpr const char* kUsage =
     "method.\n"
     "Example: hyfreedp odometer fashion-mnist --out out\n\n";
 
+constexpr std::size_t kLineWidth = 110;
+
 struct Request {
   std::string dataset;
   std::string out;
@@ -41,7 +43,7 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
                          std::ostream& err) {
   CommandLine line{.command = "odometer", .usage = kUsage, .positional = "dataset"};
   auto add = line.options.add_options();
-  add("help", "this text");
+  add("help,h", "this text");
   add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
       "output folder of `hyfreedp run`");
   add("delta", options::value<std::string>()->value_name("D"),
@@ -66,6 +68,7 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
 // One dataset, read.
 struct Line {
   const Spending* spending = nullptr;
+  std::string split = {};  // the one asked for; empty: all
   double delta = 0;
   runner::OdometerReading reading;
 };
@@ -84,8 +87,8 @@ std::string what_has_no_epsilon(const Spending& spending) {
 }
 
 std::string epsilon_and_delta(const Line& line) {
-  return fmt::format("ε {} at δ {}", results::epsilon_text(line.reading.total.epsilon),
-                     short_number(line.delta));
+  return fmt::format("ε {} at δ {}{}", results::epsilon_text(line.reading.total.epsilon),
+                     short_number(line.delta), line.split.empty() ? "" : " (" + line.split + " alone)");
 }
 
 std::vector<std::string> remarks(const Spending& spending) {
@@ -152,7 +155,11 @@ void print_line(const Line& line, std::ostream& out) {
   }
   if (spending.has_unknown_selection) text += ", runs of unknown private selections left out";
   if (spending.reproducible_noise) text += " (reproducible noise: not a private release)";
-  out << spending.title << ": " << text << '\n';
+  const char* indent = "";
+  for (const auto& part : results::wrap(spending.title + ": " + text, kLineWidth)) {
+    out << indent << part << '\n';
+    indent = "  ";
+  }
 }
 
 json::object to_json(const Line& line, bool confidential) {
@@ -209,7 +216,9 @@ Result<std::vector<const Spending*>> wanted(const runner::Odometer& odometer, co
 Result<std::vector<Line>> read(const std::vector<const Spending*>& data, const Request& request) {
   std::vector<Line> lines;
   for (const auto* spending : data) {
-    Line line{.spending = spending, .delta = request.delta.value_or(runner::default_delta(*spending))};
+    Line line{.spending = spending,
+              .split = request.split,
+              .delta = request.delta.value_or(runner::default_delta(*spending))};
     const auto split = request.split.empty() ? std::nullopt : std::optional(request.split);
     auto reading = runner::read_odometer(*spending, line.delta, split);
     if (!reading) return reading.error();

@@ -52,7 +52,7 @@ struct Request {
 CommandLine command_line(Request& request) {
   CommandLine line{.command = "run", .usage = kUsage, .positional = "spec"};
   auto add = line.options.add_options();
-  add("help", "this text");
+  add("help,h", "this text");
   add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
       "output folder: database, journals, keys, tables");
   add("workers", options::value(&request.workers)->default_value(2)->value_name("N"),
@@ -108,6 +108,11 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
   if (request.spec.empty()) problem = "name a spec, for example experiments/quick.yaml";
   if (request.workers < 1 || request.workers > kMostWorkers) {
     problem = fmt::format("--workers must be from 1 to {}", kMostWorkers);
+  }
+  const auto known = "experiments/" + request.spec + ".yaml";
+  if (!request.spec.empty() && !std::filesystem::exists(request.spec) && std::filesystem::exists(known)) {
+    problem = "there is no file " + request.spec + "; did you mean " + known + "? See hyfreedp run --help.";
+    return refused("run", error(problem), err);
   }
   if (!request.device.empty() && request.device != "cpu" && request.device != "cuda") {
     problem = "--device is cpu or cuda, not '" + request.device + "'";

@@ -10,7 +10,7 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
                                       std::ostream& out, std::ostream& err) {
   CommandLine line{.command = command, .usage = usage, .positional = "spec"};
   auto add = line.options.add_options();
-  add("help", "this text");
+  add("help,h", "this text");
   add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
       "output folder of `hyfreedp run`");
   add("confidential", options::bool_switch(&request.confidential),

@@ -92,7 +92,7 @@ void print_keys(const runner::OutFolder& folder, bool at_work, std::ostream& out
 int status_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   std::string root;
   CommandLine line{.command = "status", .usage = kUsage};
-  line.options.add_options()("help", "this text")(
+  line.options.add_options()("help,h", "this text")(
       "out", options::value(&root)->default_value("out")->value_name("DIR"), "output folder");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;

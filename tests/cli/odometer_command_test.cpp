@@ -86,6 +86,10 @@ TEST_F(OdometerCommand, OneLineADatasetAndDetailsOfOne) {
   put(*store(), config);
   EXPECT_EQ(run({"odometer"}), 0);
   EXPECT_THAT(said(), HasSubstr("fashion-mnist: this data so far: ε "));
+  EXPECT_THAT(said(), Not(HasSubstr(" alone)")));
+  EXPECT_EQ(run({"odometer", "--split", "private_train"}), 0);
+  EXPECT_THAT(said(), HasSubstr("(private_train alone)"));
+  EXPECT_EQ(run({"odometer"}), 0);
   EXPECT_THAT(said(), HasSubstr("at δ 6.778e-06"));
   EXPECT_THAT(said(), HasSubstr("reproducible noise: not a private release"));
   config.repetition = 1;
@@ -140,7 +144,7 @@ TEST_F(OdometerCommand, JsonIsCompleteAndItsEventsPriceToTheSame) {
   EXPECT_TRUE(now.at("infinite").as_bool());
   EXPECT_EQ(now.at("private_epsilon"), data.at("epsilon"));
   EXPECT_EQ(run({"odometer"}), 0);
-  EXPECT_THAT(said(), HasSubstr("1 non-private run and 1 un-noised validation score (oracle)"));
+  EXPECT_THAT(said(), HasSubstr("1 non-private run and 1 un-noised validation"));
 }
 
 TEST_F(OdometerCommand, HowManyRunsASelectionMadeDoesNotShow) {
@@ -212,6 +216,13 @@ TEST_F(OdometerCommand, TheLedgerOfATable) {
   for (const char* part : {"training", "tuning", "total", "Row A", "end-to-end DP"})
     EXPECT_THAT(said(), HasSubstr(part));
   EXPECT_FALSE(std::filesystem::exists(out() + "/small/table.md"));
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--format", "csv"}, {"--format", "markdown"}, {"--width", "60"}}) {
+    std::vector<std::string> all = {"table", "small", "--ledger"};
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_EQ(run(all), 2);
+    EXPECT_THAT(complained(), HasSubstr("--ledger"));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+// What every command answers alike: help, and refusals that name what is wrong.
+#include "harness/cli/commands.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+
+namespace hyfreedp::cli {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Said {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Said run(const std::vector<std::string>& arguments) {
+  std::ostringstream out, err;
+  const int code = dispatch(arguments, out, err);
+  return {code, out.str(), err.str()};
+}
+
+TEST(Commands, HelpHasThreeWays) {
+  for (const auto& command : commands()) {
+    const auto help = run({command.name, "--help"});
+    EXPECT_EQ(help.code, 0) << command.name;
+    EXPECT_THAT(help.out, HasSubstr("hyfreedp " + command.name));
+    EXPECT_EQ(run({command.name, "-h"}).out, help.out) << command.name;
+    EXPECT_EQ(run({"help", command.name}).out, help.out) << command.name;
+  }
+  EXPECT_EQ(run({"help", "export", "rows"}).out, run({"export", "rows", "--help"}).out);
+  EXPECT_EQ(run({"help", "nothing"}).code, 2);
+}
+
+TEST(Commands, ARefusalNamesItsCommandAndEndsWithAFullStop) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"list"},
+                                                    {"list", "method"},
+                                                    {"run"},
+                                                    {"table"},
+                                                    {"status", "--out", "/nonexistent"},
+                                                    {"run", "a.yaml", "--workers", "0"},
+                                                    {"epsilon", "--delta", "2"},
+                                                    {"export"}}) {
+    const auto said = run(arguments);
+    EXPECT_EQ(said.code, 2) << arguments[0];
+    EXPECT_EQ(said.out, "");
+    EXPECT_THAT(said.err, StartsWith("hyfreedp " + arguments[0] + ": "));
+    EXPECT_THAT(said.err, EndsWith(".\n"));
+  }
+}
+
+TEST(Commands, AnArgumentThatBelongsNowhereIsNamed) {
+  EXPECT_THAT(run({"run", "a.yaml", "--workers", "1", "extra"}).err,
+              HasSubstr("'extra' belongs to no option"));
+  EXPECT_THAT(run({"status", "surplus"}).err, HasSubstr("'surplus' belongs to no option"));
+}
+
+TEST(Commands, RunSuggestsTheSpecOfThatName) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(HYFREEDP_SOURCE_DIR);
+  const auto said = run({"run", "quick"});
+  std::filesystem::current_path(before);
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, HasSubstr("did you mean experiments/quick.yaml?"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::cli
