@@ -14,7 +14,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Spectrum values whose square is below this are set to zero: it keeps subnormal numbers, which are slow, away.
 constexpr double kFlushed = 1e-150;
-constexpr double kUnderflow = 1e-300;
+// What a sum of up to 4 million terms may have lost to the smallest double, 5e-324.
+constexpr double kUnderflow = 1e-315;
 
 // product *= base^count, element by element, by repeated squaring; base is destroyed. The relative error of a power is
 // at most `count` times that of the base and of one complex product (5e-16) together.
@@ -182,6 +183,11 @@ ComposedLoss Composition::finish() {
     place = place == 0 ? size - 1 : place - 1;
   }
   composed.constant_ = upper ? infinite_ : -from_below;
+  // A weight that underflowed where it was computed anew is missed until the next restart.
+  const bool vanishes = theta_step * static_cast<double>(size) > 690;
+  composed.fall_ = theta_step;
+  composed.underflow_ =
+      vanishes ? kUnderflow * std::exp(theta_step * static_cast<double>(kRestart)) : kUnderflow;
   // delta falls with epsilon, so a bound at one point bounds the points on the one side of it.
   if (upper) {
     for (std::size_t j = 1; j < size; ++j) delta[j] = std::min(delta[j], delta[j - 1]);
@@ -198,10 +204,11 @@ double ComposedLoss::value(std::size_t j) const {
     const double value = size * (1 - 1e-10) + constant_;
     return value > 0 ? std::min(value, 1.0) : 0.0;
   }
-  // What is not a number bounds nothing, and a sum of up to 4 million underflowed terms may be kUnderflow.
+  // What is not a number bounds nothing. Where sums underflow, Markov's inequality for e^{theta L} bounds delta.
   if (!(scaled < kInfinity) || !(log_scale_ < kInfinity)) return 1;
-  const double value =
-      std::exp(log_scale_ + std::log(std::max(scaled, kUnderflow))) * (1 + 1e-10) + constant_;
+  const double summed = log_scale_ + std::log(scaled + underflow_);
+  const double markov = log_scale_ - fall_ * static_cast<double>(j) + 1e-9 * std::abs(log_scale_);
+  const double value = std::exp(std::min(summed, markov)) * (1 + 1e-10) + constant_;
   return value < 1 ? value : 1.0;
 }
 

@@ -60,6 +60,8 @@ class ComposedLoss {
   double step_ = 0;
   double constant_ = 0;        // infinite mass (upper), minus what folds in from below (lower)
   double log_scale_ = 0;       // tilted sums times e^{log_scale_} are masses
+  double underflow_ = 0;       // what the tilted sums may lack
+  double fall_ = 0;            // tilt times step
   std::vector<double> delta_;  // at the lattice points
 };
 
