@@ -1,10 +1,10 @@
 #include "harness/random/draws.h"
 
-#include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
 #include <utility>
+
+#include "harness/random/box_muller.h"
 
 namespace hyfreedp::random {
 
@@ -28,15 +28,14 @@ std::uint64_t Draws::below(std::uint64_t n) {
 }
 
 double Draws::normal() {
-  const double u = (static_cast<double>(bits()) + 1.0) * 0x1p-64;
-  const double v = static_cast<double>(bits() >> 11) * 0x1p-53;
-  return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
+  const std::uint64_t radius = bits();
+  return box_muller(radius, bits()).first;
 }
 
 double Draws::laplace(double scale) {
   const std::uint64_t word = bits();
   const double u = (static_cast<double>(word >> 1) + 1.0) * 0x1p-63;  // (0, 1]
-  const double magnitude = -scale * std::log(u);
+  const double magnitude = -scale * log_of_unit(u);
   return (word & 1) != 0 ? magnitude : -magnitude;
 }
 

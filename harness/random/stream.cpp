@@ -6,17 +6,17 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <numbers>
 #include <openssl/evp.h>
 #include <string>
 #include <sys/random.h>
+
+#include "harness/random/normal_pass.h"
 
 namespace hyfreedp::random {
 namespace {
 
 constexpr std::uint64_t kWordsPerBlock = 8;
 constexpr std::size_t kChunkWords = 2048;  // 16 KiB: stays in the first-level cache
-constexpr double kTwoToMinus64 = 0x1p-64;
 
 static_assert(std::endian::native == std::endian::little,
               "words of the keystream are read as they lie in memory");
@@ -88,21 +88,6 @@ void for_each_chunk(const Key& key, const Address& address, std::uint64_t first,
   }
 }
 
-// z[2k], z[2k+1] from words 2k, 2k+1. Separate passes keep the library calls in tight loops.
-void box_muller(std::span<const std::uint64_t> words, double* z) {
-  const std::size_t pairs = words.size() / 2;
-  for (std::size_t k = 0; k < pairs; ++k) {
-    const double u = (static_cast<double>(words[2 * k]) + 1.0) * kTwoToMinus64;
-    z[2 * k] = std::log(u);
-  }
-  for (std::size_t k = 0; k < pairs; ++k) {
-    const double radius = std::sqrt(-2.0 * z[2 * k]);
-    const double angle = 2.0 * std::numbers::pi * (static_cast<double>(words[2 * k + 1] >> 11) * 0x1p-53);
-    z[2 * k] = radius * std::cos(angle);
-    z[2 * k + 1] = radius * std::sin(angle);
-  }
-}
-
 // Calls consume(offset, normals) with consecutive pieces of normals [first, first + count).
 template <class Consume>
 void for_each_normal_chunk(const Key& key, const Address& address, std::uint64_t first, std::uint64_t count,
@@ -112,26 +97,15 @@ void for_each_normal_chunk(const Key& key, const Address& address, std::uint64_t
   if (count == 0) return;
   const std::uint64_t lead = first % 2;  // start at the pair that holds `first`, end with a whole pair
   const std::uint64_t words = (lead + count + 1) / 2 * 2;
-  std::array<double, kChunkWords> normals;
+  alignas(64) std::array<double, kChunkWords> normals;
+  const NormalPass& pass = normal_pass();
   for_each_chunk(
       key, address, first - lead, words, [&](std::uint64_t offset, std::span<const std::uint64_t> piece) {
-        box_muller(piece, normals.data());
+        pass.transform(piece.data(), piece.size() / 2, normals.data());
         const std::uint64_t begin = offset == 0 ? lead : 0;
         const std::uint64_t end = std::min<std::uint64_t>(piece.size(), lead + count - offset);
         consume(offset + begin - lead, std::span<const double>(normals.data() + begin, end - begin));
       });
-}
-
-template <class Float>
-void add_scaled_normals(const Key& key, const Address& address, std::uint64_t first, double scale,
-                        std::span<Float> destination) {
-  for_each_normal_chunk(key, address, first, destination.size(),
-                        [&](std::uint64_t offset, std::span<const double> normals) {
-                          Float* out = destination.data() + offset;
-                          for (std::size_t i = 0; i < normals.size(); ++i) {
-                            out[i] = static_cast<Float>(static_cast<double>(out[i]) + scale * normals[i]);
-                          }
-                        });
 }
 
 }  // namespace
@@ -186,12 +160,20 @@ void fill_normals(const Key& key, const Address& address, std::uint64_t first, s
 
 void add_normals(const Key& key, const Address& address, std::uint64_t first, double scale,
                  std::span<float> destination) {
-  add_scaled_normals(key, address, first, scale, destination);
+  const auto add = normal_pass().add_float;
+  for_each_normal_chunk(key, address, first, destination.size(),
+                        [&](std::uint64_t offset, std::span<const double> normals) {
+                          add(normals.data(), normals.size(), scale, destination.data() + offset);
+                        });
 }
 
 void add_normals(const Key& key, const Address& address, std::uint64_t first, double scale,
                  std::span<double> destination) {
-  add_scaled_normals(key, address, first, scale, destination);
+  const auto add = normal_pass().add_double;
+  for_each_normal_chunk(key, address, first, destination.size(),
+                        [&](std::uint64_t offset, std::span<const double> normals) {
+                          add(normals.data(), normals.size(), scale, destination.data() + offset);
+                        });
 }
 
 std::vector<std::int64_t> poisson_sample(const Key& key, const Address& address, std::int64_t population,

@@ -66,7 +66,7 @@ void fill_bits(const Key& key, const Address& address, std::uint64_t first, std:
 void fill_uniforms(const Key& key, const Address& address, std::uint64_t first, std::span<double> out);
 // Standard normals by Box and Muller (Ann. Math. Stat. 29, 1958) in double precision: z = sqrt(-2 ln u) (cos,
 // sin)(2 pi v) with u = (word + 1) 2^-64, so that tails reach |z| = 9.42. A 24-bit u would stop at 5.8, and
-// an unreachable tail is a privacy loss that no accountant sees.
+// an unreachable tail is a privacy loss that no accountant sees. The same bits on every processor (box_muller.h).
 void fill_normals(const Key& key, const Address& address, std::uint64_t first, std::span<double> out);
 // destination[i] += scale * z[first + i]: product and sum in double, rounded once to float.
 void add_normals(const Key& key, const Address& address, std::uint64_t first, double scale,
