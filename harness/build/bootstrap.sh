@@ -64,19 +64,17 @@ bootstrap_libtorch() {
     say "[2/4] LibTorch 2.11.0 ($flavour): in $folder"
     return
   fi
-  say "[2/4] LibTorch 2.11.0 ($flavour): fetching into $folder (0.5 GB to load, 1.2 GB on disk for cpu)"
+  local size="0.5 GB to load, 1.2 GB on disk"
+  [[ $flavour == cpu ]] || size="2 GB to load, 4 GB on disk"
+  say "[2/4] LibTorch 2.11.0 ($flavour): fetching into $folder ($size)"
   mkdir -p "$cache"
   local partial
   partial=$(mktemp -d "$cache/libtorch-partial-XXXXXX")
   local quiet=(--quiet)
   [[ -t 2 ]] && quiet=()
   local arguments=(install "${quiet[@]}" --no-cache-dir --no-compile --disable-pip-version-check --root-user-action=ignore
-    --only-binary=:all: --python-version 3.11 --implementation cp --abi cp311 --abi none --target "$partial")
-  if [[ $flavour == cpu ]]; then
-    arguments+=(--no-deps --require-hashes -r "$project/harness/build/libtorch-cpu.txt")
-  else
-    arguments+=(torch==2.11.0)
-  fi
+    --only-binary=:all: --python-version 3.11 --implementation cp --abi cp311 --abi none --target "$partial"
+    --no-deps --require-hashes -r "$project/harness/build/libtorch-$flavour.txt")
   if ! python3 -m pip "${arguments[@]}" >&2; then
     rm -rf "$partial"
     fail "LibTorch could not be fetched (no network, or a package that is not the pinned one); run the command again"

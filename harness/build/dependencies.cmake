@@ -1,10 +1,24 @@
 # Libraries. Everything but LibTorch is a Debian 12 package; LibTorch is unpacked into the cache by
 # harness/build/bootstrap.sh (or found in HYFREEDP_LIBTORCH_DIR).
+if(HYFREEDP_STATIC)
+  set(Boost_USE_STATIC_LIBS ON)
+  set(OPENSSL_USE_STATIC_LIBS TRUE)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
 find_package(Boost 1.81 REQUIRED COMPONENTS program_options json)
 find_package(OpenSSL 3 REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(yaml-cpp REQUIRED)
-find_package(fmt REQUIRED)
+if(HYFREEDP_STATIC)
+  # Debian has yaml-cpp's archive but no CMake target for it, and of fmt only the headers.
+  find_library(_yaml yaml-cpp REQUIRED)
+  set_target_properties(yaml-cpp PROPERTIES IMPORTED_LOCATION_NONE ${_yaml} IMPORTED_SONAME_NONE "")
+  add_library(fmt::fmt INTERFACE IMPORTED)
+  set_target_properties(fmt::fmt PROPERTIES INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY)
+else()
+  find_package(fmt REQUIRED)
+endif()
 find_package(Threads REQUIRED)
 find_library(HYFREEDP_SQLITECPP SQLiteCpp REQUIRED)
 find_path(HYFREEDP_SQLITECPP_INCLUDE SQLiteCpp/SQLiteCpp.h REQUIRED)
@@ -37,21 +51,26 @@ if(NOT EXISTS ${_torch}/lib/libtorch_cpu.so)
                       "or set -DHYFREEDP_LIBTORCH_DIR=DIR.")
 endif()
 
-if(HYFREEDP_WITH_CUDA)
-  list(APPEND CMAKE_PREFIX_PATH ${_torch}/share/cmake)
-  set(ENV{TORCH_CUDA_ARCH_LIST} "8.0;9.0")
-  find_package(Torch REQUIRED)
-  add_library(hyfreedp::libtorch ALIAS torch)
-else()
-  # TorchConfig.cmake of this wheel insists on a CUDA toolkit, so the CPU libraries are named here. libtorch_cpu.so
-  # refers to CUDA libraries that a CPU process never calls, hence --allow-shlib-undefined.
-  add_library(hyfreedp_libtorch INTERFACE)
-  add_library(hyfreedp::libtorch ALIAS hyfreedp_libtorch)
-  target_include_directories(hyfreedp_libtorch SYSTEM INTERFACE
-    ${_torch}/include ${_torch}/include/torch/csrc/api/include)
-  target_link_libraries(hyfreedp_libtorch INTERFACE
-    ${_torch}/lib/libtorch_cpu.so ${_torch}/lib/libc10.so Threads::Threads)
+# TorchConfig.cmake looks for a whole CUDA toolkit, also in a CPU build; so the libraries are named here. Those that they
+# need in turn they find beside themselves.
+add_library(hyfreedp_libtorch INTERFACE)
+add_library(hyfreedp::libtorch ALIAS hyfreedp_libtorch)
+target_include_directories(hyfreedp_libtorch SYSTEM INTERFACE
+  ${_torch}/include ${_torch}/include/torch/csrc/api/include)
+target_link_libraries(hyfreedp_libtorch INTERFACE
+  ${_torch}/lib/libtorch_cpu.so ${_torch}/lib/libc10.so Threads::Threads)
+# In a CPU build libtorch_cpu.so refers to CUDA libraries that a CPU process never calls.
+target_link_options(hyfreedp_libtorch INTERFACE -Wl,--allow-shlib-undefined)
+if(NOT HYFREEDP_STATIC)
   target_link_options(hyfreedp_libtorch INTERFACE
-    -Wl,--allow-shlib-undefined
     -Wl,-rpath,${_torch}/lib -Wl,-rpath,${HYFREEDP_LIBTORCH_DIR}/nvidia/cu13/lib)
+endif()
+if(HYFREEDP_WITH_CUDA)
+  set(_nvidia ${HYFREEDP_LIBTORCH_DIR}/nvidia)
+  # Nothing here names a symbol of libtorch_cuda.so, whose loading is what registers the device.
+  target_link_libraries(hyfreedp_libtorch INTERFACE -Wl,--push-state,--no-as-needed
+    ${_torch}/lib/libtorch_cuda.so -Wl,--pop-state ${_torch}/lib/libc10_cuda.so ${_nvidia}/cu13/lib/libcudart.so.13)
+  foreach(_folder cu13 cudnn cusparselt nccl nvshmem)
+    target_link_options(hyfreedp_libtorch INTERFACE -Wl,-rpath-link,${_nvidia}/${_folder}/lib)
+  endforeach()
 endif()

@@ -40,11 +40,12 @@ function(hyfreedp_use_torch TARGET)
   target_compile_options(${TARGET} PRIVATE -fPIC)
 endfunction()
 
-# hyfreedp_test(NAME [TORCH] [DEPENDS targets...] [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
+# hyfreedp_test(NAME [TORCH] [DEVICE] [DEPENDS targets...] [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
 #   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of the same name. Each REFERENCE
-#   suite S (a gtest suite named ReferenceS...) gets its own entry reference_s with the label `reference`.
+#   suite S (a gtest suite named ReferenceS...) gets its own entry reference_s with the label `reference`. DEVICE: suites named Device... need a GPU and get the entry
+#   gpu_NAME with the label `gpu`.
 function(hyfreedp_test NAME)
-  cmake_parse_arguments(TEST "TORCH" "TIMEOUT" "DEPENDS;REFERENCE;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "TORCH;DEVICE" "TIMEOUT" "DEPENDS;REFERENCE;LABELS" ${ARGN})
   if(TEST_TORCH AND NOT HYFREEDP_TORCH)
     return()
   endif()
@@ -63,9 +64,14 @@ function(hyfreedp_test NAME)
   if(TEST_TORCH)
     hyfreedp_use_torch(test_${NAME})
   endif()
-  add_test(NAME ${NAME} COMMAND test_${NAME} --gtest_filter=-Reference* --gtest_brief=1)
+  add_test(NAME ${NAME} COMMAND test_${NAME} --gtest_filter=-Reference*:Device* --gtest_brief=1)
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}"
     ENVIRONMENT "OMP_NUM_THREADS=1;OMP_WAIT_POLICY=PASSIVE" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
+  if(TEST_DEVICE)
+    add_test(NAME gpu_${NAME} COMMAND test_${NAME} --gtest_filter=Device*)
+    set_tests_properties(gpu_${NAME} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "gpu"
+      ENVIRONMENT "OMP_WAIT_POLICY=PASSIVE;CUBLAS_WORKSPACE_CONFIG=:4096:8" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
+  endif()
   foreach(suite ${TEST_REFERENCE})
     string(TOLOWER ${suite} lower)
     add_test(NAME reference_${lower} COMMAND test_${NAME} --gtest_filter=Reference${suite}*)

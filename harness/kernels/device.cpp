@@ -1,0 +1,215 @@
+#include "harness/kernels/device.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <fmt/format.h>
+
+#include "harness/base/result.h"
+#include "harness/kernels/launch.h"
+#include "harness/kernels/stream_state.h"
+
+namespace hyfreedp::kernels::device {
+namespace {
+
+using torch::Tensor;
+
+// The tensor's device and its current queue, and a check of what was launched on it.
+class Launch {
+ public:
+  explicit Launch(const Tensor& values) : guard_(values.device()) {}
+  Queue queue() const { return at::cuda::getCurrentCUDAStream().stream(); }
+  void check() const { C10_CUDA_KERNEL_LAUNCH_CHECK(); }
+
+ private:
+  c10::cuda::CUDAGuard guard_;
+};
+
+void check_length(const StreamPart& part, const Tensor& values) {
+  const auto size = static_cast<std::uint64_t>(values.numel());
+  HYFREEDP_CHECK(part.first <= random::kAddressLength && size <= random::kAddressLength - part.first,
+                 "a stream's address is exhausted");
+}
+
+Stream stream_of(const StreamPart& part, const Tensor& values) {
+  check_length(part, values);
+  return kernels::stream_of(part.key, part.address);
+}
+
+Tensor partials(const Tensor& beside, std::int64_t rows, std::int64_t columns) {
+  return at::empty({rows, columns}, beside.options().dtype(torch::kFloat64));
+}
+
+std::int64_t divided_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
+
+// Calls work(pointer to the tensor's elements) with the kernels' own type.
+template <class Work>
+void with_norm_type(const Tensor& values, Work work) {
+  switch (values.scalar_type()) {
+    case torch::kFloat64:
+      return work(values.const_data_ptr<double>());
+    case torch::kBFloat16:
+      return work(static_cast<const Bf16*>(values.const_data_ptr()));
+    default:
+      return work(values.const_data_ptr<float>());
+  }
+}
+
+void add_up(const Launch& launch, const Tensor& parts, Tensor& squared_norms) {
+  launch_add_partials(launch.queue(), parts.const_data_ptr<double>(), parts.size(0), parts.size(1),
+                      squared_norms.data_ptr<double>());
+  launch.check();
+}
+
+Noise noise_of(const PrivateMean& mean, const Tensor& sum) {
+  return {.stream = stream_of(mean.noise, sum),
+          .first = mean.noise.first,
+          .clip = mean.clip,
+          .scale = mean.scale,
+          .divisor = mean.divisor};
+}
+
+template <class T>
+Vectors<T> vectors_of(StepVectors& vectors) {
+  const auto at = [](Tensor& values) { return values.defined() ? values.data_ptr<T>() : nullptr; };
+  return {at(vectors.gradient), at(vectors.weights),   at(vectors.first),       at(vectors.second),
+          at(vectors.largest),  at(vectors.direction), vectors.gradient.numel()};
+}
+
+}  // namespace
+
+std::string device_name() {
+  const auto* properties = at::cuda::getCurrentDeviceProperties();
+  return fmt::format("{}, sm_{}{}, CUDA {}.{}", properties->name, properties->major, properties->minor,
+                     CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+}
+
+void fill_words(const StreamPart& part, Tensor& out) {
+  const Launch launch(out);
+  launch_words(launch.queue(), stream_of(part, out), part.first, out.numel(),
+               reinterpret_cast<std::uint64_t*>(out.data_ptr<std::int64_t>()));
+  launch.check();
+}
+
+void fill_uniforms(const StreamPart& part, Tensor& out) {
+  const Launch launch(out);
+  launch_uniforms(launch.queue(), stream_of(part, out), part.first, out.numel(), out.data_ptr<double>());
+  launch.check();
+}
+
+void fill_normals(const StreamPart& part, Tensor& out) {
+  const Launch launch(out);
+  launch_normals(launch.queue(), stream_of(part, out), part.first, out.numel(), out.data_ptr<double>());
+  launch.check();
+}
+
+void add_normals(const StreamPart& part, double scale, Tensor& destination) {
+  const Launch launch(destination);
+  AT_DISPATCH_FLOATING_TYPES(destination.scalar_type(), "add_normals", [&] {
+    launch_add_normals(launch.queue(), stream_of(part, destination), part.first, destination.numel(), scale,
+                       destination.data_ptr<scalar_t>());
+  });
+  launch.check();
+}
+
+void poisson_mask(const StreamPart& part, std::uint64_t threshold, Tensor& mask) {
+  const Launch launch(mask);
+  launch_poisson(launch.queue(), stream_of(part, mask), threshold, mask.numel(),
+                 mask.data_ptr<std::uint8_t>());
+  launch.check();
+}
+
+void add_row_norms(const Tensor& values, Tensor& squared_norms) {
+  if (values.numel() == 0) return;
+  const Launch launch(values);
+  const auto rows = values.size(0), columns = values.numel() / rows;
+  auto parts = partials(values, rows, divided_up(columns, kRowPiece));
+  with_norm_type(values, [&](const auto* from) {
+    launch_row_norms(launch.queue(), from, rows, columns, parts.template data_ptr<double>());
+  });
+  add_up(launch, parts, squared_norms);
+}
+
+void add_ghost_norms(const Tensor& inputs, const Tensor& gradients, Tensor& squared_norms) {
+  if (inputs.numel() == 0 || gradients.numel() == 0) return;
+  const Launch launch(inputs);
+  const auto samples = inputs.size(0), positions = inputs.size(1);
+  const auto tiles = divided_up(positions, ghost_tile(positions));
+  auto parts = partials(inputs, samples, tiles * (tiles + 1) / 2);
+  with_norm_type(inputs, [&]<class T>(const T* from) {
+    const GhostNorm<T> at{.inputs = from,
+                          .gradients = static_cast<const T*>(gradients.const_data_ptr()),
+                          .positions = positions,
+                          .input_width = inputs.size(2),
+                          .gradient_width = gradients.size(2),
+                          .partials = parts.data_ptr<double>()};
+    launch_ghost_norm(launch.queue(), samples, at);
+  });
+  add_up(launch, parts, squared_norms);
+}
+
+void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::optional<std::int64_t> padding,
+                         Tensor& squared_norms) {
+  if (gradients.numel() == 0) return;
+  const Launch launch(gradients);
+  const auto [sorted, order] = at::sort(ids, /*stable=*/true, /*dim=*/1, /*descending=*/false);
+  auto parts = partials(gradients, ids.size(0), divided_up(gradients.size(2), kThreads));
+  with_norm_type(gradients, [&, &ids_sorted = sorted, &places = order]<class T>(const T* from) {
+    const EmbeddingNorm<T> at{.ids = ids_sorted.template const_data_ptr<std::int64_t>(),
+                              .order = places.template const_data_ptr<std::int64_t>(),
+                              .gradients = from,
+                              .positions = ids.size(1),
+                              .width = gradients.size(2),
+                              .padding = padding.value_or(-1),
+                              .partials = parts.data_ptr<double>()};
+    launch_embedding_norm(launch.queue(), ids.size(0), at);
+  });
+  add_up(launch, parts, squared_norms);
+}
+
+void release_mean(const PrivateMean& mean, Tensor& sum) {
+  const Launch launch(sum);
+  AT_DISPATCH_FLOATING_TYPES(sum.scalar_type(), "release_mean", [&] {
+    launch_release(launch.queue(), noise_of(mean, sum), sum.data_ptr<scalar_t>(), sum.numel());
+  });
+  launch.check();
+}
+
+void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors) {
+  const Launch launch(vectors.gradient);
+  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_adam", [&] {
+    launch_adam(launch.queue(), noise_of(mean, vectors.gradient), with, step, vectors_of<scalar_t>(vectors));
+  });
+  launch.check();
+}
+
+void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors) {
+  const Launch launch(vectors.gradient);
+  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_sgd", [&] {
+    launch_sgd(launch.queue(), noise_of(mean, vectors.gradient), with, step, vectors_of<scalar_t>(vectors));
+  });
+  launch.check();
+}
+
+void displace(const Tensor& direction, double factor, Tensor& weights, Tensor& saved) {
+  const Launch launch(weights);
+  AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "displace", [&] {
+    launch_displace(launch.queue(), direction.const_data_ptr<scalar_t>(), factor, weights.numel(),
+                    weights.data_ptr<scalar_t>(), saved.data_ptr<scalar_t>());
+  });
+  launch.check();
+}
+
+std::array<std::uint64_t, 2> digest(const Tensor& values) {
+  const Launch launch(values);
+  auto parts = at::empty({kDigestBlocks, 2}, values.options().dtype(torch::kInt64));
+  launch_digest(launch.queue(), static_cast<const std::uint32_t*>(values.const_data_ptr()),
+                static_cast<std::int64_t>(values.nbytes() / 4),
+                reinterpret_cast<std::uint64_t*>(parts.data_ptr<std::int64_t>()));
+  launch.check();
+  const auto sums = parts.sum(0).cpu();  // integers modulo 2^64: any order
+  return {static_cast<std::uint64_t>(sums[0].item<std::int64_t>()),
+          static_cast<std::uint64_t>(sums[1].item<std::int64_t>())};
+}
+
+}  // namespace hyfreedp::kernels::device

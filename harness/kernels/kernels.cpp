@@ -1,0 +1,213 @@
+#include "harness/kernels/kernels.h"
+
+#include <cmath>
+
+#include "harness/base/result.h"
+#include "harness/kernels/device.h"
+#include "harness/kernels/twins.h"
+
+namespace hyfreedp::kernels {
+namespace {
+
+using torch::Tensor;
+
+#ifdef HYFREEDP_WITH_CUDA
+constexpr bool kWithCuda = true;
+#else
+constexpr bool kWithCuda = false;
+#endif
+
+bool is_floating(const Tensor& values) {
+  const auto type = values.scalar_type();
+  return type == torch::kFloat32 || type == torch::kFloat64;
+}
+
+bool is_norm_input(const Tensor& values) {
+  return is_floating(values) || values.scalar_type() == torch::kBFloat16;
+}
+
+void check_contiguous(const Tensor& values) {
+  HYFREEDP_CHECK(values.is_contiguous(), "a kernel takes contiguous tensors");
+}
+
+void check_norms(const Tensor& values, const Tensor& squared_norms) {
+  check_contiguous(values);
+  check_contiguous(squared_norms);
+  HYFREEDP_CHECK(is_norm_input(values) && squared_norms.scalar_type() == torch::kFloat64 &&
+                     squared_norms.numel() == values.size(0) && squared_norms.device() == values.device(),
+                 "squared norms are one float64 number a sample, beside the samples");
+}
+
+void check_mean(const PrivateMean& mean, const Tensor& sum) {
+  check_contiguous(sum);
+  HYFREEDP_CHECK(is_floating(sum), "a private mean is float32 or float64");
+  HYFREEDP_CHECK(mean.scale >= 0 && std::isfinite(mean.scale) && mean.divisor > 0 && mean.clip >= 0,
+                 "a private mean has a finite noise and a divisor above 0");
+}
+
+void check_vectors(const PrivateMean& mean, const StepVectors& vectors, bool adam) {
+  check_mean(mean, vectors.gradient);
+  HYFREEDP_CHECK(
+      vectors.weights.defined() && (!adam || (vectors.first.defined() && vectors.second.defined())),
+      "a step needs its weights and moments");
+  for (const auto* one :
+       {&vectors.weights, &vectors.first, &vectors.second, &vectors.largest, &vectors.direction}) {
+    if (!one->defined()) continue;
+    check_contiguous(*one);
+    HYFREEDP_CHECK(one->numel() == vectors.gradient.numel() && one->device() == vectors.gradient.device() &&
+                       one->scalar_type() == vectors.gradient.scalar_type(),
+                   "the vectors of a step are of one length, type and device");
+  }
+}
+
+bool on_device(const Tensor& values) {
+  HYFREEDP_CHECK(kWithCuda || !values.is_cuda(),
+                 "a tensor is on a GPU but this program was built without CUDA");
+  return values.is_cuda();
+}
+
+}  // namespace
+
+bool built_with_cuda() { return kWithCuda; }
+
+std::string device_name() {
+  if constexpr (kWithCuda) return device::device_name();
+  HYFREEDP_CHECK(false, "a program without CUDA has no GPU to name");
+  return {};
+}
+
+// What a build without CUDA does not link is left out by `if constexpr`.
+
+void fill_words(const StreamPart& part, Tensor& out) {
+  check_contiguous(out);
+  HYFREEDP_CHECK(out.scalar_type() == torch::kInt64, "words are int64");
+  if (on_device(out)) {
+    if constexpr (kWithCuda) return device::fill_words(part, out);
+  }
+  return twins::fill_words(part, out);
+}
+
+void fill_uniforms(const StreamPart& part, Tensor& out) {
+  check_contiguous(out);
+  HYFREEDP_CHECK(out.scalar_type() == torch::kFloat64, "uniforms are float64");
+  if (on_device(out)) {
+    if constexpr (kWithCuda) return device::fill_uniforms(part, out);
+  }
+  return twins::fill_uniforms(part, out);
+}
+
+void fill_normals(const StreamPart& part, Tensor& out) {
+  check_contiguous(out);
+  HYFREEDP_CHECK(out.scalar_type() == torch::kFloat64, "normals are float64");
+  if (on_device(out)) {
+    if constexpr (kWithCuda) return device::fill_normals(part, out);
+  }
+  return twins::fill_normals(part, out);
+}
+
+void add_normals(const StreamPart& part, double scale, Tensor& destination) {
+  check_contiguous(destination);
+  HYFREEDP_CHECK(is_floating(destination), "noise is added to float32 or float64");
+  if (on_device(destination)) {
+    if constexpr (kWithCuda) return device::add_normals(part, scale, destination);
+  }
+  return twins::add_normals(part, scale, destination);
+}
+
+void poisson_mask(const StreamPart& part, double rate, Tensor& mask) {
+  check_contiguous(mask);
+  HYFREEDP_CHECK(mask.scalar_type() == torch::kUInt8 && part.first == 0,
+                 "a mask is uint8, from element 0 on");
+  HYFREEDP_CHECK(rate >= 0.0 && rate <= 1.0, "a sampling rate must lie in [0, 1]");
+  if (!on_device(mask)) return twins::poisson_mask(part, rate, mask);
+  if (rate == 1.0) {  // 2^64 does not fit the threshold
+    mask.fill_(1);
+    return;
+  }
+  if constexpr (kWithCuda) {
+    device::poisson_mask(part, static_cast<std::uint64_t>(std::ldexp(rate, 64)), mask);
+  }
+}
+
+void add_row_norms(const Tensor& values, Tensor& squared_norms) {
+  check_norms(values, squared_norms);
+  if (on_device(values)) {
+    if constexpr (kWithCuda) return device::add_row_norms(values, squared_norms);
+  }
+  return twins::add_row_norms(values, squared_norms);
+}
+
+void add_ghost_norms(const Tensor& inputs, const Tensor& gradients, Tensor& squared_norms) {
+  check_norms(inputs, squared_norms);
+  check_norms(gradients, squared_norms);
+  HYFREEDP_CHECK(inputs.dim() == 3 && gradients.dim() == 3 && inputs.size(1) == gradients.size(1) &&
+                     inputs.scalar_type() == gradients.scalar_type(),
+                 "a ghost norm takes [B, T, p] and [B, T, q] of one type");
+  if (on_device(inputs)) {
+    if constexpr (kWithCuda) return device::add_ghost_norms(inputs, gradients, squared_norms);
+  }
+  return twins::add_ghost_norms(inputs, gradients, squared_norms);
+}
+
+void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::optional<std::int64_t> padding,
+                         Tensor& squared_norms) {
+  check_norms(gradients, squared_norms);
+  check_contiguous(ids);
+  HYFREEDP_CHECK(ids.scalar_type() == torch::kInt64 && ids.dim() == 2 && gradients.dim() == 3 &&
+                     ids.size(0) == gradients.size(0) && ids.size(1) == gradients.size(1) &&
+                     ids.device() == gradients.device(),
+                 "an embedding norm takes ids [B, T] and gradients [B, T, D]");
+  if (on_device(gradients)) {
+    if constexpr (kWithCuda) return device::add_embedding_norms(ids, gradients, padding, squared_norms);
+  }
+  return twins::add_embedding_norms(ids, gradients, padding, squared_norms);
+}
+
+void release_mean(const PrivateMean& mean, Tensor& sum) {
+  check_mean(mean, sum);
+  if (on_device(sum)) {
+    if constexpr (kWithCuda) return device::release_mean(mean, sum);
+  }
+  return twins::release_mean(mean, sum);
+}
+
+void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors) {
+  check_vectors(mean, vectors, true);
+  if (on_device(vectors.gradient)) {
+    if constexpr (kWithCuda) return device::private_adam(mean, with, step, vectors);
+  }
+  return twins::private_adam(mean, with, step, vectors);
+}
+
+void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors) {
+  check_vectors(mean, vectors, false);
+  if (on_device(vectors.gradient)) {
+    if constexpr (kWithCuda) return device::private_sgd(mean, with, step, vectors);
+  }
+  return twins::private_sgd(mean, with, step, vectors);
+}
+
+void displace(const Tensor& direction, double factor, Tensor& weights, Tensor& saved) {
+  check_contiguous(direction);
+  check_contiguous(weights);
+  check_contiguous(saved);
+  HYFREEDP_CHECK(is_floating(weights) && direction.numel() == weights.numel() &&
+                     saved.numel() == weights.numel() && direction.scalar_type() == weights.scalar_type() &&
+                     saved.scalar_type() == weights.scalar_type(),
+                 "a displacement is of the weights' length and type");
+  if (on_device(weights)) {
+    if constexpr (kWithCuda) return device::displace(direction, factor, weights, saved);
+  }
+  return twins::displace(direction, factor, weights, saved);
+}
+
+std::array<std::uint64_t, 2> digest(const Tensor& values) {
+  check_contiguous(values);
+  HYFREEDP_CHECK(values.nbytes() % 4 == 0, "a digest takes whole 32-bit words");
+  if (on_device(values)) {
+    if constexpr (kWithCuda) return device::digest(values);
+  }
+  return twins::digest(values);
+}
+
+}  // namespace hyfreedp::kernels

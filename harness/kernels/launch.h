@@ -1,0 +1,49 @@
+// Launches of the kernels on raw device memory; defined in the .cu files. Internal to the room: others include kernels.h.
+//
+// `queue` is a cudaStream_t. A launch that CUDA refuses leaves its error for the caller's check of cudaGetLastError.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/kernels/norms_body.h"
+#include "harness/kernels/update_body.h"
+
+namespace hyfreedp::kernels {
+
+using Queue = void*;
+
+void launch_words(Queue queue, const Stream& stream, std::uint64_t first, std::int64_t size,
+                  std::uint64_t* out);
+void launch_uniforms(Queue queue, const Stream& stream, std::uint64_t first, std::int64_t size, double* out);
+void launch_normals(Queue queue, const Stream& stream, std::uint64_t first, std::int64_t size, double* out);
+void launch_poisson(Queue queue, const Stream& stream, std::uint64_t threshold, std::int64_t size,
+                    std::uint8_t* mask);
+template <class T>  // float, double
+void launch_add_normals(Queue queue, const Stream& stream, std::uint64_t first, std::int64_t size,
+                        double scale, T* destination);
+
+template <class T>  // float, double, Bf16
+void launch_row_norms(Queue queue, const T* values, std::int64_t rows, std::int64_t columns,
+                      double* partials);
+// Tiles of 64 positions, or 32 where there are no more.
+inline int ghost_tile(std::int64_t positions) { return positions <= 32 ? 32 : 64; }
+template <class T>  // float, double, Bf16
+void launch_ghost_norm(Queue queue, std::int64_t samples, const GhostNorm<T>& at);
+template <class T>  // float, double, Bf16
+void launch_embedding_norm(Queue queue, std::int64_t samples, const EmbeddingNorm<T>& at);
+void launch_add_partials(Queue queue, const double* partials, std::int64_t rows, std::int64_t columns,
+                         double* sums);
+
+template <class T>  // float, double
+void launch_release(Queue queue, const Noise& noise, T* gradient, std::int64_t size);
+template <class T>
+void launch_adam(Queue queue, const Noise& noise, const AdamNumbers& with, double step, const Vectors<T>& at);
+template <class T>
+void launch_sgd(Queue queue, const Noise& noise, const SgdNumbers& with, double step, const Vectors<T>& at);
+template <class T>
+void launch_displace(Queue queue, const T* direction, double factor, std::int64_t size, T* weights, T* saved);
+inline constexpr std::int64_t kDigestBlocks = 1024;
+// partials [kDigestBlocks, 2]
+void launch_digest(Queue queue, const std::uint32_t* words, std::int64_t size, std::uint64_t* partials);
+
+}  // namespace hyfreedp::kernels

@@ -1,0 +1,168 @@
+#include "harness/kernels/twins.h"
+
+#include <ATen/Dispatch.h>
+#include <cmath>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace hyfreedp::kernels::twins {
+namespace {
+
+using torch::Tensor;
+
+template <class T>
+std::span<T> elements(Tensor& values) {
+  return {values.data_ptr<T>(), static_cast<std::size_t>(values.numel())};
+}
+
+// [B, ...] float64
+Tensor wide_rows(const Tensor& values) { return values.to(torch::kFloat64).flatten(1); }
+
+template <class T>
+struct AdamTwin {
+  const AdamNumbers& with;
+  T operator()(T gradient, T weight, T* first, T* second, T* largest) const {
+    const T g = with.coupled == 0 ? gradient : gradient + T(with.coupled) * weight;
+    *first = T(with.beta1) * *first + T(with.rest1) * g;
+    *second = T(with.beta2) * *second + T(with.rest2) * (g * g);
+    if (largest != nullptr && !(*largest >= *second)) *largest = *second;
+    const T root = std::sqrt(largest == nullptr ? *second : *largest);
+    const T step = *first * T(with.unbias1) / (root * T(with.unbias2) + T(with.eps));
+    return with.decoupled == 0 ? step : step + T(with.decoupled) * weight;
+  }
+};
+
+template <class T>
+struct SgdTwin {
+  const SgdNumbers& with;
+  T operator()(T gradient, T weight, T* buffer, T*, T*) const {
+    const T g = with.decay == 0 ? gradient : gradient + T(with.decay) * weight;
+    if (buffer == nullptr) return g;
+    *buffer = with.first ? g : T(with.momentum) * *buffer + T(with.intake) * g;
+    return with.nesterov ? g + T(with.momentum) * *buffer : *buffer;
+  }
+};
+
+// The pass after the mean is released.
+template <class T, class Rule>
+void step_all(const Rule& rule, double step, StepVectors& vectors) {
+  const auto at = [](Tensor& values) { return values.defined() ? values.data_ptr<T>() : nullptr; };
+  T* weights = at(vectors.weights);
+  T* gradient = at(vectors.gradient);
+  T* direction = at(vectors.direction);
+  T *first = at(vectors.first), *second = at(vectors.second), *largest = at(vectors.largest);
+  const auto beside = [](T* pointer, std::int64_t i) { return pointer == nullptr ? nullptr : pointer + i; };
+  for (std::int64_t i = 0; i < vectors.gradient.numel(); ++i) {
+    const T u = rule(gradient[i], weights[i], beside(first, i), beside(second, i), beside(largest, i));
+    if (direction != nullptr) direction[i] = u;
+    if (step != 0) weights[i] = weights[i] - T(step) * u;
+  }
+}
+
+std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
+
+void fill_words(const StreamPart& part, Tensor& out) {
+  const std::span words(reinterpret_cast<std::uint64_t*>(out.data_ptr<std::int64_t>()),
+                        static_cast<std::size_t>(out.numel()));
+  random::fill_bits(part.key, part.address, part.first, words);
+}
+
+void fill_uniforms(const StreamPart& part, Tensor& out) {
+  random::fill_uniforms(part.key, part.address, part.first, elements<double>(out));
+}
+
+void fill_normals(const StreamPart& part, Tensor& out) {
+  random::fill_normals(part.key, part.address, part.first, elements<double>(out));
+}
+
+void add_normals(const StreamPart& part, double scale, Tensor& destination) {
+  AT_DISPATCH_FLOATING_TYPES(destination.scalar_type(), "add_normals", [&] {
+    random::add_normals(part.key, part.address, part.first, scale, elements<scalar_t>(destination));
+  });
+}
+
+void poisson_mask(const StreamPart& part, double rate, Tensor& mask) {
+  mask.zero_();
+  const auto included = random::poisson_sample(part.key, part.address, mask.numel(), rate);
+  for (const auto i : included) mask.data_ptr<std::uint8_t>()[i] = 1;
+}
+
+void add_row_norms(const Tensor& values, Tensor& squared_norms) {
+  squared_norms.add_(wide_rows(values).square().sum(1));
+}
+
+void add_ghost_norms(const Tensor& inputs, const Tensor& gradients, Tensor& squared_norms) {
+  const auto a = inputs.to(torch::kFloat64), b = gradients.to(torch::kFloat64);
+  const auto products = at::bmm(a, a.transpose(1, 2)) * at::bmm(b, b.transpose(1, 2));  // [B, T, T]
+  squared_norms.add_(products.sum({1, 2}));
+}
+
+void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::optional<std::int64_t> padding,
+                         Tensor& squared_norms) {
+  const auto wide = gradients.to(torch::kFloat64);
+  for (std::int64_t i = 0; i < ids.size(0); ++i) {
+    std::map<std::int64_t, Tensor> rows;
+    for (std::int64_t t = 0; t < ids.size(1); ++t) {
+      const auto id = ids[i][t].item<std::int64_t>();
+      if (padding && id == *padding) continue;
+      auto& row = rows[id];
+      row = row.defined() ? row + wide[i][t] : wide[i][t];
+    }
+    for (const auto& [id, row] : rows) squared_norms[i].add_(row.square().sum());
+  }
+}
+
+void release_mean(const PrivateMean& mean, Tensor& sum) {
+  AT_DISPATCH_FLOATING_TYPES(sum.scalar_type(), "release_mean", [&] {
+    const auto values = elements<scalar_t>(sum);
+    for (auto& value : values) value = scalar_t(mean.clip) * value;
+    if (mean.scale != 0) {
+      random::add_normals(mean.noise.key, mean.noise.address, mean.noise.first, mean.scale, values);
+    }
+    for (auto& value : values) value = value / scalar_t(mean.divisor);
+  });
+}
+
+void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors) {
+  twins::release_mean(mean, vectors.gradient);
+  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_adam",
+                             [&] { step_all<scalar_t>(AdamTwin<scalar_t>{with}, step, vectors); });
+}
+
+void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors) {
+  twins::release_mean(mean, vectors.gradient);
+  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_sgd",
+                             [&] { step_all<scalar_t>(SgdTwin<scalar_t>{with}, step, vectors); });
+}
+
+void displace(const Tensor& direction, double factor, Tensor& weights, Tensor& saved) {
+  saved.copy_(weights);
+  AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "displace", [&] {
+    const auto w = elements<scalar_t>(weights);
+    const auto* u = direction.const_data_ptr<scalar_t>();
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = w[i] + scalar_t(factor) * u[i];
+  });
+}
+
+std::array<std::uint64_t, 2> digest(const Tensor& values) {
+  const auto* words = static_cast<const std::uint32_t*>(values.const_data_ptr());
+  std::array<std::uint64_t, 2> sums{};
+  for (std::uint64_t i = 0; i < values.nbytes() / 4; ++i) {
+    const auto place = mixed(i + 0x9e3779b97f4a7c15U);
+    const auto mark = mixed(place ^ words[i]);
+    sums[0] += mark;
+    sums[1] += mixed(mark + place);
+  }
+  return sums;
+}
+
+}  // namespace hyfreedp::kernels::twins

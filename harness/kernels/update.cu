@@ -1,0 +1,85 @@
+#include "harness/kernels/cuda_team.h"
+#include "harness/kernels/launch.h"
+
+namespace hyfreedp::kernels {
+namespace {
+
+template <class T>
+__global__ void release_kernel(Noise noise, T* gradient, std::int64_t size) {
+  release_body(CudaTeam(), noise, gradient, size);
+}
+
+template <class T>
+__global__ void adam_kernel(Noise noise, AdamNumbers with, double step, Vectors<T> at) {
+  adam_body(CudaTeam(), noise, with, step, at);
+}
+
+template <class T>
+__global__ void sgd_kernel(Noise noise, SgdNumbers with, double step, Vectors<T> at) {
+  sgd_body(CudaTeam(), noise, with, step, at);
+}
+
+template <class T>
+__global__ void displace_kernel(const T* direction, double factor, std::int64_t size, T* weights, T* saved) {
+  displace_body(CudaTeam(), direction, factor, size, weights, saved);
+}
+
+__global__ void digest_kernel(const std::uint32_t* words, std::int64_t size, std::uint64_t* partials) {
+  __shared__ std::uint64_t shared[kThreads];
+  digest_body(CudaTeam(), words, size, partials, shared);
+}
+
+unsigned blocks_for(std::uint64_t first, std::int64_t size) {
+  const auto pieces =
+      (first % kWordsPerBlock + static_cast<std::uint64_t>(size) + kWordsPerBlock - 1) / kWordsPerBlock;
+  return static_cast<unsigned>((pieces + kThreads - 1) / kThreads);
+}
+
+}  // namespace
+
+template <class T>
+void launch_release(Queue queue, const Noise& noise, T* gradient, std::int64_t size) {
+  if (size == 0) return;
+  release_kernel<<<blocks_for(noise.first, size), kThreads, 0, static_cast<cudaStream_t>(queue)>>>(
+      noise, gradient, size);
+}
+
+template <class T>
+void launch_adam(Queue queue, const Noise& noise, const AdamNumbers& with, double step,
+                 const Vectors<T>& at) {
+  if (at.size == 0) return;
+  adam_kernel<<<blocks_for(noise.first, at.size), kThreads, 0, static_cast<cudaStream_t>(queue)>>>(
+      noise, with, step, at);
+}
+
+template <class T>
+void launch_sgd(Queue queue, const Noise& noise, const SgdNumbers& with, double step, const Vectors<T>& at) {
+  if (at.size == 0) return;
+  sgd_kernel<<<blocks_for(noise.first, at.size), kThreads, 0, static_cast<cudaStream_t>(queue)>>>(noise, with,
+                                                                                                  step, at);
+}
+
+template <class T>
+void launch_displace(Queue queue, const T* direction, double factor, std::int64_t size, T* weights,
+                     T* saved) {
+  if (size == 0) return;
+  const auto wanted = static_cast<std::uint64_t>((size + kThreads - 1) / kThreads);
+  const auto blocks = static_cast<unsigned>(wanted < 4096 ? wanted : 4096);
+  displace_kernel<<<blocks, kThreads, 0, static_cast<cudaStream_t>(queue)>>>(direction, factor, size, weights,
+                                                                             saved);
+}
+
+void launch_digest(Queue queue, const std::uint32_t* words, std::int64_t size, std::uint64_t* partials) {
+  digest_kernel<<<kDigestBlocks, kThreads, 0, static_cast<cudaStream_t>(queue)>>>(words, size, partials);
+}
+
+template void launch_release(Queue, const Noise&, float*, std::int64_t);
+template void launch_release(Queue, const Noise&, double*, std::int64_t);
+template void launch_adam(Queue, const Noise&, const AdamNumbers&, double, const Vectors<float>&);
+template void launch_adam(Queue, const Noise&, const AdamNumbers&, double, const Vectors<double>&);
+template void launch_sgd(Queue, const Noise&, const SgdNumbers&, double, const Vectors<float>&);
+template void launch_sgd(Queue, const Noise&, const SgdNumbers&, double, const Vectors<double>&);
+template void launch_displace(Queue, const float*, double, std::int64_t, float*, float*);
+template void launch_displace(Queue, const double*, double, std::int64_t, double*, double*);
+
+}  // namespace hyfreedp::kernels

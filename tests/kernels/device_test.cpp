@@ -1,0 +1,142 @@
+// The kernels on a GPU against their twins. Skips loudly where there is none.
+#include <ATen/Context.h>
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "tests/kernels/cases.h"
+#include "tests/need_device.h"
+
+namespace hyfreedp::kernels {
+namespace {
+
+using torch::Tensor;
+
+class DeviceKernels : public ::testing::Test {
+ protected:
+  void SetUp() override { HYFREEDP_NEED_DEVICE(); }
+  static Tensor moved(const Tensor& values) { return values.to(torch::kCUDA); }
+  static Tensor zeros(std::int64_t size, torch::Device device) {
+    return torch::zeros({size}, torch::TensorOptions(device).dtype(torch::kFloat64));
+  }
+};
+
+TEST_F(DeviceKernels, StreamsAreEqualBitForBit) {
+  for (const auto& piece : kPieces) {
+    const StreamPart part{kKey, kAddress, piece.first};
+    for (const auto fill : {fill_words, fill_uniforms, fill_normals}) {
+      const auto type = fill == fill_words ? torch::kInt64 : torch::kFloat64;
+      auto twin = torch::zeros({piece.size}, type), got = moved(twin);
+      fill(part, twin);
+      fill(part, got);
+      EXPECT_TRUE(same_bits(got, twin)) << piece.first << " + " << piece.size;
+    }
+    for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+      auto twin = numbers({piece.size}, 30).to(type), got = moved(twin);
+      add_normals(part, 0.3, twin);
+      add_normals(part, 0.3, got);
+      EXPECT_TRUE(same_bits(got, twin)) << piece.first << " + " << piece.size;
+    }
+  }
+}
+
+// Ten million: enough for tails beyond 5 sd and every branch of the transform.
+TEST_F(DeviceKernels, TenMillionNormalsAreEqualBitForBit) {
+  auto twin = torch::empty({10'000'000}, torch::kFloat64), got = moved(twin);
+  fill_normals({kKey, kAddress, 0}, twin);
+  fill_normals({kKey, kAddress, 0}, got);
+  EXPECT_TRUE(same_bits(got, twin));
+}
+
+TEST_F(DeviceKernels, PoissonMasksAreEqual) {
+  for (const double rate : {0.0, 0.01, 0.5, 1.0}) {
+    auto twin = torch::empty({100'003}, torch::kUInt8), got = moved(twin);
+    poisson_mask({kKey, kAddress, 0}, rate, twin);
+    poisson_mask({kKey, kAddress, 0}, rate, got);
+    EXPECT_TRUE(same_bits(got, twin)) << rate;
+  }
+}
+
+TEST_F(DeviceKernels, RowNorms) {
+  for (const auto type : kNormTypes) {
+    for (const std::int64_t columns : {1, 300, 100'000}) {
+      const auto values = numbers({5, columns}, 31).to(type);
+      auto twin = zeros(5, torch::kCPU), got = zeros(5, torch::kCUDA);
+      add_row_norms(values, twin);
+      add_row_norms(moved(values), got);
+      EXPECT_LT(relative_error(got, twin), 1e-12) << type << " " << columns;
+    }
+  }
+}
+
+TEST_F(DeviceKernels, GhostNorms) {
+  auto shapes = kGhostShapes;
+  shapes.push_back({4, 1024, 64, 96});
+  shapes.push_back({8, 197, 192, 576});
+  for (const auto& shape : shapes) {
+    for (const auto type : kNormTypes) {
+      const auto a = numbers({shape.samples, shape.positions, shape.input_width}, 32).to(type);
+      const auto b = numbers({shape.samples, shape.positions, shape.gradient_width}, 33).to(type);
+      auto twin = zeros(shape.samples, torch::kCPU), got = zeros(shape.samples, torch::kCUDA);
+      add_ghost_norms(a, b, twin);
+      add_ghost_norms(moved(a), moved(b), got);
+      EXPECT_LT(relative_error(got, twin), norm_tolerance(type)) << type << ", positions " << shape.positions;
+      auto again = zeros(shape.samples, torch::kCUDA);
+      add_ghost_norms(moved(a), moved(b), again);
+      EXPECT_TRUE(same_bits(got, again));
+    }
+  }
+}
+
+TEST_F(DeviceKernels, EmbeddingNorms) {
+  auto shapes = kLookupShapes;
+  shapes.push_back({8, 256, 768, 100, 0});
+  for (const auto& shape : shapes) {
+    for (const auto type : kNormTypes) {
+      const auto ids = lookup_ids(shape);
+      const auto gradients = numbers({shape.samples, shape.positions, shape.width}, 34).to(type);
+      auto twin = zeros(shape.samples, torch::kCPU), got = zeros(shape.samples, torch::kCUDA);
+      add_embedding_norms(ids, gradients, shape.padding, twin);
+      add_embedding_norms(moved(ids), moved(gradients), shape.padding, got);
+      EXPECT_LT(relative_error(got, twin), 1e-12) << type;
+    }
+  }
+}
+
+TEST_F(DeviceKernels, PrivateStepsAreEqualBitForBit) {
+  for (const auto& piece : kPieces) {
+    for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+      for (const double step : {0.0, 0.05}) {
+        const PrivateMean mean{{kKey, kAddress, piece.first}, 0.7, 96, 0.5};
+        const auto start = step_vectors(piece.size, type, step == 0, step == 0);
+        auto twin = copied(start), got = copied(start, torch::kCUDA);
+        private_adam(mean, adam_numbers(0, 0.01), step, twin);
+        private_adam(mean, adam_numbers(0, 0.01), step, got);
+        EXPECT_TRUE(same_bits(got, twin)) << "adam " << type << ", size " << piece.size;
+        twin = copied(start), got = copied(start, torch::kCUDA);
+        const SgdNumbers sgd{.momentum = 0.9, .intake = 0.8, .decay = 0.01, .first = false, .nesterov = true};
+        private_sgd(mean, sgd, step, twin);
+        private_sgd(mean, sgd, step, got);
+        EXPECT_TRUE(same_bits(got, twin)) << "sgd " << type << ", size " << piece.size;
+        auto sum = start.gradient.clone(), sum_got = moved(sum);
+        release_mean(mean, sum);
+        release_mean(mean, sum_got);
+        EXPECT_TRUE(same_bits(sum_got, sum)) << "release " << type << ", size " << piece.size;
+      }
+    }
+  }
+}
+
+TEST_F(DeviceKernels, DisplacementAndDigest) {
+  const auto direction = numbers({100'001}, 35).to(torch::kFloat32);
+  auto twin = numbers({100'001}, 36).to(torch::kFloat32), got = moved(twin);
+  auto saved_twin = torch::empty_like(twin), saved = moved(saved_twin);
+  displace(direction, -0.3, twin, saved_twin);
+  displace(moved(direction), -0.3, got, saved);
+  EXPECT_TRUE(same_bits(got, twin));
+  EXPECT_TRUE(same_bits(saved, saved_twin));
+  EXPECT_EQ(digest(got), digest(twin));
+}
+
+}  // namespace
+}  // namespace hyfreedp::kernels

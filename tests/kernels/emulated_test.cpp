@@ -1,0 +1,248 @@
+// The kernels' own text, run on the CPU thread by thread, against the twins: index arithmetic, ends, barriers, bits.
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "harness/kernels/launch.h"
+#include "harness/kernels/stream_state.h"
+#include "tests/kernels/cases.h"
+#include "tests/kernels/emulated_device.h"
+
+namespace hyfreedp::kernels {
+namespace {
+
+using torch::Tensor;
+
+std::uint64_t blocks_for(const Piece& piece) { return pieces_of(piece.first, piece.size) / kThreads + 1; }
+
+Noise noise_of(const PrivateMean& mean) {
+  return {stream_of(mean.noise.key, mean.noise.address), mean.noise.first, mean.clip, mean.scale,
+          mean.divisor};
+}
+
+template <class T>
+Vectors<T> raw(StepVectors& vectors) {
+  const auto at = [](Tensor& values) { return values.defined() ? values.data_ptr<T>() : nullptr; };
+  return {at(vectors.gradient), at(vectors.weights),   at(vectors.first),       at(vectors.second),
+          at(vectors.largest),  at(vectors.direction), vectors.gradient.numel()};
+}
+
+TEST(Emulated, WordsUniformsAndNormalsAreThoseOfTheStream) {
+  const auto stream = stream_of(kKey, kAddress);
+  for (const auto& piece : kPieces) {
+    const StreamPart part{kKey, kAddress, piece.first};
+    auto words = torch::zeros({piece.size}, torch::kInt64), words_twin = torch::zeros_like(words);
+    auto uniforms = torch::zeros({piece.size}, torch::kFloat64), uniforms_twin = torch::zeros_like(uniforms);
+    auto normals = torch::zeros({piece.size}, torch::kFloat64), normals_twin = torch::zeros_like(normals);
+    run_grid(blocks_for(piece), [&](const EmulatedTeam& team) {
+      words_body(team, stream, piece.first, piece.size,
+                 reinterpret_cast<std::uint64_t*>(words.data_ptr<std::int64_t>()));
+      uniforms_body(team, stream, piece.first, piece.size, uniforms.data_ptr<double>());
+      normals_body(team, stream, piece.first, piece.size, normals.data_ptr<double>());
+    });
+    fill_words(part, words_twin);
+    fill_uniforms(part, uniforms_twin);
+    fill_normals(part, normals_twin);
+    EXPECT_TRUE(same_bits(words, words_twin)) << piece.first << " + " << piece.size;
+    EXPECT_TRUE(same_bits(uniforms, uniforms_twin)) << piece.first << " + " << piece.size;
+    EXPECT_TRUE(same_bits(normals, normals_twin)) << piece.first << " + " << piece.size;
+  }
+}
+
+TEST(Emulated, AddedNormalsAreThoseOfTheStream) {
+  const auto stream = stream_of(kKey, kAddress);
+  for (const auto& piece : kPieces) {
+    auto narrow = numbers({piece.size}, 20).to(torch::kFloat32), narrow_twin = narrow.clone();
+    auto wide = numbers({piece.size}, 20), wide_twin = wide.clone();
+    run_grid(blocks_for(piece), [&](const EmulatedTeam& team) {
+      add_normals_body(team, stream, piece.first, piece.size, 0.3, narrow.data_ptr<float>());
+      add_normals_body(team, stream, piece.first, piece.size, 0.3, wide.data_ptr<double>());
+    });
+    add_normals({kKey, kAddress, piece.first}, 0.3, narrow_twin);
+    add_normals({kKey, kAddress, piece.first}, 0.3, wide_twin);
+    EXPECT_TRUE(same_bits(narrow, narrow_twin)) << piece.first << " + " << piece.size;
+    EXPECT_TRUE(same_bits(wide, wide_twin)) << piece.first << " + " << piece.size;
+  }
+}
+
+TEST(Emulated, PoissonCoinsAreThoseOfTheSampler) {
+  for (const double rate : {0.0, 0.01, 0.5, 0.999}) {
+    auto mask = torch::full({5003}, 7, torch::kUInt8), twin = torch::zeros_like(mask);
+    const auto threshold = static_cast<std::uint64_t>(std::ldexp(rate, 64));
+    run_grid(3, [&](const EmulatedTeam& team) {
+      poisson_body(team, stream_of(kKey, kAddress), threshold, 5003, mask.data_ptr<std::uint8_t>());
+    });
+    poisson_mask({kKey, kAddress, 0}, rate, twin);
+    EXPECT_TRUE(same_bits(mask, twin)) << rate;
+  }
+}
+
+Tensor added_up(Tensor partials, std::int64_t rows) {
+  auto sums = torch::zeros({rows}, torch::kFloat64);
+  run_grid(static_cast<std::uint64_t>(rows) / kThreads + 1, [&](const EmulatedTeam& team) {
+    add_partials_body(team, partials.data_ptr<double>(), rows, partials.numel() / rows,
+                      sums.data_ptr<double>());
+  });
+  return sums;
+}
+
+// Calls work with the kernels' type of the tensor.
+template <class Work>
+void with_type(const Tensor& values, Work work) {
+  if (values.scalar_type() == torch::kFloat64) return work(double());
+  if (values.scalar_type() == torch::kFloat32) return work(float());
+  work(Bf16());
+}
+
+template <class T>
+const T* pointer(const Tensor& values) {
+  return static_cast<const T*>(values.const_data_ptr());
+}
+
+TEST(Emulated, RowNorms) {
+  for (const auto type : kNormTypes) {
+    for (const std::int64_t columns : {std::int64_t{1}, std::int64_t{300}, 2 * kRowPiece + 5}) {
+      const auto values = numbers({3, columns}, 21).to(type);
+      const auto parts = (columns + kRowPiece - 1) / kRowPiece;
+      auto partials = torch::full({3 * parts}, NAN, torch::kFloat64);
+      auto twin = torch::zeros({3}, torch::kFloat64);
+      std::vector<double> shared(kThreads);
+      with_type(values, [&](auto one) {
+        run_grid_with_barriers(static_cast<std::uint64_t>(3 * parts), [&](const EmulatedTeam& team) {
+          row_norms_body(team, pointer<decltype(one)>(values), columns, parts, partials.data_ptr<double>(),
+                         shared.data());
+        });
+      });
+      add_row_norms(values, twin);
+      EXPECT_LT(relative_error(added_up(partials, 3), twin), 1e-13) << type << " " << columns;
+    }
+  }
+}
+
+template <int kTile, class Sum, class T>
+void run_ghost(std::int64_t samples, const GhostNorm<T>& at) {
+  std::vector<Sum> shared(kGhostShared<kTile>);
+  std::vector<double> shared_sums(kThreads);
+  const auto blocks = static_cast<std::uint64_t>(samples * tile_pairs(at.positions, kTile));
+  run_grid_with_barriers(blocks, [&](const EmulatedTeam& team) {
+    ghost_norm_body<kTile>(team, at, shared.data(), shared_sums.data());
+  });
+}
+
+TEST(Emulated, GhostNorms) {
+  for (const auto& shape : kGhostShapes) {
+    for (const auto type : kNormTypes) {
+      const auto a = numbers({shape.samples, shape.positions, shape.input_width}, 22).to(type);
+      const auto b = numbers({shape.samples, shape.positions, shape.gradient_width}, 23).to(type);
+      const int tile = ghost_tile(shape.positions);
+      auto partials = torch::full({shape.samples * tile_pairs(shape.positions, tile)}, NAN, torch::kFloat64);
+      with_type(a, [&](auto one) {
+        using T = decltype(one);
+        using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
+        const GhostNorm<T> at{pointer<T>(a),     pointer<T>(b),        shape.positions,
+                              shape.input_width, shape.gradient_width, partials.data_ptr<double>()};
+        tile == 32 ? run_ghost<32, Sum>(shape.samples, at) : run_ghost<64, Sum>(shape.samples, at);
+      });
+      auto twin = torch::zeros({shape.samples}, torch::kFloat64);
+      add_ghost_norms(a, b, twin);
+      EXPECT_LT(relative_error(added_up(partials, shape.samples), twin), norm_tolerance(type))
+          << type << ", positions " << shape.positions;
+    }
+  }
+}
+
+TEST(Emulated, EmbeddingNorms) {
+  for (const auto& shape : kLookupShapes) {
+    for (const auto type : kNormTypes) {
+      const auto ids = lookup_ids(shape);
+      const auto gradients = numbers({shape.samples, shape.positions, shape.width}, 24).to(type);
+      const auto [sorted, order] = at::sort(ids, true, 1, false);
+      const auto parts = (shape.width + kThreads - 1) / kThreads;
+      auto partials = torch::full({shape.samples * parts}, NAN, torch::kFloat64);
+      std::vector<double> shared(kThreads);
+      with_type(gradients, [&, &sorted_ids = sorted, &places = order](auto one) {
+        using T = decltype(one);
+        const EmbeddingNorm<T> at{pointer<std::int64_t>(sorted_ids),
+                                  pointer<std::int64_t>(places),
+                                  pointer<T>(gradients),
+                                  shape.positions,
+                                  shape.width,
+                                  shape.padding.value_or(-1),
+                                  partials.data_ptr<double>()};
+        run_grid_with_barriers(static_cast<std::uint64_t>(partials.numel()), [&](const EmulatedTeam& team) {
+          embedding_norm_body(team, at, shared.data());
+        });
+      });
+      auto twin = torch::zeros({shape.samples}, torch::kFloat64);
+      add_embedding_norms(ids, gradients, shape.padding, twin);
+      EXPECT_LT(relative_error(added_up(partials, shape.samples), twin), 1e-12) << type;
+    }
+  }
+}
+
+template <class T>
+void check_steps(torch::ScalarType type, const PrivateMean& mean, std::int64_t size, bool largest,
+                 double step) {
+  const auto blocks = blocks_for({mean.noise.first, size});
+  const auto start = step_vectors(size, type, largest, step == 0);
+  const auto adam = adam_numbers(0, 0.01);
+  auto got = copied(start), twin = copied(start);
+  run_grid(blocks,
+           [&](const EmulatedTeam& team) { adam_body(team, noise_of(mean), adam, step, raw<T>(got)); });
+  private_adam(mean, adam, step, twin);
+  EXPECT_TRUE(same_bits(got, twin)) << "adam, size " << size << ", first " << mean.noise.first;
+
+  const SgdNumbers sgd{.momentum = 0.9, .intake = 0.8, .decay = 0.01, .first = false, .nesterov = largest};
+  got = copied(start), twin = copied(start);
+  if (!largest) got.first = twin.first = torch::Tensor();
+  run_grid(blocks, [&](const EmulatedTeam& team) { sgd_body(team, noise_of(mean), sgd, step, raw<T>(got)); });
+  private_sgd(mean, sgd, step, twin);
+  EXPECT_TRUE(same_bits(got, twin)) << "sgd, size " << size << ", first " << mean.noise.first;
+
+  auto sum = start.gradient.clone(), sum_twin = start.gradient.clone();
+  run_grid(blocks,
+           [&](const EmulatedTeam& team) { release_body(team, noise_of(mean), sum.data_ptr<T>(), size); });
+  release_mean(mean, sum_twin);
+  EXPECT_TRUE(same_bits(sum, sum_twin)) << "release, size " << size << ", first " << mean.noise.first;
+}
+
+TEST(Emulated, PrivateStepsAreTheTwinsBitForBit) {
+  for (const auto& piece : kPieces) {
+    for (const double scale : {0.0, 0.7}) {
+      for (const double step : {0.0, 0.05}) {
+        const PrivateMean mean{{kKey, kAddress, piece.first}, scale, 96, 0.5};
+        check_steps<float>(torch::kFloat32, mean, piece.size, step == 0, step);
+        check_steps<double>(torch::kFloat64, mean, piece.size, step != 0, step);
+      }
+    }
+  }
+}
+
+TEST(Emulated, Displacement) {
+  auto weights = numbers({1001}, 25).to(torch::kFloat32), twin = weights.clone();
+  const auto direction = numbers({1001}, 26).to(torch::kFloat32);
+  auto saved = torch::zeros_like(weights), saved_twin = torch::zeros_like(weights);
+  run_grid(2, [&](const EmulatedTeam& team) {
+    displace_body(team, direction.const_data_ptr<float>(), -0.3, 1001, weights.data_ptr<float>(),
+                  saved.data_ptr<float>());
+  });
+  displace(direction, -0.3, twin, saved_twin);
+  EXPECT_TRUE(same_bits(weights, twin));
+  EXPECT_TRUE(same_bits(saved, saved_twin));
+}
+
+TEST(Emulated, DigestDoesNotDependOnTheGrid) {
+  const auto values = numbers({3001}, 27).to(torch::kFloat32);
+  for (const std::uint64_t blocks : {1, 3, 16}) {
+    std::vector<std::uint64_t> partials(2 * blocks), shared(kThreads);
+    run_grid_with_barriers(blocks, [&](const EmulatedTeam& team) {
+      digest_body(team, pointer<std::uint32_t>(values), 3001, partials.data(), shared.data());
+    });
+    std::array<std::uint64_t, 2> sums{};
+    for (std::size_t i = 0; i < partials.size(); ++i) sums[i % 2] += partials[i];
+    EXPECT_EQ(sums, digest(values)) << blocks;
+  }
+}
+
+}  // namespace
+}  // namespace hyfreedp::kernels

@@ -1,0 +1,148 @@
+// The CPU twins against formulas of their own: per-sample gradients formed in full, optimizers/, harness/random.
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "optimizers/adam.h"
+#include "optimizers/sgd.h"
+#include "tests/kernels/cases.h"
+
+namespace hyfreedp::kernels {
+namespace {
+
+using torch::Tensor;
+
+Tensor zeros(std::int64_t samples) { return torch::zeros({samples}, torch::kFloat64); }
+
+TEST(Twins, RowNormsAreSumsOfSquares) {
+  const auto values = numbers({4, 7, 30}, 1);
+  auto norms = torch::ones({4}, torch::kFloat64);
+  add_row_norms(values, norms);
+  const auto expected = at::linalg_vector_norm(values.flatten(1), 2, at::IntArrayRef{1}).square() + 1;
+  EXPECT_LT(relative_error(norms, expected), 1e-13);
+}
+
+TEST(Twins, GhostNormIsTheNormOfTheGradient) {
+  for (const auto& shape : kGhostShapes) {
+    const auto a = numbers({shape.samples, shape.positions, shape.input_width}, 2);
+    const auto b = numbers({shape.samples, shape.positions, shape.gradient_width}, 3);
+    auto norms = zeros(shape.samples);
+    add_ghost_norms(a, b, norms);
+    const auto gradient = at::bmm(b.transpose(1, 2), a).flatten(1);  // [B, q p]
+    EXPECT_LT(relative_error(norms, gradient.square().sum(1)), 1e-12);
+  }
+}
+
+TEST(Twins, EmbeddingNormIsTheNormOfTheTablesGradient) {
+  for (const auto& shape : kLookupShapes) {
+    const auto ids = lookup_ids(shape);
+    const auto gradients = numbers({shape.samples, shape.positions, shape.width}, 4);
+    auto norms = zeros(shape.samples);
+    add_embedding_norms(ids, gradients, shape.padding, norms);
+    for (std::int64_t i = 0; i < shape.samples; ++i) {
+      auto table = torch::zeros({shape.vocabulary, shape.width}, torch::kFloat64);
+      table.index_add_(0, ids[i], gradients[i]);
+      if (shape.padding) table[*shape.padding].zero_();
+      EXPECT_NEAR(norms[i].item<double>(), table.square().sum().item<double>(), 1e-12 * shape.width);
+    }
+  }
+}
+
+TEST(Twins, MeanIsNoisedThenDivided) {
+  const auto sum = numbers({1000}, 5).to(torch::kFloat32);
+  auto released = sum.clone();
+  release_mean({.noise = {kKey, kAddress, 0}, .scale = 0.7, .divisor = 96, .clip = 1}, released);
+  auto expected = sum.clone();
+  random::add_normals(kKey, kAddress, 0, 0.7, {expected.data_ptr<float>(), 1000});
+  EXPECT_TRUE(same_bits(released, expected / 96.0f));
+  auto clipped = sum.clone();
+  release_mean({.noise = {kKey, kAddress, 0}, .scale = 0, .divisor = 4, .clip = 0.25}, clipped);
+  EXPECT_TRUE(same_bits(clipped, sum / 16.0f));
+}
+
+TEST(Twins, AdamStepsAreThoseOfTheOptimizer) {
+  for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+    for (const bool amsgrad : {false, true}) {
+      for (const bool decoupled : {false, true}) {
+        auto vectors = step_vectors(777, type, amsgrad, true);
+        const auto before = copied(vectors);
+        const auto numbers_used = adam_numbers(decoupled ? 0 : 0.01, decoupled ? 0.01 : 0);
+        private_adam({.noise = {kKey, kAddress, 0}}, numbers_used, 0, vectors);
+        const optimizers::AdamRule rule{.weight_decay = 0.01, .decoupled = decoupled, .amsgrad = amsgrad};
+        optimizers::AdamMoments moments{before.first, before.second, before.largest};
+        auto direction = torch::zeros({777}, type);
+        optimizers::adam_direction(rule, 2, before.gradient, before.weights, moments, direction);
+        const double tolerance = type == torch::kFloat32 ? 1e-5 : 1e-12;
+        EXPECT_LT(relative_error(vectors.direction, direction), tolerance);
+        EXPECT_LT(relative_error(vectors.first, moments.first), tolerance);
+        EXPECT_LT(relative_error(vectors.second, moments.second), tolerance);
+        EXPECT_TRUE(same_bits(vectors.weights, before.weights));
+      }
+    }
+  }
+}
+
+TEST(Twins, SgdStepsAreThoseOfTheOptimizer) {
+  for (const bool nesterov : {false, true}) {
+    for (const bool first : {false, true}) {
+      auto vectors = step_vectors(333, torch::kFloat64, false, true);
+      const auto before = copied(vectors);
+      const SgdNumbers with{.momentum = 0.9, .intake = 1, .decay = 0.1, .first = first, .nesterov = nesterov};
+      private_sgd({.noise = {kKey, kAddress, 0}}, with, 0.5, vectors);
+      auto buffer = before.first.clone();
+      auto direction = torch::zeros({333}, torch::kFloat64);
+      optimizers::sgd_direction({.momentum = 0.9, .weight_decay = 0.1, .nesterov = nesterov}, first,
+                                before.gradient, before.weights, buffer, direction);
+      EXPECT_LT(relative_error(vectors.direction, direction), 1e-14);
+      EXPECT_LT(relative_error(vectors.first, buffer), 1e-14);
+      EXPECT_LT(relative_error(vectors.weights, before.weights - 0.5 * direction), 1e-14);
+    }
+  }
+}
+
+TEST(Twins, DisplacedWeightsComeBackBitForBit) {
+  for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+    auto weights = numbers({1001}, 6).to(type);
+    const auto original = weights.clone();
+    const auto direction = numbers({1001}, 7).to(type);
+    auto saved = torch::empty_like(weights);
+    displace(direction, -0.3, weights, saved);
+    EXPECT_LT(relative_error(weights, original - 0.3 * direction), 1e-7);
+    EXPECT_TRUE(same_bits(saved, original));
+    EXPECT_TRUE(same_bits(weights.copy_(saved), original));
+  }
+}
+
+TEST(Twins, DigestSeesEveryBitAndEveryPlace) {
+  const auto values = numbers({500}, 8).to(torch::kFloat32);
+  const auto whole = digest(values);
+  EXPECT_EQ(whole, digest(values.clone()));
+  for (const std::int64_t at : {0, 1, 255, 499}) {
+    auto changed = values.clone();
+    auto* bits = reinterpret_cast<std::uint32_t*>(changed.data_ptr<float>());
+    bits[at] ^= 1;
+    const auto other = digest(changed);
+    EXPECT_NE(other[0], whole[0]);
+    EXPECT_NE(other[1], whole[1]);
+  }
+  auto swapped = values.clone();
+  swapped[3] = values[4];
+  swapped[4] = values[3];
+  EXPECT_NE(digest(swapped), whole);
+  EXPECT_NE(digest(torch::zeros({8}, torch::kFloat32)), digest(torch::zeros({9}, torch::kFloat32)));
+}
+
+TEST(Twins, WrongShapesAndTypesAreRefused) {
+  auto norms = zeros(2);
+  auto words = torch::empty({4}, torch::kFloat32);
+  EXPECT_ANY_THROW(fill_words({kKey, kAddress, 0}, words));
+  EXPECT_ANY_THROW(add_row_norms(numbers({3, 4}, 9), norms));
+  EXPECT_ANY_THROW(add_row_norms(numbers({4, 2}, 9).t(), norms));
+  EXPECT_ANY_THROW(add_ghost_norms(numbers({2, 3, 4}, 9), numbers({2, 4, 4}, 9), norms));
+  auto sum = numbers({5}, 9);
+  EXPECT_ANY_THROW(release_mean({.noise = {kKey, kAddress, 0}, .scale = 1, .divisor = 0}, sum));
+  EXPECT_ANY_THROW(release_mean({.noise = {kKey, kAddress, 0}, .scale = INFINITY, .divisor = 1}, sum));
+}
+
+}  // namespace
+}  // namespace hyfreedp::kernels
