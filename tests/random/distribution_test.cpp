@@ -1,8 +1,5 @@
-// Distributions. Seeds are fixed; "false failure" is the chance that a fresh seed would fail a right
-// implementation.
-//
-// judge_normals() is the helper that every claim about noise rests on, so it is itself tested: it must accept
-// scale 1 and reject 2/3 and 3/2, a shifted mean, cut tails and equal pairs.
+// Distributions of uniforms, coins and draws (normals: noise_test.cpp). Seeds are fixed; "false failure" is the chance that
+// a fresh seed would fail a right implementation.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -11,145 +8,12 @@
 
 #include "harness/random/draws.h"
 #include "harness/random/stream.h"
+#include "tests/random/noise_judge.h"
 
 namespace hyfreedp::random {
 namespace {
 
 const Key kKey = key_from_seed("distribution_test");
-
-double normal_cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2.0); }
-double two_sided_tail(double x) { return std::erfc(x * std::numbers::sqrt2 / 2.0); }
-
-// Kolmogorov-Smirnov distance times sqrt(n); P(> 3.1) = 2 exp(-2 * 3.1^2) = 9e-9.
-double kolmogorov(std::vector<double> sample) {
-  std::sort(sample.begin(), sample.end());
-  const auto n = static_cast<double>(sample.size());
-  double distance = 0.0;
-  for (std::size_t i = 0; i < sample.size(); ++i) {
-    const double cdf = normal_cdf(sample[i]);
-    const auto rank = static_cast<double>(i);
-    distance = std::max({distance, cdf - rank / n, (rank + 1.0) / n - cdf});
-  }
-  return distance * std::sqrt(n);
-}
-
-// A normal variable beyond 6 sd: 2e-9 each.
-constexpr double kStandardErrors = 6.0;
-
-// Empty when `z` looks like independent standard normals; else the first test it fails. False failure < 1e-7.
-std::string judge_normals(const std::vector<double>& z) {
-  const auto n = static_cast<double>(z.size());
-  double sum = 0.0, squares = 0.0, fourths = 0.0, neighbours = 0.0, pair_squares = 0.0;
-  for (std::size_t i = 0; i < z.size(); ++i) {
-    const double square = z[i] * z[i];
-    sum += z[i];
-    squares += square;
-    fourths += square * square;
-    if (i > 0) neighbours += z[i] * z[i - 1];
-    if (i % 2 == 1) pair_squares += (square - 1.0) * (z[i - 1] * z[i - 1] - 1.0);
-  }
-  const auto off = [&](double value, double mean, double variance) {
-    return std::abs(value / n - mean) > kStandardErrors * std::sqrt(variance / n);
-  };
-  if (off(sum, 0.0, 1.0)) return "mean";
-  if (off(squares, 1.0, 2.0)) return "variance";
-  if (off(fourths, 3.0, 96.0)) return "fourth moment";
-  if (off(neighbours, 0.0, 1.0)) return "neighbours";
-  if (std::abs(pair_squares) > kStandardErrors * std::sqrt(4.0 * n / 2.0)) return "radius of a pair";
-  for (const double level : {2.0, 3.0, 4.0, 5.0}) {
-    const double expected = n * two_sided_tail(level);
-    if (expected < 4.0) break;
-    const auto found = static_cast<double>(
-        std::count_if(z.begin(), z.end(), [level](double x) { return std::abs(x) > level; }));
-    // Poisson deviations: the added constant covers small expectations (P(Poisson(4) > 4 + 12 + 8) = 2e-12).
-    if (std::abs(found - expected) > kStandardErrors * std::sqrt(expected) + 8.0) return "tail";
-  }
-  if (kolmogorov({z.begin(),
-                  z.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(z.size(), 200000))}) > 3.1) {
-    return "Kolmogorov-Smirnov";
-  }
-  return "";
-}
-
-std::vector<double> sample(std::uint32_t step, std::size_t n) {
-  std::vector<double> z(n);
-  fill_normals(kKey, {.step = step, .purpose = Purpose::gradient_noise}, 0, z);
-  return z;
-}
-
-TEST(Normals, AreAcceptedAsStandardNormal) { EXPECT_EQ(judge_normals(sample(1, 2000000)), ""); }
-
-TEST(Normals, WrongNoiseIsRejected) {
-  const auto right = sample(2, 200000);
-  ASSERT_EQ(judge_normals(right), "");
-  const auto changed = [&right](auto&& change) {
-    auto z = right;
-    for (double& x : z) x = change(x);
-    return judge_normals(z);
-  };
-  EXPECT_NE(changed([](double x) { return x * 2.0 / 3.0; }), "");
-  EXPECT_NE(changed([](double x) { return x * 3.0 / 2.0; }), "");
-  EXPECT_NE(changed([](double x) { return x * 1.02; }), "");
-  EXPECT_NE(changed([](double x) { return x + 0.02; }), "");
-  EXPECT_NE(changed([](double x) { return std::clamp(x, -3.0, 3.0); }), "");
-  auto repeated = right;
-  for (std::size_t i = 1; i < repeated.size(); i += 2) repeated[i] = repeated[i - 1];
-  EXPECT_NE(judge_normals(repeated), "");
-}
-
-TEST(Normals, AddNormalsHasTheScaleItWasGiven) {
-  std::vector<float> noisy(400000, 0.0f);
-  add_normals(kKey, {.step = 3, .purpose = Purpose::gradient_noise}, 0, 0.75, std::span<float>(noisy));
-  std::vector<double> z(noisy.begin(), noisy.end());
-  EXPECT_NE(judge_normals(z), "");
-  for (double& x : z) x /= 0.75;
-  EXPECT_EQ(judge_normals(z), "");
-  for (double& x : z) x *= 1.5;
-  EXPECT_NE(judge_normals(z), "");
-}
-
-// 2e7 draws: 11.5 expected beyond 5 sd, 0.04 beyond 6. False failure: P(Poisson(11.5) outside [1, 34]) = 1e-5
-// + 1e-8.
-TEST(Normals, TailsAreNotCut) {
-  std::size_t beyond5 = 0, beyond6 = 0;
-  double largest = 0.0;
-  for (std::uint32_t step = 0; step < 20; ++step) {
-    for (const double x : sample(100 + step, 1000000)) {
-      beyond5 += std::abs(x) > 5.0 ? 1 : 0;
-      beyond6 += std::abs(x) > 6.0 ? 1 : 0;
-      largest = std::max(largest, std::abs(x));
-    }
-  }
-  EXPECT_GE(beyond5, 1u);
-  EXPECT_LE(beyond5, 34u);
-  EXPECT_LE(beyond6, 2u);
-  EXPECT_LT(largest, 9.42);
-}
-
-// Correlation between the streams of two addresses, beyond 6 standard errors: 2e-9 a pair.
-TEST(Normals, DifferentAddressesAreUncorrelated) {
-  constexpr std::size_t kCount = 200000;
-  const Address base{.step = 1, .tensor = 1, .purpose = Purpose::gradient_noise, .lane = 1, .attempt = 1};
-  std::vector<Address> others(5, base);
-  others[0].step = 2;
-  others[1].tensor = 2;
-  others[2].purpose = Purpose::probe_noise;
-  others[3].lane = 2;
-  others[4].attempt = 2;
-  std::vector<double> one(kCount), two(kCount);
-  fill_normals(kKey, base, 0, one);
-  const auto correlation = [&] {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < kCount; ++i) sum += one[i] * two[i];
-    return sum / std::sqrt(static_cast<double>(kCount));
-  };
-  for (const auto& other : others) {
-    fill_normals(kKey, other, 0, two);
-    EXPECT_LT(std::abs(correlation()), kStandardErrors);
-  }
-  fill_normals(kKey, base, 0, two);
-  EXPECT_GT(std::abs(correlation()), kStandardErrors);
-}
 
 // 64 cells, 1e6 draws: chi-square with 63 degrees of freedom exceeds 152 with probability 1e-9.
 TEST(Uniforms, FillTheUnitInterval) {
