@@ -3,6 +3,7 @@
 #include <ATen/Dispatch.h>
 #include <cmath>
 
+#include "optimizers/adam_pass.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
@@ -25,10 +26,19 @@ class Adam final : public Optimizer {
   void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double,
                torch::Tensor& direction) override {
     shape_like(gradient, direction);
+    if (const auto work = advance_by_pieces(gradient, parameters, 0, direction)) {
+      work(0, gradient.numel());
+      return;
+    }
     t_ += 1;
-    const bool fuse = can_fuse({&gradient, &parameters, &moments_.first, &moments_.second, &direction});
-    (fuse ? adam_direction_fused : adam_direction)(rule_, std::int64_t(t_), gradient, parameters, moments_,
-                                                   direction);
+    adam_direction(rule_, std::int64_t(t_), gradient, parameters, moments_, direction);
+  }
+
+  PieceWork advance_by_pieces(const torch::Tensor& gradient, const torch::Tensor& parameters, double,
+                              torch::Tensor& direction) override {
+    if (!can_fuse({&gradient, &parameters, &moments_.first, &moments_.second, &direction})) return {};
+    t_ += 1;
+    return adam_pieces(rule_, std::int64_t(t_), gradient, parameters, moments_, direction);
   }
 
   std::vector<std::pair<std::string, torch::Tensor>> state_tensors() override {
@@ -52,41 +62,6 @@ class Adam final : public Optimizer {
   double t_ = 0;  // steps taken
   ScalarState state_{{"t", &t_}};
 };
-
-template <class T>
-struct Vectors {
-  const T* gradient;
-  const T* parameters;
-  T* first;
-  T* second;
-  T* largest;  // null without amsgrad
-  T* direction;
-};
-
-template <class T>
-void adam_pass(const AdamRule& rule, std::int64_t t, std::int64_t size, const Vectors<T>& at) {
-  const T beta1 = T(rule.beta1), rest1 = T(1 - rule.beta1);
-  const T beta2 = T(rule.beta2), rest2 = T(1 - rule.beta2);
-  const T unbias1 = T(1 / (1 - std::pow(rule.beta1, double(t))));
-  const T unbias2 = T(1 / std::sqrt(1 - std::pow(rule.beta2, double(t))));
-  const T eps = T(rule.eps);
-  const T coupled = rule.decoupled ? T(0) : T(rule.weight_decay);
-  const T decoupled = rule.decoupled ? T(rule.weight_decay) : T(0);
-  for (std::int64_t i = 0; i < size; ++i) {
-    const T g = coupled == 0 ? at.gradient[i] : at.gradient[i] + coupled * at.parameters[i];
-    const T m = beta1 * at.first[i] + rest1 * g;
-    const T v = beta2 * at.second[i] + rest2 * (g * g);
-    at.first[i] = m;
-    at.second[i] = v;
-    T root = v;
-    if (at.largest != nullptr) {
-      root = at.largest[i] >= v ? at.largest[i] : v;  // NaN in v is kept, as at::maximum does
-      at.largest[i] = root;
-    }
-    const T step = m * unbias1 / (std::sqrt(root) * unbias2 + eps);
-    at.direction[i] = decoupled == 0 ? step : step + decoupled * at.parameters[i];
-  }
-}
 
 AdamRule rule_of(const json::object& options, bool decoupled) {
   return {.beta1 = real(options, "beta1"),
@@ -113,16 +88,16 @@ void adam_direction(const AdamRule& rule, std::int64_t t, const torch::Tensor& g
   if (rule.decoupled && rule.weight_decay != 0) direction.add_(parameters, rule.weight_decay);
 }
 
-void adam_direction_fused(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
-                          const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction) {
-  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "adam", [&] {
-    const Vectors<scalar_t> at{gradient.const_data_ptr<scalar_t>(),
-                               parameters.const_data_ptr<scalar_t>(),
-                               moments.first.data_ptr<scalar_t>(),
-                               moments.second.data_ptr<scalar_t>(),
-                               rule.amsgrad ? moments.largest_second.data_ptr<scalar_t>() : nullptr,
-                               direction.data_ptr<scalar_t>()};
-    adam_pass(rule, t, gradient.numel(), at);
+PieceWork adam_pieces(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                      const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction) {
+  return AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "adam", [&]() -> PieceWork {
+    const AdamVectors<scalar_t> at{gradient.const_data_ptr<scalar_t>(),
+                                   parameters.const_data_ptr<scalar_t>(),
+                                   moments.first.data_ptr<scalar_t>(),
+                                   moments.second.data_ptr<scalar_t>(),
+                                   rule.amsgrad ? moments.largest_second.data_ptr<scalar_t>() : nullptr,
+                                   direction.data_ptr<scalar_t>()};
+    return [rule, t, at](std::int64_t begin, std::int64_t end) { adam_pass(rule, t, begin, end, at); };
   });
 }
 

@@ -10,18 +10,10 @@
 
 #include <memory>
 
+#include "optimizers/adam_pass.h"
 #include "optimizers/optimizer.h"
 
 namespace hyfreedp::optimizers {
-
-struct AdamRule {
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double weight_decay = 0;
-  bool decoupled = false;  // AdamW
-  bool amsgrad = false;
-};
 
 struct AdamMoments {
   torch::Tensor first;           // m [d]
@@ -32,9 +24,9 @@ struct AdamMoments {
 // Step t >= 1 with tensor operations.
 void adam_direction(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
                     const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction);
-// The same in one pass over dense CPU vectors of one floating type.
-void adam_direction_fused(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
-                          const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction);
+// The same in one pass over dense CPU vectors of one floating type, cut into pieces.
+PieceWork adam_pieces(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                      const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction);
 
 Result<std::unique_ptr<Optimizer>> make_adam(const json::object& options);
 Result<std::unique_ptr<Optimizer>> make_adamw(const json::object& options);

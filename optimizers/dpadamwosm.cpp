@@ -24,11 +24,19 @@ class DpAdamWosm final : public Optimizer {
   void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double learning_rate,
                torch::Tensor& direction) override {
     shape_like(gradient, direction);
-    t_ += 1;
-    effective_step_size_ = learning_rate / rule_.denominator;
-    const bool fuse = can_fuse({&gradient, &parameters, &moment_, &direction});
-    (fuse ? wosm_direction_fused : wosm_direction)(rule_, std::int64_t(t_), gradient, parameters, moment_,
-                                                   direction);
+    if (const auto work = advance_by_pieces(gradient, parameters, learning_rate, direction)) {
+      work(0, gradient.numel());
+      return;
+    }
+    count_step(learning_rate);
+    wosm_direction(rule_, std::int64_t(t_), gradient, parameters, moment_, direction);
+  }
+
+  PieceWork advance_by_pieces(const torch::Tensor& gradient, const torch::Tensor& parameters,
+                              double learning_rate, torch::Tensor& direction) override {
+    if (!can_fuse({&gradient, &parameters, &moment_, &direction})) return {};
+    count_step(learning_rate);
+    return wosm_pieces(rule_, std::int64_t(t_), gradient, parameters, moment_, direction);
   }
 
   std::vector<std::pair<std::string, torch::Tensor>> state_tensors() override { return {{"m", moment_}}; }
@@ -41,6 +49,11 @@ class DpAdamWosm final : public Optimizer {
   }
 
  private:
+  void count_step(double learning_rate) {
+    t_ += 1;
+    effective_step_size_ = learning_rate / rule_.denominator;
+  }
+
   WosmRule rule_;
   const double xi_;
   torch::Tensor moment_;  // [d]
@@ -50,14 +63,25 @@ class DpAdamWosm final : public Optimizer {
 };
 
 template <class T>
-void wosm_pass(const WosmRule& rule, std::int64_t t, std::int64_t size, const T* g, const T* x, T* m, T* u) {
+struct Vectors {
+  const T* gradient;
+  const T* parameters;
+  T* moment;
+  T* direction;
+};
+
+template <class T>
+void wosm_pass(const WosmRule& rule, std::int64_t t, std::int64_t begin, std::int64_t end,
+               const Vectors<T>& at) {
   const T beta1 = T(rule.beta1), rest = T(1 - rule.beta1);
   const T decay = T(rule.weight_decay);
   const T scale = T(1 / (1 - std::pow(rule.beta1, double(t))) / rule.denominator);
-  for (std::int64_t i = 0; i < size; ++i) {
-    const T gradient = decay == 0 ? g[i] : g[i] + decay * x[i];
-    m[i] = beta1 * m[i] + rest * gradient;
-    u[i] = m[i] * scale;
+#pragma GCC ivdep  // direction and gradient may be one
+  for (std::int64_t i = begin; i < end; ++i) {
+    const T g = decay == 0 ? at.gradient[i] : at.gradient[i] + decay * at.parameters[i];
+    const T m = beta1 * at.moment[i] + rest * g;
+    at.moment[i] = m;
+    at.direction[i] = m * scale;
   }
 }
 
@@ -71,12 +95,12 @@ void wosm_direction(const WosmRule& rule, std::int64_t t, const torch::Tensor& g
       factor_for(direction, 1 / (1 - std::pow(rule.beta1, double(t))) / rule.denominator));
 }
 
-void wosm_direction_fused(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
-                          const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction) {
-  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "dpadamwosm", [&] {
-    wosm_pass(rule, t, gradient.numel(), gradient.const_data_ptr<scalar_t>(),
-              parameters.const_data_ptr<scalar_t>(), moment.data_ptr<scalar_t>(),
-              direction.data_ptr<scalar_t>());
+PieceWork wosm_pieces(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                      const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction) {
+  return AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "dpadamwosm", [&]() -> PieceWork {
+    const Vectors<scalar_t> at{gradient.const_data_ptr<scalar_t>(), parameters.const_data_ptr<scalar_t>(),
+                               moment.data_ptr<scalar_t>(), direction.data_ptr<scalar_t>()};
+    return [rule, t, at](std::int64_t begin, std::int64_t end) { wosm_pass(rule, t, begin, end, at); };
   });
 }
 

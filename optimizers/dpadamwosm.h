@@ -24,9 +24,9 @@ struct WosmRule {
 // Step t >= 1 with tensor operations; `moment` [d] is updated.
 void wosm_direction(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
                     const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction);
-// The same in one pass over dense CPU vectors of one floating type.
-void wosm_direction_fused(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
-                          const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction);
+// The same in one pass over dense CPU vectors of one floating type, cut into pieces.
+PieceWork wosm_pieces(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
+                      const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction);
 
 Result<std::unique_ptr<Optimizer>> make_dpadamwosm(const json::object& options);
 

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -49,6 +50,9 @@ struct RunConstants {
   std::int64_t steps = 0;       // T
 };
 
+// Work on elements [begin, end) of a vector.
+using PieceWork = std::function<void(std::int64_t begin, std::int64_t end)>;
+
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -61,6 +65,17 @@ class Optimizer {
   // One step. `gradient` [d], `parameters` [d] as they are now; writes `direction` [d].
   virtual void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double learning_rate,
                        torch::Tensor& direction) = 0;
+
+  // advance() cut into pieces, for rules in which an element's direction depends on that element alone: the step is
+  // counted, and the returned function advances the elements of one piece, so that noise and moments are dealt with while
+  // the piece is in cache. `gradient` is read when the piece's turn comes, not before. Any partition of [0, d), in any order
+  // and from any threads, gives advance()'s bits; the tensors outlive the function. `direction` may be `gradient`
+  // itself. Empty, and nothing has happened: the rule needs whole vectors, or these are not dense ones on the CPU.
+  virtual PieceWork advance_by_pieces(const torch::Tensor& gradient, const torch::Tensor& parameters,
+                                      double learning_rate, torch::Tensor& direction) {
+    (void)gradient, (void)parameters, (void)learning_rate, (void)direction;
+    return {};
+  }
 
   virtual bool owns_step_size() const { return false; }
 

@@ -22,11 +22,20 @@ class Sgd final : public Optimizer {
   void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double,
                torch::Tensor& direction) override {
     shape_like(gradient, direction);
-    const torch::Tensor& buffer = buffer_.defined() ? buffer_ : gradient;
-    const bool fuse = can_fuse({&gradient, &parameters, &buffer, &direction});
-    (fuse ? sgd_direction_fused : sgd_direction)(rule_, steps_ == 0, gradient, parameters, buffer_,
-                                                 direction);
+    if (const auto work = advance_by_pieces(gradient, parameters, 0, direction)) {
+      work(0, gradient.numel());
+      return;
+    }
+    sgd_direction(rule_, steps_ == 0, gradient, parameters, buffer_, direction);
     steps_ += 1;
+  }
+
+  PieceWork advance_by_pieces(const torch::Tensor& gradient, const torch::Tensor& parameters, double,
+                              torch::Tensor& direction) override {
+    const torch::Tensor& buffer = buffer_.defined() ? buffer_ : gradient;
+    if (!can_fuse({&gradient, &parameters, &buffer, &direction})) return {};
+    steps_ += 1;
+    return sgd_pieces(rule_, steps_ == 1, gradient, parameters, buffer_, direction);
   }
 
   std::vector<std::pair<std::string, torch::Tensor>> state_tensors() override {
@@ -48,18 +57,28 @@ class Sgd final : public Optimizer {
 };
 
 template <class T>
-void sgd_pass(const SgdRule& rule, bool first, std::int64_t size, const T* g, const T* x, T* b, T* u) {
+struct Vectors {
+  const T* gradient;
+  const T* parameters;
+  T* buffer;  // null without momentum
+  T* direction;
+};
+
+template <class T>
+void sgd_pass(const SgdRule& rule, bool first, std::int64_t begin, std::int64_t end, const Vectors<T>& at) {
   const T momentum = T(rule.momentum);
   const T intake = T(1 - rule.dampening);
   const T decay = T(rule.weight_decay);
-  for (std::int64_t i = 0; i < size; ++i) {
-    const T gradient = decay == 0 ? g[i] : g[i] + decay * x[i];
-    if (b == nullptr) {
-      u[i] = gradient;
+#pragma GCC ivdep  // direction and gradient may be one
+  for (std::int64_t i = begin; i < end; ++i) {
+    const T g = decay == 0 ? at.gradient[i] : at.gradient[i] + decay * at.parameters[i];
+    if (at.buffer == nullptr) {
+      at.direction[i] = g;
       continue;
     }
-    b[i] = first ? gradient : momentum * b[i] + intake * gradient;
-    u[i] = rule.nesterov ? gradient + momentum * b[i] : b[i];
+    const T b = first ? g : momentum * at.buffer[i] + intake * g;
+    at.buffer[i] = b;
+    at.direction[i] = rule.nesterov ? g + momentum * b : b;
   }
 }
 
@@ -82,12 +101,13 @@ void sgd_direction(const SgdRule& rule, bool first, const torch::Tensor& gradien
   }
 }
 
-void sgd_direction_fused(const SgdRule& rule, bool first, const torch::Tensor& gradient,
-                         const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction) {
-  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "sgd", [&] {
-    sgd_pass(rule, first, gradient.numel(), gradient.const_data_ptr<scalar_t>(),
-             parameters.const_data_ptr<scalar_t>(), buffer.defined() ? buffer.data_ptr<scalar_t>() : nullptr,
-             direction.data_ptr<scalar_t>());
+PieceWork sgd_pieces(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+                     const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction) {
+  return AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "sgd", [&]() -> PieceWork {
+    const Vectors<scalar_t> at{gradient.const_data_ptr<scalar_t>(), parameters.const_data_ptr<scalar_t>(),
+                               buffer.defined() ? buffer.data_ptr<scalar_t>() : nullptr,
+                               direction.data_ptr<scalar_t>()};
+    return [rule, first, at](std::int64_t begin, std::int64_t end) { sgd_pass(rule, first, begin, end, at); };
   });
 }
 

@@ -24,9 +24,9 @@ struct SgdRule {
 // One step with tensor operations; `buffer` is undefined without momentum. `first`: no earlier step.
 void sgd_direction(const SgdRule& rule, bool first, const torch::Tensor& gradient,
                    const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction);
-// The same in one pass over dense CPU vectors of one floating type.
-void sgd_direction_fused(const SgdRule& rule, bool first, const torch::Tensor& gradient,
-                         const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction);
+// The same in one pass over dense CPU vectors of one floating type, cut into pieces.
+PieceWork sgd_pieces(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+                     const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction);
 
 Result<std::unique_ptr<Optimizer>> make_sgd(const json::object& options);
 

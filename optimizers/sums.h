@@ -1,6 +1,6 @@
 // Sums over whole vectors in float64, whatever the vectors' type: the distance and norm statistics of the
-// learning-rate-free rules. On the CPU in one pass and in a fixed order, so the same bits for any number of
-// threads.
+// learning-rate-free rules. On the CPU in one pass, by blocks that do not depend on the number of threads, so the same bits
+// for any number of them.
 #pragma once
 
 #include <torch/types.h>

@@ -4,6 +4,8 @@
 
 #include <torch/types.h>
 
+#include "harness/training/weight_step.h"
+
 namespace hyfreedp::training {
 
 class DisplacedWeights {
@@ -18,7 +20,7 @@ class DisplacedWeights {
 
   // w := original - x u
   void step_along(const torch::Tensor& direction, double x) {
-    at::sub_out(weights_, original_, direction, x);
+    subtract_scaled(original_, direction, x, weights_);
   }
   void assign(const torch::Tensor& values) { weights_.copy_(values); }
 

@@ -14,6 +14,7 @@
 #include "harness/training/release.h"
 #include "harness/training/sampler.h"
 #include "harness/training/setup.h"
+#include "harness/training/weight_step.h"
 #include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
@@ -46,14 +47,10 @@ class Run {
         plan_(job.config.privacy),
         setup_(std::move(setup)),
         weights_(setup_.network.parameters()),
-        initial_(weights_.clone()),
-        gradient_(torch::zeros_like(weights_)),
-        direction_(torch::zeros_like(weights_)),
-        scratch_(torch::empty_like(weights_)) {}
+        gradient_(torch::zeros_like(weights_)) {}
 
   Result<TrainingEnd> run() {
     for (;;) {
-      weights_.copy_(initial_);
       if (auto begun = begin_run(job_.config, setup_); !begun) {
         return failed(begun.error().kind, begun.error().message);
       }
@@ -61,10 +58,18 @@ class Run {
       if (!end) return end.error();
       if (*end) return std::move(**end);
       if (auto next = job_.journal.begin_next_attempt(); !next) return next.error();
+      restore_initial_weights();
     }
   }
 
  private:
+  // Made anew: a copy from before step 0 would cost a vector in every run for the sake of a rare one.
+  void restore_initial_weights() {
+    auto again = set_up(job_.config, job_.dataset);
+    HYFREEDP_CHECK(again, "what could be set up once can be set up again");
+    weights_.copy_(again->network.parameters());
+  }
+
   // Empty: a replayed step was not reproduced.
   Result<std::optional<TrainingEnd>> run_attempt() {
     const auto& evaluation = job_.config.evaluation;
@@ -96,17 +101,8 @@ class Run {
     losses_ =
         clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_, gradient_);
     if (auto booked = journal.ensure_booked(step_); !booked) return booked.error();
-    release_gradient(plan_, job_.key, step_, journal.attempt(), gradient_);
-
-    if (planted(Bug::realised_divisor)) {
-      gradient_.mul_(plan_.batch_size / static_cast<double>(std::max<std::int64_t>(rows_.count, 1)));
-    }
-    if (job_.witness != nullptr) {
-      job_.witness->gradient_released(
-          {.step = step_, .rows = rows_, .weights = weights_, .released = gradient_});
-    }
     const double rate = setup_.controller->learning_rate(step_);
-    setup_.optimizer->advance(gradient_, weights_, rate, direction_);
+    const auto digest = release_and_advance(rate);
     released_losses_.clear();
     scalars_ = setup_.optimizer->scalars();
     bool finite = true;
@@ -115,15 +111,38 @@ class Run {
     const bool owns = setup_.optimizer->owns_step_size();
     const double eta = owns ? 1.0 : setup_.controller->learning_rate(step_);
     scalars_["eta"] = owns ? reported_eta(scalars_, rate) : eta;
-    const auto hash = release_hash(gradient_, released_losses_);
+    const auto hash = release_hash(digest, released_losses_);
     if (const auto expected = journal.expected_hash(step_); expected && *expected != hash) {
       return Next::replay_differs;
     }
     if (auto written = journal.step({step_, hash, scalars_}); !written) return written.error();
     job_.progress(step_, scalars_);
     if (!finite || !fits(eta, weights_)) return Next::diverged;
-    weights_.sub_(direction_, eta);
-    return at::isfinite(weights_).all().item<bool>() ? Next::go_on : Next::diverged;
+    return subtract_scaled(weights_, direction_, eta, weights_) ? Next::go_on : Next::diverged;
+  }
+
+  // From the clipped sum to the direction. In one pass where the optimizer goes by pieces; a witness is shown the whole
+  // release before anything uses it.
+  GradientDigest release_and_advance(double rate) {
+    const auto attempt = job_.journal.attempt();
+    if (job_.witness == nullptr && !planted(Bug::realised_divisor)) {
+      // Without probes nothing looks at the gradient after the direction is known, so it takes the gradient's place.
+      if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(gradient_) : gradient_;
+      if (const auto advance = setup_.optimizer->advance_by_pieces(gradient_, weights_, rate, direction_)) {
+        return release_gradient(plan_, job_.key, step_, attempt, gradient_, advance);
+      }
+    }
+    if (!direction_.defined() || direction_.is_same(gradient_)) direction_ = torch::empty_like(gradient_);
+    auto digest = release_gradient(plan_, job_.key, step_, attempt, gradient_);
+    if (planted(Bug::realised_divisor)) {
+      gradient_.mul_(plan_.batch_size / static_cast<double>(std::max<std::int64_t>(rows_.count, 1)));
+    }
+    if (job_.witness != nullptr) {
+      job_.witness->gradient_released(
+          {.step = step_, .rows = rows_, .weights = weights_, .released = gradient_});
+    }
+    setup_.optimizer->advance(gradient_, weights_, rate, direction_);
+    return digest;
   }
 
   // False where a private loss is not finite.
@@ -180,16 +199,16 @@ class Run {
   }
 
   Tensor losses_along(const Rows& rows, double abscissa) {
-    DisplacedWeights displaced(weights_, scratch_);
+    DisplacedWeights displaced(weights_, gradient_);  // whose digest has been taken
     displaced.step_along(direction_, abscissa);
     return losses_at_weights(setup_.network, setup_.loss, setup_.train, rows);
   }
 
   Evaluated evaluate_on(BatchReader& reader) {
-    DisplacedWeights displaced(weights_, scratch_);
-    if (const auto average = setup_.optimizer->evaluation_parameters(); average.defined()) {
-      displaced.assign(average);
-    }
+    const auto average = setup_.optimizer->evaluation_parameters();
+    if (!average.defined()) return evaluate(setup_.network, setup_.loss, reader);
+    DisplacedWeights displaced(weights_, gradient_);  // which the next step fills anew
+    displaced.assign(average);
     return evaluate(setup_.network, setup_.loss, reader);
   }
 
@@ -250,11 +269,10 @@ class Run {
   const TrainingJob& job_;
   const trial::PrivacyPlan& plan_;
   Setup setup_;
-  Tensor& weights_;   // [d]; the network's own storage
-  Tensor initial_;    // [d]
-  Tensor gradient_;   // [d]: the clipped sum, then the released mean
-  Tensor direction_;  // [d]
-  Tensor scratch_;    // [d]
+  Tensor& weights_;  // [d]; the network's own storage
+  Tensor
+      gradient_;  // [d]: the clipped sum, then the released mean; then a store of weights while others are looked at
+  Tensor direction_;  // [d]; without probes it may be gradient_
   Tensor losses_;     // [realised batch]: at the weights
   Rows rows_;
   std::vector<double> released_losses_;

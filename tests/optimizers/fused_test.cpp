@@ -1,4 +1,5 @@
 // The one-pass CPU loops against the same rules as tensor operations.
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -28,6 +29,13 @@ void expect_close(const torch::Tensor& fused, const torch::Tensor& plain, const 
   EXPECT_LE(fused.sub(plain).abs().max().item<double>() / scale, tolerance(plain.scalar_type())) << where;
 }
 
+// Uneven pieces, last ones first.
+void in_pieces(const PieceWork& work) {
+  work(700, kSize);
+  work(1, 700);
+  work(0, 1);
+}
+
 class Fused : public ::testing::TestWithParam<torch::ScalarType> {};
 INSTANTIATE_TEST_SUITE_P(Types, Fused, ::testing::Values(torch::kFloat, torch::kDouble));
 
@@ -44,7 +52,7 @@ TEST_P(Fused, AdamEqualsThePlainRule) {
         for (int t = 1; t <= kSteps; ++t) {
           const auto g = drawn(generator, GetParam()).mul_(t % 3 == 0 ? 0.01 : 1);
           adam_direction(rule, t, g, x, plain, u);
-          adam_direction_fused(rule, t, g, x, fused, v);
+          in_pieces(adam_pieces(rule, t, g, x, fused, v));
           expect_close(v, u, "direction");
           expect_close(fused.second, plain.second, "second moment");
         }
@@ -68,7 +76,7 @@ TEST_P(Fused, SgdEqualsThePlainRule) {
     for (int t = 0; t < kSteps; ++t) {
       const auto g = drawn(generator, GetParam());
       sgd_direction(rule, t == 0, g, x, plain, u);
-      sgd_direction_fused(rule, t == 0, g, x, fused, v);
+      in_pieces(sgd_pieces(rule, t == 0, g, x, fused, v));
       expect_close(v, u, "direction");
     }
   }
@@ -84,7 +92,7 @@ TEST_P(Fused, DpAdamWosmEqualsThePlainRule) {
     for (int t = 1; t <= kSteps; ++t) {
       const auto g = drawn(generator, GetParam());
       wosm_direction(rule, t, g, x, plain, u);
-      wosm_direction_fused(rule, t, g, x, fused, v);
+      in_pieces(wosm_pieces(rule, t, g, x, fused, v));
       expect_close(v, u, "direction");
     }
   }
@@ -99,6 +107,19 @@ TEST_P(Fused, IsUsedOnDenseCpuVectorsOnly) {
   EXPECT_FALSE(can_fuse({&dense, &other}));
   const auto whole = torch::zeros({8}, torch::kLong);
   EXPECT_FALSE(can_fuse({&whole}));
+}
+
+TEST(Sums, DoNotDependOnTheNumberOfThreads) {
+  const auto vector = at::sin(torch::arange(200003, torch::kDouble)).to(torch::kFloat);
+  const int before = at::get_num_threads();
+  at::set_num_threads(1);
+  const double one = sum_of_squares(vector), magnitudes = sum_of_magnitudes(vector);
+  at::set_num_threads(3);
+  EXPECT_EQ(sum_of_squares(vector), one);
+  EXPECT_EQ(sum_of_magnitudes(vector), magnitudes);
+  at::set_num_threads(before);
+  EXPECT_NEAR(one, vector.to(torch::kDouble).square().sum().item<double>(), 1e-9 * one);
+  EXPECT_NEAR(magnitudes, vector.to(torch::kDouble).abs().sum().item<double>(), 1e-9 * magnitudes);
 }
 
 TEST(Sums, AreTakenInDoublePrecision) {

@@ -130,6 +130,37 @@ TEST_P(EveryOptimizer, LeavesItsInputsAlone) {
   }
 }
 
+// Where a rule goes by pieces: any partition, and a direction that takes the gradient's place, give advance()'s bits.
+TEST_P(EveryOptimizer, PiecesEqualTheWhole) {
+  int by_pieces = 0;
+  for (const auto& variant : variants(optimizer_facts())) {
+    SCOPED_TRACE(variant.label);
+    Descent whole(variant, GetParam()), cut(variant, GetParam()), shared(variant, GetParam());
+    std::mt19937_64 generator(7);
+    bool goes = true;
+    for (int t = 0; t < 5 && goes; ++t) {
+      const auto gradient = drawn(generator, GetParam());
+      auto place = gradient.clone();
+      cut.direction = torch::empty_like(gradient);
+      const auto work = cut.optimizer->advance_by_pieces(gradient, cut.weights, 0.5, cut.direction);
+      const auto in_place = shared.optimizer->advance_by_pieces(place, shared.weights, 0.5, place);
+      ASSERT_EQ(bool(work), bool(in_place));
+      goes = bool(work);
+      if (!goes) break;
+      whole.optimizer->advance(gradient, whole.weights, 0.5, whole.direction);
+      work(20, kSize);
+      work(0, 20);
+      in_place(0, kSize);
+      ASSERT_TRUE(same_bits(whole.direction, cut.direction));
+      ASSERT_TRUE(same_bits(whole.direction, place));
+      EXPECT_EQ(whole.optimizer->scalars(), cut.optimizer->scalars());
+      EXPECT_EQ(whole.optimizer->state_scalars(), cut.optimizer->state_scalars());
+    }
+    by_pieces += goes ? 1 : 0;
+  }
+  EXPECT_GT(by_pieces, 3);  // sgd, adam, adamw, dpadamwosm at least
+}
+
 TEST_P(EveryOptimizer, TakesDegenerateGradients) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();

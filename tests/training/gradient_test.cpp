@@ -138,9 +138,9 @@ TEST(DisplacedWeights, ArePutBackBitForBit) {
   {
     DisplacedWeights displaced(weights, scratch);
     displaced.step_along(direction, 0.3);
-    EXPECT_TRUE(at::equal(weights.narrow(0, 6, 900), at::sub(before, direction, 0.3).narrow(0, 6, 900)));
+    EXPECT_TRUE(at::allclose(weights.narrow(0, 6, 900), at::sub(before, direction, 0.3).narrow(0, 6, 900)));
     displaced.step_along(direction, -0.3);
-    EXPECT_TRUE(at::equal(weights.narrow(0, 6, 900), at::sub(before, direction, -0.3).narrow(0, 6, 900)));
+    EXPECT_TRUE(at::allclose(weights.narrow(0, 6, 900), at::sub(before, direction, -0.3).narrow(0, 6, 900)));
   }
   EXPECT_EQ(std::memcmp(weights.data_ptr(), before.data_ptr(), before.nbytes()), 0);
 }

@@ -1,8 +1,10 @@
 #include "harness/training/release.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "harness/training/private_loss.h"
+#include "harness/training/sampler.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
@@ -74,6 +76,56 @@ TEST(Release, HashSeesEveryBit) {
   EXPECT_NE(hash, release_hash(gradient, std::vector<double>{1, 2, std::nextafter(3.0, 4.0)}));
   gradient[4] = std::nextafter(4.0F, 5.0F);
   EXPECT_NE(hash, release_hash(gradient, losses));
+}
+
+// Three blocks and a bit.
+constexpr std::int64_t kSeveralBlocks = 3 * kReleaseBlock + 77;
+
+TEST(Release, BlocksAndThreadsChangeNoBit) {
+  const auto plan = plan_with(trial::Clipping::abadi, 0.4);
+  const double scale = plan.gradient_noise * plan.sensitivity();
+  const auto sum = at::sin(torch::arange(kSeveralBlocks, torch::kFloat32));
+  auto one = sum.clone();
+  const auto digest = release_gradient(plan, kKey, 4, 2, one);
+  auto whole = sum.clone();
+  random::add_normals(kKey, address_of(random::Purpose::gradient_noise, 4, 2), 0, scale,
+                      std::span(whole.data_ptr<float>(), std::size_t(kSeveralBlocks)));
+  whole.div_(plan.batch_size);
+  EXPECT_TRUE(torch::equal(one, whole));
+  const int before = at::get_num_threads();
+  at::set_num_threads(3);
+  auto three = sum.clone();
+  EXPECT_EQ(release_gradient(plan, kKey, 4, 2, three), digest);
+  at::set_num_threads(before);
+  EXPECT_TRUE(torch::equal(one, three));
+  EXPECT_EQ(release_hash(digest, {}), release_hash(one, {}));
+}
+
+TEST(Release, EveryBlockIsHandedOnOnceWhenItIsFinal) {
+  const auto plan = plan_with(trial::Clipping::auto_s, 0.01);
+  auto expected = torch::ones({kSeveralBlocks});
+  const auto digest = release_gradient(plan, kKey, 0, 0, expected);
+  auto sum = torch::ones({kSeveralBlocks});
+  auto seen = torch::zeros({kSeveralBlocks});
+  // The block is overwritten, which must not show in the digest.
+  const auto after = release_gradient(plan, kKey, 0, 0, sum, [&](std::int64_t begin, std::int64_t end) {
+    seen.narrow(0, begin, end - begin).add_(sum.narrow(0, begin, end - begin));
+    sum.narrow(0, begin, end - begin).zero_();
+  });
+  EXPECT_TRUE(torch::equal(seen, expected));
+  EXPECT_EQ(after, digest);
+}
+
+TEST(Release, HashSeesEveryBlock) {
+  auto gradient = torch::zeros({kSeveralBlocks});
+  const auto hash = release_hash(gradient, {});
+  for (const std::int64_t at : {std::int64_t{0}, kReleaseBlock - 1, kReleaseBlock, kSeveralBlocks - 1}) {
+    auto other = gradient.clone();
+    other[at] = -0.0F;
+    EXPECT_NE(release_hash(other, {}), hash) << at;
+  }
+  EXPECT_NE(release_hash(torch::zeros({kSeveralBlocks + 1}), {}), hash);
+  EXPECT_NE(release_hash(torch::zeros({0}), {}), release_hash(torch::zeros({1}), {}));
 }
 
 TEST(PrivateLoss, NoiseSdIsWhatIsAdded) {

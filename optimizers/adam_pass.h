@@ -1,0 +1,33 @@
+// Adam's loop over raw memory (adam.h has the rule). No LibTorch here, so that the file can be compiled with flags that
+// its precompiled headers do not have.
+#pragma once
+
+#include <cstdint>
+
+namespace hyfreedp::optimizers {
+
+struct AdamRule {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  bool decoupled = false;  // AdamW
+  bool amsgrad = false;
+};
+
+template <class T>
+struct AdamVectors {
+  const T* gradient;
+  const T* parameters;
+  T* first;
+  T* second;
+  T* largest;    // null without amsgrad
+  T* direction;  // may be `gradient`
+};
+
+// Elements [begin, end) of step t >= 1; T is float or double.
+template <class T>
+void adam_pass(const AdamRule& rule, std::int64_t t, std::int64_t begin, std::int64_t end,
+               const AdamVectors<T>& at);
+
+}  // namespace hyfreedp::optimizers
