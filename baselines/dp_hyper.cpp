@@ -58,9 +58,9 @@ Result<void> check_scores(const Cell& cell, const Search& search) {
 
 Result<double> noise(const Cell& cell, const Search& search) {
   static Memo<double> memo;
-  const auto key =
-      fmt::format("{} {} {} {} {} {} {}", cell.base.privacy.sample_rate, cell.base.steps, *cell.epsilon,
-                  cell.delta, static_cast<int>(search.distribution), search.mean, search.score_noise);
+  const auto key = fmt::format("{} {} {} {} {} {} {} {}", cell.base.privacy.sample_rate, cell.base.steps,
+                               *cell.epsilon, cell.delta, static_cast<int>(search.distribution), search.mean,
+                               search.score_noise, count_noise(cell));
   return memo.get(key, [&]() -> Result<double> {
     if (auto checked = check_scores(cell, search); !checked) return checked.error();
     const auto events_at = [&](double sigma) {

@@ -11,9 +11,12 @@ const std::vector<OptionSpec>& rule_options() {
 }
 
 Result<trial::TrialConfig> make(const Cell& cell) {
-  const auto noise = plain_noise(cell, cell.epsilon);
+  // The rule needs one known noise scale sigma C / B, so its clipping is its own, whatever the panel's is.
+  auto own = cell;
+  own.base.privacy.drop_clipping();
+  const auto noise = plain_noise(own, cell.epsilon);
   if (!noise) return noise.error();
-  auto config = at_rate(cell, *noise, double_or(cell.options, "alpha", 1e-3));
+  auto config = at_rate(own, *noise, double_or(cell.options, "alpha", 1e-3));
   config.optimizer = optimizer("dpadamwosm", subset(cell.options, rule_options()));
   config.privacy.clipping = trial::Clipping::abadi;
   config.privacy.clipping_constant = double_or(cell.options, "clipping_threshold", 1);

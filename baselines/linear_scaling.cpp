@@ -45,6 +45,23 @@ Result<void> check_scores(const Settings& settings, double epsilon, double delta
                            short_number(*cost), epsilon));
 }
 
+// The panel's plan on full batches. A clip count's noise stays the share of the batch that it was.
+trial::PrivacyPlan full_batch_plan(const Cell& cell) {
+  auto privacy = cell.base.privacy;
+  const double batch_size = privacy.batch_size;
+  privacy.sampler = trial::Sampler::full_batch;
+  privacy.sample_rate = 1;
+  privacy.batch_size = static_cast<double>(privacy.population);
+  if (privacy.adaptive) privacy.adaptive->count_noise *= privacy.batch_size / batch_size;
+  return privacy;
+}
+
+// Above the exact value by more than rounding, so that the composed epsilon never passes its target. An error where the
+// clip counts of adaptive clipping leave nothing for the gradients.
+Result<double> run_noise(const Cell& cell, std::int64_t steps, double mu) {
+  return full_batch_plan(cell).gradient_noise_for(rule::sigma(steps, mu) * (1 + 1e-12));
+}
+
 Result<Settings> settings_of(const Cell& cell) {
   const auto& options = cell.options;
   Settings settings;
@@ -71,6 +88,9 @@ Result<Settings> settings_of(const Cell& cell) {
       rule::split_total(*cell.epsilon, cell.delta, settings.n, settings.epsilon1, settings.epsilon2);
   if (!budget) return budget.error();
   settings.budget = *budget;
+  for (const double mu : {budget->mu1, budget->mu2, budget->mu_final}) {
+    if (auto noise = run_noise(cell, space.t_max, mu); !noise) return noise.error();
+  }
   if (auto checked = check_scores(settings, *cell.epsilon, cell.delta); !checked) return checked.error();
   return settings;
 }
@@ -92,14 +112,11 @@ std::function<double()> draws_of(const Cell& cell, std::string what) {
 
 trial::TrialConfig full_batch_run(const Cell& cell, const Settings& settings, const rule::Run& run,
                                   double mu) {
-  // Above the exact value by more than rounding, so that the composed epsilon never passes its target.
-  auto config = at_rate(cell, rule::sigma(run.steps, mu) * (1 + 1e-12), run.eta);
+  auto config = at_rate(cell, 0, run.eta);
   config.steps = run.steps;
   config.optimizer = optimizer("sgd", {{"momentum", settings.momentum}});
-  auto& privacy = config.privacy;
-  privacy.sampler = trial::Sampler::full_batch;
-  privacy.sample_rate = 1;
-  privacy.batch_size = static_cast<double>(privacy.population);
+  config.privacy = full_batch_plan(cell);
+  config.privacy.gradient_noise = run_noise(cell, run.steps, mu).value();  // settings_of has asked
   return config;
 }
 

@@ -109,11 +109,19 @@ Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon) {
   static Memo<double> memo;
   const double rate = cell.base.privacy.sample_rate;
   const auto steps = cell.base.steps;
-  return memo.get(fmt::format("{} {} {} {}", rate, steps, *epsilon, cell.delta), [&]() -> Result<double> {
-    const auto calibration = accounting::calibrate_gaussian(rate, steps, *epsilon, cell.delta);
-    if (!calibration) return calibration.error();
-    return calibration->noise_multiplier;
-  });
+  const auto sigma =
+      memo.get(fmt::format("{} {} {} {}", rate, steps, *epsilon, cell.delta), [&]() -> Result<double> {
+        const auto calibration = accounting::calibrate_gaussian(rate, steps, *epsilon, cell.delta);
+        if (!calibration) return calibration.error();
+        return calibration->noise_multiplier;
+      });
+  if (!sigma) return sigma.error();
+  return cell.base.privacy.gradient_noise_for(*sigma);
+}
+
+double count_noise(const Cell& cell) {
+  const auto& adaptive = cell.base.privacy.adaptive;
+  return cell.epsilon && adaptive ? adaptive->count_noise : 0;
 }
 
 trial::TrialConfig at_rate(const Cell& cell, double noise, double rate) {

@@ -38,8 +38,11 @@ trial::Named controller(const std::string& name, const json::object& given);
 const std::vector<double>& paper_grid();
 const std::vector<double>& wide_grid();
 
-// sigma of plain DP training of the cell's length at `epsilon`, by PLD; 0 in the non-private arm.
+// sigma of plain DP training of the cell's length at `epsilon`, by PLD, the clip counts of adaptive clipping paid; 0 in the
+// non-private arm.
 Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon);
+// Noise multiplier of the clip count that each of the cell's gradient batches releases; 0 where none does.
+double count_noise(const Cell& cell);
 // The cell's base at gradient noise sigma (0: non-private) and a constant learning rate.
 trial::TrialConfig at_rate(const Cell& cell, double noise, double rate);
 

@@ -67,6 +67,7 @@ Facts synthetic() {
                    .unit = "sd within a class",
                    .min = 0,
                    .max = 1e3}},
+      .public_train = true,
   };
 }
 

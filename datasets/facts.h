@@ -37,6 +37,9 @@ struct Facts {
   std::int64_t test = 0;
   std::int64_t classes = 0;
   std::vector<OptionSpec> options;  // e.g. features: hog | pixels
+  // Private until declared otherwise: the training split holds nobody's data, so raw statistics of single examples, such as
+  // their gradient norms, may be shown.
+  bool public_train = false;
 };
 
 // The public constants of a dataset under resolved options: everything that prices a run or shapes a model.

@@ -32,7 +32,7 @@ struct Release {
   double noise_multiplier = 0;
   std::int64_t count = 1;  // that many independent releases on the same batch
   Noise noise = Noise::gaussian;
-  std::string purpose = {};  // "gradient", "probe", "score", ...; not priced
+  std::string purpose = {};  // "gradient", "probe", "clip-count", "score", ...; not priced
 };
 
 struct Event;

@@ -42,6 +42,10 @@ Result<void> check(const ProbeSplitRequest& request) {
   if (request.points < 1) {
     return error(fmt::format("A probe has {} losses; it must have at least 1.", request.points));
   }
+  if (!(request.count_noise >= 0) || !std::isfinite(request.count_noise)) {
+    return error(fmt::format("The noise of the clip counts is {}; it must be positive, or 0 for no counts.",
+                             request.count_noise));
+  }
   if (!(request.gamma > 1) || !std::isfinite(request.gamma)) {
     return error(
         fmt::format("gamma is {}; it must be greater than 1, or the gradients leave nothing for the probes.",
@@ -50,8 +54,15 @@ Result<void> check(const ProbeSplitRequest& request) {
   return {};
 }
 
+// What every gradient batch releases.
+std::vector<Release> on_gradient(const ProbeSplitRequest& request, double sigma) {
+  std::vector<Release> releases{{sigma, 1, Noise::gaussian, "gradient"}};
+  if (request.count_noise > 0) releases.push_back({request.count_noise, 1, Noise::gaussian, "clip-count"});
+  return releases;
+}
+
 Events gradient_events(const ProbeSplitRequest& request, double sigma) {
-  return {Neighbouring::add_remove, {poisson_gaussian(request.sample_rate, sigma, request.steps)}};
+  return {Neighbouring::add_remove, {batch(request.sample_rate, on_gradient(request, sigma), request.steps)}};
 }
 
 Event probes_alone(const ProbeSplitRequest& request, double sigma_l) {
@@ -92,17 +103,19 @@ Result<Calibration> loss_noise(const ProbeSplitRequest& request, double sigma_g,
 
 Events probe_events(const ProbeSplitRequest& request, double sigma_g, double sigma_l) {
   const std::int64_t probes = probe_count(request);
-  const Release gradient{sigma_g, 1, Noise::gaussian, "gradient"};
+  auto releases = on_gradient(request, sigma_g);
   const Release losses{sigma_l, request.points, Noise::gaussian, "probe"};
   Events events;
   if (request.mode == ProbeAccounting::separate_batch) {
     const double rate = request.probe_sample_rate > 0 ? request.probe_sample_rate : request.sample_rate;
-    events.events = {batch(request.sample_rate, {gradient}, request.steps), batch(rate, {losses}, probes)};
+    events.events = {batch(request.sample_rate, releases, request.steps), batch(rate, {losses}, probes)};
     return events;
   }
-  events.events.push_back(batch(request.sample_rate, {gradient, losses}, probes));
+  const auto alone = releases;
+  releases.push_back(losses);
+  events.events.push_back(batch(request.sample_rate, releases, probes));
   if (request.steps > probes) {
-    events.events.push_back(batch(request.sample_rate, {gradient}, request.steps - probes));
+    events.events.push_back(batch(request.sample_rate, alone, request.steps - probes));
   }
   return events;
 }

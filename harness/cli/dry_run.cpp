@@ -30,6 +30,14 @@ struct Group {
 // How many runs a private selection makes is confidential, also where it is known beforehand.
 bool hides_count(const Group& group) { return group.first->baseline->confidential_runs; }
 
+// "auto-s", "abadi per-layer (size)".
+std::string clipping_text(const json::object& panel) {
+  auto words = text(panel, "clipping");
+  if (panel.contains("clipping_groups")) words += " " + text(panel, "clipping_groups");
+  if (panel.contains("clipping_shares")) words += fmt::format(" ({})", text(panel, "clipping_shares"));
+  return words;
+}
+
 void panel_heading(const json::object& panel, std::ostream& out) {
   out << fmt::format("\n{}: {}\n", text(panel, "id"), text(panel, "title"));
   out << fmt::format(
@@ -37,8 +45,14 @@ void panel_heading(const json::object& panel, std::ostream& out) {
       text(panel.at("dataset").as_object(), "name"), text(panel.at("model").as_object(), "name"),
       int_or(panel, "population", 0), int_or(panel, "dimension", 0),
       short_number(double_or(panel, "batch_size", 0), 8), short_number(double_or(panel, "sample_rate", 0)),
-      int_or(panel, "steps", 0), text(panel, "sampler"), text(panel, "clipping"),
+      int_or(panel, "steps", 0), text(panel, "sampler"), clipping_text(panel),
       short_number(double_or(panel, "delta", 0)));
+}
+
+// What a non-private run keeps of private training.
+std::string control_text(const trial::PrivacyPlan& plan) {
+  const std::string batches = plan.sampler == trial::Sampler::shuffle ? "shuffled batches" : "same sampling";
+  return batches + (plan.clipping == trial::Clipping::none ? ", no clipping" : ", clipping");
 }
 
 // "sigma_g 1.508, sigma_l 5.559"; a range where runs differ.
@@ -53,8 +67,11 @@ std::string noise_text(const std::vector<trial::TrialConfig>& wanted) {
     gradient.push_back(config.privacy.gradient_noise);
     if (config.privacy.probe) probe.push_back(config.privacy.probe->noise);
   }
-  if (gradient.empty() || !wanted.front().privacy.is_private) return "no noise";
-  return "sigma_g " + range(gradient) + (probe.empty() ? "" : ", sigma_l " + range(probe));
+  if (gradient.empty()) return "no noise";
+  const auto& plan = wanted.front().privacy;
+  if (!plan.is_private) return "no noise; " + control_text(plan);
+  const auto count = plan.adaptive ? ", count " + short_number(plan.adaptive->count_noise) : std::string();
+  return "sigma_g " + range(gradient) + (probe.empty() ? "" : ", sigma_l " + range(probe)) + count;
 }
 
 std::string group_line(const Group& group) {

@@ -215,16 +215,60 @@ Tensor Network::squared_norms() const {
   return norms;
 }
 
+void Network::add_clipped_sum_of(const Owner& owner, const Tensor& factors, Tensor& sum) const {
+  if (!owner.trains || owner.uses.empty()) return;
+  std::vector<Tensor> views;
+  for (const auto slice : owner.slices) {
+    views.push_back(slice < 0 ? Tensor() : view_of(sum, layout_[static_cast<std::size_t>(slice)]));
+  }
+  owner.layer->add_clipped_sums(owner.uses, factors, views);
+}
+
 void Network::add_clipped_sum(const Tensor& factors, Tensor& sum) const {
   HYFREEDP_CHECK(sum.numel() == parameters_.numel(), "the sum has another size than the parameters");
+  for (const auto& owner : owners_) add_clipped_sum_of(owner, factors, sum);
+}
+
+std::vector<TrainableLayer> Network::trainable_layers() const {
+  std::vector<TrainableLayer> layers;
   for (const auto& owner : owners_) {
-    if (!owner.trains || owner.uses.empty()) continue;
-    std::vector<Tensor> views;
-    for (const auto slice : owner.slices) {
-      views.push_back(slice < 0 ? Tensor() : view_of(sum, layout_[static_cast<std::size_t>(slice)]));
+    if (!owner.trains) continue;
+    auto& layer = layers.emplace_back();
+    for (const auto index : owner.slices) {
+      if (index < 0) continue;
+      const auto& slice = layout_[static_cast<std::size_t>(index)];
+      layer.parameters.push_back(slice.name);
+      layer.size += slice.size;
     }
-    owner.layer->add_clipped_sums(owner.uses, factors, views);
   }
+  return layers;
+}
+
+Tensor Network::squared_norms_by_layer() const {
+  Tensor norms;  // [L, B]
+  std::int64_t row = 0;
+  for (const auto& owner : owners_) {
+    if (!owner.trains) continue;
+    HYFREEDP_CHECK(!owner.uses.empty(), "norms were asked for before a recorded pass");
+    if (!norms.defined()) {
+      const auto& gradient = owner.uses.front().output_gradient;
+      norms = torch::zeros({static_cast<std::int64_t>(trainable_layers().size()), gradient.size(0)},
+                           gradient.options().dtype(torch::kFloat64));
+    }
+    auto own = norms.select(0, row++);
+    owner.layer->add_squared_norms(owner.uses, own);
+  }
+  HYFREEDP_CHECK(norms.defined(), "norms were asked for of a network that does not train");
+  return norms;
+}
+
+void Network::add_clipped_sum_by_layer(const Tensor& factors, Tensor& sum) const {
+  HYFREEDP_CHECK(sum.numel() == parameters_.numel(), "the sum has another size than the parameters");
+  std::int64_t row = 0;
+  for (const auto& owner : owners_) {
+    if (owner.trains) add_clipped_sum_of(owner, factors.select(0, row++), sum);
+  }
+  HYFREEDP_CHECK(row == factors.size(0), "there is one row of factors for each layer that trains");
 }
 
 void Network::drop_samples(const Tensor& rows) {

@@ -30,6 +30,13 @@ struct Slice {
   std::int64_t size = 0;
 };
 
+// A layer that trains and how many trainable parameters it has: what per-layer clipping clips together. Weight, bias and
+// whatever else one rule computes are one layer; a layer that stands at several places is one.
+struct TrainableLayer {
+  std::vector<std::string> parameters;  // that train, by name
+  std::int64_t size = 0;
+};
+
 class Network {
  public:
   static constexpr int kInput = -1;  // the network's first input
@@ -64,6 +71,10 @@ class Network {
   torch::Tensor squared_norms() const;
   // sum [d] += sum_i factors[i] g_i. Undefined factors: all 1.
   void add_clipped_sum(const torch::Tensor& factors, torch::Tensor& sum) const;
+  // The same layer by layer, [L, B] each, rows in the order of trainable_layers().
+  std::vector<TrainableLayer> trainable_layers() const;
+  torch::Tensor squared_norms_by_layer() const;
+  void add_clipped_sum_by_layer(const torch::Tensor& factors, torch::Tensor& sum) const;
   // Forgets the samples of `rows` ([B], bool): zeroes what was recorded of them, so that a sample whose
   // numbers are not finite cannot spoil the others' sum.
   void drop_samples(const torch::Tensor& rows);
@@ -85,6 +96,7 @@ class Network {
   };
 
   Result<void> connect(const std::vector<Place>& places);
+  void add_clipped_sum_of(const Owner& owner, const torch::Tensor& factors, torch::Tensor& sum) const;
   Tensors inputs_of(const Step& step, const Tensors& values, const Tensors& inputs) const;
   Result<void> check_coverage() const;
   void bind_parameters(const torch::TensorOptions& options, const Trainable& trainable);

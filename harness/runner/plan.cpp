@@ -23,16 +23,21 @@ trial::Named default_controller() {
 
 // Everything of a panel that all its trials share. Noise is the baseline's to set.
 Result<trial::TrialConfig> panel_base(const json::object& panel, const json::value& noise_seed) {
-  auto privacy = trial::PrivacyPlan::from_json({{"is_private", false},
-                                                {"sampler", panel.at("sampler")},
-                                                {"population", panel.at("population")},
-                                                {"batch_size", panel.at("batch_size")},
-                                                {"sample_rate", panel.at("sample_rate")},
-                                                {"clipping", panel.at("clipping")},
-                                                {"clipping_constant", panel.at("clipping_constant")},
-                                                {"gradient_noise", 0.0},
-                                                {"accounting", "plain"}},
-                                               std::string(panel.at("id").as_string()));
+  json::object described{{"is_private", false},
+                         {"sampler", panel.at("sampler")},
+                         {"population", panel.at("population")},
+                         {"batch_size", panel.at("batch_size")},
+                         {"sample_rate", panel.at("sample_rate")},
+                         {"clipping", panel.at("clipping")},
+                         {"clipping_constant", panel.at("clipping_constant")},
+                         {"gradient_noise", 0.0},
+                         {"accounting", "plain"}};
+  for (const char* key : {"clipping_groups", "clipping_shares", "adaptive"}) {
+    if (const auto* given = panel.if_contains(key)) described[key] = *given;
+  }
+  // Until a cell is private, see set_private.
+  if (described.contains("adaptive")) described.at("adaptive").as_object()["count_noise"] = 0.0;
+  auto privacy = trial::PrivacyPlan::from_json(described, std::string(panel.at("id").as_string()));
   if (!privacy) return privacy.error();
   trial::TrialConfig base;
   base.dataset = named(panel, "dataset");
@@ -41,14 +46,24 @@ Result<trial::TrialConfig> panel_base(const json::object& panel, const json::val
   base.controller = default_controller();
   base.privacy = std::move(*privacy);
   base.evaluation.every = panel.at("evaluate_every").to_number<std::int64_t>();
+  base.evaluation.gradient_norms = panel.contains("gradient_norms");
   base.device = std::string(panel.at("device").as_string());
   if (noise_seed.is_string()) base.noise_seed = std::string(noise_seed.get_string());
   return base;
 }
 
-void set_private(trial::PrivacyPlan& privacy, bool is_private) {
+// A private cell, or the control arm of one that is not (spec.h). Only a private one has noise.
+void set_private(trial::PrivacyPlan& privacy, bool is_private, const json::object& panel,
+                 const std::string& control) {
   privacy.is_private = is_private;
-  if (!is_private) privacy.clipping = trial::Clipping::none;
+  if (is_private) {
+    if (privacy.adaptive) {
+      privacy.adaptive->count_noise = double_or(panel.at("adaptive").as_object(), "count_noise", 0);
+    }
+    return;
+  }
+  if (control != "clip-only") privacy.drop_clipping();
+  if (control == "none") privacy.sampler = trial::Sampler::shuffle;
 }
 
 }  // namespace
@@ -79,7 +94,8 @@ Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
           if (!epsilon.is_string()) cell.epsilon = epsilon.to_number<double>();
           cell.base.seed = cell.seed;
           cell.base.steps = row.at("steps").to_number<std::int64_t>();
-          set_private(cell.base.privacy, cell.epsilon.has_value());
+          set_private(cell.base.privacy, cell.epsilon.has_value(), panel,
+                      string_or(row, "control", "sampling-only"));
           const json::array identity{spec.resolved.at("name"),
                                      cell.panel,
                                      cell.row,

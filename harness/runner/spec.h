@@ -15,7 +15,15 @@ struct PanelFrame {
   std::vector<std::int64_t> seeds;
   json::array epsilons;  // numbers and "inf"
   std::int64_t steps = 0;
+  std::string control = "sampling-only";  // what rows of epsilon inf keep of private training
+  bool control_given = false;             // the spec says so, and so does the table
 };
+
+// `train.control` or a row's `control`: what its cells of epsilon inf keep of private training.
+//   sampling-only   the private columns' batches, without clipping: what noise and clipping together cost
+//   clip-only       their batches and their clipping: what noise alone costs
+//   none            shuffled batches of one size, without clipping: what the private sampling costs as well
+OptionSpec control_option();
 
 // A name that becomes part of paths and keys: letters, digits, '-', '_' and '.', not beginning with '.'.
 Result<std::string> read_identifier(const Entry& entry);
@@ -30,6 +38,15 @@ Result<json::array> read_epsilons(const Entry& entry);
 // and of maps with `use: ID` that change a shared row. Absent: all shared rows.
 Result<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
                               const std::vector<Entry>& shared, const PanelFrame& frame);
+
+// Sampler, sampling rate, batch size, clipping and the rest of `train`, every default filled in and checked as the privacy
+// plan will be.
+Result<json::object> read_train(const Layers& train, std::int64_t population);
+// Of those, the members of a resolved panel that stand only where they are not the default.
+json::object clipping_extras(const json::object& train);
+// An error where a private row could not be trained so.
+Result<void> check_private_training(const json::array& epsilons, const json::object& train,
+                                    const Layers& layers);
 
 // One panel, with what `defaults` says of it.
 Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& defaults,

@@ -6,7 +6,6 @@
 #include "harness/base/text.h"
 #include "harness/models/facts.h"
 #include "harness/runner/spec.h"
-#include "harness/trial/privacy_plan.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
@@ -16,47 +15,6 @@ const std::vector<std::string> kDefaultKeys = {"dataset", "model", "seeds",    "
                                                "delta",   "train", "evaluate", "footnotes"};
 const std::vector<std::string> kPanelKeys = {"id",    "title", "dataset",  "model", "seeds",    "epsilon",
                                              "delta", "train", "evaluate", "rows",  "footnotes"};
-
-// What a panel's training takes: the constants that the privacy plan needs, and the optimizer.
-const std::vector<OptionSpec>& train_options() {
-  static const std::vector<OptionSpec> table = {
-      {.name = "sampler",
-       .type = OptionType::choice,
-       .otherwise = "poisson",
-       .help = "how batches are drawn; shuffle for non-private rows only",
-       .choices = {"poisson", "full-batch", "shuffle"}},
-      {.name = "sample_rate",
-       .type = OptionType::real,
-       .otherwise = nullptr,
-       .help = "q: probability that an example is in a batch",
-       .min = 1e-9,
-       .max = 1},
-      {.name = "batch_size",
-       .type = OptionType::real,
-       .otherwise = nullptr,
-       .help = "B = q N, instead of sample_rate",
-       .min = 1,
-       .max = 1e12},
-      {.name = "steps", .type = OptionType::integer, .otherwise = nullptr, .help = "T", .min = 1, .max = 1e9},
-      {.name = "clipping",
-       .type = OptionType::choice,
-       .otherwise = "auto-s",
-       .help = "of per-sample gradients in private rows",
-       .choices = {"auto-s", "abadi", "none"}},
-      {.name = "clipping_constant",
-       .type = OptionType::real,
-       .otherwise = nullptr,
-       .help = "auto-s: the stability constant (default 0.01); abadi: C (default 1)",
-       .min = 1e-12,
-       .max = 1e12},
-      {.name = "device",
-       .type = OptionType::choice,
-       .otherwise = "cpu",
-       .help = "where trials run",
-       .choices = {"cpu", "cuda"}},
-  };
-  return table;
-}
 
 struct NamedPart {
   json::object json;  // {"name", "options"}
@@ -109,48 +67,6 @@ Result<double> read_delta(const Entry& entry, std::int64_t population) {
   }
   if (!(delta > 0 && delta < 1)) return entry.wrong(fmt::format("must lie between 0 and 1, not {}", delta));
   return delta;
-}
-
-// Sampler, batch size and clipping, checked as the privacy plan will be.
-Result<json::object> read_train(const Layers& train, std::int64_t population) {
-  auto options = options_from(train_options(), train, {"optimizer"});
-  if (!options) return options.error();
-  if (options->at("steps").is_null()) return train.wrong("needs 'steps'");
-  const bool full = options->at("sampler").as_string() == "full-batch";
-  const bool has_rate = !options->at("sample_rate").is_null();
-  const bool has_batch = !options->at("batch_size").is_null();
-  if (has_rate && has_batch)
-    return train.find("batch_size")->wrong("and 'sample_rate' say the same; keep one");
-  if (!full && !has_rate && !has_batch) return train.wrong("needs 'sample_rate' (or 'batch_size')");
-  const auto size = static_cast<double>(population);
-  const double rate = full       ? 1.0
-                      : has_rate ? double_or(*options, "sample_rate", 0)
-                                 : double_or(*options, "batch_size", 0) / size;
-  if (full && (has_rate || has_batch) && double_or(*options, "sample_rate", 1) != 1) {
-    return train.find("sample_rate")->wrong("must be 1 (or left out) with sampler full-batch");
-  }
-  if (rate > 1) {
-    return train.find("batch_size")->wrong(fmt::format("exceeds the {} training examples", population));
-  }
-  const bool abadi = options->at("clipping").as_string() == "abadi";
-  (*options)["sample_rate"] = rate;
-  (*options)["batch_size"] = rate * size;
-  (*options)["clipping_constant"] = double_or(*options, "clipping_constant", abadi ? 1.0 : 0.01);
-  return *options;
-}
-
-Result<void> check_private_training(const json::array& epsilons, const json::object& train,
-                                    const Layers& layers) {
-  const bool any_private = std::any_of(epsilons.begin(), epsilons.end(),
-                                       [](const json::value& epsilon) { return !epsilon.is_string(); });
-  if (!any_private) return {};
-  if (train.at("sampler").as_string() == "shuffle") {
-    return layers.find("sampler")->wrong("shuffle cannot be priced; use poisson, or epsilon: [inf]");
-  }
-  if (train.at("clipping").as_string() == "none") {
-    return layers.find("clipping")->wrong("none is not private; use auto-s or abadi, or epsilon: [inf]");
-  }
-  return {};
 }
 
 }  // namespace
@@ -206,38 +122,57 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
        .otherwise = 0,
        .help = "steps between evaluations on the test split; 0: at the end only",
        .min = 0,
-       .max = 1e9}};
-  const auto evaluate = options_from(evaluate_options, layers.below("evaluate"));
+       .max = 1e9},
+      {.name = "gradient_norms",
+       .type = OptionType::boolean,
+       .otherwise = false,
+       .help = "quantiles of each batch's gradient norms and its clipped fraction; datasets of public data "
+               "only"}};
+  const auto evaluate_layers = layers.below("evaluate");
+  const auto evaluate = options_from(evaluate_options, evaluate_layers);
   if (!evaluate) return evaluate.error();
+  const bool norms = evaluate->at("gradient_norms").as_bool();
+  if (norms && !datasets::find_dataset(dataset->name).value()->public_train) {
+    return evaluate_layers.find("gradient_norms")
+        ->wrong(fmt::format("is for public data: it would show raw norms of the private examples of {}",
+                            dataset->name));
+  }
   const auto footnotes = read_texts(layers.find("footnotes"));
   if (!footnotes) return footnotes.error();
   const auto rows = read_rows(panel, panel.find("rows"), shared,
-                              {.seeds = *seeds, .epsilons = *epsilons, .steps = int_or(*train, "steps", 0)});
+                              {.seeds = *seeds,
+                               .epsilons = *epsilons,
+                               .steps = int_or(*train, "steps", 0),
+                               .control = string_or(*train, "control", ""),
+                               .control_given = train_layers.find("control").has_value()});
   if (!rows) return rows.error();
 
-  return json::object{{"id", *id},
-                      {"title", title},
-                      {"dataset", dataset->json},
-                      {"model", model->json},
-                      {"dimension", *dimension},
-                      {"population", sizes.private_train},
-                      {"validation", sizes.private_validation},
-                      {"test", sizes.test},
-                      {"classes", sizes.classes},
-                      {"steps", train->at("steps")},
-                      {"sampler", train->at("sampler")},
-                      {"sample_rate", train->at("sample_rate")},
-                      {"batch_size", train->at("batch_size")},
-                      {"clipping", train->at("clipping")},
-                      {"clipping_constant", train->at("clipping_constant")},
-                      {"device", train->at("device")},
-                      {"optimizer", optimizer->json},
-                      {"evaluate_every", evaluate->at("every")},
-                      {"delta", *delta},
-                      {"seeds", json::value_from(*seeds)},
-                      {"epsilons", *epsilons},
-                      {"footnotes", *footnotes},
-                      {"rows", *rows}};
+  json::object resolved{{"id", *id},
+                        {"title", title},
+                        {"dataset", dataset->json},
+                        {"model", model->json},
+                        {"dimension", *dimension},
+                        {"population", sizes.private_train},
+                        {"validation", sizes.private_validation},
+                        {"test", sizes.test},
+                        {"classes", sizes.classes},
+                        {"steps", train->at("steps")},
+                        {"sampler", train->at("sampler")},
+                        {"sample_rate", train->at("sample_rate")},
+                        {"batch_size", train->at("batch_size")},
+                        {"clipping", train->at("clipping")},
+                        {"clipping_constant", train->at("clipping_constant")},
+                        {"device", train->at("device")},
+                        {"optimizer", optimizer->json},
+                        {"evaluate_every", evaluate->at("every")},
+                        {"delta", *delta},
+                        {"seeds", json::value_from(*seeds)},
+                        {"epsilons", *epsilons},
+                        {"footnotes", *footnotes},
+                        {"rows", *rows}};
+  for (const auto& member : clipping_extras(*train)) resolved[member.key()] = member.value();
+  if (norms) resolved["gradient_norms"] = true;
+  return resolved;
 }
 
 }  // namespace hyfreedp::runner

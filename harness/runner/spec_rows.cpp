@@ -11,8 +11,8 @@
 namespace hyfreedp::runner {
 namespace {
 
-const std::vector<std::string> kRowKeys = {"id",    "use",   "method",   "title",     "epsilon",
-                                           "seeds", "steps", "footnote", "footnotes", "options"};
+const std::vector<std::string> kRowKeys = {"id",    "use",      "method",    "title",   "epsilon", "seeds",
+                                           "steps", "footnote", "footnotes", "options", "control"};
 
 Result<std::string> row_id(const Layers& layers) {
   if (const auto id = layers.find("id")) return read_identifier(*id);
@@ -56,6 +56,36 @@ std::string fewer_seeds_note(std::size_t own, std::size_t panel) {
   return fmt::format("{} seed{} instead of {}.", own, own == 1 ? "" : "s", panel);
 }
 
+// A row's own arm, else the panel's, in JSON only where it is not the usual one; said in the table where the spec says it.
+Result<void> add_control(const Layers& layers, const PanelFrame& frame, const json::array& epsilons,
+                         json::object& row) {
+  std::string control = frame.control;
+  const auto given = layers.find("control");
+  if (given) {
+    const auto own = given->text();
+    if (!own) return own.error();
+    const auto choices = control_option().choices;
+    if (std::find(choices.begin(), choices.end(), *own) == choices.end()) {
+      return given->wrong(fmt::format("must be one of {}, not '{}'{}", join(choices, ", "), *own,
+                                      did_you_mean(*own, choices)));
+    }
+    control = *own;
+  }
+  const bool has_arm = std::any_of(epsilons.begin(), epsilons.end(),
+                                   [](const json::value& epsilon) { return epsilon.is_string(); });
+  if (!has_arm) return {};
+  if (control != control_option().otherwise.as_string()) row["control"] = control;
+  if (!given && !frame.control_given) return {};
+  row.at("footnotes")
+      .as_array()
+      .emplace_back(
+          control == "none" ? "Non-private: shuffled batches, without clipping and noise."
+          : control == "clip-only"
+              ? "Non-private: batches drawn and clipped as in the private columns, without noise."
+              : "Non-private: batches drawn as in the private columns, without clipping and noise.");
+  return {};
+}
+
 Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
   if (auto checked = layers.check_keys(kRowKeys); !checked) return checked.error();
   const auto id = row_id(layers);
@@ -95,15 +125,17 @@ Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
   if (seeds.size() < frame.seeds.size() && footnotes.empty()) {
     footnotes.emplace_back(fewer_seeds_note(seeds.size(), frame.seeds.size()));
   }
-  return json::object{{"id", *id},
-                      {"method", (**method).name},
-                      {"title", title},
-                      {"label", baselines::to_string((**method).label)},
-                      {"options", *options},
-                      {"seeds", json::value_from(seeds)},
-                      {"epsilons", *epsilons},
-                      {"steps", steps},
-                      {"footnotes", footnotes}};
+  json::object row{{"id", *id},
+                   {"method", (**method).name},
+                   {"title", title},
+                   {"label", baselines::to_string((**method).label)},
+                   {"options", *options},
+                   {"seeds", json::value_from(seeds)},
+                   {"epsilons", *epsilons},
+                   {"steps", steps},
+                   {"footnotes", footnotes}};
+  if (auto added = add_control(layers, frame, *epsilons, row); !added) return added.error();
+  return row;
 }
 
 Result<Entry> shared_row(const Entry& reference, const std::vector<Entry>& shared) {

@@ -1,17 +1,76 @@
 #include "harness/training/clipping.h"
 
+#include <cmath>
+
 #include "harness/base/result.h"
 
 namespace hyfreedp::training {
+namespace {
 
-torch::Tensor clip_factors(trial::Clipping clipping, double constant, const torch::Tensor& squared_norms) {
-  HYFREEDP_CHECK(clipping != trial::Clipping::none, "a run without clipping has no factors");
+using torch::Tensor;
+using trial::Clipping;
+
+// `shares` broadcasts over `norms`.
+Tensor shared_factors(const ClippingRule& rule, const Tensor& shares, const Tensor& norms) {
+  switch (rule.clipping) {
+    case Clipping::auto_s:
+      return shares / (norms + rule.constant);
+    case Clipping::auto_v:
+      return shares / norms.clamp_min(kSmallestNorm);
+    case Clipping::abadi:
+    case Clipping::adaptive: {
+      if (std::isinf(rule.constant)) return torch::ones_like(norms);
+      const auto thresholds = shares * rule.constant;
+      return thresholds / at::maximum(norms, thresholds);
+    }
+    case Clipping::none:
+      break;
+  }
+  HYFREEDP_CHECK(false, "a run without clipping has no factors");
+  return {};
+}
+
+}  // namespace
+
+ClippingRule clipping_rule(const trial::PrivacyPlan& plan) {
+  return {plan.clipping, plan.clipping_constant, plan.groups, plan.shares};
+}
+
+Tensor clip_factors(Clipping clipping, double constant, const Tensor& squared_norms) {
+  HYFREEDP_CHECK(clipping != Clipping::none, "a run without clipping has no factors");
   const auto norms = squared_norms.sqrt();
   // max(norm, C) instead of norm: a norm of 0 gives 1 without a division by 0.
-  auto factors = clipping == trial::Clipping::auto_s ? (norms + constant).reciprocal_()
-                                                     : norms.clamp_min(constant).reciprocal_().mul_(constant);
-  if (clipping == trial::Clipping::abadi && std::isinf(constant)) factors.fill_(1);
+  Tensor factors;
+  if (clipping == Clipping::auto_s) {
+    factors = (norms + constant).reciprocal_();
+  } else if (clipping == Clipping::auto_v) {
+    factors = norms.clamp_min(kSmallestNorm).reciprocal_();
+  } else {
+    factors = norms.clamp_min(constant).reciprocal_().mul_(constant);
+    if (std::isinf(constant)) factors.fill_(1);
+  }
   return factors.masked_fill_(at::isfinite(squared_norms).logical_not_(), 0);
+}
+
+std::vector<double> threshold_shares(trial::GroupShares shares,
+                                     const std::vector<models::TrainableLayer>& layers) {
+  double total = 0;
+  for (const auto& layer : layers) total += static_cast<double>(layer.size);
+  std::vector<double> found;
+  for (const auto& layer : layers) {
+    const double part = shares == trial::GroupShares::size ? static_cast<double>(layer.size) / total
+                                                           : 1 / static_cast<double>(layers.size());
+    found.push_back(std::sqrt(part));
+  }
+  return found;
+}
+
+Tensor clip_factors_by_layer(const ClippingRule& rule, const std::vector<double>& shares,
+                             const Tensor& squared_norms) {
+  const auto column = torch::tensor(shares, squared_norms.options()).unsqueeze(1);  // [L, 1]
+  auto factors = shared_factors(rule, column, squared_norms.sqrt());
+  const auto finite = at::isfinite(squared_norms).all(0, true);  // [1, B]
+  return factors.masked_fill_(finite.logical_not(), 0);
 }
 
 }  // namespace hyfreedp::training

@@ -8,60 +8,105 @@ namespace {
 
 using torch::Tensor;
 
-// [n] float64 on the CPU, filled piece by piece.
-class LossCollector {
+// [n] on the CPU, filled piece by piece.
+class Collector {
  public:
-  explicit LossCollector(std::int64_t count) : losses_(torch::empty({count}, torch::kFloat64)) {}
-  void add(const Tensor& losses) {
-    losses_.narrow(0, filled_, losses.size(0)).copy_(losses);
-    filled_ += losses.size(0);
+  Collector(std::int64_t count, torch::ScalarType dtype) : values_(torch::empty({count}, dtype)) {}
+  void add(const Tensor& piece) {
+    values_.narrow(0, filled_, piece.size(0)).copy_(piece);
+    filled_ += piece.size(0);
   }
-  Tensor take() { return losses_; }
+  Tensor take() { return values_; }
 
  private:
-  Tensor losses_;
+  Tensor values_;
   std::int64_t filled_ = 0;
 };
 
-void add_microbatch(models::Network& network, const ClippingRule& rule, const Tensor& logit_gradient,
-                    Tensor& sum) {
+// One microbatch's squared norms and factors: [B], or [L, B] per layer. Without clipping: no factors, and norms only where
+// they were asked for.
+struct Clipped {
+  Tensor squared_norms;
+  Tensor factors;
+
+  Tensor total() const { return squared_norms.dim() == 2 ? squared_norms.sum(0) : squared_norms; }
+  Tensor any_below_one() const {
+    if (!factors.defined()) return at::zeros_like(squared_norms, torch::kBool);
+    return factors.dim() == 2 ? (factors < 1).any(0) : factors < 1;
+  }
+};
+
+Clipped clip(const models::Network& network, const ClippingRule& rule, bool norms_wanted) {
+  Clipped found;
+  if (rule.clipping == trial::Clipping::none) {
+    if (norms_wanted) found.squared_norms = network.squared_norms();
+  } else if (rule.per_layer()) {
+    found.squared_norms = network.squared_norms_by_layer();
+    const auto shares = threshold_shares(rule.shares, network.trainable_layers());
+    found.factors = clip_factors_by_layer(rule, shares, found.squared_norms);
+  } else {
+    found.squared_norms = network.squared_norms();
+    found.factors = clip_factors(rule.clipping, rule.constant, found.squared_norms);
+  }
+  return found;
+}
+
+void add_samples(const models::Network& network, const Tensor& factors, Tensor& sum) {
+  if (!factors.defined() || factors.dim() == 1) {
+    network.add_clipped_sum(factors, sum);
+  } else {
+    network.add_clipped_sum_by_layer(factors, sum);
+  }
+}
+
+Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const Tensor& logit_gradient,
+                       bool norms_wanted, Tensor& sum) {
   network.backward(logit_gradient);
+  auto clipped = clip(network, rule, norms_wanted);
   if (rule.clipping == trial::Clipping::none) {
     network.add_clipped_sum({}, sum);
-    return;
+    return clipped;
   }
-  const auto squared_norms = network.squared_norms();
-  const auto factors = clip_factors(rule.clipping, rule.constant, squared_norms);
-  const auto finite = at::isfinite(squared_norms);
+  const auto finite = at::isfinite(clipped.squared_norms);
   // 0 * NaN is NaN in a matrix product, so a factor of 0 is not enough.
-  if (!finite.all().item<bool>()) network.drop_samples(finite.logical_not());
-  network.add_clipped_sum(factors.to(sum.scalar_type()), sum);
+  if (!finite.all().item<bool>()) {
+    network.drop_samples((finite.dim() == 2 ? finite.all(0) : finite).logical_not());
+  }
+  const auto factors = clipped.factors.to(sum.scalar_type());
+  add_samples(network, factors, sum);
   if (planted(Bug::unclipped_layer)) {
     auto taken = torch::zeros_like(sum);
-    network.add_clipped_sum((1 - factors).to(sum.scalar_type()), taken);
+    add_samples(network, 1 - factors, taken);
     const auto& last = network.layout().back();
     sum.narrow(0, last.offset, last.size).add_(taken.narrow(0, last.offset, last.size));
   }
+  return clipped;
 }
 
 }  // namespace
 
 Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
-                            BatchReader& reader, const Rows& rows, Tensor& sum) {
-  LossCollector losses(rows.count);
+                            BatchReader& reader, const Rows& rows, Tensor& sum, SampleClipping* seen) {
+  Collector losses(rows.count, torch::kFloat64);
+  Collector norms(seen != nullptr ? rows.count : 0, torch::kFloat64);
+  Collector below_one(seen != nullptr ? rows.count : 0, torch::kBool);
   sum.zero_();
   reader.for_each(rows, [&](const Microbatch& batch) {
     const auto logits = network.record(batch.features);
     const auto result = models::sample_losses(loss, logits, batch.labels, true);
     losses.add(result.losses);
-    add_microbatch(network, rule, result.logit_gradient, sum);
+    const auto clipped = add_microbatch(network, rule, result.logit_gradient, seen != nullptr, sum);
+    if (seen == nullptr) return;
+    norms.add(clipped.total().sqrt());
+    below_one.add(clipped.any_below_one());
   });
+  if (seen != nullptr) *seen = {norms.take(), below_one.take()};
   return losses.take();
 }
 
 Tensor losses_at_weights(const models::Network& network, models::Loss loss, BatchReader& reader,
                          const Rows& rows) {
-  LossCollector losses(rows.count);
+  Collector losses(rows.count, torch::kFloat64);
   reader.for_each(rows, [&](const Microbatch& batch) {
     losses.add(models::sample_losses(loss, network.forward(batch.features), batch.labels, false).losses);
   });

@@ -8,18 +8,23 @@
 #include "harness/models/loss.h"
 #include "harness/models/network.h"
 #include "harness/training/batch_reader.h"
-#include "harness/trial/privacy_plan.h"
+#include "harness/training/clipping.h"
 
 namespace hyfreedp::training {
 
-struct ClippingRule {
-  trial::Clipping clipping = trial::Clipping::auto_s;
-  double constant = 0.01;
+// What clipping did to each sample, for those who ask; raw, like the losses.
+struct SampleClipping {
+  torch::Tensor
+      norms;  // [count] float64: of the whole gradient before clipping; not finite where the gradient is not
+  torch::Tensor
+      clipped;  // [count] bool: some part of the gradient has a factor below 1; all false without clipping
 };
 
-// sum [d] := clipped sum over `rows`. Returns the per-sample losses at the current weights [count], float64.
+// sum [d] := clipped sum over `rows`. Returns the per-sample losses at the current weights [count], float64. `seen`: filled
+// where it is not null; without clipping, this costs the norms.
 torch::Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
-                                   BatchReader& reader, const Rows& rows, torch::Tensor& sum);
+                                   BatchReader& reader, const Rows& rows, torch::Tensor& sum,
+                                   SampleClipping* seen = nullptr);
 
 // Per-sample losses only [count], float64.
 torch::Tensor losses_at_weights(const models::Network& network, models::Loss loss, BatchReader& reader,

@@ -25,6 +25,16 @@ Checked<datasets::Sizes> public_sizes(const trial::TrialConfig& config) {
   return datasets::sizes(**facts, config.dataset.options);
 }
 
+// Raw norms of private samples are releases that nothing prices.
+Checked<void> check_norms(const trial::TrialConfig& config) {
+  if (!config.evaluation.gradient_norms) return {};
+  const auto facts = datasets::find_dataset(config.dataset.name);
+  if (!facts) return invalid(facts.error().message);
+  if ((**facts).public_train) return {};
+  return invalid("gradient_norms would journal raw norms of the private examples of '" + config.dataset.name +
+                 "'; it is for datasets whose training split is public.");
+}
+
 // N prices the run and q draws from N rows, so the data must be what was declared.
 Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes& sizes,
                          const datasets::Dataset& dataset) {
@@ -99,6 +109,7 @@ Checked<torch::Device> find_device(const std::string& name) {
 
 Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset& dataset) {
   if (auto plan = config.privacy.check(); !plan) return invalid(plan.error().message);
+  if (auto norms = check_norms(config); !norms) return norms.error();
   const auto device = find_device(config.device);
   if (!device) return device.error();
   const auto dtype = find_dtype(config.dtype);
@@ -122,7 +133,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .network = std::move(*network),
                .optimizer = std::move(*optimizer),
                .controller = std::move(*controller),
-               .clipping = {config.privacy.clipping, config.privacy.clipping_constant},
+               .clipping = clipping_rule(config.privacy),
                .loss = models::Loss::cross_entropy,
                .train = BatchReader(dataset.private_train, options, kMicrobatch),
                .validation = BatchReader(dataset.private_validation, options, kMicrobatch),

@@ -8,8 +8,10 @@
 #include <new>
 #include <optional>
 
+#include "harness/training/adaptive_clipping.h"
 #include "harness/training/displaced_weights.h"
 #include "harness/training/evaluation.h"
+#include "harness/training/norm_summary.h"
 #include "harness/training/private_loss.h"
 #include "harness/training/release.h"
 #include "harness/training/sampler.h"
@@ -51,6 +53,7 @@ class Run {
 
   Result<TrainingEnd> run() {
     for (;;) {
+      set_threshold(job_.config.privacy.clipping_constant);
       if (auto begun = begin_run(job_.config, setup_); !begun) {
         return failed(begun.error().kind, begun.error().message);
       }
@@ -98,20 +101,24 @@ class Run {
     auto& journal = job_.journal;
     rows_ = gradient_rows(plan_, job_.key, step_, journal.attempt());
     if (planted(Bug::empty_batches_skipped) && rows_.count == 0) return Next::go_on;
-    losses_ =
-        clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_, gradient_);
+    const bool wants_norms = plan_.adaptive || job_.config.evaluation.gradient_norms;
+    losses_ = clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_,
+                                   gradient_, wants_norms ? &clipped_ : nullptr);
     if (auto booked = journal.ensure_booked(step_); !booked) return booked.error();
     const double rate = setup_.controller->learning_rate(step_);
     const auto digest = release_and_advance(rate);
     released_losses_.clear();
     scalars_ = setup_.optimizer->scalars();
+    const auto fraction = release_clipping();
     bool finite = true;
     if (setup_.controller->wants_probe(step_)) finite = probe();
 
     const bool owns = setup_.optimizer->owns_step_size();
     const double eta = owns ? 1.0 : setup_.controller->learning_rate(step_);
     scalars_["eta"] = owns ? reported_eta(scalars_, rate) : eta;
-    const auto hash = release_hash(digest, released_losses_);
+    auto released = released_losses_;
+    if (fraction) released.push_back(*fraction);
+    const auto hash = release_hash(digest, released);
     if (const auto expected = journal.expected_hash(step_); expected && *expected != hash) {
       return Next::replay_differs;
     }
@@ -143,6 +150,24 @@ class Run {
     }
     setup_.optimizer->advance(gradient_, weights_, rate, direction_);
     return digest;
+  }
+
+  // C_t: `plan_` and the clipping rule are those of the present step.
+  void set_threshold(double threshold) {
+    plan_.clipping_constant = threshold;
+    setup_.clipping.constant = threshold;
+  }
+
+  // Adaptive clipping's second release of the batch, which gives the next step's threshold; absent for other clippings.
+  std::optional<double> release_clipping() {
+    if (job_.config.evaluation.gradient_norms) add_norm_summary(clipped_, scalars_);
+    if (!plan_.adaptive) return std::nullopt;
+    const double fraction =
+        release_clip_fraction(plan_, job_.key, step_, job_.journal.attempt(), clipped_.norms);
+    scalars_["clip_threshold"] = plan_.clipping_constant;
+    scalars_["unclipped_fraction"] = fraction;
+    set_threshold(next_threshold(*plan_.adaptive, plan_.clipping_constant, fraction));
+    return fraction;
   }
 
   // False where a private loss is not finite.
@@ -267,13 +292,14 @@ class Run {
   }
 
   const TrainingJob& job_;
-  const trial::PrivacyPlan& plan_;
+  trial::PrivacyPlan plan_;  // the config's, at the present step's clipping threshold
   Setup setup_;
   Tensor& weights_;  // [d]; the network's own storage
   Tensor
       gradient_;  // [d]: the clipped sum, then the released mean; then a store of weights while others are looked at
   Tensor direction_;  // [d]; without probes it may be gradient_
   Tensor losses_;     // [realised batch]: at the weights
+  SampleClipping clipped_;
   Rows rows_;
   std::vector<double> released_losses_;
   Scalars scalars_;

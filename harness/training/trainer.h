@@ -2,7 +2,8 @@
 //
 // Step t, in this order:
 //   1. rows from the keyed stream; per-sample losses and the clipped sum of gradients
-//   2. noise, division by the public B; the step is durably booked before anything below uses the release
+//   2. noise, division by the public B; the step is durably booked before anything below uses the release. Adaptive clipping
+//      also releases its noised count, from which the next step's threshold follows
 //   3. optimizer.advance(gradient) -> direction u; where the rule goes by elements, 2 and 3 are one pass by blocks
 //   4. where the controller asks: private losses at w - x u (the gradient's batch, whose loss at w is reused, or a Poisson
 //      batch of its own) -> controller.observe

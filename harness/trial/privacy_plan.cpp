@@ -1,14 +1,18 @@
 #include "harness/trial/privacy_plan.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
+#include <utility>
 
+#include "harness/base/text.h"
 #include "harness/trial/test_seam.h"
 
 namespace hyfreedp::trial {
 namespace {
 
 constexpr const char* kTrainSplit = "private_train";
+constexpr double kCountSensitivity = 0.5;  // of a clip count, in samples
 
 std::string name_of(Sampler sampler) {
   switch (sampler) {
@@ -22,16 +26,46 @@ std::string name_of(Sampler sampler) {
   return "?";
 }
 
-std::string name_of(Clipping clipping) {
-  switch (clipping) {
-    case Clipping::none:
-      return "none";
-    case Clipping::auto_s:
-      return "auto-s";
-    case Clipping::abadi:
-      return "abadi";
+template <class Value>
+using Names = std::vector<std::pair<Value, std::string>>;
+
+const Names<Clipping>& clipping_names() {
+  static const Names<Clipping> names = {{Clipping::auto_s, "auto-s"},
+                                        {Clipping::auto_v, "auto-v"},
+                                        {Clipping::abadi, "abadi"},
+                                        {Clipping::adaptive, "adaptive"},
+                                        {Clipping::none, "none"}};
+  return names;
+}
+
+const Names<ClippingGroups>& group_names() {
+  static const Names<ClippingGroups> names = {{ClippingGroups::all, "all"},
+                                              {ClippingGroups::per_layer, "per-layer"}};
+  return names;
+}
+
+const Names<GroupShares>& share_names() {
+  static const Names<GroupShares> names = {{GroupShares::uniform, "uniform"}, {GroupShares::size, "size"}};
+  return names;
+}
+
+template <class Value>
+std::string name_in(const Names<Value>& names, Value value) {
+  for (const auto& [known, name] : names) {
+    if (known == value) return name;
   }
   return "?";
+}
+
+template <class Value>
+Result<Value> value_in(const Names<Value>& names, const std::string& name, const std::string& what,
+                       const std::string& where) {
+  std::vector<std::string> all;
+  for (const auto& [known, text] : names) {
+    if (text == name) return known;
+    all.push_back(text);
+  }
+  return error(where + ": unknown " + what + " '" + name + "' (one of " + join(all, ", ") + ")");
 }
 
 Result<Sampler> sampler_from(const std::string& name, const std::string& where) {
@@ -41,16 +75,62 @@ Result<Sampler> sampler_from(const std::string& name, const std::string& where) 
   return error(where + ": unknown sampler '" + name + "' (poisson, full-batch or shuffle)");
 }
 
-Result<Clipping> clipping_from(const std::string& name, const std::string& where) {
-  for (const auto clipping : {Clipping::none, Clipping::auto_s, Clipping::abadi}) {
-    if (name_of(clipping) == name) return clipping;
-  }
-  return error(where + ": unknown clipping '" + name + "' (auto-s, abadi or none)");
-}
-
 accounting::Event on_train(accounting::Event event) {
   event.split = kTrainSplit;
   return event;
+}
+
+Error bad(const std::string& what) { return error("privacy plan: " + what); }
+
+Result<void> check_clipping(const PrivacyPlan& plan) {
+  if (plan.adaptive.has_value() != (plan.clipping == Clipping::adaptive)) {
+    return bad("clipping adaptive, and no other, has a quantile, a rate and a count");
+  }
+  const bool uses_constant = plan.clipping != Clipping::none && plan.clipping != Clipping::auto_v;
+  if (uses_constant && !(plan.clipping_constant > 0)) return bad("the clipping constant must be positive");
+  const bool per_layer = plan.groups == ClippingGroups::per_layer;
+  if (per_layer && (plan.clipping == Clipping::none || plan.adaptive)) {
+    return bad("per-layer groups are for clipping auto-s, auto-v and abadi");
+  }
+  if (plan.shares != GroupShares::uniform && !per_layer) return bad("shares are for per-layer groups");
+  if (!plan.adaptive) return {};
+  if (!(plan.adaptive->quantile >= 0 && plan.adaptive->quantile <= 1)) {
+    return bad("the quantile of adaptive clipping must lie in [0, 1]");
+  }
+  if (!(plan.adaptive->rate > 0) || !std::isfinite(plan.adaptive->rate)) {
+    return bad("the rate of adaptive clipping must be positive");
+  }
+  if (!std::isfinite(plan.clipping_constant)) return bad("adaptive clipping begins at a finite threshold");
+  return {};
+}
+
+Result<AdaptiveThreshold> adaptive_from(const json::object& object, const std::string& where) {
+  const auto quantile = get_double(object, "quantile", where);
+  const auto rate = get_double(object, "rate", where);
+  const auto noise = get_double(object, "count_noise", where);
+  if (!quantile) return quantile.error();
+  if (!rate) return rate.error();
+  if (!noise) return noise.error();
+  return AdaptiveThreshold{.quantile = *quantile, .rate = *rate, .count_noise = *noise};
+}
+
+// What a plan holds beside the fields that every plan writes.
+Result<void> read_clipping_extras(const json::object& object, const std::string& where, PrivacyPlan& plan) {
+  const auto groups =
+      value_in(group_names(), string_or(object, "clipping_groups", "all"), "clipping_groups", where);
+  if (!groups) return groups.error();
+  const auto shares =
+      value_in(share_names(), string_or(object, "clipping_shares", "uniform"), "clipping_shares", where);
+  if (!shares) return shares.error();
+  plan.groups = *groups;
+  plan.shares = *shares;
+  const auto* given = object.if_contains("adaptive");
+  if (given == nullptr || given->is_null()) return {};
+  if (!given->is_object()) return error(where + ": 'adaptive' must be an object or null");
+  const auto adaptive = adaptive_from(given->get_object(), where + ".adaptive");
+  if (!adaptive) return adaptive.error();
+  plan.adaptive = *adaptive;
+  return {};
 }
 
 }  // namespace
@@ -58,13 +138,34 @@ accounting::Event on_train(accounting::Event event) {
 double PrivacyPlan::sensitivity() const {
   switch (clipping) {
     case Clipping::auto_s:
+    case Clipping::auto_v:
       return 1.0;
     case Clipping::abadi:
+    case Clipping::adaptive:
       return clipping_constant;
     case Clipping::none:
       break;
   }
   return std::numeric_limits<double>::infinity();
+}
+
+Result<double> PrivacyPlan::gradient_noise_for(double sigma) const {
+  if (!adaptive || !is_private) return sigma;
+  const double left = 1 / (sigma * sigma) - 1 / (adaptive->count_noise * adaptive->count_noise);
+  if (!(left > 0)) {
+    return error(fmt::format(
+        "the clip counts alone cost the whole budget: their noise is {} samples and must be above {}; raise "
+        "'count_noise'.",
+        short_number(adaptive->count_noise * kCountSensitivity), short_number(sigma * kCountSensitivity)));
+  }
+  return (1 + 1e-9) / std::sqrt(left);
+}
+
+void PrivacyPlan::drop_clipping() {
+  clipping = Clipping::none;
+  groups = ClippingGroups::all;
+  shares = GroupShares::uniform;
+  adaptive.reset();
 }
 
 bool PrivacyPlan::probes_at(std::int64_t step) const {
@@ -79,22 +180,26 @@ std::vector<accounting::Event> PrivacyPlan::events(std::int64_t first, std::int6
     probes = upto(first + count) - upto(first);
   }
   std::vector<accounting::Event> events;
-  const accounting::Release gradient{.noise_multiplier = gradient_noise, .count = 1, .purpose = "gradient"};
+  std::vector<accounting::Release> on_gradient{
+      {.noise_multiplier = gradient_noise, .count = 1, .purpose = "gradient"}};
+  if (adaptive) {
+    on_gradient.push_back({.noise_multiplier = adaptive->count_noise, .count = 1, .purpose = "clip-count"});
+  }
   const bool shared = probe && !probe->separate_batch && !planted(Bug::probes_booked_apart);
   const std::int64_t plain = shared ? count - probes : count;
-  if (plain > 0) events.push_back(on_train(accounting::batch(sample_rate, {gradient}, plain)));
+  if (plain > 0) events.push_back(on_train(accounting::batch(sample_rate, on_gradient, plain)));
   if (probes > 0) {
     const accounting::Release losses{
         .noise_multiplier = probe->noise, .count = probe->points, .purpose = "probe"};
     const double probe_rate = probe->separate_batch ? probe->sample_rate : sample_rate;
-    events.push_back(on_train(shared ? accounting::batch(sample_rate, {gradient, losses}, probes)
-                                     : accounting::batch(probe_rate, {losses}, probes)));
+    auto releases = shared ? on_gradient : std::vector<accounting::Release>();
+    releases.push_back(losses);
+    events.push_back(on_train(accounting::batch(probe_rate, std::move(releases), probes)));
   }
   return events;
 }
 
 Result<void> PrivacyPlan::check() const {
-  const auto bad = [](const std::string& what) { return error("privacy plan: " + what); };
   if (population < 1) return bad("the population N must be at least 1");
   if (!(batch_size > 0) || !std::isfinite(batch_size)) return bad("the batch size B must be positive");
   if (!(sample_rate > 0 && sample_rate <= 1)) return bad("the sample rate must lie in (0, 1]");
@@ -109,20 +214,26 @@ Result<void> PrivacyPlan::check() const {
       return bad("the probe sample rate must lie in (0, 1]");
     }
   }
+  if (auto checked = check_clipping(*this); !checked) return checked;
   if (!is_private) {
-    if (gradient_noise != 0 || (probe && probe->noise != 0)) return bad("a non-private run has no noise");
+    if (gradient_noise != 0 || (probe && probe->noise != 0) || (adaptive && adaptive->count_noise != 0)) {
+      return bad("a non-private run has no noise");
+    }
     return {};
   }
   if (sampler == Sampler::shuffle) {
     return bad("shuffled batches cannot be priced; use sampler poisson or full-batch, or a non-private row");
   }
-  if (clipping == Clipping::none) return bad("a private run clips (auto-s or abadi)");
-  if (!(clipping_constant > 0)) return bad("the clipping constant must be positive");
+  if (clipping == Clipping::none) return bad("a private run clips (auto-s, auto-v, abadi or adaptive)");
+  if (!std::isfinite(sensitivity())) return bad("a private run has a finite clipping threshold");
   if (!(gradient_noise > 0) || !std::isfinite(gradient_noise)) {
     return bad("a private run needs positive gradient noise");
   }
   if (probe && (!(probe->noise > 0) || !std::isfinite(probe->noise))) {
     return bad("a private probe needs positive loss noise");
+  }
+  if (adaptive && (!(adaptive->count_noise > 0) || !std::isfinite(adaptive->count_noise))) {
+    return bad("a private clip count needs positive noise");
   }
   return {};
 }
@@ -133,7 +244,7 @@ json::object PrivacyPlan::to_json() const {
                       {"population", population},
                       {"batch_size", batch_size},
                       {"sample_rate", sample_rate},
-                      {"clipping", name_of(clipping)},
+                      {"clipping", name_in(clipping_names(), clipping)},
                       {"clipping_constant", clipping_constant},
                       {"gradient_noise", gradient_noise},
                       {"probe", nullptr},
@@ -145,6 +256,13 @@ json::object PrivacyPlan::to_json() const {
                                    {"noise", probe->noise},
                                    {"points", probe->points},
                                    {"interval", probe->interval}};
+  }
+  // Only where not the default: the ids of trials without them stay what they were.
+  if (groups != ClippingGroups::all) object["clipping_groups"] = name_in(group_names(), groups);
+  if (shares != GroupShares::uniform) object["clipping_shares"] = name_in(share_names(), shares);
+  if (adaptive) {
+    object["adaptive"] = json::object{
+        {"quantile", adaptive->quantile}, {"rate", adaptive->rate}, {"count_noise", adaptive->count_noise}};
   }
   return object;
 }
@@ -171,7 +289,7 @@ Result<PrivacyPlan> PrivacyPlan::from_json(const json::object& object, const std
   if (!label) return label.error();
   const auto sampler = sampler_from(*sampler_name, where);
   if (!sampler) return sampler.error();
-  const auto clipping = clipping_from(*clipping_name, where);
+  const auto clipping = value_in(clipping_names(), *clipping_name, "clipping", where);
   if (!clipping) return clipping.error();
   plan.is_private = *is_private;
   plan.sampler = *sampler;
@@ -182,6 +300,7 @@ Result<PrivacyPlan> PrivacyPlan::from_json(const json::object& object, const std
   plan.clipping_constant = *constant;
   plan.gradient_noise = *noise;
   plan.accounting = *label;
+  if (auto read = read_clipping_extras(object, where, plan); !read) return read.error();
   if (const auto* given = object.if_contains("probe"); given != nullptr && !given->is_null()) {
     if (!given->is_object()) return error(where + ": 'probe' must be an object or null");
     const auto& inner = given->get_object();

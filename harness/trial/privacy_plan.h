@@ -7,6 +7,21 @@
 //   sample_rate q    Poisson inclusion probability of the gradient batch
 //   gradient_noise   sigma_g: noise standard deviation over the clipping sensitivity; 0 only when !is_private
 // An empty batch still releases noise and is booked.
+//
+// Clipping of sample i's gradient g (factors and edge cases: harness/training/clipping.h) and the add/remove sensitivity S
+// of the clipped sum, the most that one sample can move it:
+//   auto-s     g / (||g|| + constant)      S = 1   (Bu et al., arXiv:2206.07136)
+//   auto-v     g / ||g||                   S = 1   (the same; a zero gradient stays zero)
+//   abadi      g min(1, C / ||g||)         S = C   (Abadi et al., arXiv:1607.00133)
+//   adaptive   as abadi, at step t with C_t           S = C_t (Andrew et al., arXiv:1905.03871)
+//   none       g                           S infinite; non-private rows only
+// Per layer (McMahan et al., arXiv:1710.06963; He et al., arXiv:2212.01539) each layer's part g_l is clipped by itself to
+// w_l C (abadi) or w_l (auto), with shares w_l = 1 / sqrt(L) (uniform) or sqrt(d_l / d) (size): sum_l w_l^2 = 1, so that S
+// of the whole vector is what it is without groups.
+//
+// Adaptive: C_0 is clipping_constant and C_{t+1} = C_t exp(-rate (b_t - quantile)), where b_t is the noised fraction of the
+// batch's samples whose norm is at most C_t. Its count is a second release of the gradient's batch ("clip-count"), of
+// sensitivity 1/2, priced with it; C_t is a function of earlier releases alone (harness/training/adaptive_clipping.h).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +34,18 @@
 namespace hyfreedp::trial {
 
 enum class Sampler { poisson, full_batch, shuffle };  // shuffle: non-private rows only
-enum class Clipping { none, auto_s, abadi };
+enum class Clipping { none, auto_s, auto_v, abadi, adaptive };
+enum class ClippingGroups { all, per_layer };  // what is clipped together
+enum class GroupShares { uniform, size };      // of the threshold, per layer
+
+struct AdaptiveThreshold {
+  double quantile = 0.5;  // gamma: the fraction of samples that is to stay below the threshold, in [0, 1]
+  double rate = 0.2;      // eta_C: of the geometric update, > 0
+  double count_noise =
+      0;  // standard deviation of the noised count over its sensitivity 1/2; 0 only when !is_private
+
+  bool operator==(const AdaptiveThreshold&) const = default;
+};
 
 struct ProbePlan {
   bool separate_batch = false;  // false: the gradient's own batch (folded with it)
@@ -37,15 +63,25 @@ struct PrivacyPlan {
   double batch_size = 0;
   double sample_rate = 0;
   Clipping clipping = Clipping::auto_s;
-  double clipping_constant = 0.01;  // AUTO-S: g / (||g|| + constant); Abadi: the threshold C
+  double clipping_constant = 0.01;  // auto-s: the constant; abadi: C; adaptive: C_0; auto-v, none: unused
+  ClippingGroups groups = ClippingGroups::all;
+  GroupShares shares = GroupShares::uniform;  // with per_layer
+  std::optional<AdaptiveThreshold> adaptive;  // with Clipping::adaptive, and only then
   double gradient_noise = 0;
   std::optional<ProbePlan> probe;
   // How sigma was chosen ("folded", "separate-batch", "paper", "paper-appendix", "plain"): a label, never
   // priced.
   std::string accounting = "plain";
 
-  // Add/remove sensitivity of the clipped sum: AUTO-S 1, Abadi C, none: infinite.
+  // Add/remove sensitivity of the clipped sum: auto-s, auto-v 1; abadi C; adaptive clipping_constant, which the trainer
+  // sets to C_t; none: infinite.
   double sensitivity() const;
+  // The gradient_noise whose batches cost as much as a Gaussian of `sigma` alone, the clip count beside it included:
+  // (sigma^-2 - count_noise^-2)^-1/2 (Andrew et al., Theorem 1), above it by more than rounding; `sigma` itself where there
+  // is no count. An error where the count alone costs that much.
+  Result<double> gradient_noise_for(double sigma) const;
+  // The same without clipping and all that belongs to it.
+  void drop_clipping();
   bool probes_at(std::int64_t step) const;
   // The events of steps [first, first + count), consecutive equal steps merged; empty when !is_private.
   std::vector<accounting::Event> events(std::int64_t first, std::int64_t count) const;

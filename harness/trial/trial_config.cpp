@@ -46,6 +46,7 @@ json::object TrialConfig::to_json() const {
                                {"oracle_validation", evaluation.oracle_validation},
                                {"score_noise_counts", nullptr}};
   if (evaluation.score) evaluation_json["score_noise_counts"] = evaluation.score->noise_counts;
+  if (evaluation.gradient_norms) evaluation_json["gradient_norms"] = true;
   return {{"dataset", trial::to_json(dataset)},
           {"model", trial::to_json(model)},
           {"optimizer", trial::to_json(optimizer)},
@@ -85,6 +86,11 @@ Result<TrialConfig> TrialConfig::from_json(const json::value& value, const std::
   const auto oracle = get_bool(**evaluation_json, "oracle_validation", evaluation_where);
   if (!oracle) return oracle.error();
   config.evaluation = {.every = *every, .oracle_validation = *oracle, .score = {}};
+  if ((**evaluation_json).if_contains("gradient_norms") != nullptr) {
+    const auto norms = get_bool(**evaluation_json, "gradient_norms", evaluation_where);
+    if (!norms) return norms.error();
+    config.evaluation.gradient_norms = *norms;
+  }
   if (const auto* counts = (**evaluation_json).if_contains("score_noise_counts");
       counts != nullptr && !counts->is_null()) {
     const auto noise = to_double(*counts, evaluation_where + ".score_noise_counts");
