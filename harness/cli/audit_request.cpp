@@ -57,6 +57,8 @@ struct Setting {
   std::int64_t workers = 2;
   std::int64_t canaries = 100;
   std::string clipping = "auto-s";
+  std::string clipping_groups = "all";
+  std::string clipping_shares = "uniform";
   std::string model = "linear";
 
   double batch_size() const { return sample_rate * static_cast<double>(population); }
@@ -128,6 +130,24 @@ Result<void> read_numbers(const Given& given, Setting& setting) {
   return {};
 }
 
+Result<void> read_clipping(const Given& given, Setting& setting) {
+  if (given.count("clipping") > 0 && given["clipping"].as<std::string>() == "adaptive") {
+    return error(
+        "--clipping is adaptive, which is not audited: what it clips to changes from step to step. Audit "
+        "abadi, "
+        "which it is at each step.");
+  }
+  if (auto ok = read_choice(given, "clipping", {"auto-s", "auto-v", "abadi"}, setting.clipping); !ok)
+    return ok;
+  if (auto ok = read_choice(given, "clipping-groups", {"all", "per-layer"}, setting.clipping_groups); !ok) {
+    return ok;
+  }
+  if (given.count("clipping-shares") > 0 && setting.clipping_groups == "all") {
+    return error("--clipping-shares says what each layer gets; it is for --clipping-groups per-layer.");
+  }
+  return read_choice(given, "clipping-shares", {"uniform", "size"}, setting.clipping_shares);
+}
+
 Result<Setting> read_setting(const Given& given) {
   Setting setting;
   if (auto ok =
@@ -135,7 +155,7 @@ Result<Setting> read_setting(const Given& given) {
       !ok) {
     return ok.error();
   }
-  if (auto ok = read_choice(given, "clipping", {"auto-s", "abadi"}, setting.clipping); !ok) return ok.error();
+  if (auto ok = read_clipping(given, setting); !ok) return ok.error();
   if (auto ok = read_choice(given, "model", {"linear", "mlp"}, setting.model); !ok) return ok.error();
   if (!setting.has_probes()) {
     for (const char* name : {"interval", "probes", "gamma"}) {
@@ -218,6 +238,8 @@ json::object request_of(const Setting& setting, const Noise& noise, const Given&
       {"gamma", setting.gamma},
       {"clipping", setting.clipping},
       {"clipping_constant", setting.clipping == "abadi" ? kThreshold : kStabiliser},
+      {"clipping_groups", setting.clipping_groups},
+      {"clipping_shares", setting.clipping_shares},
       {"sigma_g", noise.sigma_g},
       {"sigma_l", noise.sigma_l},
       {"probe_sample_rate", probe_rate},
@@ -249,7 +271,9 @@ CommandLine audit_command_line() {
   add_text(add, "interval", "K", "a probe every K steps (default 5)");
   add_text(add, "probes", "m", "losses a probe (default 3)");
   add_text(add, "gamma", "g", "sigma_g over the noise without probes, > 1 (default 1.01)");
-  add_text(add, "clipping", "C", "auto-s (default) or abadi");
+  add_text(add, "clipping", "C", "auto-s (default), auto-v or abadi");
+  add_text(add, "clipping-groups", "G", "what is clipped together: all (default) or per-layer");
+  add_text(add, "clipping-shares", "S", "of a layer in the threshold: uniform (default) or size");
   add_text(add, "model", "M", "linear (default) or mlp");
   add_text(add, "runs", "R", "training runs to look at (default 64)");
   add_text(add, "workers", "W", "runs trained at once (default 2)");

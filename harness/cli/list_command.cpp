@@ -11,6 +11,7 @@
 #include "harness/cli/command_line.h"
 #include "harness/models/facts.h"
 #include "harness/runner/plan.h"
+#include "harness/runner/spec.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::cli {
@@ -18,12 +19,13 @@ namespace {
 
 namespace options = boost::program_options;
 
-const std::vector<std::string> kKinds = {"methods", "optimizers", "controllers",
-                                         "models",  "datasets",   "specs"};
+const std::vector<std::string> kKinds = {"methods",  "optimizers", "controllers", "models",
+                                         "datasets", "training",   "specs"};
 
 const char kUsage[] =
     "hyfreedp list KIND [--json]\n"
-    "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets or specs.\n"
+    "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets, training\n"
+    "(the options of a spec's `train`) or specs.\n"
     "Example: hyfreedp list methods\n\n";
 
 // One entry of any registry, as JSON keeps it and as text prints it.
@@ -58,6 +60,7 @@ std::vector<Listed> datasets_listed() {
                         {"to get it", facts.how_to_get},
                         {"on this machine", datasets::locate(facts) ? "yes" : "no"},
                         {"private_train", std::to_string(sizes.private_train)},
+                        {"training split", facts.public_train ? "public" : "private"},
                         {"private_validation", std::to_string(sizes.private_validation)},
                         {"test", std::to_string(sizes.test)},
                         {"classes", std::to_string(sizes.classes)},
@@ -74,6 +77,8 @@ std::vector<Listed> named(const Table& table) {
     entries.push_back({facts.name, facts.title, {{"source", facts.source}}, facts.options});
   return entries;
 }
+
+std::vector<Listed> training() { return {{"train", "how a panel trains", {}, runner::train_options()}}; }
 
 // Specs lie in `experiments` of the folder the command is run in.
 Result<std::vector<Listed>> specs() {
@@ -108,6 +113,7 @@ Result<std::vector<Listed>> entries_of(const std::string& kind) {
   if (kind == "controllers") return named(optimizers::controller_facts());
   if (kind == "models") return named(models::model_facts());
   if (kind == "datasets") return datasets_listed();
+  if (kind == "training") return training();
   if (kind == "specs") return specs();
   return error("There is nothing to list under '" + kind + "'." + did_you_mean(kind, kKinds) +
                " Kinds: " + join(kKinds, ", ") + ".");

@@ -39,6 +39,8 @@ Result<json::array> read_epsilons(const Entry& entry);
 Result<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
                               const std::vector<Entry>& shared, const PanelFrame& frame);
 
+// The options of `train`, the optimizer apart.
+const std::vector<OptionSpec>& train_options();
 // Sampler, sampling rate, batch size, clipping and the rest of `train`, every default filled in and checked as the privacy
 // plan will be.
 Result<json::object> read_train(const Layers& train, std::int64_t population);

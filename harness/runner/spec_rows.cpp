@@ -66,15 +66,14 @@ Result<void> add_control(const Layers& layers, const PanelFrame& frame, const js
     if (!own) return own.error();
     const auto choices = control_option().choices;
     if (std::find(choices.begin(), choices.end(), *own) == choices.end()) {
-      return given->wrong(fmt::format("must be one of {}, not '{}'{}", join(choices, ", "), *own,
-                                      did_you_mean(*own, choices)));
+      return given->wrong(fmt::format("must be one of {}, not '{}'", join(choices, ", "), *own));
     }
     control = *own;
   }
   const bool has_arm = std::any_of(epsilons.begin(), epsilons.end(),
                                    [](const json::value& epsilon) { return epsilon.is_string(); });
   if (!has_arm) return {};
-  if (control != control_option().otherwise.as_string()) row["control"] = control;
+  if (control != "sampling-only") row["control"] = control;
   if (!given && !frame.control_given) return {};
   row.at("footnotes")
       .as_array()

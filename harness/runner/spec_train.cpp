@@ -1,86 +1,14 @@
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 #include "harness/runner/spec.h"
 
 namespace hyfreedp::runner {
 namespace {
 
-// What a panel's training takes: the constants that the privacy plan needs, and the optimizer.
-const std::vector<OptionSpec>& train_options() {
-  static const std::vector<OptionSpec> table = {
-      {.name = "sampler",
-       .type = OptionType::choice,
-       .otherwise = "poisson",
-       .help = "how batches are drawn; shuffle for non-private rows only",
-       .choices = {"poisson", "full-batch", "shuffle"}},
-      {.name = "sample_rate",
-       .type = OptionType::real,
-       .otherwise = nullptr,
-       .help = "q: probability that an example is in a batch",
-       .min = 1e-9,
-       .max = 1},
-      {.name = "batch_size",
-       .type = OptionType::real,
-       .otherwise = nullptr,
-       .help = "B = q N, instead of sample_rate",
-       .min = 1,
-       .max = 1e12},
-      {.name = "steps", .type = OptionType::integer, .otherwise = nullptr, .help = "T", .min = 1, .max = 1e9},
-      {.name = "clipping",
-       .type = OptionType::choice,
-       .otherwise = "auto-s",
-       .help = "of per-sample gradients in private rows",
-       .choices = {"auto-s", "auto-v", "abadi", "adaptive", "none"}},
-      {.name = "clipping_constant",
-       .type = OptionType::real,
-       .otherwise = nullptr,
-       .help =
-           "auto-s: the stability constant (default 0.01); abadi: C (default 1); adaptive: C at the first "
-           "step (default 0.1)",
-       .min = 1e-9,
-       .max = 1e9},
-      {.name = "clipping_groups",
-       .type = OptionType::choice,
-       .otherwise = "all",
-       .help = "what is clipped together: the whole gradient, or each layer to its share of the threshold",
-       .choices = {"all", "per-layer"}},
-      {.name = "clipping_shares",
-       .type = OptionType::choice,
-       .otherwise = "uniform",
-       .help = "a layer's share: 1 / sqrt(L), or sqrt(d_l / d)",
-       .choices = {"uniform", "size"}},
-      {.name = "clipping_quantile",
-       .type = OptionType::real,
-       .otherwise = nullptr,
-       .help = "adaptive: the fraction of samples to leave unclipped (default 0.5)",
-       .min = 0,
-       .max = 1},
-      {.name = "clipping_rate",
-       .type = OptionType::real,
-       .otherwise = nullptr,
-       .help = "adaptive: rate of the threshold's geometric update (default 0.2)",
-       .min = 1e-6,
-       .max = 100},
-      {.name = "count_noise",
-       .type = OptionType::real,
-       .otherwise = nullptr,
-       .help = "adaptive: sd of the noised count of unclipped samples (default batch_size / 20)",
-       .unit = "samples",
-       .min = 1e-6,
-       .max = 1e8},
-      control_option(),
-      {.name = "device",
-       .type = OptionType::choice,
-       .otherwise = "cpu",
-       .help = "where trials run",
-       .choices = {"cpu", "cuda"}},
-  };
-  return table;
-}
-
 constexpr double kCountSensitivity = 0.5;  // of a clip count, in samples
-constexpr double kCountShare = 0.05;       // of the batch: Andrew et al., section 3, sigma_b = m / 20
+constexpr double kCountShare = 0.05;       // of the batch: Andrew et al. take sigma_b = m / 20
 
 double default_constant(const std::string& clipping) {
   if (clipping == "abadi") return 1;
@@ -126,6 +54,78 @@ Result<void> resolve_clipping(const Layers& train, json::object& options) {
 }
 
 }  // namespace
+
+const std::vector<OptionSpec>& train_options() {
+  static const std::vector<OptionSpec> table = {
+      {.name = "sampler",
+       .type = OptionType::choice,
+       .otherwise = "poisson",
+       .help = "how batches are drawn; shuffle for non-private rows only",
+       .choices = {"poisson", "full-batch", "shuffle"}},
+      {.name = "sample_rate",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "q: probability that an example is in a batch",
+       .min = 1e-9,
+       .max = 1},
+      {.name = "batch_size",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "B = q N, instead of sample_rate",
+       .min = 1,
+       .max = 1e12},
+      {.name = "steps", .type = OptionType::integer, .otherwise = nullptr, .help = "T", .min = 1, .max = 1e9},
+      {.name = "clipping",
+       .type = OptionType::choice,
+       .otherwise = "auto-s",
+       .help = "of per-sample gradients in private rows",
+       .choices = {"auto-s", "auto-v", "abadi", "adaptive", "none"}},
+      {.name = "clipping_constant",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help =
+           "auto-s: the stability constant (default 0.01); abadi: C (default 1); adaptive: C at the first "
+           "step (default 0.1)",
+       .min = 1e-12,
+       .max = 1e12},
+      {.name = "clipping_groups",
+       .type = OptionType::choice,
+       .otherwise = "all",
+       .help = "what is clipped together: the whole gradient, or each layer to its share of the threshold",
+       .choices = {"all", "per-layer"}},
+      {.name = "clipping_shares",
+       .type = OptionType::choice,
+       .otherwise = "uniform",
+       .help = "a layer's share: 1 / sqrt(L), or sqrt(d_l / d)",
+       .choices = {"uniform", "size"}},
+      {.name = "clipping_quantile",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "adaptive: the fraction of samples to leave unclipped (default 0.5)",
+       .min = 0,
+       .max = 1},
+      {.name = "clipping_rate",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "adaptive: rate of the threshold's geometric update (default 0.2)",
+       .min = 1e-6,
+       .max = 100},
+      {.name = "count_noise",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "adaptive: sd of the noised count of unclipped samples (default batch_size / 20)",
+       .unit = "samples",
+       .min = 1e-6,
+       .max = 1e8},
+      control_option(),
+      {.name = "device",
+       .type = OptionType::choice,
+       .otherwise = "cpu",
+       .help = "where trials run",
+       .choices = {"cpu", "cuda"}},
+  };
+  return table;
+}
 
 OptionSpec control_option() {
   return {.name = "control",

@@ -28,6 +28,22 @@ TEST(HonestPath, IsAcceptedInEveryMode) {
   }
 }
 
+// 3 audits at 1e-3 each.
+TEST(HonestPath, IsAcceptedWithOtherClippings) {
+  Setting setting;
+  setting.hyfreedp = "folded";
+  setting.model = "mlp";
+  setting.runs = 3;
+  setting.clipping = "auto-v";
+  expect_accepted(setting);
+  setting.groups = "per-layer";
+  setting.shares = "size";
+  expect_accepted(setting);
+  setting.clipping = "abadi";
+  setting.shares = "uniform";
+  expect_accepted(setting);
+}
+
 // 5 more: at 1e-3 each, a correct audit fails this with probability 0.005 for a new set of seeds.
 TEST(HonestPath, IsAcceptedUnderOtherSeeds) {
   for (int seed = 0; seed < 5; ++seed) {

@@ -41,7 +41,7 @@ std::vector<std::int64_t> last_rows(std::int64_t population, std::int64_t count)
 
 TEST(Reference, AgreesWithThePath) {
   for (const std::string model : {"linear", "mlp"}) {
-    for (const std::string clipping : {"auto-s", "abadi"}) {
+    for (const std::string clipping : {"auto-s", "auto-v", "abadi"}) {
       Setting setting;
       setting.model = model;
       setting.clipping = clipping;
@@ -49,6 +49,22 @@ TEST(Reference, AgreesWithThePath) {
       const auto both = sums_of(experiment, last_rows(setting.population, 60));
       EXPECT_GT(both.path.norm().item<double>(), 1);
       EXPECT_LT((both.path - both.reference).abs().max().item<double>(), 1e-9) << model << " " << clipping;
+    }
+  }
+}
+
+TEST(Reference, AgreesWithThePathPerLayer) {
+  for (const std::string clipping : {"auto-s", "auto-v", "abadi"}) {
+    for (const std::string shares : {"uniform", "size"}) {
+      Setting setting;
+      setting.model = "mlp";
+      setting.clipping = clipping;
+      setting.groups = "per-layer";
+      setting.shares = shares;
+      const auto experiment = full_experiment(request_of(setting)).value();
+      const auto both = sums_of(experiment, last_rows(setting.population, 60));
+      EXPECT_GT(both.path.norm().item<double>(), 1);
+      EXPECT_LT((both.path - both.reference).abs().max().item<double>(), 1e-9) << clipping << " " << shares;
     }
   }
 }
@@ -63,7 +79,7 @@ TEST(Reference, ClampedLosses) {
 // A record of NaN is as good as absent: for the path's sum and for the reference's.
 TEST(OneRun, AbsentCanariesCountAsNothing) {
   for (const std::string model : {"linear", "mlp"}) {
-    for (const std::string clipping : {"auto-s", "abadi"}) {
+    for (const std::string clipping : {"auto-s", "auto-v", "abadi"}) {
       Setting setting;
       setting.model = model;
       setting.clipping = clipping;

@@ -22,6 +22,8 @@ struct Setting {
   double sample_rate = 0.03;
   std::string model = "linear";
   std::string clipping = "auto-s";
+  std::string groups = "all";
+  std::string shares = "uniform";
   std::int64_t canaries = 32;
   std::int64_t workers = 1;
   std::string seed = "tests";
@@ -65,6 +67,8 @@ inline AuditRequest request_of(const Setting& setting) {
   request.model = setting.model;
   request.clipping = setting.clipping;
   request.clipping_constant = setting.clipping == "abadi" ? 1.0 : 0.01;
+  request.clipping_groups = setting.groups;
+  request.clipping_shares = setting.shares;
   request.canaries = setting.canaries;
   request.workers = setting.workers;
   request.seed = setting.seed;

@@ -23,6 +23,8 @@ json::object to_json(const AuditRequest& request) {
           {"gamma", request.gamma},
           {"clipping", request.clipping},
           {"clipping_constant", request.clipping_constant},
+          {"clipping_groups", request.clipping_groups},
+          {"clipping_shares", request.clipping_shares},
           {"sigma_g", request.sigma_g},
           {"sigma_l", request.sigma_l},
           {"probe_sample_rate", request.probe_sample_rate},
@@ -79,11 +81,27 @@ TEST(AuditRequest, EveryFieldIsDemandedAndChecked) {
     ASSERT_FALSE(read) << member.key();
     EXPECT_NE(read.error().message.find(member.key()), std::string::npos) << read.error().message;
   }
-  const std::vector<std::pair<const char*, json::value>> wrong = {
-      {"hyfreedp", "sometimes"}, {"population", 1},  {"sample_rate", 2},      {"steps", 0}, {"probes", 2},
-      {"clipping", "none"},      {"sigma_g", -1},    {"sigma_l", 0},          {"runs", 0},  {"workers", 0},
-      {"canaries", 1e6},         {"model", "gpt-9"}, {"false_alarm", 0},      {"seed", 7},  {"claim", 8},
-      {"interval", 0},           {"batch_size", 0},  {"clipping_constant", 0}};
+  const std::vector<std::pair<const char*, json::value>> wrong = {{"hyfreedp", "sometimes"},
+                                                                  {"population", 1},
+                                                                  {"sample_rate", 2},
+                                                                  {"steps", 0},
+                                                                  {"probes", 2},
+                                                                  {"clipping", "none"},
+                                                                  {"clipping", "adaptive"},
+                                                                  {"clipping_groups", "some"},
+                                                                  {"clipping_shares", "size"},
+                                                                  {"sigma_g", -1},
+                                                                  {"sigma_l", 0},
+                                                                  {"runs", 0},
+                                                                  {"workers", 0},
+                                                                  {"canaries", 1e6},
+                                                                  {"model", "gpt-9"},
+                                                                  {"false_alarm", 0},
+                                                                  {"seed", 7},
+                                                                  {"claim", 8},
+                                                                  {"interval", 0},
+                                                                  {"batch_size", 0},
+                                                                  {"clipping_constant", 0}};
   for (const auto& [key, value] : wrong) {
     auto object = good;
     object[key] = value;

@@ -14,12 +14,17 @@ struct Variant {
   std::string method;
   json::object options;
   double epsilon = 3;
+  double count_noise = 0;  // above 0: adaptive clipping, whose count is paid too
 };
 
 // Each method as it comes, and the options that change what it runs.
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const auto& baseline : registry()) all.push_back({baseline.name, {}, 3});
+  // A count dear enough to show: linear scaling's full batches have ten times the noise.
+  for (const auto& baseline : registry()) {
+    all.push_back({baseline.name, {}, 3, baseline.name == "linear-scaling" ? 30.0 : 2.5});
+  }
   for (const char* runs : {"geometric", "logarithmic", "poisson"}) {
     all.push_back({"dp-hyper", {{"runs", runs}, {"mean_runs", 6}, {"grid", {1e-3, 1e-2}}}, 1});
   }
@@ -56,7 +61,12 @@ class Method : public testing::TestWithParam<Variant> {
  protected:
   const Baseline& baseline() const { return *find_baseline(GetParam().method).value(); }
   Cell cell(std::optional<double> epsilon) const {
-    return fake::cell_of(baseline(), epsilon, GetParam().options);
+    auto cell = fake::cell_of(baseline(), epsilon, GetParam().options);
+    if (epsilon && GetParam().count_noise > 0) {
+      cell.base.privacy.clipping = trial::Clipping::adaptive;
+      cell.base.privacy.adaptive = trial::AdaptiveThreshold{.count_noise = GetParam().count_noise};
+    }
+    return cell;
   }
 };
 
@@ -112,6 +122,23 @@ TEST_P(Method, CostsNoMoreThanItsTarget) {
   EXPECT_GE(spent->epsilon, share * target * 0.8) << "the budget is not used: " << spent->accountant;
   if (baseline().label == Label::simulated) {
     EXPECT_EQ(study.conclusion.claimed_epsilon, target);
+  }
+}
+
+// With adaptive clipping every gradient batch books its count; a method with a clipping of its own counts nothing.
+TEST_P(Method, BooksTheCountsOfAdaptiveClipping) {
+  const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world);
+  for (const auto& trial : study.finished) {
+    const bool adaptive = trial.config.privacy.clipping == trial::Clipping::adaptive;
+    EXPECT_EQ(adaptive, GetParam().count_noise > 0 && baseline().name != "dpadamwosm");
+    std::int64_t counts = 0;
+    for (const auto& event : trial.config.privacy.events(0, trial.config.steps)) {
+      const auto& batch = std::get<accounting::Batch>(event.what);
+      for (const auto& release : batch.releases) {
+        if (release.purpose == "clip-count") counts += batch.count * release.count;
+      }
+    }
+    EXPECT_EQ(counts, adaptive ? trial.config.steps : 0);
   }
 }
 

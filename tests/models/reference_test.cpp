@@ -246,6 +246,8 @@ class Checker {
     check_parameters();
   }
 
+  static inline int by_layer = 0;  // passes whose layers were all checked at once
+
  private:
   Tensor expected(const std::string& key) const { return reference_.expected.at(run_ + "/" + key); }
   bool has(const std::string& key) const { return reference_.expected.contains(run_ + "/" + key); }
@@ -309,6 +311,7 @@ class Checker {
     if (has("factor_autos")) check_sum(network, expected("factor_autos"), "sum_autos");
     if (has("factor_abadi")) check_sum(network, expected("factor_abadi"), "sum_abadi");
     check_gradients(network);
+    check_by_layer(network);
   }
 
   // Every sample's gradient, as a clipped sum with one factor 1; relative to the parameter's largest entry in the batch.
@@ -354,6 +357,37 @@ class Checker {
       if (has("sum_autos_layer/" + *names.begin()))
         check_sum(network, share / (norms + 0.01), "sum_autos_layer");
     }
+  }
+
+  // Norms and sums of all layers from one pass, where the reference's layers are the network's (a LoRA pair is two there).
+  void check_by_layer(const Network& network) const {
+    if (!has("layer_norm")) return;
+    std::map<std::set<std::string>, std::int64_t> columns;
+    for (const auto& layer : description_.at("layers").as_array()) {
+      std::set<std::string> names;
+      for (const auto& name : layer.at(1).as_array()) names.emplace(name.as_string());
+      columns.emplace(names, static_cast<std::int64_t>(columns.size()));
+    }
+    std::vector<Tensor> norms;
+    for (const auto& layer : network.trainable_layers()) {
+      const auto found = columns.find({layer.parameters.begin(), layer.parameters.end()});
+      if (found == columns.end()) return;
+      norms.push_back(expected("layer_norm").select(1, found->second));
+    }
+    const auto wanted = at::stack(norms);  // [L, B]
+    const auto squared = network.squared_norms_by_layer();
+    EXPECT_TRUE(near_relative(squared.sqrt(), wanted, tolerance("norm_total")));
+    EXPECT_TRUE(near_relative(squared.sum(0), network.squared_norms(), tolerance("norm_total")));
+    const double share = 1 / std::sqrt(static_cast<double>(columns.size()));
+    auto sum = torch::zeros({network.dimension()}, dtype_);
+    network.add_clipped_sum_by_layer((share / squared.sqrt().clamp_min(share)).to(dtype_), sum);
+    for (const auto& slice : network.layout()) {
+      if (!has("sum_abadi_layer/" + slice.name)) continue;
+      EXPECT_TRUE(near_relative(sum.narrow(0, slice.offset, slice.size).view(slice.shape),
+                                expected("sum_abadi_layer/" + slice.name), tolerance("sum_abadi_layer")))
+          << slice.name;
+    }
+    ++by_layer;
   }
 
   void check_parameters() const {
@@ -417,6 +451,7 @@ TEST(ReferenceModels, LogitsLossesNormsAndClippedSums) {
   }
   std::printf("ReferenceModels: %zu cases ran, %zu are of other rooms\n", covered.size(), later.size());
   EXPECT_FALSE(covered.empty()) << folder << " holds no case";
+  EXPECT_GT(Checker::by_layer, 0);
 }
 
 }  // namespace

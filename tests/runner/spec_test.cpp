@@ -136,6 +136,67 @@ TEST_F(SpecFile, MethodsWithoutANonPrivateArmLeaveItOut) {
   EXPECT_EQ(json::serialize(panel.at("rows").as_array().at(0).at("epsilons")), "[1E0]");
 }
 
+TEST_F(SpecFile, ClippingOptionsReachThePlan) {
+  const auto usual = this->panel(with_line(0, ""));
+  for (const char* key : {"clipping_groups", "clipping_shares", "adaptive", "gradient_norms"}) {
+    EXPECT_FALSE(usual.contains(key)) << key;
+  }
+  const auto layered = load(with_line(10,
+                                      "    clipping: abadi\n    clipping_groups: per-layer\n    "
+                                      "clipping_shares: size\n    sample_rate: 0.1"));
+  ASSERT_TRUE(layered) << layered.error().message;
+  const auto per_layer = plan(*layered).value().front().cell.base.privacy;
+  EXPECT_EQ(per_layer.groups, trial::ClippingGroups::per_layer);
+  EXPECT_EQ(per_layer.shares, trial::GroupShares::size);
+  EXPECT_EQ(per_layer.sensitivity(), 1);
+
+  const auto adaptive = load(with_line(10, "    clipping: adaptive\n    sample_rate: 0.1"));
+  ASSERT_TRUE(adaptive) << adaptive.error().message;
+  const auto studies = plan(*adaptive).value();
+  const auto& privacy = studies.front().cell.base.privacy;
+  ASSERT_TRUE(privacy.adaptive);
+  EXPECT_EQ(privacy.clipping_constant, 0.1);
+  EXPECT_EQ(privacy.adaptive->quantile, 0.5);
+  EXPECT_EQ(privacy.adaptive->rate, 0.2);
+  EXPECT_DOUBLE_EQ(privacy.adaptive->count_noise, 10);  // B / 20 samples over the sensitivity 1/2
+  EXPECT_EQ(studies.back().cell.base.privacy.clipping, trial::Clipping::none);
+}
+
+TEST_F(SpecFile, ControlArmsSayWhatTheyKeep) {
+  const auto usual = plan(*load(with_line(0, ""))).value();
+  const auto arm = [](const std::vector<PlannedStudy>& studies, const std::string& row) {
+    for (const auto& study : studies) {
+      if (study.cell.row == row && !study.cell.epsilon) return study.cell.base.privacy;
+    }
+    throw std::runtime_error("no non-private cell");
+  };
+  const auto spec = load(with_line(14, "  - {method: prodigy, control: clip-only}"));
+  ASSERT_TRUE(spec) << spec.error().message;
+  const auto studies = plan(*spec).value();
+  EXPECT_EQ(arm(studies, "prodigy").clipping, trial::Clipping::auto_s);
+  EXPECT_EQ(arm(studies, "prodigy").sampler, trial::Sampler::poisson);
+  EXPECT_EQ(arm(studies, "grid").clipping, trial::Clipping::none);
+  EXPECT_EQ(arm(usual, "prodigy").clipping, trial::Clipping::none);
+  const auto& row = spec->resolved.at("panels").as_array().at(0).at("rows").as_array().at(0).as_object();
+  EXPECT_EQ(row.at("footnotes").as_array().at(0).as_string(),
+            "Non-private: batches drawn and clipped as in the private columns, without noise.");
+
+  const auto none = plan(*load(with_line(10, "    control: none\n    sample_rate: 0.1"))).value();
+  EXPECT_EQ(arm(none, "grid").sampler, trial::Sampler::shuffle);
+  EXPECT_EQ(arm(none, "grid").clipping, trial::Clipping::none);
+  // The arm by its name is the one without: the same trials, and the table says which.
+  const auto named = load(with_line(10, "    control: sampling-only\n    sample_rate: 0.1"));
+  const auto named_studies = plan(*named).value();
+  for (std::size_t i = 0; i < usual.size(); ++i) EXPECT_EQ(named_studies[i].id, usual[i].id);
+  for (const auto& study : studies) EXPECT_TRUE(study.cell.epsilon || !study.cell.base.privacy.is_private);
+}
+
+TEST_F(SpecFile, GradientNormsOfPublicDataReachTheTrial) {
+  const auto spec = load(with_line(5, "  model: linear\n  evaluate: {gradient_norms: true}"));
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_TRUE(plan(*spec).value().front().cell.base.evaluation.gradient_norms);
+}
+
 TEST_F(SpecFile, QuotedScalarsAreText) {
   const auto spec = load(with_line(2, "noise_seed: \"17\""));
   ASSERT_TRUE(spec) << spec.error().message;
@@ -226,6 +287,39 @@ INSTANTIATE_TEST_SUITE_P(
                 {"shuffle", "poisson"}},
         Mistake{
             "NoClippingIsNotPrivate", 10, "    clipping: none\n    sample_rate: 0.1", 10, {"none", "auto-s"}},
+        Mistake{
+            "UnknownClipping", 10, "    clipping: auto-x\n    sample_rate: 0.1", 10, {"clipping", "auto-v"}},
+        Mistake{"ConstantOfAutoV",
+                10,
+                "    clipping: auto-v\n    clipping_constant: 1\n    sample_rate: 0.1",
+                11,
+                {"clipping_constant", "auto-v has none"}},
+        Mistake{"QuantileOfAutoS",
+                10,
+                "    clipping_quantile: 0.5\n    sample_rate: 0.1",
+                10,
+                {"clipping_quantile", "adaptive"}},
+        Mistake{"SharesWithoutLayers",
+                10,
+                "    clipping_shares: size\n    sample_rate: 0.1",
+                10,
+                {"clipping_shares", "per-layer"}},
+        Mistake{"AdaptivePerLayer",
+                10,
+                "    clipping: adaptive\n    clipping_groups: per-layer\n    sample_rate: 0.1",
+                11,
+                {"clipping_groups", "auto-v and abadi"}},
+        Mistake{"UnknownControl", 10, "    control: all\n    sample_rate: 0.1", 10, {"control", "clip-only"}},
+        Mistake{"UnknownControlOfARow",
+                14,
+                "  - {method: prodigy, control: clip}",
+                14,
+                {"rows[0].control", "clip-only"}},
+        Mistake{"NormsOfPrivateData",
+                4,
+                "  dataset: fashion-mnist\n  evaluate: {gradient_norms: true}",
+                5,
+                {"defaults.evaluate.gradient_norms", "public data", "fashion-mnist"}},
         Mistake{"OnlyInfWithoutArm",
                 14,
                 "  - {method: dp-hyper, epsilon: [inf]}",

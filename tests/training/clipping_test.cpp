@@ -205,13 +205,13 @@ TEST(Clipping, NoRecordMovesTheSumByMoreThanTheSensitivity) {
   }
 }
 
-// Gradients that are long before clipping come to the bound, so that the bound above is no empty one.
+// A gradient that is long in every layer comes to the bound, so that the bound above is no empty one.
 TEST(Clipping, LongGradientsReachTheSensitivity) {
   Bench bench(torch::kFloat64);
-  bench.put(0, torch::full({8}, 50.0, torch::kFloat64));
-  for (const auto& rule : every_rule()) {
+  for (auto rule : every_rule()) {
+    rule.constant = rule.clipping == Clipping::auto_s ? 1e-6 : 1e-4;
     const double norm = bench.run(rule, first_rows(1)).norm().item<double>();
-    EXPECT_GT(norm, 0.9 * sensitivity_of(rule)) << described(rule);
+    EXPECT_GT(norm, 0.99 * sensitivity_of(rule)) << described(rule);
   }
 }
 

@@ -1,6 +1,8 @@
 #include "harness/trial/privacy_plan.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 
 #include "tests/trial/fixtures.h"
 
@@ -103,6 +105,138 @@ TEST(PrivacyPlan, RefusesWhatCannotBePriced) {
   refused([](auto& plan) { plan.sampler = Sampler::full_batch; }, "full batch");
   refused([](auto& plan) { plan.batch_size = 0; }, "batch size");
   refused([](auto& plan) { plan.probe = ProbePlan{.batch_size = 10, .noise = 0}; }, "loss noise");
+}
+
+PrivacyPlan adaptive_plan() {
+  auto plan = private_config().privacy;
+  plan.clipping = Clipping::adaptive;
+  plan.clipping_constant = 0.1;
+  plan.adaptive = AdaptiveThreshold{.quantile = 0.4, .rate = 0.3, .count_noise = 40};
+  return plan;
+}
+
+TEST(PrivacyPlan, EveryClippingStatesItsSensitivity) {
+  auto plan = private_config().privacy;
+  EXPECT_EQ(plan.sensitivity(), 1);
+  plan.clipping = Clipping::auto_v;
+  plan.clipping_constant = 0;
+  EXPECT_TRUE(plan.check());
+  EXPECT_EQ(plan.sensitivity(), 1);
+  plan.clipping = Clipping::abadi;
+  plan.clipping_constant = 0.7;
+  EXPECT_EQ(plan.sensitivity(), 0.7);
+  plan.groups = ClippingGroups::per_layer;
+  plan.shares = GroupShares::size;
+  EXPECT_TRUE(plan.check());
+  EXPECT_EQ(plan.sensitivity(), 0.7);
+  EXPECT_EQ(adaptive_plan().sensitivity(), 0.1);
+  plan.drop_clipping();
+  EXPECT_TRUE(std::isinf(plan.sensitivity()));
+}
+
+TEST(PrivacyPlan, ClipCountsAreFoldedWithTheirGradient) {
+  auto plan = adaptive_plan();
+  plan.probe = ProbePlan{.batch_size = 1000, .noise = 9, .points = 3, .interval = 5};
+  std::int64_t counts = 0;
+  for (const auto& event : plan.events(0, 251)) {
+    const auto& releases = std::get<accounting::Batch>(event.what).releases;
+    ASSERT_GE(releases.size(), 2U);
+    EXPECT_EQ(releases[0].purpose, "gradient");
+    EXPECT_EQ(releases[1].purpose, "clip-count");
+    EXPECT_EQ(releases[1].noise_multiplier, 40);
+    counts += std::get<accounting::Batch>(event.what).count;
+  }
+  EXPECT_EQ(counts, 251);
+  plan.probe->separate_batch = true;
+  plan.probe->sample_rate = 0.02;
+  EXPECT_EQ(plan.events(0, 251).size(), 2U);  // the probe's own batch counts nothing
+  EXPECT_EQ(std::get<accounting::Batch>(plan.events(0, 251)[1].what).releases.size(), 1U);
+}
+
+// Gradient and count together are one Gaussian of the noise asked for.
+TEST(PrivacyPlan, TheGradientsNoiseLeavesRoomForTheCount) {
+  auto plan = adaptive_plan();
+  for (const double sigma : {0.5, 1.5, 30.0}) {
+    const auto noise = plan.gradient_noise_for(sigma);
+    ASSERT_TRUE(noise);
+    const double together = 1 / std::sqrt(1 / (*noise * *noise) + 1 / (40.0 * 40.0));
+    EXPECT_GE(together, sigma);
+    EXPECT_NEAR(together, sigma, 1e-5 * sigma);
+  }
+  EXPECT_FALSE(plan.gradient_noise_for(40));
+  EXPECT_FALSE(plan.gradient_noise_for(50));
+  EXPECT_EQ(private_config().privacy.gradient_noise_for(1.25).value(), 1.25);
+}
+
+TEST(PrivacyPlan, RefusesClippingsThatSayTwoThings) {
+  const auto refused = [](PrivacyPlan plan, auto change, const char* expected) {
+    change(plan);
+    const auto checked = plan.check();
+    ASSERT_FALSE(checked) << expected;
+    EXPECT_NE(checked.error().message.find(expected), std::string::npos) << checked.error().message;
+  };
+  const auto plain = private_config().privacy;
+  refused(
+      adaptive_plan(), [](auto& plan) { plan.adaptive.reset(); }, "adaptive");
+  refused(
+      adaptive_plan(), [](auto& plan) { plan.clipping = Clipping::abadi; }, "adaptive");
+  refused(
+      adaptive_plan(), [](auto& plan) { plan.adaptive->count_noise = 0; }, "count needs positive noise");
+  refused(
+      adaptive_plan(), [](auto& plan) { plan.adaptive->count_noise = std::nan(""); }, "positive noise");
+  refused(
+      adaptive_plan(), [](auto& plan) { plan.adaptive->quantile = 1.5; }, "quantile");
+  refused(
+      adaptive_plan(), [](auto& plan) { plan.adaptive->rate = 0; }, "rate");
+  refused(
+      adaptive_plan(), [](auto& plan) { plan.groups = ClippingGroups::per_layer; }, "per-layer");
+  refused(
+      plain, [](auto& plan) { plan.shares = GroupShares::size; }, "per-layer");
+  refused(
+      plain, [](auto& plan) { plan.clipping_constant = 0; }, "constant");
+  refused(
+      plain,
+      [](auto& plan) {
+        plan.clipping = Clipping::abadi;
+        plan.clipping_constant = std::numeric_limits<double>::infinity();
+      },
+      "finite");
+  // A control arm may clip, adaptively too, but it has no noise anywhere.
+  auto control = adaptive_plan();
+  control.is_private = false;
+  control.gradient_noise = 0;
+  refused(
+      control, [](auto&) {}, "no noise");
+  control.adaptive->count_noise = 0;
+  EXPECT_TRUE(control.check());
+  EXPECT_TRUE(control.events(0, 10).empty());
+}
+
+// What the default does not have is not written: trials made before these fields were there keep their ids.
+TEST(PrivacyPlan, FieldsOfOtherClippingsAreWrittenOnlyWithThem) {
+  for (const char* key : {"adaptive", "clipping_groups", "clipping_shares"}) {
+    EXPECT_FALSE(private_config().privacy.to_json().contains(key)) << key;
+  }
+  EXPECT_FALSE(private_config().to_json().at("evaluation").as_object().contains("gradient_norms"));
+  auto per_layer = private_config().privacy;
+  per_layer.groups = ClippingGroups::per_layer;
+  per_layer.shares = GroupShares::size;
+  for (const auto& plan : {adaptive_plan(), per_layer}) {
+    const auto back = PrivacyPlan::from_json(plan.to_json(), "test");
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(canonical_json(back->to_json()), canonical_json(plan.to_json()));
+    EXPECT_EQ(back->adaptive, plan.adaptive);
+    EXPECT_EQ(back->groups, plan.groups);
+    EXPECT_EQ(back->shares, plan.shares);
+  }
+  auto wrong = per_layer.to_json();
+  wrong["clipping_groups"] = "per-tensor";
+  EXPECT_FALSE(PrivacyPlan::from_json(wrong, "test"));
+  auto config = private_config();
+  const auto id = config.id();
+  config.evaluation.gradient_norms = true;
+  EXPECT_NE(config.id(), id);
+  EXPECT_TRUE(TrialConfig::from_json(config.to_json(), "test")->evaluation.gradient_norms);
 }
 
 TEST(PrivacyPlan, SurvivesJson) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <c10/core/GradMode.h>
+#include <cmath>
 #include <limits>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -29,9 +30,9 @@ Reference::Reference(const trial::TrialConfig& config, const datasets::SplitData
       labels_(split.labels),
       widths_{split.features.size(1)},
       relu_(string_or(config.model.options, "activation", "tanh") == "relu"),
-      auto_s_(config.privacy.clipping == trial::Clipping::auto_s),
-      constant_(config.privacy.clipping_constant) {
-  HYFREEDP_CHECK(config.privacy.clipping != trial::Clipping::none, "an audit needs clipping");
+      plan_(config.privacy) {
+  HYFREEDP_CHECK(plan_.clipping != trial::Clipping::none && plan_.clipping != trial::Clipping::adaptive,
+                 "an audit needs clipping to one threshold");
   if (config.model.name == "mlp") {
     for (const auto& width : config.model.options.at("hidden").as_array()) {
       widths_.push_back(width.to_number<std::int64_t>());
@@ -71,11 +72,37 @@ Tensor Reference::losses_of_copies(const Tensor& weights, const Tensor& features
   return at::logsumexp(logits, {1}) - logits.gather(1, labels.unsqueeze(1)).squeeze(1);
 }
 
+Tensor Reference::factors_of(const Tensor& part, double share) const {
+  const auto norms = part.square().sum(1, true).sqrt();
+  switch (plan_.clipping) {
+    case trial::Clipping::auto_s:
+      return share / (norms + plan_.clipping_constant);
+    case trial::Clipping::auto_v:
+      return at::where(norms > 1e-12, share / norms, share * 1e12);
+    default:
+      return (share * plan_.clipping_constant / norms).clamp_max(1);
+  }
+}
+
 Tensor Reference::clip(const Tensor& gradients) const {
-  const auto norms = gradients.square().sum(1).sqrt();
-  const auto factors = auto_s_ ? 1 / (norms + constant_) : (constant_ / norms).clamp_max(1);
-  const auto clipped = gradients * factors.unsqueeze(1);
-  return clipped.masked_fill(at::isfinite(norms).logical_not().unsqueeze(1), 0);
+  std::vector<Tensor> parts;
+  if (plan_.groups == trial::ClippingGroups::all) {
+    parts.push_back(gradients * factors_of(gradients, 1));
+  } else {
+    const auto layers = static_cast<double>(widths_.size() - 1);
+    std::int64_t offset = 0;
+    for (std::size_t k = 0; k + 1 < widths_.size(); ++k) {
+      const auto size = (widths_[k] + 1) * widths_[k + 1];
+      const double weight = plan_.shares == trial::GroupShares::size
+                                ? static_cast<double>(size) / static_cast<double>(dimension_)
+                                : 1 / layers;
+      const auto part = gradients.narrow(1, offset, size);
+      parts.push_back(part * factors_of(part, std::sqrt(weight)));
+      offset += size;
+    }
+  }
+  const auto finite = at::isfinite(gradients.square().sum(1, true));
+  return at::cat(parts, 1).masked_fill(finite.logical_not(), 0);
 }
 
 Tensor Reference::clipped_gradients(const Tensor& weights, const std::vector<std::int64_t>& rows) const {

@@ -4,7 +4,9 @@
 // Every record gets a copy of the weights of its own and autograd differentiates the sum of the losses, so that what
 // comes back are the gradients of single records; norms and clipping are plain sums over rows. Slow and simple on purpose.
 //
-//   gradient  g / (||g|| + constant) for AUTO-S, g min(1, C / ||g||) for Abadi; a record whose gradient is not finite: 0
+//   gradient  g / (||g|| + constant) for AUTO-S, g / ||g|| for AUTO-V, g min(1, C / ||g||) for Abadi; a record whose
+//             gradient is not finite: 0. Per layer: the same of each layer's part, to its share w (uniform 1 / sqrt(L), by
+//             size sqrt(d_l / d)) of 1 or of C
 //   loss      cross-entropy at the given weights, clamped to [0, R]: NaN is 0, an infinity R
 //
 // Models: `linear` (weight [classes, features], bias) and `mlp` (such layers with tanh or relu between them).
@@ -20,7 +22,7 @@ namespace hyfreedp::training {
 
 class Reference {
  public:
-  // `config` holds one of the models above and a clipping plan.
+  // `config` holds one of the models above and a clipping plan: AUTO-S, AUTO-V or Abadi.
   Reference(const trial::TrialConfig& config, const datasets::SplitData& split);
 
   std::int64_t dimension() const { return dimension_; }
@@ -41,14 +43,15 @@ class Reference {
                                  const torch::Tensor& labels) const;
   torch::Tensor between_layers(const torch::Tensor& values) const;
   torch::Tensor clip(const torch::Tensor& gradients) const;
+  // Of one group's part [n, d_l] with share w: [n, 1].
+  torch::Tensor factors_of(const torch::Tensor& part, double share) const;
 
   torch::Tensor features_;            // [N, p] float64
   torch::Tensor labels_;              // [N]
   std::vector<std::int64_t> widths_;  // features, hidden layers, classes
   bool relu_ = false;
   std::int64_t dimension_ = 0;
-  bool auto_s_ = true;
-  double constant_ = 0;
+  trial::PrivacyPlan plan_;
 };
 
 }  // namespace hyfreedp::training

@@ -46,7 +46,16 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
 void check(const AuditRequest& request, Fields& fields) {
   fields.demand(is_one_of(request.hyfreedp, {"none", "folded", "separate-batch", "paper"}),
                 "'hyfreedp' must be none, folded, separate-batch or paper");
-  fields.demand(is_one_of(request.clipping, {"auto-s", "abadi"}), "'clipping' must be auto-s or abadi");
+  fields.demand(request.clipping != "adaptive",
+                "'clipping' adaptive is not audited: what it clips to changes from step to step with its "
+                "counts, which the "
+                "audit does not follow");
+  fields.demand(is_one_of(request.clipping, {"auto-s", "auto-v", "abadi"}),
+                "'clipping' must be auto-s, auto-v or abadi");
+  fields.demand(is_one_of(request.clipping_groups, {"all", "per-layer"}),
+                "'clipping_groups' must be all or per-layer");
+  fields.demand(is_one_of(request.clipping_shares, {"uniform", "size"}),
+                "'clipping_shares' must be uniform or size");
   fields.demand(is_one_of(request.model, {"linear", "mlp"}), "'model' must be linear or mlp");
   fields.demand(request.population >= 2 && request.population <= 10'000'000,
                 "'population' must lie in 2 .. 1e7");
@@ -68,8 +77,12 @@ trial::PrivacyPlan AuditRequest::plan() const {
   plan.population = population;
   plan.batch_size = batch_size;
   plan.sample_rate = sample_rate;
-  plan.clipping = clipping == "abadi" ? trial::Clipping::abadi : trial::Clipping::auto_s;
+  plan.clipping = clipping == "abadi"    ? trial::Clipping::abadi
+                  : clipping == "auto-v" ? trial::Clipping::auto_v
+                                         : trial::Clipping::auto_s;
   plan.clipping_constant = clipping_constant;
+  if (clipping_groups == "per-layer") plan.groups = trial::ClippingGroups::per_layer;
+  if (clipping_shares == "size") plan.shares = trial::GroupShares::size;
   plan.gradient_noise = sigma_g;
   plan.accounting = has_probes() ? hyfreedp : "plain";
   if (has_probes()) {
@@ -101,6 +114,8 @@ Result<AuditRequest> audit_request_from_json(const json::value& value, const std
   fields.read("gamma", request.gamma);
   fields.read("clipping", request.clipping);
   fields.read("clipping_constant", request.clipping_constant);
+  fields.read("clipping_groups", request.clipping_groups);
+  fields.read("clipping_shares", request.clipping_shares);
   fields.read("sigma_g", request.sigma_g);
   fields.read("sigma_l", request.sigma_l);
   fields.read("probe_sample_rate", request.probe_sample_rate);

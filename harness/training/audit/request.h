@@ -27,6 +27,8 @@ struct AuditRequest {
   double gamma = 1.01;
   std::string clipping = "auto-s";
   double clipping_constant = 0.01;
+  std::string clipping_groups = "all";      // or per-layer
+  std::string clipping_shares = "uniform";  // or size, with per-layer
   double sigma_g = 1;
   double sigma_l = 0;
   double probe_sample_rate = 0;

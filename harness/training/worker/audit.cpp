@@ -47,10 +47,15 @@ std::string runs_text(const training::AuditRequest& request, const audit::Observ
   return text;
 }
 
+std::string clipping_text(const training::AuditRequest& request) {
+  if (request.clipping_groups == "all") return request.clipping;
+  return fmt::format("{} {} ({})", request.clipping, request.clipping_groups, request.clipping_shares);
+}
+
 json::object describe(const training::AuditRequest& request, const audit::Observations& observed) {
   const auto d = observed.residuals.empty() ? std::size_t{0} : observed.residuals.front().gradient.size();
   json::object setting{
-      {"model", fmt::format("{}, {} parameters, clipping {}", request.model, d, request.clipping)},
+      {"model", fmt::format("{}, {} parameters, clipping {}", request.model, d, clipping_text(request))},
       {"data", fmt::format("{} generated records, {} of them canaries, sampled at rate {}",
                            request.population, request.canaries, request.sample_rate)},
       {"runs", fmt::format("{}, {} steps each, gradient noise {:.5g}", runs_text(request, observed),
