@@ -39,15 +39,15 @@ ClippingRule clipping_rule(const trial::PrivacyPlan& plan) {
 Tensor clip_factors(Clipping clipping, double constant, const Tensor& squared_norms) {
   HYFREEDP_CHECK(clipping != Clipping::none, "a run without clipping has no factors");
   const auto norms = squared_norms.sqrt();
-  // max(norm, C) instead of norm: a norm of 0 gives 1 without a division by 0.
   Tensor factors;
   if (clipping == Clipping::auto_s) {
     factors = (norms + constant).reciprocal_();
   } else if (clipping == Clipping::auto_v) {
     factors = norms.clamp_min(kSmallestNorm).reciprocal_();
   } else {
-    factors = norms.clamp_min(constant).reciprocal_().mul_(constant);
-    if (std::isinf(constant)) factors.fill_(1);
+    // C / max(norm, C): exactly 1 up to the threshold, at a norm of 0 too.
+    factors = std::isinf(constant) ? torch::ones_like(norms)
+                                   : torch::full_like(norms, constant).div_(norms.clamp_min(constant));
   }
   return factors.masked_fill_(at::isfinite(squared_norms).logical_not_(), 0);
 }
