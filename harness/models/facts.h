@@ -14,6 +14,7 @@ struct Facts {
   std::string title;
   std::string source;
   std::vector<OptionSpec> options;
+  std::int64_t microbatch = 2048;      // samples in memory at once, where a run does not say it
   std::int64_t example_features = 11;  // a number of input values that the model takes; tests use it
 };
 

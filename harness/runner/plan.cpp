@@ -52,6 +52,14 @@ Result<trial::TrialConfig> panel_base(const json::object& panel, const json::val
   return base;
 }
 
+// What a row says of its training, or else the panel.
+Result<trial::TrainingOptions> training_of(const json::object& panel, const json::object& row) {
+  const auto* given = row.if_contains("training");
+  if (given == nullptr) given = panel.if_contains("training");
+  if (given == nullptr) return trial::TrainingOptions{};
+  return trial::TrainingOptions::from_json(given->as_object(), std::string(row.at("id").as_string()));
+}
+
 // A private cell, or the control arm of one that is not (spec.h). Only a private one has noise.
 void set_private(trial::PrivacyPlan& privacy, bool is_private, const json::object& panel,
                  const std::string& control) {
@@ -80,6 +88,8 @@ Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
       const auto& row = row_value.as_object();
       const auto baseline = baselines::find_baseline(std::string(row.at("method").as_string()));
       if (!baseline) return in_context(spec.path, baseline.error());
+      const auto training = training_of(panel, row);
+      if (!training) return in_context(spec.path, training.error());
       for (const auto& epsilon : row.at("epsilons").as_array()) {
         for (const auto& seed : row.at("seeds").as_array()) {
           baselines::Cell cell{.panel = std::string(panel.at("id").as_string()),
@@ -93,6 +103,7 @@ Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
                                .dimension = int_or(panel, "dimension", 0)};
           if (!epsilon.is_string()) cell.epsilon = epsilon.to_number<double>();
           cell.base.seed = cell.seed;
+          cell.base.training = *training;
           cell.base.steps = row.at("steps").to_number<std::int64_t>();
           set_private(cell.base.privacy, cell.epsilon.has_value(), panel,
                       string_or(row, "control", "sampling-only"));

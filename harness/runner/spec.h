@@ -17,6 +17,7 @@ struct PanelFrame {
   std::int64_t steps = 0;
   std::string control = "sampling-only";  // what rows of epsilon inf keep of private training
   bool control_given = false;             // the spec says so, and so does the table
+  Layers train;                           // of the panel; a row's own `train` lies above it
 };
 
 // `train.control` or a row's `control`: what its cells of epsilon inf keep of private training.
@@ -49,6 +50,18 @@ json::object clipping_extras(const json::object& train);
 // An error where a private row could not be trained so.
 Result<void> check_private_training(const json::array& epsilons, const json::object& train,
                                     const Layers& layers);
+
+// Keys of `train` that are no training options.
+std::vector<std::string> train_option_names();
+// The training options (harness/trial/training_options.h) among them.
+std::vector<std::string> training_option_names();
+// Of the maps `train`, those that are not the default.
+Result<json::object> read_training(const Layers& train);
+// An average of the weights beside the optimizer's own would leave open which one is evaluated.
+Result<void> check_average(const json::object& training, const json::object& optimizer_options,
+                           const Layers& train);
+// What a table says of them.
+void add_notes(const json::object& training, json::array& footnotes);
 
 // One panel, with what `defaults` says of it.
 Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& defaults,

@@ -105,6 +105,11 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
   const auto optimizer = read_required(train_layers, "optimizer", optimizers::find_optimizer);
   if (!optimizer) return optimizer.error();
 
+  const auto training = read_training(train_layers);
+  if (!training) return training.error();
+  if (auto checked = check_average(*training, optimizer->options, train_layers); !checked)
+    return checked.error();
+
   for (const char* key : {"seeds", "epsilon", "delta"}) {
     if (!layers.find(key)) return panel.wrong(fmt::format("needs '{}'", key));
   }
@@ -137,14 +142,16 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
         ->wrong(fmt::format("is for public data: it would show raw norms of the private examples of {}",
                             dataset->name));
   }
-  const auto footnotes = read_texts(layers.find("footnotes"));
+  auto footnotes = read_texts(layers.find("footnotes"));
   if (!footnotes) return footnotes.error();
+  add_notes(*training, *footnotes);
   const auto rows = read_rows(panel, panel.find("rows"), shared,
                               {.seeds = *seeds,
                                .epsilons = *epsilons,
                                .steps = int_or(*train, "steps", 0),
                                .control = string_or(*train, "control", ""),
-                               .control_given = train_layers.find("control").has_value()});
+                               .control_given = train_layers.find("control").has_value(),
+                               .train = train_layers});
   if (!rows) return rows.error();
 
   json::object resolved{{"id", *id},
@@ -172,6 +179,7 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
                         {"rows", *rows}};
   for (const auto& member : clipping_extras(*train)) resolved[member.key()] = member.value();
   if (norms) resolved["gradient_norms"] = true;
+  if (!training->empty()) resolved["training"] = *training;
   return resolved;
 }
 

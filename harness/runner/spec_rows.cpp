@@ -12,7 +12,7 @@ namespace hyfreedp::runner {
 namespace {
 
 const std::vector<std::string> kRowKeys = {"id",    "use",      "method",    "title",   "epsilon", "seeds",
-                                           "steps", "footnote", "footnotes", "options", "control"};
+                                           "steps", "footnote", "footnotes", "options", "control", "train"};
 
 Result<std::string> row_id(const Layers& layers) {
   if (const auto id = layers.find("id")) return read_identifier(*id);
@@ -85,6 +85,17 @@ Result<void> add_control(const Layers& layers, const PanelFrame& frame, const js
   return {};
 }
 
+// Where a row says how it trains, that and the panel's together; empty where it says nothing.
+Result<std::optional<json::object>> row_training(const Layers& layers, const PanelFrame& frame) {
+  auto train = layers.below("train");
+  if (train.empty()) return std::optional<json::object>();
+  if (auto checked = train.check_keys(training_option_names()); !checked) return checked.error();
+  for (const auto& map : frame.train.maps()) train.add(map);
+  auto training = read_training(train);
+  if (!training) return training.error();
+  return std::optional(std::move(*training));
+}
+
 Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
   if (auto checked = layers.check_keys(kRowKeys); !checked) return checked.error();
   const auto id = row_id(layers);
@@ -121,6 +132,9 @@ Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
     if (!texts) return texts.error();
     footnotes.insert(footnotes.end(), texts->begin(), texts->end());
   }
+  const auto training = row_training(layers, frame);
+  if (!training) return training.error();
+  if (*training) add_notes(**training, footnotes);
   if (seeds.size() < frame.seeds.size() && footnotes.empty()) {
     footnotes.emplace_back(fewer_seeds_note(seeds.size(), frame.seeds.size()));
   }
@@ -134,6 +148,7 @@ Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
                    {"steps", steps},
                    {"footnotes", footnotes}};
   if (auto added = add_control(layers, frame, *epsilons, row); !added) return added.error();
+  if (*training) row["training"] = **training;
   return row;
 }
 

@@ -137,8 +137,16 @@ OptionSpec control_option() {
           .choices = {"sampling-only", "clip-only", "none"}};
 }
 
+std::vector<std::string> train_option_names() {
+  std::vector<std::string> names{"optimizer"};
+  for (const auto& option : train_options()) names.push_back(option.name);
+  return names;
+}
+
 Result<json::object> read_train(const Layers& train, std::int64_t population) {
-  auto options = options_from(train_options(), train, {"optimizer"});
+  auto beside = training_option_names();
+  beside.emplace_back("optimizer");
+  auto options = options_from(train_options(), train, beside);
   if (!options) return options.error();
   if (options->at("steps").is_null()) return train.wrong("needs 'steps'");
   const bool full = options->at("sampler").as_string() == "full-batch";

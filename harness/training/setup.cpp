@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <cmath>
 
+#include "harness/models/facts.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::training {
@@ -81,6 +82,20 @@ Checked<void> check_controller(const trial::TrialConfig& config, bool owns_step_
   return {};
 }
 
+Checked<void> check_average(const trial::TrialConfig& config) {
+  const bool own = bool_or(config.optimizer.options, "average", false);
+  if (!own || config.training.average == trial::Average::none) return {};
+  return invalid("optimizer '" + config.optimizer.name +
+                 "' evaluates at an average of its own; keep one of the two.");
+}
+
+// Samples in memory at once: the run's own number, or the model's.
+Checked<std::int64_t> microbatch_of(const trial::TrialConfig& config) {
+  const auto facts = models::find_model(config.model.name);
+  if (!facts) return invalid(facts.error().message);
+  return config.training.microbatch > 0 ? config.training.microbatch : (**facts).microbatch;
+}
+
 // Probes are booked by the plan and asked for by the controller: the two must name the same steps.
 Checked<void> check_interval(const trial::TrialConfig& config,
                              const optimizers::LearningRateController& controller) {
@@ -120,10 +135,13 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
 
   auto optimizer = optimizers::make_optimizer(config.optimizer.name, config.optimizer.options);
   if (!optimizer) return invalid(optimizer.error().message);
+  if (auto average = check_average(config); !average) return average.error();
   if (auto fits = check_controller(config, (**optimizer).owns_step_size()); !fits) return fits.error();
   auto controller = optimizers::make_controller(config.controller.name, config.controller.options);
   if (!controller) return invalid(controller.error().message);
 
+  const auto microbatch = microbatch_of(config);
+  if (!microbatch) return microbatch.error();
   const auto options = torch::TensorOptions().dtype(*dtype).device(*device);
   const auto key = random::key_from_seed("initialisation/" + std::to_string(config.seed));
   auto network = models::make_model(config.model.name, config.model.options,
@@ -135,9 +153,9 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .controller = std::move(*controller),
                .clipping = clipping_rule(config.privacy),
                .loss = models::Loss::cross_entropy,
-               .train = BatchReader(dataset.private_train, options, kMicrobatch),
-               .validation = BatchReader(dataset.private_validation, options, kMicrobatch),
-               .test = BatchReader(dataset.test, options, kMicrobatch)};
+               .train = BatchReader(dataset.private_train, options, *microbatch),
+               .validation = BatchReader(dataset.private_validation, options, *microbatch),
+               .test = BatchReader(dataset.test, options, *microbatch)};
 }
 
 Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {

@@ -19,9 +19,6 @@ struct SetupFailure {
   std::string message;
 };
 
-// Rows of one microbatch: large enough for the matrix products, small enough to stay in a second-level cache.
-inline constexpr std::int64_t kMicrobatch = 2048;
-
 struct Setup {
   torch::TensorOptions options;  // device and type
   models::Network network;

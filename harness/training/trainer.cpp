@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "harness/training/adaptive_clipping.h"
+#include "harness/training/averaging.h"
 #include "harness/training/displaced_weights.h"
 #include "harness/training/evaluation.h"
 #include "harness/training/norm_summary.h"
@@ -49,11 +50,13 @@ class Run {
         plan_(job.config.privacy),
         setup_(std::move(setup)),
         weights_(setup_.network.parameters()),
-        gradient_(torch::zeros_like(weights_)) {}
+        gradient_(torch::zeros_like(weights_)),
+        average_(job.config.training) {}
 
   Result<TrainingEnd> run() {
     for (;;) {
       set_threshold(job_.config.privacy.clipping_constant);
+      average_.reset();
       if (auto begun = begin_run(job_.config, setup_); !begun) {
         return failed(begun.error().kind, begun.error().message);
       }
@@ -125,7 +128,9 @@ class Run {
     if (auto written = journal.step({step_, hash, scalars_}); !written) return written.error();
     job_.progress(step_, scalars_);
     if (!finite || !fits(eta, weights_)) return Next::diverged;
-    return subtract_scaled(weights_, direction_, eta, weights_) ? Next::go_on : Next::diverged;
+    if (!subtract_scaled(weights_, direction_, eta, weights_)) return Next::diverged;
+    average_.observe(weights_, step_);
+    return Next::go_on;
   }
 
   // From the clipped sum to the direction. In one pass where the optimizer goes by pieces; a witness is shown the whole
@@ -230,7 +235,8 @@ class Run {
   }
 
   Evaluated evaluate_on(BatchReader& reader) {
-    const auto average = setup_.optimizer->evaluation_parameters();
+    const auto own = setup_.optimizer->evaluation_parameters();
+    const auto& average = own.defined() ? own : average_.parameters();
     if (!average.defined()) return evaluate(setup_.network, setup_.loss, reader);
     DisplacedWeights displaced(weights_, gradient_);  // which the next step fills anew
     displaced.assign(average);
@@ -300,6 +306,7 @@ class Run {
   Tensor direction_;  // [d]; without probes it may be gradient_
   Tensor losses_;     // [realised batch]: at the weights
   SampleClipping clipped_;
+  WeightAverage average_;
   Rows rows_;
   std::vector<double> released_losses_;
   Scalars scalars_;

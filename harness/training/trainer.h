@@ -9,7 +9,7 @@
 //      batch of its own) -> controller.observe
 //   5. hash of all that was released; on a replay it must equal the recorded one, else the run restarts from step 0 as
 //      the next attempt, whose number enters every address of every stream
-//   6. w <- w - eta u (eta = 1 where the optimizer owns its step size)
+//   6. w <- w - eta u (eta = 1 where the optimizer owns its step size); the average of the weights, where there is one
 //
 // Everything is a function of (config, dataset, key, attempt), so a run that was killed is resumed by running it again.
 // Outcomes are finish lines, never exceptions: "diverged", "out-of-memory", "device-unavailable", "invalid-config",

@@ -47,18 +47,20 @@ json::object TrialConfig::to_json() const {
                                {"score_noise_counts", nullptr}};
   if (evaluation.score) evaluation_json["score_noise_counts"] = evaluation.score->noise_counts;
   if (evaluation.gradient_norms) evaluation_json["gradient_norms"] = true;
-  return {{"dataset", trial::to_json(dataset)},
-          {"model", trial::to_json(model)},
-          {"optimizer", trial::to_json(optimizer)},
-          {"controller", trial::to_json(controller)},
-          {"privacy", privacy.to_json()},
-          {"evaluation", evaluation_json},
-          {"steps", steps},
-          {"seed", seed},
-          {"repetition", repetition},
-          {"noise_seed", noise_seed ? json::value(*noise_seed) : json::value(nullptr)},
-          {"device", device},
-          {"dtype", dtype}};
+  json::object object{{"dataset", trial::to_json(dataset)},
+                      {"model", trial::to_json(model)},
+                      {"optimizer", trial::to_json(optimizer)},
+                      {"controller", trial::to_json(controller)},
+                      {"privacy", privacy.to_json()},
+                      {"evaluation", evaluation_json},
+                      {"steps", steps},
+                      {"seed", seed},
+                      {"repetition", repetition},
+                      {"noise_seed", noise_seed ? json::value(*noise_seed) : json::value(nullptr)},
+                      {"device", device},
+                      {"dtype", dtype}};
+  if (auto options = training.to_json(); !options.empty()) object["training"] = std::move(options);
+  return object;
 }
 
 Result<TrialConfig> TrialConfig::from_json(const json::value& value, const std::string& where) {
@@ -97,6 +99,14 @@ Result<TrialConfig> TrialConfig::from_json(const json::value& value, const std::
     if (!noise) return noise.error();
     if (!(*noise > 0)) return error(evaluation_where + ".score_noise_counts must be positive");
     config.evaluation.score = ScoreRelease{*noise};
+  }
+
+  if (object.contains("training")) {
+    const auto given = object_at(object, "training", where);
+    if (!given) return given.error();
+    auto training = TrainingOptions::from_json(**given, where + ".training");
+    if (!training) return training.error();
+    config.training = *training;
   }
 
   const auto steps = get_int(object, "steps", where);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/trial/privacy_plan.h"
+#include "harness/trial/training_options.h"
 
 namespace hyfreedp::trial {
 
@@ -45,6 +46,7 @@ struct TrialConfig {
   Named controller;
   PrivacyPlan privacy;
   Evaluation evaluation;
+  TrainingOptions training;
   std::int64_t steps = 0;
   std::int64_t seed = 0;                  // of the cell; enters initialisation and, when seeded, every stream
   std::int64_t repetition = 0;            // independent repeats of the same setting

@@ -1,0 +1,81 @@
+// Training options in a spec: from YAML to a trial's config and a table's footnotes.
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "harness/runner/plan.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+Result<Spec> load(const std::string& train, const std::string& row) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("hyfreedp_training_spec." + std::to_string(getpid()));
+  std::ofstream(path) << "name: test\n"
+                         "noise_seed: seed\n"
+                         "panels:\n"
+                         "  - id: one\n"
+                         "    dataset: {name: synthetic, train: 1000}\n"
+                         "    model: linear\n"
+                         "    seeds: [0]\n"
+                         "    epsilon: [1]\n"
+                         "    delta: 1e-4\n"
+                         "    train: {sample_rate: 0.1, steps: 20, "
+                      << train
+                      << "}\n"
+                         "    rows:\n"
+                         "      - {method: prodigy}\n"
+                         "      - {id: other, method: prodigy"
+                      << row << "}\n";
+  auto spec = load_spec(path.string());
+  std::filesystem::remove(path);
+  return spec;
+}
+
+json::object training_of(const Spec& spec, std::size_t study) {
+  return plan(spec).value().at(study).cell.base.training.to_json();
+}
+
+TEST(TrainingSpec, PanelsAndRowsSayHowToTrain) {
+  const auto spec =
+      load("optimizer: adamw, average: ema, microbatch: 50", ", train: {average: none, precision: bf16}");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(training_of(*spec, 0), (json::object{{"average", "ema"}, {"microbatch", 50}}));
+  EXPECT_EQ(training_of(*spec, 1), (json::object{{"microbatch", 50}, {"precision", "bf16"}}));
+  const auto& panel = spec->resolved.at("panels").as_array().front().as_object();
+  EXPECT_EQ(panel.at("footnotes").as_array().size(), 1u);
+  const auto& row = panel.at("rows").as_array()[1].as_object();
+  EXPECT_EQ(row.at("footnotes").as_array().front().as_string(),
+            "Computed in bfloat16 with float32 norms, sums and noise.");
+}
+
+TEST(TrainingSpec, DefaultsLeaveNoTrace) {
+  const auto spec = load("optimizer: adamw", "");
+  ASSERT_TRUE(spec) << spec.error().message;
+  const auto& panel = spec->resolved.at("panels").as_array().front().as_object();
+  EXPECT_FALSE(panel.contains("training"));
+  EXPECT_FALSE(panel.at("rows").as_array().front().as_object().contains("training"));
+  EXPECT_TRUE(panel.at("footnotes").as_array().empty());
+}
+
+TEST(TrainingSpec, MistakesNameTheirPlace) {
+  const auto message = [](const std::string& train, const std::string& row) {
+    const auto spec = load(train, row);
+    return spec ? std::string("accepted") : spec.error().message;
+  };
+  EXPECT_THAT(message("optimizer: adamw, average: emma", ""),
+              AllOf(HasSubstr(":10: panels[0].train.average"), HasSubstr("ema")));
+  EXPECT_THAT(message("optimizer: adamw, averag: ema", ""), HasSubstr("average"));
+  EXPECT_THAT(message("optimizer: adamw, average_decay: 0.9", ""),
+              HasSubstr("no effect without average: ema"));
+  EXPECT_THAT(message("optimizer: {name: dog, average: true}, average: ema", ""), HasSubstr("keep one"));
+  EXPECT_THAT(message("optimizer: adamw", ", train: {steps: 5}"), HasSubstr("unknown key 'steps'"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner

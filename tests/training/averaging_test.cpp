@@ -1,0 +1,96 @@
+#include "harness/training/averaging.h"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "tests/training/fixtures.h"
+
+namespace hyfreedp::training {
+namespace {
+
+trial::TrainingOptions options_of(const json::object& given) {
+  return trial::TrainingOptions::from_json(given, "test").value();
+}
+
+torch::Tensor iterate(std::int64_t step) {
+  return torch::tensor({std::sin(0.7 * static_cast<double>(step)), static_cast<double>(step * step)},
+                       torch::kFloat64);
+}
+
+TEST(WeightAverage, MeanFollowsItsFormula) {
+  WeightAverage average(options_of({{"average", "swa"}, {"average_from", 3}}));
+  auto sum = torch::zeros({2}, torch::kFloat64);
+  for (std::int64_t step = 0; step < 20; ++step) {
+    average.observe(iterate(step), step);
+    EXPECT_EQ(average.parameters().defined(), step >= 3);
+    if (step < 3) continue;
+    sum += iterate(step);
+    EXPECT_TRUE(at::allclose(average.parameters(), sum / static_cast<double>(step - 2), 1e-13, 0));
+  }
+}
+
+TEST(WeightAverage, ExponentialAverageWarmsUp) {
+  WeightAverage average(options_of({{"average", "ema"}, {"average_decay", 0.6}}));
+  torch::Tensor expected;
+  for (std::int64_t step = 0; step < 30; ++step) {
+    const auto weights = iterate(step);
+    average.observe(weights, step);
+    const double decay =
+        std::min(0.6, (1.0 + static_cast<double>(step)) / (10.0 + static_cast<double>(step)));
+    expected = step == 0 ? weights : decay * expected + (1 - decay) * weights;
+    EXPECT_TRUE(at::allclose(average.parameters(), expected, 1e-13, 0)) << step;
+  }
+  average.reset();
+  EXPECT_FALSE(average.parameters().defined());
+}
+
+TEST(WeightAverage, WithoutOneNothingIsKept) {
+  WeightAverage average(options_of({}));
+  average.observe(iterate(0), 0);
+  EXPECT_FALSE(average.parameters().defined());
+}
+
+// Releases are those of the run without an average; the evaluated model is another one.
+TEST(WeightAverage, OnlyTheEvaluationChanges) {
+  const TemporaryFolder folder;
+  const auto journal_with = [&](const std::string& name, const json::object& given) {
+    auto config = small_config(15);
+    config.training = options_of(given);
+    config.evaluation.every = 5;
+    EXPECT_EQ(run_once(config, folder.file(name)).finish.state, trial::TrialState::finished);
+    return trial::read_journal(folder.file(name)).value();
+  };
+  const auto plain = journal_with("plain", {});
+  const auto averaged = journal_with("swa", {{"average", "swa"}});
+  EXPECT_EQ(hashes_of(plain), hashes_of(averaged));
+  EXPECT_NE(metric_of(plain, "test", "loss"), metric_of(averaged, "test", "loss"));
+  // The average of one step's weights is these weights.
+  const auto late = journal_with("late", {{"average", "ema"}, {"average_from", 14}});
+  EXPECT_EQ(metric_of(plain, "test", "loss"), metric_of(late, "test", "loss"));
+}
+
+TEST(WeightAverage, IsRefusedBesideTheOptimizersOwn) {
+  const TemporaryFolder folder;
+  auto config = small_config(3);
+  config.optimizer = optimizer_named("dog", {{"average", true}});
+  config.training = options_of({{"average", "ema"}});
+  const auto end = run_once(config, folder.file("journal"));
+  EXPECT_EQ(end.finish.kind, "invalid-config");
+  EXPECT_NE(end.finish.message.find("average of its own"), std::string::npos) << end.finish.message;
+}
+
+TEST(Microbatch, OfTheConfigChangesNothingBeyondRounding) {
+  const TemporaryFolder folder;
+  const auto loss_with = [&](std::int64_t microbatch) {
+    auto config = small_config(6);
+    config.training.microbatch = microbatch;
+    const auto name = "m" + std::to_string(microbatch);
+    EXPECT_EQ(run_once(config, folder.file(name)).finish.state, trial::TrialState::finished);
+    return metric_of(trial::read_journal(folder.file(name)).value(), "test", "loss");
+  };
+  const double usual = loss_with(0);
+  for (const std::int64_t microbatch : {1, 7, 4096}) EXPECT_NEAR(loss_with(microbatch), usual, 1e-5 * usual);
+}
+
+}  // namespace
+}  // namespace hyfreedp::training
