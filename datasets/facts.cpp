@@ -143,12 +143,14 @@ Sizes sizes(const Facts& facts, const json::object& options) {
             .classes = int_or(options, "classes", 3),
             .features = int_or(options, "features", 16)};
   }
-  return {.private_train = facts.private_train,
-          .private_validation = facts.private_validation,
-          .public_data = facts.public_data,
-          .test = facts.test,
-          .classes = facts.classes,
-          .features = image_features(options)};
+  Sizes sizes{.private_train = facts.private_train,
+              .private_validation = facts.private_validation,
+              .public_data = facts.public_data,
+              .test = facts.test,
+              .classes = facts.classes,
+              .features = image_features(options)};
+  if (string_or(options, "features", "hog") == "pixels") sizes.image = {1, 28, 28};
+  return sizes;
 }
 
 std::int64_t split_size(const Sizes& sizes, Split split) {

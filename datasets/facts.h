@@ -4,6 +4,7 @@
 // here before any data is touched. Splits are typed; a selection metric names the split it reads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct Sizes {
   std::int64_t test = 0;
   std::int64_t classes = 0;
   std::int64_t features = 0;  // length of one example's feature vector
+  // Images: channels, rows, columns, in this order in the feature vector. 0: the features are no image.
+  std::array<std::int64_t, 3> image = {};
 
   bool operator==(const Sizes&) const = default;
 };

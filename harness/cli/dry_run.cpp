@@ -38,6 +38,19 @@ std::string clipping_text(const json::object& panel) {
   return words;
 }
 
+// "  training: average ema, microbatch 64"; nothing where all is as usual.
+std::string training_line(const json::object& object, const std::string& indent) {
+  const auto* training = object.if_contains("training");
+  if (training == nullptr) return "";
+  std::vector<std::string> parts;
+  for (const auto& option : training->as_object()) {
+    const auto value = option.value().is_string() ? std::string(option.value().get_string())
+                                                  : canonical_json(option.value());
+    parts.push_back(std::string(option.key()) + " " + value);
+  }
+  return indent + "training: " + (parts.empty() ? "as usual" : join(parts, ", ")) + "\n";
+}
+
 void panel_heading(const json::object& panel, std::ostream& out) {
   out << fmt::format("\n{}: {}\n", text(panel, "id"), text(panel, "title"));
   out << fmt::format(
@@ -47,6 +60,7 @@ void panel_heading(const json::object& panel, std::ostream& out) {
       short_number(double_or(panel, "batch_size", 0), 8), short_number(double_or(panel, "sample_rate", 0)),
       int_or(panel, "steps", 0), text(panel, "sampler"), clipping_text(panel),
       short_number(double_or(panel, "delta", 0)));
+  out << training_line(panel, "  ");
 }
 
 // What a non-private run keeps of private training.

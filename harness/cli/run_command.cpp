@@ -279,6 +279,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   if (!request.device.empty()) runner::set_device(*spec, request.device);
   if (request.dry_run) {
     if (const int code = dry_run(*spec, out); code != 0) return code;
+    out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
     auto printed = print_forecast(request, *spec, out);
     if (printed) return 0;
     if (request.cap) return refuse(printed.error(), err);

@@ -12,13 +12,16 @@ using torch::Tensor;
 
 // heads [B, H, T, head_width].
 Tensor Attention::rotated(const Tensor& heads) const {
-  const auto options = heads.options();
+  // Positions beyond 256 are no bfloat16 numbers, so angles are taken in float32 at least.
+  const auto options =
+      heads.options().dtype(heads.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32);
   const auto frequencies = torch::tensor(shape_.rotary->frequencies, options);
   const auto angles = at::outer(at::arange(heads.size(2), options), frequencies);
   const auto both = at::cat({angles, angles}, 1);  // [T, head_width]
   const auto half = shape_.head_width / 2;
   const auto turned = at::cat({-heads.narrow(3, half, half), heads.narrow(3, 0, half)}, 3);
-  return (heads * both.cos() + turned * both.sin()) * shape_.rotary->scale;
+  const auto narrowed = [&](const Tensor& factor) { return factor.to(heads.scalar_type()); };
+  return (heads * narrowed(both.cos()) + turned * narrowed(both.sin())) * shape_.rotary->scale;
 }
 
 Tensor Attention::attend(const Tensors& inputs) const {

@@ -10,6 +10,22 @@ using torch::Tensor;
 
 bool is_lookup(const Use& use) { return !use.input().is_floating_point(); }
 
+// What adds the same values wherever it stands has the sum of its uses' gradients.
+template <class Part>
+Tensor total_of(std::span<const Use> uses, const Part& part) {
+  Tensor total = part(uses.front());
+  for (const auto& use : uses.subspan(1)) total = total + part(use);
+  return total;
+}
+
+Tensor total_output_gradient(std::span<const Use> uses) {
+  return total_of(uses, [](const Use& use) { return use.output_gradient; });
+}
+
+Tensor total_first_gradient(std::span<const Use> uses) {
+  return total_of(uses, [](const Use& use) { return use.output_gradient.select(1, 0); });
+}
+
 }  // namespace
 
 Tensor Embedding::forward(const Tensor& input) const {
@@ -75,13 +91,12 @@ Tensor Positions::forward(const Tensor& input) const {
 }
 
 void Positions::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  HYFREEDP_CHECK(uses.size() == 1, "positions are added once");
-  squared_norms.add_(squared_sample_norms(uses.front().output_gradient));
+  squared_norms.add_(squared_sample_norms(total_output_gradient(uses)));
 }
 
 void Positions::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
                                  std::span<Tensor> sums) const {
-  const auto& gradient = uses.front().output_gradient;
+  const auto gradient = total_output_gradient(uses);
   sums[0].view({-1, gradient.size(2)}).narrow(0, 0, gradient.size(1)).add_(weighted_sum(gradient, factors));
 }
 
@@ -94,13 +109,12 @@ Tensor ClassToken::input_gradient(const Use& use) const {
 }
 
 void ClassToken::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  HYFREEDP_CHECK(uses.size() == 1, "a class token is put in front once");
-  squared_norms.add_(squared_sample_norms(uses.front().output_gradient.select(1, 0)));
+  squared_norms.add_(squared_sample_norms(total_first_gradient(uses)));
 }
 
 void ClassToken::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
                                   std::span<Tensor> sums) const {
-  sums[0].view({width_}).add_(weighted_sum(uses.front().output_gradient.select(1, 0), factors));
+  sums[0].view({width_}).add_(weighted_sum(total_first_gradient(uses), factors));
 }
 
 }  // namespace hyfreedp::models

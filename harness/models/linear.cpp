@@ -74,7 +74,8 @@ void Linear::add_weight_norms(std::span<const Use> uses, Tensor& squared_norms) 
     squared_norms.addcmul_(squared_sample_norms(use.output_gradient), squared_sample_norms(use.input()));
     return;
   }
-  if (vectors) {
+  // Of many uses (copies of a sample) the pairs are more work than one longer sequence.
+  if (vectors && uses.size() == 2) {
     for (std::size_t k = 0; k < uses.size(); ++k) {
       for (std::size_t l = 0; l <= k; ++l) {
         const auto inputs = row_products(uses[k].input(), uses[l].input());

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "harness/base/text.h"
+#include "harness/models/uses.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -95,14 +96,55 @@ void Network::bind_parameters(const torch::TensorOptions& options, const Trainab
   }
   parameters_ = torch::zeros({total(layout_)}, options);
   frozen_ = torch::zeros({total(frozen_layout_)}, options);
+  compute_type_ = parameters_.scalar_type();
   for (auto& owner : owners_) {
-    std::vector<BoundParameter> bound;
-    for (const auto& spec : owner.layer->parameters()) {
-      const bool trains = owner.slices[bound.size()] >= 0;
-      bound.push_back({tensor(full_name(owner.name, spec.name)), trains});
-    }
-    owner.layer->bind(std::move(bound));
+    owner.own = bound(owner, parameters_, frozen_);
+    owner.layer->bind(owner.own);
   }
+}
+
+std::vector<BoundParameter> Network::bound(const Owner& owner, const Tensor& trainable,
+                                           const Tensor& frozen) const {
+  std::vector<BoundParameter> found;
+  for (const auto& spec : owner.layer->parameters()) {
+    const bool trains = owner.slices[found.size()] >= 0;
+    found.push_back({tensor_in(trainable, frozen, full_name(owner.name, spec.name)), trains});
+  }
+  return found;
+}
+
+void Network::make_narrow_copies(torch::ScalarType type) {
+  narrow_parameters_ = torch::empty_like(parameters_, parameters_.options().dtype(type));
+  narrow_frozen_ = frozen_.to(type);
+  for (auto& owner : owners_) owner.narrow = bound(owner, narrow_parameters_, narrow_frozen_);
+}
+
+void Network::set_compute_type(torch::ScalarType type) {
+  if (type == compute_type_) return;
+  compute_type_ = type;
+  if (is_narrow() && (!narrow_parameters_.defined() || narrow_parameters_.scalar_type() != type)) {
+    make_narrow_copies(type);
+  }
+  for (auto& owner : owners_) owner.layer->bind(is_narrow() ? owner.narrow : owner.own);
+}
+
+Tensors Network::prepared(const Tensors& inputs) const {
+  if (!is_narrow()) return inputs;
+  narrow_parameters_.copy_(parameters_);
+  Tensors found;
+  for (const auto& input : inputs)
+    found.push_back(input.is_floating_point() ? input.to(compute_type_) : input);
+  return found;
+}
+
+void Network::with_uses(const Owner& owner, const std::function<void(std::span<const Use>)>& rule) const {
+  if (!is_narrow()) return rule(owner.uses);
+  const auto uses = in_type(owner.uses, parameters_.scalar_type());
+  owner.layer->bind(owner.own);
+  rule(uses);
+  owner.layer->bind(owner.narrow);
+  // What the norm rule formed is there for the clipped sum.
+  for (std::size_t k = 0; k < uses.size(); ++k) owner.uses[k].instantiated = uses[k].instantiated;
 }
 
 Result<void> Network::check_coverage() const {
@@ -120,17 +162,19 @@ Result<void> Network::check_coverage() const {
                "(harness/models/layer.h).");
 }
 
-Tensor Network::tensor(const std::string& name) const {
+Tensor Network::tensor_in(const Tensor& trainable, const Tensor& frozen, const std::string& name) const {
   const auto named = [&](const Slice& slice) { return slice.name == name; };
   if (auto found = std::find_if(layout_.begin(), layout_.end(), named); found != layout_.end()) {
-    return view_of(parameters_, *found);
+    return view_of(trainable, *found);
   }
   if (auto found = std::find_if(frozen_layout_.begin(), frozen_layout_.end(), named);
       found != frozen_layout_.end()) {
-    return view_of(frozen_, *found);
+    return view_of(frozen, *found);
   }
   return {};
 }
+
+Tensor Network::tensor(const std::string& name) const { return tensor_in(parameters_, frozen_, name); }
 
 Tensors Network::inputs_of(const Step& step, const Tensors& values, const Tensors& inputs) const {
   Tensors found;
@@ -142,7 +186,8 @@ Tensors Network::inputs_of(const Step& step, const Tensors& values, const Tensor
   return found;
 }
 
-Tensor Network::forward(const Tensors& inputs) const {
+Tensor Network::forward(const Tensors& given) const {
+  const auto inputs = prepared(given);
   Tensors values(steps_.size());
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     values[at] =
@@ -153,10 +198,12 @@ Tensor Network::forward(const Tensors& inputs) const {
       }
     }
   }
-  return values.back();
+  return values.back().to(parameters_.scalar_type());
 }
 
-Tensor Network::record(const Tensors& inputs) {
+Tensor Network::record(const Tensors& given, std::int64_t copies) {
+  const auto inputs = prepared(given);
+  copies_ = copies;
   for (auto& owner : owners_) owner.uses.clear();
   Tensors values(steps_.size());
   for (std::size_t at = 0; at < steps_.size(); ++at) {
@@ -172,12 +219,12 @@ Tensor Network::record(const Tensors& inputs) {
     if (!step.needs_gradient) use = {};
     owner.uses.push_back(std::move(use));
   }
-  return values.back();
+  return values.back().to(parameters_.scalar_type());
 }
 
 void Network::backward(const Tensor& logit_gradient) {
   Tensors gradients(steps_.size());
-  gradients.back() = logit_gradient;
+  gradients.back() = logit_gradient.to(compute_type_);
   for (std::size_t at = steps_.size(); at-- > 0;) {
     const auto& step = steps_[at];
     if (!step.needs_gradient) continue;
@@ -199,6 +246,10 @@ void Network::backward(const Tensor& logit_gradient) {
     }
     if (!owner.trains) use = {};
   }
+  if (copies_ == 1) return;
+  for (auto& owner : owners_) {
+    if (owner.trains) owner.uses = by_copies(owner.uses, copies_);
+  }
 }
 
 Tensor Network::squared_norms() const {
@@ -209,7 +260,7 @@ Tensor Network::squared_norms() const {
       const auto& gradient = owner.uses.front().output_gradient;
       norms = torch::zeros({gradient.size(0)}, gradient.options().dtype(torch::kFloat64));
     }
-    owner.layer->add_squared_norms(owner.uses, norms);
+    with_uses(owner, [&](std::span<const Use> uses) { owner.layer->add_squared_norms(uses, norms); });
   }
   HYFREEDP_CHECK(norms.defined(), "norms were asked for before a recorded pass, or nothing trains");
   return norms;
@@ -221,7 +272,7 @@ void Network::add_clipped_sum_of(const Owner& owner, const Tensor& factors, Tens
   for (const auto slice : owner.slices) {
     views.push_back(slice < 0 ? Tensor() : view_of(sum, layout_[static_cast<std::size_t>(slice)]));
   }
-  owner.layer->add_clipped_sums(owner.uses, factors, views);
+  with_uses(owner, [&](std::span<const Use> uses) { owner.layer->add_clipped_sums(uses, factors, views); });
 }
 
 void Network::add_clipped_sum(const Tensor& factors, Tensor& sum) const {
@@ -256,7 +307,7 @@ Tensor Network::squared_norms_by_layer() const {
                            gradient.options().dtype(torch::kFloat64));
     }
     auto own = norms.select(0, row++);
-    owner.layer->add_squared_norms(owner.uses, own);
+    with_uses(owner, [&](std::span<const Use> uses) { owner.layer->add_squared_norms(uses, own); });
   }
   HYFREEDP_CHECK(norms.defined(), "norms were asked for of a network that does not train");
   return norms;

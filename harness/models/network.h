@@ -11,6 +11,11 @@
 // A recorded pass: record() -> logits; backward(gradient of each sample's loss w.r.t. its logits); then
 // squared_norms() and add_clipped_sum(), any number of times, until the next record(). Not thread-safe.
 //
+//   copies     of a recorded pass: its rows are M versions of B samples, version by version; a sample's gradient is the sum over
+//              its versions, and squared_norms() and factors are of the B samples (scale the logits' gradients for a mean)
+//   compute type   type of activations and of the weights that they meet, where it is narrower than the parameters'. Forward
+//              and backward run on a copy of all weights, renewed before each pass; logits come out, and rules run, in the
+//              parameters' own type, so norms and sums agree with each other whatever was rounded before
 //   places     in the order of evaluation; each takes the outputs of earlier places, or the network's inputs
 #pragma once
 
@@ -60,11 +65,14 @@ class Network {
   const torch::Tensor& parameters() const { return parameters_; }
   // A view of one tensor, trainable or frozen, by name; undefined where there is none.
   torch::Tensor tensor(const std::string& name) const;
+  // The parameters' type (at first) or a narrower one. Frozen weights are copied at the first change, so load them before.
+  void set_compute_type(torch::ScalarType type);
+  torch::ScalarType compute_type() const { return compute_type_; }
 
   torch::Tensor forward(const torch::Tensor& input) const { return forward(Tensors{input}); }
   torch::Tensor forward(const Tensors& inputs) const;
   torch::Tensor record(const torch::Tensor& input) { return record(Tensors{input}); }
-  torch::Tensor record(const Tensors& inputs);
+  torch::Tensor record(const Tensors& inputs, std::int64_t copies = 1);
   // Once a recorded pass: what only the backward pass needs is let go on the way.
   void backward(const torch::Tensor& logit_gradient);
   // [B], float64: squared norm of each sample's gradient over all trainable parameters.
@@ -86,6 +94,8 @@ class Network {
     std::vector<Use> uses;
     std::vector<std::ptrdiff_t> slices;  // of its parameters in layout_; -1: frozen
     bool trains = false;
+    std::vector<BoundParameter> own = {};     // views of parameters_ and frozen_
+    std::vector<BoundParameter> narrow = {};  // of their copies in the compute type; empty until there is one
   };
   struct Step {
     std::size_t owner = 0;
@@ -100,6 +110,16 @@ class Network {
   Tensors inputs_of(const Step& step, const Tensors& values, const Tensors& inputs) const;
   Result<void> check_coverage() const;
   void bind_parameters(const torch::TensorOptions& options, const Trainable& trainable);
+  torch::Tensor tensor_in(const torch::Tensor& trainable, const torch::Tensor& frozen,
+                          const std::string& name) const;
+  std::vector<BoundParameter> bound(const Owner& owner, const torch::Tensor& trainable,
+                                    const torch::Tensor& frozen) const;
+  bool is_narrow() const { return compute_type_ != parameters_.scalar_type(); }
+  void make_narrow_copies(torch::ScalarType type);
+  // The inputs in the compute type, once the weights' copies are those of now.
+  Tensors prepared(const Tensors& inputs) const;
+  // Calls `rule` with what the layer recorded, in the parameters' type and with the layer bound to them.
+  void with_uses(const Owner& owner, const std::function<void(std::span<const Use>)>& rule) const;
 
   std::vector<Owner> owners_;
   std::vector<Step> steps_;
@@ -107,6 +127,10 @@ class Network {
   std::vector<Slice> frozen_layout_;
   torch::Tensor parameters_;
   torch::Tensor frozen_;
+  torch::ScalarType compute_type_ = torch::kFloat32;
+  torch::Tensor narrow_parameters_;
+  torch::Tensor narrow_frozen_;
+  std::int64_t copies_ = 1;
 };
 
 }  // namespace hyfreedp::models

@@ -49,6 +49,7 @@ enum class Purpose : std::uint8_t {
   shuffling = 9,       // order of examples in non-private runs
   validation_sampling = 10,
   clip_count_noise = 11,  // added to the count of samples below an adaptive clipping threshold
+  augmentation = 12,      // random copies of images
 };
 
 struct Address {

@@ -357,9 +357,23 @@ class LocalExecutor::Pool {
   std::thread thread_;
 };
 
-WorkerProcess::Environment worker_environment() {
+namespace {
+
+std::string threads_of_a_worker() {
   const char* threads = std::getenv("HYFREEDP_THREADS");
-  const std::string count = threads == nullptr ? "1" : threads;
+  return threads == nullptr ? "1" : threads;
+}
+
+}  // namespace
+
+std::string describe_workers(int slots) {
+  const auto threads = threads_of_a_worker();
+  return fmt::format("{} worker{} of {} thread{} each (HYFREEDP_THREADS); idle threads sleep.", slots,
+                     slots == 1 ? "" : "s", threads, threads == "1" ? "" : "s");
+}
+
+WorkerProcess::Environment worker_environment() {
+  const std::string count = threads_of_a_worker();
   return {{"OMP_NUM_THREADS", count},
           {"MKL_NUM_THREADS", count},
           {"OMP_WAIT_POLICY", "PASSIVE"},

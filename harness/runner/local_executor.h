@@ -21,8 +21,11 @@ struct LocalOptions {
   WorkerProcess::Environment environment;  // added to worker_environment()
 };
 
-// One thread each, asleep while idle: two workers fill two cores without fighting over them.
+// HYFREEDP_THREADS threads each (default 1, whatever the number of workers, so that results do not depend on it), asleep while
+// idle: two workers fill two cores without fighting over them.
 WorkerProcess::Environment worker_environment();
+// "2 workers of 1 thread each, ..."; for people.
+std::string describe_workers(int slots);
 
 // HYFREEDP_WORKER, or hyfreedp-worker beside this program.
 Result<std::string> find_worker();

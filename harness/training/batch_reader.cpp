@@ -1,6 +1,7 @@
 #include "harness/training/batch_reader.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hyfreedp::training {
 
@@ -24,9 +25,30 @@ Microbatch BatchReader::gather(const Rows& rows, std::int64_t first, std::int64_
   return batch;
 }
 
+std::int64_t BatchReader::samples_at_once() const {
+  if (augmentation_ == nullptr) return microbatch_size_;
+  return std::max<std::int64_t>(1, microbatch_size_ / augmentation_->copies());
+}
+
+Microbatch BatchReader::copied(const Microbatch& batch, const Rows& rows, std::int64_t first,
+                               std::int64_t count) const {
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
+  if (rows.all) {
+    std::iota(ids.begin(), ids.end(), first);
+  } else {
+    std::copy_n(rows.indices.begin() + first, count, ids.begin());
+  }
+  std::vector<std::int64_t> repeats(static_cast<std::size_t>(batch.labels.dim()), 1);
+  repeats[0] = augmentation_->copies();
+  return {(*augmentation_)(batch.features, ids), batch.labels.repeat(repeats), augmentation_->copies()};
+}
+
 void BatchReader::for_each(const Rows& rows, const std::function<void(const Microbatch&)>& consume) {
-  for (std::int64_t first = 0; first < rows.count; first += microbatch_size_) {
-    consume(gather(rows, first, std::min(microbatch_size_, rows.count - first)));
+  const auto size = samples_at_once();
+  for (std::int64_t first = 0; first < rows.count; first += size) {
+    const auto count = std::min(size, rows.count - first);
+    const auto batch = gather(rows, first, count);
+    consume(augmentation_ == nullptr ? batch : copied(batch, rows, first, count));
   }
 }
 

@@ -5,13 +5,15 @@
 #include <functional>
 
 #include "datasets/dataset.h"
+#include "harness/training/augmentation.h"
 #include "harness/training/sampler.h"
 
 namespace hyfreedp::training {
 
 struct Microbatch {
-  torch::Tensor features;  // [n, p]; valid until the next microbatch
-  torch::Tensor labels;    // [n]
+  torch::Tensor features;   // [n, p]; valid until the next microbatch
+  torch::Tensor labels;     // [n]
+  std::int64_t copies = 1;  // M: rows m B .. (m + 1) B - 1 are copy m of the same B samples, n = M B
 };
 
 class BatchReader {
@@ -21,9 +23,13 @@ class BatchReader {
 
   std::int64_t size() const { return labels_.size(0); }
   void for_each(const Rows& rows, const std::function<void(const Microbatch&)>& consume);
+  // From here on each sample comes in copies, each of which counts as one of the `microbatch_size` in memory. Null: as it is.
+  void augment(const Augmentation* augmentation) { augmentation_ = augmentation; }
   void for_all(const std::function<void(const Microbatch&)>& consume);
 
  private:
+  std::int64_t samples_at_once() const;
+  Microbatch copied(const Microbatch& batch, const Rows& rows, std::int64_t first, std::int64_t count) const;
   Microbatch gather(const Rows& rows, std::int64_t first, std::int64_t count);
 
   torch::Tensor features_;
@@ -31,6 +37,7 @@ class BatchReader {
   torch::Tensor feature_buffer_;
   torch::Tensor label_buffer_;
   std::int64_t microbatch_size_;
+  const Augmentation* augmentation_ = nullptr;
 };
 
 }  // namespace hyfreedp::training

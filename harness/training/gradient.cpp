@@ -83,6 +83,14 @@ Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const
   return clipped;
 }
 
+// A sample's loss is the mean over its copies; the network adds up the gradients of the copies.
+models::SampleLosses over_copies(models::SampleLosses each, std::int64_t copies) {
+  if (copies == 1) return each;
+  each.losses = each.losses.view({copies, -1}).mean(0);
+  if (each.logit_gradient.defined()) each.logit_gradient.div_(static_cast<double>(copies));
+  return each;
+}
+
 }  // namespace
 
 Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
@@ -92,8 +100,8 @@ Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const C
   Collector below_one(seen != nullptr ? rows.count : 0, torch::kBool);
   sum.zero_();
   reader.for_each(rows, [&](const Microbatch& batch) {
-    const auto logits = network.record(batch.features);
-    const auto result = models::sample_losses(loss, logits, batch.labels, true);
+    const auto logits = network.record({batch.features}, batch.copies);
+    const auto result = over_copies(models::sample_losses(loss, logits, batch.labels, true), batch.copies);
     losses.add(result.losses);
     const auto clipped = add_microbatch(network, rule, result.logit_gradient, seen != nullptr, sum);
     if (seen == nullptr) return;
@@ -108,7 +116,8 @@ Tensor losses_at_weights(const models::Network& network, models::Loss loss, Batc
                          const Rows& rows) {
   Collector losses(rows.count, torch::kFloat64);
   reader.for_each(rows, [&](const Microbatch& batch) {
-    losses.add(models::sample_losses(loss, network.forward(batch.features), batch.labels, false).losses);
+    const auto result = models::sample_losses(loss, network.forward(batch.features), batch.labels, false);
+    losses.add(over_copies(result, batch.copies).losses);
   });
   return losses.take();
 }

@@ -1,6 +1,7 @@
 #include "harness/training/setup.h"
 
 #include <ATen/Context.h>
+#include <algorithm>
 #include <cmath>
 
 #include "harness/models/facts.h"
@@ -89,6 +90,30 @@ Checked<void> check_average(const trial::TrialConfig& config) {
                  "' evaluates at an average of its own; keep one of the two.");
 }
 
+Checked<std::optional<Augmentation>> make_augmentation(const trial::TrialConfig& config,
+                                                       const datasets::Sizes& sizes) {
+  const auto& options = config.training.augmentation;
+  if (options.copies == 0) return std::optional<Augmentation>();
+  const auto [channels, height, width] = sizes.image;
+  if (channels == 0) {
+    return invalid("'" + config.dataset.name +
+                   "' has no images under these options, and augmentations are of images; take out "
+                   "'augmentations', or use a dataset of pixels.");
+  }
+  if (options.shift >= std::min(height, width)) {
+    return invalid("'augmentation_shift' moves an image of " + std::to_string(height) + " x " +
+                   std::to_string(width) + " pixels out of sight; it must be smaller than a side.");
+  }
+  return std::optional<Augmentation>(std::in_place, options, sizes.image);
+}
+
+Checked<void> check_precision(const trial::TrialConfig& config) {
+  const bool narrow = config.training.precision == trial::Precision::bf16 ||
+                      config.training.probe_precision == trial::Precision::bf16;
+  if (!narrow || config.dtype == "float32") return {};
+  return invalid("precision bf16 is for dtype float32, not " + config.dtype + ".");
+}
+
 // Samples in memory at once: the run's own number, or the model's.
 Checked<std::int64_t> microbatch_of(const trial::TrialConfig& config) {
   const auto facts = models::find_model(config.model.name);
@@ -136,6 +161,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   auto optimizer = optimizers::make_optimizer(config.optimizer.name, config.optimizer.options);
   if (!optimizer) return invalid(optimizer.error().message);
   if (auto average = check_average(config); !average) return average.error();
+  if (auto precision = check_precision(config); !precision) return precision.error();
   if (auto fits = check_controller(config, (**optimizer).owns_step_size()); !fits) return fits.error();
   auto controller = optimizers::make_controller(config.controller.name, config.controller.options);
   if (!controller) return invalid(controller.error().message);
@@ -147,11 +173,15 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   auto network = models::make_model(config.model.name, config.model.options,
                                     {.features = sizes->features, .classes = sizes->classes}, key, options);
   if (!network) return invalid(network.error().message);
+  if (config.training.precision == trial::Precision::bf16) network->set_compute_type(torch::kBFloat16);
+  auto augmentation = make_augmentation(config, *sizes);
+  if (!augmentation) return augmentation.error();
   return Setup{.options = options,
                .network = std::move(*network),
                .optimizer = std::move(*optimizer),
                .controller = std::move(*controller),
                .clipping = clipping_rule(config.privacy),
+               .augmentation = std::move(*augmentation),
                .loss = models::Loss::cross_entropy,
                .train = BatchReader(dataset.private_train, options, *microbatch),
                .validation = BatchReader(dataset.private_validation, options, *microbatch),

@@ -25,6 +25,7 @@ struct Setup {
   std::unique_ptr<optimizers::Optimizer> optimizer;
   std::unique_ptr<optimizers::LearningRateController> controller;
   ClippingRule clipping;
+  std::optional<Augmentation> augmentation;  // of the training split
   models::Loss loss = models::Loss::cross_entropy;
   BatchReader train;
   BatchReader validation;

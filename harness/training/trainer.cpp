@@ -13,6 +13,7 @@
 #include "harness/training/displaced_weights.h"
 #include "harness/training/evaluation.h"
 #include "harness/training/norm_summary.h"
+#include "harness/training/precision.h"
 #include "harness/training/private_loss.h"
 #include "harness/training/release.h"
 #include "harness/training/sampler.h"
@@ -51,7 +52,9 @@ class Run {
         setup_(std::move(setup)),
         weights_(setup_.network.parameters()),
         gradient_(torch::zeros_like(weights_)),
-        average_(job.config.training) {}
+        average_(job.config.training) {
+    if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
+  }
 
   Result<TrainingEnd> run() {
     for (;;) {
@@ -104,6 +107,9 @@ class Run {
     auto& journal = job_.journal;
     rows_ = gradient_rows(plan_, job_.key, step_, journal.attempt());
     if (planted(Bug::empty_batches_skipped) && rows_.count == 0) return Next::go_on;
+    if (setup_.augmentation) {
+      setup_.augmentation->draw_from(job_.key, address_of(Purpose::augmentation, step_, journal.attempt()));
+    }
     const bool wants_norms = plan_.adaptive || job_.config.evaluation.gradient_norms;
     losses_ = clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_,
                                    gradient_, wants_norms ? &clipped_ : nullptr);
@@ -211,7 +217,8 @@ class Run {
     random::fill_normals(job_.key, address_of(Purpose::probe_noise, step_, attempt), 0, z);
     std::vector<double> released;
     for (std::size_t k = 0; k < abscissas.size(); ++k) {
-      const auto losses = abscissas[k] == 0 && !separate ? losses_ : losses_along(rows, abscissas[k]);
+      const bool known = abscissas[k] == 0 && !separate && !other_precision();
+      const auto losses = known ? losses_ : losses_along(rows, abscissas[k]);
       released.push_back(plan_.is_private ? private_mean_loss(losses, release, z[k])
                                           : exact_mean_loss(losses, release.divisor));
     }
@@ -228,9 +235,16 @@ class Run {
     return released;
   }
 
+  // A probe compares losses, so all of one are computed alike: where its precision is another one than the step's, the step's
+  // own losses are of no use to it.
+  bool other_precision() const {
+    return job_.config.training.probe_precision != job_.config.training.precision;
+  }
+
   Tensor losses_along(const Rows& rows, double abscissa) {
     DisplacedWeights displaced(weights_, gradient_);  // whose digest has been taken
     displaced.step_along(direction_, abscissa);
+    const ComputeType type(setup_.network, job_.config.training.probe_precision);
     return losses_at_weights(setup_.network, setup_.loss, setup_.train, rows);
   }
 
@@ -330,6 +344,7 @@ bool tells_of_memory(const std::string& message) {
 Result<TrainingEnd> run_without_exceptions(const TrainingJob& job) {
   try {
     const torch::NoGradGuard no_gradients;
+    const Tf32 tf32(job.config.training.tf32);
     auto setup = set_up(job.config, job.dataset);
     if (!setup) return failure(setup.error().kind, setup.error().message);
     return Run(job, std::move(*setup)).run();

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <string>
 #include <torch/version.h>
+#include <unistd.h>
 
 #include "harness/base/version.h"
 #include "harness/training/worker/audit.h"
@@ -23,7 +24,8 @@ or on SIGTERM; a trial it was running can be continued from its journal.
   --audit [FILE]  trains what an audit request (FILE or standard input) asks for and judges it; started by
                   `hyfreedp audit`, which writes the request
 
-Environment: HYFREEDP_THREADS=N   threads of one training step (default 1)
+Environment: HYFREEDP_THREADS=N   threads of one training step (default 1); idle ones sleep unless
+                                  OMP_WAIT_POLICY says otherwise
 
 Example: echo '{"type":"stop"}' | hyfreedp-worker
 )";
@@ -35,6 +37,17 @@ int thread_count() {
   char* end = nullptr;
   const long threads = std::strtol(text, &end, 10);
   return *end == '\0' && threads >= 1 && threads <= 1024 ? static_cast<int>(threads) : 0;
+}
+
+// OpenMP reads how its idle threads wait when the program is loaded, before main: spinning ones take the cores from whoever
+// else works on the machine. So a worker of several threads that nobody told starts itself anew, told. One thread never waits.
+void sleep_while_idle(int threads, char** arguments) {
+  if (threads == 1 || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  ::setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+  ::setenv("GOMP_SPINCOUNT", "0", 1);
+  ::setenv("KMP_BLOCKTIME", "0", 1);
+  ::execv("/proc/self/exe", arguments);
+  std::cerr << "hyfreedp-worker: cannot start anew; idle threads will spin. Set OMP_WAIT_POLICY=PASSIVE.\n";
 }
 
 }  // namespace
@@ -61,6 +74,7 @@ int main(int count, char** arguments) {
     std::cerr << "hyfreedp-worker: HYFREEDP_THREADS must be a number from 1 to 1024\n";
     return hyfreedp::worker::kBadInput;
   }
+  sleep_while_idle(threads, arguments);
   hyfreedp::worker::Inbox inbox;
   hyfreedp::worker::Outbox outbox;
   at::set_num_threads(threads);

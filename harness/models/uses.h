@@ -1,0 +1,16 @@
+// What a recorded pass holds of a layer, cut or converted before the layer's rules see it, so that no rule needs to know of
+// copies of samples or of narrow types.
+#pragma once
+
+#include "harness/models/layer.h"
+
+namespace hyfreedp::models {
+
+// A pass over `copies` versions of B samples, version by version ([copies * B, ...], row m B + i is version m of sample i), as
+// `copies` applications to B samples each: a layer's rules then add up the versions of a sample, cross terms included. Views.
+std::vector<Use> by_copies(const std::vector<Use>& uses, std::int64_t copies);
+
+// Inputs, saved values and output gradients in floating type `type`; `output`, which rules do not read, as it is.
+std::vector<Use> in_type(const std::vector<Use>& uses, torch::ScalarType type);
+
+}  // namespace hyfreedp::models
