@@ -7,6 +7,7 @@
 #include "harness/models/conv2d.h"
 #include "harness/models/embedding.h"
 #include "harness/models/linear.h"
+#include "harness/models/network.h"
 #include "harness/models/normalisation.h"
 #include "harness/models/shape.h"
 #include "tests/models/compare.h"

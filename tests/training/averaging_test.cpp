@@ -52,20 +52,18 @@ TEST(WeightAverage, WithoutOneNothingIsKept) {
 
 // Releases are those of the run without an average; the evaluated model is another one.
 TEST(WeightAverage, OnlyTheEvaluationChanges) {
-  const TemporaryFolder folder;
-  const auto journal_with = [&](const std::string& name, const json::object& given) {
+  const auto journal_with = [&](const json::object& given) {
     auto config = small_config(15);
     config.training = options_of(given);
     config.evaluation.every = 5;
-    EXPECT_EQ(run_once(config, folder.file(name)).finish.state, trial::TrialState::finished);
-    return trial::read_journal(folder.file(name)).value();
+    return journal_under_one_key(config);
   };
-  const auto plain = journal_with("plain", {});
-  const auto averaged = journal_with("swa", {{"average", "swa"}});
+  const auto plain = journal_with({});
+  const auto averaged = journal_with({{"average", "swa"}});
   EXPECT_EQ(hashes_of(plain), hashes_of(averaged));
   EXPECT_NE(metric_of(plain, "test", "loss"), metric_of(averaged, "test", "loss"));
   // The average of one step's weights is these weights.
-  const auto late = journal_with("late", {{"average", "ema"}, {"average_from", 14}});
+  const auto late = journal_with({{"average", "ema"}, {"average_from", 14}});
   EXPECT_EQ(metric_of(plain, "test", "loss"), metric_of(late, "test", "loss"));
 }
 
@@ -80,13 +78,10 @@ TEST(WeightAverage, IsRefusedBesideTheOptimizersOwn) {
 }
 
 TEST(Microbatch, OfTheConfigChangesNothingBeyondRounding) {
-  const TemporaryFolder folder;
   const auto loss_with = [&](std::int64_t microbatch) {
     auto config = small_config(6);
     config.training.microbatch = microbatch;
-    const auto name = "m" + std::to_string(microbatch);
-    EXPECT_EQ(run_once(config, folder.file(name)).finish.state, trial::TrialState::finished);
-    return metric_of(trial::read_journal(folder.file(name)).value(), "test", "loss");
+    return metric_of(journal_under_one_key(config), "test", "loss");
   };
   const double usual = loss_with(0);
   for (const std::int64_t microbatch : {1, 7, 4096}) EXPECT_NEAR(loss_with(microbatch), usual, 1e-5 * usual);

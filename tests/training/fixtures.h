@@ -90,6 +90,23 @@ inline TrainingEnd run_once(
   return *end;
 }
 
+// The journal of a run under one key for all configs, so that runs differ by their configs alone.
+inline trial::Journal journal_under_one_key(const trial::TrialConfig& config) {
+  const TemporaryFolder folder;
+  {
+    auto journal = trial::JournalWriter::open(folder.file("journal"), config, fingerprint(config.device));
+    EXPECT_TRUE(journal) << journal.error().message;
+    const auto dataset = data_of(config);
+    const auto end = train({.config = config,
+                            .dataset = dataset,
+                            .key = random::key_from_seed("one key"),
+                            .journal = **journal});
+    EXPECT_TRUE(end) << end.error().message;
+    EXPECT_EQ(end->finish.state, trial::TrialState::finished) << end->finish.message;
+  }
+  return trial::read_journal(folder.file("journal")).value();
+}
+
 inline std::vector<std::string> hashes_of(const trial::Journal& journal) {
   std::vector<std::string> hashes;
   for (const auto& record : journal.steps) hashes.push_back(record.hash);

@@ -18,11 +18,8 @@ trial::TrainingOptions options_of(const json::object& given) {
 }
 
 trial::Journal journal_of(trial::TrialConfig config, const json::object& given) {
-  const TemporaryFolder folder;
   config.training = options_of(given);
-  const auto end = run_once(config, folder.file("journal"));
-  EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.message;
-  return trial::read_journal(folder.file("journal")).value();
+  return journal_under_one_key(config);
 }
 
 TEST(Precision, ABfloat16RunStaysCloseToAFloat32Run) {
