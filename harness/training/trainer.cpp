@@ -81,6 +81,7 @@ class Run {
 
   // Empty: a replayed step was not reproduced.
   Result<std::optional<TrainingEnd>> run_attempt() {
+    const Tf32 tf32(job_.config.training.tf32);
     const auto& evaluation = job_.config.evaluation;
     for (step_ = 0; step_ < job_.config.steps; ++step_) {
       if (job_.stop_requested()) return std::optional(TrainingEnd{.stopped = true, .finish = {}});
@@ -344,7 +345,6 @@ bool tells_of_memory(const std::string& message) {
 Result<TrainingEnd> run_without_exceptions(const TrainingJob& job) {
   try {
     const torch::NoGradGuard no_gradients;
-    const Tf32 tf32(job.config.training.tf32);
     auto setup = set_up(job.config, job.dataset);
     if (!setup) return failure(setup.error().kind, setup.error().message);
     return Run(job, std::move(*setup)).run();
