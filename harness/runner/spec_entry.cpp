@@ -60,7 +60,7 @@ std::string Entry::where() const {
 }
 
 Error Entry::wrong(const std::string& what) const {
-  return error(where() + " " + what + (what.ends_with('?') ? "" : "."));
+  return error(where() + " " + what + (what.ends_with('?') || what.ends_with('.') ? "" : "."));
 }
 
 bool Entry::is_text() const {
