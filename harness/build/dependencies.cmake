@@ -58,7 +58,7 @@ add_library(hyfreedp::libtorch ALIAS hyfreedp_libtorch)
 target_include_directories(hyfreedp_libtorch SYSTEM INTERFACE
   ${_torch}/include ${_torch}/include/torch/csrc/api/include)
 target_link_libraries(hyfreedp_libtorch INTERFACE
-  ${_torch}/lib/libtorch_cpu.so ${_torch}/lib/libc10.so Threads::Threads)
+  ${_torch}/lib/libtorch_cpu.so ${_torch}/lib/libc10.so ${_torch}/lib/libgomp.so.1 Threads::Threads)
 # In a CPU build libtorch_cpu.so refers to CUDA libraries that a CPU process never calls.
 target_link_options(hyfreedp_libtorch INTERFACE -Wl,--allow-shlib-undefined)
 if(NOT HYFREEDP_STATIC)

@@ -40,6 +40,13 @@ function(hyfreedp_use_torch TARGET)
   target_compile_options(${TARGET} PRIVATE -fPIC)
 endfunction()
 
+# hyfreedp_parallel(FILES...): the files whose at::parallel_for is to use threads. It is a template in LibTorch's headers and
+# serial where OpenMP is off; the threads are LibTorch's own, whose libgomp is linked. A precompiled header made
+# without -fopenmp does not fit such a file.
+function(hyfreedp_parallel)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -fopenmp)
+endfunction()
+
 # hyfreedp_test(NAME [TORCH] [DEVICE] [DEPENDS targets...] [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
 #   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of the same name. Each REFERENCE
 #   suite S (a gtest suite named ReferenceS...) gets its own entry reference_s with the label `reference`. DEVICE: suites named Device... need a GPU and get the entry

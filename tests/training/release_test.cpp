@@ -2,6 +2,9 @@
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "harness/training/private_loss.h"
 #include "harness/training/sampler.h"
@@ -114,6 +117,22 @@ TEST(Release, EveryBlockIsHandedOnOnceWhenItIsFinal) {
   });
   EXPECT_TRUE(torch::equal(seen, expected));
   EXPECT_EQ(after, digest);
+}
+
+// at::parallel_for is serial in a file that is compiled without OpenMP, and nothing else would tell.
+TEST(Release, BlocksAreSharedOutToThreads) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  std::mutex guard;
+  std::set<std::thread::id> threads;
+  auto sum = torch::ones({kSeveralBlocks});
+  release_gradient(plan_with(trial::Clipping::auto_s, 0.01), kKey, 0, 0, sum,
+                   [&](std::int64_t, std::int64_t) {
+                     const std::lock_guard lock(guard);
+                     threads.insert(std::this_thread::get_id());
+                   });
+  at::set_num_threads(before);
+  EXPECT_EQ(threads.size(), 2U);
 }
 
 TEST(Release, HashSeesEveryBlock) {
