@@ -12,6 +12,7 @@
 #include "harness/models/facts.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/spec.h"
+#include "harness/trial/training_options.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::cli {
