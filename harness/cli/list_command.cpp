@@ -79,7 +79,12 @@ std::vector<Listed> named(const Table& table) {
   return entries;
 }
 
-std::vector<Listed> training() { return {{"train", "how a panel trains", {}, runner::train_options()}}; }
+std::vector<Listed> training() {
+  auto options = runner::train_options();
+  const auto& more = trial::training_option_table();
+  options.insert(options.end(), more.begin(), more.end());
+  return {{"train", "how a panel trains", {}, options}};
+}
 
 // Specs lie in `experiments` of the folder the command is run in.
 Result<std::vector<Listed>> specs() {
