@@ -1,7 +1,10 @@
 #include "datasets/dataset.h"
 
+#include "datasets/e2e.h"
 #include "datasets/fashion_mnist.h"
 #include "datasets/synthetic.h"
+#include "datasets/synthetic_images.h"
+#include "datasets/synthetic_tokens.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -16,6 +19,9 @@ const std::vector<Loader>& loaders() {
   static const std::vector<Loader> table = {
       {"fashion-mnist", load_fashion_mnist},
       {"synthetic", load_synthetic},
+      {"synthetic-images", load_synthetic_images},
+      {"synthetic-tokens", load_synthetic_tokens},
+      {"e2e-dev", load_e2e},
   };
   return table;
 }

@@ -13,9 +13,11 @@
 
 namespace hyfreedp::datasets {
 
+// Vectors and images: a class for each row. Sequences: ids, and the same ids again as labels, with -100 where a token is not to be
+// predicted (padding, a prompt); a model is scored on predicting each label from the tokens before it.
 struct SplitData {
-  torch::Tensor features;  // [n, p] float32
-  torch::Tensor labels;    // [n] int64
+  torch::Tensor features;  // [n, p] float32; sequences [n, T] int64
+  torch::Tensor labels;    // [n] int64; sequences [n, T]
 };
 
 struct Dataset {

@@ -71,8 +71,85 @@ Facts synthetic() {
   };
 }
 
-std::int64_t image_features(const json::object& options) {
-  return string_or(options, "features", "hog") == "pixels" ? 784 : 716;
+constexpr const char* kGenerated = "generated from a fixed random stream; holds nobody's data";
+constexpr const char* kNothing = "nothing: it is generated";
+
+OptionSpec real_option(std::string name, double otherwise, double max, std::string help, std::string unit) {
+  return {.name = std::move(name),
+          .type = OptionType::real,
+          .otherwise = otherwise,
+          .help = std::move(help),
+          .unit = std::move(unit),
+          .min = 0,
+          .max = max};
+}
+
+Facts synthetic_images() {
+  return {.name = "synthetic-images",
+          .title = "Generated images",
+          .source = kGenerated,
+          .how_to_get = kNothing,
+          .search_paths = {},
+          .files = {},
+          .options = {count_option("train", 2000, 1, 1e7, "examples in private_train"),
+                      count_option("validation", 500, 1, 1e7, "examples in private_validation"),
+                      count_option("test", 500, 1, 1e7, "examples in test"),
+                      count_option("classes", 4, 2, 1000, "number of classes"),
+                      count_option("channels", 3, 1, 1024, "of an image"),
+                      count_option("side", 16, 1, 4096, "pixels, of a square image"),
+                      real_option("contrast", 0.5, 1e3, "root mean square of a class's pattern",
+                                  "sd of a pixel within a class")},
+          .public_train = true};
+}
+
+Facts synthetic_tokens() {
+  return {.name = "synthetic-tokens",
+          .title = "Generated sequences",
+          .source = kGenerated,
+          .how_to_get = kNothing,
+          .search_paths = {},
+          .files = {},
+          .options = {count_option("train", 2000, 1, 1e7, "examples in private_train"),
+                      count_option("validation", 500, 1, 1e7, "examples in private_validation"),
+                      count_option("test", 500, 1, 1e7, "examples in test"),
+                      count_option("vocabulary", 32, 2, 1e6, "different tokens"),
+                      count_option("length", 16, 2, 65536, "tokens of an example"),
+                      real_option("noise", 0.2, 1, "probability that a token is drawn at random", "")},
+          .public_train = true};
+}
+
+constexpr std::int64_t kGpt2Vocabulary = 50257;
+
+Facts e2e() {
+  return {.name = "e2e-dev",
+          .title = "E2E NLG challenge, development set, GPT-2 tokens",
+          .source =
+              "Novikova, Dusek, Rieser: The E2E Dataset: New Challenges For End-to-End Generation, "
+              "arXiv:1706.09254",
+          .how_to_get =
+              "e2e/devset.csv and e2e/testset_w_refs.csv from the challenge's page, gpt2/encoder.json and "
+              "gpt2/vocab.bpe from "
+              "GPT-2's release",
+          .search_paths = {"$HYFREEDP_DATA"},
+          .files = {{"e2e/devset.csv", "fc26b78cdb849c80545f513b223d1e051138b43882eeb79e3eb153e689c864f9"},
+                    {"e2e/testset_w_refs.csv",
+                     "edc8db685e39bb9824d5bd70c18b1c9b0412d14b527aa960e2d1c8251ee15ccd"},
+                    {"gpt2/encoder.json", "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"},
+                    {"gpt2/vocab.bpe", "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"}},
+          .private_train = 4172,
+          .private_validation = 500,
+          .test = 4693,
+          .classes = kGpt2Vocabulary,
+          .options = {count_option("length", 64, 2, 1024,
+                                   "tokens of an example; longer ones are cut, shorter ones padded")}};
+}
+
+// Sizes of a generated dataset, but for what its examples look like.
+Sizes generated_sizes(const json::object& options) {
+  return {.private_train = int_or(options, "train", 2000),
+          .private_validation = int_or(options, "validation", 500),
+          .public_data = 0,
+          .test = int_or(options, "test", 500)};
 }
 
 // The path with $HYFREEDP_DATA replaced; empty where the variable is needed and not set.
@@ -120,7 +197,8 @@ Result<Split> split_from(const std::string& name) {
 }
 
 const std::vector<Facts>& dataset_facts() {
-  static const std::vector<Facts> facts = {fashion_mnist(), synthetic()};
+  static const std::vector<Facts> facts = {fashion_mnist(), synthetic(), synthetic_images(),
+                                           synthetic_tokens(), e2e()};
   return facts;
 }
 
@@ -135,21 +213,36 @@ Result<const Facts*> find_dataset(const std::string& name) {
 }
 
 Sizes sizes(const Facts& facts, const json::object& options) {
+  auto sizes = generated_sizes(options);
   if (facts.name == "synthetic") {
-    return {.private_train = int_or(options, "train", 2000),
-            .private_validation = int_or(options, "validation", 500),
-            .public_data = 0,
-            .test = int_or(options, "test", 500),
-            .classes = int_or(options, "classes", 3),
-            .features = int_or(options, "features", 16)};
+    sizes.classes = int_or(options, "classes", 3);
+    sizes.features = int_or(options, "features", 16);
+  } else if (facts.name == "synthetic-images") {
+    const auto side = int_or(options, "side", 16);
+    sizes.classes = int_or(options, "classes", 4);
+    sizes.image = {int_or(options, "channels", 3), side, side};
+    sizes.features = sizes.image[0] * side * side;
+  } else if (facts.name == "synthetic-tokens") {
+    sizes.vocabulary = sizes.classes = int_or(options, "vocabulary", 32);
+    sizes.length = sizes.features = int_or(options, "length", 16);
+  } else if (facts.name == "e2e-dev") {
+    sizes = {.private_train = facts.private_train,
+             .private_validation = facts.private_validation,
+             .public_data = facts.public_data,
+             .test = facts.test,
+             .classes = facts.classes};
+    sizes.vocabulary = facts.classes;
+    sizes.length = sizes.features = int_or(options, "length", 64);
+  } else {
+    const bool pixels = string_or(options, "features", "hog") == "pixels";
+    sizes = {.private_train = facts.private_train,
+             .private_validation = facts.private_validation,
+             .public_data = facts.public_data,
+             .test = facts.test,
+             .classes = facts.classes,
+             .features = pixels ? 784 : 716};
+    if (pixels) sizes.image = {1, 28, 28};
   }
-  Sizes sizes{.private_train = facts.private_train,
-              .private_validation = facts.private_validation,
-              .public_data = facts.public_data,
-              .test = facts.test,
-              .classes = facts.classes,
-              .features = image_features(options)};
-  if (string_or(options, "features", "hog") == "pixels") sizes.image = {1, 28, 28};
   return sizes;
 }
 

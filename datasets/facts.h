@@ -50,9 +50,12 @@ struct Sizes {
   std::int64_t public_data = 0;
   std::int64_t test = 0;
   std::int64_t classes = 0;
-  std::int64_t features = 0;  // length of one example's feature vector
+  std::int64_t features = 0;  // length of one example's feature vector, or of its sequence
   // Images: channels, rows, columns, in this order in the feature vector. 0: the features are no image.
   std::array<std::int64_t, 3> image = {};
+  // Sequences: tokens of one example, and how many different ones there are; classes = vocabulary. 0: no sequences.
+  std::int64_t length = 0;
+  std::int64_t vocabulary = 0;
 
   bool operator==(const Sizes&) const = default;
 };

@@ -120,12 +120,12 @@ Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const
   for (const auto& option : table) {
     const auto* value = given.if_contains(option.name);
     if (value == nullptr) {
-      resolved[option.name] = option.otherwise;
+      if (option.stored_always) resolved[option.name] = option.otherwise;
       continue;
     }
     auto one = checked(option, *value, where + ": '" + option.name + "'");
     if (!one) return one.error();
-    resolved[option.name] = *one;
+    if (option.stored_always || *one != option.otherwise) resolved[option.name] = *one;
   }
   return resolved;
 }

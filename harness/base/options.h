@@ -27,6 +27,9 @@ struct OptionSpec {
   double min = -std::numeric_limits<double>::infinity();  // inclusive, of each number
   double max = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices = {};  // of OptionType::choice
+  // False: left out of the resolved object where it has its default, so that an option that is added later does not change the
+  // identity of the trials before it. Read such an option with a default (string_or, ...).
+  bool stored_always = true;
 };
 
 std::string to_string(OptionType type);

@@ -1,28 +1,15 @@
 // Puts the places of a network together, with low-rank adapters where they are asked for.
 //
-// A LoRA pair (Hu et al., arXiv:2106.09685) beside a linear layer: y = W x + (alpha / rank) B (A x), A [rank, in], B [out, rank].
-// Its parameters have peft's names, base_model.model.LAYER.lora_A.weight and .lora_B.weight; the layer keeps its own.
+// An adapter is a pair of linear layers beside the adapted one (lora.h).
 #pragma once
 
 #include <optional>
 
-#include "harness/base/json.h"
 #include "harness/models/linear.h"
+#include "harness/models/lora.h"
 #include "harness/models/network.h"
 
 namespace hyfreedp::models {
-
-struct Lora {
-  std::int64_t rank = 8;
-  double alpha = 8;
-  bool root_scaling = false;         // alpha / sqrt(rank) ("rslora")
-  std::vector<std::string> targets;  // a layer's name, or the end of it after a dot
-
-  double scale() const;
-  bool adapts(const std::string& layer) const;
-  // peft's adapter_config.json. What this library cannot run (DoRA, patterns, saved modules, trained biases) is refused by name.
-  static Result<Lora> from_json(const json::object& config, const std::string& where);
-};
 
 class Builder {
  public:

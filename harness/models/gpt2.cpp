@@ -8,35 +8,6 @@
 
 namespace hyfreedp::models {
 
-Result<Gpt2Shape> Gpt2Shape::from_json(const json::object& config, const std::string& where) {
-  Gpt2Shape shape;
-  for (const auto& [key, target] :
-       {std::pair{"vocab_size", &shape.vocabulary}, std::pair{"n_positions", &shape.positions},
-        std::pair{"n_embd", &shape.width}, std::pair{"n_layer", &shape.depth},
-        std::pair{"n_head", &shape.heads}}) {
-    const auto value = get_int(config, key, where);
-    if (!value) return value.error();
-    if (*value < 1) return error(where + ": '" + key + "' must be at least 1");
-    *target = *value;
-  }
-  if (shape.width % shape.heads != 0) return error(where + ": 'n_embd' is no multiple of 'n_head'");
-  const auto* inner = config.if_contains("n_inner");
-  shape.hidden = inner != nullptr && !inner->is_null() ? int_or(config, "n_inner", 0) : 4 * shape.width;
-  if (shape.hidden < 1) return error(where + ": 'n_inner' must be at least 1");
-  shape.eps = double_or(config, "layer_norm_epsilon", shape.eps);
-  shape.tied = bool_or(config, "tie_word_embeddings", true);
-  if (const auto activation = string_or(config, "activation_function", "gelu_new");
-      activation != "gelu_new") {
-    return error(where + ": activation_function '" + activation + "' is not supported; gelu_new is");
-  }
-  for (const char* refused : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"}) {
-    if (bool_or(config, refused, false)) return error(where + ": '" + refused + "' is not supported");
-  }
-  if (!bool_or(config, "scale_attn_weights", true))
-    return error(where + ": 'scale_attn_weights' must be true");
-  return shape;
-}
-
 Result<Network> make_gpt2(const Gpt2Shape& shape, const std::optional<Lora>& lora,
                           const torch::TensorOptions& options, const Network::Trainable& trainable) {
   Builder builder(lora);

@@ -55,6 +55,10 @@ class Layer {
  public:
   virtual ~Layer() = default;
 
+  // True of a layer whose output for one sample depends on the others of its batch (BatchNorm). Its per-sample gradients do not
+  // exist, so a network refuses it by name; trains or not, what it computes leaks other samples into each gradient.
+  virtual bool mixes_samples() const { return false; }
+
   virtual std::vector<ParameterSpec> parameters() const { return {}; }
   // Once, in the order of parameters().
   virtual void bind(std::vector<BoundParameter> parameters) { (void)parameters; }

@@ -8,27 +8,9 @@
 #pragma once
 
 #include "harness/models/builder.h"
+#include "harness/models/llama_shape.h"
 
 namespace hyfreedp::models {
-
-struct LlamaShape {
-  std::int64_t vocabulary = 32000;
-  std::int64_t width = 4096;
-  std::int64_t hidden = 11008;
-  std::int64_t depth = 32;
-  std::int64_t heads = 32;
-  std::int64_t kv_heads = 32;
-  std::int64_t head_width = 128;
-  double eps = 1e-6;
-  bool tied = false;
-  bool attention_bias = false;
-  bool mlp_bias = false;
-  bool masked = true;
-  std::vector<double> frequencies;  // [head_width / 2]
-
-  // Hugging Face's config.json, `rope_parameters` (or the older `rope_theta` and `rope_scaling`).
-  static Result<LlamaShape> from_json(const json::object& config, const std::string& where);
-};
 
 Result<Network> make_llama(const LlamaShape& shape, const std::optional<Lora>& lora,
                            const torch::TensorOptions& options, const Network::Trainable& trainable);

@@ -40,6 +40,12 @@ Result<Network> Network::make(std::vector<Place> places, const torch::TensorOpti
   Network network;
   std::vector<std::size_t> uses;
   for (auto& place : places) {
+    if (place.layer->mixes_samples()) {
+      return error("model: layer '" + place.name +
+                   "' mixes the samples of a batch (as BatchNorm does), so no sample has a gradient of its "
+                   "own that could be "
+                   "clipped. Use GroupNorm or LayerNorm instead.");
+    }
     const auto known = std::find_if(network.owners_.begin(), network.owners_.end(),
                                     [&](const Owner& owner) { return owner.layer == place.layer; });
     const auto index = static_cast<std::size_t>(known - network.owners_.begin());
@@ -320,6 +326,15 @@ void Network::add_clipped_sum_by_layer(const Tensor& factors, Tensor& sum) const
     if (owner.trains) add_clipped_sum_of(owner, factors.select(0, row++), sum);
   }
   HYFREEDP_CHECK(row == factors.size(0), "there is one row of factors for each layer that trains");
+}
+
+std::int64_t Network::recorded_uses() const {
+  std::int64_t count = 0;
+  for (const auto& owner : owners_) {
+    count += std::count_if(owner.uses.begin(), owner.uses.end(),
+                           [](const Use& use) { return !use.inputs.empty(); });
+  }
+  return count;
 }
 
 void Network::drop_samples(const Tensor& rows) {

@@ -83,6 +83,8 @@ class Network {
   std::vector<TrainableLayer> trainable_layers() const;
   torch::Tensor squared_norms_by_layer() const;
   void add_clipped_sum_by_layer(const torch::Tensor& factors, torch::Tensor& sum) const;
+  // Applications of layers that the recorded pass still holds: none below the lowest trainable layer.
+  std::int64_t recorded_uses() const;
   // Forgets the samples of `rows` ([B], bool): zeroes what was recorded of them, so that a sample whose
   // numbers are not finite cannot spoil the others' sum.
   void drop_samples(const torch::Tensor& rows);

@@ -39,6 +39,13 @@ Tensor MaxPool2d::input_gradient(const Use& use) const {
                                               {0, 0}, {1, 1}, false, use.saved.at(0));
 }
 
+Tensor AvgPool2d::forward(const Tensor& input) const { return at::avg_pool2d(input, kernel_, stride_); }
+
+Tensor AvgPool2d::input_gradient(const Use& use) const {
+  return at::avg_pool2d_backward(use.output_gradient.contiguous(), use.input(), kernel_, stride_, {0, 0},
+                                 false, true, std::nullopt);
+}
+
 Tensor MeanPlaces::forward(const Tensor& input) const { return input.mean({2, 3}); }
 
 Tensor MeanPlaces::input_gradient(const Use& use) const {

@@ -45,6 +45,19 @@ class MaxPool2d : public Layer {
   std::array<std::int64_t, 2> stride_;
 };
 
+// As torch.nn.AvgPool2d without padding; the remainder is dropped.
+class AvgPool2d : public Layer {
+ public:
+  AvgPool2d(std::array<std::int64_t, 2> kernel, std::array<std::int64_t, 2> stride)
+      : kernel_(kernel), stride_(stride) {}
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const Use& use) const override;
+
+ private:
+  std::array<std::int64_t, 2> kernel_;
+  std::array<std::int64_t, 2> stride_;
+};
+
 // [B, C, H, W] -> [B, C]: mean over the places.
 class MeanPlaces : public Layer {
  public:

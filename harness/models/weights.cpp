@@ -87,7 +87,21 @@ std::string shape_text(torch::IntArrayRef shape) {
   return text.str();
 }
 
-bool is_adapter(const std::string& name) { return name.find(".lora_") != std::string::npos; }
+// Running statistics are what BatchNorm leaves in a file.
+Result<void> refuse_batch_norm(const NamedTensors& weights) {
+  std::vector<std::string> layers;
+  for (const auto& [name, value] : weights) {
+    for (const std::string statistic : {".running_mean", ".running_var"}) {
+      if (!name.ends_with(statistic)) continue;
+      const auto layer = name.substr(0, name.size() - statistic.size());
+      if (layers.empty() || layers.back() != layer) layers.push_back(layer);
+    }
+  }
+  if (layers.empty()) return {};
+  return error(
+      "The weights have BatchNorm layers (" + listed(layers) +
+      "), which mix the samples of a batch; private training needs a network with GroupNorm or LayerNorm.");
+}
 
 }  // namespace
 
@@ -101,6 +115,7 @@ Result<NamedTensors> read_weights(const std::string& path) {
 }
 
 Result<void> load_weights(Network& network, const NamedTensors& weights, const LoadRules& rules) {
+  if (auto refused = refuse_batch_norm(weights); !refused) return refused;
   std::vector<std::pair<Tensor, Tensor>> copies;
   std::vector<std::string> missing, unexpected, misshaped;
   std::set<std::string> filled;

@@ -187,7 +187,7 @@ Result<json::object> options_from(const std::vector<OptionSpec>& table, const La
     if (!value) return value.error();
     const auto checked = resolve_options({option}, {{option.name, *value}}, "");
     if (!checked) return entry->wrong(without_name(checked.error().message, option.name));
-    given[option.name] = checked->at(option.name);
+    if (const auto* kept = checked->if_contains(option.name)) given[option.name] = *kept;
   }
   return resolve_options(table, given, "options");
 }

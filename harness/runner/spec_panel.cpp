@@ -5,6 +5,7 @@
 #include "datasets/facts.h"
 #include "harness/base/text.h"
 #include "harness/models/facts.h"
+#include "harness/models/presets.h"
 #include "harness/runner/spec.h"
 #include "optimizers/facts.h"
 
@@ -47,6 +48,17 @@ Result<NamedPart> read_required(const Layers& layers, const std::string& key, co
   const auto entry = layers.find(key);
   if (!entry) return layers.wrong("needs '" + key + "'");
   return read_named(*entry, find);
+}
+
+// A model's options cover its weights file too.
+Result<NamedPart> read_model(const Layers& layers) {
+  auto model = read_required(layers, "model", models::find_model);
+  if (!model) return model;
+  auto completed = models::complete_options(model->options);
+  if (!completed) return in_context(layers.find("model")->where(), completed.error());
+  model->options = std::move(*completed);
+  model->json["options"] = model->options;
+  return model;
 }
 
 // A number, or N^-X of the public size of the training split.
@@ -92,10 +104,10 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
   }
   const auto dataset = read_required(layers, "dataset", datasets::find_dataset);
   if (!dataset) return dataset.error();
-  const auto model = read_required(layers, "model", models::find_model);
+  const auto model = read_model(layers);
   if (!model) return model.error();
   const auto sizes = datasets::sizes(*datasets::find_dataset(dataset->name).value(), dataset->options);
-  const auto dimension = models::parameter_count(model->name, model->options, sizes.features, sizes.classes);
+  const auto dimension = models::parameter_count(model->name, model->options, models::model_input(sizes));
   if (!dimension) return in_context(layers.find("model")->where(), dimension.error());
 
   const auto train_layers = layers.below("train");

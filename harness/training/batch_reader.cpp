@@ -4,18 +4,33 @@
 #include <numeric>
 
 namespace hyfreedp::training {
+namespace {
+
+// Ids stay whole numbers.
+torch::Tensor on_device(const torch::Tensor& features, const torch::TensorOptions& options) {
+  return features.is_floating_point() ? features.to(options) : features.to(options.device());
+}
+
+// Room for `rows` rows like those of `table`.
+torch::Tensor buffer_like(const torch::Tensor& table, std::int64_t rows) {
+  auto shape = table.sizes().vec();
+  shape[0] = rows;
+  return torch::empty(shape, table.options());
+}
+
+}  // namespace
 
 BatchReader::BatchReader(const datasets::SplitData& split, const torch::TensorOptions& options,
                          std::int64_t microbatch_size)
-    : features_(split.features.to(options)),
+    : features_(on_device(split.features, options)),
       labels_(split.labels.to(options.device())),
       microbatch_size_(microbatch_size) {}
 
 Microbatch BatchReader::gather(const Rows& rows, std::int64_t first, std::int64_t count) {
   if (rows.all) return {features_.narrow(0, first, count), labels_.narrow(0, first, count)};
   if (!feature_buffer_.defined()) {
-    feature_buffer_ = torch::empty({microbatch_size_, features_.size(1)}, features_.options());
-    label_buffer_ = torch::empty({microbatch_size_}, labels_.options());
+    feature_buffer_ = buffer_like(features_, microbatch_size_);
+    label_buffer_ = buffer_like(labels_, microbatch_size_);
   }
   auto* indices = const_cast<std::int64_t*>(rows.indices.data()) + first;
   const auto index = torch::from_blob(indices, {count}, torch::kInt64).to(features_.device());

@@ -11,8 +11,8 @@
 namespace hyfreedp::training {
 
 struct Microbatch {
-  torch::Tensor features;   // [n, p]; valid until the next microbatch
-  torch::Tensor labels;     // [n]
+  torch::Tensor features;   // [n, p], ids [n, T] of sequences; valid until the next microbatch
+  torch::Tensor labels;     // [n], [n, T]
   std::int64_t copies = 1;  // M: rows m B .. (m + 1) B - 1 are copy m of the same B samples, n = M B
 };
 

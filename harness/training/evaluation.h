@@ -1,5 +1,11 @@
 // Mean loss and accuracy of a model on a whole split, exact. What may be shown of them is for the caller to say.
+//
+//   classes     mean over samples of the cross entropy; correct and count are of samples
+//   sequences   mean over all scored tokens of the split (not of the samples' means), so that exp(mean_loss) is the perplexity of
+//               the literature; correct and count are of tokens
 #pragma once
+
+#include <cmath>
 
 #include "harness/models/loss.h"
 #include "harness/models/network.h"
@@ -11,8 +17,10 @@ struct Evaluated {
   double mean_loss = 0;  // nats
   std::int64_t correct = 0;
   std::int64_t count = 0;
+  bool of_tokens = false;
 
   double accuracy() const { return static_cast<double>(correct) / static_cast<double>(count); }
+  double perplexity() const { return std::exp(mean_loss); }
 };
 
 Evaluated evaluate(const models::Network& network, models::Loss loss, BatchReader& reader);

@@ -56,12 +56,25 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
     if (split->labels.numel() == 0) continue;
     const auto lowest = split->labels.min().item<std::int64_t>();
     const auto highest = split->labels.max().item<std::int64_t>();
-    if (lowest < 0 || highest >= sizes.classes) {
+    const auto least = sizes.length > 0 ? models::kIgnoredLabel : 0;
+    if (lowest < least || highest >= sizes.classes) {
       return invalid("'" + config.dataset.name + "' has labels outside 0 .. " +
                      std::to_string(sizes.classes - 1) + ".");
     }
   }
+  if (sizes.length > 0 && config.evaluation.score) {
+    return invalid("'" + config.dataset.name +
+                   "' has sequences, of which one may change many tokens' predictions: a private score, "
+                   "whose noise is for one "
+                   "prediction a sample, cannot be released on it.");
+  }
   return {};
+}
+
+// A causal model is scored on the token after each one.
+datasets::SplitData aligned(const datasets::SplitData& split) {
+  if (split.labels.dim() == 1) return split;
+  return {.features = split.features, .labels = models::next_tokens(split.labels)};
 }
 
 Checked<void> check_controller(const trial::TrialConfig& config, bool owns_step_size) {
@@ -170,8 +183,8 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   if (!microbatch) return microbatch.error();
   const auto options = torch::TensorOptions().dtype(*dtype).device(*device);
   const auto key = random::key_from_seed("initialisation/" + std::to_string(config.seed));
-  auto network = models::make_model(config.model.name, config.model.options,
-                                    {.features = sizes->features, .classes = sizes->classes}, key, options);
+  auto network =
+      models::make_model(config.model.name, config.model.options, models::model_input(*sizes), key, options);
   if (!network) return invalid(network.error().message);
   if (config.training.precision == trial::Precision::bf16) network->set_compute_type(torch::kBFloat16);
   auto augmentation = make_augmentation(config, *sizes);
@@ -182,10 +195,10 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .controller = std::move(*controller),
                .clipping = clipping_rule(config.privacy),
                .augmentation = std::move(*augmentation),
-               .loss = models::Loss::cross_entropy,
-               .train = BatchReader(dataset.private_train, options, *microbatch),
-               .validation = BatchReader(dataset.private_validation, options, *microbatch),
-               .test = BatchReader(dataset.test, options, *microbatch)};
+               .loss = sizes->length > 0 ? models::Loss::token_mean : models::Loss::cross_entropy,
+               .train = BatchReader(aligned(dataset.private_train), options, *microbatch),
+               .validation = BatchReader(aligned(dataset.private_validation), options, *microbatch),
+               .test = BatchReader(aligned(dataset.test), options, *microbatch)};
 }
 
 Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {

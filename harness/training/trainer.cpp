@@ -264,6 +264,10 @@ class Run {
     if (auto written = job_.journal.metric({done, "test", "loss", result.mean_loss, visibility}); !written) {
       return written.error();
     }
+    if (result.of_tokens) {
+      auto written = job_.journal.metric({done, "test", "perplexity", result.perplexity(), visibility});
+      if (!written) return written.error();
+    }
     return job_.journal.metric({done, "test", "accuracy", result.accuracy(), visibility});
   }
 

@@ -22,9 +22,22 @@ void expect_shapes(const Dataset& data, const Sizes& n) {
   for (const auto split : {Split::private_train, Split::private_validation, Split::test}) {
     const auto& part = data.split(split);
     EXPECT_EQ(part.features.sizes().vec(), (std::vector<std::int64_t>{split_size(n, split), n.features}));
+    EXPECT_EQ(part.labels.scalar_type(), at::kLong);
+    if (n.length > 0) {
+      EXPECT_EQ(n.features, n.length);
+      EXPECT_EQ(n.classes, n.vocabulary);
+      EXPECT_EQ(part.labels.sizes(), part.features.sizes());
+      EXPECT_EQ(part.features.scalar_type(), at::kLong);
+      EXPECT_GE(part.features.min().item<std::int64_t>(), 0);
+      EXPECT_LT(part.features.max().item<std::int64_t>(), n.vocabulary);
+      EXPECT_TRUE(at::logical_or(part.labels == part.features, part.labels == -100).all().item<bool>());
+      continue;
+    }
+    if (n.image[0] > 0) {
+      EXPECT_EQ(n.features, n.image[0] * n.image[1] * n.image[2]);
+    }
     EXPECT_EQ(part.labels.sizes().vec(), (std::vector<std::int64_t>{split_size(n, split)}));
     EXPECT_EQ(part.features.scalar_type(), at::kFloat);
-    EXPECT_EQ(part.labels.scalar_type(), at::kLong);
     EXPECT_TRUE(part.features.is_contiguous());
     EXPECT_GE(part.labels.min().item<std::int64_t>(), 0);
     EXPECT_LT(part.labels.max().item<std::int64_t>(), n.classes);
@@ -94,6 +107,40 @@ TEST_F(LoadDataset, SyntheticRefusesWhatWouldNotFit) {
       load_dataset("synthetic", resolved("synthetic", {{"train", 10000000}, {"features", 100000}}));
   ASSERT_TRUE(data.has_error());
   EXPECT_NE(data.error().message.find("synthetic"), std::string::npos);
+}
+
+// A pixel's variance within a class is 1 and a class's pattern has the root mean square that was asked for: 2000 images a class
+// of 768 pixels; the tolerances are above six standard deviations.
+TEST_F(LoadDataset, GeneratedImagesHavePatternsAndUnitNoise) {
+  const auto data = *load_dataset(
+      "synthetic-images", resolved("synthetic-images", {{"train", 4000}, {"classes", 2}, {"contrast", 0.7}}));
+  for (std::int64_t k = 0; k < 2; ++k) {
+    const auto mine =
+        data.private_train.features.index_select(0, at::nonzero(data.private_train.labels == k).squeeze(1));
+    const auto pattern = mine.mean(0);
+    EXPECT_NEAR(pattern.square().mean().sqrt().item<double>(), 0.7, 0.01);
+    EXPECT_NEAR((mine - pattern).square().mean().item<double>(), 1.0, 0.01);
+    // Cells of 4 x 4 pixels share one value.
+    const auto cells = pattern.view({3, 4, 4, 4, 4}).permute({0, 1, 3, 2, 4}).reshape({48, 16});
+    EXPECT_LT(cells.std(1).max().item<double>(), 0.1);
+  }
+}
+
+TEST_F(LoadDataset, GeneratedTokensFollowTheirChain) {
+  const auto data =
+      *load_dataset("synthetic-tokens", resolved("synthetic-tokens", {{"vocabulary", 8}, {"noise", 0.25}}));
+  const auto& ids = data.private_train.features;
+  const auto before = ids.narrow(1, 0, 15).reshape({-1});
+  const auto after = ids.narrow(1, 1, 15).reshape({-1});
+  for (std::int64_t v = 0; v < 8; ++v) {
+    const auto counts = at::bincount(after.masked_select(before == v), {}, 8);
+    // 0.75 + 0.25 / 8; some 3750 pairs, so that a deviation of 0.04 is more than six standard deviations.
+    const double most = counts.max().item<double>() / counts.sum().item<double>();
+    EXPECT_NEAR(most, 0.78125, 0.04);
+  }
+  const auto shorter = *load_dataset(
+      "synthetic-tokens", resolved("synthetic-tokens", {{"vocabulary", 8}, {"noise", 0.25}, {"train", 100}}));
+  EXPECT_TRUE(at::equal(shorter.private_train.features, ids.narrow(0, 0, 100)));
 }
 
 TEST_F(LoadDataset, AWrongChecksumIsRefusedAndNotCached) {

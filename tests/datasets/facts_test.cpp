@@ -67,7 +67,9 @@ TEST(DatasetFacts, SizesOfFashionMnist) {
                           .classes = 10,
                           .features = 716};
   EXPECT_EQ(sizes(facts, resolved("fashion-mnist")), expected);
-  EXPECT_EQ(sizes(facts, resolved("fashion-mnist", {{"features", "pixels"}})).features, 784);
+  const auto pixels = sizes(facts, resolved("fashion-mnist", {{"features", "pixels"}}));
+  EXPECT_EQ(pixels.features, 784);
+  EXPECT_EQ(pixels.image, (std::array<std::int64_t, 3>{1, 28, 28}));
   EXPECT_EQ(split_size(expected, Split::private_train), 50000);
   EXPECT_EQ(split_size(expected, Split::private_validation), 10000);
   EXPECT_EQ(split_size(expected, Split::public_data), 0);

@@ -5,11 +5,14 @@
 
 #include "harness/models/activation.h"
 #include "harness/models/attention.h"
+#include "harness/models/bare.h"
 #include "harness/models/builder.h"
+#include "harness/models/conv1d.h"
 #include "harness/models/conv2d.h"
 #include "harness/models/embedding.h"
 #include "harness/models/normalisation.h"
 #include "harness/models/shape.h"
+#include "harness/models/standardised_conv2d.h"
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
@@ -143,6 +146,62 @@ TEST(LayerRules, ConvolutionUnderAMeanOfPlaces) {
                 {"mean", std::make_shared<MeanPlaces>()},
                 {"fc", std::make_shared<Linear>(2, 3)}}),
         {images(1, 5, 6)});
+}
+
+TEST(LayerRules, StandardisedConvolution) {
+  const auto layer = [](const Conv2dShape& shape) { return std::make_shared<StandardisedConv2d>(shape); };
+  check(filled({{"conv", layer({.inputs = 2,
+                                .outputs = 3,
+                                .kernel = {3, 2},
+                                .stride = {2, 1},
+                                .padding = {1, 1},
+                                .with_bias = false})}}),
+        {images(2, 6, 5)});
+  const auto twice =
+      layer({.inputs = 2, .outputs = 2, .kernel = {3, 3}, .padding = {1, 1}, .with_bias = false});
+  check(filled({{"conv", twice}, {"tanh", std::make_shared<Tanh>()}, {"conv", twice}}), {images(2, 4, 4)});
+}
+
+// Weights as LibTorch would standardise them, each output channel's sum of squares one.
+TEST(LayerRules, StandardisedConvolutionIsAConvolutionWithStandardisedWeights) {
+  const auto network =
+      filled({{"conv", std::make_shared<StandardisedConv2d>(
+                           Conv2dShape{.inputs = 2, .outputs = 3, .kernel = {2, 2}, .with_bias = false})}});
+  const auto rows = network.tensor("conv.weight").flatten(1);
+  const auto variance = rows.var(1, false, true) * 8;
+  const auto weights = (rows - rows.mean(1, true)) / (variance + 1e-4).sqrt();
+  const auto input = images(2, 5, 4);
+  EXPECT_TRUE(near_relative(network.forward(input), at::conv2d(input, weights.view({3, 2, 2, 2})), 1e-12));
+}
+
+TEST(LayerRules, ConvolutionOfSequences) {
+  const auto input = images(4, 1, 9).squeeze(2);  // [B, C, L]
+  for (const Conv1dShape& shape :
+       {Conv1dShape{.inputs = 4, .outputs = 6, .kernel = 3, .stride = 2, .padding = 1, .groups = 2},
+        Conv1dShape{.inputs = 4, .outputs = 2, .kernel = 2, .dilation = 3, .with_bias = false}}) {
+    const auto network = filled({{"conv", std::make_shared<Conv1d>(shape)}});
+    const auto expected = at::conv1d(input, network.tensor("conv.weight"), network.tensor("conv.bias"),
+                                     shape.stride, shape.padding, shape.dilation, shape.groups);
+    EXPECT_TRUE(near_relative(network.forward(input), expected, 1e-12));
+    check(network, {input});
+  }
+}
+
+TEST(LayerRules, BareScaleAndBias) {
+  check(filled({{"scale", std::make_shared<BareScale>("scale", 5)},
+                {"tanh", std::make_shared<Tanh>()},
+                {"", std::make_shared<BareBias>("shift", 5)}}),
+        {sequences(4, 5)});
+  const auto twice = std::make_shared<BareScale>("scale", 3);
+  check(filled({{"s", twice}, {"tanh", std::make_shared<Tanh>()}, {"s", twice}}),
+        {at::randn({3, 3}, kDouble)});
+}
+
+TEST(LayerRules, AveragePoolingDropsTheRemainder) {
+  check(filled({{"conv", conv({.inputs = 1, .outputs = 2, .kernel = {2, 2}})},
+                {"pool", std::make_shared<AvgPool2d>(std::array<std::int64_t, 2>{2, 2},
+                                                     std::array<std::int64_t, 2>{2, 2})}}),
+        {images(1, 6, 6)});
 }
 
 TEST(LayerRules, LinearOnSequencesBothWays) {

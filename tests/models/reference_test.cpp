@@ -10,6 +10,7 @@
 
 #include "harness/base/json.h"
 #include "harness/models/activation.h"
+#include "harness/models/bare.h"
 #include "harness/models/builder.h"
 #include "harness/models/conv2d.h"
 #include "harness/models/embedding.h"
@@ -151,28 +152,6 @@ Result<Network> build_list(const json::object& config, const torch::TensorOption
   return Network::make(std::move(places), options, trainable);
 }
 
-// The bias alone, which embed_tied has beside its tied projection.
-class Bias : public Layer {
- public:
-  explicit Bias(std::int64_t width) : width_(width) {}
-  std::vector<ParameterSpec> parameters() const override { return {{"bias", {width_}}}; }
-  void bind(std::vector<BoundParameter> parameters) override { bias_ = parameters.at(0); }
-  std::vector<std::string> ruled_parameters() const override { return {"bias"}; }
-  Tensor forward(const Tensor& input) const override { return input + bias_.value; }
-  Tensor input_gradient(const Use& use) const override { return use.output_gradient; }
-  void add_squared_norms(std::span<const Use> uses, Tensor& norms) const override {
-    norms.add_(uses.front().output_gradient.sum(1).to(torch::kFloat64).square().sum(1));
-  }
-  void add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
-                        std::span<Tensor> sums) const override {
-    sums[0].add_((uses.front().output_gradient.sum(1) * factors.unsqueeze(1)).sum(0));
-  }
-
- private:
-  std::int64_t width_;
-  BoundParameter bias_;
-};
-
 Result<Network> build_embedding(const json::object& config, const torch::TensorOptions& options,
                                 const Network::Trainable& trainable) {
   const auto rows = int_or(config, "vocab_size", 0);
@@ -187,7 +166,7 @@ Result<Network> build_embedding(const json::object& config, const torch::TensorO
     places.push_back({"fc", std::make_shared<Linear>(width, width)});
     places.push_back({"tanh", std::make_shared<Tanh>()});
     places.push_back({"emb", table});
-    places.push_back({"out", std::make_shared<Bias>(rows)});
+    places.push_back({"out", std::make_shared<BareBias>("bias", rows)});
   }
   return Network::make(std::move(places), options, trainable);
 }

@@ -211,6 +211,15 @@ TEST_F(SpecFile, TheHashFollowsWhatIsResolvedNotHowItIsWritten) {
   EXPECT_NE(one->hash(), other->hash());
 }
 
+// Options that came later are stored only where they are not the default, so that ids of older trials stay.
+TEST_F(SpecFile, LaterOptionsOfAModelAreStoredOnlyWhereTheyDiffer) {
+  const auto options = [&](const std::string& model) {
+    return panel(with_line(5, "  model: " + model)).at("model").at("options").as_object();
+  };
+  EXPECT_EQ(options("{name: mlp, trainable: full}").size(), 3U);
+  EXPECT_EQ(options("{name: mlp, trainable: head}").at("trainable").as_string(), "head");
+}
+
 struct Mistake {
   std::string name;
   std::size_t line;  // replaced
@@ -253,6 +262,17 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{
             "UnknownDatasetOption", 4, "  dataset: {name: synthetic, trains: 9}", 4, {"'trains'", "'train'"}},
         Mistake{"UnknownModel", 5, "  model: linar", 5, {"defaults.model", "'linear'"}},
+        Mistake{"ModelOnOtherData", 5, "  model: gpt2", 5, {"defaults.model", "sequences"}},
+        Mistake{"WeightsThatAreNotThere",
+                5,
+                "  model: {name: vit, weights: no/such}",
+                5,
+                {"defaults.model", "model.safetensors", "no/such", "Looked in"}},
+        Mistake{"NothingTrains",
+                5,
+                "  model: {name: mlp, trainable_pattern: conv}",
+                5,
+                {"defaults.model", "'conv'", "nothing to train", "fc1.weight"}},
         Mistake{"UnknownOptimizer", 12, "    optimizer: adam-w", 12, {"optimizer", "'adamw'"}},
         Mistake{"UnknownSharedRow", 18, "    rows: [prodigi]", 18, {"panels[0].rows[0]", "'prodigy'"}},
         Mistake{

@@ -47,6 +47,15 @@ inline trial::TrialConfig small_config(std::int64_t steps = 12) {
   return config;
 }
 
+// The model's example on a dataset that suits it; it needs 600 training examples, as small_config has.
+inline void use_example(trial::TrialConfig& config, const models::Facts& facts) {
+  auto data = facts.example.dataset_options;
+  data["train"] = 600;
+  data["validation"] = data["test"] = 50;
+  config.dataset = resolved(datasets::find_dataset(facts.example.dataset), facts.example.dataset, data);
+  config.model = model_named(facts.name, facts.example.options);
+}
+
 inline trial::ProbePlan probe_plan(bool separate) {
   return {.separate_batch = separate,
           .sample_rate = separate ? 0.1 : 0.0,

@@ -56,10 +56,10 @@ std::vector<trial::TrialConfig> every_kind_of_run() {
     configs.push_back(config);
   }
   for (const auto& facts : models::model_facts()) {
-    auto config = small_config();
-    config.dataset.options["features"] = facts.example_features;
-    config.model = model_named(facts.name);
-    configs.push_back(config);
+    for (auto config : {small_config(2), exact_config(2)}) {
+      use_example(config, facts);
+      configs.push_back(config);
+    }
   }
   for (const auto& facts : optimizers::controller_facts()) {
     auto config = facts.non_private_only ? exact_config() : small_config();

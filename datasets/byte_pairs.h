@@ -1,0 +1,46 @@
+// GPT-2's tokenizer: byte-level byte-pair encoding (Sennrich et al., arXiv:1508.07909; Radford et al., 2019).
+//
+//   text   UTF-8; cut into words by GPT-2's pattern  's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+//   word   its bytes, each a symbol; the adjacent pair that comes first in vocab.bpe is joined, until none is known
+//   ids    of the symbols that are left, from encoder.json
+// Every byte string has an encoding, and decoding gives its bytes back. "<|endoftext|>" in a text is plain text.
+// Letters, numbers and white space are those of Boost's tables of Unicode.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace hyfreedp::datasets {
+
+class BytePairs {
+ public:
+  static Result<BytePairs> load(const std::string& encoder_path, const std::string& merges_path);
+
+  // Remembers words, of which a text has few different ones; so not for several threads at once.
+  std::vector<std::int64_t> encode(const std::string& text);
+  // Unknown ids are a broken invariant.
+  std::string decode(const std::vector<std::int64_t>& ids) const;
+  std::int64_t vocabulary() const { return static_cast<std::int64_t>(symbols_.size()); }
+  std::int64_t end_of_text() const { return end_of_text_; }
+
+ private:
+  Result<void> read_encoder(const std::string& path);
+  Result<void> read_merges(const std::string& path);
+  std::vector<std::int64_t> encode_word(const std::string& word) const;
+
+  std::unordered_map<std::string, std::int64_t> ids_;  // by bytes
+  std::vector<std::string> symbols_;                   // bytes of each id
+  std::map<std::pair<std::string, std::string>, std::size_t> ranks_;
+  std::unordered_map<std::string, std::vector<std::int64_t>> known_words_;
+  std::int64_t end_of_text_ = 0;
+};
+
+// The words that the pattern finds, in order; together they are the text.
+std::vector<std::string> gpt2_words(const std::string& text);
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,23 @@
+// The E2E NLG challenge (Novikova et al., arXiv:1706.09254) as sequences of GPT-2's tokens: restaurants described by slots ("mr") and
+// by a sentence ("ref").
+//
+//   tokens   mr, " ||", " " and ref, end of text, then padding with end of text; cut at `length` tokens
+//   labels   those of ref and the end of text after it; -100 for the mr, the separator and the padding
+// Splits: the development file's first 4172 records are private_train, its last 500 private_validation; the test file with
+// references is test. Records of one mr lie together, so train and validation share at most one mr.
+#pragma once
+
+#include "datasets/dataset.h"
+
+namespace hyfreedp::datasets {
+
+Result<Dataset> load_e2e(const Facts& facts, const json::object& options);
+
+struct E2eRecord {
+  std::string mr;
+  std::string ref;
+};
+// Comma-separated, quoted where needed (RFC 4180), with the header "mr,ref".
+Result<std::vector<E2eRecord>> read_e2e(const std::string& path);
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,70 @@
+#include "harness/models/conv1d.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using torch::Tensor;
+
+Conv2dShape over_one_row(const Conv1dShape& shape) {
+  return {.inputs = shape.inputs,
+          .outputs = shape.outputs,
+          .kernel = {1, shape.kernel},
+          .stride = {1, shape.stride},
+          .padding = {0, shape.padding},
+          .dilation = {1, shape.dilation},
+          .groups = shape.groups,
+          .with_bias = shape.with_bias};
+}
+
+Use as_images(const Use& use) {
+  return {.inputs = {use.input().unsqueeze(2)},
+          .output = {},
+          .saved = {},
+          .output_gradient = use.output_gradient.unsqueeze(2),
+          .instantiated = use.instantiated};
+}
+
+std::vector<Use> as_images(std::span<const Use> uses) {
+  std::vector<Use> images;
+  for (const auto& use : uses) images.push_back(as_images(use));
+  return images;
+}
+
+}  // namespace
+
+Conv1d::Conv1d(const Conv1dShape& shape) : shape_(shape), convolution_(over_one_row(shape)) {}
+
+std::vector<ParameterSpec> Conv1d::parameters() const {
+  std::vector<ParameterSpec> specs{
+      {"weight", {shape_.outputs, shape_.inputs / shape_.groups, shape_.kernel}}};
+  if (shape_.with_bias) specs.push_back({"bias", {shape_.outputs}});
+  return specs;
+}
+
+void Conv1d::bind(std::vector<BoundParameter> parameters) {
+  parameters.at(0).value = parameters.at(0).value.unsqueeze(2);
+  convolution_.bind(std::move(parameters));
+}
+
+Tensor Conv1d::forward(const Tensor& input) const {
+  return convolution_.forward(input.unsqueeze(2)).squeeze(2);
+}
+
+Tensor Conv1d::input_gradient(const Use& use) const {
+  return convolution_.input_gradient(as_images(use)).squeeze(2);
+}
+
+void Conv1d::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+  const auto images = as_images(uses);
+  convolution_.add_squared_norms(images, squared_norms);
+  for (std::size_t k = 0; k < uses.size(); ++k) uses[k].instantiated = images[k].instantiated;
+}
+
+void Conv1d::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+                              std::span<Tensor> sums) const {
+  std::vector<Tensor> views(sums.begin(), sums.end());
+  if (views[0].defined()) views[0] = views[0].unsqueeze(2);
+  convolution_.add_clipped_sums(as_images(uses), factors, views);
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,16 @@
+// Residual networks with GroupNorm (convnet_shape.h has the two architectures), and the tanh network.
+//
+// Input: images [B, channels, side, side], or the same numbers as [B, channels * side * side]. Output: [B, classes].
+#pragma once
+
+#include "harness/models/convnet_shape.h"
+#include "harness/models/network.h"
+
+namespace hyfreedp::models {
+
+Result<Network> make_resnet(const ResnetShape& shape, const torch::TensorOptions& options,
+                            const Network::Trainable& trainable);
+Result<Network> make_cnn(const CnnShape& shape, const torch::TensorOptions& options,
+                         const Network::Trainable& trainable);
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,33 @@
+// The sizes of a Llama network (llama.h), without LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace hyfreedp::models {
+
+struct LlamaShape {
+  std::int64_t vocabulary = 32000;
+  std::int64_t width = 4096;
+  std::int64_t hidden = 11008;
+  std::int64_t depth = 32;
+  std::int64_t heads = 32;
+  std::int64_t kv_heads = 32;
+  std::int64_t head_width = 128;
+  double eps = 1e-6;
+  bool tied = false;
+  bool attention_bias = false;
+  bool mlp_bias = false;
+  bool masked = true;
+  std::vector<double> frequencies;  // [head_width / 2]
+
+  // The config.json of "llama-3.2-1b" or "llama-3.2-3b", as far as it has sizes.
+  static Result<json::object> named_config(const std::string& name, const std::string& where);
+  // Hugging Face's config.json, `rope_parameters` (or the older `rope_theta` and `rope_scaling`).
+  static Result<LlamaShape> from_json(const json::object& config, const std::string& where);
+};
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,34 @@
+// What a model must know of its data: public constants, without LibTorch.
+//
+//   vectors     features [n, features]
+//   images      the same, and `image` says that they are channel, row, column: features = channels * rows * columns
+//   sequences   ids [n, length] below `vocabulary`; classes = vocabulary
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace hyfreedp::models {
+
+struct ModelInput {
+  std::int64_t features = 0;
+  std::int64_t classes = 0;
+  std::array<std::int64_t, 3> image{};  // channels, rows, columns; 0: no images
+  std::int64_t length = 0;              // of a sequence; 0: no sequences
+  std::int64_t vocabulary = 0;
+
+  bool is_image() const { return image[0] > 0; }
+  bool is_sequence() const { return length > 0; }
+};
+
+// `Sizes`: a dataset's public sizes (datasets/facts.h).
+template <class Sizes>
+ModelInput model_input(const Sizes& sizes) {
+  return {.features = sizes.features,
+          .classes = sizes.classes,
+          .image = sizes.image,
+          .length = sizes.length,
+          .vocabulary = sizes.vocabulary};
+}
+
+}  // namespace hyfreedp::models

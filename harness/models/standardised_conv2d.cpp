@@ -1,0 +1,105 @@
+#include "harness/models/standardised_conv2d.h"
+
+#include <ATen/Parallel.h>
+
+#include "harness/base/result.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using torch::Tensor;
+
+constexpr double kEps = 1e-4;
+
+struct Standardisation {
+  Tensor centred;  // v [out, n]
+  Tensor scale;    // s [out, 1]
+};
+
+Standardisation standardisation(const Tensor& weight) {
+  const auto rows = weight.flatten(1);
+  const auto centred = rows - rows.mean(1, true);
+  return {centred, (centred.square().sum(1, true) + kEps).rsqrt_()};
+}
+
+// Gradient of W [out, n] from that of the standardised weights.
+Tensor through(const Standardisation& at, const Tensor& gradient) {
+  const auto along = (at.centred * gradient).sum(1, true) * at.scale.pow(3);
+  return (gradient - gradient.mean(1, true)) * at.scale - along * at.centred;
+}
+
+Standardisation in_type(const Standardisation& at, torch::ScalarType type) {
+  return {at.centred.to(type), at.scale.to(type)};
+}
+
+Use one_sample(const Use& use, std::int64_t i) {
+  return {.inputs = {use.input().narrow(0, i, 1)},
+          .output = {},
+          .saved = {},
+          .output_gradient = use.output_gradient.narrow(0, i, 1),
+          .instantiated = {}};
+}
+
+}  // namespace
+
+StandardisedConv2d::StandardisedConv2d(const Conv2dShape& shape) : convolution_(shape) {
+  HYFREEDP_CHECK(!shape.with_bias, "a weight-standardised convolution has no bias");
+}
+
+void StandardisedConv2d::bind(std::vector<BoundParameter> parameters) {
+  weight_ = std::move(parameters.at(0));
+  standardised_ = torch::empty_like(weight_.value);
+  convolution_.bind({{standardised_, weight_.trainable}});
+}
+
+void StandardisedConv2d::standardise() const {
+  const auto at = standardisation(weight_.value);
+  standardised_.copy_((at.centred * at.scale).view_as(standardised_));
+}
+
+Tensor StandardisedConv2d::forward(const Tensor& input) const {
+  standardise();
+  return convolution_.forward(input);
+}
+
+Tensor StandardisedConv2d::input_gradient(const Use& use) const {
+  standardise();  // other weights may have been looked at since the recorded pass
+  return convolution_.input_gradient(use);
+}
+
+void StandardisedConv2d::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+  if (!weight_.trainable) return;
+  const auto type = uses.front().output_gradient.scalar_type();
+  const auto at = in_type(standardisation(weight_.value), type);
+  const auto samples = uses.front().output_gradient.size(0);
+  auto norms = torch::zeros({samples}, torch::kFloat64);
+  double* out = norms.mutable_data_ptr<double>();
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    auto gradient = torch::empty(weight_.value.sizes(), at.centred.options());
+    for (auto i = begin; i < end; ++i) {
+      gradient.zero_();
+      for (const auto& use : uses) {
+        const auto one = one_sample(use, i);
+        convolution_.add_clipped_sums({&one, 1}, {}, {&gradient, 1});
+      }
+      out[i] = through(at, gradient.flatten(1)).to(torch::kFloat64).square_().sum().item<double>();
+    }
+  };
+  if (weight_.value.is_cpu()) {
+    at::parallel_for(0, samples, 1, add);
+  } else {
+    add(0, samples);
+  }
+  squared_norms.add_(norms.to(squared_norms.device()));
+}
+
+void StandardisedConv2d::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+                                          std::span<Tensor> sums) const {
+  if (!weight_.trainable) return;
+  auto sum = torch::zeros_like(sums[0]);
+  convolution_.add_clipped_sums(uses, factors, {&sum, 1});
+  const auto at = in_type(standardisation(weight_.value), sum.scalar_type());
+  sums[0].add_(through(at, sum.flatten(1)).view_as(sums[0]));
+}
+
+}  // namespace hyfreedp::models

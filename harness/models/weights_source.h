@@ -1,0 +1,19 @@
+// Where a model's weights file lies and what it is, without LibTorch.
+//
+// The option `weights` names a folder with config.json and model.safetensors, or with model.safetensors.index.json and the shards it
+// names. A relative path is looked for in $HYFREEDP_DATA, then in the working folder. The resolved options carry the folder's
+// checksum, so that the identity of a trial covers what is in the files and not only their name.
+#pragma once
+
+#include "harness/base/json.h"
+
+namespace hyfreedp::models {
+
+// The folder, or an error that says what was needed and where it was looked for.
+Result<std::string> locate_weights(const std::string& folder);
+// The folder's config.json, which must be an object.
+Result<json::object> weights_config(const std::string& folder);
+// SHA-256 over "NAME SHA-256 of the file\n" for config.json and every weights file, in the order of their names.
+Result<std::string> weights_checksum(const std::string& folder);
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,150 @@
+// Weights folders through the options of a model.
+#include "harness/models/pretrained.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "harness/models/model.h"
+#include "harness/models/presets.h"
+#include "harness/models/vit.h"
+#include "harness/models/weights.h"
+#include "harness/models/weights_source.h"
+#include "tests/models/compare.h"
+
+namespace hyfreedp::models {
+namespace {
+
+namespace fs = std::filesystem;
+
+const random::Key kKey = random::key_from_seed("tests of pretrained models");
+
+class Pretrained : public testing::Test {
+ protected:
+  Pretrained() { fs::create_directories(folder_); }
+  ~Pretrained() override { fs::remove_all(folder_); }
+
+  // A weights folder from a reference case; empty where that is not at hand.
+  std::string from_case(const std::string& name) const {
+    const auto source = fs::path(HYFREEDP_TEST_DATA) / "models" / name;
+    if (!fs::exists(source)) return "";
+    const auto target = folder_ / name;
+    fs::create_directories(target);
+    fs::copy_file(source / "config.json", target / "config.json", fs::copy_options::overwrite_existing);
+    fs::copy_file(source / "weights.safetensors", target / "model.safetensors",
+                  fs::copy_options::overwrite_existing);
+    return target.string();
+  }
+  static json::object options_of(const std::string& model, const json::object& given) {
+    return complete_options(resolve_options(find_model(model).value()->options, given, model).value())
+        .value();
+  }
+  static NamedTensors stored(const std::string& name, const std::string& file) {
+    return read_weights((fs::path(HYFREEDP_TEST_DATA) / "models" / name / file).string()).value();
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / ("pretrained-" + std::to_string(::getpid()));
+};
+
+TEST_F(Pretrained, AVisionTransformerGivesTheReferencesLogits) {
+  const auto folder = from_case("vit_token");
+  if (folder.empty()) GTEST_SKIP() << "SKIPPED: no reference case vit_token";
+  const ModelInput input{.features = 768, .classes = 10, .image = {3, 16, 16}};
+  const auto options = options_of("vit", {{"weights", folder}, {"head", "file"}, {"trainable", "lora"}});
+  const auto network = make_model("vit", options, input, kKey, torch::kFloat64);
+  ASSERT_TRUE(network) << network.error().message;
+  const auto images = stored("vit_token", "inputs.safetensors").at("images").to(torch::kFloat64);
+  const auto expected = stored("vit_token", "expected.safetensors").at("logits");
+  EXPECT_TRUE(near_relative(network->forward(images), expected, 1e-9));
+  EXPECT_TRUE(near_relative(network->forward(images.flatten(1)), expected, 1e-9));
+}
+
+TEST_F(Pretrained, ANewHeadIsDrawnAndPositionsAreResized) {
+  const auto folder = from_case("vit_token");
+  if (folder.empty()) GTEST_SKIP() << "SKIPPED: no reference case vit_token";
+  const ModelInput input{.features = 3 * 24 * 24, .classes = 3, .image = {3, 24, 24}};
+  const auto options = options_of("vit", {{"weights", folder}});
+  const auto network = make_model("vit", options, input, kKey, torch::kFloat32);
+  ASSERT_TRUE(network) << network.error().message;
+  const auto file = read_weights(folder).value();
+  EXPECT_TRUE(at::equal(network->tensor("blocks.0.attn.qkv.weight"), file.at("blocks.0.attn.qkv.weight")));
+  EXPECT_EQ(network->tensor("head.weight").size(0), 3);
+  EXPECT_GT(network->tensor("head.weight").abs().max().item<float>(), 0);
+  EXPECT_TRUE(at::equal(network->tensor("pos_embed"), resized_positions(file.at("pos_embed"), 36)));
+  // The file's head has ten classes.
+  const auto misfit = make_model("vit", options_of("vit", {{"weights", folder}, {"head", "file"}}), input,
+                                 kKey, torch::kFloat32);
+  ASSERT_FALSE(misfit);
+  EXPECT_NE(misfit.error().message.find("head.weight"), std::string::npos) << misfit.error().message;
+}
+
+TEST_F(Pretrained, LanguageModelsGiveTheReferencesLogits) {
+  for (const std::string name : {"gpt2", "llama"}) {
+    SCOPED_TRACE(name);
+    const auto folder = from_case(name);
+    if (folder.empty()) GTEST_SKIP() << "SKIPPED: no reference case " << name;
+    const auto inputs = stored(name, "inputs.safetensors");
+    const auto ids = inputs.at("input_ids");
+    const auto vocabulary = weights_config(folder)->at("vocab_size").to_number<std::int64_t>();
+    const ModelInput input{
+        .features = ids.size(1), .classes = vocabulary, .length = ids.size(1), .vocabulary = vocabulary};
+    const auto network =
+        make_model(name, options_of(name, {{"weights", folder}}), input, kKey, torch::kFloat64);
+    ASSERT_TRUE(network) << network.error().message;
+    // Without a mask only samples whose padding lies to the right are the same.
+    const auto mask = inputs.at("attention_mask");
+    const auto logits = network->forward(ids);
+    const auto expected = stored(name, "expected.safetensors").at("logits");
+    int compared = 0;
+    for (std::int64_t i = 0; i < ids.size(0); ++i) {
+      const auto tokens = mask[i].sum().item<std::int64_t>();
+      if (mask[i].narrow(0, 0, tokens).min().item<std::int64_t>() == 0) continue;
+      ++compared;
+      EXPECT_TRUE(near_relative(logits[i].narrow(0, 0, tokens), expected[i].narrow(0, 0, tokens), 1e-9)) << i;
+    }
+    EXPECT_GT(compared, 0);
+  }
+}
+
+TEST_F(Pretrained, TheChecksumIsOfTheFilesAndIsChecked) {
+  const auto folder = from_case("vit_token");
+  if (folder.empty()) GTEST_SKIP() << "SKIPPED: no reference case vit_token";
+  const auto options = options_of("vit", {{"weights", folder}});
+  const auto checksum = string_or(options, "weights_sha256", "");
+  EXPECT_EQ(checksum.size(), 64U);
+  EXPECT_EQ(options_of("vit", {{"weights", folder}, {"weights_sha256", checksum}}), options);
+  // Another file under the same name.
+  auto weights = read_weights(folder).value();
+  weights["cls_token"] = weights["cls_token"] + 1;
+  ASSERT_TRUE(write_safetensors(folder + "/model.safetensors", weights));
+  const ModelInput input{.features = 768, .classes = 10, .image = {3, 16, 16}};
+  const auto network = make_model("vit", options, input, kKey, torch::kFloat32);
+  ASSERT_FALSE(network);
+  EXPECT_NE(network.error().message.find("checksum"), std::string::npos) << network.error().message;
+}
+
+TEST_F(Pretrained, AMissingFolderSaysWhatIsNeededAndWhereItWasLookedFor) {
+  const auto given =
+      resolve_options(find_model("vit").value()->options, {{"weights", "no/such"}}, "vit").value();
+  const auto missing = complete_options(given);
+  ASSERT_FALSE(missing);
+  for (const char* said : {"model.safetensors", "config.json", "Looked in", "no/such"}) {
+    EXPECT_NE(missing.error().message.find(said), std::string::npos) << missing.error().message;
+  }
+}
+
+TEST_F(Pretrained, BatchNormsStatisticsAreRefused) {
+  auto network =
+      make_model("linear", {{"init", "zero"}}, {.features = 3, .classes = 2}, kKey, torch::kFloat32).value();
+  const auto loaded = load_weights(network, {{"fc.weight", torch::ones({2, 3})},
+                                             {"fc.bias", torch::ones({2})},
+                                             {"bn1.running_mean", torch::ones({2})},
+                                             {"bn1.running_var", torch::ones({2})}});
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(loaded.error().message.find("BatchNorm"), std::string::npos) << loaded.error().message;
+  EXPECT_NE(loaded.error().message.find("bn1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hyfreedp::models

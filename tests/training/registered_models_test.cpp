@@ -1,0 +1,101 @@
+// The training path with every registered model: results do not depend on how a batch was cut up, and without noise and clipping
+// the private path is the plain one.
+#include <gtest/gtest.h>
+
+#include "harness/training/evaluation.h"
+#include "harness/training/gradient.h"
+#include "harness/training/sampler.h"
+#include "harness/training/setup.h"
+#include "tests/models/compare.h"
+#include "tests/training/fixtures.h"
+
+namespace hyfreedp::training {
+namespace {
+
+using models::near_relative;
+using torch::Tensor;
+
+// Weights at which no gradient vanishes: heads begin at zero.
+void stir(models::Network& network) {
+  at::manual_seed(5);
+  network.parameters().add_(at::randn_like(network.parameters()) * 0.1);
+}
+
+struct Sample {
+  explicit Sample(const models::Facts& facts, const std::string& dtype) : config(small_config(2)) {
+    use_example(config, facts);
+    config.dtype = dtype;
+    dataset = data_of(config);
+  }
+  Setup setup() const { return set_up(config, dataset).value(); }
+
+  trial::TrialConfig config;
+  datasets::Dataset dataset;
+};
+
+datasets::SplitData aligned(const datasets::SplitData& split) {
+  return {split.features, split.labels.dim() == 1 ? split.labels : models::next_tokens(split.labels)};
+}
+
+TEST(RegisteredModels, TheSumDoesNotDependOnTheMicrobatches) {
+  const torch::NoGradGuard no_gradients;
+  for (const auto& facts : models::model_facts()) {
+    for (const auto* dtype : {"float64", "float32"}) {
+      SCOPED_TRACE(facts.name + " " + dtype);
+      const Sample run(facts, dtype);
+      auto setup = run.setup();
+      stir(setup.network);
+      const auto rows = gradient_rows(run.config.privacy, random::key_from_seed("rows"), 0, 0);
+      ASSERT_GT(rows.count, 40);
+      Tensor one_shot;
+      for (const std::int64_t microbatch : {1000, 7, 1}) {
+        BatchReader reader(aligned(run.dataset.private_train), setup.options, microbatch);
+        auto sum = torch::zeros_like(setup.network.parameters());
+        clipped_gradient_sum(setup.network, setup.loss, {trial::Clipping::auto_s, 0.01}, reader, rows, sum);
+        if (!one_shot.defined()) one_shot = sum;
+        EXPECT_TRUE(near_relative(sum, one_shot, dtype == std::string("float64") ? 1e-12 : 2e-6))
+            << microbatch;
+      }
+    }
+  }
+}
+
+TEST(RegisteredModels, AnInfiniteThresholdIsThePlainSum) {
+  const torch::NoGradGuard no_gradients;
+  for (const auto& facts : models::model_facts()) {
+    SCOPED_TRACE(facts.name);
+    const Sample run(facts, "float64");
+    auto setup = run.setup();
+    stir(setup.network);
+    const auto rows = gradient_rows(run.config.privacy, random::key_from_seed("rows"), 0, 0);
+    auto plain = torch::zeros_like(setup.network.parameters());
+    auto unclipped = plain.clone();
+    clipped_gradient_sum(setup.network, setup.loss, {trial::Clipping::none, 0}, setup.train, rows, plain);
+    clipped_gradient_sum(setup.network, setup.loss,
+                         {trial::Clipping::abadi, std::numeric_limits<double>::infinity()}, setup.train, rows,
+                         unclipped);
+    EXPECT_TRUE(near_relative(unclipped, plain, 1e-12));
+  }
+}
+
+TEST(RegisteredModels, SequencesAreEvaluatedByToken) {
+  const torch::NoGradGuard no_gradients;
+  const Sample run(*models::find_model("gpt2").value(), "float64");
+  auto setup = run.setup();
+  const auto result = evaluate(setup.network, setup.loss, setup.test);
+  EXPECT_TRUE(result.of_tokens);
+  EXPECT_EQ(result.count, 50 * 5);          // six tokens, of which the first is not predicted
+  EXPECT_NEAR(result.perplexity(), 12, 1);  // small random weights know nothing of twelve tokens
+}
+
+TEST(RegisteredModels, APrivateScoreOfSequencesIsRefused) {
+  Sample run(*models::find_model("gpt2").value(), "float32");
+  run.config.evaluation.score = trial::ScoreRelease{10};
+  const auto setup = set_up(run.config, run.dataset);
+  ASSERT_FALSE(setup);
+  EXPECT_EQ(setup.error().kind, "invalid-config");
+  EXPECT_NE(setup.error().message.find("sequences"), std::string::npos) << setup.error().message;
+}
+
+}  // namespace
+}  // namespace hyfreedp::training
