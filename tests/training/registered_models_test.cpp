@@ -27,7 +27,11 @@ struct Sample {
     config.dtype = dtype;
     dataset = data_of(config);
   }
-  Setup setup() const { return set_up(config, dataset).value(); }
+  Setup setup() const {
+    auto made = set_up(config, dataset);
+    HYFREEDP_CHECK(made.has_value(), made.error().message);
+    return std::move(*made);
+  }
 
   trial::TrialConfig config;
   datasets::Dataset dataset;
