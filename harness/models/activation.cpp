@@ -7,12 +7,14 @@ using torch::Tensor;
 Tensor Tanh::forward(const Tensor& input) const { return at::tanh(input); }
 
 Tensor Tanh::input_gradient(const Use& use) const {
-  return use.output_gradient * (1 - use.output * use.output);
+  return at::tanh_backward(use.output_gradient, use.output);
 }
 
 Tensor Relu::forward(const Tensor& input) const { return at::relu(input); }
 
-Tensor Relu::input_gradient(const Use& use) const { return use.output_gradient * (use.output > 0); }
+Tensor Relu::input_gradient(const Use& use) const {
+  return at::threshold_backward(use.output_gradient, use.output, 0);
+}
 
 Tensor Gelu::forward(const Tensor& input) const { return at::gelu(input, approximate_); }
 

@@ -11,12 +11,14 @@ namespace hyfreedp::models {
 
 class Tanh : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = true}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
 };
 
 class Relu : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = true}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
 };
@@ -25,6 +27,7 @@ class Gelu : public Layer {
  public:
   enum class Form { exact, tanh };
   explicit Gelu(Form form) : approximate_(form == Form::tanh ? "tanh" : "none") {}
+  Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
 
@@ -34,6 +37,7 @@ class Gelu : public Layer {
 
 class GatedSilu : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
   Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const override;
 };

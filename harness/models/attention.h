@@ -33,6 +33,7 @@ struct AttentionShape {
 class Attention : public Layer {
  public:
   explicit Attention(AttentionShape shape) : shape_(std::move(shape)) {}
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
   Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const override;
 

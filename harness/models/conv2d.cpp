@@ -132,9 +132,9 @@ struct Samples {
   std::int64_t count;
 };
 
-// each [B, out, patch] += dW_i of one application.
+// each [B, out, patch] = keep each + dW_i of one application.
 template <class T>
-void add_each(const Samples<T>& samples, Tensor& each) {
+void add_each(const Samples<T>& samples, T keep, Tensor& each) {
   const auto& g = samples.g;
   const auto groups = samples.shape.groups;
   T* out = each.mutable_data_ptr<T>();
@@ -143,7 +143,7 @@ void add_each(const Samples<T>& samples, Tensor& each) {
     for (auto i = begin; i < end; ++i) {
       for (std::int64_t group = 0; group < groups; ++group) {
         unfold(samples.shape, g, samples.image(i, group), patches.data());
-        product<T>(g.outputs, g.patch, g.places(), 1, samples.output_gradient(i, group), patches.data(), 1,
+        product<T>(g.outputs, g.patch, g.places(), 1, samples.output_gradient(i, group), patches.data(), keep,
                    out + (i * groups + group) * g.outputs * g.patch);
       }
     }
@@ -267,35 +267,51 @@ Tensor Conv2d::input_gradient(const Use& use) const {
 
 void Conv2d::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
   for (const auto& use : uses) use.instantiated.clear();
-  if (trains_bias()) squared_norms.add_(squared_sample_norms(bias_gradients(uses)));
-  if (!weight_.trainable) return;
+  Tensors formed(shape_.with_bias ? 2 : 1);
+  if (trains_bias()) {
+    formed[1] = bias_gradients(uses);
+    squared_norms.add_(squared_sample_norms(formed[1]));
+  }
+  if (weight_.trainable) formed[0] = add_weight_norms(uses, squared_norms);
+  uses.front().instantiated = std::move(formed);
+}
+
+// The per-sample gradients, or undefined by the ghost norm.
+Tensor Conv2d::add_weight_norms(std::span<const Use> uses, Tensor& squared_norms) const {
   const auto& first = uses.front();
   const auto g = geometry(shape_, first.input(), first.output_gradient);
   if (first.input().is_cpu() && uses.size() == 1 &&
-      g.places() * (g.patch + g.outputs) < g.patch * g.outputs) {
+      2 * g.places() * (g.patch + g.outputs) < g.patch * g.outputs) {
     by_type(first.input(), [&](auto zero) {
       add_ghost_norms<decltype(zero)>(Samples<decltype(zero)>(shape_, first), squared_norms);
     });
-    return;
+    return {};
   }
-  auto each = torch::zeros({first.input().size(0), shape_.outputs, g.patch}, first.input().options());
+  auto each = torch::empty({first.input().size(0), shape_.outputs, g.patch}, first.input().options());
   for (const auto& use : uses) {
+    const bool is_first = &use == &first;
     if (!each.is_cpu()) {
-      each.add_(each_by_aten(shape_, use));
+      is_first ? each.copy_(each_by_aten(shape_, use)) : each.add_(each_by_aten(shape_, use));
       continue;
     }
-    by_type(each, [&](auto zero) { add_each<decltype(zero)>(Samples<decltype(zero)>(shape_, use), each); });
+    by_type(each, [&](auto zero) {
+      using T = decltype(zero);
+      add_each<T>(Samples<T>(shape_, use), is_first ? T(0) : T(1), each);
+    });
   }
   squared_norms.add_(squared_sample_norms(each));
-  first.instantiated = {std::move(each)};
+  return each;
 }
 
 void Conv2d::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
                               std::span<Tensor> sums) const {
-  if (trains_bias()) sums[1].add_(weighted_sum(bias_gradients(uses), factors));
+  const auto& formed = uses.front().instantiated;
+  if (trains_bias()) {
+    add_weighted_sum(formed.empty() ? bias_gradients(uses) : formed[1], factors, sums[1]);
+  }
   if (!weight_.trainable) return;
-  if (const auto& kept = uses.front().instantiated; !kept.empty()) {
-    sums[0].add_(weighted_sum(kept.front(), factors).view(sums[0].sizes()));
+  if (!formed.empty() && formed[0].defined()) {
+    add_weighted_sum(formed[0], factors, sums[0]);
     return;
   }
   auto sum = sums[0].view({shape_.outputs, -1});

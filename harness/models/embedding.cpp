@@ -78,8 +78,9 @@ void Embedding::add_clipped_sums(std::span<const Use> uses, const Tensor& factor
       const auto gradient = scaled_samples(lookup_gradient(use), factors).reshape({-1, width_});
       sums[0].index_add_(0, use.input().reshape({-1}), gradient);
     } else {
-      const auto gradient = scaled_samples(use.output_gradient, factors).reshape({-1, rows_});
-      sums[0].addmm_(gradient.t(), use.input().reshape({-1, width_}));
+      // The factors go into the smaller operand.
+      const auto input = scaled_samples(use.input(), factors).reshape({-1, width_});
+      sums[0].addmm_(use.output_gradient.reshape({-1, rows_}).t(), input);
     }
   }
 }
@@ -91,13 +92,16 @@ Tensor Positions::forward(const Tensor& input) const {
 }
 
 void Positions::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  squared_norms.add_(squared_sample_norms(total_output_gradient(uses)));
+  auto gradient = total_output_gradient(uses);
+  squared_norms.add_(squared_sample_norms(gradient));
+  uses.front().instantiated = {std::move(gradient)};
 }
 
 void Positions::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
                                  std::span<Tensor> sums) const {
-  const auto gradient = total_output_gradient(uses);
-  sums[0].view({-1, gradient.size(2)}).narrow(0, 0, gradient.size(1)).add_(weighted_sum(gradient, factors));
+  const auto& formed = uses.front().instantiated;
+  const auto gradient = formed.empty() ? total_output_gradient(uses) : formed.front();
+  add_weighted_sum(gradient, factors, sums[0].view({-1, gradient.size(2)}).narrow(0, 0, gradient.size(1)));
 }
 
 Tensor ClassToken::forward(const Tensor& input) const {
@@ -109,12 +113,17 @@ Tensor ClassToken::input_gradient(const Use& use) const {
 }
 
 void ClassToken::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  squared_norms.add_(squared_sample_norms(total_first_gradient(uses)));
+  // A copy: the gradient of the whole sequence is let go.
+  auto gradient = total_first_gradient(uses).clone();
+  squared_norms.add_(squared_sample_norms(gradient));
+  uses.front().instantiated = {std::move(gradient)};
 }
 
 void ClassToken::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
                                   std::span<Tensor> sums) const {
-  sums[0].view({width_}).add_(weighted_sum(total_first_gradient(uses), factors));
+  const auto& formed = uses.front().instantiated;
+  const auto gradient = formed.empty() ? total_first_gradient(uses) : formed.front();
+  add_weighted_sum(gradient, factors, sums[0].view({width_}));
 }
 
 }  // namespace hyfreedp::models

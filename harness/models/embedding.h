@@ -26,6 +26,7 @@ class Embedding : public Layer {
   void bind(std::vector<BoundParameter> parameters) override { weight_ = std::move(parameters.at(0)); }
   std::vector<std::string> ruled_parameters() const override { return {"weight"}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor input_gradient(const Use& use) const override;
   void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
   void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
@@ -49,6 +50,8 @@ class Positions : public Layer {
   void bind(std::vector<BoundParameter> parameters) override { weight_ = std::move(parameters.at(0)); }
   std::vector<std::string> ruled_parameters() const override { return {name_}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
+  bool rules_read_inputs() const override { return false; }
   torch::Tensor input_gradient(const Use& use) const override { return use.output_gradient; }
   void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
   void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
@@ -67,6 +70,8 @@ class ClassToken : public Layer {
   void bind(std::vector<BoundParameter> parameters) override { token_ = std::move(parameters.at(0)); }
   std::vector<std::string> ruled_parameters() const override { return {name_}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
+  bool rules_read_inputs() const override { return false; }
   torch::Tensor input_gradient(const Use& use) const override;
   void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
   void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,

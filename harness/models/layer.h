@@ -45,7 +45,8 @@ struct Use {
   torch::Tensor output;
   Tensors saved;                  // what the layer kept for its gradients
   torch::Tensor output_gradient;  // of each sample's own loss; set by the backward pass
-  // Per-sample gradients, where the norm rule formed them, for the clipped sum to use again.
+  // Per-sample gradients [B, parameter...] in the order of parameters(), in a layer's first use, where the norm rule formed
+  // them; undefined for the others. Of a layer with all its trainable ones formed the network keeps nothing else.
   mutable Tensors instantiated;
 
   const torch::Tensor& input() const { return inputs.front(); }
@@ -69,6 +70,16 @@ class Layer {
   virtual torch::Tensor forward(const torch::Tensor& input) const;
   // `saved`: null in a pass without gradients.
   virtual torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const;
+
+  // What input_gradients() reads of a use beyond `saved` and the output gradient. The network keeps nothing else between the
+  // passes: where a flag is false (and the rules do not read the inputs), a tensor has its sizes and no values.
+  struct Reads {
+    bool inputs = true;
+    bool output = true;
+  };
+  virtual Reads gradient_reads() const { return {}; }
+  // The two rules below read the inputs (they never read the output, and `saved` only for the norm).
+  virtual bool rules_read_inputs() const { return true; }
 
   // Gradient of each sample's loss with respect to the layer's one input.
   virtual torch::Tensor input_gradient(const Use& use) const;

@@ -67,59 +67,101 @@ Tensor Linear::input_gradient(const Use& use) const {
   return at::mm(gradient.reshape({-1, outputs_}), weight()).view(use.input().sizes());
 }
 
-void Linear::add_weight_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  const bool vectors = uses.front().input().dim() == 2;
-  if (vectors && uses.size() == 1) {
+void Linear::add_vector_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+  if (uses.size() == 1) {
     const auto& use = uses.front();
     squared_norms.addcmul_(squared_sample_norms(use.output_gradient), squared_sample_norms(use.input()));
     return;
   }
-  // Of many uses (copies of a sample) the pairs are more work than one longer sequence.
-  if (vectors && uses.size() == 2) {
-    for (std::size_t k = 0; k < uses.size(); ++k) {
-      for (std::size_t l = 0; l <= k; ++l) {
-        const auto inputs = row_products(uses[k].input(), uses[l].input());
-        const auto gradients = row_products(uses[k].output_gradient, uses[l].output_gradient);
-        squared_norms.addcmul_(inputs, gradients, k == l ? 1 : 2);
-      }
+  for (std::size_t k = 0; k < uses.size(); ++k) {
+    for (std::size_t l = 0; l <= k; ++l) {
+      const auto inputs = row_products(uses[k].input(), uses[l].input());
+      const auto gradients = row_products(uses[k].output_gradient, uses[l].output_gradient);
+      squared_norms.addcmul_(inputs, gradients, k == l ? 1 : 2);
     }
-  } else {
-    const auto input = joined(uses, [](const Use& use) { return use.input(); });             // [B, T, in]
-    const auto gradient = joined(uses, [](const Use& use) { return use.output_gradient; });  // [B, T, out]
-    if (input.size(1) * (inputs_ + outputs_) > inputs_ * outputs_) {
-      auto each = at::bmm(gradient.transpose(1, 2), input);  // [B, out, in]
-      squared_norms.add_(squared_sample_norms(each));
-      uses.front().instantiated = {std::move(each)};
-      return;
-    }
-    const auto inputs = at::bmm(input, input.transpose(1, 2));
-    const auto gradients = at::bmm(gradient, gradient.transpose(1, 2));  // [B, T, T]
-    squared_norms.add_((inputs * gradients).sum({1, 2}, false, torch::kFloat64));
   }
   // Cross terms that cancel may leave a rounding error below zero, whose root would be NaN.
   squared_norms.clamp_min_(0);
 }
 
+// The per-sample gradients as the weight is stored, or undefined by the ghost norm.
+Tensor Linear::add_sequence_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+  const auto input = joined(uses, [](const Use& use) { return use.input(); });             // [B, T, in]
+  const auto gradient = joined(uses, [](const Use& use) { return use.output_gradient; });  // [B, T, out]
+  if (instantiates(input.size(1))) {
+    auto each =
+        transposed_ ? at::bmm(input.transpose(1, 2), gradient) : at::bmm(gradient.transpose(1, 2), input);
+    squared_norms.add_(squared_sample_norms(each));
+    return each;
+  }
+  const auto inputs = at::bmm(input, input.transpose(1, 2));
+  const auto gradients = at::bmm(gradient, gradient.transpose(1, 2));  // [B, T, T]
+  squared_norms.add_((inputs * gradients).sum({1, 2}, false, torch::kFloat64));
+  squared_norms.clamp_min_(0);
+  return {};
+}
+
+bool Linear::instantiates(std::int64_t positions) const {
+  const auto kept = inputs_ + outputs_;
+  return positions * kept > inputs_ * outputs_;
+}
+
 void Linear::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
   for (const auto& use : uses) use.instantiated.clear();
-  if (trains_weight()) add_weight_norms(uses, squared_norms);
-  if (trains_bias()) squared_norms.add_(squared_sample_norms(total_output_gradient(uses)));
+  Tensors formed(with_bias_ ? 2 : 1);
+  if (trains_weight()) {
+    // Of many uses (copies of a sample) the pairs are more work than one longer sequence.
+    if (uses.front().input().dim() == 2 && uses.size() <= 2) {
+      add_vector_norms(uses, squared_norms);
+    } else {
+      formed[0] = add_sequence_norms(uses, squared_norms);
+    }
+  }
+  if (trains_bias()) {
+    formed[1] = total_output_gradient(uses);
+    squared_norms.add_(squared_sample_norms(formed[1]));
+  }
+  uses.front().instantiated = std::move(formed);
+}
+
+void Linear::add_weight_sum(const Use& use, const Tensor& factors, Tensor& sum) const {
+  // The factors go into the smaller operand.
+  const bool scale_input = inputs_ < outputs_;
+  const auto input = scaled_samples(use.input(), scale_input ? factors : Tensor()).reshape({-1, inputs_});
+  const auto gradient =
+      scaled_samples(use.output_gradient, scale_input ? Tensor() : factors).reshape({-1, outputs_});
+  if (transposed_) {
+    sum.addmm_(input.t(), gradient);
+  } else {
+    sum.addmm_(gradient.t(), input);
+  }
+}
+
+void Linear::add_vector_sums(std::span<const Use> uses, const Tensor& factors, std::span<Tensor> sums) const {
+  for (const auto& use : uses) {
+    const auto gradient = scaled_samples(use.output_gradient, factors);
+    auto weight_sum = transposed_ ? sums[0].t() : sums[0];
+    weight_sum.addmm_(gradient.t(), use.input());
+    if (trains_bias()) sums[1].add_(gradient.sum(0));
+  }
 }
 
 void Linear::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
                               std::span<Tensor> sums) const {
-  const bool instantiated = !uses.front().instantiated.empty();
-  Tensor weight_sum;  // [out, in]
-  if (trains_weight()) weight_sum = transposed_ ? sums[0].t() : sums[0];
-  if (instantiated) weight_sum.add_(weighted_sum(uses.front().instantiated[0], factors));
-  for (const auto& use : uses) {
-    if (instantiated && !trains_bias()) break;
-    const auto gradient = scaled_samples(use.output_gradient, factors).reshape({-1, outputs_});
-    if (trains_weight() && !instantiated) {
-      weight_sum.addmm_(gradient.t(), use.input().reshape({-1, inputs_}));
-    }
-    if (trains_bias()) sums[1].add_(gradient.sum(0));
+  const auto& formed = uses.front().instantiated;
+  if (trains_weight() && !uses.front().inputs.empty() && uses.front().input().dim() == 2) {
+    add_vector_sums(uses, factors, sums);
+    return;
   }
+  if (trains_bias()) {
+    add_weighted_sum(formed.size() > 1 ? formed[1] : total_output_gradient(uses), factors, sums[1]);
+  }
+  if (!trains_weight()) return;
+  if (!formed.empty() && formed[0].defined()) {
+    add_weighted_sum(formed[0], factors, sums[0]);
+    return;
+  }
+  for (const auto& use : uses) add_weight_sum(use, factors, sums[0]);
 }
 
 }  // namespace hyfreedp::models

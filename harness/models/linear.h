@@ -3,7 +3,7 @@
 // Per-sample rules, with input a_i and output gradient b_i of sample i:
 //   vectors     ||dW_i||^2 = ||a_i||^2 ||b_i||^2 (Goodfellow, arXiv:1510.01799)
 //   sequences   ||dW_i||^2 = sum_st <a_is, a_it> <b_is, b_it> ("ghost norm", Li et al., arXiv:2110.05679), or dW_i = b_i^T a_i
-//               itself where T (in + out) > in out, which is kept for the sum
+//               itself where T (in + out) > in out: it is then the smaller, and kept for the sum instead of a and b
 //   sum_i c_i dW_i = (c b)^T a over samples and positions; bias: sum over positions of b_i
 // Applied K times, the cross terms between applications are included.
 //
@@ -24,6 +24,8 @@ class Linear : public Layer {
   std::vector<std::string> ruled_parameters() const override;
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
+  bool rules_read_inputs() const override { return trains_weight(); }
   void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
   void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
@@ -32,7 +34,12 @@ class Linear : public Layer {
   bool trains_weight() const { return weight_.trainable; }
   bool trains_bias() const { return with_bias_ && bias_.trainable; }
   torch::Tensor weight() const { return transposed_ ? weight_.value.t() : weight_.value; }  // [out, in]
-  void add_weight_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const;
+  bool instantiates(std::int64_t positions) const;
+  void add_vector_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const;
+  torch::Tensor add_sequence_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const;
+  void add_vector_sums(std::span<const Use> uses, const torch::Tensor& factors,
+                       std::span<torch::Tensor> sums) const;
+  void add_weight_sum(const Use& use, const torch::Tensor& factors, torch::Tensor& sum) const;
 
   std::int64_t inputs_;
   std::int64_t outputs_;

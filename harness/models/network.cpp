@@ -33,6 +33,28 @@ std::int64_t total(const std::vector<Slice>& layout) {
   return layout.empty() ? 0 : layout.back().offset + layout.back().size;
 }
 
+// A tensor of the same sizes that holds one number.
+Tensor sizes_only(const Tensor& tensor) { return torch::zeros({1}, tensor.options()).expand(tensor.sizes()); }
+
+// Nobody else sees its numbers.
+bool is_own(const Tensor& tensor) {
+  return tensor.use_count() == 1 && tensor.storage().use_count() == 1 && tensor.is_contiguous();
+}
+
+// Lets go of what the clipped sum will not read, after the norm rule has run.
+void keep_for_sum(std::vector<Use>& uses, const std::vector<std::ptrdiff_t>& slices) {
+  const auto& formed = uses.front().instantiated;
+  bool all = formed.size() >= slices.size();
+  for (std::size_t p = 0; all && p < slices.size(); ++p) all = slices[p] < 0 || formed[p].defined();
+  for (auto& use : uses) {
+    use.output = Tensor();
+    use.saved.clear();
+    if (!all) continue;
+    use.inputs.clear();
+    use.output_gradient = Tensor();
+  }
+}
+
 }  // namespace
 
 Result<Network> Network::make(std::vector<Place> places, const torch::TensorOptions& options,
@@ -50,7 +72,7 @@ Result<Network> Network::make(std::vector<Place> places, const torch::TensorOpti
                                     [&](const Owner& owner) { return owner.layer == place.layer; });
     const auto index = static_cast<std::size_t>(known - network.owners_.begin());
     network.steps_.push_back(
-        {.owner = index, .use = 0, .inputs = {}, .needs_gradient = false, .last_reader = 0});
+        {.owner = index, .use = 0, .inputs = {}, .needs_gradient = false, .passes_on = {}, .last_reader = 0});
     if (known != network.owners_.end()) {
       network.steps_.back().use = uses[index]++;
       continue;
@@ -81,6 +103,7 @@ Result<void> Network::connect(const std::vector<Place>& places) {
         return error("model: place '" + places[at].name +
                      "' takes the output of a place that is not before it");
       }
+      step.passes_on.push_back(input >= 0 && steps_[static_cast<std::size_t>(input)].needs_gradient);
       if (input < 0) continue;
       auto& producer = steps_[static_cast<std::size_t>(input)];
       producer.last_reader = at;
@@ -143,14 +166,16 @@ Tensors Network::prepared(const Tensors& inputs) const {
   return found;
 }
 
-void Network::with_uses(const Owner& owner, const std::function<void(std::span<const Use>)>& rule) const {
-  if (!is_narrow()) return rule(owner.uses);
-  const auto uses = in_type(owner.uses, parameters_.scalar_type());
+void Network::with_uses(const Owner& owner, const Rule& rule) const { with_uses(owner, owner.uses, rule); }
+
+void Network::with_uses(const Owner& owner, std::span<const Use> own, const Rule& rule) const {
+  if (!is_narrow()) return rule(own);
+  const auto uses = in_type(own, parameters_.scalar_type());
   owner.layer->bind(owner.own);
   rule(uses);
   owner.layer->bind(owner.narrow);
   // What the norm rule formed is there for the clipped sum.
-  for (std::size_t k = 0; k < uses.size(); ++k) owner.uses[k].instantiated = uses[k].instantiated;
+  for (std::size_t k = 0; k < uses.size(); ++k) own[k].instantiated = uses[k].instantiated;
 }
 
 Result<void> Network::check_coverage() const {
@@ -207,78 +232,120 @@ Tensor Network::forward(const Tensors& given) const {
   return values.back().to(parameters_.scalar_type());
 }
 
+// `output` is exchanged for its sizes in the use where no gradient reads its values.
+Use Network::recorded(const Step& step, Tensors inputs, Tensor* output) const {
+  const auto& owner = owners_[step.owner];
+  Use use{.inputs = std::move(inputs), .output = {}, .saved = {}, .output_gradient = {}, .instantiated = {}};
+  *output = owner.layer->forward_recorded(use.inputs, step.needs_gradient ? &use.saved : nullptr);
+  if (!step.needs_gradient) return {};
+  const bool passes = std::find(step.passes_on.begin(), step.passes_on.end(), true) != step.passes_on.end();
+  const auto reads = owner.layer->gradient_reads();
+  use.output = passes && reads.output ? *output : sizes_only(*output);
+  const bool ruled = owner.trains && owner.layer->rules_read_inputs();
+  if (ruled || (passes && reads.inputs)) return use;
+  for (auto& input : use.inputs) input = sizes_only(input);
+  return use;
+}
+
 Tensor Network::record(const Tensors& given, std::int64_t copies) {
   const auto inputs = prepared(given);
   copies_ = copies;
-  for (auto& owner : owners_) owner.uses.clear();
+  for (auto& owner : owners_) {
+    owner.uses.clear();
+    owner.squared_norms = Tensor();
+  }
   Tensors values(steps_.size());
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     const auto& step = steps_[at];
-    auto& owner = owners_[step.owner];
-    Use use{.inputs = inputs_of(step, values, inputs),
-            .output = {},
-            .saved = {},
-            .output_gradient = {},
-            .instantiated = {}};
-    use.output = owner.layer->forward_recorded(use.inputs, step.needs_gradient ? &use.saved : nullptr);
-    values[at] = use.output;
-    if (!step.needs_gradient) use = {};
-    owner.uses.push_back(std::move(use));
+    owners_[step.owner].uses.push_back(recorded(step, inputs_of(step, values, inputs), &values[at]));
+    for (const int from : step.inputs) {
+      if (from >= 0 && steps_[static_cast<std::size_t>(from)].last_reader == at) {
+        values[static_cast<std::size_t>(from)] = Tensor();
+      }
+    }
   }
   return values.back().to(parameters_.scalar_type());
 }
 
-void Network::backward(const Tensor& logit_gradient) {
+void Network::pass_on(const Step& step, Tensors found, Tensors& gradients) {
+  for (std::size_t i = 0; i < step.passes_on.size(); ++i) {
+    if (!step.passes_on[i] || !found[i].defined()) continue;
+    auto& total = gradients[static_cast<std::size_t>(step.inputs[i])];
+    if (!total.defined()) {
+      total = std::move(found[i]);
+    } else if (is_own(total)) {
+      total.add_(found[i]);
+    } else {
+      total = total + found[i];
+    }
+  }
+}
+
+void Network::walk_back(Tensor logit_gradient, const std::function<void(Owner&, const Step&)>& done) {
   Tensors gradients(steps_.size());
   gradients.back() = logit_gradient.to(compute_type_);
+  logit_gradient.reset();
   for (std::size_t at = steps_.size(); at-- > 0;) {
     const auto& step = steps_[at];
     if (!step.needs_gradient) continue;
     auto& owner = owners_[step.owner];
     auto& use = owner.uses[step.use];
-    use.output_gradient = gradients[at].defined() ? std::move(gradients[at]) : torch::zeros_like(use.output);
+    use.output_gradient = gradients[at].defined() ? std::move(gradients[at])
+                                                  : torch::zeros(use.output.sizes(), use.output.options());
     gradients[at] = Tensor();
-    std::vector<bool> needed;
-    for (const int from : step.inputs) {
-      needed.push_back(from >= 0 && steps_[static_cast<std::size_t>(from)].needs_gradient);
+    if (std::find(step.passes_on.begin(), step.passes_on.end(), true) != step.passes_on.end()) {
+      auto found = owner.layer->input_gradients(use, step.passes_on);
+      if (!owner.trains) use = {};
+      pass_on(step, std::move(found), gradients);
     }
-    if (std::find(needed.begin(), needed.end(), true) != needed.end()) {
-      auto found = owner.layer->input_gradients(use, needed);
-      for (std::size_t i = 0; i < needed.size(); ++i) {
-        if (!needed[i] || !found[i].defined()) continue;
-        auto& total = gradients[static_cast<std::size_t>(step.inputs[i])];
-        total = total.defined() ? total + found[i] : std::move(found[i]);
-      }
-    }
-    if (!owner.trains) use = {};
+    if (owner.trains) done(owner, step);
   }
-  if (copies_ == 1) return;
-  for (auto& owner : owners_) {
-    if (owner.trains) owner.uses = by_copies(owner.uses, copies_);
-  }
+}
+
+void Network::backward(Tensor logit_gradient) {
+  walk_back(std::move(logit_gradient), [this](Owner& owner, const Step& step) {
+    if (step.use > 0) return;  // an earlier use's gradient is still to come
+    if (copies_ > 1) owner.uses = by_copies(owner.uses, copies_);
+    const auto& gradient = owner.uses.front().output_gradient;
+    owner.squared_norms = torch::zeros({gradient.size(0)}, gradient.options().dtype(torch::kFloat64));
+    with_uses(owner,
+              [&](std::span<const Use> uses) { owner.layer->add_squared_norms(uses, owner.squared_norms); });
+    keep_for_sum(owner.uses, owner.slices);
+  });
+}
+
+void Network::backward_sum(Tensor logit_gradient, Tensor& sum) {
+  HYFREEDP_CHECK(sum.numel() == parameters_.numel(), "the sum has another size than the parameters");
+  walk_back(std::move(logit_gradient), [&](Owner& owner, const Step& step) {
+    auto slices = views(owner, sum);
+    with_uses(owner, {&owner.uses[step.use], 1},
+              [&](std::span<const Use> uses) { owner.layer->add_clipped_sums(uses, {}, slices); });
+    owner.uses[step.use] = {};
+  });
 }
 
 Tensor Network::squared_norms() const {
   Tensor norms;
   for (const auto& owner : owners_) {
-    if (!owner.trains || owner.uses.empty()) continue;
-    if (!norms.defined()) {
-      const auto& gradient = owner.uses.front().output_gradient;
-      norms = torch::zeros({gradient.size(0)}, gradient.options().dtype(torch::kFloat64));
-    }
-    with_uses(owner, [&](std::span<const Use> uses) { owner.layer->add_squared_norms(uses, norms); });
+    if (!owner.trains || !owner.squared_norms.defined()) continue;
+    norms = norms.defined() ? norms.add_(owner.squared_norms) : owner.squared_norms.clone();
   }
   HYFREEDP_CHECK(norms.defined(), "norms were asked for before a recorded pass, or nothing trains");
   return norms;
 }
 
+Tensors Network::views(const Owner& owner, const Tensor& vector) const {
+  Tensors found;
+  for (const auto slice : owner.slices) {
+    found.push_back(slice < 0 ? Tensor() : view_of(vector, layout_[static_cast<std::size_t>(slice)]));
+  }
+  return found;
+}
+
 void Network::add_clipped_sum_of(const Owner& owner, const Tensor& factors, Tensor& sum) const {
   if (!owner.trains || owner.uses.empty()) return;
-  std::vector<Tensor> views;
-  for (const auto slice : owner.slices) {
-    views.push_back(slice < 0 ? Tensor() : view_of(sum, layout_[static_cast<std::size_t>(slice)]));
-  }
-  with_uses(owner, [&](std::span<const Use> uses) { owner.layer->add_clipped_sums(uses, factors, views); });
+  auto slices = views(owner, sum);
+  with_uses(owner, [&](std::span<const Use> uses) { owner.layer->add_clipped_sums(uses, factors, slices); });
 }
 
 void Network::add_clipped_sum(const Tensor& factors, Tensor& sum) const {
@@ -302,21 +369,14 @@ std::vector<TrainableLayer> Network::trainable_layers() const {
 }
 
 Tensor Network::squared_norms_by_layer() const {
-  Tensor norms;  // [L, B]
-  std::int64_t row = 0;
+  Tensors norms;
   for (const auto& owner : owners_) {
     if (!owner.trains) continue;
-    HYFREEDP_CHECK(!owner.uses.empty(), "norms were asked for before a recorded pass");
-    if (!norms.defined()) {
-      const auto& gradient = owner.uses.front().output_gradient;
-      norms = torch::zeros({static_cast<std::int64_t>(trainable_layers().size()), gradient.size(0)},
-                           gradient.options().dtype(torch::kFloat64));
-    }
-    auto own = norms.select(0, row++);
-    with_uses(owner, [&](std::span<const Use> uses) { owner.layer->add_squared_norms(uses, own); });
+    HYFREEDP_CHECK(owner.squared_norms.defined(), "norms were asked for before a recorded pass");
+    norms.push_back(owner.squared_norms);
   }
-  HYFREEDP_CHECK(norms.defined(), "norms were asked for of a network that does not train");
-  return norms;
+  HYFREEDP_CHECK(!norms.empty(), "norms were asked for of a network that does not train");
+  return at::stack(norms);  // [L, B]
 }
 
 void Network::add_clipped_sum_by_layer(const Tensor& factors, Tensor& sum) const {

@@ -11,6 +11,8 @@
 // A recorded pass: record() -> logits; backward(gradient of each sample's loss w.r.t. its logits); then
 // squared_norms() and add_clipped_sum(), any number of times, until the next record(). Not thread-safe.
 //
+//   memory     forward keeps what the layers say their gradients read; backward computes each layer's norms as soon as its last
+//              gradient is there and keeps the per-sample gradients or what the sum is made from, whichever the layer chose
 //   copies     of a recorded pass: its rows are M versions of B samples, version by version; a sample's gradient is the sum over
 //              its versions, and squared_norms() and factors are of the B samples (scale the logits' gradients for a mean)
 //   compute type   type of activations and of the weights that they meet, where it is narrower than the parameters'. Forward
@@ -74,7 +76,9 @@ class Network {
   torch::Tensor record(const torch::Tensor& input) { return record(Tensors{input}); }
   torch::Tensor record(const Tensors& inputs, std::int64_t copies = 1);
   // Once a recorded pass: what only the backward pass needs is let go on the way.
-  void backward(const torch::Tensor& logit_gradient);
+  void backward(torch::Tensor logit_gradient);
+  // The same without norms, for a pass that clips nothing: sum [d] += sum_i g_i, and nothing is kept.
+  void backward_sum(torch::Tensor logit_gradient, torch::Tensor& sum);
   // [B], float64: squared norm of each sample's gradient over all trainable parameters.
   torch::Tensor squared_norms() const;
   // sum [d] += sum_i factors[i] g_i. Undefined factors: all 1.
@@ -96,6 +100,7 @@ class Network {
     std::vector<Use> uses;
     std::vector<std::ptrdiff_t> slices;  // of its parameters in layout_; -1: frozen
     bool trains = false;
+    torch::Tensor squared_norms = {};         // [B], float64; of the last backward pass
     std::vector<BoundParameter> own = {};     // views of parameters_ and frozen_
     std::vector<BoundParameter> narrow = {};  // of their copies in the compute type; empty until there is one
   };
@@ -104,11 +109,19 @@ class Network {
     std::size_t use = 0;  // which of the owner's
     std::vector<int> inputs;
     bool needs_gradient = false;  // it or something below trains
+    std::vector<bool> passes_on;  // to which inputs a gradient goes
     std::size_t last_reader = 0;  // of its output; the number of steps for the last one
   };
 
+  using Rule = std::function<void(std::span<const Use>)>;
+
   Result<void> connect(const std::vector<Place>& places);
   void add_clipped_sum_of(const Owner& owner, const torch::Tensor& factors, torch::Tensor& sum) const;
+  Use recorded(const Step& step, Tensors inputs, torch::Tensor* output) const;
+  // Calls `done` with each layer that trains and its step, once the step's use has its output gradient, last step first.
+  void walk_back(torch::Tensor logit_gradient, const std::function<void(Owner&, const Step&)>& done);
+  static void pass_on(const Step& step, Tensors found, Tensors& gradients);
+  Tensors views(const Owner& owner, const torch::Tensor& vector) const;
   Tensors inputs_of(const Step& step, const Tensors& values, const Tensors& inputs) const;
   Result<void> check_coverage() const;
   void bind_parameters(const torch::TensorOptions& options, const Trainable& trainable);
@@ -121,7 +134,8 @@ class Network {
   // The inputs in the compute type, once the weights' copies are those of now.
   Tensors prepared(const Tensors& inputs) const;
   // Calls `rule` with what the layer recorded, in the parameters' type and with the layer bound to them.
-  void with_uses(const Owner& owner, const std::function<void(std::span<const Use>)>& rule) const;
+  void with_uses(const Owner& owner, const Rule& rule) const;
+  void with_uses(const Owner& owner, std::span<const Use> own, const Rule& rule) const;
 
   std::vector<Owner> owners_;
   std::vector<Step> steps_;

@@ -1,10 +1,66 @@
 #include "harness/models/normalisation.h"
 
+#include <ATen/Parallel.h>
+#include <algorithm>
+
 #include "harness/models/samples.h"
 
 namespace hyfreedp::models {
 
 using torch::Tensor;
+
+namespace {
+
+// Of one sample: dweight [width] += sum over positions of b x^, dbias [width] += sum of b; null where not wanted.
+template <class T>
+struct Sample {
+  const T* input;     // [positions, width]
+  const T* gradient;  // [positions, width]
+  const T* mean;      // [positions]; null: 0
+  const T* scale;     // [positions]
+  T* weight;
+  T* bias;
+};
+
+template <class T>
+void add_positions(std::int64_t positions, std::int64_t width, const Sample<T>& at) {
+  for (std::int64_t t = 0; t < positions; ++t) {
+    const T* x = at.input + t * width;
+    const T* b = at.gradient + t * width;
+    const T mean = at.mean != nullptr ? at.mean[t] : T(0), scale = at.scale[t];
+    if (at.weight != nullptr) {
+      for (std::int64_t j = 0; j < width; ++j) at.weight[j] += b[j] * ((x[j] - mean) * scale);
+    }
+    if (at.bias != nullptr) {
+      for (std::int64_t j = 0; j < width; ++j) at.bias[j] += b[j];
+    }
+  }
+}
+
+// [B, width] of the weight and of the bias; samples in parallel.
+template <class T>
+void add_samples(const Tensor& input, const Tensor& gradient, const Tensor& mean, const Tensor& scale,
+                 Tensors& each) {
+  const auto width = input.size(-1);
+  const auto positions = input.numel() / std::max<std::int64_t>(1, input.size(0) * width);
+  const auto at = [](const Tensor& tensor) {
+    return tensor.defined() ? tensor.const_data_ptr<T>() : nullptr;
+  };
+  const auto out = [](Tensor& tensor) { return tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr; };
+  const T *x = at(input), *b = at(gradient), *m = at(mean), *r = at(scale);
+  T *weight = out(each[0]), *bias = out(each[1]);
+  at::parallel_for(0, input.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      const auto row = i * positions;
+      add_positions<T>(
+          positions, width,
+          {x + row * width, b + row * width, m != nullptr ? m + row : nullptr, r + row,
+           weight != nullptr ? weight + i * width : nullptr, bias != nullptr ? bias + i * width : nullptr});
+    }
+  });
+}
+
+}  // namespace
 
 std::vector<ParameterSpec> Normalisation::parameters() const {
   std::vector<ParameterSpec> specs{{"weight", {width_}}};
@@ -25,12 +81,33 @@ Tensor Normalisation::over_positions(const Tensor& values) const {
   return values.dim() == 2 ? values : values.reshape({values.size(0), -1, width_}).sum(1);
 }
 
+Tensors Normalisation::each_of(const Use& use) const {
+  const auto& gradient = use.output_gradient;
+  Tensors found(2);
+  const auto type = gradient.scalar_type();
+  const auto saved = positionwise(use);
+  if (saved.scale.defined() && gradient.is_cpu() && saved.scale.scalar_type() == type &&
+      (type == torch::kFloat32 || type == torch::kFloat64)) {
+    if (weight_.trainable) found[0] = torch::zeros({gradient.size(0), width_}, gradient.options());
+    if (trains_bias()) found[1] = torch::zeros({gradient.size(0), width_}, gradient.options());
+    const auto mean = saved.mean.defined() ? saved.mean.contiguous() : Tensor();
+    (type == torch::kFloat32 ? add_samples<float> : add_samples<double>)(use.input().contiguous(),
+                                                                         gradient.contiguous(), mean,
+                                                                         saved.scale.contiguous(), found);
+    return found;
+  }
+  if (weight_.trainable) found[0] = over_positions(gradient * normalised(use));
+  if (trains_bias()) found[1] = over_positions(gradient);
+  return found;
+}
+
 Tensors Normalisation::each(std::span<const Use> uses) const {
-  Tensors totals(2);
-  const auto add = [](Tensor& total, const Tensor& part) { total = total.defined() ? total + part : part; };
-  for (const auto& use : uses) {
-    if (weight_.trainable) add(totals[0], over_positions(use.output_gradient * normalised(use)));
-    if (trains_bias()) add(totals[1], over_positions(use.output_gradient));
+  auto totals = each_of(uses.front());
+  for (const auto& use : uses.subspan(1)) {
+    const auto more = each_of(use);
+    for (std::size_t p = 0; p < totals.size(); ++p) {
+      if (totals[p].defined()) totals[p] = totals[p] + more[p];
+    }
   }
   return totals;
 }
@@ -47,7 +124,7 @@ void Normalisation::add_clipped_sums(std::span<const Use> uses, const Tensor& fa
   const auto& kept = uses.front().instantiated;
   const auto gradients = kept.empty() ? each(uses) : kept;
   for (std::size_t p = 0; p < sums.size(); ++p) {
-    if (gradients[p].defined()) sums[p].add_(weighted_sum(gradients[p], factors));
+    if (gradients[p].defined()) add_weighted_sum(gradients[p], factors, sums[p]);
   }
 }
 

@@ -3,7 +3,7 @@
 //   GroupNorm   over groups of channels and all places, [B, C, H, W] (Wu & He, arXiv:1803.08494)
 //   RMSNorm     y = x / sqrt(mean(x^2) + eps) * weight, last dimension (Zhang & Sennrich, arXiv:1910.07467)
 // Per-sample rules: dweight_i = sum over positions of b_i x^_i, dbias_i = sum over positions of b_i. They are small, so they
-// are formed and kept.
+// are formed and kept; over the last dimension in one pass over x and b, without writing x^.
 #pragma once
 
 #include "harness/models/layer.h"
@@ -17,6 +17,7 @@ class Normalisation : public Layer {
 
   std::vector<ParameterSpec> parameters() const override;
   void bind(std::vector<BoundParameter> parameters) override;
+  Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   std::vector<std::string> ruled_parameters() const override;
   void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
   void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
@@ -25,6 +26,15 @@ class Normalisation : public Layer {
  protected:
   // What the weight multiplies, [B, ...] as the input.
   virtual torch::Tensor normalised(const Use& use) const = 0;
+  // Of an input normalised over the last dimension, x^ = (x - mean) scale, what was saved of each position; undefined for others.
+  struct Positionwise {
+    torch::Tensor mean;  // undefined: 0
+    torch::Tensor scale;
+  };
+  virtual Positionwise positionwise(const Use& use) const {
+    (void)use;
+    return {};
+  }
   // [B, ...] -> [B, width]: sum over positions.
   virtual torch::Tensor over_positions(const torch::Tensor& values) const;
   bool trains_bias() const { return with_bias_ && bias_.trainable; }
@@ -36,8 +46,9 @@ class Normalisation : public Layer {
   BoundParameter bias_;
 
  private:
-  Tensors each(
-      std::span<const Use> uses) const;  // [B, width]: of the weight and of the bias, where they train
+  // [B, width]: of the weight and of the bias, where they train.
+  Tensors each(std::span<const Use> uses) const;
+  Tensors each_of(const Use& use) const;
 };
 
 class LayerNorm : public Normalisation {
@@ -48,6 +59,7 @@ class LayerNorm : public Normalisation {
 
  protected:
   torch::Tensor normalised(const Use& use) const override;
+  Positionwise positionwise(const Use& use) const override { return {use.saved.at(0), use.saved.at(1)}; }
 };
 
 class GroupNorm : public Normalisation {
@@ -73,6 +85,7 @@ class RmsNorm : public Normalisation {
 
  protected:
   torch::Tensor normalised(const Use& use) const override;
+  Positionwise positionwise(const Use& use) const override { return {{}, use.saved.at(0)}; }
 };
 
 }  // namespace hyfreedp::models

@@ -58,7 +58,7 @@ Tensor MeanTokens::forward(const Tensor& input) const {
 }
 
 Tensor MeanTokens::input_gradient(const Use& use) const {
-  auto gradient = torch::zeros_like(use.input());
+  auto gradient = torch::zeros(use.input().sizes(), use.output_gradient.options());
   const auto tokens = use.input().size(1) - first_;
   gradient.narrow(1, first_, tokens).copy_((use.output_gradient / static_cast<double>(tokens)).unsqueeze(1));
   return gradient;
@@ -67,7 +67,7 @@ Tensor MeanTokens::input_gradient(const Use& use) const {
 Tensor FirstToken::forward(const Tensor& input) const { return input.select(1, 0); }
 
 Tensor FirstToken::input_gradient(const Use& use) const {
-  auto gradient = torch::zeros_like(use.input());
+  auto gradient = torch::zeros(use.input().sizes(), use.output_gradient.options());
   gradient.select(1, 0).copy_(use.output_gradient);
   return gradient;
 }

@@ -10,6 +10,7 @@ namespace hyfreedp::models {
 // [B, n] -> [B, shape...].
 class Unflatten : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   explicit Unflatten(std::vector<std::int64_t> shape) : shape_(std::move(shape)) {}
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
@@ -21,6 +22,7 @@ class Unflatten : public Layer {
 // [B, ...] -> [B, n], row-major.
 class Flatten : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
 };
@@ -28,6 +30,7 @@ class Flatten : public Layer {
 // [B, C, H, W] -> [B, H W, C]: an image's places as a sequence of tokens.
 class PlacesToTokens : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
 };
@@ -35,6 +38,7 @@ class PlacesToTokens : public Layer {
 // As torch.nn.MaxPool2d without padding; the remainder is dropped.
 class MaxPool2d : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   MaxPool2d(std::array<std::int64_t, 2> kernel, std::array<std::int64_t, 2> stride)
       : kernel_(kernel), stride_(stride) {}
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
@@ -61,6 +65,7 @@ class AvgPool2d : public Layer {
 // [B, C, H, W] -> [B, C]: mean over the places.
 class MeanPlaces : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
 };
@@ -68,6 +73,7 @@ class MeanPlaces : public Layer {
 // [B, T, D] -> [B, D]: mean over the tokens from `first` on.
 class MeanTokens : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   explicit MeanTokens(std::int64_t first) : first_(first) {}
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
@@ -79,6 +85,7 @@ class MeanTokens : public Layer {
 // [B, T, D] -> [B, D]: the first token.
 class FirstToken : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const Use& use) const override;
 };
@@ -86,6 +93,7 @@ class FirstToken : public Layer {
 // y = a + scale b.
 class Add : public Layer {
  public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   explicit Add(double scale = 1) : scale_(scale) {}
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
   Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const override;

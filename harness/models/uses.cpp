@@ -46,7 +46,7 @@ std::vector<Use> by_copies(const std::vector<Use>& uses, std::int64_t copies) {
   return parts;
 }
 
-std::vector<Use> in_type(const std::vector<Use>& uses, torch::ScalarType type) {
+std::vector<Use> in_type(std::span<const Use> uses, torch::ScalarType type) {
   std::vector<Use> found;
   for (const auto& use : uses) {
     found.push_back({.inputs = converted(use.inputs, type),

@@ -11,6 +11,6 @@ namespace hyfreedp::models {
 std::vector<Use> by_copies(const std::vector<Use>& uses, std::int64_t copies);
 
 // Inputs, saved values and output gradients in floating type `type`; `output`, which rules do not read, as it is.
-std::vector<Use> in_type(const std::vector<Use>& uses, torch::ScalarType type);
+std::vector<Use> in_type(std::span<const Use> uses, torch::ScalarType type);
 
 }  // namespace hyfreedp::models

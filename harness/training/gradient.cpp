@@ -61,6 +61,10 @@ void add_samples(const models::Network& network, const Tensor& factors, Tensor& 
 
 Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const Tensor& logit_gradient,
                        bool norms_wanted, Tensor& sum) {
+  if (rule.clipping == trial::Clipping::none && !norms_wanted) {
+    network.backward_sum(logit_gradient, sum);
+    return {};
+  }
   network.backward(logit_gradient);
   auto clipped = clip(network, rule, norms_wanted);
   if (rule.clipping == trial::Clipping::none) {
