@@ -78,7 +78,7 @@ class Layer {
     bool output = true;
   };
   virtual Reads gradient_reads() const { return {}; }
-  // The two rules below read the inputs (they never read the output, and `saved` only for the norm).
+  // The two rules below read the inputs. (They never read the output.)
   virtual bool rules_read_inputs() const { return true; }
 
   // Gradient of each sample's loss with respect to the layer's one input.

@@ -149,7 +149,8 @@ void Linear::add_vector_sums(std::span<const Use> uses, const Tensor& factors, s
 void Linear::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
                               std::span<Tensor> sums) const {
   const auto& formed = uses.front().instantiated;
-  if (trains_weight() && !uses.front().inputs.empty() && uses.front().input().dim() == 2) {
+  const bool is_formed = !formed.empty() && formed[0].defined();
+  if (trains_weight() && !is_formed && uses.front().input().dim() == 2) {
     add_vector_sums(uses, factors, sums);
     return;
   }
@@ -157,7 +158,7 @@ void Linear::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
     add_weighted_sum(formed.size() > 1 ? formed[1] : total_output_gradient(uses), factors, sums[1]);
   }
   if (!trains_weight()) return;
-  if (!formed.empty() && formed[0].defined()) {
+  if (is_formed) {
     add_weighted_sum(formed[0], factors, sums[0]);
     return;
   }

@@ -1,57 +1,12 @@
 // Sums over everything but the samples, which the layers' rules share.
 #pragma once
 
-#include <ATen/Parallel.h>
-#include <algorithm>
 #include <torch/types.h>
 
 namespace hyfreedp::models {
 
-namespace samples_detail {
-
-// Sixteen running sums, so that the order of additions, and with it every bit, is the same whatever the processor's vectors are;
-// blocks are added up in double.
-template <class T>
-double sum_of_squares(const T* values, std::int64_t count) {
-  constexpr std::int64_t kLanes = 16, kBlock = 1024;
-  double total = 0;
-  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
-    const auto end = std::min(count, begin + kBlock);
-    T lanes[kLanes] = {};
-    auto i = begin;
-    for (; i + kLanes <= end; i += kLanes) {
-      for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] += values[i + k] * values[i + k];
-    }
-    for (; i < end; ++i) lanes[i % kLanes] += values[i] * values[i];
-    for (const T lane : lanes) total += static_cast<double>(lane);
-  }
-  return total;
-}
-
-template <class T>
-void squared_norms(const torch::Tensor& values, torch::Tensor& norms) {
-  const auto size = norms.numel() == 0 ? 0 : values.numel() / norms.numel();
-  const T* from = values.const_data_ptr<T>();
-  double* to = norms.mutable_data_ptr<double>();
-  const auto grain = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, size));
-  at::parallel_for(0, norms.numel(), grain, [=](std::int64_t begin, std::int64_t end) {
-    for (auto i = begin; i < end; ++i) to[i] = sum_of_squares(from + i * size, size);
-  });
-}
-
-}  // namespace samples_detail
-
-// [B, ...] -> [B], float64: sum of squares of each sample's entries. (LibTorch's norm over a dimension writes a copy of them.)
-inline torch::Tensor squared_sample_norms(const torch::Tensor& values) {
-  const auto type = values.scalar_type();
-  if (values.is_cpu() && values.is_contiguous() && (type == torch::kFloat32 || type == torch::kFloat64)) {
-    auto norms = torch::empty({values.size(0)}, values.options().dtype(torch::kFloat64));
-    (type == torch::kFloat32 ? samples_detail::squared_norms<float>
-                             : samples_detail::squared_norms<double>)(values, norms);
-    return norms;
-  }
-  return at::linalg_vector_norm(values.flatten(1), 2, at::IntArrayRef{1}).to(torch::kFloat64).square_();
-}
+// [B, ...] -> [B], float64: sum of squares of each sample's entries.
+torch::Tensor squared_sample_norms(const torch::Tensor& values);
 
 // [B, ...], [B] -> [...]: sum_i factors[i] values[i]; undefined factors: all 1.
 inline torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors) {

@@ -1,0 +1,52 @@
+#include "harness/models/samples.h"
+
+#include <ATen/Parallel.h>
+#include <algorithm>
+
+namespace hyfreedp::models {
+namespace {
+
+// Sixteen running sums, so that the order of additions, and with it every bit, is the same whatever the processor's vectors are;
+// blocks are added up in double.
+template <class T>
+double sum_of_squares(const T* values, std::int64_t count) {
+  constexpr std::int64_t kLanes = 16, kBlock = 1024;
+  double total = 0;
+  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
+    const auto end = std::min(count, begin + kBlock);
+    T lanes[kLanes] = {};
+    auto i = begin;
+    for (; i + kLanes <= end; i += kLanes) {
+      for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] += values[i + k] * values[i + k];
+    }
+    for (; i < end; ++i) lanes[i % kLanes] += values[i] * values[i];
+    for (const T lane : lanes) total += static_cast<double>(lane);
+  }
+  return total;
+}
+
+template <class T>
+void fill(const torch::Tensor& values, torch::Tensor& norms) {
+  const auto size = norms.numel() == 0 ? 0 : values.numel() / norms.numel();
+  const T* from = values.const_data_ptr<T>();
+  double* to = norms.mutable_data_ptr<double>();
+  const auto grain = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, size));
+  at::parallel_for(0, norms.numel(), grain, [=](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) to[i] = sum_of_squares(from + i * size, size);
+  });
+}
+
+}  // namespace
+
+// LibTorch's norm over a dimension writes a copy of the values.
+torch::Tensor squared_sample_norms(const torch::Tensor& values) {
+  const auto type = values.scalar_type();
+  if (values.is_cpu() && values.is_contiguous() && (type == torch::kFloat32 || type == torch::kFloat64)) {
+    auto norms = torch::empty({values.size(0)}, values.options().dtype(torch::kFloat64));
+    (type == torch::kFloat32 ? fill<float> : fill<double>)(values, norms);
+    return norms;
+  }
+  return at::linalg_vector_norm(values.flatten(1), 2, at::IntArrayRef{1}).to(torch::kFloat64).square_();
+}
+
+}  // namespace hyfreedp::models
