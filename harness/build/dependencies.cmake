@@ -4,7 +4,14 @@ if(HYFREEDP_STATIC)
   set(Boost_USE_STATIC_LIBS ON)
   set(OPENSSL_USE_STATIC_LIBS TRUE)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-  add_link_options(-static-libstdc++ -static-libgcc)
+  # A process with LibTorch must share its C++ runtime: two of them free each other's locales and abort. GCC's is put
+  # beside the programs, for a machine whose own is older.
+  foreach(_runtime libstdc++.so.6 libgcc_s.so.1)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${_runtime} OUTPUT_VARIABLE _file
+      OUTPUT_STRIP_TRAILING_WHITESPACE)
+    file(REAL_PATH ${_file} _file)
+    configure_file(${_file} ${CMAKE_BINARY_DIR}/lib/${_runtime} COPYONLY)
+  endforeach()
 endif()
 find_package(Boost 1.81 REQUIRED COMPONENTS program_options json)
 find_package(OpenSSL 3 REQUIRED)

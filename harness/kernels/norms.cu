@@ -24,7 +24,7 @@ __global__ void row_norms_kernel(const T* values, std::int64_t columns, std::int
 template <int kTile, class T>
 __global__ void __launch_bounds__(kThreads) ghost_norm_kernel(GhostNorm<T> at) {
   using Sum = typename Accumulator<T>::type;
-  __shared__ Sum shared[kGhostShared<kTile>];
+  __shared__ alignas(16) Sum shared[kGhostShared<kTile>];
   __shared__ double shared_sums[kThreads];
   ghost_norm_body<kTile>(CudaTeam(), at, shared, shared_sums);
 }

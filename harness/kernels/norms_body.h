@@ -48,17 +48,37 @@ HYFREEDP_DEVICE std::int64_t tile_pairs(std::int64_t positions, int tile) {
 inline constexpr int kGhostSide = 16;   // threads of a block stand in a square of 16 x 16
 inline constexpr int kGhostDepth = 16;  // columns that lie in shared memory at a time
 
+// A column of a tile in shared memory, padded by what keeps its elements aligned for loads of 16 bytes.
+template <int kTile>
+inline constexpr int kGhostStride = kTile + 4;
 // In elements of the accumulator's type.
 template <int kTile>
-inline constexpr int kGhostShared = 2 * kGhostDepth*(kTile + 1);
+inline constexpr int kGhostShared = 2 * kGhostDepth* kGhostStride<kTile>;
 
-// products[m][n] = <row s_m of tile `left`, row t_n of tile `right`>, s_m = y + 16 m, t_n = x + 16 n.
+// Neighbours in shared memory, loaded 16 bytes at a time.
+template <class Sum, int kEach>
+struct alignas(kEach * sizeof(Sum) < 16 ? kEach * sizeof(Sum) : 16) Neighbours {
+  Sum at[kEach];
+};
+
+template <class Sum, int kEach>
+HYFREEDP_DEVICE Neighbours<Sum, kEach> neighbours(const Sum* from) {
+#ifdef __CUDA_ARCH__
+  return *reinterpret_cast<const Neighbours<Sum, kEach>*>(from);
+#else
+  Neighbours<Sum, kEach> values;
+  __builtin_memcpy(&values, from, sizeof values);
+  return values;
+#endif
+}
+
+// products[m][n] = <row s_m of tile `left`, row t_n of tile `right`>, s_m = y E + m, t_n = x E + n, E = tile / 16.
 template <int kTile, class Team, class T, class Sum>
 HYFREEDP_DEVICE void tile_products(const Team& team, const T* rows, std::int64_t positions,
                                    std::int64_t width, std::int64_t left, std::int64_t right, Sum* shared,
                                    Sum (&products)[kTile / kGhostSide][kTile / kGhostSide]) {
   constexpr int kEach = kTile / kGhostSide;
-  constexpr int kStride = kTile + 1;
+  constexpr int kStride = kGhostStride<kTile>;
   const int x = static_cast<int>(team.thread) % kGhostSide;
   const int y = static_cast<int>(team.thread) / kGhostSide;
   Sum* left_part = shared;
@@ -83,12 +103,10 @@ HYFREEDP_DEVICE void tile_products(const Team& team, const T* rows, std::int64_t
     }
     team.sync();
     for (int depth = 0; depth < kGhostDepth; ++depth) {
-      Sum right_values[kEach];
-      for (int n = 0; n < kEach; ++n) right_values[n] = right_part[depth * kStride + x + kGhostSide * n];
+      const auto lefts = neighbours<Sum, kEach>(left_part + depth * kStride + kEach * y);
+      const auto rights = neighbours<Sum, kEach>(right_part + depth * kStride + kEach * x);
       for (int m = 0; m < kEach; ++m) {
-        const Sum left_value = left_part[depth * kStride + y + kGhostSide * m];
-        for (int n = 0; n < kEach; ++n)
-          products[m][n] = std::fma(left_value, right_values[n], products[m][n]);
+        for (int n = 0; n < kEach; ++n) products[m][n] = std::fma(lefts.at[m], rights.at[n], products[m][n]);
       }
     }
   }

@@ -1,11 +1,13 @@
 #include "harness/training/fingerprint.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <fstream>
 #include <torch/version.h>
 
 #include "harness/base/version.h"
+#include "harness/kernels/kernels.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -38,7 +40,7 @@ json::object fingerprint(const std::string& device) {
           {"torch", TORCH_VERSION},
           {"cpu", processor_name() + " (" + at::get_cpu_capability() + ")"},
           {"threads", at::get_num_threads()},
-          {"device", device}};
+          {"device", device == "cuda" && at::hasCUDA() ? kernels::device_name() : device}};
 }
 
 }  // namespace hyfreedp::training

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/models/facts.h"
+#include "harness/training/cuda_settings.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::training {
@@ -157,6 +158,7 @@ Checked<torch::Device> find_device(const std::string& name) {
                         "The run asks for device 'cuda' but this program sees no usable GPU (no driver, or a "
                         "build without CUDA). Use a machine and a build with CUDA, or set device: cpu."};
   }
+  use_deterministic_kernels();
   return torch::Device(torch::kCUDA);
 }
 

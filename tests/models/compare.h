@@ -13,8 +13,8 @@ inline testing::AssertionResult near_relative(const torch::Tensor& actual, const
   if (actual.sizes() != expected.sizes()) {
     return testing::AssertionFailure() << "shapes differ: " << actual.sizes() << " and " << expected.sizes();
   }
-  const auto a = actual.to(torch::kFloat64);
-  const auto b = expected.to(torch::kFloat64);
+  const auto a = actual.to(torch::kCPU, torch::kFloat64);
+  const auto b = expected.to(torch::kCPU, torch::kFloat64);
   const double scale = b.numel() == 0 ? 0 : b.abs().max().item<double>();
   const double difference = b.numel() == 0 ? 0 : (a - b).abs().max().item<double>();
   if (difference <= tolerance * scale) return testing::AssertionSuccess();

@@ -24,6 +24,7 @@
 #include "harness/models/shape.h"
 #include "harness/models/vit.h"
 #include "tests/models/compare.h"
+#include "tests/need_device.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -93,11 +94,12 @@ struct Case {
     return one;
   }
 
-  // What the network takes, in `dtype`.
-  Tensors network_inputs(torch::ScalarType dtype) const {
-    if (inputs.contains("input_ids")) return {inputs.at("input_ids"), inputs.at("attention_mask")};
-    if (inputs.contains("ids")) return {inputs.at("ids")};
-    return {inputs.at(inputs.contains("images") ? "images" : "x").to(dtype)};
+  // What the network takes, in the options' type, on their device.
+  Tensors network_inputs(const torch::TensorOptions& options) const {
+    const auto moved = [&](const char* name) { return inputs.at(name).to(options.device()); };
+    if (inputs.contains("input_ids")) return {moved("input_ids"), moved("attention_mask")};
+    if (inputs.contains("ids")) return {moved("ids")};
+    return {inputs.at(inputs.contains("images") ? "images" : "x").to(options)};
   }
   Tensor labels() const {
     const bool causal = string_or(description, "task", "") == "causal_lm";
@@ -171,9 +173,8 @@ Result<Network> build_embedding(const json::object& config, const torch::TensorO
   return Network::make(std::move(places), options, trainable);
 }
 
-Network build(const Case& reference, torch::ScalarType dtype, bool adapted,
+Network build(const Case& reference, const torch::TensorOptions& options, bool adapted,
               const Network::Trainable& trainable) {
-  const auto options = torch::TensorOptions().dtype(dtype);
   const auto& config = reference.config;
   std::optional<Lora> lora;
   if (adapted) lora = Lora::from_json(*reference.adapter_config, "adapter").value();
@@ -200,13 +201,13 @@ Network build(const Case& reference, torch::ScalarType dtype, bool adapted,
   return std::move(*network);
 }
 
-// One run ("full", "head", ...) of a case in one floating type.
+// One run ("full", "head", ...) of a case in one floating type on one device.
 class Checker {
  public:
-  Checker(const Case& reference, std::string run, torch::ScalarType dtype)
+  Checker(const Case& reference, std::string run, const torch::TensorOptions& options)
       : reference_(reference),
         run_(std::move(run)),
-        dtype_(dtype),
+        options_(options),
         description_(reference.description.at("runs").at(run_).as_object()) {
     for (const auto& name : description_.at("trainable").as_array()) trainable_.emplace(name.as_string());
     static const std::map<std::string, Loss> losses = {{"cross_entropy", Loss::cross_entropy},
@@ -234,7 +235,7 @@ class Checker {
   // In float32 a sum whose terms cancel is worse than 1e-5; the case says how bad a plain loop is, for the kinds of sums
   // that it lists, and the worst of them for the others.
   double tolerance(const std::string& what) const {
-    if (dtype_ == torch::kFloat64) return 1e-9;
+    if (options_.dtype() == torch::kFloat64) return 1e-9;
     const auto& guide = description_.at("float32_rel_err").as_object();
     if (guide.contains(what) || !what.starts_with("sum"))
       return std::max(1e-5, 2 * double_or(guide, what, 0));
@@ -248,32 +249,35 @@ class Checker {
   // A recorded and differentiated pass with `names` trainable.
   Network recorded(const std::set<std::string>& names) const {
     auto network =
-        build(reference_, dtype_, adapted_, [&](const std::string& name) { return names.contains(name); });
-    const auto logits = network.record(reference_.network_inputs(dtype_));
-    network.backward(sample_losses(loss_, logits, reference_.labels(), true).logit_gradient);
+        build(reference_, options_, adapted_, [&](const std::string& name) { return names.contains(name); });
+    const auto logits = network.record(reference_.network_inputs(options_));
+    network.backward(sample_losses(loss_, logits, labels(), true).logit_gradient);
     return network;
   }
 
+  Tensor labels() const { return reference_.labels().to(options_.device()); }
+
   // Logits of positions that are padding mean nothing.
-  Tensor meaningful(const Tensor& logits) const {
+  Tensor meaningful(const Tensor& on_device) const {
+    const auto logits = on_device.cpu();
     if (!reference_.inputs.contains("attention_mask")) return logits;
     return logits.masked_fill((reference_.inputs.at("attention_mask") == 0).unsqueeze(2), 0);
   }
 
   void check_forward() const {
-    const auto network = build(reference_, dtype_, adapted_, {});
-    const auto logits = network.forward(reference_.network_inputs(dtype_));
+    const auto network = build(reference_, options_, adapted_, {});
+    const auto logits = network.forward(reference_.network_inputs(options_));
     EXPECT_TRUE(near_relative(meaningful(logits),
                               meaningful(reference_.expected.at(string_or(description_, "logits_key", ""))),
                               tolerance("logits")));
-    const auto losses = sample_losses(loss_, logits, reference_.labels(), false).losses;
+    const auto losses = sample_losses(loss_, logits, labels(), false).losses;
     EXPECT_TRUE(near_relative(losses, reference_.expected.at(string_or(description_, "loss_key", "")),
                               tolerance("loss")));
   }
 
   void check_sum(const Network& network, const Tensor& factors, const std::string& what) const {
-    auto sum = torch::zeros({network.dimension()}, dtype_);
-    network.add_clipped_sum(factors.to(dtype_), sum);
+    auto sum = torch::zeros({network.dimension()}, options_);
+    network.add_clipped_sum(factors.to(options_), sum);
     for (const auto& slice : network.layout()) {
       const auto part = sum.narrow(0, slice.offset, slice.size).view(slice.shape);
       if (!has(what + "/" + slice.name)) continue;
@@ -296,9 +300,9 @@ class Checker {
   // Every sample's gradient, as a clipped sum with one factor 1; relative to the parameter's largest entry in the batch.
   void check_gradients(const Network& network) {
     const auto samples = expected("norm_total").size(0);
-    auto each = torch::zeros({samples, network.dimension()}, dtype_);
+    auto each = torch::zeros({samples, network.dimension()}, options_);
     for (std::int64_t i = 0; i < samples; ++i) {
-      auto one = torch::zeros({samples}, dtype_);
+      auto one = torch::zeros({samples}, options_);
       one[i] = 1;
       auto sum = each[i];
       network.add_clipped_sum(one, sum);
@@ -384,20 +388,20 @@ class Checker {
 
   const Case& reference_;
   std::string run_;
-  torch::ScalarType dtype_;
+  torch::TensorOptions options_;
   const json::object& description_;
   std::set<std::string> trainable_;
   Loss loss_ = Loss::cross_entropy;
   bool adapted_ = false;
 };
 
-void check_case(const fs::path& folder) {
+void check_case(const fs::path& folder, torch::Device device) {
   const auto reference = Case::read(folder);
   for (const auto& run : reference.description.at("runs").as_object()) {
     for (const auto dtype : {torch::kFloat64, torch::kFloat32}) {
       SCOPED_TRACE(folder.filename().string() + ", run " + std::string(run.key()) +
                    (dtype == torch::kFloat64 ? ", float64" : ", float32"));
-      Checker(reference, run.key(), dtype).check();
+      Checker(reference, run.key(), torch::TensorOptions(device).dtype(dtype)).check();
     }
   }
 }
@@ -419,7 +423,7 @@ TEST(ReferenceModels, LogitsLossesNormsAndClippedSums) {
     }
     const auto kinds = kinds_of(entry.path());
     if (is_subset(kinds, kCovered)) {
-      check_case(entry.path());
+      check_case(entry.path(), torch::kCPU);
       covered.push_back(name);
       continue;
     }
@@ -431,6 +435,19 @@ TEST(ReferenceModels, LogitsLossesNormsAndClippedSums) {
   std::printf("ReferenceModels: %zu cases ran, %zu are of other rooms\n", covered.size(), later.size());
   EXPECT_FALSE(covered.empty()) << folder << " holds no case";
   EXPECT_GT(Checker::by_layer, 0);
+}
+
+// The same cases on a GPU.
+TEST(DeviceModels, LogitsLossesNormsAndClippedSums) {
+  HYFREEDP_NEED_DEVICE();
+  int cases = 0;
+  for (const auto& entry : fs::directory_iterator(reference_folder())) {
+    if (!entry.is_directory() || !is_subset(kinds_of(entry.path()), kCovered)) continue;
+    check_case(entry.path(), torch::kCUDA);
+    ++cases;
+  }
+  std::printf("DeviceModels: %d cases ran\n", cases);
+  EXPECT_GT(cases, 0) << reference_folder() << " holds no case";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness/base/version.h"
+#include "harness/training/cuda_settings.h"
 #include "harness/training/worker/audit.h"
 #include "harness/training/worker/session.h"
 
@@ -53,6 +54,7 @@ void sleep_while_idle(int threads, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  hyfreedp::training::prepare_cublas_workspace();
   for (int i = 1; i < count; ++i) {
     const std::string argument = arguments[i];
     if (argument == "--help" || argument == "-h") {
