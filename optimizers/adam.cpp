@@ -3,6 +3,7 @@
 #include <ATen/Dispatch.h>
 #include <cmath>
 
+#include "harness/kernels/kernels.h"
 #include "optimizers/adam_pass.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
@@ -36,6 +37,10 @@ class Adam final : public Optimizer {
 
   PieceWork advance_by_pieces(const torch::Tensor& gradient, const torch::Tensor& parameters, double,
                               torch::Tensor& direction) override {
+    if (can_run_on_device({&gradient, &parameters, &moments_.first, &moments_.second, &direction})) {
+      t_ += 1;
+      return on_device(gradient, parameters, direction);
+    }
     if (!can_fuse({&gradient, &parameters, &moments_.first, &moments_.second, &direction})) return {};
     t_ += 1;
     return adam_pieces(rule_, std::int64_t(t_), gradient, parameters, moments_, direction);
@@ -57,6 +62,27 @@ class Adam final : public Optimizer {
   }
 
  private:
+  // Step t_ as one kernel over whole vectors, so there is one piece.
+  PieceWork on_device(const torch::Tensor& gradient, const torch::Tensor& parameters,
+                      const torch::Tensor& direction) const {
+    const kernels::AdamNumbers with{.beta1 = rule_.beta1,
+                                    .rest1 = 1 - rule_.beta1,
+                                    .beta2 = rule_.beta2,
+                                    .rest2 = 1 - rule_.beta2,
+                                    .unbias1 = 1 / (1 - std::pow(rule_.beta1, t_)),
+                                    .unbias2 = 1 / std::sqrt(1 - std::pow(rule_.beta2, t_)),
+                                    .eps = rule_.eps,
+                                    .coupled = rule_.decoupled ? 0 : rule_.weight_decay,
+                                    .decoupled = rule_.decoupled ? rule_.weight_decay : 0};
+    const kernels::StepVectors vectors{
+        gradient, parameters, moments_.first, moments_.second, moments_.largest_second, direction};
+    return [with, vectors](std::int64_t begin, std::int64_t end) {
+      HYFREEDP_CHECK(begin == 0 && end == vectors.gradient.numel(), "a kernel takes whole vectors");
+      auto all = vectors;
+      kernels::private_adam(kernels::unchanged_mean(), with, 0, all);
+    };
+  }
+
   const AdamRule rule_;
   AdamMoments moments_;
   double t_ = 0;  // steps taken

@@ -2,6 +2,7 @@
 
 #include <ATen/Dispatch.h>
 
+#include "harness/kernels/kernels.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
@@ -33,6 +34,10 @@ class Sgd final : public Optimizer {
   PieceWork advance_by_pieces(const torch::Tensor& gradient, const torch::Tensor& parameters, double,
                               torch::Tensor& direction) override {
     const torch::Tensor& buffer = buffer_.defined() ? buffer_ : gradient;
+    if (can_run_on_device({&gradient, &parameters, &buffer, &direction})) {
+      steps_ += 1;
+      return on_device(gradient, parameters, direction);
+    }
     if (!can_fuse({&gradient, &parameters, &buffer, &direction})) return {};
     steps_ += 1;
     return sgd_pieces(rule_, steps_ == 1, gradient, parameters, buffer_, direction);
@@ -50,6 +55,22 @@ class Sgd final : public Optimizer {
   }
 
  private:
+  // Step steps_ as one kernel over whole vectors, so there is one piece.
+  PieceWork on_device(const torch::Tensor& gradient, const torch::Tensor& parameters,
+                      const torch::Tensor& direction) const {
+    const kernels::SgdNumbers with{.momentum = rule_.momentum,
+                                   .intake = 1 - rule_.dampening,
+                                   .decay = rule_.weight_decay,
+                                   .first = steps_ == 1,
+                                   .nesterov = rule_.nesterov};
+    const kernels::StepVectors vectors{gradient, parameters, buffer_, {}, {}, direction};
+    return [with, vectors](std::int64_t begin, std::int64_t end) {
+      HYFREEDP_CHECK(begin == 0 && end == vectors.gradient.numel(), "a kernel takes whole vectors");
+      auto all = vectors;
+      kernels::private_sgd(kernels::unchanged_mean(), with, 0, all);
+    };
+  }
+
   const SgdRule rule_;
   torch::Tensor buffer_;  // [d]
   double steps_ = 0;

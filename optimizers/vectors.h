@@ -8,14 +8,25 @@
 
 namespace hyfreedp::optimizers {
 
-// Whether a rule may run as one pass over raw memory: dense CPU vectors of one floating type.
-inline bool can_fuse(std::initializer_list<const torch::Tensor*> tensors) {
+// Dense vectors of one floating type, float32 or float64, on devices that `fits` accepts.
+template <class Fits>
+bool are_dense(std::initializer_list<const torch::Tensor*> tensors, Fits fits) {
   const auto type = (*tensors.begin())->scalar_type();
   if (type != torch::kFloat && type != torch::kDouble) return false;
   for (const auto* tensor : tensors) {
-    if (!tensor->is_cpu() || !tensor->is_contiguous() || tensor->scalar_type() != type) return false;
+    if (!fits(*tensor) || !tensor->is_contiguous() || tensor->scalar_type() != type) return false;
   }
   return true;
+}
+
+// Whether a rule may run as one pass over raw memory.
+inline bool can_fuse(std::initializer_list<const torch::Tensor*> tensors) {
+  return are_dense(tensors, [](const torch::Tensor& tensor) { return tensor.is_cpu(); });
+}
+
+// Whether a rule may run as one of harness/kernels.
+inline bool can_run_on_device(std::initializer_list<const torch::Tensor*> tensors) {
+  return are_dense(tensors, [](const torch::Tensor& tensor) { return tensor.is_cuda(); });
 }
 
 // The direction's storage, made like the gradient unless it already fits.

@@ -191,18 +191,21 @@ void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, S
   launch.check();
 }
 
-void displace(const Tensor& direction, double factor, Tensor& weights, Tensor& saved) {
+bool subtract_scaled(const Tensor& weights, const Tensor& direction, double x, Tensor& out) {
   const Launch launch(weights);
-  AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "displace", [&] {
-    launch_displace(launch.queue(), direction.const_data_ptr<scalar_t>(), factor, weights.numel(),
-                    weights.data_ptr<scalar_t>(), saved.data_ptr<scalar_t>());
+  auto bad = at::empty({kGridBlocks}, weights.options().dtype(torch::kInt64));
+  AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "subtract_scaled", [&] {
+    launch_subtract(launch.queue(), weights.const_data_ptr<scalar_t>(), direction.const_data_ptr<scalar_t>(),
+                    x, weights.numel(), out.data_ptr<scalar_t>(),
+                    reinterpret_cast<std::uint64_t*>(bad.data_ptr<std::int64_t>()));
   });
   launch.check();
+  return bad.sum().item<std::int64_t>() == 0;
 }
 
 std::array<std::uint64_t, 2> digest(const Tensor& values) {
   const Launch launch(values);
-  auto parts = at::empty({kDigestBlocks, 2}, values.options().dtype(torch::kInt64));
+  auto parts = at::empty({kGridBlocks, 2}, values.options().dtype(torch::kInt64));
   launch_digest(launch.queue(), static_cast<const std::uint32_t*>(values.const_data_ptr()),
                 static_cast<std::int64_t>(values.nbytes() / 4),
                 reinterpret_cast<std::uint64_t*>(parts.data_ptr<std::int64_t>()));

@@ -163,6 +163,11 @@ void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::option
   return twins::add_embedding_norms(ids, gradients, padding, squared_norms);
 }
 
+PrivateMean unchanged_mean() {
+  static const random::Key none;
+  return {.noise = {none, {}, 0}};
+}
+
 void release_mean(const PrivateMean& mean, Tensor& sum) {
   check_mean(mean, sum);
   if (on_device(sum)) {
@@ -187,18 +192,18 @@ void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, S
   return twins::private_sgd(mean, with, step, vectors);
 }
 
-void displace(const Tensor& direction, double factor, Tensor& weights, Tensor& saved) {
+bool subtract_scaled(const Tensor& weights, const Tensor& direction, double x, Tensor& out) {
   check_contiguous(direction);
   check_contiguous(weights);
-  check_contiguous(saved);
+  check_contiguous(out);
   HYFREEDP_CHECK(is_floating(weights) && direction.numel() == weights.numel() &&
-                     saved.numel() == weights.numel() && direction.scalar_type() == weights.scalar_type() &&
-                     saved.scalar_type() == weights.scalar_type(),
-                 "a displacement is of the weights' length and type");
+                     out.numel() == weights.numel() && direction.scalar_type() == weights.scalar_type() &&
+                     out.scalar_type() == weights.scalar_type(),
+                 "weights and direction are dense vectors of one type and size");
   if (on_device(weights)) {
-    if constexpr (kWithCuda) return device::displace(direction, factor, weights, saved);
+    if constexpr (kWithCuda) return device::subtract_scaled(weights, direction, x, out);
   }
-  return twins::displace(direction, factor, weights, saved);
+  return twins::subtract_scaled(weights, direction, x, out);
 }
 
 std::array<std::uint64_t, 2> digest(const Tensor& values) {

@@ -55,6 +55,8 @@ struct PrivateMean {
   double divisor = 1;
   double clip = 1;
 };
+// The sum is the mean already.
+PrivateMean unchanged_mean();
 void release_mean(const PrivateMean& mean, torch::Tensor& sum);
 
 // The vectors of a step, [d] each, all of one type, float32 or float64.
@@ -70,8 +72,10 @@ struct StepVectors {
 void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors);
 void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors);
 
-// saved := w, w := w + factor * direction; w.copy_(saved) restores it bit for bit.
-void displace(const torch::Tensor& direction, double factor, torch::Tensor& weights, torch::Tensor& saved);
+// out := w - x u for a step or a probe, product and difference in double, rounded once; `out` may be `w`. Whether every
+// element of `out` is finite.
+bool subtract_scaled(const torch::Tensor& weights, const torch::Tensor& direction, double x,
+                     torch::Tensor& out);
 
 // 128 bits that tell whether two vectors hold the same bits (update_body.h); equal on every device.
 std::array<std::uint64_t, 2> digest(const torch::Tensor& values);

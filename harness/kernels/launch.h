@@ -40,10 +40,13 @@ template <class T>
 void launch_adam(Queue queue, const Noise& noise, const AdamNumbers& with, double step, const Vectors<T>& at);
 template <class T>
 void launch_sgd(Queue queue, const Noise& noise, const SgdNumbers& with, double step, const Vectors<T>& at);
+// Grids of the two below.
+inline constexpr std::int64_t kGridBlocks = 1024;
+// partials [kGridBlocks]
 template <class T>
-void launch_displace(Queue queue, const T* direction, double factor, std::int64_t size, T* weights, T* saved);
-inline constexpr std::int64_t kDigestBlocks = 1024;
-// partials [kDigestBlocks, 2]
+void launch_subtract(Queue queue, const T* weights, const T* direction, double x, std::int64_t size, T* out,
+                     std::uint64_t* partials);
+// partials [kGridBlocks, 2]
 void launch_digest(Queue queue, const std::uint32_t* words, std::int64_t size, std::uint64_t* partials);
 
 }  // namespace hyfreedp::kernels

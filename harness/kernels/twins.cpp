@@ -58,7 +58,7 @@ void step_all(const Rule& rule, double step, StepVectors& vectors) {
   for (std::int64_t i = 0; i < vectors.gradient.numel(); ++i) {
     const T u = rule(gradient[i], weights[i], beside(first, i), beside(second, i), beside(largest, i));
     if (direction != nullptr) direction[i] = u;
-    if (step != 0) weights[i] = weights[i] - T(step) * u;
+    if (step != 0) weights[i] = T(double(weights[i]) - step * double(u));
   }
 }
 
@@ -144,13 +144,18 @@ void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, S
                              [&] { step_all<scalar_t>(SgdTwin<scalar_t>{with}, step, vectors); });
 }
 
-void displace(const Tensor& direction, double factor, Tensor& weights, Tensor& saved) {
-  saved.copy_(weights);
-  AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "displace", [&] {
-    const auto w = elements<scalar_t>(weights);
+bool subtract_scaled(const Tensor& weights, const Tensor& direction, double x, Tensor& out) {
+  bool finite = true;
+  AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "subtract_scaled", [&] {
+    const auto* w = weights.const_data_ptr<scalar_t>();
     const auto* u = direction.const_data_ptr<scalar_t>();
-    for (std::size_t i = 0; i < w.size(); ++i) w[i] = w[i] + scalar_t(factor) * u[i];
+    auto* result = out.data_ptr<scalar_t>();
+    for (std::int64_t i = 0; i < weights.numel(); ++i) {
+      result[i] = scalar_t(double(w[i]) - x * double(u[i]));
+      finite = finite && std::isfinite(result[i]);
+    }
   });
+  return finite;
 }
 
 std::array<std::uint64_t, 2> digest(const Tensor& values) {

@@ -19,7 +19,8 @@ void add_embedding_norms(const torch::Tensor& ids, const torch::Tensor& gradient
 void release_mean(const PrivateMean& mean, torch::Tensor& sum);
 void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors);
 void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors);
-void displace(const torch::Tensor& direction, double factor, torch::Tensor& weights, torch::Tensor& saved);
+bool subtract_scaled(const torch::Tensor& weights, const torch::Tensor& direction, double x,
+                     torch::Tensor& out);
 std::array<std::uint64_t, 2> digest(const torch::Tensor& values);
 
 }  // namespace hyfreedp::kernels::twins

@@ -20,8 +20,10 @@ __global__ void sgd_kernel(Noise noise, SgdNumbers with, double step, Vectors<T>
 }
 
 template <class T>
-__global__ void displace_kernel(const T* direction, double factor, std::int64_t size, T* weights, T* saved) {
-  displace_body(CudaTeam(), direction, factor, size, weights, saved);
+__global__ void subtract_kernel(const T* weights, const T* direction, double x, std::int64_t size, T* out,
+                                std::uint64_t* partials) {
+  __shared__ std::uint64_t shared[kThreads];
+  subtract_body(CudaTeam(), weights, direction, x, size, out, partials, shared);
 }
 
 __global__ void digest_kernel(const std::uint32_t* words, std::int64_t size, std::uint64_t* partials) {
@@ -60,17 +62,14 @@ void launch_sgd(Queue queue, const Noise& noise, const SgdNumbers& with, double 
 }
 
 template <class T>
-void launch_displace(Queue queue, const T* direction, double factor, std::int64_t size, T* weights,
-                     T* saved) {
-  if (size == 0) return;
-  const auto wanted = static_cast<std::uint64_t>((size + kThreads - 1) / kThreads);
-  const auto blocks = static_cast<unsigned>(wanted < 4096 ? wanted : 4096);
-  displace_kernel<<<blocks, kThreads, 0, static_cast<cudaStream_t>(queue)>>>(direction, factor, size, weights,
-                                                                             saved);
+void launch_subtract(Queue queue, const T* weights, const T* direction, double x, std::int64_t size, T* out,
+                     std::uint64_t* partials) {
+  subtract_kernel<<<kGridBlocks, kThreads, 0, static_cast<cudaStream_t>(queue)>>>(weights, direction, x, size,
+                                                                                  out, partials);
 }
 
 void launch_digest(Queue queue, const std::uint32_t* words, std::int64_t size, std::uint64_t* partials) {
-  digest_kernel<<<kDigestBlocks, kThreads, 0, static_cast<cudaStream_t>(queue)>>>(words, size, partials);
+  digest_kernel<<<kGridBlocks, kThreads, 0, static_cast<cudaStream_t>(queue)>>>(words, size, partials);
 }
 
 template void launch_release(Queue, const Noise&, float*, std::int64_t);
@@ -79,7 +78,9 @@ template void launch_adam(Queue, const Noise&, const AdamNumbers&, double, const
 template void launch_adam(Queue, const Noise&, const AdamNumbers&, double, const Vectors<double>&);
 template void launch_sgd(Queue, const Noise&, const SgdNumbers&, double, const Vectors<float>&);
 template void launch_sgd(Queue, const Noise&, const SgdNumbers&, double, const Vectors<double>&);
-template void launch_displace(Queue, const float*, double, std::int64_t, float*, float*);
-template void launch_displace(Queue, const double*, double, std::int64_t, double*, double*);
+template void launch_subtract(Queue, const float*, const float*, double, std::int64_t, float*,
+                              std::uint64_t*);
+template void launch_subtract(Queue, const double*, const double*, double, std::int64_t, double*,
+                              std::uint64_t*);
 
 }  // namespace hyfreedp::kernels

@@ -110,6 +110,11 @@ HYFREEDP_DEVICE T sgd_element(const SgdNumbers& with, T gradient, T weight, T* b
   return with.nesterov ? g + static_cast<T>(with.momentum) * *buffer : *buffer;
 }
 
+template <class T>
+HYFREEDP_DEVICE T stepped(T weight, T direction, double by) {
+  return static_cast<T>(static_cast<double>(weight) - by * static_cast<double>(direction));
+}
+
 // `rule(k, gradient, weight)` gives the direction of element k of the row and moves its moments. Elements that the span
 // does not hold are worked out like the others, from zeros, and never stored.
 template <class T, class Rule>
@@ -123,7 +128,9 @@ HYFREEDP_DEVICE void update_row(const Noise& noise, double step, const Vectors<T
   for (unsigned k = 0; k < kWordsPerBlock; ++k) direction.at[k] = rule(k, gradient.at[k], weights.at[k]);
   store_row(direction, span, at.direction);
   if (step == 0) return;
-  for (unsigned k = 0; k < kWordsPerBlock; ++k) weights.at[k] -= static_cast<T>(step) * direction.at[k];
+  for (unsigned k = 0; k < kWordsPerBlock; ++k) {
+    weights.at[k] = stepped(weights.at[k], direction.at[k], step);
+  }
   store_row(weights, span, at.weights);
 }
 
@@ -170,15 +177,21 @@ HYFREEDP_DEVICE void release_body(const Team& team, const Noise& noise, T* gradi
   store_row(row, span, gradient);
 }
 
-// For a probe: saved := w, then w := w + c u. Restoring is a copy of `saved`.
+// out := w - x u, product and difference in double, rounded once: the step and where a probe looks. `out` may be `w`.
+// partials[block] counts the elements that are not finite.
 template <class Team, class T>
-HYFREEDP_DEVICE void displace_body(const Team& team, const T* direction, double factor, std::int64_t size,
-                                   T* weights, T* saved) {
+HYFREEDP_DEVICE void subtract_body(const Team& team, const T* weights, const T* direction, double x,
+                                   std::int64_t size, T* out, std::uint64_t* partials,
+                                   std::uint64_t* shared) {
   const auto stride = static_cast<std::int64_t>(team.blocks * team.threads);
+  std::uint64_t bad = 0;
   for (auto i = static_cast<std::int64_t>(piece_of(team)); i < size; i += stride) {
-    saved[i] = weights[i];
-    weights[i] = weights[i] + static_cast<T>(factor) * direction[i];
+    const T value = stepped(weights[i], direction[i], x);
+    out[i] = value;
+    bad += value - value == 0 ? 0 : 1;
   }
+  bad = block_sum(team, bad, shared);
+  if (team.thread == 0) partials[team.block] = bad;
 }
 
 // A 128-bit fingerprint of 32-bit words, the same however the words are dealt out: two sums modulo 2^64 of a mix of

@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 #include <algorithm>
 
+#include "harness/kernels/kernels.h"
+
 namespace hyfreedp::models {
 namespace {
 
@@ -44,6 +46,11 @@ torch::Tensor squared_sample_norms(const torch::Tensor& values) {
   if (values.is_cpu() && values.is_contiguous() && (type == torch::kFloat32 || type == torch::kFloat64)) {
     auto norms = torch::empty({values.size(0)}, values.options().dtype(torch::kFloat64));
     (type == torch::kFloat32 ? fill<float> : fill<double>)(values, norms);
+    return norms;
+  }
+  if (values.is_cuda()) {
+    auto norms = torch::zeros({values.size(0)}, values.options().dtype(torch::kFloat64));
+    kernels::add_row_norms(values.contiguous(), norms);
     return norms;
   }
   return at::linalg_vector_norm(values.flatten(1), 2, at::IntArrayRef{1}).to(torch::kFloat64).square_();

@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/result.h"
+#include "harness/kernels/kernels.h"
 #include "harness/training/sampler.h"
 #include "harness/trial/test_seam.h"
 
@@ -76,6 +77,10 @@ void release_block(const Noise& noise, T divisor, std::int64_t begin, std::span<
 }
 
 GradientDigest digest_of(const Tensor& gradient) {
+  if (gradient.is_cuda()) {
+    const auto sums = kernels::digest(gradient);
+    return {std::string(reinterpret_cast<const char*>(sums.data()), sizeof sums)};
+  }
   const auto values = gradient.cpu().contiguous();
   const auto* bytes = static_cast<const char*>(values.data_ptr());
   const auto width = static_cast<std::int64_t>(values.element_size());
@@ -87,15 +92,10 @@ GradientDigest digest_of(const Tensor& gradient) {
   return digest;
 }
 
-// The noise is drawn on the CPU, so that a device adds the same.
+// The same noise, drawn on the device.
 GradientDigest release_on_device(const Noise& noise, double divisor, Tensor& sum) {
-  if (noise.scale > 0) {
-    auto values = torch::zeros({sum.numel()}, torch::kFloat64);
-    random::add_normals(noise.key, noise.address, 0, noise.scale,
-                        std::span(values.data_ptr<double>(), static_cast<std::size_t>(values.numel())));
-    sum.add_(values.to(sum.device()));
-  }
-  sum.div_(divisor);
+  kernels::release_mean(
+      {.noise = {noise.key, noise.address, 0}, .scale = noise.scale, .divisor = divisor, .clip = 1}, sum);
   return digest_of(sum);
 }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "harness/base/result.h"
+#include "harness/kernels/kernels.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -36,10 +37,7 @@ bool subtract_piece(const T* weights, const T* direction, double x, T* out, std:
 
 bool subtract_scaled(const torch::Tensor& weights, const torch::Tensor& direction, double x,
                      torch::Tensor& out) {
-  if (!weights.is_cpu()) {
-    at::sub_out(out, weights, direction, x);
-    return at::isfinite(out).all().item<bool>();
-  }
+  if (!weights.is_cpu()) return kernels::subtract_scaled(weights, direction, x, out);
   HYFREEDP_CHECK(weights.is_contiguous() && direction.is_contiguous() && out.is_contiguous() &&
                      weights.scalar_type() == direction.scalar_type() &&
                      weights.scalar_type() == out.scalar_type() && weights.numel() == direction.numel() &&

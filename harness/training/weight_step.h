@@ -6,7 +6,7 @@
 
 namespace hyfreedp::training {
 
-// out := weights - x * direction, [d] each of one type; `out` may be `weights`. On the CPU product and difference are in
+// out := weights - x * direction, [d] each of one type; `out` may be `weights`. Product and difference are in
 // double, rounded once. Returns whether every element of `out` is finite.
 bool subtract_scaled(const torch::Tensor& weights, const torch::Tensor& direction, double x,
                      torch::Tensor& out);

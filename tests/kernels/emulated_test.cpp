@@ -218,17 +218,21 @@ TEST(Emulated, PrivateStepsAreTheTwinsBitForBit) {
   }
 }
 
-TEST(Emulated, Displacement) {
-  auto weights = numbers({1001}, 25).to(torch::kFloat32), twin = weights.clone();
-  const auto direction = numbers({1001}, 26).to(torch::kFloat32);
-  auto saved = torch::zeros_like(weights), saved_twin = torch::zeros_like(weights);
-  run_grid(2, [&](const EmulatedTeam& team) {
-    displace_body(team, direction.const_data_ptr<float>(), -0.3, 1001, weights.data_ptr<float>(),
-                  saved.data_ptr<float>());
-  });
-  displace(direction, -0.3, twin, saved_twin);
-  EXPECT_TRUE(same_bits(weights, twin));
-  EXPECT_TRUE(same_bits(saved, saved_twin));
+TEST(Emulated, SubtractionCountsWhatIsNotFinite) {
+  for (const float spoilt : {1.0f, INFINITY, NAN}) {
+    auto weights = numbers({1001}, 25).to(torch::kFloat32);
+    weights[700] = spoilt;
+    const auto direction = numbers({1001}, 26).to(torch::kFloat32);
+    auto got = weights.clone(), twin = torch::empty_like(weights);
+    std::vector<std::uint64_t> bad(2), shared(kThreads);
+    run_grid_with_barriers(2, [&](const EmulatedTeam& team) {
+      subtract_body(team, got.const_data_ptr<float>(), direction.const_data_ptr<float>(), 0.3, 1001,
+                    got.data_ptr<float>(), bad.data(), shared.data());
+    });
+    EXPECT_EQ(subtract_scaled(weights, direction, 0.3, twin), spoilt == 1.0f);
+    EXPECT_EQ(bad[0] + bad[1], spoilt == 1.0f ? 0u : 1u);
+    EXPECT_TRUE(same_bits(got, twin));
+  }
 }
 
 TEST(Emulated, DigestDoesNotDependOnTheGrid) {
