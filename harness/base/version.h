@@ -3,6 +3,6 @@
 #pragma once
 
 namespace hyfreedp {
-inline constexpr const char* kVersion = "0.2.0";
-inline constexpr int kComparabilityVersion = 2;
+inline constexpr const char* kVersion = "0.3.0";
+inline constexpr int kComparabilityVersion = 3;
 }  // namespace hyfreedp

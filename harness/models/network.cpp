@@ -41,10 +41,6 @@ bool is_own(const Tensor& tensor) {
   return tensor.use_count() == 1 && tensor.storage().use_count() == 1 && tensor.is_contiguous();
 }
 
-bool has_sizes_only(const Tensor& tensor) {
-  return tensor.numel() > 1 && tensor.storage().nbytes() == tensor.element_size();
-}
-
 // Lets go of what the clipped sum will not read, after the norm rule has run.
 void keep_for_sum(std::vector<Use>& uses, const std::vector<std::ptrdiff_t>& slices) {
   const auto& formed = uses.front().instantiated;
@@ -405,7 +401,7 @@ void Network::drop_samples(const Tensor& rows) {
   for (auto& owner : owners_) {
     for (auto& use : owner.uses) {
       const auto drop = [&](Tensor& recorded) {
-        if (!recorded.defined() || has_sizes_only(recorded)) return;
+        if (!recorded.defined()) return;
         std::vector<std::int64_t> shape(static_cast<std::size_t>(recorded.dim()), 1);
         shape[0] = rows.size(0);
         recorded = recorded.masked_fill(rows.view(shape), 0);
