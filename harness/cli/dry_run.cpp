@@ -33,7 +33,7 @@ bool hides_count(const Group& group) { return group.first->baseline->confidentia
 // "auto-s", "abadi per-layer (size)".
 std::string clipping_text(const json::object& panel) {
   auto words = text(panel, "clipping");
-  if (panel.contains("clipping_groups")) words += " " + text(panel, "clipping_groups");
+  if (panel.contains("clipping_groups")) words += fmt::format(" {}", text(panel, "clipping_groups"));
   if (panel.contains("clipping_shares")) words += fmt::format(" ({})", text(panel, "clipping_shares"));
   return words;
 }
@@ -46,9 +46,9 @@ std::string training_line(const json::object& object, const std::string& indent)
   for (const auto& option : training->as_object()) {
     const auto value = option.value().is_string() ? std::string(option.value().get_string())
                                                   : canonical_json(option.value());
-    parts.push_back(std::string(option.key()) + " " + value);
+    parts.push_back(fmt::format("{} {}", std::string(option.key()), value));
   }
-  return indent + "training: " + (parts.empty() ? "as usual" : join(parts, ", ")) + "\n";
+  return fmt::format("{}training: {}\n", indent, parts.empty() ? "as usual" : join(parts, ", "));
 }
 
 void panel_heading(const json::object& panel, std::ostream& out) {
