@@ -362,8 +362,8 @@ class Checker {
     EXPECT_TRUE(near_relative(squared.sqrt(), wanted, tolerance("norm_total")));
     EXPECT_TRUE(near_relative(squared.sum(0), network.squared_norms(), tolerance("norm_total")));
     const double share = 1 / std::sqrt(static_cast<double>(columns.size()));
-    auto sum = torch::zeros({network.dimension()}, dtype_);
-    network.add_clipped_sum_by_layer((share / squared.sqrt().clamp_min(share)).to(dtype_), sum);
+    auto sum = torch::zeros({network.dimension()}, options_);
+    network.add_clipped_sum_by_layer((share / squared.sqrt().clamp_min(share)).to(options_), sum);
     for (const auto& slice : network.layout()) {
       if (!has("sum_abadi_layer/" + slice.name)) continue;
       EXPECT_TRUE(near_relative(sum.narrow(0, slice.offset, slice.size).view(slice.shape),
