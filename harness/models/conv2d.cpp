@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <algorithm>
+#include <cmath>
 
 #include "harness/base/result.h"
 #include "harness/models/samples.h"
@@ -155,22 +156,27 @@ template <class T>
 void add_ghost_norms(const Samples<T>& samples, Tensor& norms) {
   const auto& g = samples.g;
   const auto places = g.places();
+  const auto size = static_cast<std::size_t>(places);
+  const auto type = samples.input.scalar_type();
   double* out = norms.mutable_data_ptr<double>();
   at::parallel_for(0, samples.count, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<T> patches(static_cast<std::size_t>(g.patch * places));
     std::vector<T> inputs(static_cast<std::size_t>(places * places));
     std::vector<T> gradients(static_cast<std::size_t>(places * places));
     for (auto i = begin; i < end; ++i) {
-      double sum = 0;
       for (std::int64_t group = 0; group < samples.shape.groups; ++group) {
+        double sum = 0, reach = 0;
         unfold(samples.shape, g, samples.image(i, group), patches.data());
         inner_products(g.patch, places, patches.data(), inputs.data());
         inner_products(g.outputs, places, samples.output_gradient(i, group), gradients.data());
         for (std::size_t k = 0; k < inputs.size(); ++k) {
           sum += static_cast<double>(inputs[k]) * static_cast<double>(gradients[k]);
         }
+        for (std::size_t k = 0; k < inputs.size(); k += size + 1) {
+          reach += std::sqrt(static_cast<double>(inputs[k]) * static_cast<double>(gradients[k]));
+        }
+        out[i] += beyond_rounding(sum, reach * reach, type);
       }
-      out[i] += std::max(sum, 0.0);
     }
   });
 }

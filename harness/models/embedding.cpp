@@ -45,10 +45,13 @@ Tensor Embedding::lookup_gradient(const Use& use) const {
 }
 
 void Embedding::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+  auto estimates = torch::zeros_like(squared_norms);
+  auto reach = torch::zeros_like(squared_norms);
   const auto add = [&](const Tensor& left, const Tensor& right, double factor) {  // [B, S, T] each
-    squared_norms.add_((left * right).sum({1, 2}, false, torch::kFloat64), factor);
+    estimates.add_((left * right).sum({1, 2}, false, torch::kFloat64), factor);
   };
   for (std::size_t k = 0; k < uses.size(); ++k) {
+    reach.add_(reach_of(uses[k]));
     for (std::size_t l = 0; l <= k; ++l) {
       const double factor = k == l ? 1 : 2;
       const auto& one = is_lookup(uses[k]) ? uses[k] : uses[l];
@@ -67,8 +70,14 @@ void Embedding::add_squared_norms(std::span<const Use> uses, Tensor& squared_nor
       }
     }
   }
-  // Cross terms that cancel may leave a rounding error below zero, whose root would be NaN.
-  squared_norms.clamp_min_(0);
+  squared_norms.add_(beyond_rounding(estimates, reach.square_(), uses.front().output_gradient.scalar_type()));
+}
+
+// [B]: sum over the positions of ||a_t|| ||b_t||; a looked-up row's a is a unit vector.
+Tensor Embedding::reach_of(const Use& use) const {
+  const auto lengths = [](const Tensor& rows) { return at::linalg_vector_norm(rows, 2, at::IntArrayRef{2}); };
+  if (is_lookup(use)) return lengths(lookup_gradient(use)).sum(1, false, torch::kFloat64);
+  return (lengths(use.input()) * lengths(use.output_gradient)).sum(1, false, torch::kFloat64);
 }
 
 void Embedding::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,

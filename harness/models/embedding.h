@@ -34,6 +34,7 @@ class Embedding : public Layer {
 
  private:
   torch::Tensor lookup_gradient(const Use& use) const;  // zero at padding
+  torch::Tensor reach_of(const Use& use) const;
 
   std::int64_t rows_;
   std::int64_t width_;

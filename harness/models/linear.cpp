@@ -73,15 +73,17 @@ void Linear::add_vector_norms(std::span<const Use> uses, Tensor& squared_norms) 
     squared_norms.addcmul_(squared_sample_norms(use.output_gradient), squared_sample_norms(use.input()));
     return;
   }
+  auto estimates = torch::zeros_like(squared_norms);
+  auto reach = torch::zeros_like(squared_norms);
   for (std::size_t k = 0; k < uses.size(); ++k) {
     for (std::size_t l = 0; l <= k; ++l) {
       const auto inputs = row_products(uses[k].input(), uses[l].input());
       const auto gradients = row_products(uses[k].output_gradient, uses[l].output_gradient);
-      squared_norms.addcmul_(inputs, gradients, k == l ? 1 : 2);
+      estimates.addcmul_(inputs, gradients, k == l ? 1 : 2);
+      if (k == l) reach.add_((inputs * gradients).sqrt_());
     }
   }
-  // Cross terms that cancel may leave a rounding error below zero, whose root would be NaN.
-  squared_norms.clamp_min_(0);
+  squared_norms.add_(beyond_rounding(estimates, reach.square_(), uses.front().output_gradient.scalar_type()));
 }
 
 // The per-sample gradients as the weight is stored, or undefined by the ghost norm.
@@ -96,8 +98,9 @@ Tensor Linear::add_sequence_norms(std::span<const Use> uses, Tensor& squared_nor
   }
   const auto inputs = at::bmm(input, input.transpose(1, 2));
   const auto gradients = at::bmm(gradient, gradient.transpose(1, 2));  // [B, T, T]
-  squared_norms.add_((inputs * gradients).sum({1, 2}, false, torch::kFloat64));
-  squared_norms.clamp_min_(0);
+  const auto lengths = inputs.diagonal(0, 1, 2).to(torch::kFloat64) * gradients.diagonal(0, 1, 2);
+  squared_norms.add_(beyond_rounding((inputs * gradients).sum({1, 2}, false, torch::kFloat64),
+                                     lengths.sqrt().sum(1).square_(), gradients.scalar_type()));
   return {};
 }
 

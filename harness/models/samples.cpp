@@ -38,7 +38,22 @@ void fill(const torch::Tensor& values, torch::Tensor& norms) {
   });
 }
 
+constexpr double kFewErrors = 100;
+
+double relative_error(torch::ScalarType type) { return type == torch::kFloat64 ? 1e-13 : 1e-5; }
+
 }  // namespace
+
+double beyond_rounding(double estimate, double reach, torch::ScalarType type) {
+  const double error = relative_error(type) * reach;
+  return estimate < kFewErrors * error ? std::max(estimate, 0.0) + error : estimate;
+}
+
+torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches,
+                              torch::ScalarType type) {
+  const auto errors = reaches * relative_error(type);
+  return at::where(estimates < errors * kFewErrors, estimates.clamp_min(0) + errors, estimates);
+}
 
 // LibTorch's norm over a dimension writes a copy of the values.
 torch::Tensor squared_sample_norms(const torch::Tensor& values) {

@@ -8,6 +8,16 @@ namespace hyfreedp::models {
 // [B, ...] -> [B], float64: sum of squares of each sample's entries.
 torch::Tensor squared_sample_norms(const torch::Tensor& values);
 
+// A ghost norm ||sum_t a_t b_t^T||^2 comes as a sum of inner products, which may cancel down to their rounding error while
+// the gradient itself, of which the clipped sum is made, does not vanish. `reach` = (sum_t ||a_t|| ||b_t||)^2 bounds what was
+// added up; an estimate below 100 times the error that it allows gets that error added, so that a sample's factor is never
+// too large. Ordinary samples keep their bits.
+//   error   1e-5 reach in float32, 1e-13 reach in float64
+double beyond_rounding(double estimate, double reach, torch::ScalarType type);
+// The same for [B] float64 each.
+torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches,
+                              torch::ScalarType type);
+
 // [B, ...], [B] -> [...]: sum_i factors[i] values[i]; undefined factors: all 1.
 inline torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors) {
   if (!factors.defined()) return values.sum(0);

@@ -9,6 +9,8 @@
 // w is 1 where all layers are clipped together, and the layer's share otherwise.
 // A sample with a squared norm that is NaN or infinite, in whichever layer, gets factor 0: its gradient counts as 0.
 // Norms and factors are rounded, so a clipped gradient may exceed S by rounding: 1e-12 relative in float64, 1e-6 in float32.
+// Where inner products cancel, the norm is rounded up (harness/models/samples.h: beyond_rounding). The sum over a batch has a
+// rounding error of its own, which S does not cover: about 1e-7 of the sum's largest entries in float32.
 #pragma once
 
 #include <torch/types.h>

@@ -1,5 +1,6 @@
 // Every layer rule against finite differences of each sample's own loss, in float64, in networks small enough to move every
 // parameter. The loss of sample i is a fixed random linear function of its outputs, so nothing but the layers is tested.
+#include <cmath>
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
@@ -332,6 +333,27 @@ TEST(LayerRules, FrozenLayersBelowCostNoBackwardPass) {
   };
   auto network = filled({{"blunt", std::make_shared<Blunt>()}, {"fc", std::make_shared<Linear>(3, 2)}});
   check(std::move(network), {sequences(4, 3)});
+}
+
+// Two positions whose parts all but cancel: what is left of the gradient is a ten-thousandth of them, less than the rounding
+// of their inner products, and the clipped sum is made of it.
+TEST(LayerRules, ANormThatCancelsIsNotTooSmall) {
+  at::manual_seed(11);
+  const auto single = torch::TensorOptions().dtype(torch::kFloat32);
+  const std::int64_t samples = 200;
+  auto network = Network::make({{"fc", std::make_shared<Linear>(64, 64, false)}}, single).value();
+  const auto input = at::randn({samples, 1, 64}, single);
+  const auto gradient = at::randn({samples, 1, 64}, single);
+  network.record(at::cat({input, input * 1.0001}, 1));
+  network.backward(at::cat({gradient, -gradient}, 1));
+  auto sum = torch::zeros({network.dimension()}, single);
+  for (std::int64_t i = 0; i < samples; ++i) {
+    auto one = torch::zeros({samples}, single);
+    one[i] = 1;
+    sum.zero_();
+    network.add_clipped_sum(one, sum);
+    EXPECT_GE(std::sqrt(network.squared_norms()[i].item<double>()), 0.999 * sum.norm().item<double>()) << i;
+  }
 }
 
 }  // namespace
