@@ -1,8 +1,10 @@
 #include "datasets/facts.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "harness/base/text.h"
 
@@ -47,33 +49,6 @@ OptionSpec count_option(std::string name, std::int64_t otherwise, double min, do
           .max = max};
 }
 
-Facts synthetic() {
-  return {
-      .name = "synthetic",
-      .title = "Gaussian classes",
-      .source = "generated from a fixed random stream; holds nobody's data",
-      .how_to_get = "nothing: it is generated",
-      .search_paths = {},
-      .files = {},
-      .options = {count_option("train", 2000, 1, 1e7, "examples in private_train"),
-                  count_option("validation", 500, 1, 1e7, "examples in private_validation"),
-                  count_option("test", 500, 1, 1e7, "examples in test"),
-                  count_option("classes", 3, 2, 1000, "number of classes"),
-                  count_option("features", 16, 1, 1e5, "length of an example"),
-                  {.name = "separation",
-                   .type = OptionType::real,
-                   .otherwise = 3.0,
-                   .help = "distance of each class's mean from the origin",
-                   .unit = "sd within a class",
-                   .min = 0,
-                   .max = 1e3}},
-      .public_train = true,
-  };
-}
-
-constexpr const char* kGenerated = "generated from a fixed random stream; holds nobody's data";
-constexpr const char* kNothing = "nothing: it is generated";
-
 OptionSpec real_option(std::string name, double otherwise, double max, std::string help, std::string unit) {
   return {.name = std::move(name),
           .type = OptionType::real,
@@ -84,38 +59,44 @@ OptionSpec real_option(std::string name, double otherwise, double max, std::stri
           .max = max};
 }
 
+// `own`: the options that say what its examples look like.
+Facts generated(std::string name, std::string title, std::vector<OptionSpec> own) {
+  Facts facts{.name = std::move(name),
+              .title = std::move(title),
+              .source = "generated from a fixed random stream; holds nobody's data",
+              .how_to_get = "nothing: it is generated",
+              .search_paths = {},
+              .files = {},
+              .options = {count_option("train", 2000, 1, 1e7, "examples in private_train"),
+                          count_option("validation", 500, 1, 1e7, "examples in private_validation"),
+                          count_option("test", 500, 1, 1e7, "examples in test")},
+              .public_train = true};
+  std::move(own.begin(), own.end(), std::back_inserter(facts.options));
+  return facts;
+}
+
+Facts synthetic() {
+  return generated("synthetic", "Gaussian classes",
+                   {count_option("classes", 3, 2, 1000, "number of classes"),
+                    count_option("features", 16, 1, 1e5, "length of an example"),
+                    real_option("separation", 3.0, 1e3, "distance of each class's mean from the origin",
+                                "sd within a class")});
+}
+
 Facts synthetic_images() {
-  return {.name = "synthetic-images",
-          .title = "Generated images",
-          .source = kGenerated,
-          .how_to_get = kNothing,
-          .search_paths = {},
-          .files = {},
-          .options = {count_option("train", 2000, 1, 1e7, "examples in private_train"),
-                      count_option("validation", 500, 1, 1e7, "examples in private_validation"),
-                      count_option("test", 500, 1, 1e7, "examples in test"),
-                      count_option("classes", 4, 2, 1000, "number of classes"),
-                      count_option("channels", 3, 1, 1024, "of an image"),
-                      count_option("side", 16, 1, 4096, "pixels, of a square image"),
-                      real_option("contrast", 0.5, 1e3, "root mean square of a class's pattern",
-                                  "sd of a pixel within a class")},
-          .public_train = true};
+  return generated("synthetic-images", "Generated images",
+                   {count_option("classes", 4, 2, 1000, "number of classes"),
+                    count_option("channels", 3, 1, 1024, "of an image"),
+                    count_option("side", 16, 1, 4096, "pixels, of a square image"),
+                    real_option("contrast", 0.5, 1e3, "root mean square of a class's pattern",
+                                "sd of a pixel within a class")});
 }
 
 Facts synthetic_tokens() {
-  return {.name = "synthetic-tokens",
-          .title = "Generated sequences",
-          .source = kGenerated,
-          .how_to_get = kNothing,
-          .search_paths = {},
-          .files = {},
-          .options = {count_option("train", 2000, 1, 1e7, "examples in private_train"),
-                      count_option("validation", 500, 1, 1e7, "examples in private_validation"),
-                      count_option("test", 500, 1, 1e7, "examples in test"),
-                      count_option("vocabulary", 32, 2, 1e6, "different tokens"),
-                      count_option("length", 16, 2, 65536, "tokens of an example"),
-                      real_option("noise", 0.2, 1, "probability that a token is drawn at random", "")},
-          .public_train = true};
+  return generated("synthetic-tokens", "Generated sequences",
+                   {count_option("vocabulary", 32, 2, 1e6, "different tokens"),
+                    count_option("length", 16, 2, 65536, "tokens of an example"),
+                    real_option("noise", 0.2, 1, "probability that a token is drawn at random", "")});
 }
 
 constexpr std::int64_t kGpt2Vocabulary = 50257;

@@ -1,25 +1,16 @@
 #include "datasets/synthetic_images.h"
 
 #include <cmath>
-#include <span>
 #include <vector>
 
-#include "harness/random/stream.h"
+#include "datasets/gaussian_classes.h"
 
 namespace hyfreedp::datasets {
 namespace {
 
-enum Lane : std::uint8_t { kPatterns = 0, kLabels = 1, kNoise = 2 };
-
-constexpr double kMaxNumbers = 1e9;  // 4 GB of pixels
-constexpr std::int64_t kCell = 4;    // pixels a side
+constexpr std::int64_t kCell = 4;  // pixels a side
 
 random::Key key() { return random::key_from_seed("dataset synthetic-images, version 1"); }
-
-random::Address address(Split split, Lane lane) {
-  return {
-      .step = static_cast<std::uint32_t>(split), .purpose = random::Purpose::synthetic_data, .lane = lane};
-}
 
 // [classes, features]
 std::vector<double> patterns(const Sizes& sizes, double contrast) {
@@ -27,7 +18,7 @@ std::vector<double> patterns(const Sizes& sizes, double contrast) {
   const auto across = (columns + kCell - 1) / kCell;
   const auto cells = (rows + kCell - 1) / kCell * across;
   std::vector<double> values(static_cast<std::size_t>(sizes.classes * channels * cells));
-  random::fill_normals(key(), address(Split::public_data, kPatterns), 0, values);
+  random::fill_normals(key(), means_address(), 0, values);
   std::vector<double> all;
   for (std::int64_t k = 0; k < sizes.classes; ++k) {
     const auto begin = all.size();
@@ -47,38 +38,15 @@ std::vector<double> patterns(const Sizes& sizes, double contrast) {
   return all;
 }
 
-SplitData draw(Split split, std::int64_t rows, const Sizes& sizes, const std::vector<double>& means) {
-  const auto columns = static_cast<std::size_t>(sizes.features);
-  SplitData data{.features = at::empty({rows, sizes.features}, at::kFloat),
-                 .labels = at::empty({rows}, at::kLong)};
-  auto* features = data.features.data_ptr<float>();
-  auto* labels = data.labels.data_ptr<std::int64_t>();
-  std::vector<double> uniforms(static_cast<std::size_t>(rows));
-  random::fill_uniforms(key(), address(split, kLabels), 0, uniforms);
-  for (std::size_t i = 0; i < uniforms.size(); ++i) {
-    labels[i] = static_cast<std::int64_t>(uniforms[i] * static_cast<double>(sizes.classes));
-    const double* mean = means.data() + static_cast<std::size_t>(labels[i]) * columns;
-    for (std::size_t j = 0; j < columns; ++j) features[i * columns + j] = static_cast<float>(mean[j]);
-  }
-  random::add_normals(key(), address(split, kNoise), 0, 1.0,
-                      std::span<float>(features, static_cast<std::size_t>(rows) * columns));
-  return data;
-}
-
 }  // namespace
 
 Result<Dataset> load_synthetic_images(const Facts& facts, const json::object& options) {
   const Sizes n = sizes(facts, options);
-  const double rows = static_cast<double>(n.private_train + n.private_validation + n.test + n.classes);
-  if (rows * static_cast<double>(n.features) > kMaxNumbers) {
-    return error(
-        "dataset synthetic-images: more than 1e9 numbers were asked for. Lower train, validation, test, "
-        "channels or side.");
+  if (auto fits = check_amount(n, "synthetic-images", "train, validation, test, channels or side"); !fits) {
+    return fits.error();
   }
   const auto means = patterns(n, double_or(options, "contrast", 0.5));
-  return Dataset{.private_train = draw(Split::private_train, n.private_train, n, means),
-                 .private_validation = draw(Split::private_validation, n.private_validation, n, means),
-                 .test = draw(Split::test, n.test, n, means)};
+  return gaussian_classes(key(), n, means);
 }
 
 }  // namespace hyfreedp::datasets
