@@ -12,7 +12,7 @@ Baseline d_adaptation() {
                     .options = {},
                     .next = {},
                     .conclude = {}};
-  run_own_step_optimizer(baseline, "d-adapt-adam");
+  run_own_step_optimizer(baseline, "d-adapt-adam", decoupled_decay());
   return baseline;
 }
 

@@ -5,11 +5,14 @@
 
 namespace hyfreedp::baselines {
 
-void run_own_step_optimizer(Baseline& baseline, const std::string& optimizer_name) {
+json::object decoupled_decay() { return {{"weight_decay", 0.01}, {"decouple", true}}; }
+
+void run_own_step_optimizer(Baseline& baseline, const std::string& optimizer_name,
+                            const json::object& defaults) {
   auto options = optimizers::find_optimizer(optimizer_name).value()->options;
-  options = with_default(std::move(options), "weight_decay", 0.01);
-  options = with_default(std::move(options), "decouple", true);
-  baseline.options = options;
+  for (const auto& given : defaults)
+    options = with_default(std::move(options), std::string(given.key()), given.value());
+  baseline.options = std::move(options);
   make_single_run(baseline, [optimizer_name](const Cell& cell) -> Result<trial::TrialConfig> {
     const auto noise = plain_noise(cell, cell.epsilon);
     if (!noise) return noise.error();

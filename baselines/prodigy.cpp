@@ -12,7 +12,7 @@ Baseline prodigy() {
                     .options = {},
                     .next = {},
                     .conclude = {}};
-  run_own_step_optimizer(baseline, "prodigy");
+  run_own_step_optimizer(baseline, "prodigy", decoupled_decay());
   return baseline;
 }
 

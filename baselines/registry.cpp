@@ -1,5 +1,7 @@
 // Every method, in the order that `hyfreedp list methods` prints. To add one: one include, one line.
 #include "baselines/d_adaptation.h"
+#include "baselines/dog.h"
+#include "baselines/dowg.h"
 #include "baselines/dp_hyper.h"
 #include "baselines/dp_hyper_simulated.h"
 #include "baselines/dpadamwosm.h"
@@ -14,8 +16,8 @@ namespace hyfreedp::baselines {
 
 const std::vector<Baseline>& registry() {
   static const std::vector<Baseline> all = {
-      nondp_gs(),       dp_hyper(),   dp_hyper_simulated(), d_adaptation(),  prodigy(),
-      linear_scaling(), dpadamwosm(), hyfreedp(),           hyfreedp_plus(), fixed_rate(),
+      nondp_gs(), dp_hyper(),       dp_hyper_simulated(), d_adaptation(), prodigy(),       dog(),
+      dowg(),     linear_scaling(), dpadamwosm(),         hyfreedp(),     hyfreedp_plus(), fixed_rate(),
   };
   return all;
 }

@@ -67,6 +67,23 @@ TEST(GridSearch, RowsWithCommonRatesShareTrials) {
   }
 }
 
+// One run of the optimizer that finds its own step: the multiplier is 1, the settings are the published ones.
+TEST(OwnStep, RunsAsPublished) {
+  for (const char* name : {"d-adaptation", "prodigy", "dog", "dowg"}) {
+    const auto study = fake::run_study(method(name), cell(name, 3), fake::ordinary_world);
+    ASSERT_EQ(study.finished.size(), 1u) << name;
+    const auto& config = study.finished.front().config;
+    EXPECT_EQ(rate_of(config), 1) << name;
+    const bool adaptive = name[0] == 'p' || std::string(name) == "d-adaptation";
+    EXPECT_EQ(double_or(config.optimizer.options, "weight_decay", 0), adaptive ? 0.01 : 0) << name;
+  }
+  const auto dog = method("dog").next(cell("dog", 3), {}).value().front();
+  EXPECT_EQ(dog.optimizer.name, "dog");
+  EXPECT_TRUE(dog.optimizer.options.at("average").as_bool()) << "the paper evaluates the average";
+  EXPECT_EQ(double_or(dog.optimizer.options, "reps_rel", 0), 1e-6);
+  EXPECT_EQ(method("dowg").next(cell("dowg", 3), {}).value().front().optimizer.name, "dowg");
+}
+
 TEST(SimulatedSearch, TrainsANarrowRangeAroundTheOracleAtItsShare) {
   const auto study =
       fake::run_study(method("dp-hyper-simulated"),
