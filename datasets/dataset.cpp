@@ -1,5 +1,6 @@
 #include "datasets/dataset.h"
 
+#include "datasets/adult.h"
 #include "datasets/e2e.h"
 #include "datasets/fashion_mnist.h"
 #include "datasets/synthetic.h"
@@ -22,6 +23,7 @@ const std::vector<Loader>& loaders() {
       {"synthetic-images", load_synthetic_images},
       {"synthetic-tokens", load_synthetic_tokens},
       {"e2e-dev", load_e2e},
+      {"adult", load_adult},
   };
   return table;
 }

@@ -17,7 +17,7 @@ struct E2eRecord {
   std::string mr;
   std::string ref;
 };
-// Comma-separated, quoted where needed (RFC 4180), with the header "mr,ref".
+// A CSV file (csv.h) with the header "mr,ref".
 Result<std::vector<E2eRecord>> read_e2e(const std::string& path);
 
 }  // namespace hyfreedp::datasets

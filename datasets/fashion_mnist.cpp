@@ -6,6 +6,7 @@
 #include "datasets/cache.h"
 #include "datasets/hog.h"
 #include "datasets/idx.h"
+#include "datasets/source_files.h"
 #include "harness/base/files.h"
 
 namespace hyfreedp::datasets {
@@ -24,21 +25,6 @@ struct Slice {
   const Images& images;
   std::int64_t first;
 };
-
-Result<void> verify(const Facts& facts, const std::string& folder) {
-  for (const auto& file : facts.files) {
-    const std::string path = folder + "/" + file.name;
-    const auto content = read_file(path);
-    if (!content) return content.error();
-    if (const auto found = sha256_hex(*content); found != file.sha256) {
-      return error(fmt::format(
-          "{}: SHA-256 is {} but {} is expected, so this is not the file that the splits were defined on. "
-          "Fetch it again: {}.",
-          path, found, file.sha256, facts.how_to_get));
-    }
-  }
-  return {};
-}
 
 Result<Images> read_images(const std::string& folder, const std::string& stem, std::int64_t count) {
   const std::string pixels_path = folder + "/" + stem + "-images-idx3-ubyte.gz";
@@ -79,7 +65,7 @@ Result<void> make_tables(const Facts& facts, const Sizes& sizes, bool hog,
                          std::span<const TableSpace> spaces) {
   const auto folder = locate(facts);
   if (!folder) return folder.error();
-  if (const auto verified = verify(facts, *folder); !verified) return verified.error();
+  if (const auto verified = verify_files(facts, *folder); !verified) return verified.error();
   const auto training = read_images(*folder, "train", sizes.private_train + sizes.private_validation);
   if (!training) return training.error();
   const auto testing = read_images(*folder, "t10k", sizes.test);
