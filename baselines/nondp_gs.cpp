@@ -3,8 +3,18 @@
 namespace hyfreedp::baselines {
 namespace {
 
+// The grid's rates as the largest of a schedule; as they are where there is none.
 Result<std::vector<trial::TrialConfig>> runs(const Cell& cell) {
-  return oracle_grid(cell, cell.epsilon, list_of(cell.options, "grid"));
+  auto configs = oracle_grid(cell, cell.epsilon, list_of(cell.options, "grid"));
+  const auto decay = string_or(cell.options, "schedule", "none");
+  const auto warmup = int_or(cell.options, "warmup", 0);
+  if (!configs || (decay == "none" && warmup == 0)) return configs;
+  for (auto& config : *configs) {
+    config.controller = controller("schedule", {{"lr", config.controller.options.at("lr")},
+                                                {"warmup", warmup},
+                                                {"decay", decay == "none" ? "constant" : decay}});
+  }
+  return configs;
 }
 
 Result<std::vector<trial::TrialConfig>> next(const Cell& cell, Finished finished) {
@@ -50,7 +60,10 @@ Baseline nondp_gs() {
           .source = "Liu and Bu, ICLR 2025, section 5",
           .summary = "Grid search on un-noised validation accuracy; the search is not charged.",
           .label = Label::oracle,
-          .options = {grid_option("grid", paper_grid(), "learning rates tried")},
+          .options = {grid_option("grid", paper_grid(), "learning rates tried"),
+                      choice_option("schedule", {"none", "cosine", "linear"},
+                                    "decay of each rate over the run, to 0 at its end"),
+                      integer_option("warmup", 0, 0, 1e9, "steps of linear warm-up before it")},
           .next = next,
           .conclude = conclude};
 }

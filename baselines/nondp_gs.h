@@ -2,6 +2,9 @@
 // Liu & Bu, ICLR 2025, section 5: eta in {5e-5, 1e-4, 5e-4, 1e-3, 5e-3}. The paper does not say on what the
 // best is chosen; here it is the un-noised accuracy on private_validation, so the row is an oracle: its
 // epsilon is that of the reported run alone.
+//
+// `schedule: cosine` is its tables' "NonDP-GS w/ LS" for BitFit (table 7), `schedule: linear` that of full fine-tuning (table 5); the
+// warm-up is not the paper's. The grid is of the schedule's largest rate (optimizers/schedule.h).
 #pragma once
 
 #include "baselines/support.h"

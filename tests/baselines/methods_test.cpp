@@ -84,6 +84,27 @@ TEST(OwnStep, RunsAsPublished) {
   EXPECT_EQ(method("dowg").next(cell("dowg", 3), {}).value().front().optimizer.name, "dowg");
 }
 
+TEST(GridSearch, ASchedulesGridIsOfItsLargestRate) {
+  const auto runs = [](const json::object& options) {
+    return method("nondp-gs").next(cell("nondp-gs", 3, options), {}).value();
+  };
+  const auto plain = runs({});
+  EXPECT_EQ(plain.front().id(), runs({{"schedule", "none"}, {"warmup", 0}}).front().id());
+  const auto cosine = runs({{"schedule", "cosine"}, {"warmup", 3}});
+  ASSERT_EQ(cosine.size(), plain.size());
+  for (std::size_t i = 0; i < cosine.size(); ++i) {
+    const json::object expected{
+        {"lr", rate_of(plain[i])}, {"warmup", 3}, {"decay", "cosine"}, {"final", 0.0}};
+    EXPECT_EQ(cosine[i].controller.name, "schedule");
+    EXPECT_EQ(canonical_json(cosine[i].controller.options), canonical_json(expected));
+    EXPECT_EQ(cosine[i].privacy.gradient_noise, plain[i].privacy.gradient_noise);
+  }
+  const auto warm = runs({{"warmup", 3}}).front();
+  EXPECT_EQ(warm.controller.name, "schedule");
+  EXPECT_EQ(string_or(warm.controller.options, "decay", ""), "constant");
+  EXPECT_EQ(string_or(runs({{"schedule", "linear"}}).front().controller.options, "decay", ""), "linear");
+}
+
 TEST(SimulatedSearch, TrainsANarrowRangeAroundTheOracleAtItsShare) {
   const auto study =
       fake::run_study(method("dp-hyper-simulated"),

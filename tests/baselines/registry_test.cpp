@@ -37,6 +37,7 @@ std::vector<Variant> variants() {
   all.push_back({"linear-scaling", {{"decompose", "rejection"}, {"max_tries", 3}}, 3});
   all.push_back({"linear-scaling", {{"axis", "mu"}, {"runs_per_sweep", 1}}, 8});
   all.push_back({"nondp-gs", {{"grid", {1e-3, 100.0, 1e-2}}}, 3});
+  all.push_back({"nondp-gs", {{"schedule", "linear"}, {"warmup", 2}}, 3});
   return all;
 }
 
