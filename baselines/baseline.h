@@ -65,6 +65,7 @@ struct FinishedTrial {
   std::string failure_kind;
   std::optional<double> released_score;     // noised validation accuracy, when the config asked for one
   std::optional<double> oracle_validation;  // un-noised; only when the config asked for it
+  std::optional<double> oracle_train = {};  // the same of the training split
 };
 
 // How the executed events of trials make up the row's cost.

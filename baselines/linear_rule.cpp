@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 
 #include "harness/accounting/accountant.h"
@@ -70,6 +71,17 @@ Run rejection(const Space& space, double r, const std::function<double()>& unifo
   return nearest_on_grid(space, r, space.max_tries);
 }
 
+// Never beyond the bound that r was clamped to: T is rounded down where the nearest one would pass r_max.
+Run fixed_eta(const Space& space, double r, std::string clamp) {
+  const double most =
+      std::min(std::floor(space.r_max() / space.eta_max + kSlack), static_cast<double>(space.t_max));
+  const double least = static_cast<double>(space.t_min);
+  const double steps = std::clamp(std::round(r / space.eta_max), least, std::max(most, least));
+  auto run = on_grid(space.eta_max, static_cast<std::int64_t>(steps), "fixed_eta", 1);
+  run.clamp = std::move(clamp);
+  return run;
+}
+
 }  // namespace
 
 double Space::r_max() const {
@@ -87,19 +99,42 @@ Range second_range(const Space& space, bool narrowed, double best_first) {
   return {best_first, std::max(best_first, space.r_max() / 2)};
 }
 
+Range third_range(const Space& space, bool narrowed, double best_second) {
+  if (!narrowed) return first_range(space, false);
+  return {best_second, std::max(best_second, space.r_max())};
+}
+
 double sample(const Range& range, bool logarithmic, double uniform) {
   if (!logarithmic) return range.low + uniform * (range.high - range.low);
   return std::exp(std::log(range.low) + uniform * (std::log(range.high) - std::log(range.low)));
 }
 
 Run decompose(const Space& space, double r, const std::function<double()>& uniform) {
+  const bool fixed = space.decompose == Decompose::fixed_eta;
   if (r > space.r_max() * (1 + kSlack)) {
+    if (fixed) return fixed_eta(space, space.r_max(), "capped_r_max");
     return corner(space.r_max() / static_cast<double>(space.t_max), space.t_max, "capped_r_max");
   }
   // Written so that a NaN lands here.
-  if (!(r >= space.r_min() * (1 - kSlack))) return corner(space.eta_min, space.t_min, "floored_r_min");
+  if (!(r >= space.r_min() * (1 - kSlack))) {
+    if (fixed) return fixed_eta(space, space.r_min(), "floored_r_min");
+    return corner(space.eta_min, space.t_min, "floored_r_min");
+  }
+  if (fixed) return fixed_eta(space, r, "none");
   if (space.decompose == Decompose::rejection) return rejection(space, r, uniform);
   return uniform_t(space, r, uniform());
+}
+
+Run draw_both(const Space& space, const std::function<double()>& uniform) {
+  const auto choices = space.t_max - space.t_min + 1;
+  const auto steps =
+      space.t_min +
+      std::min(static_cast<std::int64_t>(uniform() * static_cast<double>(choices)), choices - 1);
+  const double drawn = space.eta_min + uniform() * (space.eta_max - space.eta_min);
+  const double eta = std::min(drawn, space.r_max() / static_cast<double>(steps));
+  auto run = on_grid(eta, steps, "uniform_both", 1);
+  if (eta < drawn) run.clamp = "capped_r_max";
+  return run;
 }
 
 Line line_through(double x1, double r1, double x2, double r2) {
@@ -107,24 +142,60 @@ Line line_through(double x1, double r1, double x2, double r2) {
   return {slope, r1 - slope * x1};
 }
 
-Result<Budget> split_total(double total, double delta, std::int64_t n, double epsilon1, double epsilon2) {
+double extrapolate(Fit fit, std::span<const Point> points, double x) {
+  if (fit == Fit::line && points.size() == 2) {
+    return line_through(points[0].x, points[0].r, points[1].x, points[1].r).at(x);
+  }
+  if (fit == Fit::quadratic) {  // Lagrange's form
+    double r = 0;
+    for (const auto& point : points) {
+      double weight = 1;
+      for (const auto& other : points) {
+        if (&other != &point) weight *= (x - other.x) / (point.x - other.x);
+      }
+      r += weight * point.r;
+    }
+    return r;
+  }
+  const auto count = static_cast<double>(points.size());
+  double mean_x = 0;
+  double mean_r = 0;
+  for (const auto& point : points) {
+    mean_x += point.x / count;
+    mean_r += point.r / count;
+  }
+  double covariance = 0;
+  double variance = 0;
+  for (const auto& point : points) {
+    covariance += (point.x - mean_x) * (point.r - mean_r);
+    variance += (point.x - mean_x) * (point.x - mean_x);
+  }
+  return mean_r + covariance / variance * (x - mean_x);
+}
+
+Result<Budget> split_total(double total, double delta, std::int64_t n, std::span<const double> epsilons) {
   const auto mu = accounting::gdp_mu(total, delta);
-  const auto mu1 = accounting::gdp_mu(epsilon1, delta);
-  const auto mu2 = accounting::gdp_mu(epsilon2, delta);
   if (!mu) return mu.error();
-  if (!mu1) return mu1.error();
-  if (!mu2) return mu2.error();
-  const auto runs = static_cast<double>(n);
-  const double rest = *mu * *mu - runs * (*mu1 * *mu1 + *mu2 * *mu2);
+  Budget budget;
+  double squares = 0;
+  for (const double epsilon : epsilons) {
+    const auto of_sweep = accounting::gdp_mu(epsilon, delta);
+    if (!of_sweep) return of_sweep.error();
+    budget.mu.push_back(*of_sweep);
+    squares += *of_sweep * *of_sweep;
+  }
+  const double rest = *mu * *mu - static_cast<double>(n) * squares;
   if (!(rest > 0)) {
-    return error(
-        fmt::format("The {} sweep runs at epsilon {} and {} alone cost more than epsilon {}; lower 'share1', "
-                    "'share2' or 'runs_per_sweep'.",
-                    2 * n, epsilon1, epsilon2, total));
+    return error(fmt::format(
+        "The {} sweep runs at epsilon {} alone cost more than epsilon {}; lower 'share1', 'share2', "
+        "'share3' or 'runs_per_sweep'.",
+        static_cast<std::int64_t>(epsilons.size()) * n, fmt::join(epsilons, ", "), total));
   }
   const auto epsilon_final = accounting::gdp_epsilon(std::sqrt(rest), delta);
   if (!epsilon_final) return epsilon_final.error();
-  return Budget{*mu1, *mu2, std::sqrt(rest), *epsilon_final};
+  budget.mu_final = std::sqrt(rest);
+  budget.epsilon_final = *epsilon_final;
+  return budget;
 }
 
 double sigma(std::int64_t steps, double mu) { return std::sqrt(static_cast<double>(steps)) / mu; }

@@ -81,7 +81,7 @@ std::string what_has_no_epsilon(const Spending& spending) {
   std::vector<std::string> parts;
   if (spending.non_private_runs > 0) parts.push_back(count_of(spending.non_private_runs, "non-private run"));
   if (spending.oracle_scores > 0) {
-    parts.push_back(count_of(spending.oracle_scores, "un-noised validation score") + " (oracle)");
+    parts.push_back(count_of(spending.oracle_scores, "un-noised score") + " (oracle)");
   }
   return join(parts, " and ");
 }

@@ -26,14 +26,18 @@ constexpr double kDeltaPower = -1.1;  // as `delta: N^-1.1` of a spec
 struct Run {
   trial::TrialConfig config;
   std::vector<Event> executed;
-  bool is_final = false;   // it will not go on
-  bool has_begun = false;  // it may have read the data
-  bool has_validated = false;
+  bool is_final = false;       // it will not go on
+  bool has_begun = false;      // it may have read the data
+  bool has_validated = false;  // has measured its accuracy on private data
 
   bool may_be_selected() const { return config.privacy.is_private && config.evaluation.score.has_value(); }
   EventTally planned() const { return EventTally(config.events()); }
 };
 using Runs = std::map<std::string, Run>;
+
+std::int64_t oracle_scores_of(const trial::Evaluation& evaluation) {
+  return (evaluation.oracle_validation ? 1 : 0) + (evaluation.oracle_train ? 1 : 0);
+}
 
 bool began(const std::string& failure_kind) {
   return failure_kind != "invalid-config" && failure_kind != "missing-data" &&
@@ -57,8 +61,9 @@ Run run_of(trial::Journal journal) {
   run.is_final =
       finish && (finish->state == trial::TrialState::finished || !results::may_be_tried_again(finish->kind));
   run.has_begun = !journal.steps.empty() || (finish && began(finish->kind));
-  run.has_validated = std::ranges::any_of(
-      journal.metrics, [](const auto& metric) { return metric.split == trial::kValidationSplit; });
+  run.has_validated = std::ranges::any_of(journal.metrics, [](const auto& metric) {
+    return metric.split == trial::kValidationSplit || metric.split == trial::kTrainSplit;
+  });
   return run;
 }
 
@@ -272,7 +277,7 @@ class Composer {
     auto& spending = odometer_.of(run.config.dataset);
     ++spending.runs;
     if (!run.config.privacy.is_private) ++spending.non_private_runs;
-    if (run.config.evaluation.oracle_validation && run.has_validated) ++spending.oracle_scores;
+    if (run.has_validated) spending.oracle_scores += oracle_scores_of(run.config.evaluation);
     if (run.executed.empty()) return;
     if (run.config.noise_seed) spending.reproducible_noise = true;
     const bool in_selection = selected_.contains(id) || open_.contains(id);
@@ -329,7 +334,7 @@ void Spending::plan(const trial::TrialConfig& config) {
   add(config.events());
   ++runs;
   if (!config.privacy.is_private) ++non_private_runs;
-  if (config.evaluation.oracle_validation) ++oracle_scores;
+  oracle_scores += oracle_scores_of(config.evaluation);
   if (config.noise_seed) reproducible_noise = true;
 }
 

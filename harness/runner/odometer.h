@@ -15,7 +15,7 @@
 //                 base: one by one they would tell how many there were, which the selection's own epsilon needs hidden. One
 //                 that is open counts in full as soon as it may have begun. Runs that may belong to a selection of which
 //                 no rule is recorded are left out, and said to be, unless confidential values are asked for.
-//   No epsilon    Runs without privacy, and un-noised validation scores (oracle), are on the data all the same: they are
+//   No epsilon    Runs without privacy, and un-noised scores (oracle), are on the data all the same: they are
 //                 counted, and the odometer is infinite; the epsilon beside it is that of the private part.
 //   Noise seeds   Whoever knows the seed can subtract the noise; the epsilon then guarantees nothing, which is said.
 //
@@ -48,7 +48,7 @@ struct Spending {
   std::map<std::string, trial::EventTally> splits;
   std::size_t selections = 0;  // private selections among them
   std::int64_t non_private_runs = 0;
-  std::int64_t oracle_scores = 0;  // un-noised validation accuracies that were handed to a method
+  std::int64_t oracle_scores = 0;  // un-noised validation or training accuracies that were handed to a method
   bool reproducible_noise = false;
   bool has_unknown_selection = false;    // runs that were left out
   std::map<std::string, double> tables;  // by spec: the largest epsilon of its rows

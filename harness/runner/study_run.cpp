@@ -108,6 +108,7 @@ void StudyRun::check_end_to_end(const baselines::Conclusion& conclusion) const {
     };
     if (!trial.config.privacy.is_private) complain("ran without privacy");
     if (trial.config.evaluation.oracle_validation) complain("asked for the un-noised validation accuracy");
+    if (trial.config.evaluation.oracle_train) complain("asked for the un-noised training accuracy");
     if (!is_priced(id)) complain("leaves a run out of its price");
   }
 }

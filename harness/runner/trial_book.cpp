@@ -9,8 +9,6 @@
 namespace hyfreedp::runner {
 namespace {
 
-constexpr const char* kValidation = "private_validation";
-
 bool has_lasting_end(const trial::Journal& journal) {
   return journal.finish && (journal.finish->state == trial::TrialState::finished ||
                             !results::may_be_tried_again(journal.finish->kind));
@@ -33,10 +31,11 @@ results::TrialRecord record_of(const trial::TrialConfig& config, const trial::Jo
   return record;
 }
 
-std::optional<double> last_value(const std::vector<trial::MetricRecord>& metrics, const std::string& name) {
+std::optional<double> last_value(const std::vector<trial::MetricRecord>& metrics, const std::string& split,
+                                 const std::string& name) {
   std::optional<double> value;
   for (const auto& metric : metrics) {
-    if (metric.split == kValidation && metric.name == name) value = metric.value;
+    if (metric.split == split && metric.name == name) value = metric.value;
   }
   return value;
 }
@@ -62,8 +61,11 @@ Result<TrialEnd> TrialBook::end_of(const results::TrialRecord& record,
   const auto metrics = store_.metrics(record.id, true);
   if (!metrics) return metrics.error();
   // A method gets what its config asked for, and nothing else.
-  if (config.evaluation.score) end.trial.released_score = last_value(*metrics, "score");
-  if (config.evaluation.oracle_validation) end.trial.oracle_validation = last_value(*metrics, "accuracy");
+  const auto& asked = config.evaluation;
+  if (asked.score) end.trial.released_score = last_value(*metrics, trial::kValidationSplit, "score");
+  if (asked.oracle_validation)
+    end.trial.oracle_validation = last_value(*metrics, trial::kValidationSplit, "accuracy");
+  if (asked.oracle_train) end.trial.oracle_train = last_value(*metrics, trial::kTrainSplit, "accuracy");
   return end;
 }
 

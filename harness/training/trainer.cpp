@@ -275,6 +275,13 @@ class Run {
     const auto steps = job_.config.steps;
     if (auto tested = record_test(steps); !tested) return tested.error();
     const auto& evaluation = job_.config.evaluation;
+    if (evaluation.oracle_train) {
+      setup_.train.augment(nullptr);  // each sample as it is
+      const double accuracy = evaluate_on(setup_.train).accuracy();
+      auto written = job_.journal.metric(
+          {steps, trial::kTrainSplit, "accuracy", accuracy, trial::Visibility::confidential});
+      if (!written) return written.error();
+    }
     if (!evaluation.oracle_validation && !evaluation.score) return {};
     const auto validated = evaluate_on(setup_.validation);
     if (evaluation.oracle_validation) {

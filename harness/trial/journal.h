@@ -48,7 +48,7 @@ struct StepRecord {
 
 struct MetricRecord {
   std::int64_t step = 0;
-  std::string split;  // "test", "private_validation"
+  std::string split;  // "test", "private_validation", "private_train"
   std::string name;   // "accuracy" (fraction), "loss" (nats), "score" (noised accuracy)
   double value = 0;
   Visibility visibility = Visibility::confidential;

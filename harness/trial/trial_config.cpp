@@ -47,6 +47,7 @@ json::object TrialConfig::to_json() const {
                                {"score_noise_counts", nullptr}};
   if (evaluation.score) evaluation_json["score_noise_counts"] = evaluation.score->noise_counts;
   if (evaluation.gradient_norms) evaluation_json["gradient_norms"] = true;
+  if (evaluation.oracle_train) evaluation_json["oracle_train"] = true;
   json::object object{{"dataset", trial::to_json(dataset)},
                       {"model", trial::to_json(model)},
                       {"optimizer", trial::to_json(optimizer)},
@@ -88,10 +89,12 @@ Result<TrialConfig> TrialConfig::from_json(const json::value& value, const std::
   const auto oracle = get_bool(**evaluation_json, "oracle_validation", evaluation_where);
   if (!oracle) return oracle.error();
   config.evaluation = {.every = *every, .oracle_validation = *oracle, .score = {}};
-  if ((**evaluation_json).if_contains("gradient_norms") != nullptr) {
-    const auto norms = get_bool(**evaluation_json, "gradient_norms", evaluation_where);
-    if (!norms) return norms.error();
-    config.evaluation.gradient_norms = *norms;
+  for (const auto& [key, target] : {std::pair{"gradient_norms", &config.evaluation.gradient_norms},
+                                    std::pair{"oracle_train", &config.evaluation.oracle_train}}) {
+    if ((**evaluation_json).if_contains(key) == nullptr) continue;
+    const auto given = get_bool(**evaluation_json, key, evaluation_where);
+    if (!given) return given.error();
+    *target = *given;
   }
   if (const auto* counts = (**evaluation_json).if_contains("score_noise_counts");
       counts != nullptr && !counts->is_null()) {

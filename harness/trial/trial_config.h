@@ -33,6 +33,7 @@ struct ScoreRelease {
 struct Evaluation {
   std::int64_t every = 0;  // test loss and accuracy each that many steps (and always at the end); 0: end only
   bool oracle_validation = false;  // the un-noised validation accuracy; confidential, makes the row an oracle
+  bool oracle_train = false;       // the same of the training split
   std::optional<ScoreRelease> score;
   // Quantiles of each batch's gradient norms and its clipped fraction into the journal. Raw values of the training split:
   // only where that split is public (datasets::Facts::public_train); spec and worker refuse it elsewhere.

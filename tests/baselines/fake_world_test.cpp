@@ -69,6 +69,7 @@ FinishedTrial ordinary_world(const trial::TrialConfig& config) {
   const double accuracy =
       0.9 * std::exp(-0.02 * distance * distance) / (1 + 0.01 * config.privacy.gradient_noise);
   if (config.evaluation.oracle_validation) trial.oracle_validation = accuracy;
+  if (config.evaluation.oracle_train) trial.oracle_train = accuracy;
   if (config.evaluation.score) trial.released_score = accuracy + 0.05 * (noise_of(config) - 0.5);
   return trial;
 }

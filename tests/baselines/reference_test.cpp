@@ -1,5 +1,6 @@
 // Reference vectors of the search rules: every run of the linear scaling cases, run counts, picks and winners of private
 // selection, the simulated range. Files of `optimizers` with other schemas belong to other suites.
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -120,7 +121,7 @@ void check_case(const json::object& one) {
   const auto& final_run = inner(one, "final");
   const double total = at(inner(one, "total"), "eps");
 
-  const auto budget = rule::split_total(total, delta, n, epsilon1, epsilon2);
+  const auto budget = rule::split_total(total, delta, n, std::array{epsilon1, epsilon2});
   ASSERT_TRUE(budget) << name << ": " << budget.error().message;
   // From the total back to the final run: the subtraction loses what the sweeps take, little here.
   expect_close(budget->epsilon_final, at(final_run, "eps_f"), 10 * kBudgetClose, name + " eps_f");
@@ -140,7 +141,7 @@ void check_case(const json::object& one) {
     expect_close(range.high, at(run, "range_hi"), kClose, what + " high");
     const double r = rule::sample(range, logarithmic, at(run, "u_r"));
     expect_close(r, at(run, "r_target"), kClose, what + " r_target");
-    const double mu = is_first ? budget->mu1 : budget->mu2;
+    const double mu = is_first ? budget->mu[0] : budget->mu[1];
     expect_close(mu, at(run, "mu"), kBudgetClose, what + " mu");
     expect_run(rule::decompose(space, r, recorded(run)), run, mu, what);
   }
@@ -153,7 +154,7 @@ void check_case(const json::object& one) {
                  stage == 1 ? first_best : second_best, kClose, name + " best r");
   }
   const bool over_mu = text(options, "axis") == "mu";
-  const auto line = over_mu ? rule::line_through(budget->mu1, first_best, budget->mu2, second_best)
+  const auto line = over_mu ? rule::line_through(budget->mu[0], first_best, budget->mu[1], second_best)
                             : rule::line_through(epsilon1, first_best, epsilon2, second_best);
   expect_close(line.slope, at(one, "slope"), kBudgetClose, name + " slope");
   expect_close(line.bias, at(one, "bias"), kBudgetClose, name + " bias");
@@ -174,10 +175,10 @@ TEST(ReferenceBaselinesLinearScaling, Cases) {
     }
     for (const auto& row_value : list(file, "composition_table")) {
       const auto& row = row_value.as_object();
-      const auto budget = rule::split_total(1, 1e-5, 3, at(row, "eps1"), at(row, "eps2"));
+      const auto budget = rule::split_total(1, 1e-5, 3, std::array{at(row, "eps1"), at(row, "eps2")});
       ASSERT_TRUE(budget);
-      expect_close(budget->mu1, at(row, "mu1"), kBudgetClose, "mu1");
-      expect_close(budget->mu2, at(row, "mu2"), kBudgetClose, "mu2");
+      expect_close(budget->mu[0], at(row, "mu1"), kBudgetClose, "mu1");
+      expect_close(budget->mu[1], at(row, "mu2"), kBudgetClose, "mu2");
       expect_close(budget->epsilon_final, at(row, "eps_f_for_total_1"), 10 * kBudgetClose, "eps_f");
       ++ran;
     }

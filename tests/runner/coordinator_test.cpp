@@ -72,6 +72,32 @@ TEST(Coordinator, RowsDoNotDependOnTheOrderOfEnds) {
   EXPECT_EQ(rows[0], rows[2]);
 }
 
+// Test accuracies turned upside down change no method's runs, and not which run it reports.
+TEST(Coordinator, NoMethodReadsTheTestSplit) {
+  std::string spec =
+      "name: every\ntitle: every\nnoise_seed: s\npanels:\n  - id: small\n"
+      "    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}\n"
+      "    model: linear\n    seeds: [0]\n    epsilon: [3]\n    delta: N^-1.1\n"
+      "    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}\n    rows:\n";
+  for (const auto& method : baselines::registry()) spec += "      - {method: " + method.name + "}\n";
+  spec +=
+      "      - {id: unpriced, method: linear-scaling, options: {score: train-unpriced, fit: quadratic}}\n";
+  std::vector<std::vector<std::string>> studies;
+  for (const double shift : {0.0, 2.0}) {
+    World world;
+    FakeExecutor executor;
+    executor.test_shift = shift;
+    world.run(spec, executor);
+    studies.emplace_back();
+    for (auto study : world.store().studies("every").value()) {
+      study.seconds = 0;
+      studies.back().push_back(canonical_json(results::to_json(study)));
+    }
+  }
+  EXPECT_GE(studies[0].size(), baselines::registry().size());
+  EXPECT_EQ(studies[0], studies[1]);
+}
+
 TEST(Coordinator, EpsilonIsThatOfExecutedEvents) {
   World world;
   FakeExecutor executor;

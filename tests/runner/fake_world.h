@@ -30,6 +30,7 @@ class FakeExecutor final : public Executor {
   Order order = Order::first_in;
   std::function<Fate(const trial::TrialConfig&)> fate = [](const auto&) { return Fate::finish; };
   bool prepare_fails = false;
+  double test_shift = 0;               // of the test accuracies alone
   std::string machine = "fake";        // another one cannot repeat the noise of a killed run: a new attempt
   std::vector<std::string> submitted;  // trials
   std::vector<std::string> prepared;   // jobs
@@ -105,11 +106,16 @@ class FakeExecutor final : public Executor {
     return {.kind = Update::Kind::over, .job = job.id};
   }
 
-  static void write_metrics(const trial::TrialConfig& config, trial::JournalWriter& journal) {
+  void write_metrics(const trial::TrialConfig& config, trial::JournalWriter& journal) const {
     const double value = static_cast<double>(std::stoul(config.id().substr(0, 6), nullptr, 16)) / 0x1000000;
-    EXPECT_TRUE(journal.metric({config.steps, "test", "accuracy", value, trial::Visibility::test}));
+    EXPECT_TRUE(journal.metric(
+        {config.steps, "test", "accuracy", value + test_shift * (0.5 - value), trial::Visibility::test}));
     EXPECT_TRUE(journal.metric(
         {config.steps, "private_validation", "accuracy", value, trial::Visibility::confidential}));
+    if (config.evaluation.oracle_train) {
+      EXPECT_TRUE(journal.metric(
+          {config.steps, "private_train", "accuracy", value, trial::Visibility::confidential}));
+    }
     if (!config.evaluation.score) return;
     EXPECT_TRUE(journal.book_score(config.evaluation.score->noise_counts, "private_validation"));
     EXPECT_TRUE(

@@ -204,6 +204,13 @@ TEST(StudyRun, AnEndToEndRowPricesAllItDid) {
     };
     EXPECT_THAT(why_it_failed(peeks), HasSubstr(oracle ? "un-noised" : "without privacy"));
   }
+  auto peeks_at_training = honest;
+  peeks_at_training.next = [&](const Cell& cell, auto known) -> Result<std::vector<trial::TrialConfig>> {
+    auto wanted = honest.next(cell, known);
+    for (auto& one : *wanted) one.evaluation.oracle_train = true;
+    return wanted;
+  };
+  EXPECT_THAT(why_it_failed(peeks_at_training), HasSubstr("training accuracy"));
 }
 
 TEST(StudyRun, AskingAgainForTheSameEnds) {

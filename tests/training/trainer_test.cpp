@@ -264,6 +264,24 @@ TEST(Trainer, EvaluationIsWhatWasAskedForAndDeclared) {
   EXPECT_EQ(std::get<accounting::Batch>(journal.executed[1].what).releases.at(0).noise_multiplier, 20);
 }
 
+TEST(Trainer, TrainingAccuracyIsConfidentialAndChangesNothingElse) {
+  const TemporaryFolder folder;
+  auto config = small_config();
+  const auto plain = journal_of(config, folder.file("plain.jsonl"));
+  config.evaluation.oracle_train = true;
+  const auto journal = journal_of(config, folder.file("train.jsonl"));
+  const double accuracy = metric_of(journal, "private_train", "accuracy");
+  EXPECT_GT(accuracy, 0);
+  EXPECT_LE(accuracy, 1);
+  for (const auto& metric : journal.metrics) {
+    if (metric.split == "private_train") {
+      EXPECT_EQ(metric.visibility, trial::Visibility::confidential);
+    }
+  }
+  EXPECT_EQ(journal.metrics.size(), plain.metrics.size() + 1);
+  EXPECT_EQ(metric_of(journal, "test", "loss"), metric_of(plain, "test", "loss"));
+}
+
 TEST(Trainer, DivergenceIsAFinishLine) {
   auto config = exact_config();
   config.optimizer = optimizer_named("sgd");
