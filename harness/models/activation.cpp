@@ -7,7 +7,8 @@ using torch::Tensor;
 Tensor Tanh::forward(const Tensor& input) const { return at::tanh(input); }
 
 Tensor Tanh::input_gradient(const Use& use) const {
-  return use.output_gradient * (1 - use.output * use.output);
+  // One tensor, not one for each operation.
+  return (use.output * use.output).neg_().add_(1).mul_(use.output_gradient);
 }
 
 Tensor Relu::forward(const Tensor& input) const { return at::relu(input); }

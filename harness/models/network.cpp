@@ -247,13 +247,17 @@ Use Network::recorded(const Step& step, Tensors inputs, Tensor* output) const {
   return use;
 }
 
-Tensor Network::record(const Tensors& given, std::int64_t copies) {
-  const auto inputs = prepared(given);
-  copies_ = copies;
+void Network::forget() {
   for (auto& owner : owners_) {
     owner.uses.clear();
     owner.squared_norms = Tensor();
   }
+}
+
+Tensor Network::record(const Tensors& given, std::int64_t copies) {
+  const auto inputs = prepared(given);
+  copies_ = copies;
+  forget();
   Tensors values(steps_.size());
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     const auto& step = steps_[at];

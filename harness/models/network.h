@@ -89,6 +89,8 @@ class Network {
   void add_clipped_sum_by_layer(const torch::Tensor& factors, torch::Tensor& sum) const;
   // Applications of layers that the recorded pass still holds: none below the lowest trainable layer.
   std::int64_t recorded_uses() const;
+  // Lets go of the recorded pass, norms included: what is gathered next finds its memory free.
+  void forget();
   // Forgets the samples of `rows` ([B], bool): zeroes what was recorded of them, so that a sample whose
   // numbers are not finite cannot spoil the others' sum.
   void drop_samples(const torch::Tensor& rows);

@@ -108,6 +108,7 @@ Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const C
     const auto result = over_copies(models::sample_losses(loss, logits, batch.labels, true), batch.copies);
     losses.add(result.losses);
     const auto clipped = add_microbatch(network, rule, result.logit_gradient, seen != nullptr, sum);
+    network.forget();
     if (seen == nullptr) return;
     norms.add(clipped.total().sqrt());
     below_one.add(clipped.any_below_one());

@@ -156,6 +156,7 @@ class Trainer {
       const auto factors = training::clip_factors(trial::Clipping::auto_s, 0.01, network_.squared_norms());
       watch.lap(kNorms);
       network_.add_clipped_sum(factors.to(torch::kFloat32), sum_);
+      network_.forget();
       watch.lap(kSum);
     }
     plan_.is_private = variant == kDpNoise;
