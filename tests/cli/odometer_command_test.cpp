@@ -144,7 +144,7 @@ TEST_F(OdometerCommand, JsonIsCompleteAndItsEventsPriceToTheSame) {
   EXPECT_TRUE(now.at("infinite").as_bool());
   EXPECT_EQ(now.at("private_epsilon"), data.at("epsilon"));
   EXPECT_EQ(run({"odometer"}), 0);
-  EXPECT_THAT(said(), HasSubstr("1 non-private run and 1 un-noised validation"));
+  EXPECT_THAT(said(), HasSubstr("1 non-private run and 1 un-noised score"));
 }
 
 TEST_F(OdometerCommand, HowManyRunsASelectionMadeDoesNotShow) {
