@@ -13,6 +13,7 @@
 #include "harness/cli/list_command.h"
 #include "harness/cli/odometer_command.h"
 #include "harness/cli/plot_command.h"
+#include "harness/cli/replay_command.h"
 #include "harness/cli/report_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/cli/status_command.h"
@@ -42,6 +43,8 @@ const std::vector<Command>& commands() {
       {"table", "prints a finished or running spec's table again", "hyfreedp table quick", table_command},
       {"plot", "draws its plots again", "hyfreedp plot quick", plot_command},
       {"report", "writes its HTML report again", "hyfreedp report quick", report_command},
+      {"replay", "repeats methods thousands of times over stored runs: accuracy against total epsilon",
+       "hyfreedp replay replay-pool --rows experiments/replay.yaml", replay_command},
       {"odometer", "what everything ever run there has released about each dataset",
        "hyfreedp odometer --out out", odometer_command},
       {"export", "events of a trial, rows of a spec, as JSON", "hyfreedp export rows quick", export_command},
