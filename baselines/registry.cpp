@@ -1,4 +1,5 @@
-// Every method, in the order that `hyfreedp list methods` prints. To add one: one include, one line.
+// Every method, in the order that `hyfreedp list methods` prints. To add one: one include, one line; `hyfreedp new
+// baseline NAME` writes both.
 #include "baselines/d_adaptation.h"
 #include "baselines/dog.h"
 #include "baselines/dowg.h"
@@ -15,10 +16,23 @@
 namespace hyfreedp::baselines {
 
 const std::vector<Baseline>& registry() {
+  // clang-format off
   static const std::vector<Baseline> all = {
-      nondp_gs(), dp_hyper(),       dp_hyper_simulated(), d_adaptation(), prodigy(),       dog(),
-      dowg(),     linear_scaling(), dpadamwosm(),         hyfreedp(),     hyfreedp_plus(), fixed_rate(),
+      nondp_gs(),
+      dp_hyper(),
+      dp_hyper_simulated(),
+      d_adaptation(),
+      prodigy(),
+      dog(),
+      dowg(),
+      linear_scaling(),
+      dpadamwosm(),
+      hyfreedp(),
+      hyfreedp_plus(),
+      fixed_rate(),
+      // New baselines go above this line.
   };
+  // clang-format on
   return all;
 }
 

@@ -1,11 +1,10 @@
-// fixed-rate: train once at one public learning rate. The smallest complete method: copy this pair to add
-// one.
+// fixed-rate: one run at one public learning rate; nothing is tuned.
 //
 //   options   what a spec may set, declared once (here: lr)
 //   next      the training runs wanted now, as a pure function of the cell and the finished runs
 //   conclude  the run that is reported, how its privacy cost composes, and an honesty label
 //
-// A method of several runs writes next and conclude itself; nondp_gs.cpp is the shortest example.
+// One run needs neither of the two by hand: make_single_run (support.h) writes both from the function that makes its config.
 #pragma once
 
 #include "baselines/baseline.h"

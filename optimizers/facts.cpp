@@ -201,6 +201,13 @@ Facts adadp_facts() {
       .owns_step_size = true};
 }
 
+Facts signum_facts() {
+  return {.name = "signum",
+          .title = "Signum",
+          .source = "Bernstein et al. 2018, arXiv:1802.04434, algorithm 2",
+          .options = {beta1(0.9)}};
+}
+
 Facts constant_facts() {
   return {.name = "constant",
           .title = "constant",
@@ -302,18 +309,37 @@ Result<const Facts*> find(const std::vector<Facts>& table, const std::string& ki
 
 }  // namespace
 
+// clang-format off
 const std::vector<Facts>& optimizer_facts() {
   static const std::vector<Facts> facts = {
-      sgd_facts(),         adam_facts(), adamw_facts(), prodigy_facts(),    d_adapt_adam_facts(),
-      d_adapt_sgd_facts(), dog_facts(),  dowg_facts(),  dpadamwosm_facts(), adadp_facts()};
+      sgd_facts(),
+      adam_facts(),
+      adamw_facts(),
+      prodigy_facts(),
+      d_adapt_adam_facts(),
+      d_adapt_sgd_facts(),
+      dog_facts(),
+      dowg_facts(),
+      dpadamwosm_facts(),
+      adadp_facts(),
+      signum_facts(),
+      // New optimizers go above this line.
+  };
   return facts;
 }
 
 const std::vector<Facts>& controller_facts() {
-  static const std::vector<Facts> facts = {constant_facts(), schedule_facts(), hyfreedp_facts(),
-                                           hyfreedp_plus_facts(), gen_facts()};
+  static const std::vector<Facts> facts = {
+      constant_facts(),
+      schedule_facts(),
+      hyfreedp_facts(),
+      hyfreedp_plus_facts(),
+      gen_facts(),
+      // New controllers go above this line.
+  };
   return facts;
 }
+// clang-format on
 
 Result<const Facts*> find_optimizer(const std::string& name) {
   return find(optimizer_facts(), "optimizer", name);

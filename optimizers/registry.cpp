@@ -17,6 +17,7 @@
 #include "optimizers/prodigy.h"
 #include "optimizers/schedule.h"
 #include "optimizers/sgd.h"
+#include "optimizers/template.h"
 
 namespace hyfreedp::optimizers {
 namespace {
@@ -27,6 +28,7 @@ struct Entry {
   Result<std::unique_ptr<T>> (*make)(const json::object& options);
 };
 
+// clang-format off
 constexpr Entry<Optimizer> kOptimizers[] = {
     {"sgd", make_sgd},
     {"adam", make_adam},
@@ -38,12 +40,19 @@ constexpr Entry<Optimizer> kOptimizers[] = {
     {"dowg", make_dowg},
     {"dpadamwosm", make_dpadamwosm},
     {"adadp", make_adadp},
+    {"signum", make_signum},
+    // New optimizers go above this line.
 };
 
 constexpr Entry<LearningRateController> kControllers[] = {
-    {"constant", make_constant},           {"schedule", make_schedule}, {"hyfreedp", make_hyfreedp},
-    {"hyfreedp-plus", make_hyfreedp_plus}, {"gen", make_gen},
+    {"constant", make_constant},
+    {"schedule", make_schedule},
+    {"hyfreedp", make_hyfreedp},
+    {"hyfreedp-plus", make_hyfreedp_plus},
+    {"gen", make_gen},
+    // New controllers go above this line.
 };
+// clang-format on
 
 template <class Table>
 std::vector<std::string> names_of(const Table& table) {

@@ -11,6 +11,7 @@
 #include "harness/cli/epsilon_command.h"
 #include "harness/cli/export_command.h"
 #include "harness/cli/list_command.h"
+#include "harness/cli/new_command.h"
 #include "harness/cli/odometer_command.h"
 #include "harness/cli/plot_command.h"
 #include "harness/cli/replay_command.h"
@@ -57,6 +58,8 @@ const std::vector<Command>& commands() {
        "hyfreedp audit --hyfreedp paper --epsilon 8", audit_command},
       {"list", "methods, optimizers, controllers, models, datasets and specs, with their options",
        "hyfreedp list methods", list_command},
+      {"new", "begins a method, optimizer or controller of your own in a checkout",
+       "hyfreedp new baseline my-method", new_command},
   };
   return all;
 }

@@ -1,0 +1,86 @@
+#include "harness/cli/new_command.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+#include "harness/cli/command_line.h"
+#include "harness/cli/new_entry.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage =
+    "hyfreedp new KIND NAME [options]\n"
+    "Begins a method or rule of your own in a checkout: copies the template's header, source and test, and "
+    "adds its "
+    "lines to\n"
+    "the tables. KIND: baseline, optimizer or controller (of the learning rate). It builds and passes its "
+    "tests at "
+    "once;\n"
+    "then make it yours: baselines/TEMPLATE.md and optimizers/TEMPLATE.md say how.\n"
+    "Example: hyfreedp new baseline my-method\n\n";
+
+void print_next(const NewEntry& entry, std::ostream& out) {
+  const bool is_baseline = entry.kind == "baseline";
+  const std::string room = is_baseline ? "baselines" : "optimizers";
+  out << fmt::format(
+      "\nNext:\n"
+      "  clang-format -i {}\n"
+      "  ninja -C build/release hyfreedp hyfreedp-worker test_{}\n"
+      "  build/release/bin/test_{} --gtest_brief=1\n"
+      "  build/release/bin/hyfreedp list {}\n",
+      join({entry.files[0].path, entry.files[1].path, entry.files[2].path}, " "), room, room,
+      is_baseline ? "methods" : entry.kind + "s");
+  if (is_baseline) {
+    out << fmt::format("  a row in a spec:  - {{method: {}, options: {{lr: 1e-2}}}}\n", entry.name);
+  } else if (entry.kind == "optimizer") {
+    out << fmt::format("  a spec's rows trained by it:  train: {{optimizer: {}}}\n", entry.name);
+  }
+  out << fmt::format("Then make it yours: {}/TEMPLATE.md.\n", room);
+}
+
+int new_entry_command(const std::string& kind, const std::vector<std::string>& arguments, std::ostream& out,
+                      std::ostream& err) {
+  const auto command = fmt::format("new {}", kind);
+  std::string source;
+  CommandLine line{.command = command, .usage = kUsage, .positional = "name"};
+  line.options.add_options()("help,h", "this text")(
+      "source", options::value(&source)->default_value(".")->value_name("DIR"),
+      "the checkout, or a folder in it");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  if (given.count("name") == 0) {
+    return refused(command, error(fmt::format("say its name: hyfreedp {} my-{}.", command, kind)), err);
+  }
+  const auto checkout = find_checkout(source);
+  if (!checkout) return refused(command, checkout.error(), err);
+  const auto entry = plan_entry(*checkout, kind, given["name"].as<std::string>());
+  if (!entry) return refused(command, entry.error(), err);
+  if (auto written = write_entry(*checkout, *entry); !written) return refused(command, written.error(), err);
+  for (const auto& file : entry->files) {
+    out << fmt::format("{:<8} {} ({} lines)\n", file.is_new ? "new" : "changed", file.path, file.lines);
+  }
+  print_next(*entry, out);
+  return 0;
+}
+
+}  // namespace
+
+int new_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  const std::string kind = arguments.empty() ? "" : arguments.front();
+  if (kind == "--help" || kind == "-h") return out << kUsage, 0;
+  const auto& kinds = new_kinds();
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+    return refused(
+        "new",
+        error(fmt::format("say what to begin: {}{}.{}", join(kinds, ", "),
+                          kind.empty() ? "" : fmt::format(", not '{}'", kind), did_you_mean(kind, kinds))),
+        err);
+  }
+  return new_entry_command(kind, {arguments.begin() + 1, arguments.end()}, out, err);
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,13 @@
+// `hyfreedp new`: a method, optimizer or learning-rate controller of one's own, begun from a template that is compiled and
+// tested here.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace hyfreedp::cli {
+
+int new_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace hyfreedp::cli
