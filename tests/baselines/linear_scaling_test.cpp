@@ -174,6 +174,15 @@ TEST(LinearScaling, TheWholeProductDrawsBAndC) {
     EXPECT_EQ(config.privacy.batch_size, again.batch_size);
     EXPECT_EQ(config.privacy.clipping_constant, again.clipping_constant);
   }
+  // The same draws of r without B and C: the rate times C is the rate there.
+  auto plain = in;
+  for (const char* name : {"product", "batch_sizes", "thresholds"}) plain.options.erase(name);
+  const auto first_sweep = method().next(plain, {}).value();
+  ASSERT_EQ(first_sweep.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& config = one.finished[i].config;
+    EXPECT_NEAR(rate_of(config) * config.privacy.clipping_constant, rate_of(first_sweep[i]), 1e-12);
+  }
   EXPECT_EQ(sizes, (std::set<double>{100, 400}));
   EXPECT_EQ(thresholds, (std::set<double>{0.5, 2}));
   ASSERT_FALSE(one.conclusion.footnotes.empty());
