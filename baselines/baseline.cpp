@@ -149,6 +149,10 @@ std::string to_string(Label label) {
   return "?";
 }
 
+const Baseline& reading_of(const Baseline& entry, const json::object& options) {
+  return entry.reading ? entry.reading(options) : entry;
+}
+
 Result<const Baseline*> find_baseline(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& baseline : registry()) {

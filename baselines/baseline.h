@@ -132,10 +132,16 @@ struct Baseline {
   // where the cell is infeasible. The runner records it when the study opens, so that what is not concluded yet, or never
   // will be, is priced as a selection too: pricing its runs one by one would tell how many there were.
   std::function<Result<accounting::Selection>(const Cell&)> selection = {};
+  // Where an option decides how runs compose (`tuning` of search.h): the method as those resolved options make it, its
+  // label and confidentiality included. The registry's entry is what the defaults make. Ask through reading_of.
+  std::function<const Baseline&(const json::object& options)> reading = {};
   std::vector<OptionSpec> options;
   std::function<Result<std::vector<trial::TrialConfig>>(const Cell&, std::span<const FinishedTrial>)> next;
   std::function<Result<Conclusion>(const Cell&, std::span<const FinishedTrial>)> conclude;
 };
+
+// The method that answers for a cell with these resolved options; lives as long as `entry`.
+const Baseline& reading_of(const Baseline& entry, const json::object& options);
 
 const std::vector<Baseline>& registry();
 Result<const Baseline*> find_baseline(const std::string& name);

@@ -1,15 +1,40 @@
 #include "baselines/nondp_gs.h"
 
+#include <utility>
+
+#include "baselines/search.h"
+
 namespace hyfreedp::baselines {
 namespace {
 
-// The grid's rates as the largest of a schedule; as they are where there is none.
-Result<std::vector<trial::TrialConfig>> runs(const Cell& cell) {
-  auto configs = oracle_grid(cell, cell.epsilon, list_of(cell.options, "grid"));
+using Configs = std::vector<trial::TrialConfig>;
+
+Configs at_rates(const Cell& cell, const std::vector<double>& rates) {
+  Configs configs;
+  for (const double rate : rates) configs.push_back(at_rate(cell, 0, rate));
+  return configs;
+}
+
+// Each config with each of `values`; as they are where there are none.
+template <class Set>
+Configs crossed(Configs configs, const std::vector<double>& values, const Set& set) {
+  if (values.empty()) return configs;
+  Configs all;
+  for (const auto& config : configs) {
+    for (const double value : values) {
+      all.push_back(config);
+      set(all.back(), value);
+    }
+  }
+  return all;
+}
+
+// The rates as the largest of a schedule; as they are where there is none.
+Configs scheduled(const Cell& cell, Configs configs) {
   const auto decay = string_or(cell.options, "schedule", "none");
   const auto warmup = int_or(cell.options, "warmup", 0);
-  if (!configs || (decay == "none" && warmup == 0)) return configs;
-  for (auto& config : *configs) {
+  if (decay == "none" && warmup == 0) return configs;
+  for (auto& config : configs) {
     config.controller = controller("schedule", {{"lr", config.controller.options.at("lr")},
                                                 {"warmup", warmup},
                                                 {"decay", decay == "none" ? "constant" : decay}});
@@ -17,55 +42,48 @@ Result<std::vector<trial::TrialConfig>> runs(const Cell& cell) {
   return configs;
 }
 
-Result<std::vector<trial::TrialConfig>> next(const Cell& cell, Finished finished) {
-  const auto wanted = runs(cell);
-  if (!wanted) return std::vector<trial::TrialConfig>{};
-  return unfinished(*wanted, finished);
+Configs candidates(const Cell& cell) {
+  auto configs = scheduled(cell, at_rates(cell, list_of(cell.options, "grid")));
+  configs = crossed(std::move(configs), list_of(cell.options, "lengths"),
+                    [](auto& config, double steps) { config.steps = static_cast<std::int64_t>(steps); });
+  // Nothing is clipped without privacy, but in the clip-only arm.
+  if (cell.base.privacy.clipping == trial::Clipping::none) return configs;
+  return crossed(std::move(configs), list_of(cell.options, "thresholds"), [](auto& config, double threshold) {
+    config.privacy = with_threshold(config.privacy, threshold);
+  });
 }
 
-Result<Conclusion> conclude(const Cell& cell, Finished finished) {
-  const auto wanted = runs(cell);
-  if (!wanted) return infeasible(wanted.error());
-  if (wanted->empty()) return failed("empty-grid", "The grid has no learning rate.");
-  const auto* best = best_of(*wanted, finished, oracle_score);
-  Conclusion conclusion = best == nullptr ? all_failed(*wanted, finished) : Conclusion{};
-  conclusion.label = cell.epsilon ? Label::oracle : Label::non_private;
-  if (best != nullptr) conclusion.reported_trial = best->id;
-  if (!cell.epsilon) {
-    conclusion.composition = no_cost();
-  } else if (best != nullptr) {
-    conclusion.composition = one_trial(best->id);
-  }
-  return conclusion;
+OptionSpec lengths_option() {
+  auto option = grid_option("lengths", {}, "numbers of steps tried; none: the panel's");
+  option.type = OptionType::integer_list;
+  option.min = 1;
+  option.max = 1e9;
+  return option;
 }
 
 }  // namespace
 
-Result<std::vector<trial::TrialConfig>> oracle_grid(const Cell& cell, std::optional<double> epsilon,
-                                                    const std::vector<double>& rates) {
-  const auto noise = plain_noise(cell, epsilon);
-  if (!noise) return noise.error();
-  std::vector<trial::TrialConfig> configs;
-  for (const double rate : rates) {
-    auto config = at_rate(cell, *noise, rate);
-    config.evaluation.oracle_validation = true;
-    configs.push_back(std::move(config));
-  }
-  return configs;
+Result<Configs> oracle_grid(const Cell& cell, std::optional<double> epsilon,
+                            const std::vector<double>& rates) {
+  return oracle_runs(cell, at_rates(cell, rates), epsilon);
 }
 
 Baseline nondp_gs() {
-  return {.name = "nondp-gs",
-          .title = "NonDP-GS",
-          .source = "Liu and Bu, ICLR 2025, section 5",
-          .summary = "Grid search on un-noised validation accuracy; the search is not charged.",
-          .label = Label::oracle,
-          .options = {grid_option("grid", paper_grid(), "learning rates tried"),
-                      choice_option("schedule", {"none", "cosine", "linear"},
-                                    "decay of each rate over the run, to 0 at its end"),
-                      integer_option("warmup", 0, 0, 1e9, "steps of linear warm-up before it")},
-          .next = next,
-          .conclude = conclude};
+  Baseline baseline{
+      .name = "nondp-gs",
+      .title = "NonDP-GS",
+      .source = "Liu and Bu, ICLR 2025, section 5",
+      .summary = "Grid search on un-noised validation accuracy; the search is not charged.",
+      .options = {grid_option("grid", paper_grid(), "learning rates tried"),
+                  choice_option("schedule", {"none", "cosine", "linear"},
+                                "decay of each rate over the run, to 0 at its end"),
+                  integer_option("warmup", 0, 0, 1e9, "steps of linear warm-up before it"),
+                  grid_option("thresholds", {}, "clipping thresholds C tried; none: the panel's clipping"),
+                  lengths_option()},
+      .next = {},
+      .conclude = {}};
+  make_search(baseline, Tuning::oracle, candidates);
+  return baseline;
 }
 
 }  // namespace hyfreedp::baselines

@@ -5,6 +5,7 @@
 //
 // `schedule: cosine` is its tables' "NonDP-GS w/ LS" for BitFit (table 7), `schedule: linear` that of full fine-tuning (table 5); the
 // warm-up is not the paper's. The grid is of the schedule's largest rate (optimizers/schedule.h).
+// With `thresholds` and `lengths` the grid is of (eta, C, T): the oracle grid search of the other papers' tables.
 #pragma once
 
 #include "baselines/support.h"

@@ -1,16 +1,22 @@
 // Every method, in the order that `hyfreedp list methods` prints. To add one: one include, one line; `hyfreedp new
 // baseline NAME` writes both.
+#include "baselines/adadp.h"
 #include "baselines/d_adaptation.h"
 #include "baselines/dog.h"
 #include "baselines/dowg.h"
 #include "baselines/dp_hyper.h"
 #include "baselines/dp_hyper_simulated.h"
+#include "baselines/dpadam.h"
 #include "baselines/dpadamwosm.h"
+#include "baselines/dpmomentum.h"
+#include "baselines/dpsgd.h"
 #include "baselines/hyfreedp.h"
 #include "baselines/hyfreedp_plus.h"
 #include "baselines/linear_scaling.h"
 #include "baselines/nondp_gs.h"
 #include "baselines/prodigy.h"
+#include "baselines/random_search.h"
+#include "baselines/single_step.h"
 #include "baselines/template.h"
 
 namespace hyfreedp::baselines {
@@ -21,12 +27,18 @@ const std::vector<Baseline>& registry() {
       nondp_gs(),
       dp_hyper(),
       dp_hyper_simulated(),
+      random_search(),
       d_adaptation(),
       prodigy(),
       dog(),
       dowg(),
       linear_scaling(),
       dpadamwosm(),
+      dpsgd(),
+      dpmomentum(),
+      dpadam(),
+      adadp(),
+      single_step(),
       hyfreedp(),
       hyfreedp_plus(),
       fixed_rate(),

@@ -30,8 +30,9 @@ Result<RunCount> run_count_from(const std::string& name) {
   if (name == "geometric") return RunCount::geometric;
   if (name == "logarithmic") return RunCount::logarithmic;
   if (name == "poisson") return RunCount::poisson;
+  if (name == "liu-talwar") return RunCount::liu_talwar;
   return error("unknown distribution of the number of runs '" + name +
-               "'; geometric, logarithmic or poisson.");
+               "'; geometric, logarithmic, poisson or liu-talwar.");
 }
 
 double geometric_parameter(double mean) { return 1 / mean; }
@@ -55,6 +56,7 @@ std::int64_t run_count(RunCount distribution, double parameter, double uniform) 
   const double g = parameter;
   switch (distribution) {
     case RunCount::geometric:
+    case RunCount::liu_talwar:
       return smallest_beyond(uniform, 1, g, 1, [g](std::int64_t, double term) { return term * (1 - g); });
     case RunCount::logarithmic:
       return smallest_beyond(uniform, 1, (1 - g) / -std::log(g), 1, [g](std::int64_t k, double term) {
@@ -78,11 +80,11 @@ std::int64_t pick(double uniform, std::int64_t candidates) {
 
 accounting::Selection selection_of(RunCount distribution, double mean) {
   using Distribution = accounting::Selection::Distribution;
-  const bool is_poisson = distribution == RunCount::poisson;
-  return {.distribution = is_poisson ? Distribution::poisson : Distribution::truncated_negative_binomial,
-          .eta = distribution == RunCount::geometric ? 1.0 : 0.0,
-          .mean = mean,
-          .base = {}};
+  accounting::Selection selection{
+      .eta = distribution == RunCount::geometric ? 1.0 : 0.0, .mean = mean, .base = {}};
+  if (distribution == RunCount::poisson) selection.distribution = Distribution::poisson;
+  if (distribution == RunCount::liu_talwar) selection.distribution = Distribution::liu_talwar;
+  return selection;
 }
 
 }  // namespace hyfreedp::baselines

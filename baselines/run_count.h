@@ -4,6 +4,8 @@
 //   geometric    P(K = k) = (1 - g)^{k-1} g,            k >= 1,  mean 1/g            (negative binomial, eta = 1)
 //   logarithmic  P(K = k) = (1 - g)^k / (k ln(1/g)),    k >= 1,  mean (1/g - 1)/ln(1/g)            (eta = 0)
 //   poisson      P(K = k) = e^-m m^k / k!,              k >= 0,  mean m; with probability e^-m nothing is run
+//   liu_talwar   as geometric, priced by Liu & Talwar 2019, Theorem 3.4 in the form of Mohapatra et al. (accounting/selection.h).
+//                Its cap of 46/g runs is never reached: the largest uniform below 1 gives 37/g
 //
 // K must be random and stay hidden: the theorems price the release of the best run only.
 #pragma once
@@ -16,7 +18,7 @@
 
 namespace hyfreedp::baselines {
 
-enum class RunCount { geometric, logarithmic, poisson };
+enum class RunCount { geometric, logarithmic, poisson, liu_talwar };
 Result<RunCount> run_count_from(const std::string& name);
 
 // g for a mean number of runs. Requires mean > 1.

@@ -65,7 +65,9 @@ OptionSpec grid_option(std::string name, const std::vector<double>& otherwise, s
 
 std::vector<double> list_of(const json::object& options, const std::string& name) {
   std::vector<double> values;
-  for (const auto& value : options.at(name).as_array()) values.push_back(to_double(value, name).value());
+  const auto* list = options.if_contains(name);
+  if (list == nullptr) return values;
+  for (const auto& value : list->as_array()) values.push_back(to_double(value, name).value());
   return values;
 }
 
@@ -104,19 +106,23 @@ const std::vector<double>& wide_grid() {
   return grid;
 }
 
-Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon) {
+Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std::optional<double> epsilon,
+                         double delta) {
   if (!epsilon) return 0.0;
   static Memo<double> memo;
-  const double rate = cell.base.privacy.sample_rate;
-  const auto steps = cell.base.steps;
+  const double rate = plan.sample_rate;
   const auto sigma =
-      memo.get(fmt::format("{} {} {} {}", rate, steps, *epsilon, cell.delta), [&]() -> Result<double> {
-        const auto calibration = accounting::calibrate_gaussian(rate, steps, *epsilon, cell.delta);
+      memo.get(fmt::format("{} {} {} {}", rate, steps, *epsilon, delta), [&]() -> Result<double> {
+        const auto calibration = accounting::calibrate_gaussian(rate, steps, *epsilon, delta);
         if (!calibration) return calibration.error();
         return calibration->noise_multiplier;
       });
   if (!sigma) return sigma.error();
-  return cell.base.privacy.gradient_noise_for(*sigma);
+  return plan.gradient_noise_for(*sigma);
+}
+
+Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon) {
+  return noise_for(cell.base.privacy, cell.base.steps, epsilon, cell.delta);
 }
 
 double count_noise(const Cell& cell) {
@@ -129,6 +135,22 @@ trial::TrialConfig at_rate(const Cell& cell, double noise, double rate) {
   config.privacy.gradient_noise = noise;
   config.controller = controller("constant", {{"lr", rate}});
   return config;
+}
+
+trial::PrivacyPlan with_threshold(trial::PrivacyPlan plan, double threshold) {
+  plan.drop_clipping();
+  plan.clipping = trial::Clipping::abadi;
+  plan.clipping_constant = threshold;
+  return plan;
+}
+
+trial::PrivacyPlan on_full_batches(trial::PrivacyPlan plan) {
+  const double batch_size = plan.batch_size;
+  plan.sampler = trial::Sampler::full_batch;
+  plan.sample_rate = 1;
+  plan.batch_size = static_cast<double>(plan.population);
+  if (plan.adaptive) plan.adaptive->count_noise *= plan.batch_size / batch_size;
+  return plan;
 }
 
 const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config) {

@@ -22,6 +22,7 @@ OptionSpec integer_option(std::string name, std::int64_t otherwise, double min, 
 OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help);
 // Learning rates; may be empty, which makes the cell fail with "empty-grid".
 OptionSpec grid_option(std::string name, const std::vector<double>& otherwise, std::string help);
+// Empty where the option is left out.
 std::vector<double> list_of(const json::object& options, const std::string& name);
 // `table` with another default for one option.
 std::vector<OptionSpec> with_default(std::vector<OptionSpec> table, const std::string& name,
@@ -38,13 +39,21 @@ trial::Named controller(const std::string& name, const json::object& given);
 const std::vector<double>& paper_grid();
 const std::vector<double>& wide_grid();
 
-// sigma of plain DP training of the cell's length at `epsilon`, by PLD, the clip counts of adaptive clipping paid; 0 in the
+// The noise of `plan` for plain DP training of `steps` steps at `epsilon`, by PLD, its clip counts paid; 0 in the
 // non-private arm.
+Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std::optional<double> epsilon,
+                         double delta);
+// The same of the cell's own plan and length.
 Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon);
 // Noise multiplier of the clip count that each of the cell's gradient batches releases; 0 where none does.
 double count_noise(const Cell& cell);
 // The cell's base at gradient noise sigma (0: non-private) and a constant learning rate.
 trial::TrialConfig at_rate(const Cell& cell, double noise, double rate);
+
+// `plan` with the clipping of Abadi et al. at threshold C, whatever its own was.
+trial::PrivacyPlan with_threshold(trial::PrivacyPlan plan, double threshold);
+// `plan` on full batches. A clip count's noise stays the share of the batch that it was.
+trial::PrivacyPlan on_full_batches(trial::PrivacyPlan plan);
 
 const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config);
 // The wanted trials that have not finished, in order.
@@ -59,6 +68,8 @@ const FinishedTrial* best_of(const std::vector<trial::TrialConfig>& configs, Fin
                              const Score& score);
 std::optional<double> oracle_score(const FinishedTrial& trial);
 std::optional<double> released_score(const FinishedTrial& trial);
+
+inline constexpr const char* kEmptyGrid = "The grid is empty: there is nothing to choose from.";
 
 Composition one_trial(std::string id);
 Composition no_cost();

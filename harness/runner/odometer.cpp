@@ -179,7 +179,9 @@ class StudyReader {
     const auto rule = string_or(composition, "rule", "");
     if (rule != "selection") {
       const auto baseline = baselines::find_baseline(method);
-      const bool is_public = !rule.empty() || (baseline && !(**baseline).confidential_runs);
+      // A method that can be read in several ways books its selections when it opens: without a rule this is none.
+      const bool is_public =
+          !rule.empty() || (baseline && (!(**baseline).confidential_runs || (**baseline).reading));
       if (is_public) found_.open_to_all.insert(trials.begin(), trials.end());
       return {};
     }
@@ -326,7 +328,13 @@ void Spending::add(const std::vector<Event>& events) {
 }
 
 void Spending::add_selection(const accounting::Selection& selection) {
-  add(baselines::selection_by_split(selection));
+  auto composable = selection;
+  // Liu and Talwar's price composes with nothing; their number of runs is geometric, whose price does.
+  if (composable.distribution == accounting::Selection::Distribution::liu_talwar) {
+    composable.distribution = accounting::Selection::Distribution::truncated_negative_binomial;
+    composable.eta = 1;
+  }
+  add(baselines::selection_by_split(composable));
   ++selections;
 }
 

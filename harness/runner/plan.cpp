@@ -117,7 +117,8 @@ Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
                                      cell.options,
                                      cell.validation_size,
                                      cell.base.to_json()};
-          studies.push_back({digest(identity), std::move(cell), *baseline});
+          const auto* reading = &baselines::reading_of(**baseline, cell.options);
+          studies.push_back({digest(identity), std::move(cell), reading});
         }
       }
     }

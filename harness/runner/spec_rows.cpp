@@ -141,7 +141,7 @@ Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
   json::object row{{"id", *id},
                    {"method", (**method).name},
                    {"title", title},
-                   {"label", baselines::to_string((**method).label)},
+                   {"label", baselines::to_string(baselines::reading_of(**method, *options).label)},
                    {"options", *options},
                    {"seeds", json::value_from(seeds)},
                    {"epsilons", *epsilons},

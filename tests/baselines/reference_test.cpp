@@ -275,7 +275,8 @@ TEST(ReferenceBaselinesPrivateSelection, Cases) {
   }
   EXPECT_GT(ran, 0u);
   std::cout << ran << " private selection cases; " << not_offered
-            << " of Liu and Talwar's rule are not covered: no method here offers it\n";
+            << " of Liu and Talwar's rule are not covered: they flip a coin after each run, here the count "
+               "is drawn\n";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Every registered method, and its variants, over a simulated world: what the contract in baselines/baseline.h says.
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 #include "fake_world.h"
 #include "harness/base/text.h"
@@ -18,13 +19,18 @@ struct Variant {
   std::optional<Label> label = {};  // where an option changes the method's
 };
 
+// Its defaults, but for how many runs there are where they are dozens.
+json::object quick(const std::string& method) {
+  return method == "dpsgd" || method == "dpmomentum" ? json::object{{"mean_runs", 5}} : json::object{};
+}
+
 // Each method as it comes, and the options that change what it runs.
 std::vector<Variant> variants() {
   std::vector<Variant> all;
-  for (const auto& baseline : registry()) all.push_back({baseline.name, {}, 3});
+  for (const auto& baseline : registry()) all.push_back({baseline.name, quick(baseline.name), 3});
   // A count dear enough to show: linear scaling's full batches have ten times the noise.
   for (const auto& baseline : registry()) {
-    all.push_back({baseline.name, {}, 3, baseline.name == "linear-scaling" ? 30.0 : 2.5});
+    all.push_back({baseline.name, quick(baseline.name), 3, baseline.name == "linear-scaling" ? 30.0 : 2.5});
   }
   for (const char* runs : {"geometric", "logarithmic", "poisson"}) {
     all.push_back({"dp-hyper", {{"runs", runs}, {"mean_runs", 6}, {"grid", {1e-3, 1e-2}}}, 1});
@@ -51,6 +57,20 @@ std::vector<Variant> variants() {
   all.push_back({"linear-scaling", {{"score", "train-unpriced"}}, 3, 0, Label::oracle});
   all.push_back({"nondp-gs", {{"grid", {1e-3, 100.0, 1e-2}}}, 3});
   all.push_back({"nondp-gs", {{"schedule", "linear"}, {"warmup", 2}}, 3});
+  all.push_back({"nondp-gs", {{"grid", {1e-2}}, {"thresholds", {0.1, 1.0}}, {"lengths", {6, 24}}}, 3});
+  all.push_back({"dp-hyper", {{"runs", "liu-talwar"}}, 3});
+  all.push_back({"dpsgd", {{"tuning", "composed"}}, 8});
+  all.push_back({"dpsgd", {{"tuning", "composed"}, {"candidates", 4}}, 1});
+  all.push_back({"dpsgd", {{"tuning", "oracle"}, {"rates", {0.01, 0.1}}}, 3});
+  all.push_back({"dpsgd", {{"runs", "liu-talwar"}, {"mean_runs", 3}}, 8});
+  all.push_back({"dpmomentum", {{"runs", "poisson"}, {"mean_runs", 6}, {"momenta", {0.8, 0.9}}}, 3});
+  all.push_back({"dpadam", {{"tuning", "selection"}}, 3});
+  all.push_back({"adadp", {{"tuning", "oracle"}}, 3});
+  all.push_back({"random-search", {{"runs", 6}}, 3});
+  all.push_back({"random-search", {{"runs", 3}, {"t_min", 4}, {"t_max", 20}, {"threshold_max", 2.0}}, 1});
+  for (const char* tuning : {"composed", "selection", "oracle"}) {
+    all.push_back({"single-step", {{"tuning", tuning}, {"rates", {0.1, 1.0}}, {"optimizer", "adam"}}, 3});
+  }
   return all;
 }
 
@@ -71,9 +91,45 @@ json::object as_json(const Conclusion& conclusion) {
   return object;
 }
 
+// Those that clip in their own way, whatever the panel's is.
+bool clips_by_itself(const Baseline& baseline, const json::object& options) {
+  const std::set<std::string> own = {"dpadamwosm", "dpsgd", "dpmomentum", "dpadam", "adadp"};
+  return own.contains(baseline.name) || options.contains("thresholds") || options.contains("threshold_max");
+}
+
+// What a row costs, from its runs and its rule alone: one run, all runs in sequence, or a selection over runs like the one
+// shown, priced on each split.
+double priced_by_hand(const Study& study) {
+  const auto& composition = study.conclusion.composition;
+  accounting::Events events;
+  std::map<std::string, std::vector<accounting::Event>> selected;
+  for (const auto& trial : study.finished) {
+    const bool is_shown = trial.id == study.conclusion.reported_trial;
+    if (composition.rule != Composition::Rule::sum && !is_shown) continue;
+    for (const auto& event : fake::intended_events(trial.config)) {
+      if (composition.rule == Composition::Rule::selection)
+        selected[event.split].push_back(event);
+      else
+        events.events.push_back(event);
+    }
+  }
+  double largest = 0;
+  for (auto& [split, base] : selected) {
+    auto selection = composition.selection;
+    selection.base = base;
+    const auto epsilon = accounting::epsilon_rdp({.events = {{selection, split}}}, 1e-5);
+    largest = std::max(largest, epsilon.value().epsilon);
+  }
+  if (!selected.empty()) return largest;
+  return accounting::report_epsilon(events, 1e-5).value().epsilon;
+}
+
 class Method : public testing::TestWithParam<Variant> {
  protected:
-  const Baseline& baseline() const { return *find_baseline(GetParam().method).value(); }
+  const Baseline& baseline() const {
+    const auto& entry = *find_baseline(GetParam().method).value();
+    return reading_of(entry, resolve_options(entry.options, GetParam().options, entry.name).value());
+  }
   Cell cell(std::optional<double> epsilon) const {
     auto cell = fake::cell_of(baseline(), epsilon, GetParam().options);
     if (epsilon && GetParam().count_noise > 0) {
@@ -139,12 +195,26 @@ TEST_P(Method, CostsNoMoreThanItsTarget) {
   }
 }
 
+// An end-to-end row's price is that of every run it asked for; an oracle's and a simulated row's is the reported run's.
+TEST_P(Method, ItsEpsilonIsTheAccountantsAnswerOnItsEvents) {
+  const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world);
+  const auto& composition = study.conclusion.composition;
+  const auto label = GetParam().label.value_or(baseline().label);
+  if (label == Label::end_to_end && composition.rule == Composition::Rule::trial) {
+    EXPECT_EQ(study.finished.size(), 1u) << "more runs than are priced";
+  }
+  EXPECT_EQ(composition.rule == Composition::Rule::selection, baseline().confidential_runs);
+  const auto events = fake::cost(study);
+  ASSERT_TRUE(events) << events.error().message;
+  EXPECT_NEAR(accounting::report_epsilon(*events, 1e-5).value().epsilon, priced_by_hand(study), 1e-9);
+}
+
 // With adaptive clipping every gradient batch books its count; a method with a clipping of its own counts nothing.
 TEST_P(Method, BooksTheCountsOfAdaptiveClipping) {
   const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world);
   for (const auto& trial : study.finished) {
     const bool adaptive = trial.config.privacy.clipping == trial::Clipping::adaptive;
-    EXPECT_EQ(adaptive, GetParam().count_noise > 0 && baseline().name != "dpadamwosm");
+    EXPECT_EQ(adaptive, GetParam().count_noise > 0 && !clips_by_itself(baseline(), GetParam().options));
     std::int64_t counts = 0;
     for (const auto& event : trial.config.privacy.events(0, trial.config.steps)) {
       const auto& batch = std::get<accounting::Batch>(event.what);
@@ -216,7 +286,8 @@ TEST(Registry, NamesAreDistinctAndAnUnknownOneNamesTheNearest) {
   std::set<std::string> names;
   for (const auto& baseline : registry()) EXPECT_TRUE(names.insert(baseline.name).second) << baseline.name;
   for (const char* name : {"nondp-gs", "dp-hyper", "dp-hyper-simulated", "d-adaptation", "prodigy",
-                           "hyfreedp", "hyfreedp-plus", "linear-scaling", "dpadamwosm"}) {
+                           "hyfreedp", "hyfreedp-plus", "linear-scaling", "dpadamwosm", "dog", "dowg",
+                           "dpsgd", "dpmomentum", "dpadam", "adadp", "random-search", "single-step"}) {
     EXPECT_EQ(names.count(name), 1u) << name;
   }
   const auto unknown = find_baseline("prodgy");

@@ -318,6 +318,45 @@ TEST(Odometer, RunsOfAnUnknownSelectionAreLeftOutAndSaidToBe) {
   EXPECT_EQ(steps_on(all, "private_validation"), 1);
 }
 
+// An option says how these runs compose, so the method alone does not: a selection is booked when it opens, and a row
+// without a rule is not one.
+TEST(Odometer, RunsOfAnOpenCompositionAreKnownWhereItsMethodMayAlsoSelect) {
+  World world;
+  auto config = any_config();
+  config.evaluation.score = trial::ScoreRelease{300};
+  const auto record = record_of(config, config.events());
+  ASSERT_TRUE(world.store().put_trial(record, {}, {}));
+  ASSERT_TRUE(only(world).has_unknown_selection);
+  FakeExecutor executor;
+  world.run(spec_of("tiny", kFixed), executor);
+  auto study = world.store().studies("tiny").value().at(0);
+  study.id = "open";
+  study.method = "dpsgd";
+  study.state = results::StudyState::open;
+  study.composition = {};
+  study.total.reset();
+  study.trials = {record.id};
+  ASSERT_TRUE(world.store().put_study(study));
+  EXPECT_FALSE(only(world).has_unknown_selection);
+  EXPECT_EQ(steps_on(only(world), "private_validation"), 1);
+}
+
+// Liu and Talwar's price composes with nothing, but theirs is a search with a geometric number of runs.
+TEST(Odometer, ASelectionAtLiuAndTalwarsPriceComposesAsTheGeometricOneThatItIs) {
+  using Distribution = accounting::Selection::Distribution;
+  std::vector<double> epsilons;
+  for (const auto distribution : {Distribution::liu_talwar, Distribution::truncated_negative_binomial}) {
+    Spending spending{.dataset = "d", .title = "d", .records = 1000};
+    spending.add_selection({.distribution = distribution,
+                            .eta = distribution == Distribution::liu_talwar ? 0.0 : 1.0,
+                            .mean = 4,
+                            .base = {on("private_train", 4.0)}});
+    spending.add({on("private_train", 4.0)});
+    epsilons.push_back(epsilon_of(spending));
+  }
+  EXPECT_EQ(epsilons[0], epsilons[1]);
+}
+
 // A run begun anew on another machine executed more than the one reported; the selection is priced by the dearest.
 TEST(Odometer, ARestartedLoserRaisesThePriceOfItsSelection) {
   const auto spec = spec_of("selection", kSelection, "[8]");

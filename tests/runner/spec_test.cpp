@@ -1,6 +1,7 @@
 // Reading specs: the shipped ones load, and every mistake is one sentence with file, line, key path and a way out.
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -134,6 +135,16 @@ TEST_F(SpecFile, FewerSeedsThanThePanelAreNeverSilent) {
 TEST_F(SpecFile, MethodsWithoutANonPrivateArmLeaveItOut) {
   const auto panel = this->panel(with_line(14, "  - method: dp-hyper"));
   EXPECT_EQ(json::serialize(panel.at("rows").as_array().at(0).at("epsilons")), "[1E0]");
+}
+
+// How a search is charged is an option, and with it the label.
+TEST_F(SpecFile, ALabelFollowsTheOptionThatDecidesIt) {
+  for (const auto& [tuning, label] :
+       {std::pair{"oracle", "oracle"}, std::pair{"composed", "end-to-end DP"}}) {
+    const auto panel =
+        this->panel(with_line(14, fmt::format("  - {{method: dpadam, options: {{tuning: {}}}}}", tuning)));
+    EXPECT_EQ(panel.at("rows").as_array().at(0).at("label").as_string(), label);
+  }
 }
 
 TEST_F(SpecFile, ClippingOptionsReachThePlan) {

@@ -1,0 +1,165 @@
+#include "baselines/private_selection.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "baselines/memo.h"
+#include "harness/base/text.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+using Configs = std::vector<trial::TrialConfig>;
+
+constexpr const char* kValidation = "private_validation";
+
+Composition selection_over(const SelectionRule& rule, std::vector<std::string> trials) {
+  return {.rule = Composition::Rule::selection,
+          .trials = std::move(trials),
+          .selection = selection_of(rule.distribution, rule.mean)};
+}
+
+// The selection over runs of `gradients` and a score.
+accounting::Selection intended_selection(const SelectionRule& rule,
+                                         std::vector<accounting::Event> gradients) {
+  auto selection = selection_of(rule.distribution, rule.mean);
+  selection.base = std::move(gradients);
+  selection.base.push_back(
+      accounting::batch(1, {{.noise_multiplier = rule.score_noise, .purpose = "score"}}, 1));
+  selection.base.back().split = kValidation;
+  return selection;
+}
+
+accounting::Events intended_events(const SelectionRule& rule, std::vector<accounting::Event> gradients) {
+  return {.events = selection_by_split(intended_selection(rule, std::move(gradients)))};
+}
+
+// No gradient noise helps where the scores alone exceed the target.
+Result<void> check_scores(const Cell& cell, const SelectionRule& rule) {
+  const auto cost = accounting::epsilon_rdp(intended_events(rule, {}), cell.delta);
+  if (!cost) return cost.error();
+  if (cost->epsilon <= *cell.epsilon) return {};
+  return error(
+      fmt::format("Selecting by validation scores alone costs epsilon {} of {}; raise 'score_noise'.",
+                  short_number(cost->epsilon), *cell.epsilon));
+}
+
+bool costs_the_same(const trial::TrialConfig& one, const trial::TrialConfig& other) {
+  const auto& a = one.privacy;
+  const auto& b = other.privacy;
+  const auto count_noise_of = [](const auto& plan) { return plan.adaptive ? plan.adaptive->count_noise : 0; };
+  return one.steps == other.steps && a.sampler == b.sampler && a.sample_rate == b.sample_rate &&
+         count_noise_of(a) == count_noise_of(b);
+}
+
+Result<double> noise(const Cell& cell, const SelectionRule& rule, const Configs& candidates) {
+  const auto& any = candidates.front();
+  HYFREEDP_CHECK(std::ranges::all_of(candidates, [&](const auto& c) { return costs_the_same(c, any); }),
+                 "candidates of one private selection cost the same");
+  static Memo<double> memo;
+  const auto& adaptive = any.privacy.adaptive;
+  const auto key = fmt::format("{} {} {} {} {} {} {} {}", any.privacy.sample_rate, any.steps, *cell.epsilon,
+                               cell.delta, static_cast<int>(rule.distribution), rule.mean, rule.score_noise,
+                               adaptive ? adaptive->count_noise : 0);
+  return memo.get(key, [&]() -> Result<double> {
+    if (auto checked = check_scores(cell, rule); !checked) return checked.error();
+    const auto events_at = [&](double sigma) {
+      auto plan = any.privacy;
+      plan.gradient_noise = sigma;
+      return intended_events(rule, plan.events(0, any.steps));
+    };
+    const auto calibration = accounting::calibrate(events_at, *cell.epsilon, cell.delta, "rdp");
+    if (!calibration) return calibration.error();
+    return calibration->noise_multiplier;
+  });
+}
+
+// The winner's repetition is public (it is in its config and its id), so it must not tell how many runs there were:
+// a label drawn for each run by itself says nothing of the run's place among them, as a counter would.
+std::int64_t repetition_of(const Cell& cell, std::int64_t run) {
+  return cell.base.repetition + 1 + pick(draw(cell, "label", run), kRepetitionsPerRelease - 2);
+}
+
+double parameter_of(const SelectionRule& rule) {
+  switch (rule.distribution) {
+    case RunCount::geometric:
+    case RunCount::liu_talwar:
+      return geometric_parameter(rule.mean);
+    case RunCount::logarithmic:
+      return logarithmic_parameter(rule.mean);
+    case RunCount::poisson:
+      return rule.mean;
+  }
+  return rule.mean;
+}
+
+}  // namespace
+
+OptionSpec score_noise_option() {
+  return real_option("score_noise", 30, 1e-6, 1e9, "of each validation score",
+                     "sd in counts of correct examples");
+}
+
+std::vector<OptionSpec> selection_options(double mean_runs) {
+  const bool may_follow = mean_runs == 0;
+  return {choice_option("runs", {"geometric", "logarithmic", "poisson", "liu-talwar"},
+                        "distribution of their number; liu-talwar: geometric, priced by theorem 3.4"),
+          real_option(
+              "mean_runs", mean_runs, may_follow ? 0 : 1.001, 1e4,
+              may_follow ? "mean number of runs; up to 1: the number of candidates" : "mean number of runs"),
+          score_noise_option()};
+}
+
+SelectionRule selection_rule_of(const Cell& cell, std::size_t candidates) {
+  const double mean = double_or(cell.options, "mean_runs", 4);
+  return {.distribution = run_count_from(string_or(cell.options, "runs", "geometric")).value(),
+          .mean = mean > 1 ? mean : std::max(static_cast<double>(candidates), 1.001),
+          .score_noise = double_or(cell.options, "score_noise", 30)};
+}
+
+Result<accounting::Selection> selection_cost(const Cell& cell, const SelectionRule& rule,
+                                             const Configs& candidates) {
+  if (candidates.empty()) return error(kEmptyGrid);
+  const auto sigma = noise(cell, rule, candidates);
+  if (!sigma) return sigma.error();
+  auto plan = candidates.front().privacy;
+  plan.gradient_noise = *sigma;
+  return intended_selection(rule, plan.events(0, candidates.front().steps));
+}
+
+Result<Configs> selection_runs(const Cell& cell, const SelectionRule& rule, const Configs& candidates) {
+  const auto sigma = noise(cell, rule, candidates);
+  if (!sigma) return sigma.error();
+  const auto count = run_count(rule.distribution, parameter_of(rule), draw(cell, "run count", 0));
+  Configs configs;
+  for (std::int64_t run = 0; run < count; ++run) {
+    const auto candidate = pick(draw(cell, "candidate", run), static_cast<std::int64_t>(candidates.size()));
+    auto config = candidates[static_cast<std::size_t>(candidate)];
+    config.privacy.gradient_noise = *sigma;
+    config.evaluation.score = trial::ScoreRelease{rule.score_noise};
+    config.repetition = repetition_of(cell, run);
+    configs.push_back(std::move(config));
+  }
+  make_independent(configs);  // should two labels be equal
+  return configs;
+}
+
+Result<Conclusion> conclude_selection(const Cell& cell, const SelectionRule& rule, const Configs& candidates,
+                                      Finished finished) {
+  const auto wanted = selection_runs(cell, rule, candidates);
+  if (!wanted) return infeasible(wanted.error());
+  if (wanted->empty())
+    return failed("no-run-drawn", "The drawn number of runs is 0, so nothing is released.");
+  const auto* best = best_of(*wanted, finished, released_score);
+  // Which runs failed, and how many there were, is confidential; the reader learns that nothing can be reported.
+  auto conclusion = best == nullptr ? failed("all-trials-failed", "No run of the selection can be reported.")
+                                    : Conclusion{};
+  const auto& shown = best == nullptr ? wanted->front().id() : best->id;
+  conclusion.composition = selection_over(rule, {shown});
+  if (best != nullptr) conclusion.reported_trial = best->id;
+  if (!cell.base.noise_seed && !cell.draw_secret)
+    conclusion.flags.push_back("selection drawn from a public stream: count not hidden");
+  return conclusion;
+}
+
+}  // namespace hyfreedp::baselines

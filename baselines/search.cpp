@@ -1,0 +1,158 @@
+#include "baselines/search.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "baselines/private_selection.h"
+#include "harness/base/text.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+using Configs = std::vector<trial::TrialConfig>;
+
+constexpr std::pair<Tuning, const char*> kTunings[] = {
+    {Tuning::selection, "selection"}, {Tuning::composed, "composed"}, {Tuning::oracle, "oracle"}};
+
+// n scores, each a Gaussian of sensitivity one count: sqrt(n) / noise - GDP, exactly.
+Result<void> check_scores(const Cell& cell, std::size_t runs, double score_noise) {
+  const auto cost = accounting::gdp_epsilon(std::sqrt(static_cast<double>(runs)) / score_noise, cell.delta);
+  if (!cost) return cost.error();
+  if (*cost <= *cell.epsilon) return {};
+  return error(fmt::format("The {} validation scores alone cost epsilon {} of {}; raise 'score_noise'.", runs,
+                           short_number(*cost), *cell.epsilon));
+}
+
+Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
+  std::int64_t steps = 0;
+  for (const auto& config : candidates) {
+    HYFREEDP_CHECK(config.privacy.sample_rate == candidates.front().privacy.sample_rate,
+                   "candidates of one composition are sampled at one rate");
+    steps += config.steps;
+  }
+  const double score_noise = double_or(cell.options, "score_noise", 30);
+  const bool is_scored = candidates.size() > 1;
+  for (auto& config : candidates) {
+    const auto noise = noise_for(config.privacy, steps, cell.epsilon, cell.delta);
+    if (!noise) return noise.error();
+    config.privacy.gradient_noise = *noise;
+    if (is_scored) config.evaluation.score = trial::ScoreRelease{score_noise};
+  }
+  if (is_scored) {
+    if (auto checked = check_scores(cell, candidates.size(), score_noise); !checked) return checked.error();
+  }
+  make_independent(candidates);
+  return candidates;
+}
+
+Conclusion conclude_composed(const Configs& runs, Finished finished) {
+  const auto score = [&](const FinishedTrial& trial) {
+    return runs.size() > 1 ? released_score(trial) : std::optional<double>(0);
+  };
+  const auto* best = best_of(runs, finished, score);
+  if (best == nullptr) return all_failed(runs, finished);
+  Conclusion conclusion;
+  conclusion.composition.rule = Composition::Rule::sum;
+  for (const auto& config : runs) conclusion.composition.trials.push_back(config.id());
+  conclusion.reported_trial = best->id;
+  return conclusion;
+}
+
+Conclusion conclude_oracle(const Cell& cell, const Configs& runs, Finished finished) {
+  const auto* best = best_of(runs, finished, oracle_score);
+  auto conclusion = best == nullptr ? all_failed(runs, finished) : Conclusion{};
+  if (best != nullptr) conclusion.reported_trial = best->id;
+  if (!cell.epsilon) {
+    conclusion.composition = no_cost();
+  } else if (best != nullptr) {
+    conclusion.composition = one_trial(best->id);
+  }
+  return conclusion;
+}
+
+Result<Configs> runs_of(const Cell& cell, Tuning tuning, const Configs& candidates) {
+  switch (tuning) {
+    case Tuning::selection:
+      return selection_runs(cell, selection_rule_of(cell, candidates.size()), candidates);
+    case Tuning::composed:
+      return composed_runs(cell, candidates);
+    case Tuning::oracle:
+      return oracle_runs(cell, candidates, cell.epsilon);
+  }
+  return Configs{};
+}
+
+Result<Conclusion> conclude(const Cell& cell, Tuning tuning, const Configs& candidates, Finished finished) {
+  if (candidates.empty()) return failed("empty-grid", kEmptyGrid);
+  if (tuning == Tuning::selection) {
+    return conclude_selection(cell, selection_rule_of(cell, candidates.size()), candidates, finished);
+  }
+  const auto runs = runs_of(cell, tuning, candidates);
+  if (!runs) return infeasible(runs.error());
+  return tuning == Tuning::composed ? conclude_composed(*runs, finished)
+                                    : conclude_oracle(cell, *runs, finished);
+}
+
+}  // namespace
+
+Result<Configs> oracle_runs(const Cell& cell, const Configs& candidates, std::optional<double> epsilon) {
+  Configs configs;
+  for (auto config : candidates) {
+    const auto noise = noise_for(config.privacy, config.steps, epsilon, cell.delta);
+    if (!noise) return noise.error();
+    config.privacy.gradient_noise = *noise;
+    config.evaluation.oracle_validation = true;
+    configs.push_back(std::move(config));
+  }
+  return configs;
+}
+
+void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates) {
+  baseline.label = tuning == Tuning::oracle ? Label::oracle : Label::end_to_end;
+  baseline.confidential_runs = tuning == Tuning::selection;
+  baseline.selection = nullptr;
+  if (tuning == Tuning::selection) {
+    baseline.selection = [candidates](const Cell& cell) {
+      const auto all = candidates(cell);
+      return selection_cost(cell, selection_rule_of(cell, all.size()), all);
+    };
+  }
+  baseline.next = [tuning, candidates](const Cell& cell, Finished finished) -> Result<Configs> {
+    const auto all = candidates(cell);
+    if (all.empty()) return Configs{};
+    const auto wanted = runs_of(cell, tuning, all);
+    if (!wanted) return Configs{};
+    return unfinished(*wanted, finished);
+  };
+  const Label label = baseline.label;
+  baseline.conclude = [tuning, candidates, label](const Cell& cell, Finished finished) -> Result<Conclusion> {
+    auto conclusion = conclude(cell, tuning, candidates(cell), finished);
+    if (conclusion) conclusion->label = cell.epsilon ? label : Label::non_private;
+    return conclusion;
+  };
+}
+
+void offer_tunings(Baseline& baseline, Tuning otherwise, const Candidates& candidates) {
+  auto choice = choice_option("tuning", {"selection", "composed", "oracle"},
+                              "how the best candidate is chosen and charged; see search.h");
+  auto readings = std::make_shared<std::map<std::string, Baseline>>();
+  for (const auto& [tuning, name] : kTunings) {
+    if (tuning == otherwise) choice.otherwise = json::value(name);
+  }
+  baseline.options.push_back(std::move(choice));
+  for (auto& option : selection_options(0)) baseline.options.push_back(std::move(option));
+  baseline.has_non_private_arm = false;
+  for (const auto& [tuning, name] : kTunings) {
+    auto& reading = readings->emplace(name, baseline).first->second;
+    make_search(reading, tuning, candidates);
+  }
+  make_search(baseline, otherwise, candidates);
+  baseline.reading = [readings](const json::object& options) -> const Baseline& {
+    return readings->at(string_or(options, "tuning", ""));
+  };
+}
+
+}  // namespace hyfreedp::baselines

@@ -1,0 +1,83 @@
+#include "baselines/tuned_grid.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "baselines/run_count.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::baselines {
+namespace {
+
+using Configs = std::vector<trial::TrialConfig>;
+
+const std::vector<double>& mohapatra_thresholds() {
+  static const std::vector<double> grid = {0.1, 0.2, 0.5, 1};
+  return grid;
+}
+
+std::vector<OptionSpec> own_options(const TunedGrid& grid) {
+  auto options = optimizers::find_optimizer(grid.optimizer).value()->options;
+  std::erase_if(options,
+                [&](const auto& option) { return std::ranges::count(grid.hidden, option.name) > 0; });
+  return options;
+}
+
+// A list of one value where there is none to tune.
+std::vector<double> values_of(const Cell& cell, const std::string& name, bool is_tuned, double otherwise) {
+  return is_tuned ? list_of(cell.options, name) : std::vector<double>{otherwise};
+}
+
+// `count` of them, without replacement, in the order drawn; all where there are no more.
+Configs drawn(const Cell& cell, Configs all, std::int64_t count) {
+  const auto size = static_cast<std::int64_t>(all.size());
+  if (count <= 0 || count >= size) return all;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto other = i + pick(draw(cell, "grid candidate", i), size - i);
+    std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(other)]);
+  }
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
+  return all;
+}
+
+Configs candidates_of(const Cell& cell, const TunedGrid& grid) {
+  auto own = subset(cell.options, own_options(grid));
+  Configs all;
+  for (const double rate : values_of(cell, "rates", !grid.rates.empty(), 1)) {
+    for (const double momentum : values_of(cell, "momenta", !grid.momenta.empty(), 0)) {
+      if (!grid.momenta.empty()) own["momentum"] = momentum;
+      for (const double threshold : list_of(cell.options, "thresholds")) {
+        auto config = at_rate(cell, 0, rate);
+        config.optimizer = optimizer(grid.optimizer, own);
+        config.privacy = with_threshold(config.privacy, threshold);
+        all.push_back(std::move(config));
+      }
+    }
+  }
+  return drawn(cell, std::move(all), int_or(cell.options, "candidates", 0));
+}
+
+}  // namespace
+
+const std::vector<double>& mohapatra_rates() {
+  static const std::vector<double> grid = {1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 1e-1, 2e-1, 5e-1, 1};
+  return grid;
+}
+
+void make_tuned_grid(Baseline& baseline, const TunedGrid& grid) {
+  baseline.source = "Mohapatra et al., AAAI 2022, sections 3 to 5";
+  if (!grid.rates.empty()) baseline.options.push_back(grid_option("rates", grid.rates, "learning rates"));
+  if (!grid.momenta.empty()) {
+    auto momenta = grid_option("momenta", grid.momenta, "decays of the momentum buffer");
+    momenta.max = 1 - 1e-12;
+    baseline.options.push_back(std::move(momenta));
+  }
+  baseline.options.push_back(
+      grid_option("thresholds", mohapatra_thresholds(), "clipping thresholds C of per-sample clipping"));
+  baseline.options.push_back(integer_option(
+      "candidates", 0, 0, 1e6, "so many drawn from the grid, without replacement; 0: all of it"));
+  for (auto& option : own_options(grid)) baseline.options.push_back(std::move(option));
+  offer_tunings(baseline, grid.tuning, [grid](const Cell& cell) { return candidates_of(cell, grid); });
+}
+
+}  // namespace hyfreedp::baselines

@@ -1,0 +1,28 @@
+// The rivals of Mohapatra et al., AAAI 2022 (arXiv:2111.04906): an optimizer on a grid of learning rates and clipping
+// thresholds (Abadi et al.), its tuning charged. Used by dpsgd.cpp, dpmomentum.cpp, dpadam.cpp and adadp_method.cpp.
+//
+// Grids as in the authors' published configuration: C in {.1, .2, .5, 1} and, where the optimizer has a rate to tune,
+// alpha in {1, 2, 5} x 10^-3..-1 and 1: the 40 candidates of DPSGD and the 4 of DPAdam (section 5). Section 5 prices the
+// wide grids by Liu & Talwar's selection with as many runs, in the mean, as there are candidates, and the narrow ones by
+// composing every run ("MA"); section 5.2 draws 4 candidates from the wide grid (option `candidates`).
+// Theirs is un-noised validation accuracy; here each score is noised and priced, except by the oracle.
+#pragma once
+
+#include "baselines/search.h"
+
+namespace hyfreedp::baselines {
+
+struct TunedGrid {
+  std::string optimizer;
+  std::vector<double> rates;             // default grid; empty: the optimizer owns its step size
+  std::vector<double> momenta = {};      // default grid; empty: no momentum to tune
+  std::vector<std::string> hidden = {};  // options of the optimizer that the method does not have
+  Tuning tuning = Tuning::selection;
+};
+
+const std::vector<double>& mohapatra_rates();
+
+// Fills in source, options, next and conclude.
+void make_tuned_grid(Baseline& baseline, const TunedGrid& grid);
+
+}  // namespace hyfreedp::baselines
