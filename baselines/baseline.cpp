@@ -1,5 +1,6 @@
 #include "baselines/baseline.h"
 
+#include <fmt/format.h>
 #include <map>
 #include <utility>
 
@@ -39,6 +40,22 @@ Result<Value> value_in(const Table& table, const std::string& name, const std::s
   return error(where + ": unknown '" + name + "'; one of " + join(names, ", "));
 }
 
+// Events on the training split become events on the trial's part of it.
+Result<void> tell_part(const Composition& composition, const std::string& id,
+                       std::vector<accounting::Event>& events) {
+  if (composition.parts.empty()) return {};
+  const auto part = composition.parts.find(id);
+  if (part == composition.parts.end()) {
+    return error("a composition over parts of the data does not say which part the run " + id + " had");
+  }
+  for (auto& event : events) {
+    if (event.split.empty() || event.split == trial::kTrainSplit) {
+      event.split = fmt::format("{}-{}", trial::kTrainSplit, part->second);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<accounting::Event> selection_by_split(const accounting::Selection& selection) {
@@ -58,6 +75,7 @@ std::vector<accounting::Event> selection_by_split(const accounting::Selection& s
 
 json::object Composition::to_json() const {
   json::object object{{"rule", name_in(kRules, rule)}, {"trials", json::value_from(trials)}};
+  if (!parts.empty()) object["parts"] = json::value_from(parts);
   if (rule == Rule::selection && (!trials.empty() || !selection.base.empty())) {
     json::object inner{{"distribution", name_in(kDistributions, selection.distribution)},
                        {"eta", selection.eta},
@@ -80,6 +98,13 @@ Result<Composition> Composition::from_json(const json::object& object, const std
   for (const auto& id : trials->get_array()) {
     if (!id.is_string()) return error(where + ": 'trials' must be a list of trial ids");
     composition.trials.emplace_back(id.get_string());
+  }
+  if (const auto* parts = object.if_contains("parts")) {
+    if (!parts->is_object()) return error(where + ": 'parts' must be an object");
+    for (const auto& part : parts->get_object()) {
+      if (!part.value().is_string()) return error(where + ": each of 'parts' must be a text");
+      composition.parts.emplace(part.key(), part.value().get_string());
+    }
   }
   if (*rule != Rule::selection) return composition;
   const auto* selection = object.if_contains("selection");
@@ -129,6 +154,7 @@ Result<accounting::Events> compose(
   for (const auto& id : composition.trials) {
     auto of_trial = executed(id);
     if (!of_trial) return of_trial.error();
+    if (auto told = tell_part(composition, id, *of_trial); !told) return told.error();
     events.events.insert(events.events.end(), of_trial->begin(), of_trial->end());
     if (composition.rule == Composition::Rule::trial) return events;
   }

@@ -25,6 +25,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -78,6 +79,10 @@ struct Composition {
   };
   Rule rule = Rule::trial;
   std::vector<std::string> trials;  // ids
+  // Rule sum: the part of the training split that each trial ran on (harness/random/partition.h), parts of one partition.
+  // None: all of it. A record is in one part, so the price is the largest over parts; the runner looks whether each run's
+  // dataset says so too. For this price alone: everywhere else a run on a part counts as one on the whole split.
+  std::map<std::string, std::string> parts = {};
   accounting::Selection selection;  // rule selection: distribution, eta, mean (base is filled from events)
   // Rule selection over no trial: of a selection that is open or was lost before its conclusion. It has no executed cost to
   // compose yet; selection.base is what its runs are to execute, where the method says so (Baseline::selection).

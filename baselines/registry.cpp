@@ -17,6 +17,7 @@
 #include "baselines/prodigy.h"
 #include "baselines/random_search.h"
 #include "baselines/single_step.h"
+#include "baselines/subset_tuning.h"
 #include "baselines/template.h"
 
 namespace hyfreedp::baselines {
@@ -28,6 +29,7 @@ const std::vector<Baseline>& registry() {
       dp_hyper(),
       dp_hyper_simulated(),
       random_search(),
+      subset_tuning(),
       d_adaptation(),
       prodigy(),
       dog(),

@@ -26,28 +26,6 @@ Result<void> check_scores(const Cell& cell, std::size_t runs, double score_noise
                            short_number(*cost), *cell.epsilon));
 }
 
-Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
-  std::int64_t steps = 0;
-  for (const auto& config : candidates) {
-    HYFREEDP_CHECK(config.privacy.sample_rate == candidates.front().privacy.sample_rate,
-                   "candidates of one composition are sampled at one rate");
-    steps += config.steps;
-  }
-  const double score_noise = double_or(cell.options, "score_noise", 30);
-  const bool is_scored = candidates.size() > 1;
-  for (auto& config : candidates) {
-    const auto noise = noise_for(config.privacy, steps, cell.epsilon, cell.delta);
-    if (!noise) return noise.error();
-    config.privacy.gradient_noise = *noise;
-    if (is_scored) config.evaluation.score = trial::ScoreRelease{score_noise};
-  }
-  if (is_scored) {
-    if (auto checked = check_scores(cell, candidates.size(), score_noise); !checked) return checked.error();
-  }
-  make_independent(candidates);
-  return candidates;
-}
-
 Conclusion conclude_composed(const Configs& runs, Finished finished) {
   const auto score = [&](const FinishedTrial& trial) {
     return runs.size() > 1 ? released_score(trial) : std::optional<double>(0);
@@ -97,6 +75,28 @@ Result<Conclusion> conclude(const Cell& cell, Tuning tuning, const Configs& cand
 }
 
 }  // namespace
+
+Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
+  std::int64_t steps = 0;
+  for (const auto& config : candidates) {
+    HYFREEDP_CHECK(config.privacy.sample_rate == candidates.front().privacy.sample_rate,
+                   "candidates of one composition are sampled at one rate");
+    steps += config.steps;
+  }
+  const double score_noise = double_or(cell.options, "score_noise", 30);
+  const bool is_scored = candidates.size() > 1;
+  for (auto& config : candidates) {
+    const auto noise = noise_for(config.privacy, steps, cell.epsilon, cell.delta);
+    if (!noise) return noise.error();
+    config.privacy.gradient_noise = *noise;
+    if (is_scored) config.evaluation.score = trial::ScoreRelease{score_noise};
+  }
+  if (is_scored) {
+    if (auto checked = check_scores(cell, candidates.size(), score_noise); !checked) return checked.error();
+  }
+  make_independent(candidates);
+  return candidates;
+}
 
 Result<Configs> oracle_runs(const Cell& cell, const Configs& candidates, std::optional<double> epsilon) {
   Configs configs;

@@ -27,6 +27,10 @@ void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates
 // The same with the option `tuning`, `otherwise` its default, and the options that its choices read.
 void offer_tunings(Baseline& baseline, Tuning otherwise, const Candidates& candidates);
 
+// Every candidate at the common noise of their composition, scored where there are several.
+Result<std::vector<trial::TrialConfig>> composed_runs(const Cell& cell,
+                                                      std::vector<trial::TrialConfig> candidates);
+
 // Every candidate at the full budget `epsilon`, to be judged by un-noised validation accuracy.
 Result<std::vector<trial::TrialConfig>> oracle_runs(const Cell& cell,
                                                     const std::vector<trial::TrialConfig>& candidates,

@@ -1,11 +1,14 @@
 #include "datasets/dataset.h"
 
+#include <ATen/ATen.h>
+
 #include "datasets/adult.h"
 #include "datasets/e2e.h"
 #include "datasets/fashion_mnist.h"
 #include "datasets/synthetic.h"
 #include "datasets/synthetic_images.h"
 #include "datasets/synthetic_tokens.h"
+#include "harness/random/partition.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -28,13 +31,26 @@ const std::vector<Loader>& loaders() {
   return table;
 }
 
+// The training split's records of one part; the other splits as they are.
+Dataset only_part(Dataset dataset, const random::Part& part) {
+  auto& train = dataset.private_train;
+  const auto indices = random::part_indices(part, train.features.size(0));
+  const auto rows = at::tensor(indices, torch::kInt64);
+  train = {train.features.index_select(0, rows), train.labels.index_select(0, rows)};
+  return dataset;
+}
+
 }  // namespace
 
 Result<Dataset> load_dataset(const std::string& name, const json::object& options) {
   const auto facts = find_dataset(name);
   if (!facts) return facts.error();
+  const auto part = random::part_of(options);
+  if (!part) return in_context(name, part.error());
   for (const auto& loader : loaders()) {
-    if (loader.name == name) return loader.load(**facts, options);
+    if (loader.name != name) continue;
+    auto dataset = loader.load(**facts, random::without_part(options));
+    return dataset && *part ? only_part(std::move(*dataset), **part) : std::move(dataset);
   }
   HYFREEDP_CHECK(false, "dataset '" + name + "' has facts but no loader");
   return error("unreachable");

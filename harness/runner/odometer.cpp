@@ -11,6 +11,7 @@
 #include "datasets/facts.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/random/partition.h"
 #include "results/states.h"
 
 namespace hyfreedp::runner {
@@ -124,7 +125,8 @@ std::string title_of(const trial::Named& dataset) {
   const auto* facts = facts_of(dataset.name);
   if (facts == nullptr || !facts->files.empty()) return dataset.name;
   std::vector<std::string> options;
-  for (const auto& member : dataset.options) {
+  // A part of the data is not other data.
+  for (const auto& member : random::without_part(dataset.options)) {
     const auto& value = member.value();
     options.push_back(std::string(member.key()) + " " +
                       (value.is_double() ? short_number(value.get_double()) : json::serialize(value)));

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <exception>
 #include <fmt/format.h>
+#include <optional>
 #include <utility>
 
+#include "harness/random/partition.h"
 #include "harness/runner/executor.h"
 
 namespace hyfreedp::runner {
@@ -113,11 +115,29 @@ void StudyRun::check_end_to_end(const baselines::Conclusion& conclusion) const {
   }
 }
 
+// Parts compose in parallel only where the runs had them, and where they are parts of one partition.
+void StudyRun::check_parts(const baselines::Conclusion& conclusion) const {
+  std::optional<random::Part> any;
+  for (const auto& [id, name] : conclusion.composition.parts) {
+    const auto found = finished_.find(id);
+    const auto part = found == finished_.end()
+                          ? Result<std::optional<random::Part>>(std::optional<random::Part>{})
+                          : random::part_of(found->second.config.dataset.options);
+    if (!part || !*part || (**part).name != name || (any && !any->is_beside(**part))) {
+      throw std::runtime_error(
+          fmt::format("{} prices the run {} as one on the part '{}' of the data, which it did not have",
+                      study_.baseline->name, id, name));
+    }
+    any = **part;
+  }
+}
+
 void StudyRun::conclude() {
   const auto known = finished();
   auto conclusion = study_.baseline->conclude(cell(), known);
   if (!conclusion) throw std::runtime_error(conclusion.error().message);
   check_end_to_end(*conclusion);
+  check_parts(*conclusion);
   composition_ = std::move(conclusion->composition);
   outcome_.state = conclusion->failure ? results::StudyState::failed : results::StudyState::concluded;
   outcome_.reported_trial = std::move(conclusion->reported_trial);

@@ -76,7 +76,7 @@ TEST(TunedGrid, DrawsCandidatesWithoutReplacement) {
   EXPECT_EQ(rates_and_thresholds(wanted("dpsgd", options)).size(), 39u);
   std::set<Pairs> draws;
   Pairs seen;
-  for (std::int64_t seed = 0; seed < 60; ++seed) {
+  for (std::int64_t seed = 0; seed < 120; ++seed) {
     const json::object four{{"tuning", "composed"}, {"candidates", 4}};
     auto in = cell("dpsgd", four);
     in.seed = seed;
@@ -85,8 +85,8 @@ TEST(TunedGrid, DrawsCandidatesWithoutReplacement) {
     draws.insert(pairs);
     seen.insert(pairs.begin(), pairs.end());
   }
-  EXPECT_GT(draws.size(), 55u) << "of 91390 sets";
-  // Each candidate is missed with probability .9^60 = .0018: below .072 that any is, and the seeds are fixed.
+  EXPECT_GT(draws.size(), 110u) << "of 91390 sets";
+  // Each candidate is missed with probability .9^120: below 1.3e-4 that any is, and the seeds are fixed.
   EXPECT_EQ(seen.size(), 40u);
 }
 
@@ -208,6 +208,74 @@ TEST(SingleStep, MoreRatesAreChosenAmongAndCharged) {
   EXPECT_TRUE(runs.front().evaluation.score);
   const json::object selected{{"rates", {0.1, 1.0}}, {"tuning", "selection"}};
   EXPECT_EQ(study_of("single-step", selected).conclusion.composition.rule, Composition::Rule::selection);
+}
+
+TEST(SubsetTuning, TunesOnOnePartAndReportsARunOnTheRest) {
+  const json::object options{{"share", 0.25}, {"grid", {1e-3, 2e-2, 0.3}}};
+  const auto study = study_of("subset-tuning", options);
+  ASSERT_EQ(study.finished.size(), 4u);
+  const auto& last = study.finished.back();
+  EXPECT_EQ(study.conclusion.reported_trial, last.id);
+  // The world's best is eta T = 0.2 at T = 12.
+  EXPECT_EQ(rate_of(last.config), 2e-2);
+  EXPECT_FALSE(last.config.evaluation.score) << "nothing is chosen by the final run";
+  const auto tuning = study.finished.front().config.privacy.population;
+  EXPECT_NEAR(static_cast<double>(tuning), 500, 80) << "4 standard deviations";
+  EXPECT_EQ(tuning + last.config.privacy.population, 2000);
+  for (const auto& trial : study.finished) {
+    const auto& plan = trial.config.privacy;
+    EXPECT_EQ(string_or(trial.config.dataset.options, "part", ""), trial.id == last.id ? "rest" : "tuning");
+    EXPECT_EQ(plan.sample_rate, 0.1);
+    EXPECT_DOUBLE_EQ(plan.batch_size, 0.1 * static_cast<double>(plan.population));
+    EXPECT_DOUBLE_EQ(plan.gradient_noise, calibrated(0.1, trial.id == last.id ? 12 : 3 * 12, 3));
+  }
+}
+
+// Each part has the whole epsilon: together they cost it once, where runs on all of the data would cost more.
+TEST(SubsetTuning, PartsComposeInParallelAndAreStoredSo) {
+  const auto study = study_of("subset-tuning", {{"share", 0.5}, {"grid", {1e-3, 2e-2}}});
+  const auto& composition = study.conclusion.composition;
+  EXPECT_EQ(composition.trials.size(), 3u);
+  EXPECT_EQ(composition.parts.size(), 3u);
+  const auto executed = [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
+    return fake::intended_events(std::ranges::find(study.finished, id, &FinishedTrial::id)->config);
+  };
+  const auto epsilon = [&](const Composition& of) {
+    return accounting::report_epsilon(compose(of, executed).value(), 1e-5).value().epsilon;
+  };
+  EXPECT_LE(epsilon(composition), 3 * (1 + 1e-9));
+  const auto again = Composition::from_json(composition.to_json(), "composition").value();
+  EXPECT_EQ(again.parts, composition.parts);
+  EXPECT_EQ(epsilon(again), epsilon(composition));
+  auto whole = composition;
+  whole.parts.clear();
+  EXPECT_GT(epsilon(whole), 3.5);
+  auto forgotten = composition;
+  forgotten.parts.erase(forgotten.parts.begin());
+  EXPECT_FALSE(compose(forgotten, executed)) << "a run of which no part is told";
+}
+
+TEST(SubsetTuning, OneRateNeedsNoTuning) {
+  const auto study = study_of("subset-tuning", {{"grid", {1e-2}}});
+  ASSERT_EQ(study.finished.size(), 1u);
+  EXPECT_EQ(string_or(study.finished.front().config.dataset.options, "part", ""), "rest");
+}
+
+TEST(SubsetTuning, FailuresAreTyped) {
+  EXPECT_EQ(failure_of(study_of("subset-tuning", {{"grid", json::array{}}})), "empty-grid");
+  auto tiny = cell("subset-tuning", {{"share", 0.001}});
+  tiny.base.privacy.population = 3;
+  EXPECT_EQ(failure_of(fake::run_study(method("subset-tuning", {}), tiny, fake::ordinary_world)),
+            "empty-part");
+  EXPECT_EQ(failure_of(study_of("subset-tuning", {{"score_noise", 0.1}}, 1)), "infeasible-epsilon");
+  // Only the final run fails: what the tuning cost is still said.
+  const auto in = cell("subset-tuning", {});
+  const auto study = fake::run_study(method("subset-tuning", {}), in, [](const trial::TrialConfig& config) {
+    return string_or(config.dataset.options, "part", "") == "rest" ? fake::broken_world(config)
+                                                                   : fake::ordinary_world(config);
+  });
+  EXPECT_EQ(failure_of(study), "diverged");
+  EXPECT_EQ(study.conclusion.composition.trials.size(), 9u);
 }
 
 TEST(OracleGrid, CrossesRatesLengthsAndThresholds) {

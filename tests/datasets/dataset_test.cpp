@@ -7,6 +7,7 @@
 #include "datasets/hog.h"
 #include "datasets/idx.h"
 #include "harness/base/files.h"
+#include "harness/random/partition.h"
 #include "scratch.h"
 
 namespace hyfreedp::datasets {
@@ -70,6 +71,28 @@ TEST_F(LoadDataset, SyntheticIsTheSameEachTimeAndLongerBeginsWithShorter) {
   EXPECT_TRUE(at::equal(one.private_train.features, two.private_train.features.slice(0, 0, 50)));
   EXPECT_TRUE(at::equal(one.private_train.labels, two.private_train.labels.slice(0, 0, 50)));
   EXPECT_TRUE(at::equal(one.test.features, two.test.features));
+}
+
+TEST_F(LoadDataset, APartHasItsRecordsOfTheTrainingSplitAndAllOfTheOthers) {
+  const auto options = resolved("synthetic", {{"train", 400}});
+  const auto all = *load_dataset("synthetic", options);
+  std::int64_t records = 0;
+  for (const char* name : {random::kTuningPart, random::kRestPart}) {
+    const random::Part part{name, 0.3, "key"};
+    const auto data = *load_dataset("synthetic", random::with_part(options, part));
+    const auto indices = random::part_indices(part, 400);
+    ASSERT_EQ(data.private_train.features.size(0), static_cast<std::int64_t>(indices.size()));
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(i);
+      ASSERT_TRUE(at::equal(data.private_train.features[row], all.private_train.features[indices[i]]));
+      ASSERT_TRUE(at::equal(data.private_train.labels[row], all.private_train.labels[indices[i]]));
+    }
+    EXPECT_TRUE(at::equal(data.private_validation.features, all.private_validation.features));
+    EXPECT_TRUE(at::equal(data.test.labels, all.test.labels));
+    records += data.private_train.features.size(0);
+  }
+  EXPECT_EQ(records, 400);
+  EXPECT_TRUE(load_dataset("synthetic", random::with_part(options, {"half", 0.3, "key"})).has_error());
 }
 
 // With all means at the origin the features are the noise alone, of which no two splits may share a draw.

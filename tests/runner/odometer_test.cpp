@@ -322,7 +322,7 @@ TEST(Odometer, RunsOfAnUnknownSelectionAreLeftOutAndSaidToBe) {
 // without a rule is not one.
 TEST(Odometer, RunsOfAnOpenCompositionAreKnownWhereItsMethodMayAlsoSelect) {
   World world;
-  auto config = any_config();
+  auto config = any_config("synthetic");
   config.evaluation.score = trial::ScoreRelease{300};
   const auto record = record_of(config, config.events());
   ASSERT_TRUE(world.store().put_trial(record, {}, {}));

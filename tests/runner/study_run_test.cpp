@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/random/partition.h"
+
 namespace hyfreedp::runner {
 namespace {
 
@@ -163,6 +165,35 @@ std::string why_it_failed(const Baseline& method) {
     for (const auto& wanted : run.advance()) run.receive(finished(wanted, 0));
   }
   return run.failed_unexpectedly() ? run.outcome().failure_message : "";
+}
+
+// Parts of the data compose in parallel only where the runs were on them, and on those of one partition.
+TEST(StudyRun, ARowPricedByPartsHadThem) {
+  const auto on_parts = [](bool asked, const std::string& other_key) {
+    auto method = two_rounds();
+    method.next = [next = method.next, asked, other_key](const Cell& cell, auto known) {
+      auto wanted = next(cell, known);
+      const bool is_first = known.empty();
+      for (auto& one : *wanted) {
+        if (!asked) continue;
+        one.dataset.options = random::with_part(
+            {}, {is_first ? random::kTuningPart : random::kRestPart, 0.5, is_first ? "a" : other_key});
+      }
+      return wanted;
+    };
+    method.conclude = [conclude = method.conclude](const Cell& cell, auto known) -> Result<Conclusion> {
+      auto conclusion = conclude(cell, known);
+      for (const auto& trial : known) {
+        const auto name = string_or(trial.config.dataset.options, "part", random::kTuningPart);
+        conclusion->composition.parts[trial.id] = name;
+      }
+      return conclusion;
+    };
+    return method;
+  };
+  EXPECT_EQ(why_it_failed(on_parts(true, "a")), "");
+  EXPECT_THAT(why_it_failed(on_parts(true, "b")), HasSubstr("which it did not have"));
+  EXPECT_THAT(why_it_failed(on_parts(false, "a")), HasSubstr("which it did not have"));
 }
 
 TEST(StudyRun, AnEndToEndRowPricesAllItDid) {
