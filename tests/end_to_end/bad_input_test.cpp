@@ -67,7 +67,7 @@ TEST_F(BadInput, NoSuchFileOrOption) {
 
 // An epsilon that no noise can reach is a row with its reason, and the other rows are there.
 TEST_F(BadInput, InfeasibleEpsilonIsARow) {
-  const auto spec = changed("{t_min: 2,", "{share1: 0.6, share2: 0.6, t_min: 2,");
+  const auto spec = changed("{t_min: 2,", "{share1: 0.6, share2: 0.7, t_min: 2,");
   const auto ended = run({"run", spec, "--quiet"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("linear-scaling, ε 3, seed 0: infeasible-epsilon. "));
