@@ -124,8 +124,18 @@ trial::PrivacyPlan full_batch_plan(const Cell& cell) {
 }
 
 // Above the exact value by more than rounding, so that the composed epsilon never passes its target. An error where the
-// clip counts of adaptive clipping leave nothing for the gradients.
+// clip counts of adaptive clipping, or the feature mean, leave nothing for the gradients.
 Result<double> full_batch_noise(const Cell& cell, std::int64_t steps, double mu) {
+  if (const double mean = mean_noise(cell); mean > 0) {
+    const double left = mu * mu - 1 / (mean * mean);
+    if (!(left > 0)) {
+      return error(fmt::format(
+          "A run's feature mean alone costs its whole budget: its noise is {} and must be above {}; raise "
+          "'feature_mean_noise'.",
+          short_number(mean), short_number(1 / mu)));
+    }
+    mu = std::sqrt(left);
+  }
   return full_batch_plan(cell).gradient_noise_for(rule::sigma(steps, mu) * (1 + 1e-12));
 }
 
@@ -154,30 +164,42 @@ struct SampledNoise {
 };
 
 Result<SampledNoise> solve_sampled(const std::vector<std::vector<double>>& rates, const Settings& settings,
-                                   double epsilon, double delta) {
+                                   const Cell& cell) {
   SampledNoise noise;
+  const double delta = cell.delta;
   const auto steps = settings.space.t_max;
+  const auto run = [&](double rate, double sigma) {
+    accounting::Events events{.events = {accounting::poisson_gaussian(rate, sigma, steps)}};
+    if (const double mean = mean_noise(cell); mean > 0) {
+      events.events.push_back(
+          accounting::batch(1, {{.noise_multiplier = mean, .purpose = "feature-mean"}}, 1));
+    }
+    return events;
+  };
+  const auto append = [](accounting::Events& to, const accounting::Events& from) {
+    to.events.insert(to.events.end(), from.events.begin(), from.events.end());
+  };
   accounting::Events sweeps;
   for (std::size_t stage = 0; stage < settings.epsilons.size(); ++stage) {
     noise.sigma.emplace_back();
     for (const double rate : rates[stage]) {
-      const auto one = accounting::calibrate_gaussian(rate, steps, settings.epsilons[stage], delta);
+      const auto one = accounting::calibrate([&](double sigma) { return run(rate, sigma); },
+                                             settings.epsilons[stage], delta);
       if (!one) return one.error();
       noise.sigma.back().push_back(one->noise_multiplier);
-      sweeps.events.push_back(accounting::poisson_gaussian(rate, one->noise_multiplier, steps));
+      append(sweeps, run(rate, one->noise_multiplier));
     }
   }
   const double rate = rates.back().front();
   const auto whole = [&](double sigma) {
     auto events = sweeps;
-    events.events.push_back(accounting::poisson_gaussian(rate, sigma, steps));
+    append(events, run(rate, sigma));
     return events;
   };
-  const auto last = accounting::calibrate(whole, epsilon, delta);
+  const auto last = accounting::calibrate(whole, *cell.epsilon, delta);
   if (!last) return last.error();
   noise.sigma.push_back({last->noise_multiplier});
-  const auto alone = accounting::epsilon_pld(
-      {.events = {accounting::poisson_gaussian(rate, last->noise_multiplier, steps)}}, delta);
+  const auto alone = accounting::epsilon_pld(run(rate, last->noise_multiplier), delta);
   if (!alone) return alone.error();
   noise.epsilon_final = alone->epsilon;
   return noise;
@@ -193,14 +215,14 @@ Result<void> fill_sampled(const Cell& cell, Settings& settings) {
     }
   }
   static Memo<SampledNoise> memo;
-  std::string request = fmt::format("{} {} {}", settings.space.t_max, *cell.epsilon, cell.delta);
+  std::string request =
+      fmt::format("{} {} {} {}", settings.space.t_max, *cell.epsilon, cell.delta, mean_noise(cell));
   for (const double epsilon : settings.epsilons) request += fmt::format(" {}", epsilon);
   for (const auto& stage : rates) {
     request += " ;";
     for (const double rate : stage) request += fmt::format(" {}", rate);
   }
-  const auto noise =
-      memo.get(request, [&] { return solve_sampled(rates, settings, *cell.epsilon, cell.delta); });
+  const auto noise = memo.get(request, [&] { return solve_sampled(rates, settings, cell); });
   if (!noise) return noise.error();
   settings.noise = noise->sigma;
   settings.budget.epsilon_final = noise->epsilon_final;

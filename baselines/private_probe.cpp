@@ -31,15 +31,16 @@ Result<accounting::ProbeSplit> split(const Cell& cell, double epsilon) {
                                               .gamma = double_or(cell.options, "gamma", 1.01),
                                               .probe_sample_rate = separate ? probe_rate(cell, true) : 0,
                                               .count_noise = count_noise(cell),
+                                              .mean_noise = mean_noise(cell),
                                               .epsilon = epsilon,
                                               .delta = cell.delta,
                                               .mode = *mode,
                                               .accountant = accountant};
   static Memo<accounting::ProbeSplit> memo;
   const auto key =
-      fmt::format("{} {} {} {} {} {} {} {} {} {}", request.sample_rate, request.steps, request.interval,
-                  request.gamma, request.probe_sample_rate, request.count_noise, request.epsilon,
-                  request.delta, accounting::to_string(*mode), accountant);
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {}", request.sample_rate, request.steps, request.interval,
+                  request.gamma, request.probe_sample_rate, request.count_noise, request.mean_noise,
+                  request.epsilon, request.delta, accounting::to_string(*mode), accountant);
   return memo.get(key, [&] { return accounting::split_budget(request); });
 }
 

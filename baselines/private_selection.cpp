@@ -58,9 +58,9 @@ Result<double> noise(const Cell& cell, const SelectionRule& rule, const Configs&
                  "candidates of one private selection cost the same");
   static Memo<double> memo;
   const auto& adaptive = any.privacy.adaptive;
-  const auto key = fmt::format("{} {} {} {} {} {} {} {}", any.privacy.sample_rate, any.steps, *cell.epsilon,
-                               cell.delta, static_cast<int>(rule.distribution), rule.mean, rule.score_noise,
-                               adaptive ? adaptive->count_noise : 0);
+  const auto key = fmt::format("{} {} {} {} {} {} {} {} {}", any.privacy.sample_rate, any.steps,
+                               *cell.epsilon, cell.delta, static_cast<int>(rule.distribution), rule.mean,
+                               rule.score_noise, adaptive ? adaptive->count_noise : 0, mean_noise(cell));
   return memo.get(key, [&]() -> Result<double> {
     if (auto checked = check_scores(cell, rule); !checked) return checked.error();
     const auto events_at = [&](double sigma) {

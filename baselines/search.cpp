@@ -86,7 +86,8 @@ Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
   const double score_noise = double_or(cell.options, "score_noise", 30);
   const bool is_scored = candidates.size() > 1;
   for (auto& config : candidates) {
-    const auto noise = noise_for(config.privacy, steps, cell.epsilon, cell.delta);
+    const auto noise = noise_for(config.privacy, steps, cell.epsilon, cell.delta,
+                                 static_cast<std::int64_t>(candidates.size()));
     if (!noise) return noise.error();
     config.privacy.gradient_noise = *noise;
     if (is_scored) config.evaluation.score = trial::ScoreRelease{score_noise};

@@ -23,6 +23,26 @@ json::array to_array(const std::vector<double>& values) {
   return array;
 }
 
+// noise_for, of a plan whose steps are not all that it releases.
+Result<double> noise_beside_mean(const trial::PrivacyPlan& given, std::int64_t steps, double epsilon,
+                                 double delta, std::int64_t runs) {
+  static Memo<double> memo;
+  const auto key = fmt::format("{} {} {} {} {} {} {}", given.sample_rate, steps, epsilon, delta, runs,
+                               given.feature_mean->noise, given.adaptive ? given.adaptive->count_noise : 0);
+  return memo.get(key, [&]() -> Result<double> {
+    const auto events_at = [&](double sigma) {
+      auto plan = given;
+      plan.gradient_noise = sigma;
+      accounting::Events events{.events = plan.events(0, steps)};
+      std::get<accounting::Batch>(events.events.front().what).count = runs;  // the mean
+      return events;
+    };
+    const auto calibration = accounting::calibrate(events_at, epsilon, delta);
+    if (!calibration) return calibration.error();
+    return calibration->noise_multiplier;
+  });
+}
+
 }  // namespace
 
 OptionSpec real_option(std::string name, double otherwise, double min, double max, std::string help,
@@ -107,8 +127,9 @@ const std::vector<double>& wide_grid() {
 }
 
 Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std::optional<double> epsilon,
-                         double delta) {
+                         double delta, std::int64_t runs) {
   if (!epsilon) return 0.0;
+  if (plan.feature_mean) return noise_beside_mean(plan, steps, *epsilon, delta, runs);
   static Memo<double> memo;
   const double rate = plan.sample_rate;
   const auto sigma =
@@ -128,6 +149,11 @@ Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon) {
 double count_noise(const Cell& cell) {
   const auto& adaptive = cell.base.privacy.adaptive;
   return cell.epsilon && adaptive ? adaptive->count_noise : 0;
+}
+
+double mean_noise(const Cell& cell) {
+  const auto& mean = cell.base.privacy.feature_mean;
+  return cell.epsilon && mean ? mean->noise : 0;
 }
 
 trial::TrialConfig at_rate(const Cell& cell, double noise, double rate) {

@@ -39,14 +39,16 @@ trial::Named controller(const std::string& name, const json::object& given);
 const std::vector<double>& paper_grid();
 const std::vector<double>& wide_grid();
 
-// The noise of `plan` for plain DP training of `steps` steps at `epsilon`, by PLD, its clip counts paid; 0 in the
-// non-private arm.
+// The noise of `plan` for plain DP training of `steps` steps at `epsilon`, by PLD, its clip counts and its feature mean paid, once in
+// each of the `runs` that those steps make; 0 in the non-private arm.
 Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std::optional<double> epsilon,
-                         double delta);
+                         double delta, std::int64_t runs = 1);
 // The same of the cell's own plan and length.
 Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon);
 // Noise multiplier of the clip count that each of the cell's gradient batches releases; 0 where none does.
 double count_noise(const Cell& cell);
+// Noise multiplier of the feature mean that each of the cell's runs begins with; 0 where none does.
+double mean_noise(const Cell& cell);
 // The cell's base at gradient noise sigma (0: non-private) and a constant learning rate.
 trial::TrialConfig at_rate(const Cell& cell, double noise, double rate);
 

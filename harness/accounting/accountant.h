@@ -94,7 +94,8 @@ Result<Calibration> calibrate_gaussian(double sample_rate, std::int64_t steps, d
 
 // HyFreeDP's split of one budget between gradients and loss probes (Liu & Bu 2025, Algorithm 2):
 // sigma_g = gamma * (noise without probes), sigma_l from what is left, in one of the modes. A clip count (adaptive clipping)
-// is a second release of every gradient batch, folded with it in every mode; both noises leave room for it.
+// is a second release of every gradient batch, folded with it in every mode, and a mean of the features one release of the whole
+// split; both noises leave room for them.
 enum class ProbeAccounting {
   folded,          // sound: probes on the gradient's own batch, folded before amplification
   separate_batch,  // sound: probes on their own Poisson batch of rate probe_sample_rate
@@ -109,6 +110,7 @@ struct ProbeSplitRequest {
   double gamma = 1.01;           // > 1
   double probe_sample_rate = 0;  // separate_batch only; 0: same as sample_rate
   double count_noise = 0;        // noise multiplier of a clip count on each gradient batch; 0: there is none
+  double mean_noise = 0;         // noise multiplier of one full-batch release before step 0; 0: there is none
   double epsilon = 0;
   double delta = 0;
   ProbeAccounting mode = ProbeAccounting::folded;

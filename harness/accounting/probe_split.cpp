@@ -46,6 +46,10 @@ Result<void> check(const ProbeSplitRequest& request) {
     return error(fmt::format("The noise of the clip counts is {}; it must be positive, or 0 for no counts.",
                              request.count_noise));
   }
+  if (!(request.mean_noise >= 0) || !std::isfinite(request.mean_noise)) {
+    return error(fmt::format("The noise of the feature mean is {}; it must be positive, or 0 for no mean.",
+                             request.mean_noise));
+  }
   if (!(request.gamma > 1) || !std::isfinite(request.gamma)) {
     return error(
         fmt::format("gamma is {}; it must be greater than 1, or the gradients leave nothing for the probes.",
@@ -61,8 +65,19 @@ std::vector<Release> on_gradient(const ProbeSplitRequest& request, double sigma)
   return releases;
 }
 
+// What is released once, before step 0.
+Events begun(const ProbeSplitRequest& request) {
+  Events events;
+  if (request.mean_noise > 0) {
+    events.events.push_back(batch(1, {{request.mean_noise, 1, Noise::gaussian, "feature-mean"}}, 1));
+  }
+  return events;
+}
+
 Events gradient_events(const ProbeSplitRequest& request, double sigma) {
-  return {Neighbouring::add_remove, {batch(request.sample_rate, on_gradient(request, sigma), request.steps)}};
+  auto events = begun(request);
+  events.events.push_back(batch(request.sample_rate, on_gradient(request, sigma), request.steps));
+  return events;
 }
 
 Event probes_alone(const ProbeSplitRequest& request, double sigma_l) {
@@ -105,10 +120,11 @@ Events probe_events(const ProbeSplitRequest& request, double sigma_g, double sig
   const std::int64_t probes = probe_count(request);
   auto releases = on_gradient(request, sigma_g);
   const Release losses{sigma_l, request.points, Noise::gaussian, "probe"};
-  Events events;
+  Events events = begun(request);
   if (request.mode == ProbeAccounting::separate_batch) {
     const double rate = request.probe_sample_rate > 0 ? request.probe_sample_rate : request.sample_rate;
-    events.events = {batch(request.sample_rate, releases, request.steps), batch(rate, {losses}, probes)};
+    events.events.push_back(batch(request.sample_rate, releases, request.steps));
+    events.events.push_back(batch(rate, {losses}, probes));
     return events;
   }
   const auto alone = releases;

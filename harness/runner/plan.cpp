@@ -32,11 +32,12 @@ Result<trial::TrialConfig> panel_base(const json::object& panel, const json::val
                          {"clipping_constant", panel.at("clipping_constant")},
                          {"gradient_noise", 0.0},
                          {"accounting", "plain"}};
-  for (const char* key : {"clipping_groups", "clipping_shares", "adaptive"}) {
+  for (const char* key : {"clipping_groups", "clipping_shares", "adaptive", "feature_mean"}) {
     if (const auto* given = panel.if_contains(key)) described[key] = *given;
   }
   // Until a cell is private, see set_private.
   if (described.contains("adaptive")) described.at("adaptive").as_object()["count_noise"] = 0.0;
+  if (described.contains("feature_mean")) described.at("feature_mean").as_object()["noise"] = 0.0;
   auto privacy = trial::PrivacyPlan::from_json(described, std::string(panel.at("id").as_string()));
   if (!privacy) return privacy.error();
   trial::TrialConfig base;
@@ -67,6 +68,9 @@ void set_private(trial::PrivacyPlan& privacy, bool is_private, const json::objec
   if (is_private) {
     if (privacy.adaptive) {
       privacy.adaptive->count_noise = double_or(panel.at("adaptive").as_object(), "count_noise", 0);
+    }
+    if (privacy.feature_mean) {
+      privacy.feature_mean->noise = double_or(panel.at("feature_mean").as_object(), "noise", 0);
     }
     return;
   }

@@ -46,7 +46,7 @@ const std::vector<OptionSpec>& train_options();
 // plan will be.
 Result<json::object> read_train(const Layers& train, std::int64_t population);
 // Of those, the members of a resolved panel that stand only where they are not the default.
-json::object clipping_extras(const json::object& train);
+json::object privacy_extras(const json::object& train);
 // An error where a private row could not be trained so.
 Result<void> check_private_training(const json::array& epsilons, const json::object& train,
                                     const Layers& layers);

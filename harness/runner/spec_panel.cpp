@@ -157,6 +157,14 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
   auto footnotes = read_texts(layers.find("footnotes"));
   if (!footnotes) return footnotes.error();
   add_notes(*training, *footnotes);
+  if (const auto given = train_layers.find("feature_mean_noise")) {
+    if (sizes.length > 0)
+      return given->wrong(fmt::format("is for features, and {} has sequences of tokens", dataset->name));
+    footnotes->emplace_back(
+        "Features less a mean of the training features that each run releases before its first step; the "
+        "price is in "
+        "epsilon.");
+  }
   const auto rows = read_rows(panel, panel.find("rows"), shared,
                               {.seeds = *seeds,
                                .epsilons = *epsilons,
@@ -189,7 +197,7 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
                         {"epsilons", *epsilons},
                         {"footnotes", *footnotes},
                         {"rows", *rows}};
-  for (const auto& member : clipping_extras(*train)) resolved[member.key()] = member.value();
+  for (const auto& member : privacy_extras(*train)) resolved[member.key()] = member.value();
   if (norms) resolved["gradient_norms"] = true;
   if (!training->empty()) resolved["training"] = *training;
   return resolved;

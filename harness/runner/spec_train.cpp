@@ -117,6 +117,20 @@ const std::vector<OptionSpec>& train_options() {
        .unit = "samples",
        .min = 1e-6,
        .max = 1e8},
+      {.name = "feature_mean_noise",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "releases the mean of the training features before step 0 and takes it off all features: sd "
+               "of its noise",
+       .unit = "feature_mean_norm",
+       .min = 1e-3,
+       .max = 1e8},
+      {.name = "feature_mean_norm",
+       .type = OptionType::real,
+       .otherwise = nullptr,
+       .help = "to which each feature vector is clipped for that mean",
+       .min = 1e-12,
+       .max = 1e12},
       control_option(),
       {.name = "device",
        .type = OptionType::choice,
@@ -168,6 +182,12 @@ Result<json::object> read_train(const Layers& train, std::int64_t population) {
   (*options)["sample_rate"] = rate;
   (*options)["batch_size"] = rate * size;
   if (auto resolved = resolve_clipping(train, *options); !resolved) return resolved.error();
+  for (const auto& [one, other] : {std::pair{"feature_mean_noise", "feature_mean_norm"},
+                                   std::pair{"feature_mean_norm", "feature_mean_noise"}}) {
+    if (const auto given = train.find(one); given && options->at(other).is_null()) {
+      return given->wrong(fmt::format("needs '{}' beside it", other));
+    }
+  }
   return *options;
 }
 
@@ -186,11 +206,15 @@ Result<void> check_private_training(const json::array& epsilons, const json::obj
   return {};
 }
 
-json::object clipping_extras(const json::object& train) {
+json::object privacy_extras(const json::object& train) {
   json::object extras;
   for (const auto& [key, otherwise] :
        {std::pair{"clipping_groups", "all"}, std::pair{"clipping_shares", "uniform"}}) {
     if (train.at(key).as_string() != otherwise) extras[key] = train.at(key);
+  }
+  if (!train.at("feature_mean_noise").is_null()) {
+    extras["feature_mean"] = json::object{{"norm", double_or(train, "feature_mean_norm", 0)},
+                                          {"noise", double_or(train, "feature_mean_noise", 0)}};
   }
   if (train.at("clipping").as_string() == "adaptive") {
     extras["adaptive"] = json::object{{"quantile", train.at("clipping_quantile")},

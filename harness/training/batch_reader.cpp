@@ -26,6 +26,11 @@ BatchReader::BatchReader(const datasets::SplitData& split, const torch::TensorOp
       labels_(split.labels.to(options.device())),
       microbatch_size_(microbatch_size) {}
 
+void BatchReader::centre(const torch::Tensor& mean) {
+  if (!given_.defined()) given_ = features_;
+  features_ = given_ - mean.to(given_.options());
+}
+
 Microbatch BatchReader::gather(const Rows& rows, std::int64_t first, std::int64_t count) {
   if (rows.all) return {features_.narrow(0, first, count), labels_.narrow(0, first, count)};
   if (!feature_buffer_.defined()) {

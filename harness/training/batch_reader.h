@@ -25,6 +25,8 @@ class BatchReader {
   void for_each(const Rows& rows, const std::function<void(const Microbatch&)>& consume);
   // From here on each sample comes in copies, each of which counts as one of the `microbatch_size` in memory. Null: as it is.
   void augment(const Augmentation* augmentation) { augmentation_ = augmentation; }
+  // From here on `mean` [p] is taken off each vector of features as it was given; a second mean replaces the first.
+  void centre(const torch::Tensor& mean);
   void for_all(const std::function<void(const Microbatch&)>& consume);
 
  private:
@@ -32,6 +34,7 @@ class BatchReader {
   Microbatch copied(const Microbatch& batch, const Rows& rows, std::int64_t first, std::int64_t count) const;
   Microbatch gather(const Rows& rows, std::int64_t first, std::int64_t count);
 
+  torch::Tensor given_;  // before centring; undefined where nothing is centred
   torch::Tensor features_;
   torch::Tensor labels_;
   torch::Tensor feature_buffer_;

@@ -47,6 +47,9 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
                    " but '" + config.dataset.name + "' has " + std::to_string(train.features.size(0)) +
                    " training examples.");
   }
+  if (sizes.length > 0 && config.privacy.feature_mean) {
+    return invalid("'" + config.dataset.name + "' has sequences of tokens, which have no mean to take off.");
+  }
   // A released score is divided by the size of its split, which must be the public one.
   if (sizes.private_validation != dataset.private_validation.features.size(0)) {
     return invalid("'" + config.dataset.name + "' is declared with " +

@@ -12,6 +12,7 @@
 #include "harness/training/averaging.h"
 #include "harness/training/displaced_weights.h"
 #include "harness/training/evaluation.h"
+#include "harness/training/feature_mean.h"
 #include "harness/training/norm_summary.h"
 #include "harness/training/precision.h"
 #include "harness/training/private_loss.h"
@@ -83,6 +84,7 @@ class Run {
   Result<std::optional<TrainingEnd>> run_attempt() {
     const Tf32 tf32(job_.config.training.tf32);
     const auto& evaluation = job_.config.evaluation;
+    if (auto centred = centre_features(); !centred) return centred.error();
     for (step_ = 0; step_ < job_.config.steps; ++step_) {
       if (job_.stop_requested()) return std::optional(TrainingEnd{.stopped = true, .finish = {}});
       const auto next = step();
@@ -104,6 +106,17 @@ class Run {
     return std::optional(finished());
   }
 
+  Result<void> centre_features() {
+    if (!plan_.feature_mean) return {};
+    HYFREEDP_CHECK(job_.witness == nullptr, "an audit's reference knows the features as they are");
+    if (auto booked = job_.journal.ensure_booked(0); !booked) return booked.error();
+    const auto mean =
+        release_feature_mean(plan_, job_.key, job_.journal.attempt(), job_.dataset.private_train.features);
+    feature_mean_hash_ = release_hash(mean, {});
+    for (auto* reader : {&setup_.train, &setup_.validation, &setup_.test}) reader->centre(mean);
+    return {};
+  }
+
   Result<Next> step() {
     auto& journal = job_.journal;
     rows_ = gradient_rows(plan_, job_.key, step_, journal.attempt());
@@ -116,7 +129,8 @@ class Run {
                                    gradient_, wants_norms ? &clipped_ : nullptr);
     if (auto booked = journal.ensure_booked(step_); !booked) return booked.error();
     const double rate = setup_.controller->learning_rate(step_);
-    const auto digest = release_and_advance(rate);
+    auto digest = release_and_advance(rate);
+    if (step_ == 0) digest.bytes += feature_mean_hash_;
     released_losses_.clear();
     scalars_ = setup_.optimizer->scalars();
     const auto fraction = release_clipping();
@@ -335,6 +349,7 @@ class Run {
   WeightAverage average_;
   Rows rows_;
   std::vector<double> released_losses_;
+  std::string feature_mean_hash_;  // empty where none is released
   Scalars scalars_;
   std::int64_t step_ = 0;
 };

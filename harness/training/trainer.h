@@ -1,5 +1,8 @@
 // One training run: from a resolved config, a dataset, a key and a journal to a finish line.
 //
+// Before step 0, where the plan has a feature mean: it is released, its event booked with step 0's and its bytes in step 0's hash, and
+// taken off the features of all splits.
+//
 // Step t, in this order:
 //   1. rows from the keyed stream; per-sample losses and the clipped sum of gradients
 //   2. noise, division by the public B; the step is durably booked before anything below uses the release. Adaptive clipping

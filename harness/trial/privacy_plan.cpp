@@ -124,12 +124,38 @@ Result<void> read_clipping_extras(const json::object& object, const std::string&
   if (!shares) return shares.error();
   plan.groups = *groups;
   plan.shares = *shares;
+  return {};
+}
+
+Result<void> read_adaptive(const json::object& object, const std::string& where, PrivacyPlan& plan) {
   const auto* given = object.if_contains("adaptive");
   if (given == nullptr || given->is_null()) return {};
   if (!given->is_object()) return error(where + ": 'adaptive' must be an object or null");
   const auto adaptive = adaptive_from(given->get_object(), where + ".adaptive");
   if (!adaptive) return adaptive.error();
   plan.adaptive = *adaptive;
+  return {};
+}
+
+Result<void> read_feature_mean(const json::object& object, const std::string& where, PrivacyPlan& plan) {
+  const auto* given = object.if_contains("feature_mean");
+  if (given == nullptr || given->is_null()) return {};
+  if (!given->is_object()) return error(where + ": 'feature_mean' must be an object or null");
+  const auto norm = get_double(given->get_object(), "norm", where + ".feature_mean");
+  if (!norm) return norm.error();
+  const auto noise = get_double(given->get_object(), "noise", where + ".feature_mean");
+  if (!noise) return noise.error();
+  plan.feature_mean = FeatureMean{.norm = *norm, .noise = *noise};
+  return {};
+}
+
+Result<void> check_feature_mean(const PrivacyPlan& plan) {
+  if (!plan.feature_mean) return {};
+  const auto& [norm, noise] = *plan.feature_mean;
+  if (!(norm > 0) || !std::isfinite(norm)) return bad("the norm of feature_mean must be positive");
+  if (plan.is_private && (!(noise > 0) || !std::isfinite(noise))) {
+    return bad("a private mean of features needs positive noise");
+  }
   return {};
 }
 
@@ -180,6 +206,10 @@ std::vector<accounting::Event> PrivacyPlan::events(std::int64_t first, std::int6
     probes = upto(first + count) - upto(first);
   }
   std::vector<accounting::Event> events;
+  if (feature_mean && first == 0) {
+    events.push_back(on_train(accounting::batch(
+        1.0, {{.noise_multiplier = feature_mean->noise, .count = 1, .purpose = "feature-mean"}}, 1)));
+  }
   std::vector<accounting::Release> on_gradient{
       {.noise_multiplier = gradient_noise, .count = 1, .purpose = "gradient"}};
   if (adaptive) {
@@ -215,8 +245,10 @@ Result<void> PrivacyPlan::check() const {
     }
   }
   if (auto checked = check_clipping(*this); !checked) return checked;
+  if (auto checked = check_feature_mean(*this); !checked) return checked;
   if (!is_private) {
-    if (gradient_noise != 0 || (probe && probe->noise != 0) || (adaptive && adaptive->count_noise != 0)) {
+    if (gradient_noise != 0 || (probe && probe->noise != 0) || (adaptive && adaptive->count_noise != 0) ||
+        (feature_mean && feature_mean->noise != 0)) {
       return bad("a non-private run has no noise");
     }
     return {};
@@ -260,6 +292,9 @@ json::object PrivacyPlan::to_json() const {
   // Only where not the default: the ids of trials without them stay what they were.
   if (groups != ClippingGroups::all) object["clipping_groups"] = name_in(group_names(), groups);
   if (shares != GroupShares::uniform) object["clipping_shares"] = name_in(share_names(), shares);
+  if (feature_mean) {
+    object["feature_mean"] = json::object{{"norm", feature_mean->norm}, {"noise", feature_mean->noise}};
+  }
   if (adaptive) {
     object["adaptive"] = json::object{
         {"quantile", adaptive->quantile}, {"rate", adaptive->rate}, {"count_noise", adaptive->count_noise}};
@@ -300,7 +335,9 @@ Result<PrivacyPlan> PrivacyPlan::from_json(const json::object& object, const std
   plan.clipping_constant = *constant;
   plan.gradient_noise = *noise;
   plan.accounting = *label;
-  if (auto read = read_clipping_extras(object, where, plan); !read) return read.error();
+  for (const auto& read : {read_clipping_extras, read_adaptive, read_feature_mean}) {
+    if (auto done = read(object, where, plan); !done) return done.error();
+  }
   if (const auto* given = object.if_contains("probe"); given != nullptr && !given->is_null()) {
     if (!given->is_object()) return error(where + ": 'probe' must be an object or null");
     const auto& inner = given->get_object();

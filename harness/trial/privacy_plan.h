@@ -22,6 +22,9 @@
 // Adaptive: C_0 is clipping_constant and C_{t+1} = C_t exp(-rate (b_t - quantile)), where b_t is the noised fraction of the
 // batch's samples whose norm is at most C_t. Its count is a second release of the gradient's batch ("clip-count"), of
 // sensitivity 1/2, priced with it; C_t is a function of earlier releases alone (harness/training/adaptive_clipping.h).
+//
+// Feature mean: before step 0 one release of the training features' mean, each vector clipped to norm R
+// (harness/training/feature_mean.h). It reads the whole split, so it is an event of its own at sample rate 1, booked with step 0.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +50,13 @@ struct AdaptiveThreshold {
   bool operator==(const AdaptiveThreshold&) const = default;
 };
 
+struct FeatureMean {
+  double norm = 1;   // R: add/remove sensitivity of the sum of clipped feature vectors, > 0
+  double noise = 0;  // standard deviation over R; 0 only when !is_private
+
+  bool operator==(const FeatureMean&) const = default;
+};
+
 struct ProbePlan {
   bool separate_batch = false;  // false: the gradient's own batch (folded with it)
   double sample_rate = 0;       // of the separate batch
@@ -68,6 +78,7 @@ struct PrivacyPlan {
   GroupShares shares = GroupShares::uniform;  // with per_layer
   std::optional<AdaptiveThreshold> adaptive;  // with Clipping::adaptive, and only then
   double gradient_noise = 0;
+  std::optional<FeatureMean> feature_mean;
   std::optional<ProbePlan> probe;
   // How sigma was chosen ("folded", "separate-batch", "paper", "paper-appendix", "plain"): a label, never
   // priced.
@@ -83,7 +94,8 @@ struct PrivacyPlan {
   // The same without clipping and all that belongs to it.
   void drop_clipping();
   bool probes_at(std::int64_t step) const;
-  // The events of steps [first, first + count), consecutive equal steps merged; empty when !is_private.
+  // The events of steps [first, first + count), consecutive equal steps merged; empty when !is_private. Step 0 begins with the
+  // feature mean, where there is one.
   std::vector<accounting::Event> events(std::int64_t first, std::int64_t count) const;
   // Invariants: private needs noise > 0, Poisson or full batch, clipping; B > 0; q in (0, 1]; ...
   Result<void> check() const;

@@ -143,6 +143,28 @@ TEST(ProbeSplit, ProbesAreCountedRoundedUpAndOnTheGradientsBatch) {
   EXPECT_EQ(std::get<Batch>(apart.events[1].what).count, 36);
 }
 
+// The mean takes its part of the budget: more noise for the rest, the same total.
+TEST(ProbeSplit, LeavesRoomForAFeatureMean) {
+  for (const auto mode : {ProbeAccounting::folded, ProbeAccounting::separate_batch}) {
+    auto asked = request(3, mode);
+    const auto plain = split_budget(asked);
+    asked.mean_noise = 4;
+    const auto beside = split_budget(asked);
+    ASSERT_TRUE(plain && beside);
+    EXPECT_GT(beside->sigma_g, plain->sigma_g * 1.01);
+    EXPECT_LE(beside->sound.epsilon, 3);
+    EXPECT_GT(beside->sound.epsilon, 0.999 * 3);
+    const auto events = probe_events(asked, 1, 5).events;
+    EXPECT_EQ(std::get<Batch>(events.at(0).what).sample_rate, 1);
+    EXPECT_EQ(std::get<Batch>(events.at(0).what).releases.at(0).noise_multiplier, 4);
+  }
+  auto dear = request(3, ProbeAccounting::folded);
+  dear.mean_noise = 0.5;
+  EXPECT_FALSE(split_budget(dear));
+  dear.mean_noise = -1;
+  EXPECT_NE(split_budget(dear).error().message.find("mean"), std::string::npos);
+}
+
 TEST(ProbeSplit, BadRequestsAreSentences) {
   auto asked = request(3, ProbeAccounting::folded);
   asked.gamma = 1;

@@ -173,6 +173,20 @@ TEST_F(SpecFile, ClippingOptionsReachThePlan) {
   EXPECT_EQ(studies.back().cell.base.privacy.clipping, trial::Clipping::none);
 }
 
+TEST_F(SpecFile, AFeatureMeanReachesThePlan) {
+  EXPECT_FALSE(this->panel(with_line(0, "")).contains("feature_mean"));
+  const auto spec =
+      load(with_line(10, "    feature_mean_noise: 40\n    feature_mean_norm: 3\n    sample_rate: 0.1"));
+  ASSERT_TRUE(spec) << spec.error().message;
+  const auto studies = plan(*spec).value();
+  for (const auto& study : studies) {
+    const trial::FeatureMean expected{.norm = 3, .noise = study.cell.epsilon ? 40.0 : 0.0};
+    EXPECT_EQ(study.cell.base.privacy.feature_mean, expected);
+  }
+  const auto& panel = spec->resolved.at("panels").as_array().at(0).as_object();
+  EXPECT_NE(json::serialize(panel.at("footnotes")).find("Features less a mean"), std::string::npos);
+}
+
 TEST_F(SpecFile, ControlArmsSayWhatTheyKeep) {
   const auto usual = plan(*load(with_line(0, ""))).value();
   const auto arm = [](const std::vector<PlannedStudy>& studies, const std::string& row) {
@@ -330,6 +344,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "    clipping_quantile: 0.5\n    sample_rate: 0.1",
                 10,
                 {"clipping_quantile", "adaptive"}},
+        Mistake{"MeanWithoutNorm",
+                10,
+                "    feature_mean_noise: 40\n    sample_rate: 0.1",
+                10,
+                {"feature_mean_noise", "feature_mean_norm"}},
         Mistake{"SharesWithoutLayers",
                 10,
                 "    clipping_shares: size\n    sample_rate: 0.1",

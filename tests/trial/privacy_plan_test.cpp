@@ -153,6 +153,39 @@ TEST(PrivacyPlan, ClipCountsAreFoldedWithTheirGradient) {
   EXPECT_EQ(std::get<accounting::Batch>(plan.events(0, 251)[1].what).releases.size(), 1U);
 }
 
+TEST(PrivacyPlan, AFeatureMeanIsAFullBatchOfItsOwnOnce) {
+  auto plan = private_config().privacy;
+  const auto without = plan.to_json();
+  EXPECT_FALSE(without.contains("feature_mean"));
+  plan.feature_mean = FeatureMean{.norm = 3, .noise = 40};
+  const auto events = plan.events(0, 250);
+  ASSERT_EQ(events.size(), 2U);
+  const auto& mean = std::get<accounting::Batch>(events[0].what);
+  EXPECT_EQ(mean.sample_rate, 1);
+  EXPECT_EQ(mean.count, 1);
+  EXPECT_EQ(mean.releases.at(0).noise_multiplier, 40);
+  EXPECT_EQ(mean.releases.at(0).purpose, "feature-mean");
+  EXPECT_EQ(events[0].split, "private_train");
+  EXPECT_EQ(plan.events(0, 1).size(), 2U);
+  EXPECT_EQ(plan.events(1, 249).size(), 1U);
+  EXPECT_TRUE(plan.events(0, 0).empty());
+  const auto again = PrivacyPlan::from_json(plan.to_json(), "plan");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->feature_mean, plan.feature_mean);
+
+  plan.feature_mean->noise = 0;
+  EXPECT_FALSE(plan.check());
+  plan.feature_mean = FeatureMean{.norm = 0, .noise = 40};
+  EXPECT_FALSE(plan.check());
+  plan.is_private = false;
+  plan.gradient_noise = 0;
+  plan.feature_mean = FeatureMean{.norm = 3, .noise = 40};
+  EXPECT_FALSE(plan.check());
+  plan.feature_mean->noise = 0;
+  EXPECT_TRUE(plan.check());
+  EXPECT_TRUE(plan.events(0, 250).empty());
+}
+
 // Gradient and count together are one Gaussian of the noise asked for.
 TEST(PrivacyPlan, TheGradientsNoiseLeavesRoomForTheCount) {
   auto plan = adaptive_plan();

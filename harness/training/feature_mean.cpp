@@ -1,0 +1,46 @@
+#include "harness/training/feature_mean.h"
+
+#include <algorithm>
+#include <span>
+
+#include "harness/base/result.h"
+#include "harness/training/sampler.h"
+
+namespace hyfreedp::training {
+namespace {
+
+// A double copy of the whole split would be twice its size.
+constexpr std::int64_t kRowsAtOnce = 4096;
+
+// [p]; a row that is not finite adds nothing.
+torch::Tensor clipped_sum(const torch::Tensor& features, double norm) {
+  auto sum = torch::zeros({features.size(1)}, torch::kFloat64);
+  for (std::int64_t first = 0; first < features.size(0); first += kRowsAtOnce) {
+    const auto count = std::min(kRowsAtOnce, features.size(0) - first);
+    const auto rows = features.narrow(0, first, count).to(torch::kFloat64);
+    const auto norms = rows.norm(2, 1);
+    const auto factors =
+        at::where(at::isfinite(norms), (norm / norms).clamp_max(1.0), 0.0);  // 1 where the norm is 0
+    sum += at::mv(at::nan_to_num(rows, 0.0, 0.0, 0.0).t(), factors);
+  }
+  return sum;
+}
+
+}  // namespace
+
+torch::Tensor release_feature_mean(const trial::PrivacyPlan& plan, const random::Key& key,
+                                   std::int64_t attempt, const torch::Tensor& features) {
+  HYFREEDP_CHECK(plan.feature_mean.has_value(), "the plan releases no mean of features");
+  HYFREEDP_CHECK(!plan.is_private || plan.feature_mean->noise > 0, "a private mean is released with noise");
+  auto sum = clipped_sum(features, plan.feature_mean->norm);
+  if (plan.is_private) {
+    auto address = address_of(random::Purpose::gradient_noise, 0, attempt);
+    address.lane = kFeatureMeanLane;
+    random::add_normals(
+        key, address, 0, plan.feature_mean->noise * plan.feature_mean->norm,
+        std::span<double>(sum.mutable_data_ptr<double>(), static_cast<std::size_t>(sum.numel())));
+  }
+  return sum.div_(static_cast<double>(plan.population));
+}
+
+}  // namespace hyfreedp::training
