@@ -45,6 +45,11 @@ OptionSpec pattern() {
       "regular expression: with trainable full or lora, only parameters in whose name it is found train"));
 }
 
+OptionSpec last_layer() {
+  return choice("last_layer", "zero", "initial weights of the last layer; the others are always drawn",
+                {"zero", "he"});
+}
+
 // Options of the networks that start from weights files and may have adapters.
 std::vector<OptionSpec> pretrained(std::vector<OptionSpec> own, const std::string& targets, bool new_head) {
   own.push_back(trainable(
@@ -78,23 +83,21 @@ Facts linear() {
 }
 
 Facts mlp() {
-  return {
-      .name = "mlp",
-      .title = "multi-layer perceptron",
-      .source = "fully connected layers with one activation between them",
-      .options = {{.name = "hidden",
-                   .type = OptionType::integer_list,
-                   .otherwise = json::array{128},
-                   .help = "width of each hidden layer",
-                   .min = 1,
-                   .max = 65536},
-                  choice("activation", "tanh", "between the layers", {"tanh", "relu"}),
-                  choice("last_layer", "zero",
-                         "initial weights of the last layer; the others are always drawn", {"zero", "he"}),
-                  sparse(
-                      trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"})),
-                  pattern()},
-      .example = {.dataset_options = {{"features", 11}}, .options = {{"hidden", json::array{7, 5}}}}};
+  return {.name = "mlp",
+          .title = "multi-layer perceptron",
+          .source = "fully connected layers with one activation between them",
+          .options = {{.name = "hidden",
+                       .type = OptionType::integer_list,
+                       .otherwise = json::array{128},
+                       .help = "width of each hidden layer",
+                       .min = 1,
+                       .max = 65536},
+                      choice("activation", "tanh", "between the layers", {"tanh", "relu"}),
+                      last_layer(),
+                      sparse(trainable(
+                          {"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"})),
+                      pattern()},
+          .example = {.dataset_options = {{"features", 11}}, .options = {{"hidden", json::array{7, 5}}}}};
 }
 
 Facts cnn() {
@@ -109,6 +112,7 @@ Facts cnn() {
                        .min = 1,
                        .max = 4096},
                       count("hidden", 32, 65536, "width of the linear layer before the last"),
+                      sparse(last_layer()),
                       trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
                       pattern()},
           .example = {.dataset_options = {{"features", 196}}}};
@@ -128,6 +132,7 @@ Facts resnet() {
                        .max = 4096},
                       count("blocks", 1, 100, "of each stage, two convolutions each"),
                       count("groups", 8, 1024, "of every GroupNorm"),
+                      sparse(last_layer()),
                       trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
                       pattern()},
           .microbatch = 256,
@@ -142,7 +147,7 @@ Facts wide_resnet() {
           .source = "De et al., arXiv:2204.13650; Zagoruyko & Komodakis, arXiv:1605.07146",
           .options = {count("depth", 16, 1000, "6 n + 4: n blocks a stage"),
                       count("widen", 4, 64, "channels are 16, 32 and 64 times this"),
-                      count("groups", 16, 1024, "of every GroupNorm"),
+                      count("groups", 16, 1024, "of every GroupNorm"), sparse(last_layer()),
                       trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
                       pattern()},
           .microbatch = 32,

@@ -268,5 +268,36 @@ TEST(RegisteredModel, InitialValuesAreTheAuthors) {
   EXPECT_TRUE(at::equal(network.forward(features), lora.forward(features)));
 }
 
+// Heads begin at zero, or He-normal where the option says so; nothing else moves. A value beyond 6 deviations: 2e-9 each.
+TEST(RegisteredModel, HeadsBeginAtZeroOrDrawn) {
+  std::int64_t offered = 0;
+  for (const auto& facts : model_facts()) {
+    const char* name = facts.name == "linear" ? "init" : "last_layer";
+    if (std::none_of(facts.options.begin(), facts.options.end(),
+                     [&](const auto& option) { return option.name == name; })) {
+      continue;
+    }
+    SCOPED_TRACE(facts.name);
+    ++offered;
+    auto example = Example(facts);
+    const auto zero = example.make().value();
+    const auto head = blueprint(facts.name, example.resolved(), example.input).value().head + "weight";
+    EXPECT_EQ(zero.tensor(head).abs().max().item<double>(), 0);
+    example.options[name] = "he";
+    const auto drawn = example.make().value();
+    const auto weight = drawn.tensor(head);
+    const double deviation = std::sqrt(2.0 / static_cast<double>(weight.size(1)));
+    EXPECT_GT(weight.abs().min().item<double>(), 0);
+    EXPECT_LT(weight.abs().max().item<double>(), 6 * deviation);
+    EXPECT_GT(weight.square().mean().sqrt().item<double>(), 0.4 * deviation);
+    for (const auto& parameter :
+         blueprint(facts.name, example.resolved(), example.input).value().parameters) {
+      if (parameter.name == head) continue;
+      EXPECT_TRUE(at::equal(zero.tensor(parameter.name), drawn.tensor(parameter.name)));
+    }
+  }
+  EXPECT_GE(offered, 5);
+}
+
 }  // namespace
 }  // namespace hyfreedp::models

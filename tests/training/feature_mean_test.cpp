@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "fixtures.h"
+#include "harness/accounting/accountant.h"
 #include "harness/base/files.h"
 #include "harness/training/batch_reader.h"
 #include "harness/training/sampler.h"
