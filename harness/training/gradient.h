@@ -1,7 +1,7 @@
 // The clipped sum of a batch's per-sample gradients, and the per-sample losses that come with it.
 //
 // Microbatches keep memory small; factors depend on single samples, so the sum does not depend on how the batch was
-// cut up beyond rounding (1e-6 of the largest entry in float32). Where samples come in random copies (augmentation.h), loss
+// cut up beyond rounding (1e-6 of the largest entry in float32; microbatches are added up in double). Where samples come in random copies (augmentation.h), loss
 // and gradient of a sample are the means over them, taken before clipping. A sample whose gradient holds NaN or an infinity counts
 // as 0 where samples are clipped. Raw sums and losses never leave this room unnoised in a private run.
 #pragma once

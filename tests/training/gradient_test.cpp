@@ -69,6 +69,19 @@ TEST(ClippedSum, DoesNotDependOnTheMicrobatches) {
   }
 }
 
+// The sum of pieces is rounded once, at its end: added up in float32 it would be rounded 600 times.
+TEST(ClippedSum, MicrobatchesAreAddedUpInDouble) {
+  const ClippingRule rule{trial::Clipping::auto_s, 0.01};
+  Bench one(torch::kFloat32, 1);
+  auto exact = torch::zeros({one.network.dimension()}, torch::kFloat64);
+  for (std::int64_t row = 0; row < 600; ++row) {
+    one.run(rule, {.count = 1, .all = false, .indices = {row}});
+    exact.add_(one.sum);
+  }
+  one.run(rule, kAll);
+  EXPECT_TRUE(at::equal(one.sum, exact.to(torch::kFloat32)));
+}
+
 TEST(ClippedSum, EmptyBatchIsZero) {
   Bench bench(torch::kFloat32);
   bench.sum.fill_(7);
