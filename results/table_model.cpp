@@ -49,6 +49,7 @@ SeedResult seed_only(std::int64_t seed) {
 struct Reported {
   std::optional<double> accuracy;    // percent
   std::optional<double> validation;  // percent, un-noised
+  std::vector<std::string> outcomes;
   std::string sampler;
   double seconds = 0;
 };
@@ -204,6 +205,7 @@ class Builder {
     auto reported = read_reported(study);
     if (!reported) return reported.error();
     result.accuracy = reported->accuracy;
+    result.outcomes = reported->outcomes;
     if (!result.accuracy) {
       result.state = StudyState::failed;
       result.failure_kind = "no-test-accuracy";
@@ -236,6 +238,7 @@ class Builder {
         reported.sampler = string_or(privacy->get_object(), "sampler", "");
       }
       reported.seconds = (**trial).seconds;
+      reported.outcomes = (**trial).notes;
     }
     if (run_count_is_public(study) || options_.confidential) reported.seconds = study.seconds;
     auto metrics = store_.metrics(study.reported_trial, options_.confidential);
@@ -254,12 +257,13 @@ class Builder {
 
   void conclude(CellModel& cell) {
     std::vector<double> values;
-    std::map<std::string, std::vector<std::string>> failures;  // sentence -> seeds
+    std::map<std::string, std::vector<std::string>> failures, outcomes;  // sentence or outcome -> seeds
     std::vector<std::string> kinds, waiting;
     for (const auto& result : cell.seeds) {
       const auto seed = std::to_string(result.seed);
       if (result.accuracy) {
         values.push_back(*result.accuracy);
+        for (const auto& outcome : result.outcomes) outcomes[outcome].push_back(seed);
       } else if (result.state == StudyState::failed) {
         add_once(kinds, result.failure_kind);
         failures[result.failure_kind + ": " + result.failure_message].push_back(seed);
@@ -270,6 +274,10 @@ class Builder {
     cell.n = static_cast<int>(values.size());
     for (const auto& [sentence, seeds] : failures) {
       add_once(cell.notes, footnotes_.number_of("Seed " + join(seeds, ", ") + " failed: " + sentence));
+    }
+    for (const auto& [outcome, seeds] : outcomes) {
+      add_once(cell.notes,
+               footnotes_.number_of(fmt::format("Seed {}: {}", join(seeds, ", "), explain_outcome(outcome))));
     }
     if (cell.n > 0) {
       cell.kind = CellModel::Kind::value;

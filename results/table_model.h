@@ -39,6 +39,8 @@ struct SeedResult {
   std::optional<double> epsilon;
   std::string failure_kind;
   std::string failure_message;
+  // Of a reported run that finished but whose method did not work: "stuck at d0". Functions of what was released.
+  std::vector<std::string> outcomes = {};
 };
 
 struct CellModel {

@@ -34,18 +34,34 @@ constexpr std::array<Explanation, 4> kFlags = {{
      "run alone."},
 }};
 
+constexpr std::array<Explanation, 3> kOutcomes = {{
+    {"stuck at d0",
+     "The estimate of the distance to the solution, which is the step size, never left its start, so the "
+     "weights "
+     "hardly moved."},
+    {"fit rejected throughout",
+     "No fit of the released losses was accepted, so the learning rate was never fitted."},
+    {"every update rejected",
+     "The step-size control took back every pair of half steps, so the weights never moved."},
+}};
+
+template <std::size_t n>
+std::string explained(const std::array<Explanation, n>& known, const std::string& what) {
+  for (const auto& [begins, text] : known) {
+    if (what.starts_with(begins)) return what + ". " + text;
+  }
+  return what + ".";
+}
+
 std::string listed(const std::set<std::string>& texts) {
   return join(std::vector<std::string>(texts.begin(), texts.end()), ", ");
 }
 
 }  // namespace
 
-std::string explain_flag(const std::string& flag) {
-  for (const auto& [begins, text] : kFlags) {
-    if (flag.starts_with(begins)) return flag + ". " + text;
-  }
-  return flag + ".";
-}
+std::string explain_flag(const std::string& flag) { return explained(kFlags, flag); }
+
+std::string explain_outcome(const std::string& outcome) { return explained(kOutcomes, outcome); }
 
 bool has_explanation(const std::string& flag) {
   return std::any_of(kFlags.begin(), kFlags.end(),

@@ -12,6 +12,8 @@ namespace hyfreedp::results {
 // The flag with its explanation where one is known: "paper accounting: epsilon understated. ..."
 std::string explain_flag(const std::string& flag);
 bool has_explanation(const std::string& flag);
+// The same for what a rule says of a run that finished ("stuck at d0").
+std::string explain_outcome(const std::string& outcome);
 
 inline constexpr const char* kReproducibleNoise = "reproducible noise: not a private release";
 

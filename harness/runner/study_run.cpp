@@ -136,6 +136,10 @@ void StudyRun::conclude() {
   const auto known = finished();
   auto conclusion = study_.baseline->conclude(cell(), known);
   if (!conclusion) throw std::runtime_error(conclusion.error().message);
+  // A cell that could not be filled is still one of an oracle's.
+  if (conclusion->failure && conclusion->label == baselines::Label::end_to_end) {
+    conclusion->label = cell().epsilon ? study_.baseline->label : baselines::Label::non_private;
+  }
   check_end_to_end(*conclusion);
   check_parts(*conclusion);
   composition_ = std::move(conclusion->composition);

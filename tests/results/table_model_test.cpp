@@ -71,6 +71,18 @@ TEST_F(SmallTable, AFailedSeedIsAFootnoteAndTheLargestEpsilonIsShown) {
             "Seed 1 failed: diverged: the weights were not finite at step 7.");
 }
 
+TEST_F(SmallTable, WhatARunSaysOfItselfIsAFootnoteOfItsCell) {
+  const auto model = table();
+  const auto& cell = model.panels[0].rows[0].cells[0];
+  EXPECT_EQ(cell.seeds[0].outcomes, std::vector<std::string>{"stuck at d0"});
+  EXPECT_TRUE(cell.seeds[2].outcomes.empty());
+  ASSERT_EQ(cell.notes.size(), 1u);
+  const auto& note = model.footnotes[static_cast<std::size_t>(cell.notes[0]) - 1];
+  EXPECT_TRUE(note.starts_with("Seed 0, 1: stuck at d0. The estimate ")) << note;
+  EXPECT_TRUE(model.panels[0].rows[0].cells[1].notes.empty()) << "the non-private arm moved";
+  EXPECT_EQ(explain_outcome("something new"), "something new.");
+}
+
 TEST_F(SmallTable, ACellWithoutAnySeedIsATypedFailure) {
   const auto model = table();
   const auto& cell = model.panels[0].rows[1].cells[1];
