@@ -82,6 +82,34 @@ TEST(EveryController, ProbesAtTheIntervalAndCountsEveryDecision) {
   }
 }
 
+// Losses that tell nothing, or that no clamp would let through: the rate and the next bound stay numbers to work with.
+TEST(EveryController, TakesDegenerateLosses) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  int probed = 0;
+  for (const auto& variant : variants(controller_facts())) {
+    if (!find_controller(variant.name).value()->probes) continue;
+    for (const double value : {0.0, -1.0, 1e-40, 1e30, nan, infinity, -infinity}) {
+      SCOPED_TRACE(variant.label + " losses " + std::to_string(value));
+      auto controller = make(variant);
+      for (std::int64_t t = 0; t < kStart.steps; ++t) {
+        if (!controller->wants_probe(t)) continue;
+        const auto request = controller->request(t);
+        EXPECT_TRUE(std::isfinite(request.loss_bound) && request.loss_bound > 0) << request.loss_bound;
+        for (const double x : request.abscissas) EXPECT_TRUE(std::isfinite(x));
+        // Flat, then one that stands out.
+        std::vector<double> losses(request.abscissas.size(), value);
+        if (t > kStart.steps / 2) losses.back() = 2.5;
+        controller->observe(t, {request.abscissas, losses, 1e-3});
+        EXPECT_TRUE(std::isfinite(controller->learning_rate(t)) && controller->learning_rate(t) > 0)
+            << controller->learning_rate(t);
+        ++probed;
+      }
+    }
+  }
+  EXPECT_GT(probed, 100);
+}
+
 TEST(EveryController, ReportsThatNoFitWasEverAccepted) {
   for (const auto& facts : controller_facts()) {
     if (!facts.probes) continue;

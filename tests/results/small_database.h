@@ -1,6 +1,6 @@
 // A database small enough to know every number of: one panel, three rows, epsilon 1 and none, three seeds.
 //
-//   row a (prodigy, end-to-end)   eps 1: 80, 82, 84 -> 82 +- 2, the first two stuck at d0; none: 90, 90, 90
+//   row a (prodigy, end-to-end)   eps 1: 80, 82, 84 -> 82 +- 2; none: 90, 90, 90
 //   row b (hyfreedp, paper)       eps 1: 70, failed, 72 -> 71 +- sqrt(2), spent 1.2 and 1.3, claimed 1; none: failed
 //   row c (dp-hyper, selection)   eps 1: 60, 61, 62 of 3, 4, 5 runs; no non-private arm
 #pragma once
@@ -104,14 +104,14 @@ inline accounting::ReportedEpsilon spent(double epsilon, const std::string& acco
   return reported;
 }
 
-// Concludes `record` with `runs` trials, of which the first is reported.
+// Concludes `record` with `runs` trials, of which the first is reported; each says `notes` of itself.
 inline Result<void> conclude(results::Store& store, results::StudyRecord record, double accuracy,
-                             double epsilon, int runs = 1) {
+                             double epsilon, int runs = 1, const std::vector<std::string>& notes = {}) {
   const bool selection = record.method == "dp-hyper";
   for (int run = 0; run < runs; ++run) {
     record.trials.push_back("trial-" + record.id + "-" + std::to_string(run));
     auto one = trial(record.trials.back());
-    if (record.row != "a" || !record.epsilon_target || record.seed == 2) one.notes.clear();
+    one.notes = notes;
     if (auto put = store.put_trial(one, steps(), metrics(accuracy)); !put) return put.error();
     record.seconds += 0.5;
   }
