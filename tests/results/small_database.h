@@ -139,17 +139,19 @@ inline Result<void> fail(results::Store& store, results::StudyRecord record) {
   return store.put_study(record);
 }
 
-inline Result<void> fill(results::Store& store) {
+// `notes`: what every run says of itself.
+inline Result<void> fill(results::Store& store, const std::vector<std::string>& notes = {}) {
   if (auto put = store.put_spec(spec()); !put) return put.error();
   for (int seed = 0; seed < 3; ++seed) {
     const double s = seed;
     for (const auto& done :
-         {conclude(store, study("a", "prodigy", 1.0, seed), 0.80 + 0.02 * s, 0.99),
-          conclude(store, study("a", "prodigy", std::nullopt, seed), 0.90, 0),
-          seed == 1 ? fail(store, study("b", "hyfreedp", 1.0, seed))
-                    : conclude(store, study("b", "hyfreedp", 1.0, seed), 0.70 + 0.01 * s, 1.2 + 0.05 * s),
+         {conclude(store, study("a", "prodigy", 1.0, seed), 0.80 + 0.02 * s, 0.99, 1, notes),
+          conclude(store, study("a", "prodigy", std::nullopt, seed), 0.90, 0, 1, notes),
+          seed == 1
+              ? fail(store, study("b", "hyfreedp", 1.0, seed))
+              : conclude(store, study("b", "hyfreedp", 1.0, seed), 0.70 + 0.01 * s, 1.2 + 0.05 * s, 1, notes),
           fail(store, study("b", "hyfreedp", std::nullopt, seed)),
-          conclude(store, study("c", "dp-hyper", 1.0, seed), 0.60 + 0.01 * s, 1.0, 3 + seed)}) {
+          conclude(store, study("c", "dp-hyper", 1.0, seed), 0.60 + 0.01 * s, 1.0, 3 + seed, notes)}) {
       if (!done) return done.error();
     }
   }

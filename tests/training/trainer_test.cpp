@@ -46,20 +46,13 @@ void expect_same_outcome(const trial::Journal& a, const trial::Journal& b) {
   }
 }
 
-std::vector<trial::TrialConfig> every_kind_of_run() {
-  std::vector<trial::TrialConfig> configs = {small_config(), probing_config(false), probing_config(true),
-                                             exact_config()};
+std::vector<trial::TrialConfig> every_rule() {
+  std::vector<trial::TrialConfig> configs;
   for (const auto& facts : optimizers::optimizer_facts()) {
     auto config = small_config();
     config.optimizer = optimizer_named(facts.name);
     if (facts.owns_step_size) config.controller = controller_named("constant", {{"lr", 1.0}});
     configs.push_back(config);
-  }
-  for (const auto& facts : models::model_facts()) {
-    for (auto config : {small_config(2), exact_config(2)}) {
-      use_example(config, facts);
-      configs.push_back(config);
-    }
   }
   for (const auto& facts : optimizers::controller_facts()) {
     auto config = facts.non_private_only ? exact_config() : small_config();
@@ -69,6 +62,19 @@ std::vector<trial::TrialConfig> every_kind_of_run() {
       if (facts.non_private_only) config.privacy.probe->noise = 0;
     }
     configs.push_back(config);
+  }
+  return configs;
+}
+
+std::vector<trial::TrialConfig> every_kind_of_run() {
+  auto configs = every_rule();
+  configs.insert(configs.end(),
+                 {small_config(), probing_config(false), probing_config(true), exact_config()});
+  for (const auto& facts : models::model_facts()) {
+    for (auto config : {small_config(2), exact_config(2)}) {
+      use_example(config, facts);
+      configs.push_back(config);
+    }
   }
   auto full = small_config();
   full.privacy.sampler = trial::Sampler::full_batch;
@@ -119,6 +125,23 @@ TEST(Trainer, ResumesFromATornJournalToTheSameBits) {
     EXPECT_EQ(resumed.attempt, 0);
     expect_same_outcome(resumed, whole);
     EXPECT_EQ(resumed.executed.size(), whole.executed.size());
+  }
+}
+
+TEST(Trainer, EveryRegisteredRuleResumesToTheSameBitsAndBooksWhatItDid) {
+  for (const auto& config : every_rule()) {
+    SCOPED_TRACE(canonical_json(config.to_json()));
+    const TemporaryFolder folder;
+    const auto whole = journal_of(config, folder.file("whole.jsonl"));
+    EXPECT_EQ(whole.executed.empty(), !config.privacy.is_private);
+    const auto text = read_file(folder.file("whole.jsonl")).value();
+    std::ofstream(folder.file("torn.jsonl")) << text.substr(0, text.size() * 6 / 10);
+    ASSERT_FALSE(trial::read_journal(folder.file("torn.jsonl"))->finish.has_value());
+    const auto resumed = journal_of(config, folder.file("torn.jsonl"));
+    EXPECT_EQ(resumed.attempt, 0);
+    expect_same_outcome(resumed, whole);
+    EXPECT_EQ(accounting::events_to_json({.events = resumed.executed}),
+              accounting::events_to_json({.events = whole.executed}));
   }
 }
 
