@@ -5,14 +5,17 @@
 namespace hyfreedp::baselines {
 
 Baseline hyfreedp_plus() {
-  Baseline baseline{.name = "hyfreedp-plus",
-                    .title = "HyFreeDP+ (ours)",
-                    .source = "this project, after Liu and Bu, ICLR 2025",
-                    .summary = "HyFreeDP with a probe radius of its own, on a separate probe batch.",
-                    .options = {},
-                    .next = {},
-                    .conclude = {}};
-  run_probing_controller(baseline, "hyfreedp-plus", {"separate-batch", "folded"});
+  Baseline baseline{
+      .name = "hyfreedp-plus",
+      .title = "HyFreeDP+ (ours)",
+      .source = "this project, after Liu and Bu, ICLR 2025",
+      .summary =
+          "One run at half the mean of the rates that private parabolas fit, probed at a radius of its own.",
+      .options = {},
+      .next = {},
+      .conclude = {}};
+  run_probing_controller(baseline, "hyfreedp-plus", {"separate-batch", "folded"},
+                         {.gamma = 1.02, .ratio = 2.5, .average_part = 0.1});
   return baseline;
 }
 

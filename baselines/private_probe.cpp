@@ -1,5 +1,6 @@
 #include "baselines/private_probe.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "baselines/memo.h"
@@ -14,8 +15,10 @@ constexpr int kPoints = 3;  // losses at w, w - h u, w + h u
 bool as_published(const Cell& cell) { return string_or(cell.options, "accounting", "").starts_with("paper"); }
 
 double probe_rate(const Cell& cell, bool separate) {
+  const double gradient = cell.base.privacy.sample_rate;
+  if (!separate) return gradient;
   const double given = double_or(cell.options, "probe_sample_rate", 0);
-  return separate && given > 0 ? given : cell.base.privacy.sample_rate;
+  return given > 0 ? given : std::min(1.0, double_or(cell.options, "probe_ratio", 1) * gradient);
 }
 
 Result<accounting::ProbeSplit> split(const Cell& cell, double epsilon) {
@@ -44,6 +47,17 @@ Result<accounting::ProbeSplit> split(const Cell& cell, double epsilon) {
   return memo.get(key, [&] { return accounting::split_budget(request); });
 }
 
+// An exponential average over a public part of the steps, unless the cell or its optimizer has one of its own.
+void average_weights(const Cell& cell, trial::TrialConfig& config) {
+  const double part = double_or(cell.options, "average_part", 0);
+  const double steps = part * static_cast<double>(config.steps);
+  const bool has_own =
+      config.training.average != trial::Average::none || bool_or(config.optimizer.options, "average", false);
+  if (!(steps > 1) || has_own) return;
+  config.training.average = trial::Average::ema;
+  config.training.average_decay = 1 - 1 / steps;
+}
+
 Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& controller_name) {
   trial::TrialConfig config = cell.base;
   const auto& table = optimizers::find_controller(controller_name).value()->options;
@@ -59,6 +73,7 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
       .noise = 0,
       .points = kPoints,
       .interval = int_or(cell.options, "interval", 5)};
+  average_weights(cell, config);
   if (!cell.epsilon) return config;
   const auto budget = split(cell, *cell.epsilon);
   if (!budget) return budget.error();
@@ -69,6 +84,9 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
 }
 
 void describe(const Cell& cell, Conclusion& conclusion) {
+  if (double_or(cell.options, "average_part", 0) > 0 && cell.base.training.average == trial::Average::none) {
+    conclusion.footnotes.push_back("Part of the method: evaluated at an exponential average of its weights.");
+  }
   if (!cell.epsilon || !as_published(cell)) return;
   conclusion.claimed_epsilon = cell.epsilon;
   const auto pricing = string_or(cell.options, "accounting", "");
@@ -83,13 +101,25 @@ void describe(const Cell& cell, Conclusion& conclusion) {
 }  // namespace
 
 void run_probing_controller(Baseline& baseline, const std::string& controller_name,
-                            const std::vector<std::string>& pricing) {
+                            const std::vector<std::string>& pricing, const ProbeDefaults& defaults) {
   baseline.options = {
       choice_option("accounting", pricing, "how probes and gradients share the budget; see private_probe.h"),
       choice_option("accountant", {"auto", "pld", "rdp"},
                     "that sets the noise; auto: rdp as published, else pld"),
-      real_option("gamma", 1.01, 1.0001, 100, "sigma_g over the noise without probes"),
-      real_option("probe_sample_rate", 0, 0, 1, "of a separate probe batch; 0: that of the gradient")};
+      real_option("gamma", defaults.gamma, 1.0001, 100, "sigma_g over the noise without probes"),
+      real_option("probe_sample_rate", 0, 0, 1,
+                  defaults.ratio == 1 ? "of a separate probe batch; 0: that of the gradient"
+                                      : "of a separate probe batch; 0: probe_ratio times the gradient's")};
+  if (defaults.ratio != 1) {
+    baseline.options.push_back(real_option("probe_ratio", defaults.ratio, 0.01, 1000,
+                                           "a separate probe batch over the gradient's batch"));
+  }
+  if (defaults.average_part > 0) {
+    baseline.options.push_back(
+        real_option("average_part", defaults.average_part, 0, 1,
+                    "evaluated at an exponential average of the weights over this part "
+                    "of the steps; 0: at the weights"));
+  }
   for (const auto& option : optimizers::find_controller(controller_name).value()->options) {
     baseline.options.push_back(option);
   }

@@ -18,9 +18,15 @@
 
 namespace hyfreedp::baselines {
 
+struct ProbeDefaults {
+  double gamma = 1.01;
+  double ratio = 1;         // a separate probe batch over the gradient's; 1: no such option
+  double average_part = 0;  // of the steps, over which weights are averaged; 0: no such option
+};
+
 // Fills in options (the controller's own, and how the budget is split), next and conclude. `pricing`: the
 // choices of `accounting`, the default first.
 void run_probing_controller(Baseline& baseline, const std::string& controller_name,
-                            const std::vector<std::string>& pricing);
+                            const std::vector<std::string>& pricing, const ProbeDefaults& defaults = {});
 
 }  // namespace hyfreedp::baselines

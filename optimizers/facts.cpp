@@ -264,19 +264,29 @@ Facts hyfreedp_plus_facts() {
       .name = "hyfreedp-plus",
       .title = "HyFreeDP+ (ours)",
       .source = "this project: HyFreeDP's private quadratic fit with a probe radius apart from the rate",
-      .options = {choice("eta0_rule", {"sqrt-d", "fixed"}, "first rate: 0.5 / sqrt(d), or eta0"),
-                  real("eta0", 1e-4, kTiny, kInfinity, "first rate where eta0_rule is fixed"),
-                  integer("interval", 5, 1,
-                          "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
-                  real("rho", 0.8, 0, 1, "precision that earlier fits keep at each probe"),
-                  real("low", 2, 0, kInfinity,
-                       "the radius doubles until the curvature exceeds this many sd of its noise"),
-                  real("high", 10, 0, kInfinity,
-                       "the radius halves while the curvature exceeds this many sd of its noise"),
-                  real("radius_max", 1e6, kTiny, kInfinity, "the radius never exceeds this"),
-                  optional_real("R_l0", kTiny, kInfinity, "first loss bound; none: 2 ln(classes)")},
+      .options =
+          {choice("eta0_rule", {"sqrt-d", "fixed"}, "first rate: 0.5 / sqrt(d), or eta0"),
+           real("eta0", 1e-4, kTiny, kInfinity, "first rate where eta0_rule is fixed"),
+           integer("interval", 5, 1, "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
+           real("rho", 0.8, 0, 1, "precision that earlier fits keep at each probe"),
+           real("low", 2, 0, kInfinity,
+                "a fit counts where the running curvature exceeds this many sd of its noise; the radius "
+                "doubles "
+                "while a probe's own does not"),
+           real("high", 10, 0, kInfinity,
+                "the radius halves while a probe's curvature exceeds this many sd of its noise"),
+           real("reach", 6, 1, kInfinity, "the radius never exceeds this many times the rate"),
+           real("radius_max", 1e6, kTiny, kInfinity, "the radius never exceeds this"),
+           choice("fits", {"mean", "last"},
+                  "the rate follows the geometric mean of all fits, or the last fit within a factor of 2"),
+           real("share", 0.5, kTiny, 1, "fits mean: the rate over the mean of the fits"),
+           real("until", 0.4, 0, 1, "fits mean: the rate is held after this part of the steps"),
+           optional_real("R_l0", kTiny, kInfinity, "first loss bound; none: 2 ln(classes)"),
+           optional_real("R_l_floor", kTiny, kInfinity,
+                         "the loss bound never falls below this; none: ln(classes)"),
+           real("R_l_change", kInfinity, 1, kInfinity,
+                "the loss bound changes at most by this factor per probe")},
       .probes = true};
-  for (auto& option : loss_bound_options()) facts.options.push_back(option);
   return facts;
 }
 

@@ -18,8 +18,11 @@ struct Rule {
   bool eta0_from_dimension;  // 0.5 / sqrt(d)
   double eta0;
   std::int64_t interval;
-  double rho, low, high, radius_max;
-  double loss_bound0;  // 0: 2 ln(classes)
+  double rho, low, high, reach, radius_max;
+  bool mean_of_fits;
+  double share, until;
+  double loss_bound0;       // 0: 2 ln(classes)
+  double loss_bound_floor;  // 0: ln(classes)
   LossBoundRule loss_bound;
 };
 
@@ -45,8 +48,11 @@ class HyFreeDpPlus final : public LearningRateController {
     radius_ = eta_;
     const double classes = double(std::max<std::int64_t>(start.classes, 2));
     loss_bound_ = rule_.loss_bound0 > 0 ? rule_.loss_bound0 : 2 * std::log(classes);
+    bound_rule_ = rule_.loss_bound;
+    bound_rule_.floor = rule_.loss_bound_floor > 0 ? rule_.loss_bound_floor : std::log(classes);
+    steps_ = start.steps;
     curvature_ = slope_ = {};
-    fitted_ = 0;
+    log_rate_ = curvature_to_noise_ = fitted_ = 0;
     log_.clear();
   }
 
@@ -55,9 +61,9 @@ class HyFreeDpPlus final : public LearningRateController {
     return {.abscissas = {0, radius_, -radius_}, .loss_bound = loss_bound_};
   }
 
-  void observe(std::int64_t, const ProbeResult& result) override {
+  void observe(std::int64_t step, const ProbeResult& result) override {
     const auto fit = fit_quadratic(result.abscissas, result.losses, Intercept::fixed);
-    loss_bound_ = next_loss_bound(rule_.loss_bound, loss_bound_, result.abscissas, result.losses);
+    loss_bound_ = next_loss_bound(bound_rule_, loss_bound_, result.abscissas, result.losses);
     if (!std::isfinite(fit.curvature) || !std::isfinite(fit.slope)) {
       log_.record("nonfinite_loss");
       return;
@@ -68,7 +74,13 @@ class HyFreeDpPlus final : public LearningRateController {
     curvature_.add(fit.curvature, curvature_sd, rule_.rho);
     slope_.add(fit.slope, noise / (std::sqrt(2.0) * h), rule_.rho);
     curvature_to_noise_ = fit.curvature / curvature_sd;
-    choose_rate(h);
+    if (!rule_.mean_of_fits) {
+      choose_rate(h);
+    } else if (double(step) < rule_.until * double(steps_)) {
+      average_rate(h);
+    } else {
+      log_.record("held");
+    }
     choose_radius();
   }
 
@@ -94,7 +106,8 @@ class HyFreeDpPlus final : public LearningRateController {
   std::map<std::string, std::int64_t> decisions() const override { return log_.counts(); }
   std::string last_decision() const override { return log_.last(); }
   std::string outcome() const override {
-    return log_.total() > 0 && log_.count("accepted") == 0 ? "fit rejected throughout" : "";
+    return log_.total() > 0 && log_.count("accepted") + log_.count("raised") == 0 ? "fit rejected throughout"
+                                                                                  : "";
   }
 
  private:
@@ -114,12 +127,43 @@ class HyFreeDpPlus final : public LearningRateController {
     log_.record("accepted");
   }
 
+  void average_rate(double h) {
+    const double a = curvature_.value, a_sd = curvature_.sd(), b = slope_.value, b_sd = slope_.sd();
+    if (a > rule_.low * a_sd) {
+      add_fit(std::max(b, b_sd) / a, h);
+      log_.record(b < -rule_.low * b_sd ? "slope_negative" : "accepted");
+      return;
+    }
+    const double least = b / (std::max(a, 0.0) + rule_.low * a_sd);
+    if (fitted_ == 0 && b > rule_.low * b_sd && rule_.share * least > eta_) {
+      log_rate_ = std::log(within_reach(least, h));
+      eta_ = rule_.share * std::exp(log_rate_);
+      log_.record("raised");
+      return;
+    }
+    log_.record("curvature_invisible");
+  }
+
+  void add_fit(double fit, double h) {
+    fitted_ += 1;
+    log_rate_ += (std::log(within_reach(fit, h)) - log_rate_) / fitted_;
+    eta_ = rule_.share * std::exp(log_rate_);
+  }
+
+  // A fit counts as no further than a factor of 8 from what the rate in force says; the first rate is at most the radius.
+  double within_reach(double fit, double h) const {
+    constexpr double kFar = 8;
+    const double seen = eta_ / rule_.share;
+    return std::clamp(fit, seen / kFar, fitted_ > 1 ? seen * kFar : std::max(h, eta_) / rule_.share);
+  }
+
   void choose_radius() {
-    if (!(curvature_to_noise_ > rule_.low)) {
+    if (std::abs(curvature_to_noise_) <= rule_.low) {
       radius_ *= 2;
-    } else if (curvature_to_noise_ > rule_.high) {
+    } else if (curvature_to_noise_ > rule_.high || curvature_to_noise_ < 0) {
       radius_ /= 2;
     }
+    radius_ = std::min(radius_, rule_.reach * eta_);
     radius_ = std::min(std::max(radius_, eta_), rule_.radius_max);
   }
 
@@ -127,8 +171,11 @@ class HyFreeDpPlus final : public LearningRateController {
   double eta_ = 0, radius_ = 0, loss_bound_ = 0;
   RunningMean curvature_, slope_;
   double curvature_to_noise_ = 0;  // of the last probe alone
-  double fitted_ = 0;              // 1 once a fit has been accepted
-  DecisionLog log_{{"accepted", "slope_negative", "curvature_invisible", "nonfinite_loss"}};
+  double fitted_ = 0;              // fits so far
+  double log_rate_ = 0;
+  LossBoundRule bound_rule_;
+  std::int64_t steps_ = 0;
+  DecisionLog log_{{"accepted", "raised", "slope_negative", "curvature_invisible", "held", "nonfinite_loss"}};
   ScalarState state_{{"eta", &eta_},
                      {"radius", &radius_},
                      {"R_l", &loss_bound_},
@@ -137,6 +184,7 @@ class HyFreeDpPlus final : public LearningRateController {
                      {"slope", &slope_.value},
                      {"slope_precision", &slope_.precision},
                      {"curvature_to_noise", &curvature_to_noise_},
+                     {"log_rate", &log_rate_},
                      {"fitted", &fitted_}};
 };
 
@@ -149,9 +197,14 @@ Result<std::unique_ptr<LearningRateController>> make_hyfreedp_plus(const json::o
                   .rho = real(options, "rho"),
                   .low = real(options, "low"),
                   .high = real(options, "high"),
+                  .reach = real(options, "reach"),
                   .radius_max = real(options, "radius_max"),
+                  .mean_of_fits = text(options, "fits") == "mean",
+                  .share = real(options, "share"),
+                  .until = real(options, "until"),
                   .loss_bound0 = real_or(options, "R_l0", 0),
-                  .loss_bound = loss_bound_of(options)};
+                  .loss_bound_floor = real_or(options, "R_l_floor", 0),
+                  .loss_bound = {.change = real(options, "R_l_change")}};
   return std::unique_ptr<LearningRateController>(new HyFreeDpPlus(rule));
 }
 

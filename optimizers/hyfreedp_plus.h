@@ -1,27 +1,39 @@
-// HyFreeDP+ (ours): HyFreeDP's private parabola with a probe radius h apart from the learning rate eta.
+// HyFreeDP+ (ours): HyFreeDP's private parabola with a probe radius h apart from the learning rate eta, and a rate that
+// follows the mean of all fits instead of the last one.
 //
-// The published rule probes at eta itself; while eta is small the curvature is invisible under the loss
-// noise, G / H is a ratio of noises, and eta falls towards 0. Here the radius is found first, from public
-// noise levels, and the rate is fitted at that radius. s is the public sd of the noise in each private loss.
-// Every K steps, at w, w - h u, w + h u:
+// What it answers (numbers: baselines/README.md). The published rule probes at eta itself; while eta is small the
+// curvature is invisible under the loss noise, G / H is a ratio of noises, and eta falls towards 0. Where it is
+// visible, G / H is the best rate of this one step: the momentum in u hides most of the noise that stays in the
+// weights, so it is two to four times the best rate of a run; taking it moves the weights to where the loss is
+// flatter, and the next fit is larger still.
+//
+// s is the public sd of the noise in each private loss. Every K steps, at w, w - h u, w + h u:
 //   a = (L+ + L- - 2 L0) / h^2   with sd_a = sqrt(6) s / h^2          (curvature)
 //   b = (L- - L+) / (2 h)        with sd_b = s / (sqrt(2) h)          (slope)
 //   A, B: their precision-weighted running means, earlier precision times rho at each probe;
 //         sd_A, sd_B: 1 / sqrt(running precision)
-//   radius, from this probe alone, within [eta, radius_max]:
-//     a <= low sd_a:    h <- 2 h
-//     a >  high sd_a:   h <- h/2
-//   rate, where A > low sd_A (else it stays: doubling it while the curvature is invisible overshoots):
-//     B < -low sd_B:    eta <- eta/2          (a real ascent direction; B < 0 within the noise is not)
-//     else:             eta <- max(B, sd_B) / A within [eta/2, 2 eta]; the first time within [eta/2, h]
-// The loss bound: first 2 ln(classes), so that a zero-initialised head's losses are not all clipped; then the
-// sum of the three private losses (the centre loss would shrink it at every probe and adds concavity).
+//   radius, from this probe alone, within [eta, min(reach eta, radius_max)]:
+//     |a| <= low sd_a:                      h <- 2 h
+//     a < -low sd_a, or a > high sd_a:      h <- h/2    (bent down by clipped losses: too wide)
+//   rate, while t < until T (then it is held), with `fits: mean`:
+//     A > low sd_A:    the n-th fit r = max(B, sd_B) / A;  m <- m + (ln r - m) / n;  eta = share exp(m)
+//     else, before the first fit, where B > low sd_B: r = B / (max(A, 0) + low sd_A), a lower bound of the rate;
+//                      eta <- share r where that is more (without this, a radius within reach might never show A)
+//     r counts as at most a factor of 8 from eta / share, and the first eta as at most max(h, eta).
+//   `fits: last`, the first version of this method, A > low sd_A:
+//     B < -low sd_B:   eta <- eta/2
+//     else:            eta <- max(B, sd_B) / A within [eta/2, 2 eta]; the first time within [eta/2, h]
+// The loss bound: first 2 ln(classes), so that a zero-initialised head's losses are not all clipped; then the sum of
+// the three private losses, but at least ln(classes), the loss of guessing: a sum of clipped losses bounds the next
+// ones, so without a floor it feeds on itself and falls to 0 once two thirds of the samples are fitted well.
 // Everything is a function of private outputs and public constants.
 //
 //   a loss is not finite             | nothing changes, counted as nonfinite_loss
 //   s = 0 (a run without privacy)    | s is taken as 1e-7 max(1, |L0|), the rounding of float32 losses
+//   one class or none known          | taken as two
 //
-// Decisions: accepted, slope_negative, curvature_invisible, nonfinite_loss.
+// Decisions: accepted, raised, slope_negative (with `mean` the fit counts, as a small one), curvature_invisible, held,
+// nonfinite_loss.
 // Source: this project; the fit is Liu and Bu, ICLR 2025, eq. 6.
 #pragma once
 

@@ -34,6 +34,14 @@ void probe(LearningRateController& controller, const Parabola& loss, double sd,
   controller.observe(0, result);
 }
 
+// The rate follows the last fit: this method's first rule.
+json::object last_fit(json::object options = {}) {
+  options.emplace("fits", "last");
+  options.emplace("reach", 1e9);
+  options.emplace("eta0_rule", "fixed");
+  return options;
+}
+
 double radius(const LearningRateController& controller) { return controller.scalars().at("radius"); }
 
 TEST(HyFreeDpPlus, StartsFromPublicConstants) {
@@ -45,7 +53,7 @@ TEST(HyFreeDpPlus, StartsFromPublicConstants) {
 }
 
 TEST(HyFreeDpPlus, DoublesTheRadiusAndKeepsTheRateWhileTheCurvatureIsInvisible) {
-  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}});
+  const auto rule = make("hyfreedp-plus", last_fit());
   const Parabola loss{2, 2, 25};
   const double sd = 1e-3;  // visible, a > 2 sqrt(6) sd / h^2, from h = .0140 on
   double h = 1e-4;
@@ -67,7 +75,7 @@ TEST(HyFreeDpPlus, DoublesTheRadiusAndKeepsTheRateWhileTheCurvatureIsInvisible) 
 }
 
 TEST(HyFreeDpPlus, HalvesTheRadiusDownToTheRateWhereTheCurvatureIsPlain) {
-  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.1}});
+  const auto rule = make("hyfreedp-plus", last_fit({{"eta0", 0.1}}));
   const Parabola loss{2, 0.01, 10};  // the minimum is at 1e-3: far inside
   probe(*rule, loss, 1e-5);
   EXPECT_DOUBLE_EQ(rule->learning_rate(0), 0.05);
@@ -84,18 +92,18 @@ TEST(HyFreeDpPlus, HalvesTheRadiusDownToTheRateWhereTheCurvatureIsPlain) {
 
 TEST(HyFreeDpPlus, HalvesTheRateOnARealAscentDirectionOnly) {
   const Parabola uphill{2, -0.05, 10}, level{2, -1e-4, 10};
-  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.1}});
+  const auto rule = make("hyfreedp-plus", last_fit({{"eta0", 0.1}}));
   probe(*rule, uphill, 1e-3);
   EXPECT_EQ(rule->last_decision(), "slope_negative");
   EXPECT_DOUBLE_EQ(rule->learning_rate(0), 0.05);
-  const auto other = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.1}});
+  const auto other = make("hyfreedp-plus", last_fit({{"eta0", 0.1}}));
   probe(*other, level, 1e-3);  // slope within its noise: sd_b / a, here below eta/2
   EXPECT_EQ(other->last_decision(), "accepted");
   EXPECT_DOUBLE_EQ(other->learning_rate(0), 0.05);
 }
 
 TEST(HyFreeDpPlus, TakesTheNoiseOfTheSlopeForASlopeBelowIt) {
-  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}});
+  const auto rule = make("hyfreedp-plus", last_fit());
   const Parabola loss{2, -1e-4, 10};
   const double sd = 1e-3;
   double precision = 0;  // of the running slope, earlier precision times .8
@@ -105,6 +113,83 @@ TEST(HyFreeDpPlus, TakesTheNoiseOfTheSlopeForASlopeBelowIt) {
     probe(*rule, loss, sd);
   } while (rule->last_decision() == "curvature_invisible");
   EXPECT_NEAR(rule->learning_rate(0), 1 / std::sqrt(precision) / loss.curvature, 1e-9);
+}
+
+// rho 0: every fit is its own probe's. Both parabolas' curvature is plain at the radius.
+TEST(HyFreeDpPlus, TakesHalfTheGeometricMeanOfAllFits) {
+  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.05}, {"rho", 0.0}});
+  const Parabola narrow{2, 1, 10}, wide{2, 4, 10};  // minima at .1 and .4
+  double log_mean = 0;
+  for (int n = 1; n <= 6; ++n) {
+    const auto& loss = n % 2 == 1 ? narrow : wide;
+    probe(*rule, loss, 1e-6);
+    EXPECT_EQ(rule->last_decision(), "accepted");
+    log_mean += (std::log(loss.slope / loss.curvature) - log_mean) / n;
+    EXPECT_NEAR(rule->learning_rate(0), 0.5 * std::exp(log_mean), 1e-9) << n;
+  }
+}
+
+TEST(HyFreeDpPlus, HoldsTheRateAfterItsPartOfTheSteps) {
+  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.05}});
+  const auto probe_at = [&](std::int64_t step) {
+    const auto request = rule->request(step);
+    ProbeResult result{.abscissas = request.abscissas, .losses = {}, .noise_sd = 1e-6};
+    for (const double x : request.abscissas) result.losses.push_back(Parabola{2, 1, 10}(x));
+    rule->observe(step, result);
+    return rule->last_decision();
+  };
+  EXPECT_EQ(probe_at(0), "accepted");
+  EXPECT_EQ(probe_at(199), "accepted");
+  EXPECT_EQ(probe_at(200), "held") << "0.4 of 500 steps";
+  EXPECT_NEAR(rule->learning_rate(499), 0.05, 1e-12);
+}
+
+TEST(HyFreeDpPlus, AFitCountsAsNoFurtherThanAFactorOf8AndTheFirstRateAsNoLargerThanTheRadius) {
+  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.05}, {"rho", 0.0}});
+  probe(*rule, {2, 100, 10}, 1e-6);  // the minimum is at 10
+  EXPECT_NEAR(rule->learning_rate(0), 0.05, 1e-12);
+  probe(*rule, {2, 1000, 10}, 1e-6);
+  EXPECT_NEAR(rule->learning_rate(0), 0.05 * std::sqrt(8.0), 1e-9);
+  const double before = rule->learning_rate(0);
+  probe(*rule, {2, -1, 10}, 1e-6);
+  EXPECT_EQ(rule->last_decision(), "slope_negative");
+  EXPECT_NEAR(rule->learning_rate(0), before / 2, 1e-9) << "a third of the weight, a factor of 8";
+}
+
+// Within reach of eta0 = 1e-4 the curvature never shows, so a rule that waits for it would wait for ever.
+TEST(HyFreeDpPlus, ClimbsOnTheSlopeAloneWhereTheCurvatureIsOutOfReach) {
+  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"reach", 4.0}});
+  const Parabola loss{2, 2, 25};
+  const double sd = 1e-4, visible = std::sqrt(2 * std::sqrt(6.0) * sd / loss.curvature);
+  int raised = 0;
+  for (int i = 0; i < 40 && rule->last_decision() != "accepted"; ++i) {
+    EXPECT_LE(radius(*rule), 4 * rule->learning_rate(0) + 1e-15);
+    probe(*rule, loss, sd);
+    raised += rule->last_decision() == "raised" ? 1 : 0;
+    EXPECT_LT(rule->learning_rate(0), loss.slope / loss.curvature) << "a lower bound stays below the minimum";
+  }
+  EXPECT_GE(raised, 1);
+  EXPECT_EQ(rule->last_decision(), "accepted");
+  EXPECT_GE(4 * rule->learning_rate(0), visible);
+}
+
+TEST(HyFreeDpPlus, HalvesTheRadiusWhereTheLossBendsDownwards) {
+  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.01}});
+  for (int i = 0; i < 3; ++i) probe(*rule, {2, 0, 0}, 1e-3);
+  const double wide = radius(*rule);
+  EXPECT_DOUBLE_EQ(wide, 0.08);
+  probe(*rule, {2, 0, -100}, 1e-3);
+  EXPECT_DOUBLE_EQ(radius(*rule), wide / 2);
+}
+
+TEST(HyFreeDpPlus, BoundsLossesNoLowerThanGuessing) {
+  const auto bound = [](json::object options) {
+    const auto rule = make("hyfreedp-plus", options);
+    probe(*rule, {0.1, 0, 1}, 1e-3);
+    return rule->request(0).loss_bound;
+  };
+  EXPECT_DOUBLE_EQ(bound({}), std::log(10));
+  EXPECT_DOUBLE_EQ(bound({{"R_l_floor", 0.5}}), 0.5);
 }
 
 TEST(HyFreeDpPlus, IgnoresAProbeThatIsNotFinite) {
@@ -119,11 +204,17 @@ TEST(HyFreeDpPlus, IgnoresAProbeThatIsNotFinite) {
 }
 
 TEST(HyFreeDpPlus, WorksOnExactLosses) {
-  const auto rule = make("hyfreedp-plus");
   const Parabola loss{2, 1, 10};
-  for (int i = 0; i < 20; ++i) probe(*rule, loss, 0);
+  const auto rule = make("hyfreedp-plus", last_fit({{"eta0", 0.01}}));
+  const auto mean = make("hyfreedp-plus");
+  for (int i = 0; i < 20; ++i) {
+    probe(*rule, loss, 0);
+    probe(*mean, loss, 0);
+  }
   EXPECT_NEAR(rule->learning_rate(0), 0.1, 1e-9);
   EXPECT_DOUBLE_EQ(radius(*rule), rule->learning_rate(0)) << "never below the rate";
+  EXPECT_GT(mean->learning_rate(0), 0.03);
+  EXPECT_LT(mean->learning_rate(0), 0.06) << "half of the fits' mean";
 }
 
 // 200 seeded runs of 50 probes from 1e-4, where a fit of the published rule sees a curvature of 2e-5 sd. The
@@ -132,20 +223,24 @@ TEST(HyFreeDpPlus, WorksOnExactLosses) {
 TEST(HyFreeDpPlus, FindsTheRateUnderNoiseWhereThePublishedRuleStalls) {
   const Parabola loss{2, 0.5, 10};
   const double sd = 2e-3, best = loss.slope / loss.curvature;
-  int found_by_plus = 0, found_by_published = 0;
+  int found_by_plus = 0, found_by_mean = 0, found_by_published = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937_64 noise(seed);
-    const auto plus = make("hyfreedp-plus", {{"eta0_rule", "fixed"}});
+    const auto plus = make("hyfreedp-plus", last_fit());
+    const auto mean = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"share", 1.0}});
     const auto published = make("hyfreedp");
     for (int i = 0; i < 50; ++i) {
       probe(*plus, loss, sd, &noise);
+      probe(*mean, loss, sd, &noise);
       probe(*published, loss, sd, &noise);
     }
     const auto found = [&](double eta) { return eta > best / 3 && eta < best * 3; };
     found_by_plus += found(plus->learning_rate(0)) ? 1 : 0;
+    found_by_mean += found(mean->learning_rate(0)) ? 1 : 0;
     found_by_published += found(published->learning_rate(0)) ? 1 : 0;
   }
   EXPECT_GE(found_by_plus, 190);
+  EXPECT_GE(found_by_mean, 190);
   EXPECT_LE(found_by_published, 100);
 }
 
