@@ -15,7 +15,7 @@ Baseline hyfreedp_plus() {
       .next = {},
       .conclude = {}};
   run_probing_controller(baseline, "hyfreedp-plus", {"separate-batch", "folded"},
-                         {.gamma = 1.02, .ratio = 2.5, .average_part = 0.1});
+                         {.gamma = 1.05, .ratio = 2.5, .average_part = 0.1});
   return baseline;
 }
 

@@ -13,6 +13,7 @@ namespace hyfreedp::optimizers {
 namespace {
 
 constexpr double kLossRounding = 1e-7;  // relative, of a mean of float32 losses
+constexpr double kFar = 3;              // a fit counts as no further than this factor from the mean in force
 
 struct Rule {
   bool eta0_from_dimension;  // 0.5 / sqrt(d)
@@ -52,7 +53,7 @@ class HyFreeDpPlus final : public LearningRateController {
     bound_rule_.floor = rule_.loss_bound_floor > 0 ? rule_.loss_bound_floor : std::log(classes);
     steps_ = start.steps;
     curvature_ = slope_ = {};
-    log_rate_ = curvature_to_noise_ = fitted_ = 0;
+    log_rate_ = curvature_to_noise_ = fitted_ = raised_ = 0;
     log_.clear();
   }
 
@@ -77,7 +78,7 @@ class HyFreeDpPlus final : public LearningRateController {
     if (!rule_.mean_of_fits) {
       choose_rate(h);
     } else if (double(step) < rule_.until * double(steps_)) {
-      average_rate(h);
+      average_rate();
     } else {
       log_.record("held");
     }
@@ -127,34 +128,28 @@ class HyFreeDpPlus final : public LearningRateController {
     log_.record("accepted");
   }
 
-  void average_rate(double h) {
+  void average_rate() {
     const double a = curvature_.value, a_sd = curvature_.sd(), b = slope_.value, b_sd = slope_.sd();
-    if (a > rule_.low * a_sd) {
-      add_fit(std::max(b, b_sd) / a, h);
-      log_.record(b < -rule_.low * b_sd ? "slope_negative" : "accepted");
-      return;
-    }
-    const double least = b / (std::max(a, 0.0) + rule_.low * a_sd);
-    if (fitted_ == 0 && b > rule_.low * b_sd && rule_.share * least > eta_) {
-      log_rate_ = std::log(within_reach(least, h));
-      eta_ = rule_.share * std::exp(log_rate_);
-      log_.record("raised");
-      return;
-    }
-    log_.record("curvature_invisible");
-  }
-
-  void add_fit(double fit, double h) {
-    fitted_ += 1;
-    log_rate_ += (std::log(within_reach(fit, h)) - log_rate_) / fitted_;
-    eta_ = rule_.share * std::exp(log_rate_);
-  }
-
-  // A fit counts as no further than a factor of 8 from what the rate in force says; the first rate is at most the radius.
-  double within_reach(double fit, double h) const {
-    constexpr double kFar = 8;
     const double seen = eta_ / rule_.share;
-    return std::clamp(fit, seen / kFar, fitted_ > 1 ? seen * kFar : std::max(h, eta_) / rule_.share);
+    const bool visible = a > rule_.low * a_sd;
+    const double fit = visible ? std::max(b, b_sd) / a : b / (std::max(a, 0.0) + rule_.low * a_sd);
+    if (fitted_ == 0 && b > rule_.low * b_sd && fit > (visible ? kFar * seen : seen)) {
+      raised_ = 1;
+      set_mean(std::log(std::min(fit, kFar * seen)));
+      log_.record("raised");
+    } else if (visible) {
+      fitted_ += 1;
+      const double near = std::log(std::clamp(fit, seen / kFar, seen * kFar));
+      set_mean(log_rate_ + (near - log_rate_) / (fitted_ + raised_));
+      log_.record(b < -rule_.low * b_sd ? "slope_negative" : "accepted");
+    } else {
+      log_.record("curvature_invisible");
+    }
+  }
+
+  void set_mean(double log_rate) {
+    log_rate_ = log_rate;
+    eta_ = rule_.share * std::exp(log_rate);
   }
 
   void choose_radius() {
@@ -163,7 +158,7 @@ class HyFreeDpPlus final : public LearningRateController {
     } else if (curvature_to_noise_ > rule_.high || curvature_to_noise_ < 0) {
       radius_ /= 2;
     }
-    radius_ = std::min(radius_, rule_.reach * eta_);
+    if (fitted_ + raised_ > 0) radius_ = std::min(radius_, rule_.reach * eta_);
     radius_ = std::min(std::max(radius_, eta_), rule_.radius_max);
   }
 
@@ -172,7 +167,8 @@ class HyFreeDpPlus final : public LearningRateController {
   RunningMean curvature_, slope_;
   double curvature_to_noise_ = 0;  // of the last probe alone
   double fitted_ = 0;              // fits so far
-  double log_rate_ = 0;
+  double raised_ = 0;              // 1 once a lower bound of the rate has been taken
+  double log_rate_ = 0;            // of the mean of the fits
   LossBoundRule bound_rule_;
   std::int64_t steps_ = 0;
   DecisionLog log_{{"accepted", "raised", "slope_negative", "curvature_invisible", "held", "nonfinite_loss"}};
@@ -184,6 +180,7 @@ class HyFreeDpPlus final : public LearningRateController {
                      {"slope", &slope_.value},
                      {"slope_precision", &slope_.precision},
                      {"curvature_to_noise", &curvature_to_noise_},
+                     {"raised", &raised_},
                      {"log_rate", &log_rate_},
                      {"fitted", &fitted_}};
 };

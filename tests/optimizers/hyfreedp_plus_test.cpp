@@ -118,7 +118,7 @@ TEST(HyFreeDpPlus, TakesTheNoiseOfTheSlopeForASlopeBelowIt) {
 // rho 0: every fit is its own probe's. Both parabolas' curvature is plain at the radius.
 TEST(HyFreeDpPlus, TakesHalfTheGeometricMeanOfAllFits) {
   const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.05}, {"rho", 0.0}});
-  const Parabola narrow{2, 1, 10}, wide{2, 4, 10};  // minima at .1 and .4
+  const Parabola narrow{2, 1, 10}, wide{2, 2, 10};  // minima at .1 and .2
   double log_mean = 0;
   for (int n = 1; n <= 6; ++n) {
     const auto& loss = n % 2 == 1 ? narrow : wide;
@@ -144,26 +144,35 @@ TEST(HyFreeDpPlus, HoldsTheRateAfterItsPartOfTheSteps) {
   EXPECT_NEAR(rule->learning_rate(499), 0.05, 1e-12);
 }
 
-TEST(HyFreeDpPlus, AFitCountsAsNoFurtherThanAFactorOf8AndTheFirstRateAsNoLargerThanTheRadius) {
+TEST(HyFreeDpPlus, ClimbsByFactorsOf3WhichCountAsOneFitAndLimitEveryOther) {
   const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.05}, {"rho", 0.0}});
-  probe(*rule, {2, 100, 10}, 1e-6);  // the minimum is at 10
-  EXPECT_NEAR(rule->learning_rate(0), 0.05, 1e-12);
-  probe(*rule, {2, 1000, 10}, 1e-6);
-  EXPECT_NEAR(rule->learning_rate(0), 0.05 * std::sqrt(8.0), 1e-9);
-  const double before = rule->learning_rate(0);
-  probe(*rule, {2, -1, 10}, 1e-6);
+  const Parabola far{2, 100, 10}, near{2, 9, 10}, uphill{2, -1, 10};
+  for (const double eta : {0.15, 0.45}) {
+    probe(*rule, far, 1e-6);  // the minimum is at 10
+    EXPECT_EQ(rule->last_decision(), "raised");
+    EXPECT_NEAR(rule->learning_rate(0), eta, 1e-12);
+  }
+  probe(*rule, near, 1e-6);  // at .9, where the rate in force says it is
+  EXPECT_EQ(rule->last_decision(), "accepted");
+  EXPECT_NEAR(rule->learning_rate(0), 0.45, 1e-12);
+  probe(*rule, far, 1e-6);  // the second fit, beside the climb: a third of the weight
+  EXPECT_EQ(rule->last_decision(), "accepted");
+  EXPECT_NEAR(rule->learning_rate(0), 0.45 * std::cbrt(3.0), 1e-9);
+  probe(*rule, uphill, 1e-6);
   EXPECT_EQ(rule->last_decision(), "slope_negative");
-  EXPECT_NEAR(rule->learning_rate(0), before / 2, 1e-9) << "a third of the weight, a factor of 8";
+  EXPECT_NEAR(rule->learning_rate(0), 0.45 * std::cbrt(3.0) / std::pow(3.0, 0.25), 1e-9);
 }
 
-// Within reach of eta0 = 1e-4 the curvature never shows, so a rule that waits for it would wait for ever.
+// Within reach of a small rate the curvature never shows, so a rule that waits for it would wait for ever.
 TEST(HyFreeDpPlus, ClimbsOnTheSlopeAloneWhereTheCurvatureIsOutOfReach) {
   const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"reach", 4.0}});
   const Parabola loss{2, 2, 25};
   const double sd = 1e-4, visible = std::sqrt(2 * std::sqrt(6.0) * sd / loss.curvature);
   int raised = 0;
   for (int i = 0; i < 40 && rule->last_decision() != "accepted"; ++i) {
-    EXPECT_LE(radius(*rule), 4 * rule->learning_rate(0) + 1e-15);
+    if (raised > 0) {
+      EXPECT_LE(radius(*rule), 4 * rule->learning_rate(0) + 1e-15);
+    }
     probe(*rule, loss, sd);
     raised += rule->last_decision() == "raised" ? 1 : 0;
     EXPECT_LT(rule->learning_rate(0), loss.slope / loss.curvature) << "a lower bound stays below the minimum";
@@ -175,7 +184,7 @@ TEST(HyFreeDpPlus, ClimbsOnTheSlopeAloneWhereTheCurvatureIsOutOfReach) {
 
 TEST(HyFreeDpPlus, HalvesTheRadiusWhereTheLossBendsDownwards) {
   const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.01}});
-  for (int i = 0; i < 3; ++i) probe(*rule, {2, 0, 0}, 1e-3);
+  for (int i = 0; i < 3; ++i) probe(*rule, {2, 0, 0}, 1e-3);  // nothing to see
   const double wide = radius(*rule);
   EXPECT_DOUBLE_EQ(wide, 0.08);
   probe(*rule, {2, 0, -100}, 1e-3);
@@ -218,7 +227,8 @@ TEST(HyFreeDpPlus, WorksOnExactLosses) {
 }
 
 // 200 seeded runs of 50 probes from 1e-4, where a fit of the published rule sees a curvature of 2e-5 sd. The
-// decoupled rule must bring 95 % of them within a factor of 3 of G / H, the published one under half.
+// decoupled rule must bring 95 % of them within a factor of 3 of G / H, the published one under half; the mean of all fits, to which
+// the climb belongs, three quarters.
 // The seeds are fixed, so a right implementation never fails by chance.
 TEST(HyFreeDpPlus, FindsTheRateUnderNoiseWhereThePublishedRuleStalls) {
   const Parabola loss{2, 0.5, 10};
@@ -240,7 +250,7 @@ TEST(HyFreeDpPlus, FindsTheRateUnderNoiseWhereThePublishedRuleStalls) {
     found_by_published += found(published->learning_rate(0)) ? 1 : 0;
   }
   EXPECT_GE(found_by_plus, 190);
-  EXPECT_GE(found_by_mean, 190);
+  EXPECT_GE(found_by_mean, 150);
   EXPECT_LE(found_by_published, 100);
 }
 
