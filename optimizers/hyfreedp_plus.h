@@ -19,11 +19,10 @@
 //   rate, while t < until T (then it is held), with `fits: mean`; r0 = eta / share is the mean in force:
 //     A > low sd_A:    r = max(B, sd_B) / A within [r0/3, 3 r0], the n-th fit;  m <- m + (ln r - m) / n;
 //                      eta = share exp(m)
-//     before the first fit, where B > low sd_B, and so that the climb from eta0 stays out of the mean:
+//     before the first fit, where B > low sd_B, the climb from eta0, which counts as one fit in n:
 //       A > low sd_A and B / A > 3 r0:      eta <- 3 eta
 //       else r = B / (max(A, 0) + low sd_A), a lower bound of the best rate, where it exceeds r0:
 //                                           eta <- share min(r, 3 r0)
-//       All such raises together count as one fit in n.
 //   `fits: last`, the first version of this method, A > low sd_A:
 //     B < -low sd_B:   eta <- eta/2
 //     else:            eta <- max(B, sd_B) / A within [eta/2, 2 eta]; the first time within [eta/2, h]
