@@ -137,8 +137,9 @@ void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates
 }
 
 void offer_tunings(Baseline& baseline, Tuning otherwise, const Candidates& candidates) {
-  auto choice = choice_option("tuning", {"selection", "composed", "oracle"},
-                              "how the best candidate is chosen and charged; see search.h");
+  auto choice = choice_option(
+      "tuning", {"selection", "composed", "oracle"},
+      "private selection; all candidates run and charged; or an uncharged oracle, and labelled so");
   auto readings = std::make_shared<std::map<std::string, Baseline>>();
   for (const auto& [tuning, name] : kTunings) {
     if (tuning == otherwise) choice.otherwise = json::value(name);
