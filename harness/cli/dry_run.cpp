@@ -85,7 +85,9 @@ std::string noise_text(const std::vector<trial::TrialConfig>& wanted) {
   const auto& plan = wanted.front().privacy;
   if (!plan.is_private) return "no noise; " + control_text(plan);
   const auto count = plan.adaptive ? ", count " + short_number(plan.adaptive->count_noise) : std::string();
-  return "sigma_g " + range(gradient) + (probe.empty() ? "" : ", sigma_l " + range(probe)) + count;
+  const auto mean =
+      plan.feature_mean ? ", feature mean " + short_number(plan.feature_mean->noise) : std::string();
+  return "sigma_g " + range(gradient) + (probe.empty() ? "" : ", sigma_l " + range(probe)) + count + mean;
 }
 
 std::string group_line(const Group& group) {
