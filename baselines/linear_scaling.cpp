@@ -183,9 +183,7 @@ Result<Conclusion> conclude(const Cell& cell, Finished finished) {
   return conclusion;
 }
 
-}  // namespace
-
-Baseline linear_scaling() {
+Baseline described() {
   return {.name = "linear-scaling",
           .title = "Linear scaling",
           .source = "Panda et al., ICML 2024, algorithms 1-3",
@@ -194,6 +192,19 @@ Baseline linear_scaling() {
           .options = linear_search::options(),
           .next = next,
           .conclude = conclude};
+}
+
+}  // namespace
+
+// The unpriced pick makes an oracle of the row from the start: open, lost and infeasible ones too.
+Baseline linear_scaling() {
+  auto baseline = described();
+  auto oracle = baseline;
+  oracle.label = Label::oracle;
+  baseline.reading = [priced = baseline, oracle](const json::object& options) -> const Baseline& {
+    return linear_search::is_unpriced(options) ? oracle : priced;
+  };
+  return baseline;
 }
 
 }  // namespace hyfreedp::baselines

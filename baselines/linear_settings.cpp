@@ -285,6 +285,10 @@ std::optional<Failure> conflict(const Cell& cell) {
   return conflict_of_product(cell);
 }
 
+bool is_unpriced(const json::object& options) {
+  return string_or(options, "score", "released") == "train-unpriced";
+}
+
 Result<Settings> settings_of(const Cell& cell) {
   const auto& options = cell.options;
   Settings settings{.space = space_of(cell)};
@@ -293,7 +297,7 @@ Result<Settings> settings_of(const Cell& cell) {
   settings.logarithmic = string_or(options, "r_sampling", "uniform") == "log-uniform";
   settings.over_mu = string_or(options, "axis", "epsilon") == "mu";
   settings.sampled = is_sampled(cell);
-  settings.unpriced = string_or(options, "score", "released") == "train-unpriced";
+  settings.unpriced = is_unpriced(options);
   settings.draws_both = split_of(cell) == "uniform-both";
   settings.whole_product = string_or(options, "product", "eta-t") == "eta-t-b-c";
   if (string_or(options, "fit", "line") == "quadratic") settings.fit = rule::Fit::quadratic;

@@ -23,7 +23,7 @@ struct Settings {
   bool logarithmic = false;
   bool over_mu = false;
   bool sampled = false;
-  bool unpriced = false;       // the pick is by un-noised training accuracy
+  bool unpriced = false;       // is_unpriced
   bool draws_both = false;     // a sweep draws eta and T, not r
   bool whole_product = false;  // r = eta T B C
   linear_rule::Fit fit = linear_rule::Fit::line;
@@ -43,6 +43,8 @@ struct Place {
 };
 std::string stage_name(const Settings& settings, std::size_t stage);  // "first sweep", ..., "final"
 
+// The pick is by un-noised training accuracy.
+bool is_unpriced(const json::object& options);
 // An option that contradicts another, or the panel; an empty range.
 std::optional<Failure> conflict(const Cell& cell);
 // Ask conflict() first. An error: the epsilon is infeasible.

@@ -12,6 +12,7 @@
 #include "harness/runner/release.h"
 #include "plots/figures.h"
 #include "results/cell_text.h"
+#include "results/table_model.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -97,9 +98,10 @@ Result<std::string> pool_name(const std::string& given) {
   return string_or(spec->resolved, "name", "");
 }
 
-// Un-noised validation accuracies of private noise are confidential, unless the data is nobody's.
+// Validation accuracies were never noised, whoever knows the noise of the runs: they are confidential unless the data is
+// nobody's.
 Result<void> check_confidential(const results::SpecRecord& spec, bool asked) {
-  if (asked || spec.resolved.at("noise_seed").is_string()) return {};
+  if (asked) return {};
   for (const auto& panel : spec.resolved.at("panels").as_array()) {
     const auto name = std::string(panel.at("dataset").at("name").as_string());
     const auto facts = datasets::find_dataset(name);
@@ -178,9 +180,15 @@ void print_matching(const std::vector<ReplayedRow>& rows, std::ostream& out) {
       requests, snapped, short_number(std::round(largest * 1000) / 1000), between);
 }
 
+// The first and the last thing that is said.
+void print_watermarks(const Request& request, std::ostream& out) {
+  out << kWatermark << '\n';
+  if (request.pool.confidential) out << results::kWatermark << '\n';
+}
+
 void print_rows(const runner::ReplayPool& pool, const Request& request, const std::vector<ReplayedRow>& rows,
                 std::ostream& out) {
-  out << kWatermark << "\n";
+  print_watermarks(request, out);
   std::string panel;
   std::vector<std::vector<std::string>> lines;
   const std::vector<std::string> head{"row",        "target ε", "total ε", "accuracy %", "95 % of the mean",
@@ -203,7 +211,7 @@ void print_rows(const runner::ReplayPool& pool, const Request& request, const st
       "interval covers the draws and the pool's few seeds.\n",
       request.replay.repeats, request.replay.seed, pool.runs(), pool.cells(), pool.fewest_runs());
   print_matching(rows, out);
-  out << kWatermark << '\n';
+  print_watermarks(request, out);
 }
 
 std::string quoted(const std::string& text) {
@@ -214,10 +222,11 @@ std::string quoted(const std::string& text) {
 }
 
 // Numbers as JSON writes them, accuracies in percent.
-std::string csv_of(const std::vector<ReplayedRow>& rows) {
+std::string csv_of(const std::vector<ReplayedRow>& rows, bool confidential) {
   std::string csv =
       "panel,row,method,label,flags,target_epsilon,total_epsilon,repeats,reported,mean,low95,high95,p10,p90,"
-      "failed_share,mean_runs,requests,snapped,largest_rate_factor,between_noises,note\r\n";
+      "failed_share,mean_runs,requests,snapped,largest_rate_factor,between_noises,note";
+  csv += confidential ? ",watermark\r\n" : "\r\n";
   const auto text = [](const std::optional<double>& value) {
     return value ? canonical_json(number(*value)) : "";
   };
@@ -225,27 +234,28 @@ std::string csv_of(const std::vector<ReplayedRow>& rows) {
     const bool has = row.reported > 0;
     const auto value = [&](double one) { return has ? canonical_json(number(one)) : std::string(); };
     const double failed = 1 - static_cast<double>(row.reported) / static_cast<double>(row.repeats);
-    const std::vector<std::string> fields{row.panel,
-                                          row.row,
-                                          row.method,
-                                          row.label,
-                                          join(row.flags, "; "),
-                                          text(row.epsilon_target),
-                                          text(row.epsilon),
-                                          std::to_string(row.repeats),
-                                          std::to_string(row.reported),
-                                          value(row.mean),
-                                          value(row.low),
-                                          value(row.high),
-                                          value(row.percentile10),
-                                          value(row.percentile90),
-                                          canonical_json(number(failed)),
-                                          canonical_json(number(row.runs)),
-                                          std::to_string(row.requests),
-                                          std::to_string(row.snapped),
-                                          canonical_json(number(row.largest_rate_factor)),
-                                          std::to_string(row.between_noises),
-                                          kWatermark};
+    std::vector<std::string> fields{row.panel,
+                                    row.row,
+                                    row.method,
+                                    row.label,
+                                    join(row.flags, "; "),
+                                    text(row.epsilon_target),
+                                    text(row.epsilon),
+                                    std::to_string(row.repeats),
+                                    std::to_string(row.reported),
+                                    value(row.mean),
+                                    value(row.low),
+                                    value(row.high),
+                                    value(row.percentile10),
+                                    value(row.percentile90),
+                                    canonical_json(number(failed)),
+                                    canonical_json(number(row.runs)),
+                                    std::to_string(row.requests),
+                                    std::to_string(row.snapped),
+                                    canonical_json(number(row.largest_rate_factor)),
+                                    std::to_string(row.between_noises),
+                                    kWatermark};
+    if (confidential) fields.emplace_back(results::kWatermark);
     std::vector<std::string> written;
     for (const auto& field : fields) written.push_back(quoted(field));
     csv += join(written, ",");
@@ -267,12 +277,14 @@ std::map<std::string, std::string> titles_of(const runner::Spec& spec) {
 Result<void> write_files(const Request& request, const runner::Spec& spec,
                          const std::vector<ReplayedRow>& rows, std::ostream& out) {
   if (!request.csv.empty()) {
-    if (auto written = write_file_atomically(request.csv, csv_of(rows)); !written) return written;
+    if (auto written = write_file_atomically(request.csv, csv_of(rows, request.pool.confidential)); !written)
+      return written;
     out << "Written: " << request.csv << '\n';
   }
   if (request.plot.empty()) return {};
   const auto figure = replay_figure({.title = string_or(spec.resolved, "title", "replay"),
                                      .watermark = kWatermark,
+                                     .confidential = request.pool.confidential ? results::kWatermark : "",
                                      .titles = titles_of(spec),
                                      .rows = rows});
   if (!figure) return figure.error();

@@ -91,13 +91,18 @@ Result<plots::Figure> replay_figure(const ReplayFigure& request) {
   if (panels.empty()) return error("There is nothing to draw: no private row has a value.");
   plots::Figure figure{.name = "replay",
                        .title = request.title,
-                       .caption = fmt::format("{}. {}", request.title, request.watermark)};
+                       .caption = fmt::format("{}. {}{}{}", request.title, request.watermark,
+                                              request.confidential.empty() ? "" : " ", request.confidential)};
   const auto boxes = static_cast<double>(panels.size());
   figure.width = plots::kLeftMargin + boxes * kBoxWidth + (boxes - 1) * kBoxGap + plots::kRightMargin;
   figure.height = plots::kBottomMargin + kBoxHeight + 3.4 * plots::kTitleHeight;
   figure.texts.push_back(
       {plots::kLeftMargin, figure.height - 18, request.title, Text::Align::left, true, false});
   figure.texts.push_back({plots::kLeftMargin, 12, request.watermark, Text::Align::left, false, false});
+  if (!request.confidential.empty()) {
+    figure.texts.push_back(
+        {plots::kLeftMargin, figure.height - 36, request.confidential, Text::Align::left, true, false});
+  }
   double left = plots::kLeftMargin;
   for (const auto& panel : panels) {
     auto box = box_of(by_panel[panel], styles, left);

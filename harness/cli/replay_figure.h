@@ -13,6 +13,7 @@ namespace hyfreedp::cli {
 struct ReplayFigure {
   std::string title;
   std::string watermark;                      // said in the figure itself
+  std::string confidential;                   // the same, above it, where the output is
   std::map<std::string, std::string> titles;  // of rows, by id
   const std::vector<runner::ReplayedRow>& rows;
 };

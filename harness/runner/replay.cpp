@@ -123,7 +123,7 @@ class Replay {
 
   Result<void> record(const StudyRun& run) {
     const auto& outcome = run.outcome();
-    row_.label = outcome.label;
+    row_.label = fmt::format("simulated (of: {})", outcome.label);
     add_once(row_.flags, outcome.flags);
     auto priced = outcome;
     const auto executed = [&](const std::string& id) -> Result<std::vector<accounting::Event>> {

@@ -41,7 +41,7 @@ struct ReplayedRow {
   std::string panel;
   std::string row;
   std::string method;
-  std::string label;
+  std::string label;               // "simulated (of: end-to-end DP)"
   std::vector<std::string> flags;  // of any repeat
   std::optional<double> epsilon_target;
   std::optional<double> epsilon;  // absent: non-private

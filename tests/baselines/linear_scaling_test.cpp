@@ -189,6 +189,13 @@ TEST(LinearScaling, TheWholeProductDrawsBAndC) {
   EXPECT_NE(one.conclusion.footnotes.back().find("eta T B C"), std::string::npos);
 }
 
+// Of the study while it is open or lost, too, and of a cell that fails.
+TEST(LinearScaling, ThePapersPickIsAnOracleBeforeItsFirstRun) {
+  const auto& entry = method();
+  EXPECT_EQ(reading_of(entry, {{"score", "released"}}).label, Label::end_to_end);
+  EXPECT_EQ(reading_of(entry, {{"score", "train-unpriced"}}).label, Label::oracle);
+}
+
 TEST(LinearScaling, ThePapersPickIsAnOracle) {
   const auto world = [](const trial::TrialConfig& config) {
     auto trial = fake::ordinary_world(config);

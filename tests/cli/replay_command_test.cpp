@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "plots/gnuplot.h"
+#include "results/table_model.h"
 #include "tests/cli/command_fixture.h"
 #include "tests/runner/fake_world.h"
 
@@ -54,6 +55,20 @@ class Replay : public CommandTest {
     return arguments;
   }
 
+  // A pool on private data, and the arguments that replay it.
+  std::vector<std::string> of_people(bool seeded) {
+    const auto name = seeded ? "people-seeded" : "people";
+    fill(spec(name, seeded, "fashion-mnist", kPoolRows, "[3]"));
+    const auto rows = file("people.yaml", spec("own", true, "fashion-mnist", kPoolRows, "[3]"));
+    return {name, "--rows", rows, "--out", path("out"), "--repeats", "5"};
+  }
+
+  static std::vector<std::string> with(std::vector<std::string> arguments,
+                                       const std::vector<std::string>& further) {
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    return arguments;
+  }
+
   std::string rows_;
 };
 
@@ -61,10 +76,11 @@ TEST_F(Replay, SaysThatItIsASimulationAndKeepsEveryLabel) {
   ASSERT_EQ(run(asked()), 0) << err();
   const auto text = out();
   EXPECT_EQ(text.rfind("SIMULATION on oracle information", 0), 0U) << text;
-  for (const char* part : {"search", "end-to-end DP", "grid", "oracle", "40 repeats", "12 runs at 6 settings",
-                           "at least 2 seeds each"}) {
+  for (const char* part : {"search", "simulated (of: end-to-end DP)", "grid", "simulated (of: oracle)",
+                           "40 repeats", "12 runs at 6 settings", "at least 2 seeds each"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
   }
+  EXPECT_EQ(text.find("CONFIDENTIAL"), std::string::npos) << "generated data is nobody's";
   ASSERT_EQ(run(asked()), 0);
   EXPECT_EQ(out(), text) << "the same seed must say the same";
 }
@@ -73,7 +89,7 @@ TEST_F(Replay, WritesTheRowsAsCsv) {
   ASSERT_EQ(run(asked({"--csv", path("rows.csv")})), 0) << err();
   const auto csv = read_file(path("rows.csv")).value();
   EXPECT_EQ(lines_in(csv), 3);
-  EXPECT_NE(csv.find("small,search,dp-hyper,end-to-end DP"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("small,search,dp-hyper,simulated (of: end-to-end DP)"), std::string::npos) << csv;
   EXPECT_NE(csv.find("SIMULATION on oracle information"), std::string::npos);
 }
 
@@ -93,19 +109,32 @@ TEST_F(Replay, RefusesWhatItCannotDo) {
   expect_refused({"pool", "--rows", longer, "--out", path("out")}, {"row search", "no noise near"});
 }
 
-// Un-noised scores under private noise are nobody's to show; generated data is everybody's.
-TEST_F(Replay, PrivateNoiseIsConfidentialUnlessTheDataIsPublic) {
+// Un-noised scores are nobody's to show, whoever knows the noise of the runs; generated data is everybody's.
+TEST_F(Replay, ScoresAreConfidentialUnlessTheDataIsPublic) {
   fill(spec("fresh", false, kData, kPoolRows, "[3]"));
   const auto rows = file("own.yaml", spec("own", true, kData, kPoolRows, "[3]"));
   EXPECT_EQ(run({"fresh", "--rows", rows, "--out", path("out"), "--repeats", "5"}), 0) << err();
-  fill(spec("people", false, "fashion-mnist", kPoolRows, "[3]"));
-  const auto of_people = file("people.yaml", spec("own", true, "fashion-mnist", kPoolRows, "[3]"));
-  const std::vector<std::string> arguments{"people",    "--rows",    of_people, "--out",
-                                           path("out"), "--repeats", "5"};
-  expect_refused(arguments, {"--confidential", "fashion-mnist"});
-  auto confidential = arguments;
-  confidential.emplace_back("--confidential");
-  EXPECT_EQ(run(confidential), 0) << err();
+  for (const bool seeded : {false, true}) {
+    const auto arguments = of_people(seeded);
+    expect_refused(arguments, {"--confidential", "fashion-mnist"});
+    EXPECT_EQ(run(with(arguments, {"--confidential"})), 0) << err();
+  }
+}
+
+TEST_F(Replay, ConfidentialOutputSaysSoEverywhere) {
+  const auto arguments = with(of_people(true), {"--confidential", "--csv", path("rows.csv")});
+  ASSERT_EQ(run(arguments), 0) << err();
+  const auto text = out();
+  const auto first = text.find(results::kWatermark);
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_LT(first, text.find("small\n"));
+  EXPECT_GT(text.rfind(results::kWatermark), text.find("repeats of each line"));
+  const auto csv = read_file(path("rows.csv")).value();
+  EXPECT_NE(csv.find(",watermark\r\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(results::kWatermark), std::string::npos) << csv;
+  if (!plots::find_program("gnuplot")) GTEST_SKIP() << "gnuplot is not installed";
+  ASSERT_EQ(run(with(arguments, {"--plot", path("rows.svg")})), 0) << err();
+  EXPECT_NE(read_file(path("rows.svg")).value().find(results::kWatermark), std::string::npos);
 }
 
 }  // namespace

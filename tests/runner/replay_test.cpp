@@ -72,7 +72,7 @@ TEST(Replay, PrivateSelectionIsWhatEnumerationGives) {
   EXPECT_EQ(row->percentile90, 80);
   EXPECT_LT(row->low, row->mean);
   EXPECT_GT(row->high, row->mean);
-  EXPECT_EQ(row->label, "end-to-end DP");
+  EXPECT_EQ(row->label, "simulated (of: end-to-end DP)");
   // The price is the selection's that the method announces before anything runs.
   const auto studies = plan(world.read(text)).value();
   const auto selection = studies.front().baseline->selection(studies.front().cell).value();
@@ -107,7 +107,7 @@ TEST(Replay, AnOracleGridReportsItsBestExactly) {
   EXPECT_EQ(row->mean, 80);
   EXPECT_EQ(row->low, 80);
   EXPECT_EQ(row->high, 80);
-  EXPECT_EQ(row->label, "oracle");
+  EXPECT_EQ(row->label, "simulated (of: oracle)");
   EXPECT_EQ(row->between_noises, 0);
   EXPECT_EQ(row->snapped, 0);
 }

@@ -145,6 +145,12 @@ TEST_F(SpecFile, ALabelFollowsTheOptionThatDecidesIt) {
         this->panel(with_line(14, fmt::format("  - {{method: dpadam, options: {{tuning: {}}}}}", tuning)));
     EXPECT_EQ(panel.at("rows").as_array().at(0).at("label").as_string(), label);
   }
+  for (const auto& [score, label] :
+       {std::pair{"train-unpriced", "oracle"}, std::pair{"released", "end-to-end DP"}}) {
+    const auto panel = this->panel(
+        with_line(14, fmt::format("  - {{method: linear-scaling, options: {{score: {}}}}}", score)));
+    EXPECT_EQ(panel.at("rows").as_array().at(0).at("label").as_string(), label);
+  }
 }
 
 TEST_F(SpecFile, ClippingOptionsReachThePlan) {
