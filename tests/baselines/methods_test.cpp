@@ -41,6 +41,31 @@ TEST(GridSearch, ReportsTheBestByUnNoisedValidationTheFirstOfEquals) {
   EXPECT_EQ(rate_of(reported(tie).config), 0.3);
 }
 
+TEST(HyFreeDpPlus, ProbesALargerBatchAndAveragesItsWeights) {
+  const auto config = [](const std::string& name, const json::object& options, trial::Average own) {
+    auto in = cell(name, 3, options);  // q .1, N 2000, T 12
+    in.base.training.average = own;
+    return method(name).next(in, {}).value().front();
+  };
+  const auto none = trial::Average::none;
+  const auto plain = config("hyfreedp-plus", {}, none);
+  EXPECT_DOUBLE_EQ(plain.privacy.probe->sample_rate, 0.25);
+  EXPECT_DOUBLE_EQ(plain.privacy.probe->batch_size, 500);
+  EXPECT_EQ(plain.training.average, trial::Average::ema);
+  EXPECT_DOUBLE_EQ(plain.training.average_decay, 1 - 1 / 1.2);
+  const auto whole = config("hyfreedp-plus", {{"probe_ratio", 20.0}, {"average_part", 0.0}}, none);
+  EXPECT_DOUBLE_EQ(whole.privacy.probe->sample_rate, 1);
+  EXPECT_EQ(whole.training.average, none);
+  const auto given = config("hyfreedp-plus", {{"probe_sample_rate", 0.3}}, trial::Average::swa);
+  EXPECT_DOUBLE_EQ(given.privacy.probe->sample_rate, 0.3);
+  EXPECT_EQ(given.training.average, trial::Average::swa) << "the panel's own";
+  const auto same_batch = config("hyfreedp-plus", {{"accounting", "folded"}}, none);
+  EXPECT_DOUBLE_EQ(same_batch.privacy.probe->sample_rate, 0.1);
+  const auto published = config("hyfreedp", {{"accounting", "separate-batch"}}, none);
+  EXPECT_DOUBLE_EQ(published.privacy.probe->sample_rate, 0.1);
+  EXPECT_EQ(published.training.average, none);
+}
+
 TEST(GridSearch, AnEmptyGridIsATypedFailure) {
   for (const char* name : {"nondp-gs", "dp-hyper", "dp-hyper-simulated"}) {
     const auto study =
