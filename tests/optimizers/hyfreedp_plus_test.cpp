@@ -191,6 +191,18 @@ TEST(HyFreeDpPlus, HalvesTheRadiusWhereTheLossBendsDownwards) {
   EXPECT_DOUBLE_EQ(radius(*rule), wide / 2);
 }
 
+TEST(HyFreeDpPlus, TheRadiusStaysWithinReachOfAFittedRate) {
+  const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"eta0", 0.05}, {"rho", 0.0}});
+  const Parabola loss{2, 1, 10};
+  for (int i = 0; i < 8; ++i) probe(*rule, loss, 1e3);  // nothing to see, nothing fitted
+  EXPECT_DOUBLE_EQ(radius(*rule), 0.05 * 256);
+  probe(*rule, loss, 1e-6);
+  ASSERT_EQ(rule->last_decision(), "accepted");
+  EXPECT_DOUBLE_EQ(radius(*rule), 6 * rule->learning_rate(0));
+  for (int i = 0; i < 8; ++i) probe(*rule, loss, 1e3);
+  EXPECT_DOUBLE_EQ(radius(*rule), 6 * rule->learning_rate(0));
+}
+
 TEST(HyFreeDpPlus, BoundsLossesNoLowerThanGuessing) {
   const auto bound = [](json::object options) {
     const auto rule = make("hyfreedp-plus", options);
