@@ -25,6 +25,8 @@ constexpr const char* kUsage =
 
 void print_next(const NewEntry& entry, std::ostream& out) {
   const bool is_baseline = entry.kind == "baseline";
+  std::vector<std::string> paths;
+  for (const auto& file : entry.files) paths.push_back(file.path);
   const std::string room = is_baseline ? "baselines" : "optimizers";
   out << fmt::format(
       "\nNext:\n"
@@ -32,8 +34,7 @@ void print_next(const NewEntry& entry, std::ostream& out) {
       "  ninja -C build/release hyfreedp hyfreedp-worker test_{}\n"
       "  build/release/bin/test_{} --gtest_brief=1\n"
       "  build/release/bin/hyfreedp list {}\n",
-      join({entry.files[0].path, entry.files[1].path, entry.files[2].path}, " "), room, room,
-      is_baseline ? "methods" : entry.kind + "s");
+      join(paths, " "), room, room, is_baseline ? "methods" : entry.kind + "s");
   if (is_baseline) {
     out << fmt::format("  a row in a spec:  - {{method: {}, options: {{lr: 1e-2}}}}\n", entry.name);
   } else if (entry.kind == "optimizer") {
