@@ -26,7 +26,7 @@ defaults:
   evaluate: {every: 3}
 rows:
   - {id: stuck, method: prodigy, title: stuck}
-  - {id: rejected, method: hyfreedp-plus, title: rejected, epsilon: [0.01], options: {interval: 3}}
+  - {id: rejected, method: hyfreedp, title: rejected, options: {interval: 3}}
   - {id: diverged, method: fixed-rate, title: diverged row, options: {lr: 1e6}, steps: 12}
   - {id: empty, method: nondp-gs, title: empty row, options: {grid: []}}
   - {id: infeasible, method: linear-scaling, title: infeasible row, epsilon: [0.01]}
