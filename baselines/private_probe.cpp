@@ -125,7 +125,10 @@ void run_probing_controller(Baseline& baseline, const std::string& controller_na
   }
   make_single_run(
       baseline, [controller_name](const Cell& cell) { return probing_trial(cell, controller_name); },
-      describe);
+      [footnote = defaults.footnote](const Cell& cell, Conclusion& conclusion) {
+        if (!footnote.empty()) conclusion.footnotes.push_back(footnote);
+        describe(cell, conclusion);
+      });
 }
 
 }  // namespace hyfreedp::baselines

@@ -20,8 +20,9 @@ namespace hyfreedp::baselines {
 
 struct ProbeDefaults {
   double gamma = 1.01;
-  double ratio = 1;         // a separate probe batch over the gradient's; 1: no such option
-  double average_part = 0;  // of the steps, over which weights are averaged; 0: no such option
+  double ratio = 1;           // a separate probe batch over the gradient's; 1: no such option
+  double average_part = 0;    // of the steps, over which weights are averaged; 0: no such option
+  std::string footnote = {};  // of every row
 };
 
 // Fills in options (the controller's own, and how the budget is split), next and conclude. `pricing`: the

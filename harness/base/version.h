@@ -3,6 +3,6 @@
 #pragma once
 
 namespace hyfreedp {
-inline constexpr const char* kVersion = "0.3.0";
-inline constexpr int kComparabilityVersion = 3;
+inline constexpr const char* kVersion = "0.4.0";
+inline constexpr int kComparabilityVersion = 4;
 }  // namespace hyfreedp
