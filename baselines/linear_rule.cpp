@@ -29,7 +29,9 @@ const Value& element(const std::vector<Value>& grid, double uniform) {
 }
 
 Run uniform_t(const Space& space, double r, double uniform) {
-  const auto low = std::max(space.t_min, static_cast<std::int64_t>(std::ceil(r / space.eta_max - kSlack)));
+  // At r a hair above r_max the quotient rounds up beyond t_max; the learning rate takes the hair.
+  const auto least = static_cast<std::int64_t>(std::ceil(r / space.eta_max - kSlack));
+  const auto low = std::min(std::max(space.t_min, least), space.t_max);
   const auto high = std::min(space.t_max, static_cast<std::int64_t>(std::floor(r / space.eta_min + kSlack)));
   const auto choices = std::max<std::int64_t>(high - low + 1, 1);
   const auto steps =

@@ -29,7 +29,7 @@ struct EpsilonAnswer {
   double epsilon = 0;        // upper bound
   double epsilon_lower = 0;  // lower bound on the true value (RDP: 0; GDP exact: = epsilon)
   double delta = 0;
-  std::string accountant;       // "pld", "rdp", "gdp", "gdp-clt (approximation)"
+  std::string accountant;       // "pld", "rdp", "rdp, liu-talwar", "gdp", "gdp-clt (approximation)"
   std::optional<double> order;  // RDP: the order in force
   std::string note;             // e.g. "the order is at the end of the range"
   Neighbouring neighbouring = Neighbouring::add_remove;

@@ -119,11 +119,16 @@ bool is_liu_talwar(const SelectionItem& item) {
   return item.distribution == Selection::Distribution::liu_talwar;
 }
 
+// Theorem 3.4 of theirs composes with nothing.
+bool is_one_liu_talwar(const SplitContent& content) {
+  return content.selections.size() == 1 && content.mechanisms.empty() && content.selections[0].count == 1 &&
+         is_liu_talwar(content.selections[0]);
+}
+
 Result<Candidate> price(const SplitContent& content, Neighbouring neighbouring, double delta,
                         const std::vector<double>& sorted, Conversion conversion) {
   if (content.selections.empty()) return best_order(content, neighbouring, delta, sorted, conversion);
-  if (content.selections.size() == 1 && content.mechanisms.empty() && content.selections[0].count == 1 &&
-      is_liu_talwar(content.selections[0])) {
+  if (is_one_liu_talwar(content)) {
     const auto& item = content.selections[0];
     const auto run_delta = liu_talwar_run_delta(item.mean, delta);
     if (!run_delta) return run_delta.error();
@@ -265,6 +270,7 @@ Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta, const std:
       answer.epsilon = best->epsilon;
       answer.order = best->order;
       answer.note = range_note(best->order, sorted);
+      answer.accountant = is_one_liu_talwar(content) ? "rdp, liu-talwar" : "rdp";
       costliest = static_cast<std::size_t>(&content - contents->data());
     }
   }

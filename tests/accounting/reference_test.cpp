@@ -284,6 +284,7 @@ void expect_mohapatra(const json::object& one) {
     const auto answer = epsilon_rdp({Neighbouring::add_remove, {event}}, num(one, "delta"), integer_orders(),
                                     Conversion::mironov);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    EXPECT_EQ(answer->accountant, key.starts_with("LT_") ? "rdp, liu-talwar" : "rdp");
     EXPECT_NEAR(answer->epsilon / to_double(member.value(), key).value(), 1, 1e-9)
         << text(one, "id") << " " << key;
   }
