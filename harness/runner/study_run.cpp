@@ -8,6 +8,7 @@
 
 #include "harness/random/partition.h"
 #include "harness/runner/executor.h"
+#include "harness/trial/event_tally.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -15,6 +16,15 @@ namespace {
 // No method comes near; one that does asks without end.
 constexpr int kMostRounds = 1000;
 constexpr std::size_t kMostTrials = 100000;
+
+// The data that a run had a part of.
+trial::Named whole_of(const trial::Named& dataset) {
+  return {dataset.name, random::without_part(dataset.options)};
+}
+
+bool is_same(const trial::Named& one, const trial::Named& other) {
+  return one.name == other.name && one.options == other.options;
+}
 
 }  // namespace
 
@@ -115,20 +125,45 @@ void StudyRun::check_end_to_end(const baselines::Conclusion& conclusion) const {
   }
 }
 
-// Parts compose in parallel only where the runs had them, and where they are parts of one partition.
+// The price of a selection is that of independent runs of one mechanism: none may follow from the result of another, and
+// each costs the same.
+void StudyRun::check_selection(const baselines::Conclusion& conclusion) const {
+  if (conclusion.label != baselines::Label::end_to_end ||
+      conclusion.composition.rule != baselines::Composition::Rule::selection) {
+    return;
+  }
+  const auto complain = [&](const std::string& what) {
+    throw std::runtime_error(study_.baseline->name + " prices a private selection but " + what);
+  };
+  if (rounds_ > 2) complain("asked for its runs in several rounds");  // the last round asked for none
+  std::optional<trial::EventTally> first;
+  for (const auto& [id, trial] : finished_) {
+    const trial::EventTally tally(trial.config.events());
+    if (!first) first = tally;
+    if (!tally.contains(*first) || !first->contains(tally)) {
+      complain("its runs do not cost the same (run " + id + ")");
+    }
+  }
+}
+
+// Parts compose in parallel only where the runs had them, and where they are parts of one partition of the same data: of
+// other data, a record may be in both.
 void StudyRun::check_parts(const baselines::Conclusion& conclusion) const {
   std::optional<random::Part> any;
+  std::optional<trial::Named> data;
   for (const auto& [id, name] : conclusion.composition.parts) {
     const auto found = finished_.find(id);
     const auto part = found == finished_.end()
                           ? Result<std::optional<random::Part>>(std::optional<random::Part>{})
                           : random::part_of(found->second.config.dataset.options);
-    if (!part || !*part || (**part).name != name || (any && !any->is_beside(**part))) {
+    const bool had_it = part && *part && (**part).name == name && (!any || any->is_beside(**part));
+    if (!had_it || (data && !is_same(*data, whole_of(found->second.config.dataset)))) {
       throw std::runtime_error(
           fmt::format("{} prices the run {} as one on the part '{}' of the data, which it did not have",
                       study_.baseline->name, id, name));
     }
     any = **part;
+    data = whole_of(found->second.config.dataset);
   }
 }
 
@@ -141,11 +176,12 @@ void StudyRun::conclude() {
     conclusion->label = cell().epsilon ? study_.baseline->label : baselines::Label::non_private;
   }
   check_end_to_end(*conclusion);
+  check_selection(*conclusion);
   check_parts(*conclusion);
   composition_ = std::move(conclusion->composition);
   outcome_.state = conclusion->failure ? results::StudyState::failed : results::StudyState::concluded;
   outcome_.reported_trial = std::move(conclusion->reported_trial);
-  outcome_.composition = composition_.to_json();
+  write_booking();
   outcome_.label = baselines::to_string(conclusion->label);
   outcome_.flags = std::move(conclusion->flags);
   outcome_.footnotes = std::move(conclusion->footnotes);

@@ -45,6 +45,7 @@ class StudyRun {
   void conclude();
   void write_booking();
   void check_end_to_end(const baselines::Conclusion& conclusion) const;
+  void check_selection(const baselines::Conclusion& conclusion) const;
   void check_parts(const baselines::Conclusion& conclusion) const;
   void end();
   void fail_unexpectedly(const std::string& kind, const std::string& message);

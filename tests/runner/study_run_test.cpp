@@ -169,15 +169,17 @@ std::string why_it_failed(const Baseline& method) {
 
 // Parts of the data compose in parallel only where the runs were on them, and on those of one partition.
 TEST(StudyRun, ARowPricedByPartsHadThem) {
-  const auto on_parts = [](bool asked, const std::string& other_key) {
+  const auto on_parts = [](bool asked, const std::string& other_key, const trial::Named& other_data = {}) {
     auto method = two_rounds();
-    method.next = [next = method.next, asked, other_key](const Cell& cell, auto known) {
+    method.next = [next = method.next, asked, other_key, other_data](const Cell& cell, auto known) {
       auto wanted = next(cell, known);
       const bool is_first = known.empty();
       for (auto& one : *wanted) {
         if (!asked) continue;
+        if (!is_first) one.dataset = other_data;
         one.dataset.options = random::with_part(
-            {}, {is_first ? random::kTuningPart : random::kRestPart, 0.5, is_first ? "a" : other_key});
+            one.dataset.options,
+            {is_first ? random::kTuningPart : random::kRestPart, 0.5, is_first ? "a" : other_key});
       }
       return wanted;
     };
@@ -193,6 +195,9 @@ TEST(StudyRun, ARowPricedByPartsHadThem) {
   };
   EXPECT_EQ(why_it_failed(on_parts(true, "a")), "");
   EXPECT_THAT(why_it_failed(on_parts(true, "b")), HasSubstr("which it did not have"));
+  EXPECT_THAT(why_it_failed(on_parts(true, "a", {"other", {}})), HasSubstr("which it did not have"));
+  EXPECT_THAT(why_it_failed(on_parts(true, "a", {"", {{"validation", 7}}})),
+              HasSubstr("which it did not have"));
   EXPECT_THAT(why_it_failed(on_parts(false, "a")), HasSubstr("which it did not have"));
 }
 
@@ -242,6 +247,35 @@ TEST(StudyRun, AnEndToEndRowPricesAllItDid) {
     return wanted;
   };
   EXPECT_THAT(why_it_failed(peeks_at_training), HasSubstr("training accuracy"));
+}
+
+// One round of runs that cost the same; `steps` of the second.
+Baseline private_selection(std::int64_t steps) {
+  Baseline method{.name = "selection"};
+  method.next = [steps](const Cell&,
+                        std::span<const FinishedTrial> known) -> Result<std::vector<trial::TrialConfig>> {
+    if (!known.empty()) return std::vector<trial::TrialConfig>{};
+    std::vector<trial::TrialConfig> wanted{config(1), config(2)};
+    wanted[1].steps = steps;
+    return wanted;
+  };
+  method.conclude = [](const Cell&, std::span<const FinishedTrial> known) -> Result<Conclusion> {
+    Conclusion conclusion;
+    conclusion.reported_trial = known[0].id;
+    conclusion.composition.rule = baselines::Composition::Rule::selection;
+    conclusion.composition.trials = {known[0].id};
+    return conclusion;
+  };
+  return method;
+}
+
+// The price of a selection is that of independent runs of one mechanism.
+TEST(StudyRun, ASelectionAsksOnceForRunsThatCostTheSame) {
+  EXPECT_EQ(why_it_failed(private_selection(1)), "");
+  EXPECT_THAT(why_it_failed(private_selection(2)), HasSubstr("do not cost the same"));
+  auto in_rounds = two_rounds();
+  in_rounds.conclude = private_selection(1).conclude;
+  EXPECT_THAT(why_it_failed(in_rounds), HasSubstr("several rounds"));
 }
 
 TEST(StudyRun, AskingAgainForTheSameEnds) {
