@@ -1,6 +1,7 @@
 // Data divided in two by coins: record i is in the part "tuning" with probability `rate`, each by itself, else in the part
 // "rest". The coins come from a public key and depend on no data, so it is known beforehand which part a record is in, and
-// what is done on one part composes in parallel with what is done on the other.
+// what is done on one part composes in parallel with what is done on the other. The neighbour of a data set has one place
+// emptied: places, N and the sizes of splits are public, so that no other record changes its part.
 //
 // A run on a part says so in its dataset's options: `part` (tuning | rest), `part_rate` in (0, 1) and `part_key`. A method
 // sets them (baselines/subset_tuning.h); no spec can. Empty parts are possible: the caller looks.
