@@ -82,6 +82,7 @@ json::object Composition::to_json() const {
                        {"mean", selection.mean}};
     if (trials.empty()) inner["base"] = accounting::events_to_json({.events = selection.base});
     object["selection"] = std::move(inner);
+    if (drew_no_run) object["drew_no_run"] = true;
   }
   return object;
 }
@@ -126,6 +127,7 @@ Result<Composition> Composition::from_json(const json::object& object, const std
     if (!events) return events.error();
     composition.selection.base = std::move(events->events);
   }
+  composition.drew_no_run = bool_or(object, "drew_no_run", false);
   return composition;
 }
 
@@ -135,6 +137,10 @@ Result<accounting::Events> compose(
     std::span<const std::string> runs) {
   accounting::Events events;
   if (composition.rule == Composition::Rule::none) return events;
+  if (composition.drew_no_run) {
+    events.events = selection_by_split(composition.selection);
+    return events;
+  }
   if (composition.trials.empty()) return error("a composition with a cost must list at least one trial");
   if (composition.rule == Composition::Rule::selection) {
     trial::EventTally dearest;

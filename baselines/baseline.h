@@ -84,7 +84,10 @@ struct Composition {
   // dataset says so too. For this price alone: everywhere else a run on a part counts as one on the whole split.
   std::map<std::string, std::string> parts = {};
   accounting::Selection selection;  // rule selection: distribution, eta, mean (base is filled from events)
-  // Rule selection over no trial: of a selection that is open or was lost before its conclusion. It has no executed cost to
+  // Rule selection, concluded: the drawn number of runs was 0. That nothing came out is the mechanism's output, so it costs
+  // what any other does: selection.base is the booked one (Baseline::selection), and the price is of that.
+  bool drew_no_run = false;
+  // Rule selection over no trial, otherwise: of one that is open or was lost before its conclusion. It has no executed cost to
   // compose yet; selection.base is what its runs are to execute, where the method says so (Baseline::selection).
 
   json::object to_json() const;

@@ -5,6 +5,7 @@
 
 #include "baselines/memo.h"
 #include "harness/base/text.h"
+#include "harness/trial/event_tally.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -44,23 +45,27 @@ Result<void> check_scores(const Cell& cell, const SelectionRule& rule) {
                   short_number(cost->epsilon), *cell.epsilon));
 }
 
-bool costs_the_same(const trial::TrialConfig& one, const trial::TrialConfig& other) {
-  const auto& a = one.privacy;
-  const auto& b = other.privacy;
-  const auto count_noise_of = [](const auto& plan) { return plan.adaptive ? plan.adaptive->count_noise : 0; };
-  return one.steps == other.steps && a.sampler == b.sampler && a.sample_rate == b.sample_rate &&
-         count_noise_of(a) == count_noise_of(b);
+// What training releases, at a common noise on the gradients.
+trial::EventTally releases_of(const trial::TrialConfig& config) {
+  auto plan = config.privacy;
+  plan.gradient_noise = 1;
+  return trial::EventTally(plan.events(0, config.steps));
+}
+
+bool costs_the_same(const trial::EventTally& one, const trial::EventTally& other) {
+  return one.contains(other) && other.contains(one);
 }
 
 Result<double> noise(const Cell& cell, const SelectionRule& rule, const Configs& candidates) {
   const auto& any = candidates.front();
-  HYFREEDP_CHECK(std::ranges::all_of(candidates, [&](const auto& c) { return costs_the_same(c, any); }),
+  const auto releases = releases_of(any);
+  HYFREEDP_CHECK(std::ranges::all_of(candidates,
+                                     [&](const auto& c) { return costs_the_same(releases_of(c), releases); }),
                  "candidates of one private selection cost the same");
   static Memo<double> memo;
-  const auto& adaptive = any.privacy.adaptive;
-  const auto key = fmt::format("{} {} {} {} {} {} {} {} {}", any.privacy.sample_rate, any.steps,
-                               *cell.epsilon, cell.delta, static_cast<int>(rule.distribution), rule.mean,
-                               rule.score_noise, adaptive ? adaptive->count_noise : 0, mean_noise(cell));
+  const auto key = fmt::format(
+      "{} {} {} {} {} {}", canonical_json(accounting::events_to_json({.events = releases.events()})),
+      *cell.epsilon, cell.delta, static_cast<int>(rule.distribution), rule.mean, rule.score_noise);
   return memo.get(key, [&]() -> Result<double> {
     if (auto checked = check_scores(cell, rule); !checked) return checked.error();
     const auto events_at = [&](double sigma) {
@@ -148,8 +153,18 @@ Result<Conclusion> conclude_selection(const Cell& cell, const SelectionRule& rul
                                       Finished finished) {
   const auto wanted = selection_runs(cell, rule, candidates);
   if (!wanted) return infeasible(wanted.error());
-  if (wanted->empty())
-    return failed("no-run-drawn", "The drawn number of runs is 0, so nothing is released.");
+  if (wanted->empty()) {
+    auto nothing = failed("no-run-drawn",
+                          "The drawn number of runs is 0, so nothing is released; that costs what any other "
+                          "outcome does.");
+    auto booked = selection_cost(cell, rule, candidates);
+    if (!booked) return booked.error();
+    nothing.composition = {.rule = Composition::Rule::selection,
+                           .trials = {},
+                           .selection = std::move(*booked),
+                           .drew_no_run = true};
+    return nothing;
+  }
   const auto* best = best_of(*wanted, finished, released_score);
   // Which runs failed, and how many there were, is confidential; the reader learns that nothing can be reported.
   auto conclusion = best == nullptr ? failed("all-trials-failed", "No run of the selection can be reported.")

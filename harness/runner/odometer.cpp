@@ -139,9 +139,19 @@ std::string title_of(const trial::Named& dataset) {
 struct SelectionStudy {
   Composition composition;
   std::vector<std::string> runs;        // none while it is open
-  std::optional<trial::Named> dataset;  // while it is open
+  std::optional<trial::Named> dataset;  // while it is open, and where it drew no run
   bool is_retired = false;
 };
+
+// Written with a composition that lists no run.
+std::optional<trial::Named> booked_dataset(const json::object& composition) {
+  const auto* dataset = composition.if_contains("dataset");
+  if (dataset == nullptr || !dataset->is_object()) return std::nullopt;
+  const auto& named = dataset->get_object();
+  const auto* options = named.if_contains("options");
+  return trial::Named{string_or(named, "name", ""),
+                      options != nullptr && options->is_object() ? options->get_object() : json::object{}};
+}
 
 // What the database says of how runs compose.
 struct Studies {
@@ -195,14 +205,7 @@ class StudyReader {
     std::set<std::string> runs(trials.begin(), trials.end());
     runs.insert(study.composition.trials.begin(), study.composition.trials.end());
     study.runs.assign(runs.begin(), runs.end());
-    if (const auto* dataset = composition.if_contains("dataset");
-        dataset != nullptr && dataset->is_object()) {
-      const auto& named = dataset->get_object();
-      const auto* options = named.if_contains("options");
-      study.dataset =
-          trial::Named{string_or(named, "name", ""),
-                       options != nullptr && options->is_object() ? options->get_object() : json::object{}};
-    }
+    study.dataset = booked_dataset(composition);
     // A seeded spec under two names makes the same selection, of the same runs.
     if (study.runs.empty() || seen_.insert(join(study.runs, " ")).second) {
       found_.selections.push_back(std::move(study));
@@ -225,7 +228,12 @@ class Composer {
       if (!study.runs.empty()) add_made(study);
     }
     for (const auto& study : studies_.selections) {
-      if (study.runs.empty() && study.dataset) add_open(study);
+      if (!study.runs.empty() || !study.dataset) continue;
+      if (study.composition.drew_no_run) {
+        add_selection(study, EventTally(study.composition.selection.base), *study.dataset);
+      } else {
+        add_open(study);
+      }
     }
     for (const auto& [id, run] : runs_) add_run(id, run);
     for (const auto& study : studies_.priced) add_table(study);
@@ -296,8 +304,9 @@ class Composer {
   void add_table(const results::StudyRecord& study) {
     const auto run = runs_.find(study.reported_trial.empty() && !study.trials.empty() ? study.trials.front()
                                                                                       : study.reported_trial);
-    if (run == runs_.end()) return;
-    auto& largest = odometer_.of(run->second.config.dataset).tables[study.spec];
+    const auto booked = booked_dataset(study.composition);
+    if (run == runs_.end() && !booked) return;
+    auto& largest = odometer_.of(booked ? *booked : run->second.config.dataset).tables[study.spec];
     largest = std::max(largest, study.total->epsilon);
   }
 

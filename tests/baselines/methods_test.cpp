@@ -4,6 +4,7 @@
 #include <set>
 
 #include "baselines/linear_rule.h"
+#include "baselines/private_selection.h"
 #include "baselines/run_count.h"
 #include "baselines/support.h"
 #include "fake_world.h"
@@ -215,6 +216,33 @@ TEST(PrivateSelection, PoissonMayDrawNothing) {
   const auto study = fake::run_study(method("dp-hyper"), in, fake::ordinary_world);
   ASSERT_TRUE(study.conclusion.failure);
   EXPECT_EQ(study.conclusion.failure->kind, "no-run-drawn");
+  // That nothing came out is an output: it costs what the selection booked, and the database can say so.
+  const auto stored = Composition::from_json(study.conclusion.composition.to_json(), "here").value();
+  const auto events = compose(stored, [](const std::string&) -> Result<std::vector<accounting::Event>> {
+    return error("no run was made");
+  });
+  ASSERT_TRUE(events) << events.error().message;
+  const auto booked = selection_by_split(method("dp-hyper").selection(in).value());
+  EXPECT_EQ(accounting::events_to_json(*events), accounting::events_to_json({.events = booked}));
+  EXPECT_GT(accounting::report_epsilon(*events, in.delta)->epsilon, 1);
+}
+
+TEST(PrivateSelection, CandidatesThatCostDifferentlyAreABrokenInvariant) {
+  const auto in = cell("dp-hyper", 3);
+  const auto costs = [&](const trial::TrialConfig& other) {
+    return selection_cost(in, {}, {in.base, other}).has_value();
+  };
+  auto same = in.base;
+  same.privacy.clipping_constant *= 2;
+  EXPECT_TRUE(costs(same));
+  auto longer = in.base;
+  ++longer.steps;
+  auto with_mean = in.base;
+  with_mean.privacy.feature_mean = trial::FeatureMean{.norm = 1, .noise = 9};
+  auto with_probe = in.base;
+  with_probe.privacy.probe = trial::ProbePlan{};
+  with_probe.privacy.probe->noise = 30;
+  for (const auto& other : {longer, with_mean, with_probe}) EXPECT_THROW(costs(other), std::logic_error);
 }
 
 TEST(PrivateSelection, SaysThatDrawsWithoutANoiseSeedAreNotHidden) {
@@ -302,6 +330,8 @@ TEST(LinearRule, NeverLoopsAndNeverLeavesTheRange) {
     EXPECT_LE(run.steps, space.t_max) << r;
     EXPECT_EQ(run.clamp, r > 145 ? "capped_r_max" : r >= 0.05 ? "none" : "floored_r_min") << r;
   }
+  // Rounding leaves an r a hair above r_max unclamped; T stays within its bound all the same.
+  EXPECT_EQ(rule::decompose(space, space.r_max() * (1 + 5e-13), uniform).steps, space.t_max);
   space.decompose = rule::Decompose::rejection;
   space.eta_grid = {0.02, 0.7};
   space.t_grid = {5, 100};

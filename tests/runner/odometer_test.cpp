@@ -260,6 +260,36 @@ TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
   EXPECT_THAT(epsilons, SizeIs(1));
 }
 
+// A Poisson number of runs may be 0. That output costs what any other does, in the row and in the sum.
+TEST(Odometer, ASelectionThatDrewNoRunCostsWhatAnyDoes) {
+  const std::string rows =
+      "      - {method: dp-hyper, options: {runs: poisson, mean_runs: 1.01, score_noise: 300}}\n";
+  std::set<double> epsilons;
+  std::set<double> totals;
+  int without_runs = 0;
+  int with_runs = 0;
+  for (const std::string seed : {"a", "b", "c", "d", "e", "f"}) {
+    World world;
+    FakeExecutor executor;
+    world.run(spec_of("selection", rows, "[8]", seed), executor);
+    for (const auto& study : world.store().studies("selection").value()) {
+      ASSERT_TRUE(study.total);
+      totals.insert(study.total->epsilon);
+      ++(study.failure_kind == "no-run-drawn" ? without_runs : with_runs);
+    }
+    EXPECT_EQ(only(world).selections, 2U);  // seeds
+    EXPECT_EQ(only(world).tables.at("selection"), *totals.begin());
+    epsilons.insert(epsilon_of(world));
+    auto other = world.read("description: other\n" + spec_of("selection", rows, "[8]", seed));
+    ASSERT_TRUE(enter_spec(world.store(), other, false, true));
+    epsilons.insert(epsilon_of(world));
+  }
+  EXPECT_GT(without_runs, 0);
+  EXPECT_GT(with_runs, 0);
+  EXPECT_THAT(totals, SizeIs(1));
+  EXPECT_THAT(epsilons, SizeIs(1));
+}
+
 TEST(Odometer, TheRowOfASelectionAndTheOdometerAgree) {
   World world;
   FakeExecutor executor;
