@@ -256,6 +256,14 @@ Facts hyfreedp_facts() {
       .probes = true};
   for (auto& option : loss_bound_options()) facts.options.push_back(option);
   for (auto& option : fit_options()) facts.options.push_back(option);
+  auto release = choice("release", {"separate", "paired"},
+                        "of a probe's losses: each by itself, or one and the differences from it");
+  auto share = real("difference_share", kDifferenceShare, kTiny, 2,
+                    "release paired: bound of a sample's difference over the loss bound");
+  for (auto* option : {&release, &share}) {
+    option->stored_always = false;
+    facts.options.push_back(*option);
+  }
   return facts;
 }
 

@@ -8,6 +8,9 @@
 
 namespace hyfreedp::optimizers {
 
+// Of hyfreedp's option difference_share.
+inline constexpr double kDifferenceShare = 0.1;
+
 struct Facts {
   std::string name;    // as a spec writes it
   std::string title;   // as a person reads it

@@ -2,6 +2,7 @@
 
 #include "optimizers/acceptance.h"
 #include "optimizers/decision_log.h"
+#include "optimizers/facts.h"
 #include "optimizers/option_values.h"
 #include "optimizers/quadratic_fit.h"
 #include "optimizers/scalar_state.h"
@@ -14,6 +15,7 @@ struct Rule {
   LossBoundRule loss_bound;
   double eta0, loss_bound0;
   std::int64_t interval;
+  double difference_share;  // of the loss bound; 0: no paired release
 };
 
 class HyFreeDp final : public LearningRateController {
@@ -29,7 +31,9 @@ class HyFreeDp final : public LearningRateController {
 
   bool wants_probe(std::int64_t step) const override { return step % rule_.interval == 0; }
   ProbeRequest request(std::int64_t) const override {
-    return {.abscissas = {0, eta_, -eta_}, .loss_bound = loss_bound_};
+    return {.abscissas = {0, eta_, -eta_},
+            .loss_bound = loss_bound_,
+            .difference_bound = rule_.difference_share * loss_bound_};
   }
 
   void observe(std::int64_t step, const ProbeResult& result) override {
@@ -81,7 +85,10 @@ Result<std::unique_ptr<LearningRateController>> make_hyfreedp(const json::object
                   .loss_bound = loss_bound_of(options),
                   .eta0 = real(options, "eta0"),
                   .loss_bound0 = real(options, "R_l0"),
-                  .interval = integer(options, "interval")};
+                  .interval = integer(options, "interval"),
+                  .difference_share = string_or(options, "release", "separate") == "paired"
+                                          ? double_or(options, "difference_share", kDifferenceShare)
+                                          : 0};
   return std::unique_ptr<LearningRateController>(new HyFreeDp(rule));
 }
 

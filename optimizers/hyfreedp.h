@@ -8,6 +8,10 @@
 // Readings: an abscissa is a step length along -u, so that G / H is positive on a descent direction
 // (algorithm 1, line 7 and eq. 6 disagree in sign); all three losses use the bound of the previous probe.
 //
+// release paired (ours, off as published): beside L0 the two differences from it are released, each sample's clamped to
+// difference_share R_l (learning_rate.h): the noise in G and H falls by that factor, at the price of a bias where samples'
+// losses change by more.
+//
 // At small eta the probe's differences drown in the noise (sd of G: sigma_l R_l / (sqrt(2) B eta), of H:
 // sqrt(6) sigma_l R_l / (B eta^2)); then G / H is a ratio of noises of order eta, and eta tends to 0.
 // HyFreeDP+ (hyfreedp_plus.h) is the answer to that.

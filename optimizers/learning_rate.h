@@ -25,12 +25,18 @@ namespace hyfreedp::optimizers {
 struct ProbeRequest {
   std::vector<double> abscissas;  // step lengths along -u, e.g. {0, +h, -h}: losses at w, w - h u, w + h u
   double loss_bound = 1;          // R_l, the clamp and the sensitivity
+  // 0: each loss is released by itself. D > 0, paired: the loss at abscissa 0, which comes first, and for each other x the
+  // difference of a sample's two losses, clamped to [-D, D] and noised as a release of sensitivity D. As many releases at the
+  // same noise multiplier, so the price is the same; what the losses have in common needs no noise twice.
+  double difference_bound = 0;
 };
 
 struct ProbeResult {
   std::vector<double> abscissas;
-  std::vector<double> losses;  // privatized means, same order
-  double noise_sd = 0;         // standard deviation of the noise in each (public): sigma_l R_l / B_probe
+  std::vector<double>
+      losses;  // privatized means, same order; paired: the first one plus the private differences
+  // Standard deviation of the noise in each (public): sigma_l R_l / B_probe; paired: in each difference, sigma_l D / B_probe.
+  double noise_sd = 0;
 };
 
 class LearningRateController {

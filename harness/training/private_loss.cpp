@@ -16,6 +16,16 @@ double private_mean_loss(const torch::Tensor& losses, const LossRelease& release
   return (clamped.sum().item<double>() + release.noise_multiplier * release.bound * z) / release.divisor;
 }
 
+double private_mean_difference(const torch::Tensor& losses, const torch::Tensor& losses_at_zero,
+                               const LossRelease& release, double z) {
+  HYFREEDP_CHECK(release.bound > 0, "the bound of a difference is positive");
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto difference = losses.to(torch::kFloat64) - losses_at_zero.to(torch::kFloat64);
+  const auto clamped =
+      at::nan_to_num(difference, 0.0, kInfinity, -kInfinity).clamp_(-release.bound, release.bound);
+  return (clamped.sum().item<double>() + release.noise_multiplier * release.bound * z) / release.divisor;
+}
+
 double exact_mean_loss(const torch::Tensor& losses, double divisor) {
   return losses.to(torch::kFloat64).sum().item<double>() / divisor;
 }

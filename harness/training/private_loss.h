@@ -20,6 +20,10 @@ struct LossRelease {
 
 // `losses` [n] of any floating type.
 double private_mean_loss(const torch::Tensor& losses, const LossRelease& release, double z);
+// Of a paired release (optimizers/learning_rate.h): (sum_i clamp(L_i - L0_i, -D, D) + sigma_l D z) / B with D the release's
+// bound, the sensitivity of this sum. A difference that is NaN (also of two infinite losses): 0.
+double private_mean_difference(const torch::Tensor& losses, const torch::Tensor& losses_at_zero,
+                               const LossRelease& release, double z);
 // Non-private rows: the plain sum over the same divisor.
 double exact_mean_loss(const torch::Tensor& losses, double divisor);
 // Standard deviation of the noise in one private mean loss: sigma_l R / B.

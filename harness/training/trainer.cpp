@@ -208,12 +208,15 @@ class Run {
     HYFREEDP_CHECK(!plan_.is_private || release.noise_multiplier > 0,
                    "a private loss is released with noise");
     if (plan_.is_private && !std::isfinite(release.bound)) return false;
+    HYFREEDP_CHECK(request.difference_bound == 0 || request.abscissas.front() == 0,
+                   "a paired release needs the loss at the weights first");
     for (const double x : request.abscissas) {
       if (!fits(x, weights_)) return false;
     }
-    released_losses_ = probe_losses(request.abscissas, release);
+    released_losses_ = probe_losses(request, release);
+    const auto& noised = request.difference_bound > 0 ? of_differences(request, release) : release;
     const optimizers::ProbeResult result{request.abscissas, released_losses_,
-                                         plan_.is_private ? noise_sd(release) : 0.0};
+                                         plan_.is_private ? noise_sd(noised) : 0.0};
     setup_.controller->observe(step_, result);
     for (const auto& [name, value] : setup_.controller->scalars()) scalars_[name] = value;
     for (std::size_t k = 0; k < request.abscissas.size(); ++k) {
@@ -224,16 +227,32 @@ class Run {
                        [](double x) { return std::isfinite(x); });
   }
 
-  std::vector<double> probe_losses(const std::vector<double>& abscissas, const LossRelease& release) {
+  static LossRelease of_differences(const optimizers::ProbeRequest& request, LossRelease release) {
+    release.bound = request.difference_bound;
+    return release;
+  }
+
+  std::vector<double> probe_losses(const optimizers::ProbeRequest& request, const LossRelease& release) {
+    const auto& abscissas = request.abscissas;
+    const bool paired = plan_.is_private && request.difference_bound > 0;
+    HYFREEDP_CHECK(!paired || job_.witness == nullptr, "the audit knows no paired release of losses");
     const auto attempt = job_.journal.attempt();
     const bool separate = plan_.probe->separate_batch;
     const Rows rows = separate ? probe_rows(plan_, job_.key, step_, attempt) : rows_;
     std::vector<double> z(abscissas.size());
     random::fill_normals(job_.key, address_of(Purpose::probe_noise, step_, attempt), 0, z);
     std::vector<double> released;
+    Tensor at_zero;  // paired
     for (std::size_t k = 0; k < abscissas.size(); ++k) {
       const bool known = abscissas[k] == 0 && !separate && !other_precision();
       const auto losses = known ? losses_ : losses_along(rows, abscissas[k]);
+      if (paired && k > 0) {
+        const auto difference =
+            private_mean_difference(losses, at_zero, of_differences(request, release), z[k]);
+        released.push_back(released.front() + difference);
+        continue;
+      }
+      if (paired) at_zero = losses;
       released.push_back(plan_.is_private ? private_mean_loss(losses, release, z[k])
                                           : exact_mean_loss(losses, release.divisor));
     }
