@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "baselines/baseline.h"
 #include "harness/base/files.h"
 #include "harness/cli/commands.h"
 #include "harness/cli/run_command.h"
@@ -166,6 +167,32 @@ TEST_F(OdometerCommand, HowManyRunsASelectionMadeDoesNotShow) {
   EXPECT_EQ(shown[0], shown[1]);
   EXPECT_THAT(shown[0], HasSubstr("1 private selection count"));
   EXPECT_NE(confidential[0], confidential[1]);
+}
+
+// A selection that drew no run has an epsilon; one that was lost has none yet.
+TEST_F(OdometerCommand, EpsilonOfASelectionThatDrewNoRun) {
+  ASSERT_TRUE(store()->put_spec(small::spec()));
+  baselines::Composition composition{.rule = baselines::Composition::Rule::selection};
+  composition.selection = {.distribution = accounting::Selection::Distribution::poisson,
+                           .mean = 4,
+                           .base = {accounting::poisson_gaussian(0.1, 4, 10)}};
+  for (const bool drew_no_run : {true, false}) {
+    auto study = small::study("c", "dp-hyper", 1.0, 0);
+    study.state = results::StudyState::failed;
+    study.trials.clear();
+    study.reported_trial.clear();
+    study.total.reset();
+    composition.drew_no_run = drew_no_run;
+    study.composition = composition.to_json();
+    ASSERT_TRUE(store()->put_study(study));
+    said_.str("");
+    complained_.str("");
+    const auto code =
+        dispatch({"epsilon", "--db", out() + "/hyfreedp.sqlite", "--study", study.id}, said_, complained_);
+    EXPECT_EQ(code, drew_no_run ? 0 : 2) << complained();
+    EXPECT_THAT(drew_no_run ? said() : complained(),
+                HasSubstr(drew_no_run ? "selection, 4 runs on average" : "has no epsilon yet"));
+  }
 }
 
 constexpr const char* kSpec = R"(
