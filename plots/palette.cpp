@@ -7,16 +7,14 @@
 namespace hyfreedp::plots {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 9> kColours = {{
-    {"nondp-gs", "#444444"},
-    {"dp-hyper", "#CC79A7"},
-    {"dp-hyper-simulated", "#882255"},
-    {"d-adaptation", "#E69F00"},
-    {"prodigy", "#009E73"},
-    {"linear-scaling", "#56B4E9"},
-    {"dpadamwosm", "#999933"},
-    {"hyfreedp", "#D55E00"},
-    {"hyfreedp-plus", "#0072B2"},
+constexpr std::array<std::pair<std::string_view, const char*>, 19> kColours = {{
+    {"nondp-gs", "#444444"},      {"dp-hyper", "#CC79A7"},    {"dp-hyper-simulated", "#882255"},
+    {"d-adaptation", "#E69F00"},  {"prodigy", "#009E73"},     {"linear-scaling", "#56B4E9"},
+    {"dpadamwosm", "#999933"},    {"hyfreedp", "#D55E00"},    {"hyfreedp-plus", "#0072B2"},
+    {"dog", "#6F4E37"},           {"dowg", "#AA4499"},        {"random-search", "#332288"},
+    {"subset-tuning", "#44AA99"}, {"single-step", "#888888"}, {"dpsgd", "#117733"},
+    {"dpmomentum", "#CC6677"},    {"dpadam", "#661100"},      {"adadp", "#6699CC"},
+    {"fixed-rate", "#AA7733"},
 }};
 // For methods that are not in the list, by their name.
 constexpr std::array<const char*, 4> kFurther = {"#6F4E37", "#44AA99", "#332288", "#AA4499"};

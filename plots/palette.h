@@ -1,7 +1,8 @@
 // The same method has the same colour in every figure; rows of one method differ in dash and marker.
 //
 // Colours are those of Okabe & Ito (2008), distinguishable under the common colour-vision deficiencies, without their
-// yellow (too light on white) and filled up with two of Paul Tol's muted scheme; markers tell lines apart in grey, too.
+// yellow (too light on white) and filled up from Paul Tol's muted scheme and a few beside it. Nobody tells twenty colours
+// apart: markers tell lines apart in grey, too.
 #pragma once
 
 #include <cstddef>

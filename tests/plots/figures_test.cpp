@@ -127,12 +127,14 @@ TEST(Figure, TitlesCannotRunCommands) {
 
 TEST(Palette, AMethodKeepsItsColourAndMethodsDiffer) {
   std::set<std::string> colours;
-  for (const char* method : {"nondp-gs", "dp-hyper", "dp-hyper-simulated", "d-adaptation", "prodigy",
-                             "hyfreedp", "hyfreedp-plus", "linear-scaling", "dpadamwosm"}) {
+  for (const char* method :
+       {"nondp-gs", "dp-hyper", "dp-hyper-simulated", "d-adaptation", "prodigy", "hyfreedp", "hyfreedp-plus",
+        "linear-scaling", "dpadamwosm", "dog", "dowg", "random-search", "subset-tuning", "single-step",
+        "dpsgd", "dpmomentum", "dpadam", "adadp", "fixed-rate"}) {
     EXPECT_EQ(style_of(method, 0, 0).colour, style_of(method, 2, 7).colour);
     colours.insert(style_of(method, 0, 0).colour);
   }
-  EXPECT_EQ(colours.size(), 9u);
+  EXPECT_EQ(colours.size(), 19u);
   EXPECT_NE(style_of("hyfreedp", 0, 0).dash, style_of("hyfreedp", 1, 0).dash);
   EXPECT_FALSE(style_of("a method to come", 0, 0).colour.empty());
 }
