@@ -10,7 +10,7 @@ Baseline hyfreedp_plus() {
       .title = "HyFreeDP+ (ours)",
       .source = "this project, after Liu and Bu, ICLR 2025",
       .summary =
-          "One run at half the mean of the rates that private parabolas fit, probed at a radius of its own.",
+          "One run at half the mean of the rates that private parabolas fit early, at a radius of their own.",
       .options = {},
       .next = {},
       .conclude = {}};

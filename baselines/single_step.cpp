@@ -22,14 +22,15 @@ std::vector<trial::TrialConfig> candidates(const Cell& cell) {
 }  // namespace
 
 Baseline single_step() {
-  Baseline baseline{.name = "single-step",
-                    .title = "Single step",
-                    .source = "Mehta et al. 2022, arXiv:2205.02973",
-                    .summary = "One full-batch step from zero weights at a public rate; nothing is tuned.",
-                    .options = {grid_option("rates", {1}, "learning rates; one needs no tuning"),
-                                choice_option("optimizer", {"sgd", "adam"}, "of the step")},
-                    .next = {},
-                    .conclude = {}};
+  Baseline baseline{
+      .name = "single-step",
+      .title = "Single step",
+      .source = "Mehta et al. 2022, arXiv:2205.02973",
+      .summary = "One full-batch step from a zero last layer at a public rate; nothing is tuned.",
+      .options = {grid_option("rates", {1}, "learning rates; one needs no tuning"),
+                  choice_option("optimizer", {"sgd", "adam"}, "of the step")},
+      .next = {},
+      .conclude = {}};
   offer_tunings(baseline, Tuning::composed, candidates);
   return baseline;
 }

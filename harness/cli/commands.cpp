@@ -45,7 +45,7 @@ const std::vector<Command>& commands() {
       {"plot", "draws its plots again", "hyfreedp plot quick", plot_command},
       {"report", "writes its HTML report again", "hyfreedp report quick", report_command},
       {"replay", "repeats methods thousands of times over stored runs: accuracy against total epsilon",
-       "hyfreedp replay replay-pool --rows experiments/replay.yaml", replay_command},
+       "hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential", replay_command},
       {"odometer", "what everything ever run there has released about each dataset",
        "hyfreedp odometer --out out", odometer_command},
       {"export", "events of a trial, rows of a spec, as JSON", "hyfreedp export rows quick", export_command},

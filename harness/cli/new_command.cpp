@@ -30,15 +30,17 @@ void print_next(const NewEntry& entry, std::ostream& out) {
   const std::string room = is_baseline ? "baselines" : "optimizers";
   out << fmt::format(
       "\nNext:\n"
-      "  clang-format -i {}\n"
       "  ninja -C build/release hyfreedp hyfreedp-worker test_{}\n"
       "  build/release/bin/test_{} --gtest_brief=1\n"
-      "  build/release/bin/hyfreedp list {}\n",
-      join(paths, " "), room, room, is_baseline ? "methods" : entry.kind + "s");
+      "  build/release/bin/hyfreedp list {}\n"
+      "  clang-format -i {}   (where it is installed)\n",
+      room, room, is_baseline ? "methods" : entry.kind + "s", join(paths, " "));
   if (is_baseline) {
     out << fmt::format("  a row in a spec:  - {{method: {}, options: {{lr: 1e-2}}}}\n", entry.name);
   } else if (entry.kind == "optimizer") {
     out << fmt::format("  a spec's rows trained by it:  train: {{optimizer: {}}}\n", entry.name);
+  } else {
+    out << "  a method names its controller: hyfreedp new baseline begins one\n";
   }
   out << fmt::format("Then make it yours: {}/TEMPLATE.md.\n", room);
 }

@@ -30,7 +30,7 @@ constexpr const char* kUsage =
     "output "
     "is a\n"
     "simulation on oracle information and says so; where they are confidential, --confidential is needed.\n"
-    "Example: hyfreedp replay replay-pool --rows experiments/replay.yaml\n\n";
+    "Example: hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential\n\n";
 
 constexpr const char* kWatermark =
     "SIMULATION on oracle information: methods replayed over runs trained once; no row here is a private "
