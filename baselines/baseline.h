@@ -20,7 +20,7 @@
 //   - An impossible cell (infeasible epsilon, empty grid) is a Conclusion with `failure` set: a typed row, not a blank.
 //
 // Called by: harness/runner (study loop), `hyfreedp run --dry-run`. Registered in: baselines/registry.cpp. To add one:
-// copy the pair template.h/.cpp, write the two functions, add one line to the registry; see README.md.
+// `hyfreedp new baseline NAME` copies the template and registers it; TEMPLATE.md is the recipe.
 #pragma once
 
 #include <cstdint>

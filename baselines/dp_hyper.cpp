@@ -7,9 +7,7 @@ namespace hyfreedp::baselines {
 namespace {
 
 std::vector<trial::TrialConfig> candidates(const Cell& cell) {
-  std::vector<trial::TrialConfig> configs;
-  for (const double rate : list_of(cell.options, "grid")) configs.push_back(at_rate(cell, 0, rate));
-  return configs;
+  return at_rates(cell, list_of(cell.options, "grid"));
 }
 
 }  // namespace

@@ -13,13 +13,11 @@ const std::vector<OptionSpec>& rule_options() {
 Result<trial::TrialConfig> make(const Cell& cell) {
   // The rule needs one known noise scale sigma C / B, so its clipping is its own, whatever the panel's is.
   auto own = cell;
-  own.base.privacy.drop_clipping();
+  own.base.privacy = with_threshold(own.base.privacy, double_or(cell.options, "clipping_threshold", 1));
   const auto noise = plain_noise(own, cell.epsilon);
   if (!noise) return noise.error();
   auto config = at_rate(own, *noise, double_or(cell.options, "alpha", 1e-3));
   config.optimizer = optimizer("dpadamwosm", subset(cell.options, rule_options()));
-  config.privacy.clipping = trial::Clipping::abadi;
-  config.privacy.clipping_constant = double_or(cell.options, "clipping_threshold", 1);
   return config;
 }
 

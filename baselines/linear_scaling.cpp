@@ -174,12 +174,7 @@ Result<Conclusion> conclude(const Cell& cell, Finished finished) {
   describe_clamp(state, conclusion);
   describe_product(*settings, state.configs.back(), conclusion);
   describe_pick(*settings, conclusion);
-  if (reported->failed) {
-    conclusion.failure =
-        Failure{reported->failure_kind, "The final run failed: " + reported->failure_kind + "."};
-  } else {
-    conclusion.reported_trial = reported->id;
-  }
+  report_final(*reported, conclusion);
   return conclusion;
 }
 

@@ -98,31 +98,6 @@ const char* head_option(const Cell& cell) {
   return name == "linear" ? "init" : name == "mlp" ? "last_layer" : nullptr;
 }
 
-// mu of the score releases: each is a Gaussian of sensitivity one count.
-Result<void> check_scores(const Settings& settings, double epsilon, double delta) {
-  const auto scores = static_cast<double>(settings.epsilons.size()) * static_cast<double>(settings.n);
-  const double mu = std::sqrt(scores) / settings.score_noise;
-  const auto cost = accounting::gdp_epsilon(mu, delta);
-  if (!cost) return cost.error();
-  if (settings.unpriced || *cost <= epsilon) return {};
-  return error(fmt::format("The validation scores alone cost epsilon {} of {}; raise 'score_noise'.",
-                           short_number(*cost), epsilon));
-}
-
-// The panel's plan on full batches. A clip count's noise stays the share of the batch that it was.
-trial::PrivacyPlan at_batch_size(trial::PrivacyPlan privacy, double batch_size) {
-  const double population = static_cast<double>(privacy.population);
-  if (privacy.adaptive) privacy.adaptive->count_noise *= batch_size / privacy.batch_size;
-  privacy.sampler = batch_size == population ? trial::Sampler::full_batch : trial::Sampler::poisson;
-  privacy.sample_rate = batch_size / population;
-  privacy.batch_size = batch_size;
-  return privacy;
-}
-
-trial::PrivacyPlan full_batch_plan(const Cell& cell) {
-  return at_batch_size(cell.base.privacy, static_cast<double>(cell.base.privacy.population));
-}
-
 // Above the exact value by more than rounding, so that the composed epsilon never passes its target. An error where the
 // clip counts of adaptive clipping, or the feature mean, leave nothing for the gradients.
 Result<double> full_batch_noise(const Cell& cell, std::int64_t steps, double mu) {
@@ -136,7 +111,7 @@ Result<double> full_batch_noise(const Cell& cell, std::int64_t steps, double mu)
     }
     mu = std::sqrt(left);
   }
-  return full_batch_plan(cell).gradient_noise_for(rule::sigma(steps, mu) * (1 + 1e-12));
+  return on_full_batches(cell.base.privacy).gradient_noise_for(rule::sigma(steps, mu) * (1 + 1e-12));
 }
 
 double element(const std::vector<double>& list, double uniform) {
@@ -146,7 +121,7 @@ double element(const std::vector<double>& list, double uniform) {
 
 // Without noise: nothing here depends on a result.
 trial::PrivacyPlan bare_plan(const Cell& cell, const Settings& settings, Place place) {
-  auto plan = settings.sampled ? cell.base.privacy : full_batch_plan(cell);
+  auto plan = settings.sampled ? cell.base.privacy : on_full_batches(cell.base.privacy);
   const auto name = stage_name(settings, place.stage);
   if (const auto sizes = list_or_none(cell.options, "batch_sizes"); !sizes.empty()) {
     plan = at_batch_size(plan, element(sizes, draw(cell, name + " batch size", place.index)));
@@ -306,7 +281,9 @@ Result<Settings> settings_of(const Cell& cell) {
   for (const double share : shares_of(cell)) settings.epsilons.push_back(share * *cell.epsilon);
   auto filled = settings.sampled ? fill_sampled(cell, settings) : fill_full(cell, settings);
   if (!filled) return filled.error();
-  if (auto checked = check_scores(settings, *cell.epsilon, cell.delta); !checked) return checked.error();
+  if (settings.unpriced) return settings;
+  const auto scores = static_cast<std::int64_t>(settings.epsilons.size()) * settings.n;
+  if (auto checked = check_scores(cell, scores, settings.score_noise); !checked) return checked.error();
   return settings;
 }
 

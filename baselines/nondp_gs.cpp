@@ -9,12 +9,6 @@ namespace {
 
 using Configs = std::vector<trial::TrialConfig>;
 
-Configs at_rates(const Cell& cell, const std::vector<double>& rates) {
-  Configs configs;
-  for (const double rate : rates) configs.push_back(at_rate(cell, 0, rate));
-  return configs;
-}
-
 // Each config with each of `values`; as they are where there are none.
 template <class Set>
 Configs crossed(Configs configs, const std::vector<double>& values, const Set& set) {

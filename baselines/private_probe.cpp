@@ -47,15 +47,15 @@ Result<accounting::ProbeSplit> split(const Cell& cell, double epsilon) {
   return memo.get(key, [&] { return accounting::split_budget(request); });
 }
 
-// An exponential average over a public part of the steps, unless the cell or its optimizer has one of its own.
-void average_weights(const Cell& cell, trial::TrialConfig& config) {
-  const double part = double_or(cell.options, "average_part", 0);
-  const double steps = part * static_cast<double>(config.steps);
+// Decay of the method's exponential average of the weights, over a public part of the steps; none where the cell or its
+// optimizer has an average of its own.
+std::optional<double> average_decay(const Cell& cell) {
+  const auto& base = cell.base;
+  const double steps = double_or(cell.options, "average_part", 0) * static_cast<double>(base.steps);
   const bool has_own =
-      config.training.average != trial::Average::none || bool_or(config.optimizer.options, "average", false);
-  if (!(steps > 1) || has_own) return;
-  config.training.average = trial::Average::ema;
-  config.training.average_decay = 1 - 1 / steps;
+      base.training.average != trial::Average::none || bool_or(base.optimizer.options, "average", false);
+  if (!(steps > 1) || has_own) return std::nullopt;
+  return 1 - 1 / steps;
 }
 
 Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& controller_name) {
@@ -73,7 +73,10 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
       .noise = 0,
       .points = kPoints,
       .interval = int_or(cell.options, "interval", 5)};
-  average_weights(cell, config);
+  if (const auto decay = average_decay(cell)) {
+    config.training.average = trial::Average::ema;
+    config.training.average_decay = *decay;
+  }
   if (!cell.epsilon) return config;
   const auto budget = split(cell, *cell.epsilon);
   if (!budget) return budget.error();
@@ -84,7 +87,7 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
 }
 
 void describe(const Cell& cell, Conclusion& conclusion) {
-  if (double_or(cell.options, "average_part", 0) > 0 && cell.base.training.average == trial::Average::none) {
+  if (average_decay(cell)) {
     conclusion.footnotes.push_back("Part of the method: evaluated at an exponential average of its weights.");
   }
   if (!cell.epsilon || !as_published(cell)) return;

@@ -12,8 +12,6 @@ namespace {
 
 using Configs = std::vector<trial::TrialConfig>;
 
-constexpr const char* kValidation = "private_validation";
-
 Composition selection_over(const SelectionRule& rule, std::vector<std::string> trials) {
   return {.rule = Composition::Rule::selection,
           .trials = std::move(trials),
@@ -25,9 +23,7 @@ accounting::Selection intended_selection(const SelectionRule& rule,
                                          std::vector<accounting::Event> gradients) {
   auto selection = selection_of(rule.distribution, rule.mean);
   selection.base = std::move(gradients);
-  selection.base.push_back(
-      accounting::batch(1, {{.noise_multiplier = rule.score_noise, .purpose = "score"}}, 1));
-  selection.base.back().split = kValidation;
+  selection.base.push_back(trial::score_event(rule.score_noise));
   return selection;
 }
 

@@ -1,13 +1,10 @@
 #include "baselines/search.h"
 
-#include <cmath>
-#include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <utility>
 
 #include "baselines/private_selection.h"
-#include "harness/base/text.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -16,15 +13,6 @@ using Configs = std::vector<trial::TrialConfig>;
 
 constexpr std::pair<Tuning, const char*> kTunings[] = {
     {Tuning::selection, "selection"}, {Tuning::composed, "composed"}, {Tuning::oracle, "oracle"}};
-
-// n scores, each a Gaussian of sensitivity one count: sqrt(n) / noise - GDP, exactly.
-Result<void> check_scores(const Cell& cell, std::size_t runs, double score_noise) {
-  const auto cost = accounting::gdp_epsilon(std::sqrt(static_cast<double>(runs)) / score_noise, cell.delta);
-  if (!cost) return cost.error();
-  if (*cost <= *cell.epsilon) return {};
-  return error(fmt::format("The {} validation scores alone cost epsilon {} of {}; raise 'score_noise'.", runs,
-                           short_number(*cost), *cell.epsilon));
-}
 
 Conclusion conclude_composed(const Configs& runs, Finished finished) {
   const auto score = [&](const FinishedTrial& trial) {
@@ -77,6 +65,7 @@ Result<Conclusion> conclude(const Cell& cell, Tuning tuning, const Configs& cand
 }  // namespace
 
 Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
+  const auto runs = static_cast<std::int64_t>(candidates.size());
   std::int64_t steps = 0;
   for (const auto& config : candidates) {
     HYFREEDP_CHECK(config.privacy.sample_rate == candidates.front().privacy.sample_rate,
@@ -84,16 +73,15 @@ Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
     steps += config.steps;
   }
   const double score_noise = double_or(cell.options, "score_noise", 30);
-  const bool is_scored = candidates.size() > 1;
+  const bool is_scored = runs > 1;
   for (auto& config : candidates) {
-    const auto noise = noise_for(config.privacy, steps, cell.epsilon, cell.delta,
-                                 static_cast<std::int64_t>(candidates.size()));
+    const auto noise = noise_for(config.privacy, steps, cell.epsilon, cell.delta, runs);
     if (!noise) return noise.error();
     config.privacy.gradient_noise = *noise;
     if (is_scored) config.evaluation.score = trial::ScoreRelease{score_noise};
   }
   if (is_scored) {
-    if (auto checked = check_scores(cell, candidates.size(), score_noise); !checked) return checked.error();
+    if (auto checked = check_scores(cell, runs, score_noise); !checked) return checked.error();
   }
   make_independent(candidates);
   return candidates;

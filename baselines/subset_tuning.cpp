@@ -97,12 +97,7 @@ Result<Conclusion> conclude(const Cell& cell, Finished finished) {
   const auto* reported = find_finished(finished, *state->final_run);
   if (reported == nullptr) return error("the final run " + state->final_run->id() + " has not finished");
   conclusion.composition = state->composition();
-  if (reported->failed) {
-    conclusion.failure =
-        Failure{reported->failure_kind, "The final run failed: " + reported->failure_kind + "."};
-  } else {
-    conclusion.reported_trial = reported->id;
-  }
+  report_final(*reported, conclusion);
   return conclusion;
 }
 

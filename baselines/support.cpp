@@ -1,6 +1,7 @@
 #include "baselines/support.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <set>
 #include <utility>
@@ -163,6 +164,12 @@ trial::TrialConfig at_rate(const Cell& cell, double noise, double rate) {
   return config;
 }
 
+std::vector<trial::TrialConfig> at_rates(const Cell& cell, const std::vector<double>& rates) {
+  std::vector<trial::TrialConfig> configs;
+  for (const double rate : rates) configs.push_back(at_rate(cell, 0, rate));
+  return configs;
+}
+
 trial::PrivacyPlan with_threshold(trial::PrivacyPlan plan, double threshold) {
   plan.drop_clipping();
   plan.clipping = trial::Clipping::abadi;
@@ -170,13 +177,26 @@ trial::PrivacyPlan with_threshold(trial::PrivacyPlan plan, double threshold) {
   return plan;
 }
 
-trial::PrivacyPlan on_full_batches(trial::PrivacyPlan plan) {
-  const double batch_size = plan.batch_size;
-  plan.sampler = trial::Sampler::full_batch;
-  plan.sample_rate = 1;
-  plan.batch_size = static_cast<double>(plan.population);
-  if (plan.adaptive) plan.adaptive->count_noise *= plan.batch_size / batch_size;
+trial::PrivacyPlan at_batch_size(trial::PrivacyPlan plan, double batch_size) {
+  const auto population = static_cast<double>(plan.population);
+  if (plan.adaptive) plan.adaptive->count_noise *= batch_size / plan.batch_size;
+  plan.sampler = batch_size == population ? trial::Sampler::full_batch : trial::Sampler::poisson;
+  plan.sample_rate = batch_size / population;
+  plan.batch_size = batch_size;
   return plan;
+}
+
+trial::PrivacyPlan on_full_batches(trial::PrivacyPlan plan) {
+  const auto population = static_cast<double>(plan.population);
+  return at_batch_size(std::move(plan), population);
+}
+
+Result<void> check_scores(const Cell& cell, std::int64_t scores, double score_noise) {
+  const auto cost = accounting::gdp_epsilon(std::sqrt(static_cast<double>(scores)) / score_noise, cell.delta);
+  if (!cost) return cost.error();
+  if (*cost <= *cell.epsilon) return {};
+  return error(fmt::format("The {} validation scores alone cost epsilon {} of {}; raise 'score_noise'.",
+                           scores, short_number(*cost), *cell.epsilon));
 }
 
 const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config) {
@@ -229,6 +249,14 @@ Conclusion failed(std::string kind, std::string message) {
 }
 
 Conclusion infeasible(const Error& error) { return failed("infeasible-epsilon", error.message); }
+
+void report_final(const FinishedTrial& last, Conclusion& conclusion) {
+  if (last.failed) {
+    conclusion.failure = Failure{last.failure_kind, "The final run failed: " + last.failure_kind + "."};
+  } else {
+    conclusion.reported_trial = last.id;
+  }
+}
 
 Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished) {
   std::set<std::string> kinds;

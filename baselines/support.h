@@ -51,11 +51,17 @@ double count_noise(const Cell& cell);
 double mean_noise(const Cell& cell);
 // The cell's base at gradient noise sigma (0: non-private) and a constant learning rate.
 trial::TrialConfig at_rate(const Cell& cell, double noise, double rate);
+// The same without noise at each of `rates`: candidates.
+std::vector<trial::TrialConfig> at_rates(const Cell& cell, const std::vector<double>& rates);
 
 // `plan` with the clipping of Abadi et al. at threshold C, whatever its own was.
 trial::PrivacyPlan with_threshold(trial::PrivacyPlan plan, double threshold);
-// `plan` on full batches. A clip count's noise stays the share of the batch that it was.
+// `plan` on batches of that size, full ones where it is the population. A clip count's noise stays the share of the batch that
+// it was.
+trial::PrivacyPlan at_batch_size(trial::PrivacyPlan plan, double batch_size);
 trial::PrivacyPlan on_full_batches(trial::PrivacyPlan plan);
+// An error where n released scores, each a Gaussian of sensitivity one count, cost more than the cell's epsilon by themselves.
+Result<void> check_scores(const Cell& cell, std::int64_t scores, double score_noise);
 
 const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config);
 // The wanted trials that have not finished, in order.
@@ -77,6 +83,8 @@ Composition one_trial(std::string id);
 Composition no_cost();
 Conclusion failed(std::string kind, std::string message);
 Conclusion infeasible(const Error& error);
+// Reports the last run of a search, or says how it failed.
+void report_final(const FinishedTrial& last, Conclusion& conclusion);
 // All of `configs` failed: the kinds that occurred, and what they cost.
 Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished);
 
