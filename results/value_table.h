@@ -1,0 +1,48 @@
+// A table of plain values that no training gave: what an accountant computes, or what a paper printed.
+//
+// Rows and columns carry labels; a cell has our value, the paper's, or both. `in_band` says whether ours agrees with the
+// paper's: within `tolerance` (absolute, in the cell's unit) where one is given. The same writers print it as print a
+// comparison (table_model.h); harness/analytic fills one, and a spec that cannot be run here gives the paper's values alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hyfreedp::results {
+
+struct ValueCell {
+  std::optional<double> ours;
+  std::optional<double> paper;
+  std::optional<double> paper_sd;   // as the paper prints it
+  std::string text;                 // instead of a number: "yes", "not stated"; empty otherwise
+  int decimals = 2;                 // to print; the paper's own where it has the cell
+  std::optional<double> tolerance;  // none: no verdict
+  std::vector<int> notes;           // numbers into ValueTable::footnotes, from 1
+
+  // None without both values and a tolerance.
+  std::optional<bool> in_band() const {
+    if (!ours || !paper || !tolerance) return std::nullopt;
+    const double difference = *ours - *paper;
+    return difference <= *tolerance && -difference <= *tolerance;
+  }
+};
+
+struct ValueRow {
+  std::vector<std::string> labels;  // one a row field
+  std::vector<ValueCell> cells;     // one a column
+};
+
+struct ValueTable {
+  std::string name;  // of its files
+  std::string title;
+  std::string description;  // what is computed, from which formula and source
+  std::string unit;         // of all cells: "epsilon", "%"; empty where the columns say it
+  std::vector<std::string> row_fields;
+  std::vector<std::string> columns;
+  std::vector<ValueRow> rows;
+  std::vector<std::string> footnotes;  // numbered from 1
+  std::vector<std::string> notes;      // how to read it
+};
+
+}  // namespace hyfreedp::results
