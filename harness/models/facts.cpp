@@ -67,6 +67,11 @@ std::vector<OptionSpec> pretrained(std::vector<OptionSpec> own, const std::strin
   own.push_back(text(
       "weights", "folder with config.json and model.safetensors, in $HYFREEDP_DATA or the working folder"));
   own.push_back(text("weights_sha256", "checksum of that folder; filled in when a spec is read"));
+  own.push_back(
+      sparse(text("adapter",
+                  "folder with peft's adapter_config.json, which decides rank, alpha and targets, and "
+                  "adapter_model.safetensors, with which the adapters begin")));
+  own.push_back(sparse(text("adapter_sha256", "checksum of that folder; filled in when a spec is read")));
   if (new_head) {
     own.push_back(
         choice("head", "new", "of a weights folder: draw a new head, or take the file's", {"new", "file"}));

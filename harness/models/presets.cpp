@@ -13,12 +13,12 @@ bool given(const json::object& options, const char* key) {
   return value != nullptr && !value->is_null();
 }
 
-// A size by name, or a weights folder, leaves no room for explicit sizes.
+// A size by name, or a folder, leaves no room for explicit sizes.
 Result<void> only(const std::string& model, const json::object& options, const char* decides,
                   const std::vector<const char*>& others) {
   for (const char* other : others) {
     if (!given(options, other)) continue;
-    return error(fmt::format("model {}: '{}' decides all sizes; leave '{}' out.", model, decides, other));
+    return error(fmt::format("model {}: '{}' decides this; leave '{}' out.", model, decides, other));
   }
   return {};
 }
@@ -182,6 +182,29 @@ std::vector<std::string> comma_separated(const std::string& text) {
   return parts;
 }
 
+using FromFolder = Result<std::string> (*)(const std::string&);
+
+// Fills in KEY_sha256 of the folder that option KEY names, or compares with what the options say.
+Result<void> complete_checksum(json::object& options, const std::string& key, FromFolder locate,
+                               FromFolder checksum_of) {
+  const auto name = key + "_sha256";
+  const bool has_checksum = given(options, name.c_str());
+  if (!given(options, key.c_str())) {
+    if (has_checksum) return error(fmt::format("'{}' is of no use without '{}'.", name, key));
+    return {};
+  }
+  const auto folder = locate(string_or(options, key, ""));
+  if (!folder) return folder.error();
+  const auto checksum = checksum_of(*folder);
+  if (!checksum) return checksum.error();
+  if (has_checksum && string_or(options, name, "") != *checksum) {
+    return error(fmt::format("{}: the checksum of the {} is {}, but '{}' is {}.", *folder, key, *checksum,
+                             name, string_or(options, name, "")));
+  }
+  options[name] = *checksum;
+  return {};
+}
+
 }  // namespace
 
 Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& options,
@@ -211,7 +234,21 @@ Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& o
 
 Result<std::optional<Lora>> lora_of(const std::string& name, const json::object& options) {
   const auto trainable = string_or(options, "trainable", "full");
-  if (trainable != "lora" && trainable != "lora-head") return std::optional<Lora>();
+  const bool adapts = trainable == "lora" || trainable == "lora-head";
+  if (given(options, "adapter")) {
+    if (!adapts) {
+      return error(
+          fmt::format("model {}: 'adapter' needs 'trainable: lora' or lora-head, not {}.", name, trainable));
+    }
+    if (auto alone = only(name, options, "adapter", {"lora_alpha", "lora_targets"}); !alone)
+      return alone.error();
+    const auto folder = locate_adapter(string_or(options, "adapter", ""));
+    if (!folder) return folder.error();
+    auto read = read_adapter_config(*folder);
+    if (!read) return read.error();
+    return std::optional<Lora>(std::move(*read));
+  }
+  if (!adapts) return std::optional<Lora>();
   Lora lora;
   lora.rank = int_or(options, "lora_rank", 8);
   lora.alpha = double_or(options, "lora_alpha", static_cast<double>(lora.rank));
@@ -222,20 +259,12 @@ Result<std::optional<Lora>> lora_of(const std::string& name, const json::object&
 }
 
 Result<json::object> complete_options(json::object options) {
-  const auto has_checksum = given(options, "weights_sha256");
-  if (!given(options, "weights")) {
-    if (has_checksum) return error("'weights_sha256' is of no use without 'weights'.");
-    return options;
+  if (auto weights = complete_checksum(options, "weights", locate_weights, weights_checksum); !weights) {
+    return weights.error();
   }
-  const auto folder = locate_weights(string_or(options, "weights", ""));
-  if (!folder) return folder.error();
-  const auto checksum = weights_checksum(*folder);
-  if (!checksum) return checksum.error();
-  if (has_checksum && string_or(options, "weights_sha256", "") != *checksum) {
-    return error(fmt::format("{}: the checksum of the weights is {}, but 'weights_sha256' is {}.", *folder,
-                             *checksum, string_or(options, "weights_sha256", "")));
+  if (auto adapter = complete_checksum(options, "adapter", locate_adapter, adapter_checksum); !adapter) {
+    return adapter.error();
   }
-  options["weights_sha256"] = *checksum;
   return options;
 }
 

@@ -12,8 +12,8 @@ Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& o
 // The adapter, where `trainable` is lora or lora-head.
 Result<std::optional<Lora>> lora_of(const std::string& name, const json::object& options);
 
-// Fills in what only the machine knows: the checksum of the weights folder. A checksum that the options give already must be that
-// of the folder. To be called once, when a spec is read.
+// Fills in what only the machine knows: the checksums of the weights' and the adapter's folder. A checksum that the options give
+// already must be that of the folder. To be called once, when a spec is read.
 Result<json::object> complete_options(json::object options);
 
 }  // namespace hyfreedp::models

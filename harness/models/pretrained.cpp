@@ -33,14 +33,11 @@ Result<void> fit_vit(const VitShape& shape, const Blueprint& plan, bool new_head
   return {};
 }
 
-}  // namespace
-
-Result<void> load_pretrained(Network& network, const Blueprint& plan, const json::object& options) {
+Result<void> load_base(Network& network, const Blueprint& plan, const json::object& options) {
   const auto name = string_or(options, "weights", "");
   if (name.empty()) return {};
   const auto folder = locate_weights(name);
   if (!folder) return folder.error();
-  if (auto same = complete_options(options); !same) return same.error();
   auto weights = read_weights(*folder);
   if (!weights) return weights.error();
 
@@ -62,6 +59,18 @@ Result<void> load_pretrained(Network& network, const Blueprint& plan, const json
   };
   auto loaded = load_weights(network, *weights, rules);
   return loaded ? loaded : in_context(*folder, loaded.error());
+}
+
+}  // namespace
+
+Result<void> load_pretrained(Network& network, const Blueprint& plan, const json::object& options) {
+  if (auto same = complete_options(options); !same) return same.error();
+  if (auto loaded = load_base(network, plan, options); !loaded) return loaded;
+  const auto adapter = string_or(options, "adapter", "");
+  if (adapter.empty()) return {};
+  const auto folder = locate_adapter(adapter);
+  if (!folder) return folder.error();
+  return load_adapter(network, *folder);
 }
 
 }  // namespace hyfreedp::models

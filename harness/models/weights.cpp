@@ -192,14 +192,6 @@ Result<void> write_safetensors(const std::string& path, const NamedTensors& tens
   return write_file_atomically(path, content);
 }
 
-Result<Lora> read_adapter_config(const std::string& folder) {
-  const auto path = (fs::path(folder) / "adapter_config.json").string();
-  const auto config = read_json_file(path);
-  if (!config) return config.error();
-  if (!config->is_object()) return error(path + ": must be an object");
-  return Lora::from_json(config->get_object(), path);
-}
-
 Result<void> load_adapter(Network& network, const std::string& folder) {
   const auto path = (fs::path(folder) / "adapter_model.safetensors").string();
   const auto weights = read_safetensors(path);

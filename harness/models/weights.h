@@ -34,8 +34,7 @@ NamedTensors named_tensors(const Network& network, const std::function<bool(cons
 // Atomic: a reader sees the old file or the new one.
 Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors);
 
-// peft's adapter folder: adapter_config.json and adapter_model.safetensors.
-Result<Lora> read_adapter_config(const std::string& folder);
+// peft's adapter folder: adapter_config.json (read_adapter_config in weights_source.h) and adapter_model.safetensors.
 Result<void> load_adapter(Network& network, const std::string& folder);
 Result<void> write_adapter(const Network& network, const Lora& lora, const std::string& folder);
 

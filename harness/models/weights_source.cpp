@@ -13,9 +13,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kConfig = "config.json";
-constexpr const char* kSingle = "model.safetensors";
-constexpr const char* kIndex = "model.safetensors.index.json";
+// The files of a folder.
+struct Kind {
+  const char* what;
+  const char* config;
+  const char* single;
+  const char* index;  // of shards; null: never
+  const char* otherwise;
+};
+constexpr Kind kWeights = {"weights folder", "config.json", "model.safetensors", "model.safetensors.index.json",
+                           "Leave 'weights' out to start from drawn weights."};
+constexpr Kind kAdapter = {"adapter folder", "adapter_config.json", "adapter_model.safetensors", nullptr,
+                           "Leave 'adapter' out to start from a new one."};
 
 bool is_file(const fs::path& path) {
   std::error_code ignored;
@@ -23,24 +32,24 @@ bool is_file(const fs::path& path) {
 }
 
 // What the folder lacks; empty: nothing.
-std::string lacks(const fs::path& folder) {
+std::string lacks(const fs::path& folder, const Kind& kind) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) return "no such folder";
-  if (!is_file(folder / kConfig)) return fmt::format("no {}", kConfig);
-  if (!is_file(folder / kSingle) && !is_file(folder / kIndex)) {
-    return fmt::format("neither {} nor {}", kSingle, kIndex);
-  }
+  if (!is_file(folder / kind.config)) return fmt::format("no {}", kind.config);
+  if (is_file(folder / kind.single)) return "";
+  if (kind.index == nullptr) return fmt::format("no {}", kind.single);
+  if (!is_file(folder / kind.index)) return fmt::format("neither {} nor {}", kind.single, kind.index);
   return "";
 }
 
-Result<std::set<std::string>> weight_files(const fs::path& folder) {
-  std::set<std::string> names = {kConfig};
-  if (is_file(folder / kSingle)) {
-    names.insert(kSingle);
+Result<std::set<std::string>> weight_files(const fs::path& folder, const Kind& kind) {
+  std::set<std::string> names = {kind.config};
+  if (kind.index == nullptr || is_file(folder / kind.single)) {
+    names.insert(kind.single);
     return names;
   }
-  names.insert(kIndex);
-  const auto path = (folder / kIndex).string();
+  names.insert(kind.index);
+  const auto path = (folder / kind.index).string();
   const auto index = read_json_file(path);
   if (!index) return index.error();
   const auto* object = index->if_object();
@@ -57,12 +66,10 @@ Result<std::set<std::string>> weight_files(const fs::path& folder) {
   return names;
 }
 
-}  // namespace
-
-Result<std::string> locate_weights(const std::string& folder) {
+Result<std::string> locate(const std::string& folder, const Kind& kind) {
   std::vector<std::string> looked_in;
   const auto suits = [&](const fs::path& path) {
-    const auto missing = lacks(path);
+    const auto missing = lacks(path, kind);
     if (missing.empty()) return true;
     looked_in.push_back(fmt::format("{} ({})", path.string(), missing));
     return false;
@@ -76,22 +83,23 @@ Result<std::string> locate_weights(const std::string& folder) {
     looked_in.push_back(fmt::format("$HYFREEDP_DATA/{} (HYFREEDP_DATA is not set)", folder));
   }
   if (suits(folder)) return folder;
-  return error(
-      fmt::format("The weights '{}' are not on this machine. Needed: a folder with {} and {} (or {} and its "
-                  "shards). Looked in: {}. Leave 'weights' out to start from drawn weights.",
-                  folder, kConfig, kSingle, kIndex, join(looked_in, ", ")));
+  const auto shards =
+      kind.index == nullptr ? std::string() : fmt::format(" (or {} and its shards)", kind.index);
+  return error(fmt::format(
+      "The {} '{}' is not on this machine. Needed: a folder with {} and {}{}. Looked in: {}. {}", kind.what,
+      folder, kind.config, kind.single, shards, join(looked_in, ", "), kind.otherwise));
 }
 
-Result<json::object> weights_config(const std::string& folder) {
-  const auto path = (fs::path(folder) / kConfig).string();
+Result<json::object> config_of(const std::string& folder, const Kind& kind) {
+  const auto path = (fs::path(folder) / kind.config).string();
   auto config = read_json_file(path);
   if (!config) return config.error();
   if (!config->is_object()) return error(path + ": must be an object.");
   return config->get_object();
 }
 
-Result<std::string> weights_checksum(const std::string& folder) {
-  const auto names = weight_files(folder);
+Result<std::string> checksum_of(const std::string& folder, const Kind& kind) {
+  const auto names = weight_files(folder, kind);
   if (!names) return names.error();
   std::string list;
   for (const auto& name : *names) {
@@ -101,5 +109,19 @@ Result<std::string> weights_checksum(const std::string& folder) {
   }
   return sha256_hex(list);
 }
+
+}  // namespace
+
+Result<std::string> locate_weights(const std::string& folder) { return locate(folder, kWeights); }
+Result<json::object> weights_config(const std::string& folder) { return config_of(folder, kWeights); }
+Result<std::string> weights_checksum(const std::string& folder) { return checksum_of(folder, kWeights); }
+
+Result<std::string> locate_adapter(const std::string& folder) { return locate(folder, kAdapter); }
+Result<Lora> read_adapter_config(const std::string& folder) {
+  const auto config = config_of(folder, kAdapter);
+  if (!config) return config.error();
+  return Lora::from_json(*config, (fs::path(folder) / kAdapter.config).string());
+}
+Result<std::string> adapter_checksum(const std::string& folder) { return checksum_of(folder, kAdapter); }
 
 }  // namespace hyfreedp::models

@@ -1,11 +1,12 @@
 // Where a model's weights file lies and what it is, without LibTorch.
 //
 // The option `weights` names a folder with config.json and model.safetensors, or with model.safetensors.index.json and the shards it
-// names. A relative path is looked for in $HYFREEDP_DATA, then in the working folder. The resolved options carry the folder's
+// names; `adapter` names a folder as peft writes it, with adapter_config.json and adapter_model.safetensors. A relative path is looked for in $HYFREEDP_DATA, then in the working folder. The resolved options carry the folder's
 // checksum, so that the identity of a trial covers what is in the files and not only their name.
 #pragma once
 
 #include "harness/base/json.h"
+#include "harness/models/lora.h"
 
 namespace hyfreedp::models {
 
@@ -15,5 +16,10 @@ Result<std::string> locate_weights(const std::string& folder);
 Result<json::object> weights_config(const std::string& folder);
 // SHA-256 over "NAME SHA-256 of the file\n" for config.json and every weights file, in the order of their names.
 Result<std::string> weights_checksum(const std::string& folder);
+
+// The same of an adapter's folder.
+Result<std::string> locate_adapter(const std::string& folder);
+Result<Lora> read_adapter_config(const std::string& folder);
+Result<std::string> adapter_checksum(const std::string& folder);
 
 }  // namespace hyfreedp::models

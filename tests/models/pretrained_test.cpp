@@ -124,6 +124,47 @@ TEST_F(Pretrained, TheChecksumIsOfTheFilesAndIsChecked) {
   EXPECT_NE(network.error().message.find("checksum"), std::string::npos) << network.error().message;
 }
 
+TEST_F(Pretrained, AnAdaptersFolderDecidesRankAndScaleAndIsWhereItBegins) {
+  const auto folder = from_case("gpt2");
+  if (folder.empty()) GTEST_SKIP() << "SKIPPED: no reference case gpt2";
+  const auto adapter = (folder_ / "adapter").string();
+  fs::create_directories(adapter);
+  for (const char* file : {"adapter_config.json", "adapter_model.safetensors"}) {
+    fs::copy_file(fs::path(HYFREEDP_TEST_DATA) / "models" / "gpt2" / "lora" / file, fs::path(adapter) / file);
+  }
+  const ModelInput input{.features = 6, .classes = 97, .length = 6, .vocabulary = 97};
+  const auto options = options_of("gpt2", {{"weights", folder}, {"adapter", adapter}, {"trainable", "lora"}});
+  EXPECT_EQ(string_or(options, "adapter_sha256", "").size(), 64U);
+  const auto network = make_model("gpt2", options, input, kKey, torch::kFloat64);
+  ASSERT_TRUE(network) << network.error().message;
+  const auto file = read_weights(adapter + "/adapter_model.safetensors").value();
+  ASSERT_FALSE(file.empty());
+  for (const auto& [name, value] : file) {
+    EXPECT_TRUE(at::equal(network->tensor(name), value.to(torch::kFloat64))) << name;
+  }
+  // The logits are those of this adapter, not of a new one, whose B is zero.
+  const auto ids = torch::arange(6, torch::kInt64).unsqueeze(0);
+  const auto plain = make_model("gpt2", options_of("gpt2", {{"weights", folder}, {"trainable", "lora"}}),
+                                input, kKey, torch::kFloat64);
+  EXPECT_FALSE(near_relative(network->forward(ids), plain->forward(ids), 1e-3));
+
+  // Said twice, for another mode, or with another file under the same name: refused in words.
+  const auto refused = [&](json::object changed) {
+    for (const auto& item : options) {
+      if (!changed.contains(item.key())) changed[item.key()] = item.value();
+    }
+    const auto made = make_model("gpt2", changed, input, kKey, torch::kFloat64);
+    return made ? std::string("accepted") : made.error().message;
+  };
+  EXPECT_NE(refused({{"lora_alpha", 3.0}}).find("leave 'lora_alpha' out"), std::string::npos);
+  EXPECT_NE(refused({{"trainable", "full"}}).find("needs 'trainable: lora'"), std::string::npos);
+  EXPECT_NE(refused({{"adapter", "no/such"}}).find("adapter_config.json"), std::string::npos);
+  auto changed = file;
+  changed.begin()->second = changed.begin()->second + 1;
+  ASSERT_TRUE(write_safetensors(adapter + "/adapter_model.safetensors", changed));
+  EXPECT_NE(refused({}).find("checksum of the adapter"), std::string::npos);
+}
+
 TEST_F(Pretrained, AMissingFolderSaysWhatIsNeededAndWhereItWasLookedFor) {
   const auto given =
       resolve_options(find_model("vit").value()->options, {{"weights", "no/such"}}, "vit").value();

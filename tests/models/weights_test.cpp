@@ -8,6 +8,7 @@
 
 #include "harness/models/gpt2.h"
 #include "harness/models/safetensors.h"
+#include "harness/models/weights_source.h"
 
 namespace hyfreedp::models {
 namespace {
