@@ -7,6 +7,7 @@
 
 #include "baselines/baseline.h"
 #include "datasets/facts.h"
+#include "harness/analytic/analytic.h"
 #include "harness/base/text.h"
 #include "harness/cli/command_line.h"
 #include "harness/models/facts.h"
@@ -21,12 +22,13 @@ namespace {
 namespace options = boost::program_options;
 
 const std::vector<std::string> kKinds = {"methods",  "optimizers", "controllers", "models",
-                                         "datasets", "training",   "specs"};
+                                         "datasets", "training",   "specs",       "analytic"};
 
 const char kUsage[] =
     "hyfreedp list KIND [--json]\n"
     "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets, training\n"
-    "(the options of a spec's `train`) or specs.\n"
+    "(the options of a spec's `train`), specs or analytic (papers' tables and figures that need no "
+    "training).\n"
     "Example: hyfreedp list methods\n\n";
 
 // One entry of any registry, as JSON keeps it and as text prints it.
@@ -68,6 +70,13 @@ std::vector<Listed> datasets_listed() {
                         {"features", std::to_string(sizes.features)}},
                        facts.options});
   }
+  return entries;
+}
+
+std::vector<Listed> analytic_items() {
+  std::vector<Listed> entries;
+  for (const auto& item : analytic::registry())
+    entries.push_back({item.name, item.title, {{"source", item.source}}, item.options});
   return entries;
 }
 
@@ -115,6 +124,7 @@ Result<std::vector<Listed>> specs() {
 
 Result<std::vector<Listed>> entries_of(const std::string& kind) {
   if (kind == "methods") return methods();
+  if (kind == "analytic") return analytic_items();
   if (kind == "optimizers") return named(optimizers::optimizer_facts());
   if (kind == "controllers") return named(optimizers::controller_facts());
   if (kind == "models") return named(models::model_facts());

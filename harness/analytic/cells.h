@@ -1,0 +1,28 @@
+// Cells and footnotes of a value table.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/analytic/paper_values.h"
+#include "results/value_table.h"
+
+namespace hyfreedp::analytic {
+
+// Half a unit of the last of `decimals` printed digits: what rounds to the same digits.
+double half_unit(int decimals);
+
+// Ours beside the paper's, in band within half a unit and `more`; without a paper's cell ours alone.
+results::ValueCell compared(double ours, const std::optional<PaperCell>& paper, int decimals_alone = 2,
+                            double more = 0);
+// Ours beside a printed number that stands in no table, with its tolerance.
+results::ValueCell compared(double ours, std::optional<double> printed, int decimals, double tolerance);
+results::ValueCell ours_alone(double ours, int decimals);
+results::ValueCell paper_alone(double printed, int decimals);
+results::ValueCell words(std::string text);
+
+// The number of the footnote, which is added unless it is there; the two-argument-and-cell form marks the cell too.
+int footnote(results::ValueTable& table, const std::string& text);
+void footnote(results::ValueTable& table, results::ValueCell& cell, const std::string& text);
+
+}  // namespace hyfreedp::analytic
