@@ -1,6 +1,9 @@
 #include "plots/figure.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <utility>
 
@@ -16,6 +19,7 @@ constexpr double kPixelsPerInch = 96;
 constexpr double kBreakMark = 5;  // half the size of an axis break's strokes
 constexpr const char* kGrid = "#E4E4E4";
 constexpr const char* kInk = "#222222";
+constexpr double kUsualSize = 12;
 
 // Single quotes: gnuplot substitutes nothing inside them (in double quotes, back-quotes would run a command).
 std::string quoted(const std::string& text) {
@@ -33,6 +37,33 @@ std::string data_number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? fmt::format("{:.8g}", *value) : "NaN";
 }
 
+// gnuplot's own dashes stand far apart in a short line.
+const char* dashes(int dash) {
+  switch (dash) {
+    case 2:
+      return "(7,4)";
+    case 3:
+      return "(2,3)";
+    case 4:
+      return "(8,3,2,3)";
+    default:
+      return "1";
+  }
+}
+
+// "#RRGGBB" as gnuplot reads a colour from data.
+long colour_number(const std::string& colour) {
+  return colour.size() == 7 ? std::strtol(colour.c_str() + 1, nullptr, 16) : 0;
+}
+
+double entry_height(const LegendEntry& entry) {
+  return kLegendLine * static_cast<double>(results::wrap(entry.title, kLegendCharacters).size()) + kLegendGap;
+}
+
+std::size_t entries_per_column(std::size_t entries, std::size_t columns) {
+  return (entries + columns - 1) / std::max<std::size_t>(columns, 1);
+}
+
 class Script {
  public:
   explicit Script(const Figure& figure) : figure_(figure) {}
@@ -42,6 +73,7 @@ class Script {
     write_data();
     for (const auto& [kind, path] : files) {
       bold_ = kind == FileKind::svg ? "sans-serif Bold" : ":Bold";
+      size_scale_ = kind == FileKind::pdf ? 8.0 / kUsualSize : 1;
       draw(terminal(kind), path);
     }
     out_ += "set output\n";
@@ -49,12 +81,20 @@ class Script {
   }
 
  private:
+  // gnuplot takes letters, digits and '_' alone.
+  std::string svg_name() const {
+    auto name = figure_.name;
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+    return quoted(name);
+  }
+
   std::string terminal(FileKind kind) const {
     switch (kind) {
       case FileKind::svg:
         return fmt::format(
             "set terminal svg size {},{} dynamic enhanced font 'sans-serif,12' name {} background 'white'",
-            figure_.width, figure_.height, quoted(figure_.name));
+            figure_.width, figure_.height, svg_name());
       case FileKind::png:
         return fmt::format(
             "set terminal pngcairo size {},{} enhanced font 'sans,12' fontscale 1.5 linewidth 2 pointscale 2 "
@@ -73,8 +113,21 @@ class Script {
     return fmt::format("$d{}_{}", box, line);
   }
 
+  void write_patches(std::size_t box) {
+    const auto& patches = figure_.boxes[box].patches;
+    if (patches.empty()) return;
+    out_ += fmt::format("$p{} << EOD\n", box);
+    for (const auto& patch : patches) {
+      out_ += fmt::format("{:.8g} {:.8g} {:.8g} {:.8g} {:.8g} {:.8g} {}\n", (patch.left + patch.right) / 2,
+                          (patch.bottom + patch.top) / 2, patch.left, patch.right, patch.bottom, patch.top,
+                          colour_number(patch.colour));
+    }
+    out_ += "EOD\n";
+  }
+
   void write_data() {
     for (std::size_t b = 0; b < figure_.boxes.size(); ++b) {
+      write_patches(b);
       for (std::size_t l = 0; l < figure_.boxes[b].lines.size(); ++l) {
         out_ += data_name(b, l) + " << EOD\n";
         bool first = true;
@@ -107,7 +160,11 @@ class Script {
                         box.left / figure_.width, box.right / figure_.width);
     out_ += fmt::format("set bmargin at screen {:.5f}\nset tmargin at screen {:.5f}\n",
                         box.bottom / figure_.height, box.top / figure_.height);
-    out_ += fmt::format("set border {}\n", box.bottom_border ? 3 : 2);
+    out_ += fmt::format("set border {}\n{} grid\n",
+                        box.bare            ? 0
+                        : box.bottom_border ? 3
+                                            : 2,
+                        box.bare ? "unset" : "set");
     draw_axis("x", box.x);
     draw_axis("y", box.y);
     draw_lines(index);
@@ -134,6 +191,11 @@ class Script {
     const auto add = [&](const std::string& plot) {
       plots += (plots.empty() ? "plot " : ", \\\n     ") + plot;
     };
+    if (!figure_.boxes[index].patches.empty()) {
+      add(fmt::format(
+          "$p{} using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fillstyle solid 1 noborder notitle",
+          index));
+    }
     for (std::size_t l = 0; l < lines.size(); ++l) {
       if (!lines[l].band) continue;
       add(fmt::format("{} using 1:3:4 with filledcurves lc rgb '{}' notitle", data_name(index, l),
@@ -145,14 +207,22 @@ class Script {
         add(fmt::format("{} using 1:($3 == $3 ? $2 : NaN):3:4 with yerrorbars lc rgb '{}' lw 1 pt 0 notitle",
                         data_name(index, l), style.colour));
       }
-      add(fmt::format("{} using 1:2 with lines lc rgb '{}' lw 1.8 dt {} notitle", data_name(index, l),
-                      style.colour, style.dash));
-      if (lines[l].markers) {
-        add(fmt::format("{} using 1:2 with points lc rgb '{}' pt {} ps 0.8 notitle", data_name(index, l),
-                        style.colour, style.marker));
+      if (lines[l].line) {
+        add(fmt::format("{} using 1:2 with lines lc rgb '{}' lw 1.8 dt {} notitle", data_name(index, l),
+                        style.colour, dashes(style.dash)));
       }
+      if (lines[l].markers) add(markers(index, l));
     }
     out_ += (plots.empty() ? "plot NaN notitle" : plots) + "\n";
+  }
+
+  std::string markers(std::size_t box, std::size_t index) const {
+    const auto& line = figure_.boxes[box].lines[index];
+    const auto every = line.marker_stride > 1
+                           ? fmt::format(" every {}::{}", line.marker_stride, line.marker_offset)
+                           : std::string();
+    return fmt::format("{}{} using 1:2 with points lc rgb '{}' pt {} ps {} notitle", data_name(box, index),
+                       every, line.style.colour, line.style.marker, line.marker_size);
   }
 
   // Texts, legend and axis breaks: a plot over the whole canvas whose coordinates are pixels. (Lines of the legend are
@@ -177,9 +247,12 @@ class Script {
     const char* align = text.align == Text::Align::left    ? "left"
                         : text.align == Text::Align::right ? "right"
                                                            : "center";
+    std::string font = text.bold ? bold_ : "";
+    if (text.size != kUsualSize) font += fmt::format(",{:g}", text.size * size_scale_);
     out_ += fmt::format("set label {} at first {:.2f},{:.2f} {} {} textcolor rgb '{}'{}\n", quoted(text.text),
-                        text.x, text.y, align, text.upright ? "rotate by 90" : "norotate", kInk,
-                        text.bold ? " font " + quoted(bold_) : "");
+                        text.x, text.y, align, text.upright ? "rotate by 90" : "norotate",
+                        text.colour.empty() ? kInk : text.colour,
+                        font.empty() ? "" : fmt::format(" font {}", quoted(font)));
   }
 
   // A straight line as a plot of its own two points.
@@ -191,16 +264,24 @@ class Script {
 
   void add_legend(std::vector<std::string>& plots) {
     double y = figure_.legend_top - kLegendLine / 2;
-    const double left = figure_.legend_left;
+    double left = figure_.legend_left;
+    const auto per_column = entries_per_column(figure_.legend.size(), figure_.legend_columns);
+    std::size_t placed = 0;
     for (const auto& entry : figure_.legend) {
+      if (placed > 0 && placed % per_column == 0) {
+        y = figure_.legend_top - kLegendLine / 2;
+        left += kLegendColumnWidth;
+      }
+      ++placed;
       if (entry.line) {
         plots.push_back(
             segment(left, y, left + kLegendSample, y,
-                    fmt::format("lc rgb '{}' lw 1.8 dt {}", entry.style.colour, entry.style.dash)));
+                    fmt::format("lc rgb '{}' lw 1.8 dt {}", entry.style.colour, dashes(entry.style.dash))));
       }
       if (entry.markers) {
-        out_ += fmt::format("set label '' at first {:.2f},{:.2f} point lc rgb '{}' pt {} ps 0.8\n",
-                            left + kLegendSample / 2, y, entry.style.colour, entry.style.marker);
+        out_ += fmt::format("set label '' at first {:.2f},{:.2f} point lc rgb '{}' pt {} ps {}\n",
+                            left + kLegendSample / 2, y, entry.style.colour, entry.style.marker,
+                            entry.marker_size);
       }
       for (const auto& line : results::wrap(entry.title, kLegendCharacters)) {
         draw_text({left + kLegendSample + 8, y, line, Text::Align::left, false, false});
@@ -220,7 +301,8 @@ class Script {
   }
 
   const Figure& figure_;
-  std::string bold_;  // font of the terminal at hand
+  std::string bold_;       // font of the terminal at hand
+  double size_scale_ = 1;  // its font's size over the SVG's
   int segments_ = 0;
   std::string out_;
 };
@@ -235,13 +317,14 @@ std::string gnuplot_script(const Figure& figure, FileKind kind, const std::strin
   return Script(figure).write({{kind, path}});
 }
 
-double legend_height(const std::vector<LegendEntry>& legend) {
-  double height = 0;
-  for (const auto& entry : legend) {
-    height +=
-        kLegendLine * static_cast<double>(results::wrap(entry.title, kLegendCharacters).size()) + kLegendGap;
+double legend_height(const std::vector<LegendEntry>& legend, std::size_t columns) {
+  double highest = 0, height = 0;
+  const auto per_column = entries_per_column(legend.size(), columns);
+  for (std::size_t i = 0; i < legend.size(); ++i) {
+    height = (i % per_column == 0 ? 0 : height) + entry_height(legend[i]);
+    highest = std::max(highest, height);
   }
-  return height;
+  return highest;
 }
 
 }  // namespace hyfreedp::plots

@@ -1,8 +1,8 @@
 // A figure as data, and the gnuplot script that draws it.
 //
 // A figure is a set of boxes placed on a canvas (pixels, origin at the lower left, as gnuplot has it), lines in the boxes,
-// texts beside them and one legend outside. Nothing here knows of the store; figures are built in accuracy_figure.cpp and
-// curve_figures.cpp.
+// texts beside them and one legend outside. Nothing here knows of the store; sheet.h lays boxes out, the files *_figure.cpp
+// fill them.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,17 @@ struct Line {
   bool markers = false;
   bool error_bars = false;
   bool band = false;  // filled between low and high
+  bool line = true;   // false: markers, bars or band alone
+  // One marker every so many points, beginning at the offset: lines stay told apart in grey.
+  std::size_t marker_stride = 1;
+  std::size_t marker_offset = 0;
+  double marker_size = 0.8;
+};
+
+// A filled rectangle, in the box's own units; beneath the lines.
+struct Patch {
+  double left = 0, right = 0, bottom = 0, top = 0;
+  std::string colour;  // "#RRGGBB"
 };
 
 struct Tick {
@@ -50,6 +61,8 @@ struct Box {
   bool bottom_border = true;
   bool break_below = false;  // the y axis goes on in the box beneath
   std::vector<Line> lines;
+  std::vector<Patch> patches = {};
+  bool bare = false;  // neither borders nor grid
 };
 
 struct Text {
@@ -57,7 +70,9 @@ struct Text {
   std::string text;
   enum class Align { left, centre, right } align = Align::left;
   bool bold = false;
-  bool upright = false;  // turned by 90 degrees
+  bool upright = false;     // turned by 90 degrees
+  std::string colour = {};  // empty: ink
+  double size = 12;         // points of the SVG
 };
 
 struct LegendEntry {
@@ -65,6 +80,7 @@ struct LegendEntry {
   LineStyle style;
   bool markers = false;
   bool line = true;  // false: the marker alone
+  double marker_size = 0.8;
 };
 
 struct Figure {
@@ -76,6 +92,7 @@ struct Figure {
   std::vector<Text> texts;
   std::vector<LegendEntry> legend;
   double legend_left = 0, legend_top = 0;  // pixels
+  std::size_t legend_columns = 1;          // filled one after the other
 };
 
 // The script writes `svg` and `png` (paths as given). It holds its data and can be run alone.
@@ -87,6 +104,8 @@ std::string gnuplot_script(const Figure& figure, FileKind kind, const std::strin
 
 // Breaks a legend title into lines of about that many characters, for the room right of the boxes.
 inline constexpr std::size_t kLegendCharacters = 34;
-double legend_height(const std::vector<LegendEntry>& legend);
+inline constexpr double kLegendColumnWidth = 290;  // pixels
+// Of the highest column.
+double legend_height(const std::vector<LegendEntry>& legend, std::size_t columns = 1);
 
 }  // namespace hyfreedp::plots

@@ -40,4 +40,14 @@ LineStyle style_of(const std::string& method, std::size_t variant, std::size_t r
   return style;
 }
 
+LineStyle style_of_number(int number, bool dashed) {
+  static constexpr std::array<const char*, 8> kNumbered = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                           "#222222", "#E69F00", "#56B4E9", "#6F4E37"};
+  const auto index = static_cast<std::size_t>(number < 0 ? -number : number);
+  const bool again = index / kNumbered.size() % 2 == 1;
+  return {.colour = kNumbered[index % kNumbered.size()],
+          .dash = dashed ? (again ? 4 : 2) : (again ? 3 : 1),
+          .marker = kMarkers[index % kMarkers.size()]};
+}
+
 }  // namespace hyfreedp::plots

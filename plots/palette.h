@@ -19,4 +19,8 @@ struct LineStyle {
 // `variant`: the row's index among the rows of its method; `row`: its index in the table.
 LineStyle style_of(const std::string& method, std::size_t variant, std::size_t row);
 
+// Of curves that are no method's: 0, 1, 2, ... in Okabe & Ito's colours, each with a marker of its own. From 8 on the colours
+// begin again, with other dashes.
+LineStyle style_of_number(int number, bool dashed);
+
 }  // namespace hyfreedp::plots

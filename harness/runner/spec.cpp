@@ -5,12 +5,13 @@
 
 #include "harness/base/files.h"
 #include "harness/runner/plan.h"
+#include "harness/runner/spec_figures.h"
 
 namespace hyfreedp::runner {
 namespace {
 
 const std::vector<std::string> kSpecKeys = {"name",     "title", "description", "noise_seed",
-                                            "defaults", "rows",  "panels"};
+                                            "defaults", "rows",  "panels",      "figures"};
 
 Result<std::string> text_at(const Entry& document, const std::string& key, const std::string& otherwise) {
   const auto entry = document.find(key);
@@ -72,13 +73,19 @@ Result<Spec> load_spec(const std::string& path) {
   }
   const auto panels = read_panels(*document);
   if (!panels) return panels.error();
-  return Spec{.path = path,
-              .text = std::move(*text),
-              .resolved = {{"name", *name},
-                           {"title", *title},
-                           {"description", *description},
-                           {"noise_seed", noise_seed},
-                           {"panels", *panels}}};
+  Spec spec{.path = path,
+            .text = std::move(*text),
+            .resolved = {{"name", *name},
+                         {"title", *title},
+                         {"description", *description},
+                         {"noise_seed", noise_seed},
+                         {"panels", *panels}}};
+  if (const auto entry = document->find("figures")) {
+    const auto figures = read_figures(*entry, *panels);
+    if (!figures) return figures.error();
+    spec.resolved["figures"] = *figures;
+  }
+  return spec;
 }
 
 }  // namespace hyfreedp::runner
