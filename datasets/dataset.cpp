@@ -7,6 +7,7 @@
 #include "datasets/fashion_mnist.h"
 #include "datasets/synthetic.h"
 #include "datasets/synthetic_images.h"
+#include "datasets/synthetic_regression.h"
 #include "datasets/synthetic_tokens.h"
 #include "harness/random/partition.h"
 
@@ -27,6 +28,7 @@ const std::vector<Loader>& loaders() {
       {"synthetic-tokens", load_synthetic_tokens},
       {"e2e-dev", load_e2e},
       {"adult", load_adult},
+      {"synthetic-regression", load_synthetic_regression},
   };
   return table;
 }

@@ -13,11 +13,11 @@
 
 namespace hyfreedp::datasets {
 
-// Vectors and images: a class for each row. Sequences: ids, and the same ids again as labels, with -100 where a token is not to be
+// Vectors and images: a class for each row, or a real number (Sizes::real_labels). Sequences: ids, and the same ids again as labels, with -100 where a token is not to be
 // predicted (padding, a prompt); a model is scored on predicting each label from the tokens before it.
 struct SplitData {
   torch::Tensor features;  // [n, p] float32; sequences [n, T] int64
-  torch::Tensor labels;    // [n] int64; sequences [n, T]
+  torch::Tensor labels;    // [n] int64, float32 where real; sequences [n, T]
 };
 
 struct Dataset {

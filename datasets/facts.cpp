@@ -99,6 +99,12 @@ Facts synthetic_tokens() {
                     real_option("noise", 0.2, 1, "probability that a token is drawn at random", "")});
 }
 
+Facts synthetic_regression() {
+  return generated("synthetic-regression", "Generated linear regression",
+                   {count_option("features", 10, 1, 1e5, "length of an example, uniform in [0, 1)"),
+                    real_option("weight", 10.0, 1e6, "of every feature in the label", "")});
+}
+
 constexpr std::int64_t kGpt2Vocabulary = 50257;
 
 Facts e2e() {
@@ -210,8 +216,9 @@ Result<Split> split_from(const std::string& name) {
 }
 
 const std::vector<Facts>& dataset_facts() {
-  static const std::vector<Facts> facts = {fashion_mnist(),    synthetic(), synthetic_images(),
-                                           synthetic_tokens(), e2e(),       adult()};
+  static const std::vector<Facts> facts = {fashion_mnist(),       synthetic(), synthetic_images(),
+                                           synthetic_tokens(),    e2e(),       adult(),
+                                           synthetic_regression()};
   return facts;
 }
 
@@ -238,6 +245,10 @@ Sizes sizes(const Facts& facts, const json::object& options) {
   } else if (facts.name == "synthetic-tokens") {
     sizes.vocabulary = sizes.classes = int_or(options, "vocabulary", 32);
     sizes.length = sizes.features = int_or(options, "length", 16);
+  } else if (facts.name == "synthetic-regression") {
+    sizes.classes = 1;
+    sizes.features = int_or(options, "features", 10);
+    sizes.real_labels = true;
   } else if (facts.name == "e2e-dev") {
     sizes = fixed_sizes(facts);
     sizes.vocabulary = facts.classes;

@@ -56,6 +56,8 @@ struct Sizes {
   // Sequences: tokens of one example, and how many different ones there are; classes = vocabulary. 0: no sequences.
   std::int64_t length = 0;
   std::int64_t vocabulary = 0;
+  // The label is a real number and the loss its squared error: no classes, no accuracy; `classes` is 1, the model's one output.
+  bool real_labels = false;
 
   bool operator==(const Sizes&) const = default;
 };

@@ -47,6 +47,7 @@ struct MlpShape {
   std::vector<std::int64_t> hidden;
   std::int64_t classes = 0;
   bool relu = false;  // else tanh
+  bool bias = true;   // of the last layer
 };
 
 struct Blueprint {

@@ -83,7 +83,11 @@ Facts linear() {
   return {.name = "linear",
           .title = "linear head",
           .source = "multinomial logistic regression on fixed features",
-          .options = {choice("init", "zero", "initial weights: all zero, or He-normal", {"zero", "he"})},
+          .options = {choice("init", "zero", "initial weights: all zero, or He-normal", {"zero", "he"}),
+                      sparse({.name = "bias",
+                              .type = OptionType::boolean,
+                              .otherwise = true,
+                              .help = "a number for each class beside its weights"})},
           .example = {.dataset_options = {{"features", 11}}}};
 }
 

@@ -27,6 +27,14 @@ SampleLosses binary_cross_entropy(const Tensor& logits, const Tensor& labels, bo
   return result;
 }
 
+SampleLosses squared(const Tensor& outputs, const Tensor& labels, bool with_gradient) {
+  const auto error = outputs - labels.to(outputs.scalar_type()).unsqueeze(1);  // [B, 1]
+  SampleLosses result;
+  result.losses = error.square().squeeze(1);
+  if (with_gradient) result.logit_gradient = 2 * error;
+  return result;
+}
+
 SampleLosses token_losses(const Tensor& logits, const Tensor& labels, bool mean, bool with_gradient) {
   const auto scored = (labels != kIgnoredLabel).to(logits.scalar_type());           // [B, T]
   const auto column = labels.masked_fill(labels == kIgnoredLabel, 0).unsqueeze(2);  // [B, T, 1]
@@ -49,6 +57,8 @@ SampleLosses sample_losses(Loss loss, const Tensor& logits, const Tensor& labels
       return cross_entropy(logits, labels, with_gradient);
     case Loss::binary_cross_entropy:
       return binary_cross_entropy(logits, labels, with_gradient);
+    case Loss::squared:
+      return squared(logits, labels, with_gradient);
     case Loss::token_mean:
     case Loss::token_sum:
       break;

@@ -2,8 +2,10 @@
 //   cross entropy          L_i = log sum_c exp(z_ic) - z_iy      dL_i/dz_i = softmax(z_i) - onehot(y)
 //   binary cross entropy   L_i = log(1 + exp(z_i)) - y z_i       dL_i/dz_i = sigmoid(z_i) - y
 //                          for y in {0, 1}, z [B, 1]
+//   squared                L_i = (z_i - y_i)^2                   dL_i/dz_i = 2 (z_i - y_i)      for real y [B], z [B, 1]
 //   token mean, token sum  logits [B, T, C], labels [B, T]: mean or sum of the cross entropies of a sample's scored positions
-// Label -100: the sample or position is not scored; a sample without any has loss 0 and gradient exactly 0. Losses in nats.
+// Label -100: the sample or position is not scored; a sample without any has loss 0 and gradient exactly 0. Losses in nats,
+// the squared one in the label's unit squared.
 #pragma once
 
 #include <torch/types.h>
@@ -12,7 +14,7 @@ namespace hyfreedp::models {
 
 inline constexpr std::int64_t kIgnoredLabel = -100;
 
-enum class Loss { cross_entropy, binary_cross_entropy, token_mean, token_sum };
+enum class Loss { cross_entropy, binary_cross_entropy, squared, token_mean, token_sum };
 
 struct SampleLosses {
   torch::Tensor losses;          // [B]

@@ -31,7 +31,7 @@ Result<Network> make_mlp(const MlpShape& shape, const torch::TensorOptions& tens
     width = next;
   }
   const auto last = shape.hidden.empty() ? std::string("fc") : "fc" + std::to_string(shape.hidden.size() + 1);
-  places.push_back({last, std::make_shared<Linear>(width, shape.classes)});
+  places.push_back({last, std::make_shared<Linear>(width, shape.classes, shape.bias)});
   return Network::make(std::move(places), tensor_options, trainable);
 }
 

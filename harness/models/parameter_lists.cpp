@@ -78,7 +78,7 @@ void list(const MlpShape& shape, List& list) {
     } else {
       list.block(name);
     }
-    list.linear(name, {width, next}, last ? Initial{} : he(width));
+    list.linear(name, {width, next, !last || shape.bias}, last ? Initial{} : he(width));
     width = next;
   }
 }

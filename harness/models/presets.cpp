@@ -224,6 +224,7 @@ Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& o
   }
   if (auto vectors = need_vectors(name, input); !vectors) return vectors.error();
   MlpShape shape{.features = input.features, .hidden = {}, .classes = input.classes};
+  if (name == "linear") shape.bias = bool_or(options, "bias", true);
   if (name == "mlp") {
     shape.relu = string_or(options, "activation", "tanh") == "relu";
     for (const auto& width : options.at("hidden").as_array())

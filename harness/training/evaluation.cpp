@@ -14,13 +14,14 @@ bool is_token_loss(models::Loss loss) {
 Evaluated evaluate(const models::Network& network, models::Loss loss, BatchReader& reader) {
   Evaluated total;
   total.of_tokens = is_token_loss(loss);
+  total.has_accuracy = loss != models::Loss::squared;
   if (total.of_tokens) loss = models::Loss::token_sum;
   double loss_sum = 0;
   reader.for_all([&](const Microbatch& batch) {
     const auto logits = network.forward(batch.features);
     const auto losses = models::sample_losses(loss, logits, batch.labels, false).losses;
     loss_sum += losses.to(torch::kFloat64).sum().item<double>();
-    total.correct += (logits.argmax(-1) == batch.labels).sum().item<std::int64_t>();
+    if (total.has_accuracy) total.correct += (logits.argmax(-1) == batch.labels).sum().item<std::int64_t>();
     total.count += total.of_tokens ? (batch.labels != models::kIgnoredLabel).sum().item<std::int64_t>()
                                    : batch.labels.size(0);
   });

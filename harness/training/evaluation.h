@@ -1,6 +1,7 @@
 // Mean loss and accuracy of a model on a whole split, exact. What may be shown of them is for the caller to say.
 //
 //   classes     mean over samples of the cross entropy; correct and count are of samples
+//   real labels mean over samples of the squared error; nothing is correct or wrong
 //   sequences   mean over all scored tokens of the split (not of the samples' means), so that exp(mean_loss) is the perplexity of
 //               the literature; correct and count are of tokens
 #pragma once
@@ -14,10 +15,11 @@
 namespace hyfreedp::training {
 
 struct Evaluated {
-  double mean_loss = 0;  // nats
+  double mean_loss = 0;  // nats; squared error of real labels
   std::int64_t correct = 0;
   std::int64_t count = 0;
   bool of_tokens = false;
+  bool has_accuracy = true;
 
   double accuracy() const { return static_cast<double>(correct) / static_cast<double>(count); }
   double perplexity() const { return std::exp(mean_loss); }

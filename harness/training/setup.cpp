@@ -56,8 +56,14 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
                    std::to_string(sizes.private_validation) + " validation examples but has " +
                    std::to_string(dataset.private_validation.features.size(0)) + ".");
   }
+  const auto& evaluation = config.evaluation;
+  if (sizes.real_labels && (evaluation.score || evaluation.oracle_validation || evaluation.oracle_train)) {
+    return invalid("'" + config.dataset.name +
+                   "' has real numbers as labels, which have no accuracy for a method to choose by; use a "
+                   "method of one run.");
+  }
   for (const auto* split : {&train, &dataset.private_validation, &dataset.test}) {
-    if (split->labels.numel() == 0) continue;
+    if (split->labels.numel() == 0 || sizes.real_labels) continue;
     const auto lowest = split->labels.min().item<std::int64_t>();
     const auto highest = split->labels.max().item<std::int64_t>();
     const auto least = sizes.length > 0 ? models::kIgnoredLabel : 0;
@@ -151,6 +157,11 @@ Checked<void> check_interval(const trial::TrialConfig& config,
   return {};
 }
 
+models::Loss loss_of(const datasets::Sizes& sizes) {
+  if (sizes.real_labels) return models::Loss::squared;
+  return sizes.length > 0 ? models::Loss::token_mean : models::Loss::cross_entropy;
+}
+
 }  // namespace
 
 Checked<torch::Device> find_device(const std::string& name) {
@@ -200,7 +211,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .controller = std::move(*controller),
                .clipping = clipping_rule(config.privacy),
                .augmentation = std::move(*augmentation),
-               .loss = sizes->length > 0 ? models::Loss::token_mean : models::Loss::cross_entropy,
+               .loss = loss_of(*sizes),
                .train = BatchReader(aligned(dataset.private_train), options, *microbatch),
                .validation = BatchReader(aligned(dataset.private_validation), options, *microbatch),
                .test = BatchReader(aligned(dataset.test), options, *microbatch)};

@@ -301,6 +301,7 @@ class Run {
       auto written = job_.journal.metric({done, "test", "perplexity", result.perplexity(), visibility});
       if (!written) return written.error();
     }
+    if (!result.has_accuracy) return {};
     return job_.journal.metric({done, "test", "accuracy", result.accuracy(), visibility});
   }
 

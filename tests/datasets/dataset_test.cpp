@@ -23,7 +23,7 @@ void expect_shapes(const Dataset& data, const Sizes& n) {
   for (const auto split : {Split::private_train, Split::private_validation, Split::test}) {
     const auto& part = data.split(split);
     EXPECT_EQ(part.features.sizes().vec(), (std::vector<std::int64_t>{split_size(n, split), n.features}));
-    EXPECT_EQ(part.labels.scalar_type(), at::kLong);
+    EXPECT_EQ(part.labels.scalar_type(), n.real_labels ? at::kFloat : at::kLong);
     if (n.length > 0) {
       EXPECT_EQ(n.features, n.length);
       EXPECT_EQ(n.classes, n.vocabulary);
@@ -40,8 +40,12 @@ void expect_shapes(const Dataset& data, const Sizes& n) {
     EXPECT_EQ(part.labels.sizes().vec(), (std::vector<std::int64_t>{split_size(n, split)}));
     EXPECT_EQ(part.features.scalar_type(), at::kFloat);
     EXPECT_TRUE(part.features.is_contiguous());
-    EXPECT_GE(part.labels.min().item<std::int64_t>(), 0);
-    EXPECT_LT(part.labels.max().item<std::int64_t>(), n.classes);
+    if (n.real_labels) {
+      EXPECT_TRUE(at::isfinite(part.labels).all().item<bool>());
+    } else {
+      EXPECT_GE(part.labels.min().item<std::int64_t>(), 0);
+      EXPECT_LT(part.labels.max().item<std::int64_t>(), n.classes);
+    }
     EXPECT_TRUE(at::isfinite(part.features).all().item<bool>());
   }
   EXPECT_THROW((void)data.split(Split::public_data), std::logic_error);
@@ -93,6 +97,21 @@ TEST_F(LoadDataset, APartHasItsRecordsOfTheTrainingSplitAndAllOfTheOthers) {
   }
   EXPECT_EQ(records, 400);
   EXPECT_TRUE(load_dataset("synthetic", random::with_part(options, {"half", 0.3, "key"})).has_error());
+}
+
+TEST_F(LoadDataset, RegressionsLabelsAreTheWeightedSumAndSplitsDiffer) {
+  const auto options = resolved("synthetic-regression", {{"train", 4000}, {"weight", 3.0}});
+  const auto data = *load_dataset("synthetic-regression", options);
+  const auto& train = data.private_train;
+  const auto sums = train.features.to(at::kDouble).sum(1).mul(3.0);
+  EXPECT_LT((train.labels.to(at::kDouble) - sums).abs().max().item<double>(), 1e-5);
+  // 40,000 uniforms: mean 0.5 with sd 0.0014, variance 1/12 with sd 0.0004; six sd either side.
+  EXPECT_NEAR(train.features.mean().item<double>(), 0.5, 0.009);
+  EXPECT_NEAR(train.features.var().item<double>(), 1.0 / 12, 0.0025);
+  EXPECT_FALSE(at::equal(train.features.slice(0, 0, 500), data.test.features.slice(0, 0, 500)));
+  const auto longer = *load_dataset("synthetic-regression",
+                                    resolved("synthetic-regression", {{"train", 4100}, {"weight", 3.0}}));
+  EXPECT_TRUE(at::equal(train.features, longer.private_train.features.slice(0, 0, 4000)));
 }
 
 // With all means at the origin the features are the noise alone, of which no two splits may share a draw.

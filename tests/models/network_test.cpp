@@ -253,5 +253,20 @@ TEST(Loss, LargeLogitsDoNotOverflow) {
   EXPECT_EQ(result.logit_gradient[0][0].item<double>(), 1);
 }
 
+TEST(Loss, SquaredErrorHasTheGradientOfFiniteDifferences) {
+  const auto outputs = torch::tensor({{1.5}, {-2.0}, {0.0}}, torch::kFloat64);
+  const auto labels = torch::tensor({1.0F, 3.0F, 0.0F});
+  const auto result = sample_losses(Loss::squared, outputs, labels, true);
+  const double h = 1e-6;
+  const auto above = sample_losses(Loss::squared, outputs + h, labels, false).losses;
+  const auto below = sample_losses(Loss::squared, outputs - h, labels, false).losses;
+  const double expected[] = {0.25, 25, 0};
+  for (std::int64_t i = 0; i < 3; ++i) {
+    EXPECT_DOUBLE_EQ(result.losses[i].item<double>(), expected[i]);
+    EXPECT_NEAR(result.logit_gradient[i][0].item<double>(), (above[i] - below[i]).item<double>() / (2 * h),
+                1e-8);
+  }
+}
+
 }  // namespace
 }  // namespace hyfreedp::models

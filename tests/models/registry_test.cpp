@@ -196,6 +196,8 @@ TEST(RegisteredModel, PartsHaveTheNamesTheySay) {
   EXPECT_EQ(trained("vit", {{"trainable_pattern", "^(cls_token|pos_embed)$"}}),
             (Names{"cls_token", "pos_embed"}));
   EXPECT_EQ(trained("gpt2", {{"trainable", "bitfit"}}).size(), 13U);
+  EXPECT_EQ(trained("linear", {}), (Names{"fc.weight", "fc.bias"}));
+  EXPECT_EQ(trained("linear", {{"bias", false}}), Names{"fc.weight"});
 }
 
 TEST(RegisteredModel, ASubsetThatIsNoneIsAnError) {
