@@ -53,6 +53,15 @@ Result<trial::TrialConfig> panel_base(const json::object& panel, const json::val
   return base;
 }
 
+// The panel as a row with an optimizer or a clipping constant of its own sees it.
+json::object as_row_sees(const json::object& panel, const json::object& row) {
+  auto seen = panel;
+  for (const char* key : {"optimizer", "clipping_constant"}) {
+    if (const auto* own = row.if_contains(key)) seen[key] = *own;
+  }
+  return seen;
+}
+
 // What a row says of its training, or else the panel.
 Result<trial::TrainingOptions> training_of(const json::object& panel, const json::object& row) {
   const auto* given = row.if_contains("training");
@@ -86,10 +95,10 @@ Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
   std::vector<PlannedStudy> studies;
   for (const auto& panel_value : spec.resolved.at("panels").as_array()) {
     const auto& panel = panel_value.as_object();
-    const auto base = panel_base(panel, spec.resolved.at("noise_seed"));
-    if (!base) return in_context(spec.path, base.error());
     for (const auto& row_value : panel.at("rows").as_array()) {
       const auto& row = row_value.as_object();
+      const auto base = panel_base(as_row_sees(panel, row), spec.resolved.at("noise_seed"));
+      if (!base) return in_context(spec.path, base.error());
       const auto baseline = baselines::find_baseline(std::string(row.at("method").as_string()));
       if (!baseline) return in_context(spec.path, baseline.error());
       const auto training = training_of(panel, row);

@@ -19,6 +19,10 @@ namespace hyfreedp::runner {
 //                "optimizer": {...}, "delta", "seeds": [...], "epsilons": [1, 3, 8, "inf"], "footnotes": [...],
 //                "rows": [{"id", "method", "title", "label", "options": {...}, "seeds": [...], "epsilons": [...],
 //                          "footnotes": [...]}]}]}
+// and, only where the spec says them: "preset"; "reproduces" {"paper", "id"} and "paper_table" (spec_paper.h); "assumed" and
+// "contradictions" (texts; each is also a footnote of every panel); "not_runnable" or "analytic" (spec_kind.h; then there are no
+// panels); "table" (of panels too) and "figures"; of a panel "paper" {"tables"}; of a row "group", "paper" (its printed cells by
+// epsilon), "optimizer" and "clipping_constant" instead of the panel's.
 struct Spec {
   std::string path;
   std::string text;
@@ -26,7 +30,12 @@ struct Spec {
   std::string hash() const;
 };
 
-Result<Spec> load_spec(const std::string& path);
+// `preset`: one of the spec's; empty: `small` where there is one, else the first (spec_presets.h).
+Result<Spec> load_spec(const std::string& path, const std::string& preset = "");
+// Names of the presets of the spec at `path`; none for a spec without.
+Result<std::vector<std::string>> presets_of(const std::string& path);
+// Whether it trains: neither not runnable nor analytic.
+bool is_runnable(const Spec& spec);
 
 struct PlannedStudy {
   std::string

@@ -7,6 +7,7 @@
 
 #include "harness/base/json.h"
 #include "harness/runner/spec_entry.h"
+#include "harness/runner/spec_paper.h"
 
 namespace hyfreedp::runner {
 
@@ -18,6 +19,7 @@ struct PanelFrame {
   std::string control = "sampling-only";  // what rows of epsilon inf keep of private training
   bool control_given = false;             // the spec says so, and so does the table
   Layers train;                           // of the panel; a row's own `train` lies above it
+  std::optional<PaperPlace> paper = {};   // where the paper prints its rows
 };
 
 // `train.control` or a row's `control`: what its cells of epsilon inf keep of private training.
@@ -28,6 +30,7 @@ OptionSpec control_option();
 
 // A name that becomes part of paths and keys: letters, digits, '-', '_' and '.', not beginning with '.'.
 Result<std::string> read_identifier(const Entry& entry);
+Result<void> check_identifier(const Entry& place, const std::string& name);
 // One text, or a list of texts.
 Result<json::array> read_texts(const std::optional<Entry>& entry);
 // Distinct whole numbers, at least one.
@@ -63,8 +66,11 @@ Result<void> check_average(const json::object& training, const json::object& opt
 // What a table says of them.
 void add_notes(const json::object& training, json::array& footnotes);
 
-// One panel, with what `defaults` says of it.
+// `optimizer` of these layers' `train`, {"name", "options"}: what the upper ones say, down to the first that names one.
+Result<json::object> read_optimizer(const Layers& train);
+
+// One panel, with what `defaults` says of it. `paper`: null where the spec reproduces nothing.
 Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& defaults,
-                                const std::vector<Entry>& shared);
+                                const std::vector<Entry>& shared, const PaperValues* paper = nullptr);
 
 }  // namespace hyfreedp::runner

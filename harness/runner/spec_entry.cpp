@@ -40,6 +40,36 @@ std::string without_name(const std::string& message, const std::string& name) {
   return at == std::string::npos ? message : message.substr(at + quoted.size());
 }
 
+// A map that was put together from others has no place of its own: that of its first key.
+int first_line(const YAML::Node& node) {
+  if (node.Mark().line >= 0) return node.Mark().line;
+  if (!node.IsMap() || node.size() == 0) return -1;
+  const auto member = node.begin();
+  const int line = member->first.Mark().line;
+  return line >= 0 ? line : first_line(member->second);
+}
+
+// Keeps the order of `below`; what it lacks comes after.
+YAML::Node merged(const YAML::Node& below, const YAML::Node& over) {
+  if (!below.IsMap() || !over.IsMap()) return over;
+  YAML::Node result(YAML::NodeType::Map);
+  const auto member_of = [](const YAML::Node& map, const YAML::Node& key) -> std::optional<YAML::Node> {
+    for (const auto& member : map) {
+      if (key.IsScalar() && member.first.IsScalar() && member.first.Scalar() == key.Scalar())
+        return member.second;
+    }
+    return std::nullopt;
+  };
+  for (const auto& member : below) {
+    const auto laid = member_of(over, member.first);
+    result.force_insert(member.first, laid ? merged(member.second, *laid) : member.second);
+  }
+  for (const auto& member : over) {
+    if (!member_of(below, member.first)) result.force_insert(member.first, member.second);
+  }
+  return result;
+}
+
 }  // namespace
 
 Entry::Entry(const YAML::Node& node, std::string file, std::string path)
@@ -54,8 +84,10 @@ Result<Entry> Entry::parse(const std::string& file, const std::string& text) {
   }
 }
 
+int Entry::line() const { return std::max(first_line(*node_), 0) + 1; }
+
 std::string Entry::where() const {
-  const auto place = fmt::format("{}:{}:", file_, std::max(node_->Mark().line, 0) + 1);
+  const auto place = fmt::format("{}:{}:", file_, line());
   return path_.empty() ? place : place + " " + path_;
 }
 
@@ -146,6 +178,48 @@ Result<json::value> Entry::to_json() const {
     values.push_back(scalar(element.node_->Scalar(), element.node_->Tag() == "!"));
   }
   return json::value(values);
+}
+
+Result<json::value> Entry::to_json_deep() const {
+  if (node_->IsMap()) {
+    if (auto checked = check_keys(nullptr); !checked) return checked.error();
+    json::object object;
+    for (const auto& key : keys()) {
+      auto value = find(key)->to_json_deep();
+      if (!value) return value.error();
+      object[key] = std::move(*value);
+    }
+    return json::value(std::move(object));
+  }
+  if (!node_->IsSequence()) return to_json();
+  json::array values;
+  for (const auto& element : list().value()) {
+    auto value = element.to_json_deep();
+    if (!value) return value.error();
+    values.push_back(std::move(*value));
+  }
+  return json::value(std::move(values));
+}
+
+Entry Entry::overlaid(const Entry& over) const { return {merged(*node_, *over.node_), file_, path_}; }
+
+Entry Entry::without(const std::string& key) const {
+  YAML::Node rest(YAML::NodeType::Map);
+  for (const auto& member : *node_) {
+    if (!member.first.IsScalar() || member.first.Scalar() != key)
+      rest.force_insert(member.first, member.second);
+  }
+  return {rest, file_, path_};
+}
+
+Entry Entry::nested(const std::vector<std::string>& keys, const std::string& path) const {
+  YAML::Node outer = *node_;
+  for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+    YAML::Node map(YAML::NodeType::Map);
+    map.force_insert(*key, outer);
+    outer.reset(map);
+  }
+  return {outer, file_, path};
 }
 
 void Layers::add(const std::optional<Entry>& map) {

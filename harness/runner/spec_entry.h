@@ -44,11 +44,21 @@ class Entry {
   Result<std::string> text() const;
   Result<double> number() const;
   Result<std::int64_t> integer() const;
-  Result<json::value> to_json() const;  // scalars, and lists of scalars
+  Result<json::value> to_json() const;       // scalars, and lists of scalars
+  Result<json::value> to_json_deep() const;  // anything; maps have text keys, each once
+  std::string shown() const;                 // as an error quotes it: 'text', "a map"
+
+  // This map with `over` laid on it: maps are merged key by key, everything else is replaced. Errors still name the line a value
+  // was written in.
+  Entry overlaid(const Entry& over) const;
+  // This map less one key.
+  Entry without(const std::string& key) const;
+  // A map, with the path `path`, that holds this at a.b.c, given {"a", "b", "c"}.
+  Entry nested(const std::vector<std::string>& keys, const std::string& path) const;
 
  private:
   Entry(const YAML::Node& node, std::string file, std::string path);
-  std::string shown() const;
+  int line() const;
 
   // Shared, not held: assigning a YAML::Node changes the document it was found in.
   std::shared_ptr<const YAML::Node> node_;

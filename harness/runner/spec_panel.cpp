@@ -7,6 +7,7 @@
 #include "harness/models/facts.h"
 #include "harness/models/presets.h"
 #include "harness/runner/spec.h"
+#include "harness/runner/spec_table.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
@@ -14,8 +15,9 @@ namespace {
 
 const std::vector<std::string> kDefaultKeys = {"dataset", "model", "seeds",    "epsilon",
                                                "delta",   "train", "evaluate", "footnotes"};
-const std::vector<std::string> kPanelKeys = {"id",    "title", "dataset",  "model", "seeds",    "epsilon",
-                                             "delta", "train", "evaluate", "rows",  "footnotes"};
+const std::vector<std::string> kPanelKeys = {"id",        "title", "dataset", "model",    "seeds",
+                                             "epsilon",   "delta", "train",   "evaluate", "rows",
+                                             "footnotes", "paper", "table"};
 
 struct NamedPart {
   json::object json;  // {"name", "options"}
@@ -81,10 +83,45 @@ Result<double> read_delta(const Entry& entry, std::int64_t population) {
   return delta;
 }
 
+// A panel's `paper`, and "paper" {"tables"} for what is resolved.
+Result<std::optional<PaperPlace>> panel_paper(const Entry& panel, const PaperValues* values) {
+  const auto given = panel.find("paper");
+  if (!given) return std::optional<PaperPlace>();
+  if (values == nullptr) return given->wrong("needs 'reproduces' at the top level");
+  auto place = read_paper_place(*given, *values);
+  if (!place) return place.error();
+  return std::optional(std::move(*place));
+}
+
+json::object described(const PaperPlace& place) {
+  json::array tables;
+  for (const auto* table : place.tables) tables.emplace_back(table->at("id"));
+  return {{"tables", tables}};
+}
+
 }  // namespace
 
+Result<json::object> read_optimizer(const Layers& train) {
+  Layers options;
+  for (const auto& layer : train.maps()) {
+    const auto given = layer.find("optimizer");
+    if (!given) continue;
+    const auto name_entry = given->is_map() ? given->find("name") : given;
+    if (given->is_map()) options.add(given);
+    if (!name_entry) continue;
+    const auto name = name_entry->text();
+    if (!name) return name.error();
+    const auto facts = optimizers::find_optimizer(*name);
+    if (!facts) return in_context(name_entry->where(), facts.error());
+    const auto resolved = options_from((**facts).options, options, {"name"});
+    if (!resolved) return resolved.error();
+    return json::object{{"name", *name}, {"options", *resolved}};
+  }
+  return (options.empty() ? train : options).wrong("needs 'name'");
+}
+
 Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& defaults,
-                                const std::vector<Entry>& shared) {
+                                const std::vector<Entry>& shared, const PaperValues* paper) {
   if (auto checked = panel.check_keys(&kPanelKeys); !checked) return checked.error();
   if (defaults) {
     if (auto checked = defaults->check_keys(&kDefaultKeys); !checked) return checked.error();
@@ -165,13 +202,16 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
         "price is in "
         "epsilon.");
   }
+  auto place = panel_paper(panel, paper);
+  if (!place) return place.error();
   const auto rows = read_rows(panel, panel.find("rows"), shared,
                               {.seeds = *seeds,
                                .epsilons = *epsilons,
                                .steps = int_or(*train, "steps", 0),
                                .control = string_or(*train, "control", ""),
                                .control_given = train_layers.find("control").has_value(),
-                               .train = train_layers});
+                               .train = train_layers,
+                               .paper = *place});
   if (!rows) return rows.error();
 
   json::object resolved{{"id", *id},
@@ -200,6 +240,12 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
   for (const auto& member : privacy_extras(*train)) resolved[member.key()] = member.value();
   if (norms) resolved["gradient_norms"] = true;
   if (!training->empty()) resolved["training"] = *training;
+  if (*place) resolved["paper"] = described(**place);
+  if (const auto table = panel.find("table")) {
+    const auto options_of_table = read_table_options(*table);
+    if (!options_of_table) return options_of_table.error();
+    resolved["table"] = *options_of_table;
+  }
   return resolved;
 }
 

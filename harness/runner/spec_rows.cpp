@@ -7,12 +7,16 @@
 #include "baselines/baseline.h"
 #include "harness/base/text.h"
 #include "harness/runner/spec.h"
+#include "harness/runner/spec_each.h"
 
 namespace hyfreedp::runner {
 namespace {
 
-const std::vector<std::string> kRowKeys = {"id",    "use",      "method",    "title",   "epsilon", "seeds",
-                                           "steps", "footnote", "footnotes", "options", "control", "train"};
+const std::vector<std::string> kRowKeys = {"id",      "use",   "method",   "title",     "epsilon",
+                                           "seeds",   "steps", "footnote", "footnotes", "options",
+                                           "control", "train", "each",     "group",     "paper"};
+// Of a row's `train`, beside the training options.
+const std::vector<std::string> kRowTrainKeys = {"optimizer", "clipping_constant"};
 
 Result<std::string> row_id(const Layers& layers) {
   if (const auto id = layers.find("id")) return read_identifier(*id);
@@ -89,17 +93,51 @@ Result<void> add_control(const Layers& layers, const PanelFrame& frame, const js
 Result<std::optional<json::object>> row_training(const Layers& layers, const PanelFrame& frame) {
   auto train = layers.below("train");
   if (train.empty()) return std::optional<json::object>();
-  if (auto checked = train.check_keys(training_option_names()); !checked) return checked.error();
+  auto valid = training_option_names();
+  valid.insert(valid.end(), kRowTrainKeys.begin(), kRowTrainKeys.end());
+  if (auto checked = train.check_keys(valid); !checked) return checked.error();
+  const auto& names = training_option_names();
+  const bool says = std::any_of(names.begin(), names.end(),
+                                [&](const std::string& name) { return train.find(name).has_value(); });
+  if (!says) return std::optional<json::object>();
   for (const auto& map : frame.train.maps()) train.add(map);
   auto training = read_training(train);
   if (!training) return training.error();
   return std::optional(std::move(*training));
 }
 
-Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
+// What a row's `train` says instead of the panel's: another optimizer, or options of the panel's; another clipping constant.
+Result<void> add_own_training(const Layers& layers, const PanelFrame& frame, json::object& row) {
+  auto train = layers.below("train");
+  if (train.find("optimizer")) {
+    auto all = train;
+    for (const auto& map : frame.train.maps()) all.add(map);
+    auto optimizer = read_optimizer(all);
+    if (!optimizer) return optimizer.error();
+    row["optimizer"] = std::move(*optimizer);
+  }
+  const auto constant = train.find("clipping_constant");
+  if (!constant) return {};
+  for (const auto& option : train_options()) {
+    if (option.name != "clipping_constant") continue;
+    const auto clipping = frame.train.find("clipping");
+    if (clipping && clipping->text().has_value() && *clipping->text() == "auto-v") {
+      return constant->wrong("is for clippings with a constant, and auto-v has none");
+    }
+    const auto checked =
+        options_from({option}, Layers({constant->nested({option.name}, train.maps().front().path())}));
+    if (!checked) return checked.error();
+    row[option.name] = double_or(*checked, option.name, 0);
+  }
+  return {};
+}
+
+Result<json::object> read_row(const ExpandedRow& expanded, const PanelFrame& frame) {
+  const auto& layers = expanded.layers;
   if (auto checked = layers.check_keys(kRowKeys); !checked) return checked.error();
-  const auto id = row_id(layers);
-  if (!id) return id.error();
+  const auto base_id = row_id(layers);
+  if (!base_id) return base_id.error();
+  const auto id = *base_id + expanded.id_suffix;
   const auto method = row_method(layers);
   if (!method) return method.error();
   const auto options = options_from((**method).options, layers.below("options"));
@@ -126,6 +164,7 @@ Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
     if (!own) return own.error();
     title = *own;
   }
+  title += expanded.title_suffix;
   json::array footnotes;
   for (const char* key : {"footnote", "footnotes"}) {
     const auto texts = read_texts(layers.find(key));
@@ -138,7 +177,7 @@ Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
   if (seeds.size() < frame.seeds.size() && footnotes.empty()) {
     footnotes.emplace_back(fewer_seeds_note(seeds.size(), frame.seeds.size()));
   }
-  json::object row{{"id", *id},
+  json::object row{{"id", id},
                    {"method", (**method).name},
                    {"title", title},
                    {"label", baselines::to_string(baselines::reading_of(**method, *options).label)},
@@ -149,6 +188,19 @@ Result<json::object> read_row(const Layers& layers, const PanelFrame& frame) {
                    {"footnotes", footnotes}};
   if (auto added = add_control(layers, frame, *epsilons, row); !added) return added.error();
   if (*training) row["training"] = **training;
+  if (auto added = add_own_training(layers, frame, row); !added) return added.error();
+  if (const auto given = layers.find("group")) {
+    const auto group = read_identifier(*given);
+    if (!group) return group.error();
+    row["group"] = *group;
+  } else if (!expanded.id_suffix.empty()) {
+    row["group"] = *base_id;
+  }
+  if (const auto given = layers.find("paper")) {
+    auto cells = paper_cells(*given, frame.paper, *epsilons);
+    if (!cells) return cells.error();
+    row["paper"] = std::move(*cells);
+  }
   return row;
 }
 
@@ -201,14 +253,19 @@ Result<std::vector<Layers>> rows_wanted(const Entry& panel, const std::optional<
 Result<std::string> read_identifier(const Entry& entry) {
   const auto text = entry.text();
   if (!text) return text.error();
+  if (auto checked = check_identifier(entry, *text); !checked) return checked.error();
+  return *text;
+}
+
+Result<void> check_identifier(const Entry& place, const std::string& name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
   };
-  if (text->empty() || text->front() == '.' || !std::all_of(text->begin(), text->end(), allowed)) {
-    return entry.wrong(fmt::format("must be a name of letters, digits, '-', '_' and '.', not '{}'", *text));
+  if (name.empty() || name.front() == '.' || !std::all_of(name.begin(), name.end(), allowed)) {
+    return place.wrong(fmt::format("must be a name of letters, digits, '-', '_' and '.', not '{}'", name));
   }
-  return *text;
+  return {};
 }
 
 Result<json::array> read_texts(const std::optional<Entry>& entry) {
@@ -264,13 +321,18 @@ Result<json::array> read_rows(const Entry& panel, const std::optional<Entry>& ro
   json::array resolved;
   std::set<std::string> ids;
   for (const auto& layers : *wanted) {
-    auto row = read_row(layers, frame);
-    if (!row) return row.error();
-    const std::string id(row->at("id").as_string());
-    if (!ids.insert(id).second) {
-      return layers.wrong(fmt::format("is a second row '{}' in {}; give it another 'id'", id, panel.path()));
+    const auto expanded = expand_each(layers);
+    if (!expanded) return expanded.error();
+    for (const auto& one : *expanded) {
+      auto row = read_row(one, frame);
+      if (!row) return row.error();
+      const std::string id(row->at("id").as_string());
+      if (!ids.insert(id).second) {
+        return layers.wrong(
+            fmt::format("is a second row '{}' in {}; give it another 'id'", id, panel.path()));
+      }
+      resolved.emplace_back(std::move(*row));
     }
-    resolved.emplace_back(std::move(*row));
   }
   return resolved;
 }

@@ -1,0 +1,26 @@
+// `each`: one row of a spec for every combination of values.
+//
+//   - {id: adam, method: fixed-rate, group: adam, each: {options.lr: [1e-3, 1e-2], train.optimizer.beta1: [0.8, 0.9]}}
+//
+// gives four rows, adam-lr-1e-3-beta1-0.8 and so on, the last key changing fastest; their titles end with the values. A key is the
+// path of what a row may say. Rows of one `group` (default: the row's id) belong together in figures and statistics.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/runner/spec_entry.h"
+
+namespace hyfreedp::runner {
+
+struct ExpandedRow {
+  Layers layers;
+  std::string id_suffix;     // "-lr-1e-3"; empty where the row has no `each`
+  std::string title_suffix;  // " (lr 1e-3)"
+};
+
+// One for a row without `each`. At most 10,000.
+Result<std::vector<ExpandedRow>> expand_each(const Layers& row);
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,17 @@
+// Specs that train nothing: not runnable here, with the reason, or computed (analytic).
+//
+//   not_runnable: {reason: "...", datasets: [cifar10], models: [...], weights: [...], missing: ["squared loss"]}
+//     At least one of what it names must be outside the registries; names of pretrained weights and missing features always are.
+//   analytic: {name: mohapatra-table-1, options...}
+#pragma once
+
+#include "harness/runner/spec_entry.h"
+
+namespace hyfreedp::runner {
+
+// {"reason", and the lists that are given}
+Result<json::object> read_not_runnable(const Entry& entry);
+// {"name", "options"}
+Result<json::object> read_analytic(const Entry& entry);
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,30 @@
+// Presets: scales of one spec in one file. Each is laid over the top level, maps key by key, everything else replaced.
+//
+//   presets:
+//     paper: {...}
+//     small: {...}
+//     smoke: {from: small, ...}     # laid over what `small` gives
+//
+// Where none is asked for: `small` where there is one, else the first. Any top-level key may stand in a preset but `name`, which
+// the preset's name is added to, `presets`, and `reproduces`, which is of the whole file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/runner/spec_entry.h"
+
+namespace hyfreedp::runner {
+
+struct ChosenPreset {
+  Entry document;      // the top level as the preset makes it, without `presets`
+  std::string preset;  // empty where the spec has none
+};
+
+// In the order of the file; empty where there are none.
+Result<std::vector<std::string>> preset_names(const Entry& document);
+// An unknown name, or one where there are no presets, is an error that names those there are.
+Result<ChosenPreset> choose_preset(const Entry& document, const std::string& wanted,
+                                   const std::vector<std::string>& spec_keys);
+
+}  // namespace hyfreedp::runner
