@@ -87,7 +87,8 @@ TEST_F(Presets, AChangedAliasLeavesTheOthersAlone) {
 presets:
   small: {defaults: {train: {steps: 9}}}
 )";
-  for (const auto& panel : resolved(text).at("panels").as_array()) EXPECT_EQ(panel.at("steps").as_int64(), 7);
+  const auto spec = resolved(text);
+  for (const auto& panel : spec.at("panels").as_array()) EXPECT_EQ(panel.at("steps").as_int64(), 7);
 }
 
 TEST_F(Presets, WhatCannotRunHereSaysWhyAndIsRefusedWhereItCould) {
