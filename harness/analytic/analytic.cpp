@@ -10,6 +10,26 @@ namespace hyfreedp::analytic {
 const std::vector<Item>& registry() {
   static const std::vector<Item> items = {
       mohapatra_table_1(),
+      mohapatra_figure_1(),
+      mohapatra_theorems(),
+      hyfreedp_figure_3(),
+      hyfreedp_figure_6(),
+      hyfreedp_figure_7(),
+      hyfreedp_table_8(),
+      hyfreedp_theorem_2(),
+      hyfreedp_table_2_contradictions(),
+      panda_noise(),
+      panda_imagenet_composition(),
+      panda_table_1(),
+      panda_table_3(),
+      panda_table_4(),
+      panda_table_6(),
+      panda_table_8(),
+      panda_table_11(),
+      panda_table_12(),
+      panda_table_16(),
+      panda_table_17(),
+      gendp_fit(),
   };
   return items;
 }

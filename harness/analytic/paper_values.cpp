@@ -68,6 +68,23 @@ std::optional<PaperCell> PaperValues::cell(const std::string& table_id, const La
   return std::nullopt;
 }
 
+std::optional<std::string> PaperValues::text(const std::string& table_id, const Labels& row,
+                                             const Labels& columns) const {
+  const auto* table = table_of(document_, table_id);
+  const auto* listed = table ? table->if_contains("cells") : nullptr;
+  if (!listed || !listed->is_array()) return std::nullopt;
+  for (const auto& entry : listed->as_array()) {
+    if (!entry.is_object()) continue;
+    const auto& object = entry.as_object();
+    const auto* value = object.if_contains("value");
+    if (!value || !value->is_string() || labels_of(object, "row") != row ||
+        labels_of(object, "columns") != columns)
+      continue;
+    return std::string(value->as_string());
+  }
+  return std::nullopt;
+}
+
 const json::value* PaperValues::at(const std::string& pointer) const {
   boost::system::error_code failed;
   return document_.find_pointer(pointer, failed);

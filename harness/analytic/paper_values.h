@@ -33,6 +33,8 @@ class PaperValues {
   std::vector<PaperCell> table(const std::string& id) const;
   // Empty where there is no such cell or it holds no number.
   std::optional<PaperCell> cell(const std::string& table, const Labels& row, const Labels& columns) const;
+  // The text of a cell that holds one ("<1").
+  std::optional<std::string> text(const std::string& table, const Labels& row, const Labels& columns) const;
   // Any other member by JSON pointer ("/settings/noise_example"); null where it is absent.
   const json::value* at(const std::string& pointer) const;
 

@@ -5,29 +5,17 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-TEST(MohapatraTable1, AdultAndMnistReproduceAndTheOthersDoNot) {
-  const auto done = computed("mohapatra-table-1");
-  expect_well_formed(done);
-  EXPECT_EQ(cells_with(done.table, true),
-            (Names{"Adult: DPSGD (LT)", "Adult: DPMomentum (LT)", "Adult: DPAdam (MA)", "MNIST: DPSGD (LT)",
-                   "MNIST: DPMomentum (LT)", "MNIST: DPAdam (MA)"}));
-  EXPECT_EQ(cells_with(done.table, false), (Names{"ENRON: DPSGD (LT)", "ENRON: DPMomentum (LT)",
-                                                  "Gisette: DPSGD (LT)", "Gisette: DPMomentum (LT)"}));
-  EXPECT_NEAR(*cell_at(done.table, {"ENRON"}, "DPSGD (LT)").ours, 30.06, 0.005);
-  EXPECT_NEAR(*cell_at(done.table, {"Gisette"}, "DPMomentum (LT)").ours, 26.98, 0.005);
+TEST(MohapatraTable1, WithTheDefaultStepsOfTheSearchesNothingAgrees) {
+  const auto table = computed("mohapatra-table-1", {{"steps", 2500}}).table;
+  EXPECT_TRUE(cells_with(table, true).empty());
 }
 
 TEST(MohapatraTable1, AFittedCellHasNoVerdict) {
-  const auto table = computed("mohapatra-table-1").table;
+  const auto& table = computed("mohapatra-table-1").table;
   const auto& cell = cell_at(table, {"ENRON"}, "DPAdam (MA)");
   EXPECT_FALSE(cell.in_band());
   EXPECT_NEAR(*cell.ours, *cell.paper, 0.005);
   EXPECT_FALSE(cell.notes.empty());
-}
-
-TEST(MohapatraTable1, WithTheDefaultStepsOfTheSearchesNothingAgrees) {
-  const auto table = computed("mohapatra-table-1", {{"steps", 2500}}).table;
-  EXPECT_TRUE(cells_with(table, true).empty());
 }
 
 TEST(MohapatraTable1, WithoutThePapersValuesWhatIsNotPrintedIsNotComputed) {
@@ -36,6 +24,28 @@ TEST(MohapatraTable1, WithoutThePapersValuesWhatIsNotPrintedIsNotComputed) {
   EXPECT_EQ(cell_at(done->table, {"ENRON"}, "DPSGD (LT)").text, "not computable");
   EXPECT_NEAR(*cell_at(done->table, {"MNIST"}, "DPAdam (MA)").ours, 1.139, 0.001);
   EXPECT_TRUE(cells_with(done->table, true).empty());
+}
+
+// Independent implementation, quoted in this project's notes: LT of ENRON and Gisette at the fitted n.
+TEST(MohapatraTable1, TheValuesThatDoNotReproduceAreKnown) {
+  const auto& table = computed("mohapatra-table-1").table;
+  EXPECT_NEAR(*cell_at(table, {"ENRON"}, "DPSGD (LT)").ours, 30.06, 0.01);
+  EXPECT_NEAR(*cell_at(table, {"ENRON"}, "DPMomentum (LT)").ours, 31.35, 0.01);
+  EXPECT_NEAR(*cell_at(table, {"Gisette"}, "DPSGD (LT)").ours, 25.90, 0.01);
+  EXPECT_NEAR(*cell_at(table, {"Gisette"}, "DPMomentum (LT)").ours, 26.98, 0.01);
+}
+
+TEST(MohapatraFigure1, TheCostRatioGrowsWithTheDataAndTheCandidatesToo) {
+  const auto& figure = computed("mohapatra-figure-1").figures.at(0);
+  for (const std::size_t panel : {0u, 2u}) {
+    for (const auto& curve : figure.panels.at(panel).curves) {
+      for (std::size_t i = 1; i < curve.points.size(); ++i)
+        EXPECT_GE(curve.points[i].y, curve.points[i - 1].y) << curve.title << ' ' << curve.points[i].x;
+    }
+  }
+  // A thousand candidates cost Liu-Talwar less than half as much again.
+  for (const auto& curve : figure.panels.at(1).curves)
+    EXPECT_LT(curve.points.front().y, 1.5 * curve.points.back().y) << curve.title;
 }
 
 }  // namespace

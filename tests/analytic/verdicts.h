@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <map>
 
 #include "harness/analytic/analytic.h"
 #include "harness/base/text.h"
@@ -13,13 +14,20 @@ inline json::value values_of(const std::string& paper) {
   return read_json_file(HYFREEDP_SOURCE_DIR "/experiments/papers/" + paper + "/values.json").value();
 }
 
-inline Analytic computed(const std::string& name, const json::object& options = {}) {
+inline Analytic computed(const std::string& name, const json::object& options) {
   const auto* item = find(name);
   EXPECT_NE(item, nullptr) << name;
   const auto done =
       compute(name, options, item->paper.empty() ? json::value() : values_of(item->paper), "test");
   EXPECT_TRUE(done) << (done ? "" : done.error().message);
   return done ? *done : Analytic{};
+}
+
+// With the default options, once for all tests.
+inline const Analytic& computed(const std::string& name) {
+  static std::map<std::string, Analytic> done;
+  const auto found = done.find(name);
+  return found != done.end() ? found->second : done.emplace(name, computed(name, {})).first->second;
 }
 
 inline std::string cell_name(const results::ValueTable& table, const results::ValueRow& row, std::size_t at) {

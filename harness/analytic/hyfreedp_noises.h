@@ -1,0 +1,50 @@
+// The noises of HyFreeDP's gradients and losses as the paper composes them, by either of its accountants and with either
+// noise on the losses (Liu & Bu 2025, Algorithm 2, equation 9, figures 3 and 6).
+//
+//   sigma_g = gamma sigma, sigma such that T subsampled gradients alone cost (epsilon, delta)
+//   sigma_l such that T gradients with sigma_g and ceil(T/K) m losses with sigma_l, each as if it had a sample of its own,
+//           cost (epsilon, delta)
+//   even    one sigma for both: the paper's dashed line
+//
+// RDP: the accountant of this project. GDP: the central limit theorem, mu^2 = (B/N)^2 sum of chi^2 over all releases, with
+// chi^2 = E_Q[(P/Q)^2] - 1: e^{1/sigma^2} - 1 for the Gaussian (equation 9), 2/3 e^{1/b} + 1/3 e^{-2/b} - 1 for Laplace noise
+// of scale b. An approximation, never a bound. Both understate what is released: the losses share the gradient's sample.
+#pragma once
+
+#include <string>
+
+#include "harness/accounting/accountant.h"
+#include "harness/base/options.h"
+
+namespace hyfreedp::analytic {
+
+struct NoiseSetting {
+  double sample_rate = 0.02;
+  std::int64_t steps = 250;
+  std::int64_t interval = 5;
+  int points = 3;
+  double gamma = 1.01;
+  double epsilon = 1;
+  double delta = 6.778e-6;
+};
+
+struct PaperNoises {
+  double sigma_g = 0;
+  double sigma_l = 0;
+  double even = 0;
+};
+
+Result<PaperNoises> paper_noises(const NoiseSetting& setting, const std::string& accountant,
+                                 accounting::Noise losses);
+
+// (B/N) sqrt(count chi^2) of `count` releases, squared.
+double clt_mu_squared(double sample_rate, double count, accounting::Noise noise, double scale);
+
+// Options that the items share, with the paper's defaults and those that it does not state.
+std::vector<OptionSpec> noise_options();
+NoiseSetting setting_of(const json::object& options);
+// "q = 0.02, T = 250, ..." of the description, and the footnotes on what the paper does not state.
+std::string describe(const NoiseSetting& setting);
+std::vector<std::string> assumed_notes(const NoiseSetting& setting);
+
+}  // namespace hyfreedp::analytic
