@@ -37,12 +37,6 @@ constexpr const char* kReading =
     "type lead to the "
     "footnotes.</p>\n";
 
-std::string tables(const TableModel& table) {
-  std::string out;
-  for (const auto& panel : table.panels) out += results::html_panel(table, panel);
-  return out + results::html_notes(table);
-}
-
 Result<std::string> pictures(const std::vector<DrawnFigure>& figures, const std::string& missing) {
   if (figures.empty())
     return paragraph("banner", missing.empty() ? "There is nothing to draw yet." : missing);
@@ -148,7 +142,7 @@ Result<std::string> report_html(const results::Store& store, const TableModel& t
   if (!table.description.empty()) out += "<p>" + html_escaped(table.description) + "</p>\n";
   for (const auto& banner : table.banners) out += paragraph("banner", banner);
   out += section("reading", "How to read this", kReading);
-  out += section("tables", "Tables", tables(table));
+  out += section("tables", "Tables", results::html_tables(results::document_of(table)));
   out += section("figures", "Figures", *drawn);
   out += section("ledger", "What was spent", ledger(*lines));
   out += section("failures", "Failures", failures(table));

@@ -23,6 +23,24 @@ std::string value_detail(const CellModel& cell) {
   return join(parts, ", ");
 }
 
+// "∞" for what is not finite; a value too small for its decimals keeps two significant digits instead of reading 0.00.
+std::string fixed(double value, int decimals) {
+  if (std::isnan(value)) return "not a number";
+  if (std::isinf(value)) return value < 0 ? "-∞" : "∞";
+  auto text = fmt::format("{:.{}f}", value, decimals);
+  const bool looks_zero = text.find_first_of("123456789") == std::string::npos;
+  if (!looks_zero) return text;
+  if (value == 0) return fmt::format("{:.{}f}", 0.0, decimals);
+  return fmt::format("{:.1e}", value);
+}
+
+// With its sign; a difference that rounds to nothing is 0, not 1e-14.
+std::string signed_text(double value, int decimals) {
+  const auto text = fmt::format("{:+.{}f}", value, decimals);
+  if (text.find_first_of("123456789") != std::string::npos) return text;
+  return fmt::format("{:.{}f}", 0.0, decimals);
+}
+
 }  // namespace
 
 CellText text_of(const CellModel& cell) {
@@ -38,15 +56,45 @@ CellText text_of(const CellModel& cell) {
       text.main = cell.failure;
       break;
     case CellModel::Kind::value:
-      text.main = fmt::format("{:.1f}", cell.mean);
-      if (cell.sd) text.main += fmt::format(" ± {:.1f}", *cell.sd);
-      text.detail = value_detail(cell);
+      text.main = value_text(cell.mean, cell.sd, 1);
+      text.details = {value_detail(cell)};
       break;
   }
   std::vector<std::string> confidential;
   if (cell.validation) confidential.push_back(fmt::format("validation {:.1f}", *cell.validation));
   if (cell.runs) confidential.push_back(fmt::format("{} runs", short_number(*cell.runs)));
   text.confidential = join(confidential, ", ");
+  return text;
+}
+
+std::string value_text(double value, const std::optional<double>& sd, int decimals) {
+  return sd ? fmt::format("{0:.{2}f} ± {1:.{2}f}", value, *sd, decimals) : fixed(value, decimals);
+}
+
+std::vector<std::string> paper_lines(double paper, const std::optional<double>& paper_sd,
+                                     const std::optional<double>& ours, int decimals,
+                                     const std::optional<bool>& in_band) {
+  std::vector<std::string> lines{"paper " + value_text(paper, paper_sd, decimals)};
+  if (!ours) return lines;
+  lines.push_back("difference " + signed_text(*ours - paper, decimals));
+  if (in_band) lines.back() += *in_band ? ", in band" : ", out of band";
+  return lines;
+}
+
+CellText text_of(const ValueCell& cell) {
+  CellText text;
+  if (cell.ours) {
+    text.main = value_text(*cell.ours, std::nullopt, cell.decimals);
+    if (cell.paper) {
+      text.details = paper_lines(*cell.paper, cell.paper_sd, cell.ours, cell.decimals, cell.in_band());
+    }
+    if (!cell.text.empty()) text.details.push_back(cell.text);
+  } else if (cell.paper) {
+    text.main = value_text(*cell.paper, cell.paper_sd, cell.decimals);
+    if (!cell.text.empty()) text.details.push_back(cell.text);
+  } else {
+    text.main = cell.text.empty() ? kNoValue : cell.text;
+  }
   return text;
 }
 

@@ -6,15 +6,27 @@
 #include <vector>
 
 #include "results/table_model.h"
+#include "results/value_table.h"
 
 namespace hyfreedp::results {
 
 struct CellText {
-  std::string main;          // "86.5 ± 0.4", "diverged", "not run yet", "n/a"
-  std::string detail;        // "ε 1.00, n 3"; may be empty
-  std::string confidential;  // "validation 85.1, 4 runs"; only when asked for
+  std::string main;                  // "86.5 ± 0.4", "diverged", "not run yet", "n/a"
+  std::vector<std::string> details;  // lines beneath: "ε 1.00, n 3"
+  std::string confidential;          // "validation 85.1, 4 runs"; only when asked for
 };
 CellText text_of(const CellModel& cell);
+// Our value, beneath it "paper 1.25, difference -0.01, in band"; the paper's value alone where that is all there is.
+CellText text_of(const ValueCell& cell);
+
+inline constexpr const char* kNoValue = "-";
+
+// "96.50 ± 0.12" with that many decimals.
+std::string value_text(double value, const std::optional<double>& sd, int decimals);
+// "paper 96.50 ± 0.12" and "difference -1.20, out of band"; the verdict only where there is one.
+std::vector<std::string> paper_lines(double paper, const std::optional<double>& paper_sd,
+                                     const std::optional<double>& ours, int decimals,
+                                     const std::optional<bool>& in_band);
 
 std::string column_title(const std::optional<double>& epsilon);  // "ε = 1", "non-private"
 // Two decimals, rounded up: an upper bound stays one.

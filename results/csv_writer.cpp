@@ -80,6 +80,24 @@ std::vector<std::string> record(const TableModel& table, const PanelModel& panel
   return fields;
 }
 
+std::vector<std::string> value_record(const ValueTable& table, const ValueRow& row, std::size_t column) {
+  const auto& cell = row.cells[column];
+  std::vector<std::string> fields{table.name};
+  fields.insert(fields.end(), row.labels.begin(), row.labels.end());
+  std::optional<double> difference;
+  if (cell.ours && cell.paper) difference = *cell.ours - *cell.paper;
+  const auto verdict = cell.in_band();
+  std::vector<std::string> notes;
+  for (const int number : cell.notes) notes.push_back(table.footnotes[static_cast<std::size_t>(number) - 1]);
+  fields.insert(fields.end(), {table.columns[column], full(cell.ours), full(cell.paper), full(cell.paper_sd),
+                               full(difference), full(cell.tolerance),
+                               !verdict   ? ""
+                               : *verdict ? "yes"
+                                          : "no",
+                               cell.text, table.unit, join(notes, " | ")});
+  return fields;
+}
+
 }  // namespace
 
 std::string csv_record(const std::vector<std::string>& fields) {
@@ -102,6 +120,18 @@ std::string csv_table(const TableModel& table) {
     for (const auto& row : panel.rows) {
       for (const auto& cell : row.cells) out += csv_record(record(table, panel, row, cell));
     }
+  }
+  return out;
+}
+
+std::string csv_values(const ValueTable& table) {
+  std::vector<std::string> fields{"table"};
+  fields.insert(fields.end(), table.row_fields.begin(), table.row_fields.end());
+  fields.insert(fields.end(), {"column", "ours", "paper", "paper_sd", "difference", "tolerance", "in_band",
+                               "text", "unit", "notes"});
+  std::string out = csv_record(fields);
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) out += csv_record(value_record(table, row, i));
   }
   return out;
 }

@@ -1,18 +1,22 @@
-// The table as an HTML5 fragment without style or script; plots/report.cpp gives it both. On a narrow screen
-// the report's style turns rows into cards, for which every data cell carries its column's title in
-// data-column.
+// A table as HTML5, without script. plots/report.cpp puts fragments into its own page; html_page makes a whole one.
+//
+// On a narrow screen the report's style turns rows into cards, for which every data cell carries its column's title in
+// data-column. `prefix` goes before the ids of footnotes, so that several documents can share a page.
 #pragma once
 
 #include <string>
 
-#include "results/table_model.h"
+#include "results/document.h"
 
 namespace hyfreedp::results {
 
 std::string html_escaped(const std::string& text);
 
-std::string html_panel(const TableModel& table, const PanelModel& panel);
-// Footnotes (targets of the markers) and how to read the table.
-std::string html_notes(const TableModel& table);
+// All panels, then footnotes (targets of the markers) and how to read the table.
+std::string html_tables(const Document& document, const std::string& prefix = "");
+std::string html_notes(const Document& document, const std::string& prefix = "");
+
+// Title, description, banners, tables and notes; `style` is CSS. Asks nobody for anything.
+std::string html_page(const Document& document, const std::string& style);
 
 }  // namespace hyfreedp::results

@@ -47,53 +47,58 @@ std::string superscript(const std::vector<int>& notes) {
   return text.empty() ? "" : " <sup>" + text.substr(1, text.size() - 2) + "</sup>";
 }
 
-std::string cell(const CellModel& model) {
-  const auto text = text_of(model);
-  std::string out = escaped(text.main);
-  if (model.best) out = "**" + out + "**";
-  out += superscript(model.notes);
-  if (!text.detail.empty()) out += "<br>" + escaped(text.detail);
-  if (!text.confidential.empty()) out += "<br>" + escaped(text.confidential);
+std::string cell(const DocumentCell& cell) {
+  std::string out = escaped(cell.main);
+  if (cell.best) out = "**" + out + "**";
+  out += superscript(cell.notes);
+  for (const auto& detail : cell.details) out += "<br>" + escaped(detail);
+  if (!cell.confidential.empty()) out += "<br>" + escaped(cell.confidential);
   return out;
 }
 
 std::string line(const std::vector<std::string>& cells) { return "| " + join(cells, " | ") + " |\n"; }
 
-std::string panel_text(const TableModel& table, const PanelModel& panel) {
-  std::string out =
-      "## " + escaped(panel.title) + superscript(panel.notes) + "\n\n" + escaped(panel.settings) + "\n\n";
-  std::vector<std::string> header{"Method", "Label, flags"};
-  for (const auto& epsilon : panel.columns) header.push_back(column_title(epsilon));
-  header.emplace_back("Time");
-  out += line(header);
-  std::vector<std::string> rule(header.size(), "---:");
-  rule[0] = rule[1] = "---";
-  out += line(rule);
-  for (const auto& row : panel.rows) {
-    std::vector<std::string> cells{escaped(row.title) + superscript(row.notes),
-                                   escaped(label_text(table, row))};
-    for (const auto& model : row.cells) cells.push_back(cell(model));
-    cells.push_back(row.seconds ? human_duration(*row.seconds) : "-");
-    out += line(cells);
-  }
+std::string row_line(const DocumentPanel& panel, const DocumentRow& row) {
+  std::vector<std::string> cells;
+  for (const auto& head : row.heads) cells.push_back(escaped(head));
+  if (!cells.empty()) cells.front() += superscript(row.notes);
+  if (!panel.label_title.empty()) cells.push_back(escaped(row.label));
+  for (const auto& one : row.cells) cells.push_back(cell(one));
+  return line(cells);
+}
+
+std::string panel_text(const DocumentPanel& panel) {
+  std::string out;
+  if (!panel.title.empty()) out += "## " + escaped(panel.title) + superscript(panel.notes) + "\n\n";
+  if (!panel.settings.empty()) out += escaped(panel.settings) + "\n\n";
+  std::vector<std::string> header;
+  for (const auto& head : panel.heads) header.push_back(escaped(head));
+  if (!panel.label_title.empty()) header.push_back(escaped(panel.label_title));
+  std::vector<std::string> rule(header.size(), "---");
+  for (const auto& column : panel.columns) header.push_back(escaped(column.title));
+  rule.resize(header.size(), "---:");
+  out += line(header) + line(rule);
+  for (const auto& row : panel.rows) out += row_line(panel, row);
   return out + "\n";
 }
 
 }  // namespace
 
-std::string markdown_table(const TableModel& table) {
+std::string markdown_text(const Document& document) {
   std::string out;
-  const auto watermark = table.confidential ? "**" + std::string(kWatermark) + "**\n\n" : std::string();
+  const auto watermark = document.confidential ? "**" + std::string(kWatermark) + "**\n\n" : std::string();
   out += watermark;
-  out += "# " + escaped(table.title) + "\n\n";
-  if (!table.description.empty()) out += escaped(table.description) + "\n\n";
-  for (const auto& banner : table.banners) out += "> " + escaped(banner) + "\n\n";
-  for (const auto& panel : table.panels) out += panel_text(table, panel);
-  for (std::size_t i = 0; i < table.footnotes.size(); ++i) {
-    out += fmt::format("<sup>{}</sup> {}\n\n", i + 1, escaped(table.footnotes[i]));
+  out += "# " + escaped(document.title) + "\n\n";
+  if (!document.description.empty()) out += escaped(document.description) + "\n\n";
+  for (const auto& banner : document.banners) out += "> " + escaped(banner) + "\n\n";
+  for (const auto& panel : document.panels) out += panel_text(panel);
+  for (std::size_t i = 0; i < document.footnotes.size(); ++i) {
+    out += fmt::format("<sup>{}</sup> {}\n\n", i + 1, escaped(document.footnotes[i]));
   }
-  for (const auto& note : table.notes) out += "- " + escaped(note) + "\n";
+  for (const auto& note : document.notes) out += "- " + escaped(note) + "\n";
   return out + (watermark.empty() ? "" : "\n" + watermark);
 }
+
+std::string markdown_table(const TableModel& table) { return markdown_text(document_of(table)); }
 
 }  // namespace hyfreedp::results

@@ -13,8 +13,9 @@ namespace hyfreedp::results {
 namespace {
 
 constexpr std::size_t kGap = 3;  // columns between columns
-constexpr std::size_t kMinMethodWidth = 18;
-constexpr std::size_t kMaxMethodWidth = 40;
+constexpr std::size_t kMinHeadWidth = 14;
+constexpr std::size_t kMaxHeadWidth = 40;
+constexpr std::size_t kMaxCellWidth = 30;  // beyond it a cell's text is wrapped at spaces
 constexpr std::size_t kMinWidth = 40;
 
 constexpr const char* kBold = "1";
@@ -29,22 +30,76 @@ struct Line {
 };
 using Block = std::vector<Line>;  // the lines of one cell
 
+struct Column {
+  Block title;
+  std::vector<Block> blocks;  // one a row
+  std::size_t width = 0;
+};
+
+void add_wrapped(Block& block, const std::string& text, std::size_t width, const char* style,
+                 const std::string& indent = "") {
+  for (const auto& line : wrap(text, width - std::min(width, indent.size()))) {
+    block.push_back({indent + line, style});
+  }
+}
+
+std::size_t width_of(const Block& block) {
+  std::size_t width = 0;
+  for (const auto& line : block) width = std::max(width, display_width(line.text));
+  return width;
+}
+
+void fit(Column& column) {
+  column.width = width_of(column.title);
+  for (const auto& block : column.blocks) column.width = std::max(column.width, width_of(block));
+}
+
+Block title_block(const std::string& title, std::size_t limit) {
+  Block block;
+  add_wrapped(block, title, limit, kBold);
+  return block;
+}
+
+Block cell_block(const DocumentCell& cell, std::size_t limit) {
+  const char* style = cell.best ? kGreen : cell.tone == DocumentCell::Tone::failed ? kRed : "";
+  auto main = cell.main;
+  if (cell.best) main += " *";
+  if (!cell.notes.empty()) main += fmt::format(" {}", marker(cell.notes));
+  Block block;
+  if (display_width(main) <= kMaxCellWidth) {
+    block.push_back({main, style});
+  } else {
+    add_wrapped(block, main, limit, style);
+  }
+  for (const auto& detail : cell.details) add_wrapped(block, detail, limit, kDim);
+  add_wrapped(block, cell.confidential, limit, kYellow);
+  return block;
+}
+
+// A row's heads in one, where they do not fit side by side.
+std::string joined_heads(const DocumentRow& row) { return join(row.heads, " · "); }
+
+std::string label_and_notes(const DocumentRow& row) {
+  const auto notes = marker(row.notes);
+  return row.label.empty() || notes.empty() ? row.label + notes : fmt::format("{} {}", row.label, notes);
+}
+
 class Writer {
  public:
-  Writer(const TableModel& table, const TerminalStyle& style)
-      : table_(table), width_(std::max(style.width, kMinWidth)), colour_(style.colour) {}
+  Writer(const Document& document, const TerminalStyle& style)
+      : document_(document), width_(std::max(style.width, kMinWidth)), colour_(style.colour) {}
 
   std::string write() {
-    if (table_.confidential) paragraph(kWatermark, kRed, "");
-    paragraph(table_.title, kBold, "");
-    for (const auto& banner : table_.banners) paragraph(banner, kYellow, "! ");
-    for (const auto& panel : table_.panels) write_panel(panel);
+    if (document_.confidential) paragraph(kWatermark, kRed, "");
+    paragraph(document_.title, kBold, "");
+    for (const auto& banner : document_.banners) paragraph(banner, kYellow, "! ");
+    for (const auto& panel : document_.panels) write_panel(panel);
     out_ += '\n';
-    for (std::size_t i = 0; i < table_.footnotes.size(); ++i) {
-      paragraph(table_.footnotes[i], "", fmt::format("[{}] ", i + 1));
+    for (std::size_t i = 0; i < document_.footnotes.size(); ++i) {
+      paragraph(document_.footnotes[i], "", fmt::format("[{}] ", i + 1));
     }
-    for (const auto& note : table_.notes) paragraph(note, kDim, "- ");
-    if (table_.confidential) paragraph(kWatermark, kRed, "");
+    for (const auto& note : document_.notes) paragraph(note, kDim, "- ");
+    if (document_.confidential) paragraph(kWatermark, kRed, "");
     return std::move(out_);
   }
 
@@ -63,123 +118,113 @@ class Writer {
     }
   }
 
-  Block method_block(const RowModel& row, std::size_t width) const {
-    Block block;
-    for (const auto& line : wrap(row.title, width)) block.push_back({line, kBold});
-    const auto notes = marker(row.notes);
-    for (const auto& line : wrap(label_text(table_, row) + (notes.empty() ? "" : " " + notes), width - 2)) {
-      block.push_back({"  " + line, kDim});
-    }
-    return block;
-  }
-
-  static Block cell_block(const CellModel& cell) {
-    const auto text = text_of(cell);
-    const auto notes = marker(cell.notes);
-    Block block;
-    const char* style = cell.best ? kGreen : cell.kind == CellModel::Kind::failed ? kRed : "";
-    block.push_back({text.main + (cell.best ? " *" : "") + (notes.empty() ? "" : " " + notes), style});
-    if (!text.detail.empty()) block.push_back({text.detail, kDim});
-    if (!text.confidential.empty()) block.push_back({text.confidential, kYellow});
-    return block;
-  }
-
-  static std::size_t width_of(const Block& block) {
-    std::size_t width = 0;
-    for (const auto& line : block) width = std::max(width, display_width(line.text));
-    return width;
-  }
-
-  // One column for each epsilon and one of times, the method column apart.
-  struct Column {
-    std::string title;
-    std::vector<Block> blocks;  // one a row
-    std::size_t width = 0;
-  };
-
-  std::vector<Column> columns_of(const PanelModel& panel) const {
+  std::vector<Column> columns_of(const DocumentPanel& panel) const {
+    const std::size_t limit = std::min(kMaxCellWidth, width_ - kMinHeadWidth - kGap);
     std::vector<Column> columns;
     for (std::size_t i = 0; i < panel.columns.size(); ++i) {
-      Column column;
-      column.title = column_title(panel.columns[i]);
-      for (const auto& row : panel.rows) column.blocks.push_back(cell_block(row.cells[i]));
+      Column column{.title = title_block(panel.columns[i].title, limit)};
+      for (const auto& row : panel.rows) column.blocks.push_back(cell_block(row.cells[i], limit));
+      fit(column);
       columns.push_back(std::move(column));
-    }
-    Column time;
-    time.title = "time";
-    for (const auto& row : panel.rows)
-      time.blocks.push_back({{row.seconds ? human_duration(*row.seconds) : "-"}});
-    columns.push_back(std::move(time));
-    for (auto& column : columns) {
-      column.width = display_width(column.title);
-      for (const auto& block : column.blocks) column.width = std::max(column.width, width_of(block));
     }
     return columns;
   }
 
-  std::size_t method_width(const PanelModel& panel, const std::vector<Column>& columns) const {
-    std::size_t wanted = kMinMethodWidth;
-    for (const auto& row : panel.rows) {
-      wanted = std::max({wanted, display_width(row.title), display_width(label_text(table_, row)) + 2});
+  // Several heads side by side, where they leave room for the widest column.
+  std::optional<std::vector<Column>> separate_heads(const DocumentPanel& panel, std::size_t widest) const {
+    std::vector<Column> heads;
+    std::size_t used = widest;
+    for (std::size_t i = 0; i < panel.heads.size(); ++i) {
+      Column head{.title = title_block(panel.heads[i], kMaxHeadWidth)};
+      for (const auto& row : panel.rows) {
+        Block block;
+        add_wrapped(block, row.heads[i], kMaxHeadWidth, kBold);
+        if (i == 0) add_wrapped(block, label_and_notes(row), kMaxHeadWidth, kDim, "  ");
+        head.blocks.push_back(std::move(block));
+      }
+      fit(head);
+      used += head.width + kGap;
+      heads.push_back(std::move(head));
     }
-    wanted = std::min(wanted, kMaxMethodWidth);
-    std::size_t all = 0, widest = 0;
-    for (const auto& column : columns) {
-      all += column.width + kGap;
-      widest = std::max(widest, column.width + kGap);
-    }
-    // Side by side where the method column can shrink to make room; else at least one column must fit beside
-    // it.
-    const std::size_t room = width_ > all + kMinMethodWidth ? width_ - all
-                             : width_ > widest              ? width_ - widest
-                                                            : 0;
-    return std::clamp(room, kMinMethodWidth, wanted);
+    if (used > width_) return std::nullopt;
+    return heads;
   }
 
-  void write_panel(const PanelModel& panel) {
+  Column one_head(const DocumentPanel& panel, const std::vector<Column>& columns, std::size_t widest) const {
+    const auto title = join(panel.heads, " · ");
+    std::size_t wanted = std::max(kMinHeadWidth, display_width(title));
+    for (const auto& row : panel.rows) {
+      wanted = std::max({wanted, display_width(joined_heads(row)), display_width(row.label) + 2});
+    }
+    wanted = std::min(wanted, kMaxHeadWidth);
+    std::size_t all = 0;
+    for (const auto& column : columns) all += column.width + kGap;
+    // All columns side by side where the head can shrink to make room; else at least one must fit beside it.
+    const std::size_t room = width_ > all + kMinHeadWidth ? width_ - all
+                             : width_ > widest + kGap     ? width_ - widest - kGap
+                                                          : 0;
+    const auto width = std::clamp(room, kMinHeadWidth, wanted);
+    Column head{.title = title_block(title, width)};
+    for (const auto& row : panel.rows) {
+      Block block;
+      add_wrapped(block, joined_heads(row), width, kBold);
+      add_wrapped(block, label_and_notes(row), width, kDim, "  ");
+      head.blocks.push_back(std::move(block));
+    }
+    fit(head);
+    head.width = std::max(head.width, width);
+    return head;
+  }
+
+  void write_panel(const DocumentPanel& panel) {
     out_ += '\n';
     const auto notes = marker(panel.notes);
-    paragraph(panel.title + (notes.empty() ? "" : " " + notes), kBold, "");
+    paragraph(notes.empty() ? panel.title : fmt::format("{} {}", panel.title, notes), kBold, "");
     paragraph(panel.settings, kDim, "");
     const auto columns = columns_of(panel);
-    const auto method = method_width(panel, columns);
+    std::size_t widest = 0;
+    for (const auto& column : columns) widest = std::max(widest, column.width);
+    std::vector<Column> heads;
+    if (panel.heads.size() > 1) heads = separate_heads(panel, widest).value_or(std::vector<Column>{});
+    if (heads.empty()) heads.push_back(one_head(panel, columns, widest));
+    std::size_t head_width = 0;
+    for (const auto& head : heads) head_width += head.width + kGap;
+    head_width -= kGap;
     for (std::size_t first = 0; first < columns.size();) {
-      std::size_t last = first, used = method;
+      std::size_t last = first, used = head_width;
       while (last < columns.size() && (last == first || used + kGap + columns[last].width <= width_)) {
         used += kGap + columns[last].width;
         ++last;
       }
-      write_block(panel, columns, first, last, method, used);
+      auto block = heads;
+      block.insert(block.end(), columns.begin() + static_cast<std::ptrdiff_t>(first),
+                   columns.begin() + static_cast<std::ptrdiff_t>(last));
+      write_block(block, panel.rows.size(), std::min(used, width_));
       first = last;
     }
   }
 
-  void write_block(const PanelModel& panel, const std::vector<Column>& columns, std::size_t first,
-                   std::size_t last, std::size_t method, std::size_t used) {
+  void write_block(const std::vector<Column>& columns, std::size_t rows, std::size_t used) {
     out_ += '\n';
-    std::string header = padded({"method", ""}, method);
-    for (auto i = first; i < last; ++i)
-      header += std::string(kGap, ' ') + padded({columns[i].title, ""}, columns[i].width);
-    out_ += styled(trimmed(header), kBold) + '\n';
-    std::string rule;
-    for (std::size_t i = 0; i < used; ++i) rule += "─";
-    out_ += rule + '\n';
-    for (std::size_t row = 0; row < panel.rows.size(); ++row) {
-      std::vector<std::pair<Block, std::size_t>> cells{{method_block(panel.rows[row], method), method}};
-      for (auto i = first; i < last; ++i) cells.emplace_back(columns[i].blocks[row], columns[i].width);
-      write_row(cells);
+    write_lines(columns, [](const Column& column) -> const Block& { return column.title; });
+    for (std::size_t i = 0; i < used; ++i) out_ += "─";
+    out_ += '\n';
+    for (std::size_t row = 0; row < rows; ++row) {
+      write_lines(columns, [row](const Column& column) -> const Block& { return column.blocks[row]; });
     }
   }
 
-  void write_row(const std::vector<std::pair<Block, std::size_t>>& cells) {
+  // One block of each column, side by side.
+  template <class BlockOf>
+  void write_lines(const std::vector<Column>& columns, const BlockOf& block_of) {
     std::size_t height = 0;
-    for (const auto& [block, width] : cells) height = std::max(height, block.size());
+    for (const auto& column : columns) height = std::max(height, block_of(column).size());
     for (std::size_t i = 0; i < height; ++i) {
       std::string line;
-      for (std::size_t c = 0; c < cells.size(); ++c) {
-        const auto& [block, width] = cells[c];
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const auto& block = block_of(columns[c]);
         if (c > 0) line += std::string(kGap, ' ');
-        line += padded(i < block.size() ? block[i] : Line{}, width);
+        line += padded(i < block.size() ? block[i] : Line{}, columns[c].width);
       }
       out_ += trimmed(line) + '\n';
     }
@@ -195,7 +240,7 @@ class Writer {
     return line;
   }
 
-  const TableModel& table_;
+  const Document& document_;
   std::size_t width_;
   bool colour_;
   std::string out_;
@@ -217,8 +262,12 @@ TerminalStyle style_of_standard_output() {
   return style;
 }
 
+std::string terminal_text(const Document& document, const TerminalStyle& style) {
+  return Writer(document, style).write();
+}
+
 std::string terminal_table(const TableModel& table, const TerminalStyle& style) {
-  return Writer(table, style).write();
+  return terminal_text(document_of(table), style);
 }
 
 }  // namespace hyfreedp::results

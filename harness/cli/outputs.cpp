@@ -1,11 +1,10 @@
 #include "harness/cli/outputs.h"
 
 #include "harness/base/files.h"
+#include "harness/cli/table_format.h"
 #include "plots/figures.h"
 #include "plots/gnuplot.h"
 #include "plots/report.h"
-#include "results/csv_writer.h"
-#include "results/markdown_writer.h"
 #include "results/terminal_writer.h"
 
 namespace hyfreedp::cli {
@@ -28,13 +27,7 @@ Result<std::vector<plots::DrawnFigure>> draw_all(const results::Store& store,
 }  // namespace
 
 Result<std::vector<std::string>> write_tables(const results::TableModel& table, const std::string& folder) {
-  std::vector<std::string> paths;
-  for (const auto& [name, content] : {std::pair{"table.md", results::markdown_table(table)},
-                                      std::pair{"table.csv", results::csv_table(table)}}) {
-    paths.push_back(folder + "/" + name);
-    if (auto written = write_file_atomically(paths.back(), content); !written) return written.error();
-  }
-  return paths;
+  return write_table_files(table, folder, "table");
 }
 
 Result<std::vector<std::string>> write_plots(const results::Store& store, const std::string& spec_name,
@@ -77,7 +70,7 @@ Result<void> write_outputs(const results::Store& store, const std::string& spec_
   if (auto written = write_tables(*table, folder); !written) return written.error();
   if (auto written = write_report(store, spec_name, folder, {}); !written) return written.error();
   terminal << results::terminal_table(*table, results::style_of_standard_output());
-  terminal << "\nWritten: " << folder << "/{table.md, table.csv, report.html}";
+  terminal << "\nWritten: " << folder << "/{table.{md,csv,tex,html}, report.html}";
   if (plots::find_program("gnuplot"))
     terminal << " and " << folder << "/plots/*.{svg,png}\n";
   else

@@ -1,4 +1,4 @@
-// What `hyfreedp run` leaves behind, rebuilt from the database alone: out/NAME/{table.md, table.csv,
+// What `hyfreedp run` leaves behind, rebuilt from the database alone: out/NAME/{table.md, .csv, .tex, .html,
 // report.html, plots/*.svg, *.png, *.gp}, and the table on the terminal.
 #pragma once
 

@@ -26,7 +26,8 @@ namespace options = boost::program_options;
 
 constexpr const char* kUsage =
     "hyfreedp run SPEC.yaml [options]\n"
-    "Trains what the spec asks for and writes DIR/NAME/{table.md, table.csv, report.html, plots}. The same "
+    "Trains what the spec asks for and writes DIR/NAME/{table.{md,csv,tex,html}, report.html, plots}. The "
+    "same "
     "command\n"
     "again continues where the last one stopped; finished runs are not repeated. Ctrl-C stops cleanly.\n"
     "Example: hyfreedp run experiments/smoke.yaml --out out\n"

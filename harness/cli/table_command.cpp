@@ -1,10 +1,10 @@
 #include "harness/cli/table_command.h"
 
+#include "harness/base/files.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/spec_request.h"
-#include "results/csv_writer.h"
+#include "harness/cli/table_format.h"
 #include "results/ledger.h"
-#include "results/markdown_writer.h"
 #include "results/terminal_writer.h"
 
 namespace hyfreedp::cli {
@@ -14,20 +14,22 @@ namespace options = boost::program_options;
 
 constexpr const char* kUsage =
     "hyfreedp table NAME [options]\n"
-    "Prints the table of a spec in the database, and writes DIR/NAME/table.md and table.csv. Trains "
-    "nothing.\n"
+    "Prints the table of a spec in the database, and writes DIR/NAME/table.{md,csv,tex,html}. "
+    "Trains nothing.\n"
     "Example: hyfreedp table quick --out out\n\n";
 
 }  // namespace
 
 int table_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   SpecRequest request;
-  std::string format;
+  std::string format_name, file;
   std::size_t width = 0;
   options::options_description further;
   auto add = further.add_options();
-  add("format", options::value(&format)->default_value("terminal")->value_name("terminal|markdown|csv"),
-      "what to print; markdown and csv write no files");
+  add("format", options::value(&format_name)->default_value("terminal")->value_name(kTableFormats),
+      "what to print; any but terminal writes no other files. tex-table: without a document around it");
+  add("output", options::value(&file)->value_name("FILE"),
+      "write what would be printed to FILE instead, and no other files");
   bool ledger = false;
   add("ledger", options::bool_switch(&ledger),
       "instead of the table, what each private cell cost: training, tuning, total; writes no files");
@@ -35,11 +37,11 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
       "columns of the terminal table; 0: the terminal's own");
   if (const auto code = parse_spec_request("table", kUsage, further, arguments, request, out, err))
     return *code;
-  if (format != "terminal" && format != "markdown" && format != "csv") {
-    return refused("table", error("--format is terminal, markdown or csv, not '" + format + "'."), err);
-  }
-  if (ledger && (format != "terminal" || width != 0)) {
-    return refused("table", error("--ledger is text of one width; --format and --width do not go with it."),
+  const auto format = table_format_from(format_name);
+  if (!format) return refused("table", format.error(), err);
+  if (ledger && (*format != TableFormat::terminal || width != 0 || !file.empty())) {
+    return refused("table",
+                   error("--ledger is text of one width; --format, --output and --width do not go with it."),
                    err);
   }
   const auto store = open_for_reading(request.out);
@@ -51,11 +53,16 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
     if (!lines) return refused("table", lines.error(), err);
     return out << results::ledger_text(*table, *lines), 0;
   }
-  if (format == "markdown") return out << results::markdown_table(*table), 0;
-  if (format == "csv") return out << results::csv_table(*table), 0;
-  auto style = results::style_of_standard_output();
+  auto style = file.empty() ? results::style_of_standard_output() : results::TerminalStyle{};
   if (width > 0) style.width = width;
-  out << results::terminal_table(*table, style);
+  const auto text = formatted(*table, *format, style);
+  if (!file.empty()) {
+    const auto written = write_file_atomically(file, text);
+    if (!written) return refused("table", written.error(), err);
+    return out << "Written: " << file << '\n', 0;
+  }
+  out << text;
+  if (*format != TableFormat::terminal) return 0;
   if (request.confidential) return 0;  // the files in DIR/NAME hold released values only
   const auto written = write_tables(*table, request.folder());
   if (!written) return refused("table", written.error(), err);

@@ -93,7 +93,7 @@ TEST_F(ResultsCommands, BadInputIsOneSentenceAndExitCode2) {
   EXPECT_EQ(run(export_command, {"everything"}), 2);
   EXPECT_EQ(run(export_command, {"events", "--out", out_}), 2);
   EXPECT_EQ(run(export_command, {"events", "--trial", "nobody", "--out", out_}), 2);
-  EXPECT_EQ(run(table_command, {"small", "--out", out_, "--format", "latex"}), 2);
+  EXPECT_EQ(run(table_command, {"small", "--out", out_, "--format", "word"}), 2);
 }
 
 TEST_F(ResultsCommands, TablePrintsAndWritesFiles) {
@@ -103,6 +103,21 @@ TEST_F(ResultsCommands, TablePrintsAndWritesFiles) {
   EXPECT_NE(file("table.csv").find("paper accounting"), std::string::npos);
   ASSERT_EQ(run(table_command, {"small", "--out", out_, "--format", "csv"}), 0);
   EXPECT_EQ(said(), file("table.csv"));
+  for (const auto& [format, name] :
+       {std::pair{"md", "table.md"}, {"tex", "table.tex"}, {"html", "table.html"}}) {
+    ASSERT_EQ(run(table_command, {"small", "--out", out_, "--format", format}), 0) << format;
+    EXPECT_EQ(said(), file(name)) << format;
+  }
+}
+
+TEST_F(ResultsCommands, TableWritesToAFileOfItsOwn) {
+  const auto path = out_ + "/mine.tex";
+  ASSERT_EQ(run(table_command, {"small", "--out", out_, "--format", "tex-table", "--output", path}), 0);
+  EXPECT_EQ(said(), "Written: " + path + "\n");
+  const auto text = read_file(path).value();
+  EXPECT_NE(text.find("\\toprule"), std::string::npos);
+  EXPECT_EQ(text.find("\\documentclass"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(out_ + "/small/table.md"));
 }
 
 TEST_F(ResultsCommands, ConfidentialTablesAreWatermarkedAndLeaveTheFilesAlone) {
@@ -121,7 +136,7 @@ TEST_F(ResultsCommands, OutputsLeaveAllFilesAndNoConfidentialValue) {
   const auto written = write_outputs(*store, "small", out_ + "/small", terminal);
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_NE(terminal.str().find("82.0 ± 2.0"), std::string::npos);
-  std::vector<std::string> names = {"table.md", "table.csv", "report.html"};
+  std::vector<std::string> names = {"table.md", "table.csv", "table.tex", "table.html", "report.html"};
   if (plots::find_program("gnuplot")) {
     names.insert(names.end(), {"plots/accuracy.svg", "plots/accuracy.png", "plots/step_size.svg"});
   } else {

@@ -18,11 +18,7 @@ TableModel small_table(bool confidential = false) {
   return *build_table(*store, "small", {.confidential = confidential});
 }
 
-std::string html_of(const TableModel& table) {
-  std::string out;
-  for (const auto& panel : table.panels) out += html_panel(table, panel);
-  return out + html_notes(table);
-}
+std::string html_of(const TableModel& table) { return html_tables(document_of(table)); }
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -79,7 +75,7 @@ TEST(Terminal, Golden) {
       "Panel, one [1]\n"
       "N = 1000, d = 20, T = 10, q = 0.1, δ = 1e-05\n"
       "\n"
-      "method                                     ε = 1                     non-private    time\n";
+      "Method                                     ε = 1                     non-private    Time\n";
   EXPECT_EQ(text.substr(0, golden.size()), golden);
   EXPECT_NE(
       text.find(
