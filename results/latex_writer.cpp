@@ -9,9 +9,10 @@
 namespace hyfreedp::results {
 namespace {
 
-// What fits on an upright page at footnote size, in characters and in lines; a little more is scaled down.
+// What fits beside and beneath each other, in characters and in lines: a page's width, scaled down a little, and half its height, so
+// that the next table finds room on the same page.
 constexpr std::size_t kPageWidth = 125;
-constexpr std::size_t kPageLines = 36;
+constexpr std::size_t kPageLines = 30;
 constexpr std::size_t kHeadWidth = 34;  // beyond it a row's name is wrapped
 constexpr std::size_t kLabelWidth = 24;
 constexpr std::size_t kCellWidth = 30;
@@ -107,7 +108,7 @@ class Writer {
     for (auto& head : heads) fit(head);
     for (auto& column : columns) fit(column);
 
-    write_caption(panel);
+    caption_ = caption(panel);
     std::size_t head_width = 0;
     for (const auto& head : heads) head_width += head.width + 2;
     for (std::size_t first = 0; first < columns.size();) {
@@ -124,13 +125,13 @@ class Writer {
     }
   }
 
-  void write_caption(const DocumentPanel& panel) {
-    out_ += "\\par\\bigskip\n";
+  static std::string caption(const DocumentPanel& panel) {
+    std::string text;
     if (!panel.title.empty()) {
-      out_ += "\\noindent\\textbf{" + latex_escaped(panel.title) + "}" + superscript(panel.notes) + "\\\\\n";
+      text += "\\textbf{" + latex_escaped(panel.title) + "}" + superscript(panel.notes) + "\\\\\n";
     }
-    if (!panel.settings.empty()) out_ += "\\noindent{\\small " + latex_escaped(panel.settings) + "}\\\\\n";
-    out_ += "\\nopagebreak\n";
+    if (!panel.settings.empty()) text += "{\\small " + latex_escaped(panel.settings) + "}\\\\\n";
+    return text.empty() ? text : text + "[3pt]\n";
   }
 
   // All rows, in as many tables as pages ask for.
@@ -161,12 +162,15 @@ class Writer {
   void write_tabular(const std::vector<Column>& columns, std::size_t first, std::size_t last) {
     std::string aligns;
     for (const auto& column : columns) aligns += column.align;
-    out_ += "\\noindent\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
+    // A caption keeps to its first table.
+    out_ += "\\par\\noindent\\begin{minipage}{\\linewidth}\n" + caption_;
+    caption_.clear();
+    out_ += "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
     out_ += "\\begin{tabular}{@{}" + aligns + "@{}}\n\\toprule\n";
     write_lines(columns, [](const Column& column) -> const Stack& { return column.title; });
     out_ += "\\midrule\n";
     for (auto row = first; row < last; ++row) write_row(columns, row);
-    out_ += "\\bottomrule\n\\end{tabular}}\n\\par\\medskip\n";
+    out_ += "\\bottomrule\n\\end{tabular}}\n\\end{minipage}\n\\par\\bigskip\n";
   }
 
   // One stack of each column, side by side.
@@ -201,6 +205,7 @@ class Writer {
   }
 
   const Document& document_;
+  std::string caption_;  // of the next table
   std::string out_;
 };
 
