@@ -1,0 +1,217 @@
+#include "results/regress_writers.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+#include "results/cell_text.h"
+#include "results/html_writer.h"
+
+namespace hyfreedp::results {
+namespace {
+
+constexpr std::size_t kVerdictWidth = 14;  // of "could not tell"
+
+const char* colour_of(RegressVerdict verdict) {
+  switch (verdict) {
+    case RegressVerdict::regressed:
+      return "\x1b[31m";
+    case RegressVerdict::unclear:
+      return "\x1b[33m";
+    case RegressVerdict::improved:
+      return "\x1b[36m";
+    case RegressVerdict::same:
+      return "\x1b[32m";
+    case RegressVerdict::skipped:
+      return "\x1b[2m";
+  }
+  return "";
+}
+
+std::string coloured(RegressVerdict verdict, const TerminalStyle& style) {
+  const auto text = fmt::format("{:<{}}", to_string(verdict), kVerdictWidth);
+  return style.colour ? colour_of(verdict) + text + "\x1b[0m" : text;
+}
+
+bool is_shown(const RegressFinding& finding) {
+  return finding.verdict != RegressVerdict::same && finding.verdict != RegressVerdict::skipped;
+}
+
+// Of a cell in which nothing moved.
+std::string quiet_text(const RegressCell& cell) {
+  const auto bits = std::find_if(cell.findings.begin(), cell.findings.end(), [](const auto& finding) {
+    return finding.what == "bits" && finding.verdict == RegressVerdict::same;
+  });
+  if (bits != cell.findings.end()) return bits->text;
+  const auto tests = std::count_if(cell.findings.begin(), cell.findings.end(),
+                                   [](const auto& finding) { return finding.p.has_value(); });
+  if (tests > 0) return fmt::format("{} tests, nothing moved beyond its margin", tests);
+  return cell.findings.empty() ? "nothing was compared" : cell.findings.front().text;
+}
+
+std::string line_of(const RegressFinding& finding) { return finding.what + " " + finding.text; }
+
+void add_wrapped(std::string& out, const std::string& text, std::size_t indent, const TerminalStyle& style) {
+  const std::size_t width = style.width > indent + 40 ? style.width - indent : 40;
+  for (const auto& line : wrap(text, width)) out += fmt::format("{}{}\n", std::string(indent, ' '), line);
+}
+
+// Why findings were skipped, each reason once.
+std::vector<std::string> skipped_reasons(const RegressReport& report) {
+  std::vector<std::pair<std::string, std::size_t>> reasons;
+  for (const auto& cell : report.cells) {
+    for (const auto& finding : cell.findings) {
+      if (finding.verdict != RegressVerdict::skipped) continue;
+      const auto text = line_of(finding);
+      const auto known = std::find_if(reasons.begin(), reasons.end(),
+                                      [&](const auto& reason) { return reason.first == text; });
+      if (known == reasons.end()) {
+        reasons.emplace_back(text, 1);
+      } else {
+        ++known->second;
+      }
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [text, count] : reasons) {
+    lines.push_back(count == 1 ? text : fmt::format("{} ({} cells)", text, count));
+  }
+  return lines;
+}
+
+std::string p_text(const std::optional<double>& p) { return p ? fmt::format("{:.2g}", *p) : ""; }
+
+std::string escaped_pipe(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string xml(const std::string& text) { return html_escaped(text); }
+
+void add_case(std::string& out, const RegressReport& report, const RegressCell& cell,
+              const RegressFinding& finding) {
+  const auto suite = report.spec + (cell.panel.empty() ? "" : "." + cell.panel);
+  out += fmt::format("    <testcase classname=\"{}\" name=\"{}: {}\"", xml(suite), xml(cell.name()),
+                     xml(finding.what));
+  switch (finding.verdict) {
+    case RegressVerdict::regressed:
+      out += fmt::format(">\n      <failure type=\"regressed\" message=\"{}\"/>\n    </testcase>\n",
+                         xml(line_of(finding)));
+      return;
+    case RegressVerdict::unclear:
+    case RegressVerdict::skipped:
+      out += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n",
+                         xml(to_string(finding.verdict)), xml(finding.text));
+      return;
+    case RegressVerdict::improved:
+    case RegressVerdict::same:
+      out += fmt::format(">\n      <system-out>{}: {}</system-out>\n    </testcase>\n",
+                         xml(to_string(finding.verdict)), xml(finding.text));
+  }
+}
+
+std::size_t findings_of(const RegressReport& report, bool failures) {
+  std::size_t count = 0;
+  for (const auto& cell : report.cells) {
+    for (const auto& finding : cell.findings) {
+      const bool skipped =
+          finding.verdict == RegressVerdict::unclear || finding.verdict == RegressVerdict::skipped;
+      count += failures ? finding.verdict == RegressVerdict::regressed : skipped;
+    }
+  }
+  return count;
+}
+
+std::size_t findings_of(const RegressReport& report) {
+  std::size_t count = 0;
+  for (const auto& cell : report.cells) count += cell.findings.size();
+  return count;
+}
+
+}  // namespace
+
+std::string summary_of(const RegressReport& report) {
+  std::vector<std::string> parts;
+  for (const auto verdict :
+       {RegressVerdict::regressed, RegressVerdict::unclear, RegressVerdict::improved, RegressVerdict::same}) {
+    if (const auto count = report.count(verdict); count > 0) {
+      parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+    }
+  }
+  return fmt::format("{}: {} ({})", report.spec, to_string(report.verdict()),
+                     parts.empty() ? "nothing was compared" : "cells: " + join(parts, ", "));
+}
+
+std::string guarantee_of(const RegressReport& report) {
+  const auto& options = report.options;
+  const bool holm = options.control == FalseAlarmControl::holm;
+  return fmt::format(
+      "{} tests. Where nothing changed, a night raises {} with probability at most {:.3g} ({}). \"Same\" "
+      "means within the "
+      "margin, wrongly so with probability at most {:.3g}.",
+      report.tests, holm ? "a false alarm" : "alarms", options.false_alarms_per_night,
+      holm ? "Holm over all tests" : "false discovery rate, Benjamini and Hochberg",
+      options.equivalence_level);
+}
+
+std::string terminal_regress(const RegressReport& report, const TerminalStyle& style) {
+  std::string out = summary_of(report) + "\n";
+  add_wrapped(out, guarantee_of(report), 0, style);
+  for (const auto& note : report.notes) add_wrapped(out, note, 0, style);
+  out += "\n";
+  for (const auto& cell : report.cells) {
+    if (cell.verdict() == RegressVerdict::skipped) continue;
+    out += fmt::format("{}  {}\n", coloured(cell.verdict(), style), cell.name());
+    bool shown = false;
+    for (const auto& finding : cell.findings) {
+      if (!is_shown(finding)) continue;
+      shown = true;
+      add_wrapped(out, line_of(finding), kVerdictWidth + 4, style);
+    }
+    if (!shown) add_wrapped(out, quiet_text(cell), kVerdictWidth + 4, style);
+  }
+  const auto reasons = skipped_reasons(report);
+  if (!reasons.empty()) out += "\nNot compared:\n";
+  for (const auto& reason : reasons) add_wrapped(out, reason, 2, style);
+  return out;
+}
+
+std::string markdown_regress(const RegressReport& report) {
+  std::string out = fmt::format("# {}\n\n{}\n\n", summary_of(report), guarantee_of(report));
+  for (const auto& note : report.notes) out += fmt::format("- {}\n", note);
+  if (!report.notes.empty()) out += "\n";
+  out +=
+      "| verdict | cell | what | what was seen | test | p | p over the night | p of a change beyond the "
+      "margin | seeds to "
+      "tell |\n|---|---|---|---|---|---|---|---|---|\n";
+  for (const auto& cell : report.cells) {
+    for (const auto& finding : cell.findings) {
+      out +=
+          fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", to_string(finding.verdict),
+                      escaped_pipe(cell.name()), escaped_pipe(finding.what), escaped_pipe(finding.text),
+                      finding.test, p_text(finding.p), p_text(finding.adjusted), p_text(finding.equivalence),
+                      finding.seeds_needed ? std::to_string(*finding.seeds_needed) : "");
+    }
+  }
+  return out;
+}
+
+std::string junit_regress(const RegressReport& report) {
+  const auto counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"",
+                                  findings_of(report), findings_of(report, true), findings_of(report, false));
+  std::string out = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n  <testsuite name=\"{}\" {}>\n",
+      counts.substr(0, counts.rfind(" skipped")), xml("hyfreedp regress " + report.spec), counts);
+  for (const auto& cell : report.cells) {
+    for (const auto& finding : cell.findings) add_case(out, report, cell, finding);
+  }
+  out += fmt::format("    <system-out>{}\n{}</system-out>\n  </testsuite>\n</testsuites>\n",
+                     xml(summary_of(report)), xml(guarantee_of(report)));
+  return out;
+}
+
+}  // namespace hyfreedp::results

@@ -1,0 +1,343 @@
+// Nightly comparisons of nights whose truth is known: what is the same, what moved, and how often chance cries wolf.
+#include "results/regress.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/base/json.h"
+#include "results/regress_writers.h"
+#include "tests/results/simulated_nights.h"
+
+namespace hyfreedp::results {
+namespace {
+
+using simulated::Change;
+using simulated::Source;
+using simulated::World;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const RegressFinding* find(const RegressReport& report, const std::string& row, const std::string& what) {
+  for (const auto& cell : report.cells) {
+    if (cell.row != row) continue;
+    for (const auto& finding : cell.findings) {
+      if (finding.what == what) return &finding;
+    }
+  }
+  return nullptr;
+}
+
+RegressVerdict verdict(const RegressReport& report, const std::string& what,
+                       const std::string& row = "row-0") {
+  const auto* finding = find(report, row, what);
+  EXPECT_NE(finding, nullptr) << what;
+  return finding == nullptr ? RegressVerdict::skipped : finding->verdict;
+}
+
+RegressOptions without_bits() {
+  RegressOptions options;
+  options.hashes = false;
+  return options;
+}
+
+// Two nights of one noise seed whose runs differ by rounding alone.
+World close() {
+  World world;
+  world.own_share = 1e-4;
+  return world;
+}
+
+TEST(Nights, EqualBitsAreTheSame) {
+  const auto night = Source(World{}).night();
+  const auto report = compare_nights(night, night);
+  EXPECT_EQ(report.verdict(), RegressVerdict::same);
+  EXPECT_EQ(report.exit_code(), 0);
+  EXPECT_EQ(verdict(report, "bits"), RegressVerdict::same);
+  EXPECT_EQ(verdict(report, "accuracy"), RegressVerdict::same);
+}
+
+TEST(Nights, OneBitIsFoundAndSaidWhere) {
+  auto reference = Source(World{}).night();
+  for (auto& run : reference.cells[2].runs) run.hashes = {"a", "b", "c"};
+  auto tonight = reference;
+  tonight.cells[2].runs[1].hashes[1] = "x";
+  const auto report = compare_nights(tonight, reference);
+  EXPECT_EQ(report.exit_code(), 1);
+  EXPECT_EQ(report.cells.front().row, "row-2") << "worst first";
+  EXPECT_THAT(find(report, "row-2", "bits")->text, HasSubstr("seed 1 from step 1 on"));
+  EXPECT_EQ(compare_nights(tonight, reference, {}, without_bits()).exit_code(), 0);
+}
+
+TEST(Nights, BitsAreComparedOnlyWhereTheyCanBeEqual) {
+  const auto reference = Source(World{}).night();
+  const auto reason = [&](const std::function<void(NightRun&)>& change) {
+    auto tonight = reference;
+    for (auto& cell : tonight.cells) {
+      for (auto& run : cell.runs) {
+        run.hashes = {"other"};
+        change(run);
+      }
+    }
+    const auto report = compare_nights(tonight, reference);
+    EXPECT_EQ(verdict(report, "bits"), RegressVerdict::skipped);
+    return find(report, "row-0", "bits")->text;
+  };
+  EXPECT_THAT(reason([](NightRun& run) { run.noise_seed.clear(); }), HasSubstr("no noise seed"));
+  EXPECT_THAT(reason([](NightRun& run) { run.noise_seed = "t"; }), HasSubstr("another noise seed"));
+  EXPECT_THAT(reason([](NightRun& run) { run.machine = "m2"; }), HasSubstr("build, device"));
+  EXPECT_THAT(reason([](NightRun& run) { run.setting = "s2"; }), HasSubstr("another setting"));
+}
+
+TEST(Nights, RoundingIsTheSame) {
+  Source source(close());
+  const auto reference = source.night();
+  const auto report = compare_nights(source.night(), reference, {}, without_bits());
+  EXPECT_EQ(report.exit_code(), 0) << terminal_regress(report, {});
+  EXPECT_EQ(verdict(report, "update norm"), RegressVerdict::same);
+  EXPECT_THAT(find(report, "row-0", "accuracy")->test, HasSubstr("paired t, 6 seeds"));
+}
+
+// Power: each change is caught in 20 of 20 nights, with other noise than the reference's, hashes off. A change whose rate
+// were 90 % would pass this once in eight times; the rates are measured on real nights in tests/regress.
+TEST(Nights, PlantedChangesAreCaughtByWhatIsMeantForThem) {
+  struct Case {
+    Change change;
+    std::string caught_by;
+  };
+  const std::vector<Case> cases{{{.eta = 1.2}, "update norm"},
+                                {{.noise = 1.1}, "noise"},
+                                {{.frozen = true}, "update of fc1.weight"},
+                                {{.accuracy = -4}, "accuracy"}};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    World world;
+    world.seed = seed;
+    Source source(world);
+    auto reference = source.night();
+    for (const auto& tested : cases) {
+      auto tonight = source.night(tested.change);
+      for (auto& cell : tonight.cells) {
+        for (auto& run : cell.runs) run.noise_seed = "other";
+      }
+      const auto report = compare_nights(tonight, reference, {}, without_bits());
+      EXPECT_EQ(report.exit_code(), 1);
+      EXPECT_EQ(verdict(report, tested.caught_by), RegressVerdict::regressed) << seed << "\n"
+                                                                              << terminal_regress(report, {});
+    }
+  }
+}
+
+TEST(Nights, BetterAccuracyIsImprovedAndOtherNoiseIsNever) {
+  Source source(close());
+  const auto reference = source.night();
+  const auto better = compare_nights(source.night({.accuracy = 4}), reference, {}, without_bits());
+  EXPECT_EQ(verdict(better, "accuracy"), RegressVerdict::improved);
+  EXPECT_EQ(better.exit_code(), 0);
+  const auto quieter = compare_nights(source.night({.noise = 0.9}), reference, {}, without_bits());
+  EXPECT_EQ(verdict(quieter, "noise"), RegressVerdict::regressed);
+}
+
+TEST(Nights, TooFewSeedsCannotTellAndSayHowMany) {
+  World world;
+  world.seeds = 2;
+  world.accuracy_sd = 2;
+  Source source(world);
+  const auto reference = source.night();
+  const auto report = compare_nights(source.night(), reference, {}, without_bits());
+  EXPECT_EQ(report.exit_code(), 2);
+  const auto* finding = find(report, report.cells.front().row, "accuracy");
+  ASSERT_EQ(finding->verdict, RegressVerdict::unclear) << terminal_regress(report, {});
+  EXPECT_GT(finding->seeds_needed.value(), 5);
+  EXPECT_THAT(finding->text, HasSubstr("would tell with probability 0.8"));
+}
+
+TEST(Nights, OneSeedTellsNothing) {
+  World world;
+  world.seeds = 1;
+  Source source(world);
+  const auto reference = source.night();
+  const auto report = compare_nights(source.night(), reference, {}, without_bits());
+  EXPECT_EQ(verdict(report, "accuracy"), RegressVerdict::unclear);
+  EXPECT_EQ(compare_nights(reference, reference).exit_code(), 0) << "equal bits need no second seed";
+}
+
+TEST(Nights, EpsilonAndLostValuesInvolveNoChance) {
+  const auto reference = Source(World{}).night();
+  auto tonight = reference;
+  tonight.cells[0].runs[3].epsilon = 3.2;
+  tonight.cells[1].runs[0].state = NightRun::State::failed;
+  tonight.cells[1].runs[0].failure_kind = "internal";
+  tonight.cells[2].runs[0].state = NightRun::State::failed;
+  tonight.cells[2].runs[0].failure_kind = "out-of-memory";
+  tonight.cells[3].runs[0].state = NightRun::State::open;
+  tonight.cells[4].runs.clear();
+  tonight.cells.pop_back();
+  const auto report = compare_nights(tonight, reference);
+  EXPECT_EQ(verdict(report, "epsilon"), RegressVerdict::regressed);
+  EXPECT_EQ(verdict(report, "values", "row-1"), RegressVerdict::regressed);
+  EXPECT_EQ(verdict(report, "values", "row-2"), RegressVerdict::unclear);
+  EXPECT_EQ(verdict(report, "values", "row-3"), RegressVerdict::unclear);
+  EXPECT_EQ(verdict(report, "values", "row-4"), RegressVerdict::unclear);
+  EXPECT_EQ(verdict(report, "values", "row-11"), RegressVerdict::unclear);
+  tonight.cells[0].runs[3].epsilon = 2.999;
+  EXPECT_EQ(verdict(compare_nights(tonight, reference), "epsilon"), RegressVerdict::same);
+}
+
+TEST(Nights, DivergedRunsAreJudgedByChance) {
+  World world;
+  world.cells = 1;
+  world.seeds = 12;
+  const auto reference = Source(world).night();
+  const auto diverged = [&](std::size_t runs) {
+    auto tonight = reference;
+    for (std::size_t i = 0; i < runs; ++i) {
+      tonight.cells[0].runs[i].state = NightRun::State::failed;
+      tonight.cells[0].runs[i].failure_kind = "diverged";
+    }
+    return compare_nights(tonight, reference);
+  };
+  EXPECT_EQ(verdict(diverged(0), "failures"), RegressVerdict::same);
+  EXPECT_EQ(verdict(diverged(1), "failures"), RegressVerdict::unclear);
+  EXPECT_EQ(verdict(diverged(11), "failures"), RegressVerdict::regressed);
+}
+
+TEST(Nights, NormsAreComparedAtOneSettingOnly) {
+  auto reference = Source(World{}).night();
+  auto tonight = Source(World{}).night({.eta = 2});
+  for (auto& run : tonight.cells[0].runs) run.setting = "another rate was picked";
+  const auto report = compare_nights(tonight, reference, {}, without_bits());
+  EXPECT_EQ(verdict(report, "update norm"), RegressVerdict::skipped);
+  EXPECT_EQ(verdict(report, "update norm", "row-1"), RegressVerdict::regressed);
+}
+
+RaceLap lap(double ratio, double sd, std::uint64_t seed, std::size_t rounds = 12) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(0, sd);
+  RaceLap lap{.what = "speed", .panel = "p", .row = "row-0", .epsilon = 3, .rounds = {}};
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const double load = 1 + 0.5 * static_cast<double>(i % 3);  // of the machine: of both alike
+    lap.rounds.push_back({ratio * load * std::exp(normal(random)), load});
+  }
+  return lap;
+}
+
+TEST(Nights, SlowerStepsAreCaughtAndLoadIsNot) {
+  const auto night = Source(World{}).night();
+  int caught = 0, cried = 0, quiet = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    caught += compare_nights(night, night, {lap(1.2, 0.03, seed)}).exit_code() == 1;
+    const auto clean = compare_nights(night, night, {lap(1.0, 0.03, seed)}).exit_code();
+    cried += clean == 1;
+    quiet += clean == 0;
+  }
+  EXPECT_GE(caught, 95);
+  EXPECT_EQ(cried, 0);
+  EXPECT_GE(quiet, 95);
+  EXPECT_EQ(verdict(compare_nights(night, night, {lap(0.5, 0.03, 1)}), "speed"), RegressVerdict::improved);
+}
+
+TEST(Nights, StoredSecondsNeverRaiseAnAlarm) {
+  const auto reference = Source(World{}).night();
+  auto tonight = reference;
+  const auto slower = [&](double factor) {
+    for (auto& cell : tonight.cells) {
+      for (auto& run : cell.runs) run.seconds = factor;
+    }
+    return compare_nights(tonight, reference);
+  };
+  EXPECT_EQ(slower(1.5).exit_code(), 0);
+  EXPECT_EQ(slower(3).exit_code(), 2);
+  for (auto& cell : tonight.cells) {
+    for (auto& run : cell.runs) run.machine = "another";
+  }
+  EXPECT_THAT(terminal_regress(slower(3), {}), HasSubstr("another machine"));
+}
+
+struct CleanNights {
+  int alarms = 0;
+  int same = 0;
+  std::size_t tests = 0;
+};
+
+CleanNights clean_nights(int nights, const World& world, const RegressOptions& options, bool other_noise) {
+  CleanNights counted;
+  Source source(world);
+  for (int i = 0; i < nights; ++i) {
+    const auto reference = source.night();
+    auto tonight = source.night();
+    for (auto& cell : tonight.cells) {
+      for (auto& run : cell.runs) {
+        if (other_noise) run.noise_seed = "other";
+      }
+    }
+    const auto report = compare_nights(tonight, reference, {}, options);
+    counted.alarms += report.exit_code() == 1 || report.count(RegressVerdict::improved) > 0;
+    counted.same += report.exit_code() == 0;
+    counted.tests = report.tests;
+  }
+  return counted;
+}
+
+// With margins of nothing every test stands at the edge of its null, where false alarms are likeliest: 1000 nights of 5 %
+// each give more than 50 + 4 sd = 77 with probability 1e-4. Without the adjustment nearly every night cries wolf.
+TEST(CleanNights, RaiseNoMoreAlarmsThanStatedAtTheEdgeOfTheNull) {
+  auto options = without_bits();
+  options.margin = {.accuracy = 1e-9, .loss = 1e-9, .norm = 1 + 1e-9, .noise = 1 + 1e-9};
+  for (const bool other_noise : {false, true}) {
+    const auto counted = clean_nights(1000, World{}, options, other_noise);
+    std::cout << counted.alarms << " of 1000 clean nights of " << counted.tests
+              << " tests raised an alarm, margins nil, "
+              << (other_noise ? "other noise (Welch)" : "one noise seed (paired)") << "\n";
+    EXPECT_LE(counted.alarms, 77);
+    EXPECT_GE(counted.alarms, 10) << "a test that never raises an alarm sees nothing";
+    EXPECT_GT(counted.tests, 100U);
+  }
+  options.control = FalseAlarmControl::fdr;  // where nothing is true, the same as familywise
+  EXPECT_LE(clean_nights(300, World{}, options, true).alarms, 31);
+}
+
+TEST(CleanNights, AtTheirMarginsAreQuiet) {
+  const auto counted = clean_nights(300, World{}, without_bits(), true);
+  EXPECT_LE(counted.alarms, 2);
+  EXPECT_EQ(clean_nights(200, close(), without_bits(), false).same, 200);
+}
+
+TEST(RegressWriters, SayWhatMovedAndWhetherChanceExplainsIt) {
+  Source source(close());
+  const auto reference = source.night();
+  auto tonight = source.night({.eta = 1.2});
+  tonight.cells[0].title = "<&|>";
+  const auto report = compare_nights(tonight, reference, {}, without_bits());
+  const auto text = terminal_regress(report, {.width = 100, .colour = false});
+  EXPECT_THAT(text, HasSubstr("nightly: regressed (cells: 12 regressed)"));
+  EXPECT_THAT(text, HasSubstr("update norm × 1.2"));
+  EXPECT_THAT(text, HasSubstr("chance does not explain it"));
+  EXPECT_THAT(text, HasSubstr("at most 0.05 (Holm"));
+  EXPECT_THAT(text, HasSubstr("--no-hashes"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(terminal_regress(report, {.width = 100, .colour = true}), HasSubstr("\x1b[31mregressed"));
+  EXPECT_THAT(markdown_regress(report), HasSubstr("| regressed | p, row-0, epsilon 3 | update norm |"));
+  const auto xml = junit_regress(report);
+  EXPECT_THAT(xml, HasSubstr("<failure type=\"regressed\" message=\"update norm × 1.2"));
+  EXPECT_THAT(xml, HasSubstr("<testcase classname=\"nightly.p\" name=\"p, row-0, epsilon 3: accuracy\""));
+}
+
+TEST(RegressOptions, AreReadFromTheResolvedSpec) {
+  EXPECT_EQ(regress_options({})->margin.accuracy, 0.5);
+  const auto options = regress_options(parse_json(R"({"regress": {"margin": {"accuracy": 2, "speed": 1.3},
+      "false_alarms_per_night": 0.01, "control": "fdr", "hashes": false}})",
+                                                  "test")
+                                           .value()
+                                           .as_object());
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->margin.accuracy, 2);
+  EXPECT_EQ(options->margin.speed, 1.3);
+  EXPECT_EQ(options->margin.norm, RegressMargins{}.norm);
+  EXPECT_EQ(options->false_alarms_per_night, 0.01);
+  EXPECT_EQ(options->control, FalseAlarmControl::fdr);
+  EXPECT_FALSE(options->hashes);
+  EXPECT_FALSE(regress_options({{"regress", 3}}));
+}
+
+}  // namespace
+}  // namespace hyfreedp::results
