@@ -1,0 +1,74 @@
+// The specs of Panda et al., their draft and the analytic ones: every preset reads, resolves and plans.
+#include <filesystem>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "harness/base/text.h"
+#include "harness/runner/plan.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+std::vector<std::filesystem::path> specs_of(const std::string& paper) {
+  std::vector<std::filesystem::path> paths;
+  const std::filesystem::path folder =
+      std::filesystem::path(HYFREEDP_SOURCE_DIR) / "experiments/papers" / paper;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() == ".yaml") paths.push_back(file.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+TEST(PandaSpecs, EveryPresetReadsAndPlans) {
+  for (const std::string paper : {"panda", "panda-draft", "gendp"}) {
+    for (const auto& path : specs_of(paper)) {
+      auto presets = presets_of(path.string());
+      ASSERT_TRUE(presets) << presets.error().message;
+      if (presets->empty()) presets->push_back("");
+      for (const auto& preset : *presets) {
+        SCOPED_TRACE(path.filename().string() + " " + preset);
+        const auto spec = load_spec(path.string(), preset);
+        EXPECT_TRUE(spec) << spec.error().message;
+        if (!spec || !is_runnable(*spec)) continue;
+        const auto studies = plan(*spec);
+        EXPECT_TRUE(studies && !studies->empty()) << (studies ? "" : studies.error().message);
+      }
+    }
+  }
+}
+
+std::set<std::string> reproduced(const std::string& paper) {
+  std::set<std::string> ids;
+  for (const auto& path : specs_of(paper)) {
+    const auto presets = presets_of(path.string()).value();
+    const auto spec = load_spec(path.string(), presets.empty() ? "" : presets.front()).value();
+    if (const auto* reproduces = spec.resolved.if_contains("reproduces"))
+      ids.insert(std::string(reproduces->at("id").as_string()));
+  }
+  return ids;
+}
+
+TEST(PandaSpecs, EveryTableAndFigureHasOne) {
+  const auto published = reproduced("panda");
+  for (int i = 1; i <= 22; ++i) EXPECT_TRUE(published.contains(fmt::format("table {}", i))) << i;
+  for (int i = 1; i <= 18; ++i) EXPECT_TRUE(published.contains(fmt::format("figure {}", i))) << i;
+  const auto draft = reproduced("panda-draft");
+  for (int i = 1; i <= 7; ++i) EXPECT_TRUE(draft.contains(fmt::format("table {}", i))) << i;
+  for (int i = 11; i <= 22; ++i) EXPECT_TRUE(draft.contains(fmt::format("figure {}", i))) << i;
+}
+
+TEST(PandaSpecs, WhatTrainsHasASmokePreset) {
+  int trained = 0;
+  for (const auto& path : specs_of("panda")) {
+    const auto presets = presets_of(path.string()).value();
+    const std::set<std::string> names(presets.begin(), presets.end());
+    EXPECT_EQ(names.contains("small"), names.contains("smoke")) << path;
+    trained += names.contains("small") ? 1 : 0;
+  }
+  EXPECT_GE(trained, 15);
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
