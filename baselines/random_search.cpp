@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <optional>
 #include <string>
 
 #include "baselines/private_selection.h"
 #include "baselines/search.h"
+#include "harness/base/text.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -24,12 +27,24 @@ Interval interval_of(const Cell& cell, const std::string& name) {
   return {double_or(cell.options, name + "_min", 0), double_or(cell.options, name + "_max", 0)};
 }
 
+// Names the two options of a range that holds nothing.
+std::optional<Failure> empty_range(const Cell& cell) {
+  for (const char* name : {"rate", "threshold", "t"}) {
+    const auto interval = interval_of(cell, name);
+    if (!interval.is_empty()) continue;
+    return Failure{"empty-grid",
+                   fmt::format("There is nothing to draw from: {}_min is {} and {}_max is {}; exchange them.",
+                               name, short_number(interval.low), name, short_number(interval.high))};
+  }
+  return std::nullopt;
+}
+
 std::vector<trial::TrialConfig> draws(const Cell& cell) {
   const auto rates = interval_of(cell, "rate");
   const auto thresholds = interval_of(cell, "threshold");
   const auto t_min = int_or(cell.options, "t_min", 1);
   const auto t_max = int_or(cell.options, "t_max", 0);
-  if (rates.is_empty() || thresholds.is_empty() || (t_max > 0 && t_min > t_max)) return {};
+  if (empty_range(cell)) return {};
   const bool logarithmic = string_or(cell.options, "sampling", "") == "log-uniform";
   std::vector<trial::TrialConfig> configs;
   for (std::int64_t run = 0; run < int_or(cell.options, "runs", 1); ++run) {
@@ -70,6 +85,12 @@ Baseline random_search() {
       .next = {},
       .conclude = {}};
   make_search(baseline, Tuning::composed, draws);
+  baseline.conclude = [search = baseline.conclude](const Cell& cell,
+                                                   Finished finished) -> Result<Conclusion> {
+    auto conclusion = search(cell, finished);
+    if (auto empty = empty_range(cell); conclusion && empty) conclusion->failure = std::move(empty);
+    return conclusion;
+  };
   return baseline;
 }
 

@@ -1,8 +1,11 @@
 #include "results/export.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
+#include "harness/base/text.h"
 #include "harness/base/version.h"
+#include "results/cell_place.h"
 #include "results/records.h"
 #include "results/table_model.h"
 
@@ -64,18 +67,34 @@ Result<bool> is_releasable(const Store& store, const std::string& trial) {
   return false;
 }
 
+// Names a near one only where it may be told of: the id of a losing run is confidential.
+Error unknown_trial(const Store& store, const std::string& trial) {
+  std::vector<std::string> known;
+  if (const auto specs = store.specs()) {
+    for (const auto& spec : *specs) {
+      const auto studies = store.studies(spec.name);
+      if (!studies) continue;
+      for (const auto& study : *studies) {
+        if (!study.reported_trial.empty()) known.push_back(study.reported_trial);
+        if (run_count_is_public(study)) known.insert(known.end(), study.trials.begin(), study.trials.end());
+      }
+    }
+  }
+  return error(fmt::format(
+      "the database holds no trial '{}'.{} `hyfreedp trace SPEC ROW COLUMN` lists those of a cell.", trial,
+      did_you_mean(trial, known)));
+}
+
 }  // namespace
 
 Result<std::string> export_rows(const Store& store, const std::string& spec, const ExportOptions& options) {
-  auto record = store.spec(spec);
+  const auto record = find_spec(store, spec);
   if (!record) return record.error();
-  if (!*record)
-    return error("the database holds no spec named '" + spec + "'. `hyfreedp status` lists what it has.");
   auto studies = store.studies(spec);
   if (!studies) return studies.error();
   std::string lines = canonical_json(json::object{{"type", "spec"},
                                                   {"name", spec},
-                                                  {"hash", (**record).hash},
+                                                  {"hash", record->hash},
                                                   {"comparability", kComparabilityVersion}}) +
                       "\n";
   for (const auto& study : *studies) {
@@ -101,8 +120,7 @@ Result<void> check_releasable(const Store& store, const std::string& trial) {
 Result<json::value> export_events(const Store& store, const std::string& trial, bool confidential) {
   auto record = store.trial(trial);
   if (!record) return record.error();
-  if (!*record)
-    return error("the database holds no trial '" + trial + "'. `hyfreedp export rows SPEC` names them.");
+  if (!*record) return unknown_trial(store, trial);
   if (!confidential) {
     if (auto checked = check_releasable(store, trial); !checked) return checked.error();
   }

@@ -44,6 +44,13 @@ std::string without_option(const std::vector<std::string>& arguments, const po::
   return {};
 }
 
+std::vector<std::string> names_without_option(const CommandLine& line) {
+  if (line.positional.empty()) return {};
+  std::vector<std::string> names{line.positional};
+  names.insert(names.end(), line.more_positional.begin(), line.more_positional.end());
+  return names;
+}
+
 // Ends where the reader is told what to see.
 std::string what_is_wrong(const po::error& failure, const CommandLine& line,
                           const std::vector<std::string>& arguments) {
@@ -56,7 +63,7 @@ std::string what_is_wrong(const po::error& failure, const CommandLine& line,
            (near.empty() ? "; see " : "; did you mean " + near + "? See ");
   }
   if (dynamic_cast<const po::too_many_positional_options_error*>(&failure) != nullptr) {
-    return "the argument '" + without_option(arguments, options, line.positional.empty() ? 0 : 1) +
+    return "the argument '" + without_option(arguments, options, names_without_option(line).size()) +
            "' belongs to no option; see ";
   }
   return std::string(failure.what()) + "; see ";
@@ -69,9 +76,9 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
   po::options_description all;
   all.add(line.options);
   po::positional_options_description positional;
-  if (!line.positional.empty()) {
-    all.add_options()(line.positional.c_str(), po::value<std::string>());
-    positional.add(line.positional.c_str(), 1);
+  for (const auto& name : names_without_option(line)) {
+    all.add_options()(name.c_str(), po::value<std::string>());
+    positional.add(name.c_str(), 1);
   }
   try {
     po::store(po::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(),

@@ -21,7 +21,8 @@ struct CommandLine {
   std::string usage;                                               // printed above the options by --help
   boost::program_options::options_description options{"Options"};  // that --help shows; must hold "help"
   std::string positional =
-      {};  // name under which the one argument without -- is given, if the command takes one
+      {};  // name under which the first argument without -- is given, if the command takes one
+  std::vector<std::string> more_positional = {};  // the same for the second, third, ...
 };
 
 // Fills `given` and what the options are bound to. Returns the exit code where nothing is left to do: 0 after --help, 2

@@ -9,6 +9,7 @@
 #include "harness/cli/audit_command.h"
 #include "harness/cli/calibrate_command.h"
 #include "harness/cli/epsilon_command.h"
+#include "harness/cli/export_cell_command.h"
 #include "harness/cli/export_command.h"
 #include "harness/cli/list_command.h"
 #include "harness/cli/new_command.h"
@@ -19,6 +20,8 @@
 #include "harness/cli/run_command.h"
 #include "harness/cli/status_command.h"
 #include "harness/cli/table_command.h"
+#include "harness/cli/trace_command.h"
+#include "harness/cli/verify_command.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -28,7 +31,7 @@ void print_overview(std::ostream& out) {
          "epsilon,\n"
          "every cell with the epsilon that was really spent to get it.\n\n";
   for (const auto& command : commands()) {
-    out << fmt::format("  {:<10} {}\n  {:<10}   {}\n", command.name, command.summary, "", command.example);
+    out << fmt::format("  {:<11} {}\n  {:<11}   {}\n", command.name, command.summary, "", command.example);
   }
   out << "\nhyfreedp help COMMAND, or COMMAND --help, tells more. --version prints the version.\n";
 }
@@ -44,6 +47,12 @@ const std::vector<Command>& commands() {
       {"table", "prints a finished or running spec's table again", "hyfreedp table quick", table_command},
       {"plot", "draws its plots again", "hyfreedp plot quick", plot_command},
       {"report", "writes its HTML report again", "hyfreedp report quick", report_command},
+      {"trace", "the runs, configs, events and epsilons behind a cell of a table",
+       "hyfreedp trace quick nondp-gs 3", trace_command},
+      {"export-cell", "a cell as one small file that can be checked by itself",
+       "hyfreedp export-cell quick prodigy 3 --output cell.json", export_cell_command},
+      {"verify", "derives a cell's mean and epsilon from its file alone", "hyfreedp verify cell.json",
+       verify_command},
       {"replay", "repeats methods thousands of times over stored runs: accuracy against total epsilon",
        "hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential", replay_command},
       {"odometer", "what everything ever run there has released about each dataset",

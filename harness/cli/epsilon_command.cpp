@@ -14,6 +14,7 @@
 #include "harness/cli/epsilon_db.h"
 #include "harness/cli/events_file.h"
 #include "harness/cli/print_epsilon.h"
+#include "harness/runner/out_folder.h"
 #include "plots/figures.h"
 
 namespace hyfreedp::cli {
@@ -27,7 +28,7 @@ constexpr const char* kUsage =
     "\n"
     "  hyfreedp epsilon --sample-rate 0.02 --noise-multiplier 1.6 --steps 250 --delta 1e-5 --plot e.svg\n"
     "  hyfreedp epsilon --events events.json --delta 1e-5 --accountant pld --json\n"
-    "  hyfreedp epsilon --db out/hyfreedp.sqlite --study STUDY\n"
+    "  hyfreedp epsilon --out out --study STUDY\n"
     "\n"
     "An events file: {\"neighbouring\": \"add-remove\", \"events\": [\n"
     "  {\"type\": \"poisson-gaussian\", \"sample_rate\": 0.02, \"noise_multiplier\": 1.6, \"count\": 200},\n"
@@ -58,8 +59,9 @@ CommandLine command_line() {
            "draw epsilon over steps and noise (events file: over repetitions and relative noise) as .svg, "
            ".png or .pdf");
   add_text(add, "db", "FILE", "read the executed events from a results database");
-  add_text(add, "trial", "ID", "with --db: this trial");
-  add_text(add, "study", "ID", "with --db: this study, all its trials composed");
+  add_text(add, "out", "DIR", "the same of an output folder of `hyfreedp run`: DIR/hyfreedp.sqlite");
+  add_text(add, "trial", "ID", "with --db or --out: this trial");
+  add_text(add, "study", "ID", "with --db or --out: this study, all its trials composed");
   return line;
 }
 
@@ -103,7 +105,7 @@ Result<Question> question_of(const Given& given) {
     return ok.error();
   }
   for (const char* name : {"trial", "study"}) {
-    if (given.count(name) > 0) return error(fmt::format("--{} needs --db FILE.", name));
+    if (given.count(name) > 0) return error(fmt::format("--{} needs --db FILE or --out DIR.", name));
   }
   Question question;
   if (given.count("accountant") > 0) {
@@ -182,17 +184,23 @@ Result<void> answer(const Given& given, std::ostream& out) {
 }
 
 Result<int> answer_from_db(const Given& given, std::ostream& out, std::ostream& err) {
-  if (auto ok = excluded(given, "db",
+  const bool folder = given.count("out") > 0;
+  const char* source = folder ? "out" : "db";
+  if (folder && given.count("db") > 0) return error("--db and --out both name a database; give one.");
+  if (auto ok = excluded(given, source,
                          {"events", "sample-rate", "noise-multiplier", "steps", "neighbouring", "delta",
                           "accountant", "orders", "plot"});
       !ok) {
     return ok.error();
   }
   const bool trial = given.count("trial") > 0;
-  if (trial == (given.count("study") > 0)) return error("--db needs either --trial ID or --study ID.");
+  if (trial == (given.count("study") > 0)) {
+    return error(fmt::format("--{} needs either --trial ID or --study ID.", source));
+  }
   const std::string kind = trial ? "trial" : "study";
-  return epsilon_from_db(given["db"].as<std::string>(), kind, given[kind].as<std::string>(),
-                         given.count("json") > 0, out, err);
+  const auto& place = given[source].as<std::string>();
+  return epsilon_from_db(folder ? runner::OutFolder{place}.database() : place, kind,
+                         given[kind].as<std::string>(), given.count("json") > 0, out, err);
 }
 
 }  // namespace
@@ -200,7 +208,7 @@ Result<int> answer_from_db(const Given& given, std::ostream& out, std::ostream& 
 int epsilon_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Given given;
   if (const auto code = read_command_line(command_line(), arguments, given, out, err)) return *code;
-  if (given.count("db") > 0) {
+  if (given.count("db") > 0 || given.count("out") > 0) {
     const auto code = answer_from_db(given, out, err);
     return code ? *code : refused("epsilon", code.error(), err);
   }

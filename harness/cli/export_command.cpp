@@ -1,5 +1,8 @@
 #include "harness/cli/export_command.h"
 
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
 #include "harness/cli/spec_request.h"
 #include "results/export.h"
 #include "results/table_model.h"
@@ -10,11 +13,11 @@ namespace {
 namespace options = boost::program_options;
 
 constexpr const char* kUsage =
-    "hyfreedp export events --trial ID [--out DIR]   a trial's executed events, for `hyfreedp epsilon "
+    "hyfreedp export events ID [--out DIR]           a trial's executed events, for `hyfreedp epsilon "
     "--events FILE`\n"
     "hyfreedp export rows NAME [--times] [--out DIR] one line of canonical JSON a study, the same bytes for "
     "the same spec\n"
-    "Example: hyfreedp export events --trial 0f3a52b1c4d5e6f7 --out out > events.json\n"
+    "Example: hyfreedp export events 0f3a52b1c4d5e6f7 --out out > events.json\n"
     "         hyfreedp export rows quick --out out > rows.jsonl\n\n";
 
 constexpr const char* kRowsUsage =
@@ -24,9 +27,9 @@ constexpr const char* kRowsUsage =
     "Example: hyfreedp export rows quick --out out > rows.jsonl\n\n";
 
 constexpr const char* kEventsUsage =
-    "hyfreedp export events --trial ID [options]\n"
+    "hyfreedp export events ID [options]\n"
     "The events that a trial executed, charged for crashes too, as `hyfreedp epsilon --events` reads them.\n"
-    "Example: hyfreedp export events --trial 0f3a52b1c4d5e6f7 --out out > events.json\n\n";
+    "Example: hyfreedp export events 0f3a52b1c4d5e6f7 --out out > events.json\n\n";
 
 int export_rows_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   SpecRequest request;
@@ -48,17 +51,24 @@ int export_rows_command(const std::vector<std::string>& arguments, std::ostream&
 int export_events_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   std::string trial, folder;
   bool confidential = false;
-  CommandLine line{.command = "export events", .usage = kEventsUsage};
+  CommandLine line{.command = "export events", .usage = kEventsUsage, .positional = "id"};
   auto add = line.options.add_options();
   add("help,h", "this text");
-  add("trial", options::value(&trial)->value_name("ID"), "the trial's id");
+  add("trial", options::value(&trial)->value_name("ID"), "the trial's id, as without an option");
   add("out", options::value(&folder)->default_value("out")->value_name("DIR"),
       "output folder of `hyfreedp run`");
   add("confidential", options::bool_switch(&confidential), "also a losing run of a private selection");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  if (trial.empty())
-    return refused("export events", error("--trial ID is missing. Try hyfreedp export events --help."), err);
+  if (given.count("id") > 0) {
+    if (!trial.empty())
+      return refused("export events", error("give one trial, with --trial or without."), err);
+    trial = given["id"].as<std::string>();
+  }
+  if (trial.empty()) {
+    return refused("export events", error("name a trial; hyfreedp trace SPEC ROW COLUMN lists their ids."),
+                   err);
+  }
   const auto store = open_for_reading(folder);
   if (!store) return refused("export events", store.error(), err);
   const auto events = results::export_events(**store, trial, confidential);
@@ -76,9 +86,10 @@ int export_command(const std::vector<std::string>& arguments, std::ostream& out,
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (what == "rows") return export_rows_command(rest, out, err);
   if (what == "events") return export_events_command(rest, out, err);
+  const auto meant = did_you_mean(what, {"rows", "events"});
+  const auto said = what.empty() ? std::string() : fmt::format(", not '{}'", what);
   return refused("export",
-                 error("say what: events or rows" + (what.empty() ? "" : ", not '" + what + "'") +
-                       ". Try hyfreedp export --help."),
+                 error(fmt::format("say what: events or rows{}.{} Try hyfreedp export --help.", said, meant)),
                  err);
 }
 

@@ -76,6 +76,22 @@ TEST(GridSearch, AnEmptyGridIsATypedFailure) {
   }
 }
 
+TEST(RandomSearch, AnEmptyRangeNamesItsTwoOptions) {
+  using Case = std::pair<json::object, std::string>;
+  for (const auto& [options, part] :
+       {Case{{{"rate_min", 0.1}, {"rate_max", 0.01}}, "rate_min is 0.1 and rate_max is 0.01"},
+        Case{{{"threshold_min", 2}, {"threshold_max", 1}}, "threshold_min is 2 and threshold_max is 1"},
+        Case{{{"t_min", 9}, {"t_max", 5}}, "t_min is 9 and t_max is 5"}}) {
+    const auto study =
+        fake::run_study(method("random-search"), cell("random-search", 3, options), fake::ordinary_world);
+    ASSERT_TRUE(study.conclusion.failure) << part;
+    EXPECT_EQ(study.conclusion.failure->kind, "empty-grid");
+    EXPECT_NE(study.conclusion.failure->message.find(part), std::string::npos)
+        << study.conclusion.failure->message;
+    EXPECT_TRUE(study.finished.empty()) << "nothing is run";
+  }
+}
+
 TEST(GridSearch, RowsWithCommonRatesShareTrials) {
   const auto paper = method("nondp-gs").next(cell("nondp-gs", 3), {}).value();
   auto other_row = cell("nondp-gs", 3, {{"grid", {5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2}}});

@@ -240,7 +240,10 @@ TEST_F(EpsilonCommand, MissingContradictoryAndUnknownFlags) {
     expect_refused({"--db", "x.sqlite", "--study", "s", flag, "1"}, {flag, "together with --db"});
   }
   expect_refused(flags("0.5", "1", "5", "1e-5", {"--study", "s"}), {"--study needs --db"});
-  expect_refused({"--db", "x.sqlite"}, {"--trial ID or --study ID"});
+  expect_refused({"--db", "x.sqlite"}, {"--db needs either --trial ID or --study ID"});
+  expect_refused({"--out", "x"}, {"--out needs either --trial ID or --study ID"});
+  expect_refused({"--out", "x", "--db", "x.sqlite", "--study", "s"}, {"give one"});
+  expect_refused({"--out", path("none"), "--study", "s"}, {"none/hyfreedp.sqlite", "no such database"});
   expect_refused({"--db", path("none.sqlite"), "--study", "s"}, {"no such database"});
   expect_refused(flags("0.5", "1", "5", "1e-5", {"--orders", "2"}), {"--orders needs --accountant rdp"});
   expect_refused(flags("0.5", "1", "5", "1e-5", {"--steps", "6"}), {"--steps", "more than once"});
@@ -371,7 +374,7 @@ TEST_F(EpsilonCommand, ManyEqualEventsAreOne) {
 TEST_F(EpsilonCommand, HelpNamesEveryFlag) {
   EXPECT_EQ(options_in_help(), (Arguments{"--help", "--events", "--sample-rate", "--noise-multiplier",
                                           "--steps", "--neighbouring", "--delta", "--accountant", "--orders",
-                                          "--json", "--plot", "--db", "--trial", "--study"}));
+                                          "--json", "--plot", "--db", "--out", "--trial", "--study"}));
   for (const char* type : {"poisson-gaussian", "batch", "gaussian", "laplace", "repeat", "selection",
                            "not-accountable", "gamma", "eta", "split"}) {
     EXPECT_NE(out().find(type), std::string::npos) << type;

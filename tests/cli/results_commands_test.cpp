@@ -11,6 +11,7 @@
 #include "harness/cli/plot_command.h"
 #include "harness/cli/report_command.h"
 #include "harness/cli/table_command.h"
+#include "harness/cli/trace_command.h"
 #include "plots/gnuplot.h"
 #include "tests/results/small_database.h"
 
@@ -187,6 +188,39 @@ TEST_F(ResultsCommands, ExportedEventsPriceToTheSameEpsilon) {
   ASSERT_TRUE(events) << events.error().message;
   auto store = *results::Store::open(database(), results::Store::Mode::read_only);
   EXPECT_EQ(accounting::report_epsilon(*events, 1e-5)->epsilon, (**store->study("honest")).total->epsilon);
+}
+
+TEST_F(ResultsCommands, ExportKnowsNearNames) {
+  ASSERT_EQ(run(export_command, {"events", "trial-honest", "--out", out_}), 0) << complained();
+  const auto refuses = [&](const Arguments& arguments, const std::string& part) {
+    EXPECT_EQ(run(export_command, arguments), 2);
+    EXPECT_NE(complained().find(part), std::string::npos) << complained();
+  };
+  refuses({"events", "trial-honst", "--out", out_}, "Did you mean 'trial-honest'?");
+  refuses({"events", "trial-study-c-1-0-7", "--out", out_}, "no trial 'trial-study-c-1-0-7'");
+  EXPECT_EQ(complained().find("trial-study-c-1-0-1"), std::string::npos)
+      << "a losing run is named: " << complained();
+  refuses({"events", "a", "--trial", "b", "--out", out_}, "give one trial");
+  refuses({"rows", "smal", "--out", out_}, "Did you mean 'small'?");
+  refuses({"row"}, "Did you mean 'rows'?");
+}
+
+TEST_F(ResultsCommands, TraceFindsTheCell) {
+  ASSERT_EQ(run(trace_command, {"small", "a", "1", "--out", out_}), 0) << complained();
+  EXPECT_NE(said().find("82.0 ± 2.0"), std::string::npos) << said();
+  ASSERT_EQ(run(trace_command, {"small", "c", "1", "--panel", "p", "--json", "--out", out_}), 0)
+      << complained();
+  EXPECT_TRUE(parse_json(said(), "json"));
+  EXPECT_EQ(said().find(small::kPlantedDigits), std::string::npos);
+  for (const auto& [arguments, part] : std::vector<std::pair<Arguments, std::string>>{
+           {{"small", "a"}, "the column is missing"},
+           {{"small", "a", "1", "2"}, "'2' belongs to no option"},
+           {{"small", "d", "1", "--out", out_}, "Rows: a, b, c"},
+           {{"smal", "a", "1", "--out", out_}, "Did you mean 'small'?"}}) {
+    EXPECT_EQ(run(trace_command, arguments), 2);
+    EXPECT_EQ(said(), "");
+    EXPECT_NE(complained().find(part), std::string::npos) << complained();
+  }
 }
 
 TEST_F(ResultsCommands, EpsilonOfAStudyIsDerivedFromItsEvents) {

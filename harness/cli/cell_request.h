@@ -1,0 +1,27 @@
+// The command line that trace and export-cell share: SPEC ROW COL [--panel ID] [--out DIR].
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "harness/cli/command_line.h"
+#include "results/cell_place.h"
+
+namespace hyfreedp::cli {
+
+struct CellCommand {
+  std::string spec;
+  std::string out = "out";
+  results::CellRequest cell;
+};
+
+// Returns the exit code where nothing is left to do: 0 after --help (prints `usage` and the options, `further` ones too), 2
+// after an error.
+std::optional<int> parse_cell_command(const std::string& command, const std::string& usage,
+                                      const boost::program_options::options_description& further,
+                                      const std::vector<std::string>& arguments, CellCommand& request,
+                                      std::ostream& out, std::ostream& err);
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,51 @@
+#include "harness/cli/verify_command.h"
+
+#include "harness/base/json.h"
+#include "harness/cli/command_line.h"
+#include "results/cell_file.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage =
+    "hyfreedp verify FILE.json [options]\n"
+    "Derives a cell's mean, standard deviation, n and epsilon from the values and events in its file, which "
+    "hyfreedp\n"
+    "export-cell wrote, and prints them beside what the file claims. It needs no database and no data.\n"
+    "Exit code: 0 all agrees, 1 something does not, 2 the file cannot be read.\n"
+    "Example: hyfreedp verify cell.json\n\n";
+
+Result<results::CellVerification> verify(const std::string& path) {
+  const auto value = read_json_file(path);
+  if (!value) return value.error();
+  auto verification = results::verify_cell(*value);
+  if (!verification) return in_context(path, verification.error());
+  return verification;
+}
+
+}  // namespace
+
+int verify_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  bool json = false;
+  CommandLine line{.command = "verify", .usage = kUsage, .positional = "file"};
+  line.options.add_options()("help,h", "this text")("json", options::bool_switch(&json),
+                                                    "print a JSON object");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  if (given.count("file") == 0) {
+    return refused("verify",
+                   error("name a file that hyfreedp export-cell wrote; see hyfreedp verify --help."), err);
+  }
+  const auto verification = verify(given["file"].as<std::string>());
+  if (!verification) return refused("verify", verification.error(), err);
+  if (json) {
+    out << pretty_json(results::verification_json(*verification));
+  } else {
+    out << results::verification_text(*verification);
+  }
+  return verification->agrees() ? 0 : 1;
+}
+
+}  // namespace hyfreedp::cli

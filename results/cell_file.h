@@ -1,0 +1,58 @@
+// One cell of a table as one small file, from which its metric and its epsilon can be derived again without the database:
+// `hyfreedp export-cell` and `hyfreedp verify`.
+//
+//   {"format": "hyfreedp-cell", "format_version": 1, "program": ..., "ran_by": ..., "comparability": ...,
+//    "spec": {"name", "title", "hash"}, "panel": {...} as resolved, without rows, "row": {...} as resolved, "column": 3 | "inf",
+//    "metric": {"name": "accuracy", "split": "test", "unit": "percent", "checkpoints": 1},
+//    "neighbouring": "add-remove", "delta": ...,
+//    "cell": {"mean", "sd" | null, "n", "epsilon" | null, "epsilon_least" | null},
+//    "seeds": [{"seed", "study", "state", "failure", "label", "flags", "footnotes", "claimed_epsilon",
+//               and where it has a value:
+//               "trial", "config", "fingerprint", "test": [[step, accuracy], ...], "value" in percent,
+//               "composition": {...} as a study has it, without what is confidential,
+//               "events": all that the row's epsilon pays for, composed, equal ones folded, "training_events": the reported
+//               run's, "total" and "training": epsilon records or null}],
+//    "checksum": SHA-256 of the canonical JSON without this member}
+//
+// A private selection's `events` are the selection itself: the law of its number of runs and the events of one run. How many
+// runs there were is not in the file, nor is any losing one.
+//
+// What a file cannot show: that these events are what was executed, and that the accuracies are what the run gave. Whoever
+// changes events, accuracies and all that follows from them alike, checksum included, makes a file that agrees with itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+
+namespace hyfreedp::results {
+
+inline constexpr const char* kCellFormat = "hyfreedp-cell";
+inline constexpr std::int64_t kCellFormatVersion = 1;
+
+// Sets, or replaces, the member "checksum".
+void seal_cell(json::object& cell);
+
+struct CellCheck {
+  std::string what;     // "seed 0: epsilon"
+  std::string claimed;  // by the file
+  std::string derived;  // from the file's values and events
+  bool agrees = false;
+};
+
+struct CellVerification {
+  std::string title;  // "quick / linear / prodigy / 3"
+  std::vector<CellCheck> checks;
+  bool agrees() const;
+};
+
+// An error where the file is of another format, or a member that is needed is missing or of another kind.
+Result<CellVerification> verify_cell(const json::value& file);
+
+// What was recomputed beside what the file claims, a line each, and what no file can show.
+std::string verification_text(const CellVerification& verification);
+json::object verification_json(const CellVerification& verification);
+
+}  // namespace hyfreedp::results

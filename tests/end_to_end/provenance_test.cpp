@@ -1,0 +1,123 @@
+// What stands behind the cells of a table that was really run: trace, export-cell and verify.
+#include <set>
+
+#include "results/store.h"
+#include "results/table_model.h"
+#include "tests/end_to_end/program.h"
+
+namespace hyfreedp::end_to_end {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct CellName {
+  std::string panel, row, column;
+  std::vector<std::string> arguments(const std::string& command) const {
+    return {command, "smoke", row, column, "--panel", panel};
+  }
+};
+
+class Provenance : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    if (IsSkipped()) return;
+    ASSERT_EQ(run({"run", kSmoke, "--quiet"}).code, 0);
+  }
+
+  // Those that have a value.
+  std::vector<CellName> cells() const {
+    const auto store =
+        results::Store::open((folder_ / "out/hyfreedp.sqlite").string(), results::Store::Mode::read_only);
+    const auto table = results::build_table(**store, "smoke");
+    std::vector<CellName> names;
+    for (const auto& panel : table->panels) {
+      for (const auto& row : panel.rows) {
+        for (const auto& cell : row.cells) {
+          if (cell.kind != results::CellModel::Kind::value) continue;
+          names.push_back({panel.id, row.id, cell.epsilon_target ? "3" : "inf"});
+        }
+      }
+    }
+    return names;
+  }
+
+  // Runs of private selections that no row reports.
+  std::set<std::string> losing_runs() const {
+    const auto store =
+        results::Store::open((folder_ / "out/hyfreedp.sqlite").string(), results::Store::Mode::read_only);
+    std::set<std::string> losing;
+    const auto studies = (**store).studies("smoke");
+    for (const auto& study : *studies) {
+      if (!results::run_count_is_public(study)) losing.insert(study.trials.begin(), study.trials.end());
+    }
+    for (const auto& study : *studies) losing.erase(study.reported_trial);
+    return losing;
+  }
+};
+
+TEST_F(Provenance, EveryCellIsVerifiedByItsFileAlone) {
+  const auto all = cells();
+  ASSERT_GT(all.size(), 40U);
+  const auto losing = losing_runs();
+  ASSERT_FALSE(losing.empty());
+  std::vector<std::string> files;
+  for (const auto& cell : all) {
+    auto arguments = cell.arguments("export-cell");
+    files.push_back(cell.panel + "-" + cell.row + "-" + cell.column + ".json");
+    arguments.insert(arguments.end(), {"--output", files.back()});
+    const auto ended = run(arguments);
+    EXPECT_EQ(ended.code, 0) << files.back() << ended.out << ended.err;
+    const auto traced = run(cell.arguments("trace"));
+    EXPECT_EQ(traced.code, 0) << traced.err;
+    const auto file = read_file((folder_ / files.back()).string()).value();
+    for (const auto& id : losing) {
+      EXPECT_THAT(file, Not(HasSubstr(id))) << files.back();
+      EXPECT_THAT(traced.out, Not(HasSubstr(id))) << files.back();
+    }
+  }
+  fs::rename(folder_ / "out", folder_ / "gone");
+  for (const auto& file : files) {
+    const auto ended = run({"verify", file});
+    EXPECT_EQ(ended.code, 0) << file << ended.out << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("agrees"));
+  }
+}
+
+// Each digit of a file in turn, some hundreds of them.
+TEST_F(Provenance, AChangedDigitIsFound) {
+  for (const char* row : {"prodigy", "dp-hyper"}) {
+    ASSERT_EQ(run({"export-cell", "smoke", row, "3", "--output", "cell.json"}).code, 0);
+    ASSERT_EQ(run({"verify", "cell.json"}).code, 0);
+    const auto honest = read_file((folder_ / "cell.json").string()).value();
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < honest.size(); ++i) {
+      if (std::isdigit(static_cast<unsigned char>(honest[i])) == 0 || i % 37 != 0) continue;
+      auto text = honest;
+      text[i] = text[i] == '9' ? '8' : static_cast<char>(text[i] + 1);
+      write("changed.json", text);
+      EXPECT_NE(run({"verify", "changed.json"}).code, 0)
+          << row << " at " << i << ": " << honest.substr(i, 20);
+      ++changed;
+    }
+    EXPECT_GT(changed, 50U);
+  }
+}
+
+TEST_F(Provenance, WhatCannotBeReadIsSaidSo) {
+  EXPECT_EQ(run({"verify", "none.json"}).code, 2);
+  write("text.json", "no JSON");
+  write("other.json", "{\"format\": \"other\", \"format_version\": 1}");
+  for (const char* file : {"text.json", "other.json"}) {
+    const auto ended = run({"verify", file});
+    EXPECT_EQ(ended.code, 2) << ended.out;
+    EXPECT_THAT(ended.err, HasSubstr(file));
+  }
+  const auto unknown = run({"export-cell", "smoke", "prodgy", "3"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("Did you mean 'prodigy'?"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::end_to_end

@@ -1,0 +1,244 @@
+// A cell's file is found out where anything in it is changed, checksum included.
+#include "results/cell_file.h"
+
+#include <cmath>
+#include <functional>
+#include <gtest/gtest.h>
+
+#include "harness/accounting/accountant.h"
+#include "harness/base/files.h"
+#include "harness/trial/trial_config.h"
+#include "results/records.h"
+#include "results/statistics.h"
+
+namespace hyfreedp::results {
+namespace {
+
+constexpr double kDelta = 1e-5;
+
+trial::TrialConfig config(std::int64_t seed) {
+  trial::TrialConfig config;
+  config.dataset = {"synthetic", json::object{}};
+  config.model = {"linear", json::object{}};
+  config.optimizer = {"adamw", json::object{}};
+  config.controller = {"constant", {{"lr", 0.1}}};
+  config.privacy.population = 1000;
+  config.privacy.batch_size = 100;
+  config.privacy.sample_rate = 0.1;
+  config.privacy.gradient_noise = 1.5;
+  config.steps = 10;
+  config.seed = seed;
+  return config;
+}
+
+json::object seed_object(std::int64_t seed, double accuracy, const std::string& rule) {
+  const auto run = config(seed);
+  const auto training = run.events();
+  auto total = training;
+  json::object composition{{"rule", rule}};
+  if (rule == "sum") {
+    composition["trials"] = json::array{run.id(), "another"};
+    total.push_back(accounting::poisson_gaussian(0.1, 2.5, 10));
+  } else if (rule == "selection") {
+    composition["selection"] = {{"distribution", "truncated-negative-binomial"}, {"eta", 1.0}, {"mean", 4.0}};
+    total = {{accounting::Selection{.eta = 1, .mean = 4, .base = training}, ""}};
+  } else {
+    composition["trials"] = json::array{run.id()};
+  }
+  return {{"seed", seed},
+          {"study", "study"},
+          {"state", "concluded"},
+          {"failure", ""},
+          {"label", "end-to-end DP"},
+          {"flags", json::array{}},
+          {"footnotes", json::array{}},
+          {"claimed_epsilon", nullptr},
+          {"value", 100 * accuracy},
+          {"trial", run.id()},
+          {"config", run.to_json()},
+          {"fingerprint", {{"device", "cpu"}}},
+          {"test", {{5, 0.5}, {10, accuracy}}},
+          {"training_events", accounting::events_to_json({.events = training})},
+          {"composition", composition},
+          {"events", accounting::events_to_json({.events = total})},
+          {"total", to_json(*accounting::report_epsilon({.events = total}, kDelta))},
+          {"training", to_json(*accounting::report_epsilon({.events = training}, kDelta))}};
+}
+
+json::object cell_file(const std::string& rule = "trial") {
+  const std::vector<double> values{100 * 0.81, 100 * 0.84};
+  json::array seeds{seed_object(0, 0.81, rule), seed_object(1, 0.84, rule)};
+  const auto epsilon = seeds[0].at("total").at("epsilon");
+  json::object file{
+      {"format", kCellFormat},
+      {"format_version", kCellFormatVersion},
+      {"program", "0.4.0"},
+      {"comparability", 4},
+      {"ran_by", "0.4.0"},
+      {"spec", {{"name", "small"}, {"title", "Small"}, {"hash", "feed"}}},
+      {"panel", {{"id", "p"}, {"delta", kDelta}}},
+      {"row", {{"id", "a"}}},
+      {"column", 3},
+      {"metric", {{"name", "accuracy"}, {"split", "test"}, {"unit", "percent"}, {"checkpoints", 1}}},
+      {"neighbouring", "add-remove"},
+      {"delta", kDelta},
+      {"cell",
+       {{"mean", mean(values)},
+        {"sd", *sample_sd(values)},
+        {"n", 2},
+        {"epsilon", epsilon},
+        {"epsilon_least", epsilon}}},
+      {"seeds", seeds}};
+  seal_cell(file);
+  return file;
+}
+
+std::string failures_of(const json::value& file) {
+  const auto verification = verify_cell(file);
+  if (!verification) return verification.error().message;
+  std::string failures;
+  for (const auto& check : verification->checks) {
+    if (!check.agrees) failures += check.what + ": " + check.claimed + " v. " + check.derived + "\n";
+  }
+  EXPECT_EQ(failures.empty(), verification->agrees());
+  return failures;
+}
+
+// Every leaf of the value, by its path.
+void visit_leaves(json::value& value, const std::string& path,
+                  const std::function<void(json::value&, const std::string&)>& visit) {
+  if (value.is_object()) {
+    for (auto& member : value.get_object())
+      visit_leaves(member.value(), path + "/" + std::string(member.key()), visit);
+  } else if (value.is_array()) {
+    std::size_t i = 0;
+    for (auto& element : value.get_array()) visit_leaves(element, path + "/" + std::to_string(i++), visit);
+  } else {
+    visit(value, path);
+  }
+}
+
+json::value changed(const json::value& value) {
+  if (value.is_int64()) return value.get_int64() + 1;
+  if (value.is_double()) return value.get_double() * (1 + 1e-6) + (value.get_double() == 0 ? 1e-6 : 0);
+  if (value.is_bool()) return !value.get_bool();
+  if (value.is_null()) return 1.0;
+  return json::value(json::string(std::string(value.get_string()) + "x"));
+}
+
+class CellFile : public testing::TestWithParam<std::string> {};
+
+TEST_P(CellFile, AnHonestFileAgrees) {
+  EXPECT_EQ(failures_of(cell_file(GetParam())), "");
+  const auto text = verification_text(*verify_cell(cell_file(GetParam())));
+  for (const char* part :
+       {"small / p / a / 3", "mean, percent: 82.5", "verdict      agrees", "Not to be known"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+// Read back from the text that a file holds.
+TEST_P(CellFile, ItSurvivesTheFile) {
+  EXPECT_EQ(failures_of(*parse_json(pretty_json(cell_file(GetParam())), "file")), "");
+}
+
+TEST_P(CellFile, EveryChangedLeafIsFoundByTheChecksum) {
+  json::value honest = cell_file(GetParam());
+  int leaves = 0;
+  visit_leaves(honest, "", [&](json::value& leaf, const std::string& path) {
+    const auto kept = leaf;
+    leaf = changed(kept);
+    EXPECT_NE(failures_of(honest), "") << path;
+    leaf = kept;
+    ++leaves;
+  });
+  EXPECT_GT(leaves, 100);
+  EXPECT_EQ(failures_of(honest), "");
+}
+
+// Whoever changes a number can make a new checksum; what is derived from the rest still finds it. Left over is what nothing
+// depends on: names, labels, notes, the machine.
+TEST_P(CellFile, AChangedNumberIsFoundUnderANewChecksumToo) {
+  const std::vector<std::string> free = {"/program",      "/comparability",
+                                         "/ran_by",       "/spec/",
+                                         "/panel/id",     "/row/",
+                                         "/column",       "/metric/name",
+                                         "/metric/split", "/metric/unit",
+                                         "/study",        "/state",
+                                         "/failure",      "/label",
+                                         "/fingerprint",  "/composition/trials",
+                                         "/test/0/",      "/claimed_epsilon",
+                                         "/note",         "/rdp_order",
+                                         "/checksum",     "/purpose",
+                                         "/delta"};
+  json::value honest = cell_file(GetParam());
+  int found = 0;
+  visit_leaves(honest, "", [&](json::value& leaf, const std::string& path) {
+    const auto is_free = [&](const std::string& part) { return path.find(part) != std::string::npos; };
+    if (path != "/delta" && std::any_of(free.begin(), free.end(), is_free)) return;
+    const auto kept = leaf;
+    leaf = changed(kept);
+    auto forged = honest.as_object();
+    seal_cell(forged);
+    EXPECT_NE(failures_of(forged), "") << path;
+    leaf = kept;
+    ++found;
+  });
+  EXPECT_GT(found, 50);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, CellFile, testing::Values("trial", "sum", "selection"));
+
+TEST(CellFileForgery, LessNoiseInEventsAndConfigAlikeChangesEpsilon) {
+  auto file = cell_file();
+  for (auto& seed : file["seeds"].as_array()) {
+    auto cheaper = config(seed.at("seed").as_int64());
+    cheaper.privacy.gradient_noise = 3;
+    auto& object = seed.as_object();
+    object["config"] = cheaper.to_json();
+    object["trial"] = cheaper.id();
+    object["events"] = object["training_events"] = accounting::events_to_json({.events = cheaper.events()});
+  }
+  seal_cell(file);
+  const auto failures = failures_of(file);
+  EXPECT_NE(failures.find("seed 0: epsilon, total"), std::string::npos) << failures;
+  EXPECT_NE(failures.find("epsilon, largest over seeds"), std::string::npos) << failures;
+}
+
+TEST(CellFileForgery, ARunLeftOutOfASumIsFound) {
+  auto file = cell_file("sum");
+  auto& seed = file["seeds"].as_array()[0].as_object();
+  seed["events"] = seed["training_events"];  // the search is forgotten
+  seal_cell(file);
+  EXPECT_NE(failures_of(file).find("seed 0: epsilon, total"), std::string::npos);
+}
+
+TEST(CellFileForgery, ARowCalledNonPrivateStillHasToTouchNothing) {
+  auto file = cell_file();
+  auto& seed = file["seeds"].as_array()[0].as_object();
+  seed["composition"] = {{"rule", "none"}, {"trials", json::array{}}};
+  seal_cell(file);
+  EXPECT_NE(failures_of(file).find("composition, none"), std::string::npos);
+}
+
+TEST(CellFileForgery, OtherFilesAreErrors) {
+  EXPECT_FALSE(verify_cell(json::array{}));
+  EXPECT_FALSE(verify_cell(json::object{}));
+  auto other = cell_file();
+  other["format_version"] = 2;
+  seal_cell(other);
+  const auto refused = verify_cell(other);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("version 2"), std::string::npos);
+  for (const auto& member : cell_file()) {  // each needed member missing, and of another kind
+    auto missing = cell_file();
+    missing.erase(member.key());
+    EXPECT_NE(failures_of(missing), "") << member.key();
+    auto strange = cell_file();
+    strange[member.key()] = json::object{{"strange", true}};
+    EXPECT_NE(failures_of(strange), "") << member.key();
+  }
+}
+
+}  // namespace
+}  // namespace hyfreedp::results
