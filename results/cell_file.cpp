@@ -88,6 +88,19 @@ std::string any_text(const json::object& object, const char* key) {
   return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string("?");
 }
 
+// Without white space, but for that in strings.
+std::string compact(const std::string& text) {
+  std::string kept;
+  bool in_string = false, escaped = false;
+  for (const char c : text) {
+    if (!in_string && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) continue;
+    kept += c;
+    if (c == '"' && !escaped) in_string = !in_string;
+    escaped = in_string && c == '\\' && !escaped;
+  }
+  return kept;
+}
+
 std::string checksum_of(json::object cell) {
   cell.erase("checksum");
   return sha256_hex(canonical_json(cell));
@@ -273,7 +286,7 @@ Result<void> Verifier::verify_composition(const json::object& seed, const std::s
       text(what, law_of(**law), selection != nullptr ? law_of(*selection) : "not a selection");
       if (selection == nullptr) continue;
       for (auto one : selection->base) {
-        one.split = event.split;
+        if (one.split.empty()) one.split = event.split;
         base.add(with_splits({one}));
       }
     }
@@ -405,6 +418,18 @@ bool CellVerification::agrees() const {
 Result<CellVerification> verify_cell(const json::value& file) {
   if (!file.is_object()) return error("the file must hold a JSON object.");
   return Verifier().verify(file.get_object());
+}
+
+Result<CellVerification> verify_cell_text(const std::string& text, const std::string& where) {
+  const auto value = parse_json(text, where);
+  if (!value) return value.error();
+  auto verification = verify_cell(*value);
+  if (!verification) return in_context(where, verification.error());
+  const bool same_text = compact(text) == compact(pretty_json(*value));
+  verification->checks.insert(verification->checks.begin(),
+                              {"text", same_text ? "as it was written" : "other than it was written",
+                               "as it was written", same_text});
+  return verification;
 }
 
 std::string verification_text(const CellVerification& verification) {

@@ -50,6 +50,9 @@ struct CellVerification {
 
 // An error where the file is of another format, or a member that is needed is missing or of another kind.
 Result<CellVerification> verify_cell(const json::value& file);
+// The same from the file's text, which besides must be, white space aside, what the program would write: of two neighbouring
+// decimals of 17 digits both may read as the same number, so that a changed last digit shows in the text alone.
+Result<CellVerification> verify_cell_text(const std::string& text, const std::string& where);
 
 // What was recomputed beside what the file claims, a line each, and what no file can show.
 std::string verification_text(const CellVerification& verification);

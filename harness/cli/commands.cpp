@@ -6,6 +6,7 @@
 
 #include "harness/base/text.h"
 #include "harness/base/version.h"
+#include "harness/cli/archive_command.h"
 #include "harness/cli/audit_command.h"
 #include "harness/cli/calibrate_command.h"
 #include "harness/cli/epsilon_command.h"
@@ -53,6 +54,8 @@ const std::vector<Command>& commands() {
        "hyfreedp export-cell quick prodigy 3 --output cell.json", export_cell_command},
       {"verify", "derives a cell's mean and epsilon from its file alone", "hyfreedp verify cell.json",
        verify_command},
+      {"archive", "freezes a table with its figures and the data that it rests on",
+       "hyfreedp archive quick --name quick", archive_command},
       {"replay", "repeats methods thousands of times over stored runs: accuracy against total epsilon",
        "hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential", replay_command},
       {"odometer", "what everything ever run there has released about each dataset",

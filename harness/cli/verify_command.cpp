@@ -1,6 +1,6 @@
 #include "harness/cli/verify_command.h"
 
-#include "harness/base/json.h"
+#include "harness/base/files.h"
 #include "harness/cli/command_line.h"
 #include "results/cell_file.h"
 
@@ -17,14 +17,6 @@ constexpr const char* kUsage =
     "Exit code: 0 all agrees, 1 something does not, 2 the file cannot be read.\n"
     "Example: hyfreedp verify cell.json\n\n";
 
-Result<results::CellVerification> verify(const std::string& path) {
-  const auto value = read_json_file(path);
-  if (!value) return value.error();
-  auto verification = results::verify_cell(*value);
-  if (!verification) return in_context(path, verification.error());
-  return verification;
-}
-
 }  // namespace
 
 int verify_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
@@ -38,7 +30,10 @@ int verify_command(const std::vector<std::string>& arguments, std::ostream& out,
     return refused("verify",
                    error("name a file that hyfreedp export-cell wrote; see hyfreedp verify --help."), err);
   }
-  const auto verification = verify(given["file"].as<std::string>());
+  const auto& path = given["file"].as<std::string>();
+  const auto text = read_file(path);
+  if (!text) return refused("verify", text.error(), err);
+  const auto verification = results::verify_cell_text(*text, path);
   if (!verification) return refused("verify", verification.error(), err);
   if (json) {
     out << pretty_json(results::verification_json(*verification));

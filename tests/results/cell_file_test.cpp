@@ -41,7 +41,9 @@ json::object seed_object(std::int64_t seed, double accuracy, const std::string& 
     total.push_back(accounting::poisson_gaussian(0.1, 2.5, 10));
   } else if (rule == "selection") {
     composition["selection"] = {{"distribution", "truncated-negative-binomial"}, {"eta", 1.0}, {"mean", 4.0}};
-    total = {{accounting::Selection{.eta = 1, .mean = 4, .base = training}, ""}};
+    auto base = training;  // its split is the selection's
+    for (auto& event : base) event.split.clear();
+    total = {{accounting::Selection{.eta = 1, .mean = 4, .base = base}, trial::kTrainSplit}};
   } else {
     composition["trials"] = json::array{run.id()};
   }
@@ -140,6 +142,19 @@ TEST_P(CellFile, AnHonestFileAgrees) {
 // Read back from the text that a file holds.
 TEST_P(CellFile, ItSurvivesTheFile) {
   EXPECT_EQ(failures_of(*parse_json(pretty_json(cell_file(GetParam())), "file")), "");
+}
+
+TEST_P(CellFile, WhiteSpaceIsFreeAndDigitsAreNot) {
+  const auto file = cell_file(GetParam());
+  EXPECT_TRUE(verify_cell_text(canonical_json(file), "file")->agrees());
+  auto text = pretty_json(file);
+  EXPECT_TRUE(verify_cell_text(text, "file")->agrees());
+  const std::string mean = "\"mean\": 82.5";
+  const auto at = text.find(mean);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.insert(at + mean.size(), "0");  // the same number, written otherwise
+  EXPECT_FALSE(verify_cell_text(text, "file")->agrees());
+  EXPECT_FALSE(verify_cell_text("{", "file"));
 }
 
 TEST_P(CellFile, EveryChangedLeafIsFoundByTheChecksum) {
