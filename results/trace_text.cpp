@@ -193,7 +193,7 @@ std::string trace_text(const CellTrace& trace) {
   if (trace.confidential) text += std::string(kWatermark) + "\n";
   text += fmt::format("{} / {} / {} / {}: {}{}\n", trace.spec, trace.panel, trace.row,
                       trace.column == "inf" ? "non-private" : "ε = " + trace.column, cell.main,
-                      cell.detail.empty() ? "" : " (" + cell.detail + ")");
+                      cell.details.empty() ? "" : " (" + join(cell.details, "; ") + ")");
   text += entry("table", trace.title + "; " + trace.panel_title + "; " + trace.settings);
   if (!trace.other_panels.empty()) {
     text += entry("panel", fmt::format("{}, the first that has this cell; also in {} (--panel)", trace.panel,
@@ -215,6 +215,8 @@ json::object trace_json(const CellTrace& trace) {
   json::array seeds;
   for (const auto& seed : trace.seeds) seeds.push_back(seed_json(seed));
   const auto cell = text_of(trace.cell);
+  auto cell_parts = cell.details;
+  cell_parts.insert(cell_parts.begin(), cell.main);
   json::object object{{"spec", trace.spec},
                       {"title", trace.title},
                       {"hash", trace.hash},
@@ -223,7 +225,7 @@ json::object trace_json(const CellTrace& trace) {
                       {"row", trace.row},
                       {"method", trace.method},
                       {"column", trace.column},
-                      {"cell", join({cell.main, cell.detail}, cell.detail.empty() ? "" : "; ")},
+                      {"cell", join(cell_parts, "; ")},
                       {"n", trace.cell.n},
                       {"mean_percent", trace.cell.n > 0 ? number(trace.cell.mean) : json::value(nullptr)},
                       {"sd_percent", trace.cell.sd ? number(*trace.cell.sd) : json::value(nullptr)},

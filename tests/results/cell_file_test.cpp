@@ -152,7 +152,7 @@ TEST_P(CellFile, WhiteSpaceIsFreeAndDigitsAreNot) {
   const std::string mean = "\"mean\": 82.5";
   const auto at = text.find(mean);
   ASSERT_NE(at, std::string::npos) << text;
-  text.insert(at + mean.size(), "0");  // the same number, written otherwise
+  text.insert(at + mean.size(), 1, '0');  // the same number, written otherwise
   EXPECT_FALSE(verify_cell_text(text, "file")->agrees());
   EXPECT_FALSE(verify_cell_text("{", "file"));
 }
