@@ -1,6 +1,7 @@
 #include "plots/accuracy_figure.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@ constexpr double kSpread = 0.24;  // rows stand side by side over that share of 
 constexpr double kBreakGap = 0.30;    // share of the range that must be empty for a broken axis
 constexpr double kBreakMinRange = 5;  // percentage points
 constexpr double kLowerShare = 0.24;  // of the box's height, beneath the break
+constexpr double kBreakPad = 0.2;     // share of the gap that each part may take: no tick is in both
 constexpr double kBreakSpace = 10;    // pixels between the two parts
 constexpr double kPixelsPerCharacter = 7.6;
 
@@ -44,51 +46,60 @@ double smallest_distance(const std::vector<double>& at) {
   return smallest;
 }
 
-std::vector<double> means_of(const PanelModel& panel) {
-  std::vector<double> means;
+bool has_values(const results::RowModel& row) {
+  return std::any_of(row.cells.begin(), row.cells.end(),
+                     [](const auto& cell) { return cell.kind == CellModel::Kind::value; });
+}
+
+bool has_values(const PanelModel& panel) {
+  return std::any_of(panel.rows.begin(), panel.rows.end(), [](const auto& row) { return has_values(row); });
+}
+
+// What a cell shows: its mean and the bar around it.
+Range extent_of(const CellModel& cell) {
+  const double half = cell.sd.value_or(0);
+  return {cell.mean - half, cell.mean + half};
+}
+
+// Of all cells with a value, by their lower ends.
+std::vector<Range> extents_of(const PanelModel& panel) {
+  std::vector<Range> extents;
   for (const auto& row : panel.rows) {
     for (const auto& cell : row.cells) {
-      if (cell.kind == CellModel::Kind::value) means.push_back(cell.mean);
+      if (cell.kind == CellModel::Kind::value) extents.push_back(extent_of(cell));
     }
   }
-  std::sort(means.begin(), means.end());
-  return means;
+  std::sort(extents.begin(), extents.end(), [](const Range& a, const Range& b) { return a.from < b.from; });
+  return extents;
 }
 
-double largest_sd(const PanelModel& panel, Range within) {
-  double largest = 0;
-  for (const auto& row : panel.rows) {
-    for (const auto& cell : row.cells) {
-      if (cell.sd && cell.mean >= within.from && cell.mean <= within.to)
-        largest = std::max(largest, *cell.sd);
-    }
-  }
-  return largest;
+Range padded(Range range, double most, bool percent) {
+  const double pad = std::min(std::max(0.05 * (range.to - range.from), percent ? 0.3 : 0.001), most);
+  return {std::max(0.0, range.from - pad), percent ? std::min(100.0, range.to + pad) : range.to + pad};
 }
 
-Range padded(const PanelModel& panel, Range range) {
-  const double pad = std::max({0.05 * (range.to - range.from), 0.3, largest_sd(panel, range)});
-  return {std::max(0.0, range.from - pad), std::min(100.0, range.to + pad)};
-}
-
-// One range, or two (lower, upper) where a wide gap leaves most means above it.
-std::vector<Range> ranges_of(const PanelModel& panel, const std::vector<double>& means) {
-  const double span = means.back() - means.front();
-  std::size_t gap_at = 0;
+// One range, or two (lower, upper) where a wide gap, which no bar reaches into, leaves most means above it.
+std::vector<Range> ranges_of(const PanelModel& panel, bool percent) {
+  const auto extents = extents_of(panel);
+  Range lower = extents.front(), all = extents.front(), at_gap, above;
   double gap = 0;
-  for (std::size_t i = 1; i < means.size(); ++i) {
-    if (means[i] - means[i - 1] > gap) gap = means[i] - means[i - 1], gap_at = i;
+  std::size_t beneath = 0;
+  for (std::size_t i = 1; i < extents.size(); ++i) {
+    if (extents[i].from - all.to > gap) {
+      gap = extents[i].from - all.to;
+      beneath = i;
+      at_gap = {all.from, all.to};
+      above = extents[i];
+    }
+    all.to = std::max(all.to, extents[i].to);
   }
-  const bool most_above = 2 * gap_at < means.size();
-  if (span < kBreakMinRange || gap < kBreakGap * span || !most_above) {
-    return {padded(panel, {means.front(), means.back()})};
-  }
-  auto lower = padded(panel, {means.front(), means[gap_at - 1]});
-  auto upper = padded(panel, {means[gap_at], means.back()});
-  const double middle = (means[gap_at - 1] + means[gap_at]) / 2;  // long bars must not make the parts overlap
-  lower.to = std::min(lower.to, middle);
-  upper.from = std::max(upper.from, middle);
-  return {lower, upper};
+  const double span = all.to - all.from;
+  const bool most_above = 2 * beneath < extents.size();
+  if (!percent || span < kBreakMinRange || gap < kBreakGap * span || !most_above)
+    return {padded(all, span + 1, percent)};
+  lower = at_gap;
+  above.to = all.to;
+  return {padded(lower, kBreakPad * gap, percent), padded(above, kBreakPad * gap, percent)};
 }
 
 std::vector<Line> lines_of(const PanelModel& panel, const std::vector<double>& at, const RowStyles& styles) {
@@ -124,10 +135,10 @@ Axis epsilon_axis(const PanelModel& panel, const std::vector<double>& at) {
   return axis;
 }
 
-void add_panel(Figure& figure, const PanelModel& panel, const RowStyles& styles, double left, double bottom) {
-  const auto means = means_of(panel);
+void add_panel(Figure& figure, const PanelModel& panel, const RowStyles& styles, double left, double bottom,
+               bool percent) {
   const auto at = positions(panel);
-  auto ranges = ranges_of(panel, means);
+  const auto ranges = ranges_of(panel, percent);
   const double top = bottom + kBoxHeight;
   Box box;
   box.left = left;
@@ -167,29 +178,32 @@ void add_panel(Figure& figure, const PanelModel& panel, const RowStyles& styles,
 }  // namespace
 
 std::optional<Figure> accuracy_figure(const TableModel& table) {
+  return accuracy_figure(table, RowStyles(table), AccuracyLook{});
+}
+
+std::optional<Figure> accuracy_figure(const TableModel& table, const RowStyles& styles,
+                                      const AccuracyLook& look) {
   std::vector<const PanelModel*> panels;
   std::vector<std::string> shown;
   for (const auto& panel : table.panels) {
-    if (means_of(panel).empty()) continue;
+    if (!has_values(panel)) continue;
     panels.push_back(&panel);
     for (const auto& row : panel.rows) {
-      if (std::any_of(row.cells.begin(), row.cells.end(),
-                      [](const auto& cell) { return cell.kind == CellModel::Kind::value; })) {
-        shown.push_back(row.id);
-      }
+      if (has_values(row)) shown.push_back(row.id);
     }
   }
   if (panels.empty()) return std::nullopt;
-  const RowStyles styles(table);
+  const bool percent = look.unit == "%";
   Figure figure;
-  figure.name = "accuracy";
-  figure.title = "Test accuracy against ε";
-  figure.caption =
-      "Test accuracy in percent against the target ε: mean over seeds, bars of one sample standard "
-      "deviation; lines of a "
-      "column are shifted sideways so that bars do not hide each other. Rows under paper accounting spent "
-      "more than the "
-      "target; the table has what.";
+  figure.name = look.name;
+  figure.title = look.title;
+  figure.caption = fmt::format(
+      "{} against the target ε: mean over seeds, bars of one sample standard deviation; lines of a column "
+      "are shifted "
+      "sideways so that bars do not hide each other. Rows under paper accounting spent more than the target; "
+      "the table has "
+      "what.",
+      look.metric + (percent ? " in percent" : " in nats"));
   const std::size_t per_row = std::min<std::size_t>(2, panels.size());
   const std::size_t rows = (panels.size() + per_row - 1) / per_row;
   const double cell_height = kBoxHeight + kBottomMargin + 2 * kTitleHeight;
@@ -198,13 +212,17 @@ std::optional<Figure> accuracy_figure(const TableModel& table) {
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const double left = kLeftMargin + static_cast<double>(i % per_row) * (kBoxWidth + kBoxGap);
     const double bottom = figure.height - static_cast<double>(i / per_row + 1) * cell_height + kBottomMargin;
-    add_panel(figure, *panels[i], styles, left, bottom);
+    add_panel(figure, *panels[i], styles, left, bottom, percent);
     if (i % per_row == 0) {
-      figure.texts.push_back(
-          {18, bottom + kBoxHeight / 2, "test accuracy (%)", Text::Align::centre, false, true});
+      auto label = fmt::format("{} ({})", look.metric, look.unit);
+      label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+      figure.texts.push_back({18, bottom + kBoxHeight / 2, label, Text::Align::centre, false, true});
     }
   }
-  add_legend(figure, styles.legend(shown, true), figure.height - 2 * kTitleHeight);
+  const auto legend = styles.legend(shown, true);
+  const double width = figure.width + std::min(kLegendWidth, legend_width(legend));
+  add_legend(figure, legend, figure.height - 2 * kTitleHeight);
+  figure.width = width;
   return figure;
 }
 

@@ -37,15 +37,15 @@ std::string data_number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? fmt::format("{:.8g}", *value) : "NaN";
 }
 
-// gnuplot's own dashes stand far apart in a short line.
+// gnuplot's own dashes stand far apart in a short line. Ends are round: butt ends of short lines grow spikes in its PNGs.
 const char* dashes(int dash) {
   switch (dash) {
     case 2:
-      return "(7,4)";
+      return "(8,7)";
     case 3:
-      return "(2,3)";
+      return "(1,5)";
     case 4:
-      return "(8,3,2,3)";
+      return "(9,6,1,6)";
     default:
       return "1";
   }
@@ -93,16 +93,19 @@ class Script {
     switch (kind) {
       case FileKind::svg:
         return fmt::format(
-            "set terminal svg size {},{} dynamic enhanced font 'sans-serif,12' name {} background 'white'",
+            "set terminal svg size {},{} dynamic enhanced rounded font 'sans-serif,12' name {} background "
+            "'white'",
             figure_.width, figure_.height, svg_name());
       case FileKind::png:
         return fmt::format(
-            "set terminal pngcairo size {},{} enhanced font 'sans,12' fontscale 1.5 linewidth 2 pointscale 2 "
+            "set terminal pngcairo size {},{} enhanced rounded font 'sans,12' fontscale 1.5 linewidth 2 "
+            "pointscale 2 "
             "background 'white'",
             2 * figure_.width, 2 * figure_.height);
       case FileKind::pdf:
         return fmt::format(
-            "set terminal pdfcairo size {:.3f}in,{:.3f}in enhanced font 'sans,8' fontscale 1 linewidth 1.4 "
+            "set terminal pdfcairo size {:.3f}in,{:.3f}in enhanced rounded font 'sans,8' fontscale 1 "
+            "linewidth 1.4 "
             "background 'white'",
             figure_.width / kPixelsPerInch, figure_.height / kPixelsPerInch);
     }
@@ -208,8 +211,8 @@ class Script {
                         data_name(index, l), style.colour));
       }
       if (lines[l].line) {
-        add(fmt::format("{} using 1:2 with lines lc rgb '{}' lw 1.8 dt {} notitle", data_name(index, l),
-                        style.colour, dashes(style.dash)));
+        add(fmt::format("{} using 1:2 with lines lc rgb '{}' lw {} dt {} notitle", data_name(index, l),
+                        style.colour, lines[l].width, dashes(style.dash)));
       }
       if (lines[l].markers) add(markers(index, l));
     }
@@ -325,6 +328,17 @@ double legend_height(const std::vector<LegendEntry>& legend, std::size_t columns
     highest = std::max(highest, height);
   }
   return highest;
+}
+
+double legend_width(const std::vector<LegendEntry>& legend) {
+  constexpr double kCharacter = 7.4, kEnds = 24;
+  std::size_t longest = 0;
+  for (const auto& entry : legend) {
+    for (const auto& line : results::wrap(entry.title, kLegendCharacters)) {
+      longest = std::max(longest, results::display_width(line));
+    }
+  }
+  return kLegendSample + kEnds + kCharacter * static_cast<double>(longest);
 }
 
 }  // namespace hyfreedp::plots

@@ -33,6 +33,7 @@ struct Line {
   std::size_t marker_stride = 1;
   std::size_t marker_offset = 0;
   double marker_size = 0.8;
+  double width = 1.8;
 };
 
 // A filled rectangle, in the box's own units; beneath the lines.
@@ -107,5 +108,7 @@ inline constexpr std::size_t kLegendCharacters = 34;
 inline constexpr double kLegendColumnWidth = 290;  // pixels
 // Of the highest column.
 double legend_height(const std::vector<LegendEntry>& legend, std::size_t columns = 1);
+// Of one column, as wide as its longest line.
+double legend_width(const std::vector<LegendEntry>& legend);
 
 }  // namespace hyfreedp::plots

@@ -11,10 +11,22 @@
 #include "plots/accuracy_figure.h"
 #include "plots/curve_figures.h"
 #include "plots/gnuplot.h"
+#include "plots/kinds.h"
 
 namespace hyfreedp::plots {
 
-Result<std::vector<Figure>> figures_of(const results::Store& store, const results::TableModel& table) {
+namespace {
+
+using Build = Result<Outcome> (*)(const Source&, const results::FigureRequest&);
+
+constexpr std::pair<const char*, Build> kBuilders[] = {
+    {"accuracy", accuracy_kind},      {"curves", curves_kind}, {"probe-fit", probe_fit_kind},
+    {"heat-map", heat_map_kind},      {"box", box_kind},       {"candidates", candidates_kind},
+    {"pareto", pareto_kind},          {"bars", bars_kind},     {"epsilon-steps", epsilon_steps_kind},
+    {"tuning-cost", tuning_cost_kind}};
+
+// Of a spec that lists none.
+Result<std::vector<Figure>> usual_figures(const results::Store& store, const results::TableModel& table) {
   std::vector<Figure> figures;
   if (auto accuracy = accuracy_figure(table)) figures.push_back(std::move(*accuracy));
   for (auto* build : {step_size_figure, test_loss_figure}) {
@@ -23,6 +35,55 @@ Result<std::vector<Figure>> figures_of(const results::Store& store, const result
     if (*figure) figures.push_back(std::move(**figure));
   }
   return figures;
+}
+
+// Above everything, in every copy of the picture.
+void add_watermark(Figure& figure) {
+  constexpr double kRoom = 24;
+  figure.height += kRoom;
+  Text text{12, figure.height - 14, results::kWatermark, Text::Align::left, true, false};
+  text.colour = "#B3261E";
+  text.size = 11;
+  figure.texts.push_back(std::move(text));
+}
+
+}  // namespace
+
+void name_sheet(const results::FigureRequest& request, std::string& name, std::string& title) {
+  name = request.name;
+  title = request.title;
+  if (title.empty()) title = results::find_figure_kind(request.kind).value()->title;
+}
+
+Result<Outcome> build_figure(const Source& source, const results::FigureRequest& request) {
+  for (const auto& [kind, build] : kBuilders) {
+    if (request.kind == kind) return build(source, request);
+  }
+  return results::find_figure_kind(request.kind).error();
+}
+
+Result<SpecFigures> figures_of(const results::Store& store, const results::TableModel& table) {
+  const auto spec = store.spec(table.spec);
+  if (!spec) return spec.error();
+  SpecFigures all;
+  const auto requests = *spec ? results::figure_requests((**spec).resolved) : std::nullopt;
+  if (!requests) {
+    auto usual = usual_figures(store, table);
+    if (!usual) return usual.error();
+    all.figures = std::move(*usual);
+    return all;
+  }
+  for (const auto& request : *requests) {
+    auto outcome = build_figure({.store = store, .table = table, .spec = (**spec).resolved}, request);
+    if (!outcome) return outcome.error();
+    if (outcome->figure) {
+      if (table.confidential) add_watermark(*outcome->figure);
+      all.figures.push_back(std::move(*outcome->figure));
+    } else {
+      all.left_out.push_back({request.name, outcome->why});
+    }
+  }
+  return all;
 }
 
 Result<std::vector<DrawnFigure>> draw(const std::vector<Figure>& figures, const std::string& folder) {

@@ -1,4 +1,4 @@
-// The figures of a spec, from the store.
+// The figures of a spec, from the store: those that it lists (`figures`, kinds in results/figure_spec.h), or the usual ones:
 //
 //   accuracy   test accuracy against epsilon, a box a panel, a line a row, bars of one sample standard deviation; the
 //              non-private arm stands apart at the right. Where a few rows lie far below the rest, the axis is broken.
@@ -6,19 +6,30 @@
 //              median over seeds, band from the smallest to the largest
 //   test_loss  test loss over steps, the same boxes, median over seeds
 //
-// A figure without data (no learning-rate-free row, loss evaluated only at the end) is left out.
+// A figure without data (no learning-rate-free row, loss evaluated only at the end) is left out; one that the spec lists is
+// named with the reason. With a confidential table, runs of private selection are shown and every figure is watermarked.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "plots/figure.h"
+#include "plots/runs.h"
 #include "results/store.h"
 #include "results/table_model.h"
 
 namespace hyfreedp::plots {
 
-Result<std::vector<Figure>> figures_of(const results::Store& store, const results::TableModel& table);
+struct LeftOut {
+  std::string name;
+  std::string why;  // no sentence: "no finished run has ..."
+};
+struct SpecFigures {
+  std::vector<Figure> figures;
+  std::vector<LeftOut> left_out;
+};
+Result<SpecFigures> figures_of(const results::Store& store, const results::TableModel& table);
+Result<Outcome> build_figure(const Source& source, const results::FigureRequest& request);
 
 struct DrawnFigure {
   Figure figure;

@@ -93,7 +93,7 @@ std::vector<Tick> linear_ticks(double from, double to, int count) {
   }
   std::vector<Tick> ticks;
   for (double i = std::ceil(from / step); i * step <= to * (1 + 1e-12); ++i) {
-    ticks.push_back({i * step, fmt::format("{:.10g}", i * step)});
+    ticks.push_back({i * step, fmt::format("{:.10g}", i * step + 0.0)});  // + 0.0: no "-0"
   }
   return ticks;
 }

@@ -37,11 +37,15 @@ constexpr const char* kReading =
     "type lead to the "
     "footnotes.</p>\n";
 
-Result<std::string> pictures(const std::vector<DrawnFigure>& figures, const std::string& missing) {
-  if (figures.empty())
-    return paragraph("banner", missing.empty() ? "There is nothing to draw yet." : missing);
+Result<std::string> pictures(const ReportFigures& figures) {
   std::string out;
-  for (const auto& drawn : figures) {
+  for (const auto& one : figures.left_out) {
+    out += paragraph("banner", fmt::format("Not drawn: {}: {}.", one.name, one.why));
+  }
+  if (figures.drawn.empty() && (out.empty() || !figures.missing.empty())) {
+    return paragraph("banner", figures.missing.empty() ? "There is nothing to draw yet." : figures.missing);
+  }
+  for (const auto& drawn : figures.drawn) {
     auto svg = read_file(drawn.svg);
     if (!svg) return svg.error();
     out += "<figure>\n<div class=\"canvas\">" + inline_svg(*svg, drawn.figure.name, drawn.figure.caption) +
@@ -125,8 +129,8 @@ Result<std::string> provenance(const results::Store& store, const TableModel& ta
 }  // namespace
 
 Result<std::string> report_html(const results::Store& store, const TableModel& table,
-                                const std::vector<DrawnFigure>& figures, const std::string& missing) {
-  auto drawn = pictures(figures, missing);
+                                const ReportFigures& figures) {
+  auto drawn = pictures(figures);
   if (!drawn) return drawn.error();
   auto lines = results::ledger_lines(store, table);
   if (!lines) return lines.error();

@@ -11,8 +11,12 @@
 
 namespace hyfreedp::plots {
 
-// `figures` may be empty (no gnuplot); `missing` then says why.
+struct ReportFigures {
+  std::vector<DrawnFigure> drawn;  // may be empty: no gnuplot, `missing` then says so
+  std::vector<LeftOut> left_out;
+  std::string missing;
+};
 Result<std::string> report_html(const results::Store& store, const results::TableModel& table,
-                                const std::vector<DrawnFigure>& figures, const std::string& missing = {});
+                                const ReportFigures& figures);
 
 }  // namespace hyfreedp::plots

@@ -19,8 +19,11 @@ constexpr double kPixelsPerCharacter = 7.4;  // of a bold title
 constexpr double kYLabelShift = 52;
 constexpr double kBarGap = 14;
 constexpr double kBarWidth = 16;
-constexpr double kBarRoom = 96;  // bar, its numbers and its label
-constexpr double kUprightRoom = 120;
+constexpr double kBarRoom = 96;          // bar, its numbers and its label
+constexpr double kSmallCharacter = 6.4;  // of a tick's name
+constexpr double kLabelCharacter = 6.6;  // of an axis label
+constexpr double kNameLine = 14;
+constexpr std::size_t kMostNameLines = 3;
 constexpr double kLegendGapAbove = 14;
 constexpr std::size_t kMarksALine = 6;
 
@@ -110,15 +113,43 @@ class Placer {
     rows_ = (count + columns_ - 1) / columns_;
     const bool bars = std::any_of(sheet_.panels.begin(), sheet_.panels.end(),
                                   [](const auto& panel) { return panel.bar.has_value(); });
-    const bool upright = std::any_of(sheet_.panels.begin(), sheet_.panels.end(),
-                                     [](const auto& panel) { return panel.upright_ticks; });
-    bottom_room_ = kBottomMargin + (upright ? kUprightRoom : 0);
+    measure_names();
+    std::size_t label_lines = 1;
+    for (const auto& panel : sheet_.panels) label_lines = std::max(label_lines, label_of(panel).size());
+    bottom_room_ = kBottomMargin + name_room_ + kTitleLine * static_cast<double>(label_lines - 1);
     step_ = sheet_.panel_width + kGapX + (bars ? kBarRoom : 0);
     std::size_t lines = 0;
     for (const auto& panel : sheet_.panels) lines = std::max(lines, title_lines(panel).size());
     title_height_ = kTitleLift + kTitleLine * static_cast<double>(std::max<std::size_t>(lines, 1));
     figure_.width = kLeftMargin + static_cast<double>(columns_) * step_ - kGapX + kRightMargin;
     figure_.height = static_cast<double>(rows_) * (title_height_ + sheet_.panel_height + bottom_room_);
+  }
+
+  std::vector<std::string> label_of(const SheetPanel& panel) const {
+    return results::wrap(panel.x.label, static_cast<std::size_t>(sheet_.panel_width / kLabelCharacter));
+  }
+
+  // Characters that a name along x may take across.
+  std::size_t name_width(const SheetPanel& panel) const {
+    const auto count = std::max<std::size_t>(panel.x.ticks.size(), 1);
+    return static_cast<std::size_t>(sheet_.panel_width / static_cast<double>(count) / kSmallCharacter);
+  }
+
+  void measure_names() {
+    std::size_t lines = 1, longest = 0;
+    for (const auto& panel : sheet_.panels) {
+      if (!panel.names) continue;
+      for (const auto& tick : panel.x.ticks) {
+        const auto wrapped = results::wrap(tick.text, name_width(panel));
+        lines = std::max(lines, wrapped.size());
+        longest = std::max(longest, results::display_width(tick.text));
+        for (const auto& line : wrapped)
+          turned_ = turned_ || results::display_width(line) > name_width(panel);
+      }
+    }
+    turned_ = turned_ || lines > kMostNameLines;
+    name_room_ = turned_ ? std::max(0.0, kSmallCharacter * static_cast<double>(longest) - kNameLine)
+                         : kNameLine * static_cast<double>(lines - 1);
   }
 
   std::vector<std::string> title_lines(const SheetPanel& panel) const {
@@ -140,15 +171,18 @@ class Placer {
     box.lines = panel.lines;
     box.patches = panel.patches;
     add_texts(panel, box);
-    if (panel.upright_ticks) turn_ticks(box);
+    if (panel.names) write_names(panel, box);
     if (panel.bar) add_bar(*panel.bar, box);
     figure_.boxes.push_back(std::move(box));
   }
 
   void add_texts(const SheetPanel& panel, const Box& box) {
     const double middle = (box.left + box.right) / 2;
-    const double drop = kAxisLabelDrop + (panel.upright_ticks ? kUprightRoom : 0);
-    figure_.texts.push_back({middle, box.bottom - drop, panel.x.label, Text::Align::centre, false, false});
+    double drop = kAxisLabelDrop + name_room_;
+    for (const auto& line : label_of(panel)) {
+      figure_.texts.push_back({middle, box.bottom - drop, line, Text::Align::centre, false, false});
+      drop += kTitleLine;
+    }
     figure_.texts.push_back({box.left - kYLabelShift, (box.bottom + box.top) / 2, panel.y.label,
                              Text::Align::centre, false, true});
     auto lines = title_lines(panel);
@@ -167,17 +201,18 @@ class Placer {
     }
   }
 
-  // Names along x as texts of the figure: gnuplot would turn all ticks of the canvas alike.
-  void turn_ticks(Box& box) {
+  // Names along x are texts of the figure: gnuplot breaks no lines and turns all ticks of the canvas alike.
+  void write_names(const SheetPanel& panel, Box& box) {
     for (const auto& tick : box.x.ticks) {
-      Text text{box.left + share_of(box.x, tick.at) * (box.right - box.left),
-                box.bottom - 10,
-                tick.text,
-                Text::Align::right,
-                false,
-                true};
-      text.size = 11;
-      figure_.texts.push_back(std::move(text));
+      const double x = box.left + share_of(box.x, tick.at) * (box.right - box.left);
+      double y = box.bottom - (turned_ ? 10 : 16);
+      for (const auto& line :
+           turned_ ? std::vector{tick.text} : results::wrap(tick.text, name_width(panel))) {
+        Text text{x, y, line, turned_ ? Text::Align::right : Text::Align::centre, false, turned_};
+        text.size = 11;
+        figure_.texts.push_back(std::move(text));
+        y -= kNameLine;
+      }
     }
     box.x.show_ticks = false;
   }
@@ -213,7 +248,9 @@ class Placer {
   void place_legend(double below) {
     if (sheet_.legend.empty()) return;
     if (columns_ == 1) {
+      const double left = figure_.width;
       add_legend(figure_, sheet_.legend, figure_.height - title_height_);
+      figure_.width = left + legend_width(sheet_.legend);
       return;
     }
     figure_.legend = sheet_.legend;
@@ -230,12 +267,22 @@ class Placer {
   const Sheet& sheet_;
   Figure figure_;
   std::size_t columns_ = 1, rows_ = 1;
-  double step_ = 0, title_height_ = 0, bottom_room_ = 0;
+  double step_ = 0, title_height_ = 0, bottom_room_ = 0, name_room_ = 0;
+  bool turned_ = false;
 };
 
 }  // namespace
 
 Figure place(const Sheet& sheet) { return Placer(sheet).place(); }
+
+Line stroke(std::vector<Point> points, const std::string& colour, double width, int dash) {
+  LineStyle style;
+  style.colour = colour;
+  style.dash = dash;
+  Line line{.style = style, .points = std::move(points)};
+  line.width = width;
+  return line;
+}
 
 void mark_sparsely(std::vector<Line>& lines) {
   if (lines.size() < 2) return;
@@ -243,7 +290,9 @@ void mark_sparsely(std::vector<Line>& lines) {
     auto& line = lines[i];
     if (line.markers || !line.line) continue;
     line.markers = true;
-    line.marker_stride = std::max<std::size_t>(1, line.points.size() / kMarksALine);
+    // Lines that coincide still show both: no two mark the same point.
+    const auto apart = std::min(lines.size(), std::max<std::size_t>(1, line.points.size() / 2));
+    line.marker_stride = std::max({std::size_t{1}, line.points.size() / kMarksALine, apart});
     line.marker_offset = i * line.marker_stride / lines.size();
   }
 }

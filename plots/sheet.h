@@ -41,7 +41,8 @@ struct SheetPanel {
   std::vector<Patch> patches = {};
   std::vector<SheetText> texts = {};
   std::optional<ColourBar> bar = {};
-  bool upright_ticks = false;  // long names along x: turned, with room for them
+  bool names =
+      false;  // ticks of x are names: broken into lines, or turned where that does not do, with room for them
 };
 
 struct Sheet {
@@ -53,6 +54,9 @@ struct Sheet {
 };
 
 Figure place(const Sheet& sheet);
+
+// An outline or a rule.
+Line stroke(std::vector<Point> points, const std::string& colour, double width, int dash = 1);
 
 // Gives lines that have none a few markers, staggered, where a panel has several: colours are gone in grey.
 void mark_sparsely(std::vector<Line>& lines);

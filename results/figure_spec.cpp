@@ -92,7 +92,8 @@ std::vector<FigureKind> make_kinds() {
         choice("by", {"group", "row"}, "a box a group of rows (a row without a group by itself), or a row")}},
       {"candidates",
        "Candidates over steps",
-       "Median and best over the candidates of each group of rows, over steps, with a band around each.",
+       "Median and best over the candidates of each group of rows, over steps, with a band around the "
+       "median.",
        true,
        {metric(),
         choice("band", {"bootstrap", "range", "none"},

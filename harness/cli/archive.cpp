@@ -88,7 +88,7 @@ Result<void> copy_figures(const results::Store& store, const std::string& spec, 
   if (!drawn.exists()) return error("cannot make a temporary folder for the figures.");
   const auto paths = write_plots(store, spec, drawn.path());
   if (!paths) return paths.error();
-  for (const auto& path : *paths) {
+  for (const auto& path : paths->paths) {
     if (fs::path(path).extension() != ".svg") continue;
     const auto content = read_file(path);
     if (!content) return content.error();

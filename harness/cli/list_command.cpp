@@ -15,20 +15,22 @@
 #include "harness/runner/spec.h"
 #include "harness/trial/training_options.h"
 #include "optimizers/facts.h"
+#include "results/figure_spec.h"
 
 namespace hyfreedp::cli {
 namespace {
 
 namespace options = boost::program_options;
 
-const std::vector<std::string> kKinds = {"methods",  "optimizers", "controllers", "models",
-                                         "datasets", "training",   "specs",       "analytic"};
+const std::vector<std::string> kKinds = {"methods",  "optimizers", "controllers", "models", "datasets",
+                                         "training", "specs",      "analytic",    "figures"};
 
 const char kUsage[] =
     "hyfreedp list KIND [--json]\n"
     "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets, training\n"
-    "(the options of a spec's `train`), specs or analytic (papers' tables and figures that need no "
-    "training).\n"
+    "(the options of a spec's `train`), specs, analytic (papers' tables and figures that need no "
+    "training)\n"
+    "or figures (what a spec may list under `figures`).\n"
     "Example: hyfreedp list methods\n\n";
 
 // One entry of any registry, as JSON keeps it and as text prints it.
@@ -95,6 +97,21 @@ std::vector<Listed> training() {
   return {{"train", "how a panel trains", {}, options}};
 }
 
+std::vector<Listed> figures() {
+  std::vector<Listed> entries;
+  for (const auto& kind : results::figure_kinds()) {
+    entries.push_back(
+        {kind.name,
+         kind.title,
+         {{"what", kind.help},
+          {"reads", kind.all_runs
+                        ? "all runs of its rows (rows of private selection with --confidential alone)"
+                        : "the reported runs"}},
+         kind.options});
+  }
+  return entries;
+}
+
 // Specs lie in `experiments` of the folder the command is run in.
 Result<std::vector<Listed>> specs() {
   std::vector<std::string> paths;
@@ -130,6 +147,7 @@ Result<std::vector<Listed>> entries_of(const std::string& kind) {
   if (kind == "models") return named(models::model_facts());
   if (kind == "datasets") return datasets_listed();
   if (kind == "training") return training();
+  if (kind == "figures") return figures();
   if (kind == "specs") return specs();
   return error("There is nothing to list under '" + kind + "'." + did_you_mean(kind, kKinds) +
                " Kinds: " + join(kKinds, ", ") + ".");

@@ -1,5 +1,7 @@
 #include "harness/cli/outputs.h"
 
+#include <fmt/format.h>
+
 #include "harness/base/files.h"
 #include "harness/cli/table_format.h"
 #include "plots/figures.h"
@@ -16,12 +18,23 @@ std::vector<std::string> paths_of(const std::vector<plots::DrawnFigure>& figures
   return paths;
 }
 
-Result<std::vector<plots::DrawnFigure>> draw_all(const results::Store& store,
-                                                 const results::TableModel& table,
-                                                 const std::string& folder) {
+// Pictures with confidential values never stand where those that may be published do.
+std::string plots_folder(const std::string& folder, const results::TableModel& table) {
+  return folder + (table.confidential ? "/plots.confidential" : "/plots");
+}
+
+struct Drawn {
+  std::vector<plots::DrawnFigure> figures;
+  std::vector<plots::LeftOut> left_out;
+};
+
+Result<Drawn> draw_all(const results::Store& store, const results::TableModel& table,
+                       const std::string& folder) {
   auto figures = plots::figures_of(store, table);
   if (!figures) return figures.error();
-  return plots::draw(*figures, folder + "/plots");
+  auto drawn = plots::draw(figures->figures, plots_folder(folder, table));
+  if (!drawn) return drawn.error();
+  return Drawn{std::move(*drawn), std::move(figures->left_out)};
 }
 
 }  // namespace
@@ -30,13 +43,23 @@ Result<std::vector<std::string>> write_tables(const results::TableModel& table, 
   return write_table_files(table, folder, "table");
 }
 
-Result<std::vector<std::string>> write_plots(const results::Store& store, const std::string& spec_name,
-                                             const std::string& folder) {
-  auto table = results::build_table(store, spec_name);
+Result<WrittenPlots> write_plots(const results::Store& store, const std::string& spec_name,
+                                 const std::string& folder, const PlotOptions& options) {
+  auto table = results::build_table(store, spec_name, {.confidential = options.confidential});
   if (!table) return table.error();
   auto drawn = draw_all(store, *table, folder);
   if (!drawn) return drawn.error();
-  return paths_of(*drawn);
+  WrittenPlots written{paths_of(drawn->figures), {}};
+  for (const auto& one : drawn->left_out) {
+    written.left_out.push_back(fmt::format("Not drawn: {}: {}.", one.name, one.why));
+  }
+  if (!options.pdf) return written;
+  for (const auto& one : drawn->figures) {
+    const auto path = fmt::format("{}/{}.pdf", plots_folder(folder, *table), one.figure.name);
+    if (auto ok = plots::draw_file(one.figure, path); !ok) return ok.error();
+    written.paths.push_back(path);
+  }
+  return written;
 }
 
 Result<std::vector<std::string>> write_report(const results::Store& store, const std::string& spec_name,
@@ -45,15 +68,17 @@ Result<std::vector<std::string>> write_report(const results::Store& store, const
   auto table = results::build_table(store, spec_name, options);
   if (!table) return table.error();
   std::vector<plots::DrawnFigure> drawn;
+  std::vector<plots::LeftOut> left_out;
   std::string missing;
   if (plots::find_program("gnuplot")) {
     auto figures = draw_all(store, *table, folder);
     if (!figures) return figures.error();
-    drawn = std::move(*figures);
+    drawn = std::move(figures->figures);
+    left_out = std::move(figures->left_out);
   } else {
     missing = plots::kNoGnuplot;
   }
-  auto html = plots::report_html(store, *table, drawn, missing);
+  auto html = plots::report_html(store, *table, {.drawn = drawn, .left_out = left_out, .missing = missing});
   if (!html) return html.error();
   std::vector<std::string> paths{folder +
                                  (options.confidential ? "/report.confidential.html" : "/report.html")};

@@ -18,8 +18,16 @@ Result<void> write_outputs(const results::Store& store, const std::string& spec_
 // The parts. Each returns the paths that it wrote. A confidential report is a file of its own, report.confidential.html: it
 // must never take the place of the one that may be published.
 Result<std::vector<std::string>> write_tables(const results::TableModel& table, const std::string& folder);
-Result<std::vector<std::string>> write_plots(const results::Store& store, const std::string& spec_name,
-                                             const std::string& folder);
+struct PlotOptions {
+  bool confidential = false;  // into plots.confidential, watermarked
+  bool pdf = false;           // PDF files beside SVG and PNG
+};
+struct WrittenPlots {
+  std::vector<std::string> paths;
+  std::vector<std::string> left_out;  // a sentence each: listed figures that could not be drawn
+};
+Result<WrittenPlots> write_plots(const results::Store& store, const std::string& spec_name,
+                                 const std::string& folder, const PlotOptions& options = {});
 Result<std::vector<std::string>> write_report(const results::Store& store, const std::string& spec_name,
                                               const std::string& folder,
                                               const results::TableOptions& options);

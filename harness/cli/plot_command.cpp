@@ -1,5 +1,7 @@
 #include "harness/cli/plot_command.h"
 
+#include <fmt/format.h>
+
 #include "harness/cli/outputs.h"
 #include "harness/cli/spec_request.h"
 
@@ -10,25 +12,38 @@ constexpr const char* kUsage =
     "hyfreedp plot NAME [options]\n"
     "Draws the figures of a spec in the database into DIR/NAME/plots, as SVG and PNG, with the gnuplot "
     "scripts beside\n"
-    "them. Figures show released and test values only. Trains nothing.\n"
+    "them: those that the spec lists under `figures` (see hyfreedp list figures), or the usual ones. They "
+    "show released\n"
+    "and test values only; with --confidential also runs of private selection, into "
+    "DIR/NAME/plots.confidential. Trains\n"
+    "nothing.\n"
     "Example: hyfreedp plot quick --out out\n\n";
 
 }  // namespace
 
 int plot_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   SpecRequest request;
-  if (const auto code = parse_spec_request("plot", kUsage, {}, arguments, request, out, err)) return *code;
-  if (request.confidential) {
-    return refused("plot", error("figures show no confidential values; see hyfreedp table --confidential"),
-                   err);
+  std::string format = "svg";
+  boost::program_options::options_description further;
+  further.add_options()("format",
+                        boost::program_options::value(&format)->default_value("svg")->value_name("KIND"),
+                        "svg: SVG and PNG; pdf: PDF files beside them");
+  if (const auto code = parse_spec_request("plot", kUsage, further, arguments, request, out, err))
+    return *code;
+  if (format != "svg" && format != "pdf") {
+    return refused("plot", error(fmt::format("--format is svg or pdf, not '{}'.", format)), err);
   }
   const auto store = open_for_reading(request.out);
   if (!store) return refused("plot", store.error(), err);
-  const auto written = write_plots(**store, request.spec, request.folder());
+  const auto written = write_plots(**store, request.spec, request.folder(),
+                                   {.confidential = request.confidential, .pdf = format == "pdf"});
   if (!written) return refused("plot", written.error(), err);
-  if (written->empty())
+  if (request.confidential) err << results::kWatermark << '\n';
+  for (const auto& sentence : written->left_out) out << sentence << '\n';
+  if (written->paths.empty() && written->left_out.empty()) {
     out << "There is nothing to draw yet: no row of '" << request.spec << "' is finished.\n";
-  for (const auto& path : *written) out << "Written: " << path << '\n';
+  }
+  for (const auto& path : written->paths) out << "Written: " << path << '\n';
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <chrono>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <new>
 #include <optional>
@@ -221,6 +222,8 @@ class Run {
     for (const auto& [name, value] : setup_.controller->scalars()) scalars_[name] = value;
     for (std::size_t k = 0; k < request.abscissas.size(); ++k) {
       if (request.abscissas[k] == 0) scalars_["private_loss"] = released_losses_[k];
+      scalars_[fmt::format("probe_x.{}", k)] = request.abscissas[k];
+      scalars_[fmt::format("probe_loss.{}", k)] = released_losses_[k];
     }
     if (!plan_.is_private) return true;
     return std::all_of(released_losses_.begin(), released_losses_.end(),

@@ -23,10 +23,10 @@ class Report : public testing::Test {
     folder_ = std::filesystem::temp_directory_path() / ("hyfreedp-report-" + std::to_string(::getpid()));
     const auto table = *results::build_table(*store_, "fake");
     if (find_program("gnuplot"))
-      figures_ = *draw(*figures_of(*store_, table), folder_.string());
+      figures_ = *draw(figures_of(*store_, table)->figures, folder_.string());
     else
       std::printf("SKIPPED: the report's figures. %s\n", kNoGnuplot);
-    html_ = *report_html(*store_, table, figures_, kNoGnuplot);
+    html_ = *report_html(*store_, table, {figures_, {}, kNoGnuplot});
     path_ = (folder_ / "report.html").string();
     ASSERT_TRUE(write_file_atomically(path_, html_));
   }
@@ -89,7 +89,7 @@ TEST_F(Report, ConfidentialValuesNeverLeak) {
   EXPECT_FALSE(contains("validation 77.7"));
   EXPECT_FALSE(contains("CONFIDENTIAL"));
   const auto table = *results::build_table(*store_, "fake", {.confidential = true});
-  const auto open = *report_html(*store_, table, figures_, kNoGnuplot);
+  const auto open = *report_html(*store_, table, {figures_, {}, kNoGnuplot});
   EXPECT_NE(open.find("validation 77.7"), std::string::npos);
   EXPECT_NE(open.find("CONFIDENTIAL"), std::string::npos);
 }

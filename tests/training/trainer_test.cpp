@@ -216,6 +216,11 @@ TEST(Trainer, ProbesSayWhatTheyReleased) {
   for (const auto& record : journal.steps) {
     EXPECT_EQ(record.scalars.contains("private_loss"), record.step % 5 == 0) << record.step;
     EXPECT_EQ(record.scalars.contains("R_l"), record.step % 5 == 0) << record.step;
+    ASSERT_EQ(record.scalars.contains("probe_loss.0"), record.step % 5 == 0) << record.step;
+    if (record.step % 5 != 0) continue;
+    EXPECT_EQ(record.scalars.at("probe_x.0"), 0) << record.step;
+    EXPECT_EQ(record.scalars.at("probe_loss.0"), record.scalars.at("private_loss")) << record.step;
+    EXPECT_EQ(record.scalars.at("probe_x.1"), -record.scalars.at("probe_x.2")) << record.step;
   }
   EXPECT_FALSE(journal.finish->counts.empty());
 }

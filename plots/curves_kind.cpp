@@ -1,0 +1,194 @@
+// The figure kind `curves`: stored scalars and test metrics of the reported runs over steps.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <sstream>
+
+#include "harness/base/text.h"
+#include "plots/figures.h"
+#include "plots/kinds.h"
+#include "plots/layout.h"
+#include "plots/sheet.h"
+#include "results/statistics.h"
+
+namespace hyfreedp::plots {
+namespace {
+
+using Curve = std::map<std::int64_t, double>;
+
+constexpr const char* kStepSize = "step-size";
+
+std::vector<std::string> quantities_of(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream stream(text);
+  for (std::string name; std::getline(stream, name, ',');) {
+    const auto first = name.find_first_not_of(' ');
+    if (first != std::string::npos)
+      names.push_back(name.substr(first, name.find_last_not_of(' ') - first + 1));
+  }
+  return names;
+}
+
+std::string label_of(const std::string& quantity) {
+  static const std::map<std::string, std::string> kLabels = {{kStepSize, "step size η or d"},
+                                                             {"eta", "step size η"},
+                                                             {"R_l", "loss bound R_l (nats)"},
+                                                             {"d", "distance estimate d"},
+                                                             {"H", "curvature H"},
+                                                             {"G", "slope G"},
+                                                             {"test loss", "test loss (nats)"},
+                                                             {"test accuracy", "test accuracy (%)"},
+                                                             {"private_loss", "released loss (nats)"},
+                                                             {"clip_threshold", "clipping threshold C"}};
+  const auto found = kLabels.find(quantity);
+  return found == kLabels.end() ? quantity : found->second;
+}
+
+Result<Curve> curve_of(const Source& source, const Run& run, const std::string& quantity) {
+  Curve curve;
+  if (quantity.starts_with("test ")) {
+    const auto metrics = source.store.metrics(run.trial);
+    if (!metrics) return metrics.error();
+    const auto name = quantity.substr(5);
+    for (const auto& metric : *metrics) {
+      if (metric.split == "test" && metric.name == name)
+        curve[metric.step] = (name == "accuracy" ? 100 : 1) * metric.value;
+    }
+    return curve;
+  }
+  auto scalar = quantity;
+  if (quantity == kStepSize) {
+    const auto own = step_size_scalar(run.config);
+    if (!own) return curve;
+    scalar = *own;
+  }
+  const auto steps = source.store.steps(run.trial);
+  if (!steps) return steps.error();
+  for (const auto& step : *steps) {
+    if (const auto found = step.scalars.find(scalar); found != step.scalars.end())
+      curve[step.step] = found->second;
+  }
+  return curve;
+}
+
+// Median and band over the seeds' curves, at the steps that all have.
+std::vector<Point> merged(const std::vector<Curve>& curves, const std::string& band) {
+  std::vector<Point> points;
+  for (const auto& [step, first] : curves.front()) {
+    std::vector<double> values;
+    for (const auto& curve : curves) {
+      if (const auto found = curve.find(step); found != curve.end() && std::isfinite(found->second)) {
+        values.push_back(found->second);
+      }
+    }
+    if (values.size() != curves.size()) continue;
+    std::sort(values.begin(), values.end());
+    Point point{static_cast<double>(step), results::quantile(values, 0.5)};
+    if (band == "range") point.low = values.front(), point.high = values.back();
+    if (band == "quartiles")
+      point.low = results::quantile(values, 0.25), point.high = results::quantile(values, 0.75);
+    points.push_back(point);
+  }
+  return points;
+}
+
+bool all_positive(const SheetPanel& panel) {
+  return std::all_of(panel.lines.begin(), panel.lines.end(), [](const Line& line) {
+    return std::all_of(line.points.begin(), line.points.end(),
+                       [](const Point& point) { return point.y > 0 && point.low.value_or(1) > 0; });
+  });
+}
+
+class Builder {
+ public:
+  Builder(const Source& source, const results::FigureRequest& request)
+      : source_(source),
+        request_(request),
+        quantities_(quantities_of(string_or(request.options, "quantities", ""))),
+        band_(string_or(request.options, "band", "")),
+        scale_(string_or(request.options, "scale", "")),
+        styles_(source.table) {}
+
+  Result<Outcome> build() {
+    const auto list = runs_of(source_, request_, Which::reported);
+    if (!list) return list.error();
+    Sheet sheet;
+    name_sheet(request_, sheet.name, sheet.title);
+    sheet.panel_height = 200;
+    const auto cells = cells_of(source_, list->runs);
+    for (const auto& cell : cells) {
+      std::vector<SheetPanel> row;
+      bool any = false;
+      for (const auto& quantity : quantities_) {
+        auto panel = panel_of(cell, quantity);
+        if (!panel) return panel.error();
+        any = any || !panel->lines.empty();
+        row.push_back(std::move(*panel));
+      }
+      if (!any) continue;
+      for (auto& panel : row) sheet.panels.push_back(std::move(panel));
+    }
+    if (sheet.panels.empty()) {
+      return Outcome{
+          .why = list->nothing(fmt::format("stores {} at two steps or more", join(quantities_, ", ")))};
+    }
+    sheet.columns = quantities_.size() > 1 ? quantities_.size() : 0;
+    if (sheet.columns > 2) sheet.panel_width = 230;
+    bool several = false;
+    for (auto& panel : sheet.panels) {
+      panel.x.from = 0;
+      panel.x.to = last_step_;
+      several = several || panel.lines.size() > 1;
+    }
+    sheet.caption = fmt::format("{} over steps: median over seeds{}.", join(quantities_, ", "),
+                                band_ == "range"       ? "; band: smallest to largest"
+                                : band_ == "quartiles" ? "; band: the middle half"
+                                                       : "");
+    for (auto& entry : styles_.legend(shown_, several)) sheet.legend.push_back(std::move(entry));
+    return Outcome{.figure = place(sheet)};
+  }
+
+ private:
+  Result<SheetPanel> panel_of(const RunCell& cell, const std::string& quantity) {
+    SheetPanel panel{
+        .title = cell.title, .x = {.label = "step"}, .y = {.label = label_of(quantity)}, .lines = {}};
+    std::vector<std::string> rows;
+    std::map<std::string, std::vector<Curve>> curves;
+    for (const auto* run : cell.runs) {
+      auto curve = curve_of(source_, *run, quantity);
+      if (!curve) return curve.error();
+      if (curve->size() < 2) continue;
+      if (!curves.contains(run->row)) rows.push_back(run->row);
+      curves[run->row].push_back(std::move(*curve));
+    }
+    for (const auto& row : rows) {
+      Line line{.style = styles_.of(row), .points = merged(curves[row], band_)};
+      if (line.points.size() < 2) continue;
+      last_step_ = std::max(last_step_, line.points.back().x);
+      line.band = band_ != "none" && curves[row].size() > 1;
+      panel.lines.push_back(std::move(line));
+      shown_.push_back(row);
+    }
+    mark_sparsely(panel.lines);
+    panel.y.logarithmic =
+        scale_ == "logarithmic" || (scale_ == "auto" && quantity != "test accuracy" && all_positive(panel));
+    if (panel.y.logarithmic) panel.y.label += ", log scale";
+    return panel;
+  }
+
+  const Source& source_;
+  const results::FigureRequest& request_;
+  std::vector<std::string> quantities_;
+  std::string band_, scale_;
+  RowStyles styles_;
+  std::vector<std::string> shown_;
+  double last_step_ = 1;
+};
+
+}  // namespace
+
+Result<Outcome> curves_kind(const Source& source, const results::FigureRequest& request) {
+  return Builder(source, request).build();
+}
+
+}  // namespace hyfreedp::plots

@@ -1,0 +1,22 @@
+// The figure kinds of results/figure_spec.h, one builder each, in a file of its own.
+#pragma once
+
+#include "plots/runs.h"
+
+namespace hyfreedp::plots {
+
+Result<Outcome> accuracy_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> curves_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> probe_fit_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> heat_map_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> box_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> candidates_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> pareto_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> bars_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> epsilon_steps_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> tuning_cost_kind(const Source& source, const results::FigureRequest& request);
+
+// Name and title as the spec wants them, or the kind's.
+void name_sheet(const results::FigureRequest& request, std::string& name, std::string& title);
+
+}  // namespace hyfreedp::plots

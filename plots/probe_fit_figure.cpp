@@ -1,0 +1,161 @@
+// Losses along the step and the parabola through them (Liu & Bu, figure 2): what the controller was told, from the scalars
+// probe_x.K and probe_loss.K that the journal keeps of each probe.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+#include <tuple>
+
+#include "harness/base/text.h"
+#include "plots/kinds.h"
+#include "plots/sheet.h"
+
+namespace hyfreedp::plots {
+namespace {
+
+constexpr int kShown = 4;
+constexpr int kCurvePoints = 60;
+const LineStyle kLosses{"#222222", 1, 7};
+const LineStyle kParabola{"#0072B2", 1, 7};
+const LineStyle kRate{"#D55E00", 2, 7};
+
+struct Probe {
+  std::int64_t step = 0;
+  std::vector<Point> losses;  // by x
+  double slope = 0, curvature = 0, eta = 0;
+  bool fitted = false;
+};
+
+std::optional<double> scalar(const trial::StepRecord& step, const std::string& name) {
+  const auto found = step.scalars.find(name);
+  return found == step.scalars.end() ? std::nullopt : std::optional<double>(found->second);
+}
+
+std::vector<Probe> probes_of(const std::vector<trial::StepRecord>& steps) {
+  std::vector<Probe> probes;
+  for (const auto& step : steps) {
+    Probe probe{.step = step.step, .losses = {}};
+    for (int k = 0;; ++k) {
+      const auto x = scalar(step, fmt::format("probe_x.{}", k)),
+                 y = scalar(step, fmt::format("probe_loss.{}", k));
+      if (!x || !y) break;
+      probe.losses.push_back({*x, *y});
+    }
+    if (probe.losses.size() < 2) continue;
+    std::sort(probe.losses.begin(), probe.losses.end(),
+              [](const Point& a, const Point& b) { return a.x < b.x; });
+    const auto slope = scalar(step, "G"), curvature = scalar(step, "H");
+    probe.fitted = slope && curvature && std::isfinite(*slope) && std::isfinite(*curvature);
+    probe.slope = slope.value_or(0);
+    probe.curvature = curvature.value_or(0);
+    probe.eta = scalar(step, "eta").value_or(0);
+    probes.push_back(std::move(probe));
+  }
+  return probes;
+}
+
+// Those at or after the wanted steps; or evenly spread.
+std::vector<Probe> chosen(const std::vector<Probe>& all, const json::array& wanted) {
+  std::vector<Probe> probes;
+  if (wanted.empty()) {
+    const auto count = std::min<std::size_t>(kShown, all.size());
+    for (std::size_t i = 0; i < count; ++i)
+      probes.push_back(all[i * (all.size() - 1) / std::max<std::size_t>(count - 1, 1)]);
+    return probes;
+  }
+  for (const auto& step : wanted) {
+    const auto at = step.to_number<std::int64_t>();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Probe& probe) { return probe.step >= at; });
+    if (found != all.end()) probes.push_back(*found);
+  }
+  return probes;
+}
+
+// The loss as the fit has it, through the mean of the losses less the fit's own change there (the intercept need not be the
+// loss at 0).
+std::vector<Point> parabola(const Probe& probe, double from, double to) {
+  const auto change = [&](double x) { return -probe.slope * x + probe.curvature * x * x / 2; };
+  double intercept = 0;
+  const auto centre =
+      std::find_if(probe.losses.begin(), probe.losses.end(), [](const Point& p) { return p.x == 0; });
+  if (centre != probe.losses.end() && probe.losses.size() == 3) {
+    intercept = centre->y;
+  } else {
+    for (const auto& point : probe.losses)
+      intercept += (point.y - change(point.x)) / double(probe.losses.size());
+  }
+  std::vector<Point> points;
+  for (int i = 0; i <= kCurvePoints; ++i) {
+    const double x = from + (to - from) * i / kCurvePoints;
+    points.push_back({x, intercept + change(x)});
+  }
+  return points;
+}
+
+SheetPanel panel_of(const Run& run, const Probe& probe, bool named) {
+  SheetPanel panel{.title = fmt::format("{}step {}", named ? run.row_title + ", " : "", probe.step),
+                   .x = {.label = "step length x, losses at w − x·u"},
+                   .y = {.label = "released loss (nats)"},
+                   .lines = {}};
+  const double from = probe.losses.front().x, to = probe.losses.back().x, room = 0.15 * (to - from);
+  if (probe.fitted)
+    panel.lines.push_back({.style = kParabola, .points = parabola(probe, from - room, to + room)});
+  panel.lines.push_back(
+      {.style = kLosses, .points = probe.losses, .markers = true, .line = false, .marker_size = 1});
+  double low = INFINITY, high = -INFINITY;
+  for (const auto& line : panel.lines) {
+    for (const auto& point : line.points) low = std::min(low, point.y), high = std::max(high, point.y);
+  }
+  if (probe.eta >= from - room && probe.eta <= to + room) {
+    panel.lines.push_back({.style = kRate, .points = {{probe.eta, low}, {probe.eta, high}}});
+  }
+  panel.x.ticks = {{from, short_number(from, 2)}, {0, "0"}, {to, short_number(to, 2)}};
+  if (from >= 0) panel.x.ticks.erase(panel.x.ticks.begin());
+  return panel;
+}
+
+}  // namespace
+
+Result<Outcome> probe_fit_kind(const Source& source, const results::FigureRequest& request) {
+  const auto list = runs_of(source, request, Which::reported);
+  if (!list) return list.error();
+  const auto* wanted = request.options.if_contains("at");
+  const auto* seed = request.options.if_contains("seed");
+  Sheet sheet;
+  name_sheet(request, sheet.name, sheet.title);
+  sheet.panel_width = 250;
+  sheet.panel_height = 190;
+  std::set<std::tuple<std::string, std::string, std::optional<double>>> shown;
+  std::vector<std::pair<const Run*, std::vector<Probe>>> rows;
+  for (const auto& run : list->runs) {
+    if (seed != nullptr && seed->is_number() && seed->to_number<std::int64_t>() != run.seed) continue;
+    if (shown.contains({run.panel, run.row, run.epsilon})) continue;
+    const auto steps = source.store.steps(run.trial);
+    if (!steps) return steps.error();
+    auto probes = chosen(probes_of(*steps),
+                         wanted != nullptr && wanted->is_array() ? wanted->get_array() : json::array());
+    if (probes.empty()) continue;
+    shown.insert({run.panel, run.row, run.epsilon});
+    rows.emplace_back(&run, std::move(probes));
+  }
+  if (rows.empty()) {
+    return Outcome{.why = list->nothing(
+                       "stores the losses of its probes (only controllers that probe have any; runs before "
+                       "version 0.5 kept the fit alone)")};
+  }
+  for (const auto& [run, probes] : rows) {
+    for (const auto& probe : probes) sheet.panels.push_back(panel_of(*run, probe, rows.size() > 1));
+    sheet.columns = std::max(sheet.columns, probes.size());
+  }
+  sheet.caption =
+      "Losses as released (clamped to the loss bound and noised) at step lengths x along the update, with "
+      "the parabola that "
+      "the controller fitted; dashed: the step size it chose.";
+  sheet.legend = {{"released loss", kLosses, true, false, 1},
+                  {"fitted parabola", kParabola},
+                  {"step size chosen", kRate}};
+  return Outcome{.figure = place(sheet)};
+}
+
+}  // namespace hyfreedp::plots

@@ -1,0 +1,103 @@
+// The runs that a figure reads: test metrics of finished runs of the rows it names, by their settings.
+//
+// All runs of a row are read only where their number is public: of a row of private selection the losing runs, and how many
+// there were, are confidential (results/README.md), so such a row is left out and named unless the table is confidential.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plots/figure.h"
+#include "results/figure_spec.h"
+#include "results/store.h"
+#include "results/table_model.h"
+
+namespace hyfreedp::plots {
+
+// What a figure kind is drawn from.
+struct Source {
+  const results::Store& store;
+  const results::TableModel& table;
+  const json::object& spec;  // resolved
+};
+
+// A figure, or why there is none.
+struct Outcome {
+  std::optional<Figure> figure = {};
+  std::string why = {};
+};
+
+struct Run {
+  std::string panel, panel_title, row, row_title;
+  std::string group;  // of the row; its id where it has none
+  std::string method;
+  std::optional<double> epsilon;  // target
+  double delta = 0;
+  std::int64_t seed = 0;
+  std::string trial;
+  json::object config;
+  double seconds = 0;
+  std::vector<accounting::Event> events;
+  std::map<std::int64_t, double> curve;  // step -> the test metric: accuracy in percent, loss in nats
+  double last() const { return curve.rbegin()->second; }
+};
+
+struct RunList {
+  std::vector<Run> runs;             // in the order of the spec
+  std::vector<std::string> refused;  // titles of rows of private selection, left out
+  bool any_left_open = false;
+  // Appended to a caption; empty where nothing was refused.
+  std::string refusal() const;
+  // Why there is nothing to draw.
+  std::string nothing(const std::string& wanted) const;
+};
+
+enum class Which { reported, all };
+// Of studies that are concluded, runs that are finished. With a `metric` ("accuracy" or "loss") those that have it.
+Result<RunList> runs_of(const Source& source, const results::FigureRequest& request, Which which,
+                        const std::string& metric = {});
+
+// A number among a run's settings: "rate" (the constant or scheduled one), "epsilon", "steps", "seed", a name in the
+// options of its optimizer, controller, privacy, model, dataset or training (in this order), a path of names joined by
+// points, or a product of such ("rate * steps").
+std::optional<double> setting(const Run& run, const std::string& name);
+// "rate=0.001, beta1=0.9": whether a run has all of these.
+Result<std::vector<std::pair<std::string, double>>> parse_settings(const std::string& text);
+bool has_settings(const Run& run, const std::vector<std::pair<std::string, double>>& wanted);
+// As an axis names it: "learning rate η".
+std::string setting_label(const std::string& name);
+std::string metric_label(const std::string& metric);  // "test accuracy (%)"
+
+// Group of each row, by (panel, row); only where a row says one.
+std::map<std::pair<std::string, std::string>, std::string> row_groups(const json::object& spec);
+
+// The runs of one (panel, epsilon).
+struct RunCell {
+  std::string title;
+  std::vector<const Run*> runs;
+};
+std::vector<RunCell> cells_of(const Source& source, const std::vector<Run>& runs);
+
+// Runs that differ in their seed alone.
+struct Candidate {
+  std::string family;  // group or row
+  std::vector<const Run*> runs;
+  double value() const;  // mean of last() over seeds
+  // Mean over seeds, at the steps that all have.
+  std::map<std::int64_t, double> curve() const;
+};
+enum class By { group, row };
+std::vector<Candidate> candidates_of(const RunCell& cell, By by);
+By by_of(const results::FigureRequest& request);
+
+// Groups or rows in order of appearance, with title and style.
+struct Family {
+  std::string id, title;
+  LineStyle style;
+};
+std::vector<Family> families_of(const std::vector<Run>& runs, By by);
+
+}  // namespace hyfreedp::plots
