@@ -132,14 +132,15 @@ Result<PaperValues> PaperValues::read(const std::string& spec_path, const Entry&
                                       did_you_mean(number, known),
                                       known.empty() ? "none" : join(known, ", ")));
   }
-  if (kind == "table") paper.table_id_ = number;
+  paper.id_ = number;
+  paper.kind_ = kind == "table" ? "tables" : "figures";
   return paper;
 }
 
 const json::object* PaperValues::table() const {
-  if (table_id_.empty()) return nullptr;
-  for (const auto& one : values_.at("tables").as_array()) {
-    if (string_or(one.as_object(), "id", "") == table_id_) return &one.as_object();
+  for (const auto& one : values_.at(kind_).as_array()) {
+    const auto& object = one.as_object();
+    if (string_or(object, "id", "") == id_) return object.contains("cells") ? &object : nullptr;
   }
   return nullptr;
 }

@@ -25,14 +25,15 @@ class PaperValues {
   static Result<PaperValues> read(const std::string& spec_path, const Entry& reproduces);
 
   const json::object& reproduces() const { return reproduces_; }  // {"paper", "id"}
-  // The table that is reproduced; null where it is a figure.
+  // The table that is reproduced, or the figure where its numbers are printed; null where they are not.
   const json::object* table() const;
   Result<const json::object*> find_table(const std::string& id, const Entry& place) const;
 
  private:
   json::object reproduces_;
   json::object values_;
-  std::string table_id_;  // empty: a figure
+  std::string kind_;  // "tables", "figures"
+  std::string id_;    // of the one that is reproduced
 };
 
 // A panel's `paper`.
