@@ -184,10 +184,9 @@ Result<PaperPlace> read_paper_place(const Entry& place, const PaperValues& value
   return read;
 }
 
-Result<json::object> paper_cells(const Entry& row_paper, const std::optional<PaperPlace>& panel,
+Result<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel,
                                  const json::array& epsilons) {
-  if (!panel) return row_paper.wrong("needs the panel's 'paper' beside it");
-  auto place = *panel;
+  auto place = panel;
   if (row_paper.is_map()) {
     static const std::vector<std::string> kKeys = {"row", "columns"};
     if (auto checked = row_paper.check_keys(&kKeys); !checked) return checked.error();

@@ -5,7 +5,7 @@
 //     - paper: {row: [full, "{epsilon}", "{row}"], columns: [ViT-Small, CIFAR10]}   # also table: 7, or a list of tables
 //       rows: [{method: nondp-gs, paper: NonDP-GS}]      # fills {row}; true where there is no {row}
 //
-// {epsilon} is 1, 3, 8, inf. A row may name its place itself: paper: {row: [...], columns: [...]}. A row without `paper` has no
+// {epsilon} is 1, 3, 8, inf. A row may name its place itself: paper: {row: [...], columns: [...]}. A row without `paper`, or in a panel without, has no
 // printed cells. A label that the table does not have is an error that names the nearest; an epsilon that the table does not
 // have for a row is not.
 #pragma once
@@ -45,7 +45,7 @@ struct PaperPlace {
 
 Result<PaperPlace> read_paper_place(const Entry& place, const PaperValues& values);
 // A row's printed cells by epsilon: {"1": {"value", "unit", further members of the cell}}.
-Result<json::object> paper_cells(const Entry& row_paper, const std::optional<PaperPlace>& panel,
+Result<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel,
                                  const json::array& epsilons);
 
 }  // namespace hyfreedp::runner

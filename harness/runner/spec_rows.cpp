@@ -196,8 +196,9 @@ Result<json::object> read_row(const ExpandedRow& expanded, const PanelFrame& fra
   } else if (!expanded.id_suffix.empty()) {
     row["group"] = *base_id;
   }
-  if (const auto given = layers.find("paper")) {
-    auto cells = paper_cells(*given, frame.paper, *epsilons);
+  // A row shared by panels may have a label that only some of them have a use for.
+  if (const auto given = layers.find("paper"); given && frame.paper) {
+    auto cells = paper_cells(*given, *frame.paper, *epsilons);
     if (!cells) return cells.error();
     row["paper"] = std::move(*cells);
   }
