@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/base/text.h"
+#include "harness/cli/run_price.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -103,15 +104,16 @@ std::string group_line(const Group& group) {
 
 }  // namespace
 
-int dry_run(const runner::Spec& spec, std::ostream& out) {
+int dry_run(const runner::Spec& spec, double gpu_tflops, std::ostream& out) {
   const auto studies = runner::plan(spec);
   if (!studies) {
     out << studies.error().message << '\n';
     return 2;
   }
-  out << fmt::format("{}: {}\n{} cells\n", text(spec.resolved, "name"), text(spec.resolved, "title"),
-                     studies->size());
+  out << fmt::format("{}: {}\n{} cell{}\n", text(spec.resolved, "name"), text(spec.resolved, "title"),
+                     studies->size(), studies->size() == 1 ? "" : "s");
   std::set<std::string> trials;
+  RunPrice price;
   std::size_t asked = 0;
   for (const auto& panel_value : spec.resolved.at("panels").as_array()) {
     const auto& panel = panel_value.as_object();
@@ -131,7 +133,11 @@ int dry_run(const runner::Spec& spec, std::ostream& out) {
         continue;
       }
       if (!hides_count(group)) {
-        for (const auto& config : *wanted) trials.insert(config.id());
+        for (const auto& config : *wanted) {
+          if (!trials.insert(config.id()).second) continue;
+          const auto one = price_of(config);
+          if (one) price.add(*one);
+        }
         asked += wanted->size();
       }
       group.wanted.insert(group.wanted.end(), wanted->begin(), wanted->end());
@@ -146,6 +152,7 @@ int dry_run(const runner::Spec& spec, std::ostream& out) {
       "that\n"
       "search ask for more as these finish.\n",
       trials.size(), asked);
+  out << price_text(price, gpu_tflops) << '\n';
   return 0;
 }
 

@@ -1,7 +1,6 @@
 #include "harness/cli/list_command.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 #include <ostream>
 
@@ -10,8 +9,8 @@
 #include "harness/analytic/analytic.h"
 #include "harness/base/text.h"
 #include "harness/cli/command_line.h"
+#include "harness/cli/list_specs.h"
 #include "harness/models/facts.h"
-#include "harness/runner/plan.h"
 #include "harness/runner/spec.h"
 #include "harness/trial/training_options.h"
 #include "optimizers/facts.h"
@@ -112,33 +111,6 @@ std::vector<Listed> figures() {
   return entries;
 }
 
-// Specs lie in `experiments` of the folder the command is run in.
-Result<std::vector<Listed>> specs() {
-  std::vector<std::string> paths;
-  std::error_code missing;
-  for (const auto& file : std::filesystem::directory_iterator("experiments", missing)) {
-    if (file.path().extension() == ".yaml") paths.push_back(file.path().string());
-  }
-  if (missing)
-    return error("There is no folder 'experiments' here; run the command from the project's folder.");
-  std::sort(paths.begin(), paths.end());
-  std::vector<Listed> entries;
-  for (const auto& path : paths) {
-    const auto spec = runner::load_spec(path);
-    if (!spec) {
-      entries.push_back({path, "cannot be read", {{"why", spec.error().message}}, {}});
-      continue;
-    }
-    const auto studies = runner::plan(*spec);
-    entries.push_back({path,
-                       std::string(spec->resolved.at("title").as_string()),
-                       {{"description", std::string(spec->resolved.at("description").as_string())},
-                        {"cells", studies ? std::to_string(studies->size()) : "?"}},
-                       {}});
-  }
-  return entries;
-}
-
 Result<std::vector<Listed>> entries_of(const std::string& kind) {
   if (kind == "methods") return methods();
   if (kind == "analytic") return analytic_items();
@@ -148,7 +120,6 @@ Result<std::vector<Listed>> entries_of(const std::string& kind) {
   if (kind == "datasets") return datasets_listed();
   if (kind == "training") return training();
   if (kind == "figures") return figures();
-  if (kind == "specs") return specs();
   return error("There is nothing to list under '" + kind + "'." + did_you_mean(kind, kKinds) +
                " Kinds: " + join(kKinds, ", ") + ".");
 }
@@ -195,6 +166,14 @@ int list_command(const std::vector<std::string>& arguments, std::ostream& out, s
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   if (given.count("kind") == 0) {
     return refused("list", error("say what to list: " + join(kKinds, ", ") + "."), err);
+  }
+  // Specs lie in `experiments` of the folder the command is run in.
+  if (given["kind"].as<std::string>() == "specs") {
+    const auto specs = listed_specs("experiments");
+    if (!specs) return refused("list", specs.error(), err);
+    if (given.count("json") > 0) return out << pretty_json(to_json(*specs)), 0;
+    print(*specs, out);
+    return 0;
   }
   const auto entries = entries_of(given["kind"].as<std::string>());
   if (!entries) return refused("list", entries.error(), err);

@@ -4,12 +4,13 @@
 
 #include "harness/cli/outputs.h"
 #include "harness/cli/spec_request.h"
+#include "harness/cli/value_spec.h"
 
 namespace hyfreedp::cli {
 namespace {
 
 constexpr const char* kUsage =
-    "hyfreedp plot NAME [options]\n"
+    "hyfreedp plot NAME|SPEC.yaml [options]\n"
     "Draws the figures of a spec in the database into DIR/NAME/plots, as SVG and PNG, with the gnuplot "
     "scripts beside\n"
     "them: those that the spec lists under `figures` (see hyfreedp list figures), or the usual ones. They "
@@ -32,6 +33,9 @@ int plot_command(const std::vector<std::string>& arguments, std::ostream& out, s
     return *code;
   if (format != "svg" && format != "pdf") {
     return refused("plot", error(fmt::format("--format is svg or pdf, not '{}'.", format)), err);
+  }
+  if (request.file && !runner::is_runnable(*request.file)) {
+    return refused("plot", error(no_rows_text(request.spec)), err);
   }
   const auto store = open_for_reading(request.out);
   if (!store) return refused("plot", store.error(), err);

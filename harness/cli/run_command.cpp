@@ -4,14 +4,16 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
-#include <set>
 #include <unistd.h>
 
-#include "datasets/facts.h"
 #include "harness/base/text.h"
 #include "harness/cli/command_line.h"
 #include "harness/cli/dry_run.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/run_needs.h"
+#include "harness/cli/run_price.h"
+#include "harness/cli/table_format.h"
+#include "harness/cli/value_spec.h"
 #include "harness/runner/budget.h"
 #include "harness/runner/coordinator.h"
 #include "harness/runner/local_executor.h"
@@ -39,6 +41,8 @@ constexpr int kMostWorkers = 256;
 
 struct Request {
   std::string spec;
+  std::string preset;
+  double gpu_tflops = kAssumedTflops;
   std::string out;
   std::string device;
   int workers = 2;
@@ -54,6 +58,8 @@ CommandLine command_line(Request& request) {
   CommandLine line{.command = "run", .usage = kUsage, .positional = "spec"};
   auto add = line.options.add_options();
   add("help,h", "this text");
+  add("preset", options::value(&request.preset)->value_name("PRESET"),
+      "which of the spec's presets (hyfreedp list specs); default: small where there is one, else the first");
   add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
       "output folder: database, journals, keys, tables");
   add("workers", options::value(&request.workers)->default_value(2)->value_name("N"),
@@ -61,7 +67,9 @@ CommandLine command_line(Request& request) {
   add("device", options::value(&request.device)->value_name("cpu|cuda"),
       "where to train, instead of the spec's own");
   add("dry-run", options::bool_switch(&request.dry_run),
-      "print what would run, and the noise; train nothing");
+      "print what would run, the noise and the price; train nothing");
+  add("gpu-tflops", options::value<std::string>()->value_name("R"),
+      "the rate at which --dry-run states GPU hours, 10^12 operations a second; default: 100");
   add("fresh", options::bool_switch(&request.fresh),
       "a new release of a finished spec without noise_seed: new keys, new noise, spent anew");
   add("replace", options::bool_switch(&request.replace),
@@ -104,6 +112,14 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
   options::variables_map given;
   if (const auto code = read_command_line(command_line(request), arguments, given, out, err)) return code;
   if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
+  if (given.count("gpu-tflops") > 0) {
+    const auto rate = number_given(given, "gpu-tflops");
+    if (!rate) return refused("run", rate.error(), err);
+    if (!(*rate > 0) || !std::isfinite(*rate)) {
+      return refused("run", error("--gpu-tflops must be positive and finite."), err);
+    }
+    request.gpu_tflops = *rate;
+  }
   if (const auto read = read_cap(given, request); !read) return refused("run", read.error(), err);
   std::string problem;
   if (request.spec.empty()) problem = "name a spec, for example experiments/quick.yaml";
@@ -129,16 +145,10 @@ int refuse(const Error& failure, std::ostream& err) {
 
 // Everything that can be known to be missing before anything starts.
 Result<void> check_datasets(const runner::Spec& spec) {
-  const auto studies = runner::plan_release(spec);
-  if (!studies) return studies.error();
-  std::set<std::string> names;
-  for (const auto& study : *studies) names.insert(study.cell.base.dataset.name);
-  for (const auto& name : names) {
-    const auto facts = datasets::find_dataset(name);
-    if (!facts) return facts.error();
-    if (const auto folder = datasets::locate(**facts); !folder) return folder.error();
-  }
-  return {};
+  std::vector<std::string> sentences;
+  for (const auto& one : missing_data(spec)) sentences.push_back(one.why);
+  if (sentences.empty()) return {};
+  return error(join(sentences, " "));
 }
 
 Result<void> check_name(const runner::Spec& spec) {
@@ -236,6 +246,27 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
   return {};
 }
 
+// A spec that trains nothing: its table, computed or the paper's own.
+int give_values(const Request& request, const runner::Spec& spec, std::ostream& out, std::ostream& err) {
+  const std::string name = string_or(spec.resolved, "name", "");
+  const auto* reason = spec.resolved.if_contains("not_runnable");
+  if (request.dry_run) {
+    out << fmt::format("{}: {}\n", name, string_or(spec.resolved, "title", ""));
+    out << (reason != nullptr
+                ? not_runnable_text(reason->as_object()) + " The table is of the paper's values alone."
+                : "It is computed in this process; nothing is trained.")
+        << '\n';
+    return 0;
+  }
+  const auto values = value_spec(spec);
+  if (!values) return refuse(values.error(), err);
+  out << formatted(values->table, TableFormat::terminal, results::style_of_standard_output()) << '\n';
+  const auto written = write_value_spec(*values, runner::OutFolder{request.out}.derived(name), out);
+  if (!written) return refuse(written.error(), err);
+  if (reason != nullptr) out << not_runnable_text(reason->as_object()) << '\n';
+  return 0;
+}
+
 int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostream& err) {
   const auto begin = std::chrono::steady_clock::now();
   const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
@@ -275,11 +306,14 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
 int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Request request;
   if (const auto code = parse(arguments, request, out, err)) return *code;
-  auto spec = runner::load_spec(request.spec);
+  auto spec = runner::load_spec(request.spec, request.preset);
   if (!spec) return refuse(spec.error(), err);
+  if (auto named = check_name(*spec); !named) return refuse(named.error(), err);
+  if (!runner::is_runnable(*spec)) return give_values(request, *spec, out, err);
   if (!request.device.empty()) runner::set_device(*spec, request.device);
   if (request.dry_run) {
-    if (const int code = dry_run(*spec, out); code != 0) return code;
+    if (const int code = dry_run(*spec, request.gpu_tflops, out); code != 0) return code;
+    for (const auto& missing : missing_data(*spec)) out << "Not on this machine: " << missing.why << '\n';
     out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
     auto printed = print_forecast(request, *spec, out);
     if (printed) return 0;
@@ -287,7 +321,6 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     out << "The odometer cannot be read: " << printed.error().message << '\n';
     return 0;
   }
-  if (auto named = check_name(*spec); !named) return refuse(named.error(), err);
   if (auto present = check_datasets(*spec); !present) return refuse(present.error(), err);
   return run(request, std::move(*spec), out, err);
 }

@@ -15,10 +15,22 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
       "output folder of `hyfreedp run`");
   add("confidential", options::bool_switch(&request.confidential),
       "show values that were not released under differential privacy; the output says so");
+  add("preset", options::value(&request.preset)->value_name("PRESET"),
+      "where the spec is given as a file: which of its presets");
   line.options.add(further);
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
   if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
+  if (request.spec.ends_with(".yaml") || request.spec.ends_with(".yml")) {
+    auto loaded = runner::load_spec(request.spec, request.preset);
+    if (!loaded) return refused(command, loaded.error(), err);
+    request.spec = string_or(loaded->resolved, "name", "");
+    request.file = std::move(*loaded);
+    return std::nullopt;
+  }
+  if (!request.preset.empty()) {
+    return refused(command, error("--preset is of a spec's file; name the file, or NAME-PRESET."), err);
+  }
   if (!request.spec.empty()) return std::nullopt;
   return refused(
       command, error("name a spec of the database, for example quick; see hyfreedp " + command + " --help."),

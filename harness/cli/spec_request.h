@@ -9,18 +9,23 @@
 #include <vector>
 
 #include "harness/cli/command_line.h"
+#include "harness/runner/plan.h"
 #include "results/store.h"
 
 namespace hyfreedp::cli {
 
 struct SpecRequest {
-  std::string spec;
+  std::string spec;  // its name in the database
+  // Where a file was named instead: the spec in it, as `preset` makes it.
+  std::string preset;
+  std::optional<runner::Spec> file;
   std::string out = "out";
   bool confidential = false;
 
   std::string folder() const { return out + "/" + spec; }
 };
 
+// A spec is named by its name, or by its file (SPEC.yaml, with --preset).
 // Reads `arguments` against the shared options and `further` ones. Returns the exit code where nothing is left to do:
 // 0 after --help (prints `usage` and the options), 2 after an error.
 std::optional<int> parse_spec_request(const std::string& command, const std::string& usage,

@@ -4,6 +4,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/spec_request.h"
 #include "harness/cli/table_format.h"
+#include "harness/cli/value_spec.h"
 #include "results/ledger.h"
 #include "results/terminal_writer.h"
 
@@ -13,10 +14,30 @@ namespace {
 namespace options = boost::program_options;
 
 constexpr const char* kUsage =
-    "hyfreedp table NAME [options]\n"
+    "hyfreedp table NAME|SPEC.yaml [options]\n"
     "Prints the table of a spec in the database, and writes DIR/NAME/table.{md,csv,tex,html}. "
     "Trains nothing.\n"
     "Example: hyfreedp table quick --out out\n\n";
+
+// Prints `text`, or writes it to `file` where one is named. The exit code.
+int give(const std::string& text, const std::string& file, std::ostream& out, std::ostream& err) {
+  if (file.empty()) return out << text, 0;
+  const auto written = write_file_atomically(file, text);
+  if (!written) return refused("table", written.error(), err);
+  return out << "Written: " << file << '\n', 0;
+}
+
+// The table of a spec's file that trains nothing.
+int value_table(const SpecRequest& request, TableFormat format, const results::TerminalStyle& style,
+                const std::string& file, std::ostream& out, std::ostream& err) {
+  const auto values = value_spec(*request.file);
+  if (!values) return refused("table", values.error(), err);
+  if (const int code = give(formatted(values->table, format, style), file, out, err); code != 0) return code;
+  if (!file.empty() || format != TableFormat::terminal) return 0;
+  out << '\n';
+  const auto written = write_value_spec(*values, request.folder(), out);
+  return written ? 0 : refused("table", written.error(), err);
+}
 
 }  // namespace
 
@@ -44,6 +65,12 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
                    error("--ledger is text of one width; --format, --output and --width do not go with it."),
                    err);
   }
+  auto style = file.empty() ? results::style_of_standard_output() : results::TerminalStyle{};
+  if (width > 0) style.width = width;
+  if (request.file && !runner::is_runnable(*request.file)) {
+    if (ledger) return refused("table", error(no_rows_text(request.spec)), err);
+    return value_table(request, *format, style, file, out, err);
+  }
   const auto store = open_for_reading(request.out);
   if (!store) return refused("table", store.error(), err);
   const auto table = results::build_table(**store, request.spec, {.confidential = request.confidential});
@@ -53,15 +80,8 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
     if (!lines) return refused("table", lines.error(), err);
     return out << results::ledger_text(*table, *lines), 0;
   }
-  auto style = file.empty() ? results::style_of_standard_output() : results::TerminalStyle{};
-  if (width > 0) style.width = width;
-  const auto text = formatted(*table, *format, style);
-  if (!file.empty()) {
-    const auto written = write_file_atomically(file, text);
-    if (!written) return refused("table", written.error(), err);
-    return out << "Written: " << file << '\n', 0;
-  }
-  out << text;
+  if (const int code = give(formatted(*table, *format, style), file, out, err); code != 0) return code;
+  if (!file.empty()) return 0;
   if (*format != TableFormat::terminal) return 0;
   if (request.confidential) return 0;  // the files in DIR/NAME hold released values only
   const auto written = write_tables(*table, request.folder());

@@ -1,0 +1,34 @@
+// `hyfreedp list specs`: every spec below a folder, what it reproduces, and the state of each of its presets here.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace hyfreedp::cli {
+
+struct ListedPreset {
+  std::string name;  // empty: the spec has none
+  std::string title;
+  std::string state;  // "runnable", "data missing", "not runnable", "analytic", "cannot be read"
+  std::string why;    // which data, the reason, what is computed
+  std::size_t cells = 0;
+};
+
+struct ListedSpec {
+  std::string path;
+  std::string title;
+  std::string description;
+  std::string paper;  // with `id`, empty where it reproduces nothing
+  std::string id;
+  std::vector<ListedPreset> presets;  // at least one
+};
+
+// Every .yaml file below `folder`, in the order of their paths; a file that is no spec is listed with the reason.
+Result<std::vector<ListedSpec>> listed_specs(const std::string& folder);
+void print(const std::vector<ListedSpec>& specs, std::ostream& out);
+json::array to_json(const std::vector<ListedSpec>& specs);
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,33 @@
+// A spec that trains nothing: what is computed for it (harness/analytic), or, where it cannot be run here, the paper's values alone.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "harness/runner/plan.h"
+#include "results/curves.h"
+#include "results/value_table.h"
+
+namespace hyfreedp::cli {
+
+struct ValueSpec {
+  results::ValueTable table;
+  std::vector<results::CurveFigure> figures;  // may be empty
+};
+
+// The paper's cells of "paper_table", every row and column in the paper's order; of a figure, what the paper says of it.
+results::ValueTable paper_values_alone(const json::object& resolved);
+// `spec` is not runnable (runner::is_runnable).
+Result<ValueSpec> value_spec(const runner::Spec& spec);
+// "cannot be run here: REASON Not here: data sets cifar10; ..." of a spec that is not runnable.
+std::string not_runnable_text(const json::object& not_runnable);
+
+// For commands that need rows of the database.
+std::string no_rows_text(const std::string& name);
+
+// FOLDER/table.{md,csv,tex,html} and FOLDER/plots/NAME.{svg,png,gp}; says what was written. Without gnuplot the plots are left out
+// with a word.
+Result<void> write_value_spec(const ValueSpec& values, const std::string& folder, std::ostream& out);
+
+}  // namespace hyfreedp::cli

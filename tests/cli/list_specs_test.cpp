@@ -1,0 +1,97 @@
+// `hyfreedp list specs`: every file below a folder with the state of its presets; what runs cost.
+#include "harness/cli/list_specs.h"
+
+#include "command_fixture.h"
+#include "harness/cli/run_price.h"
+#include "harness/runner/plan.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+constexpr const char* kOne = R"(name: one
+title: One cell
+defaults: {dataset: {name: synthetic, train: 500}, model: linear, seeds: [0], epsilon: [3], delta: 1e-4,
+           train: {sample_rate: 0.1, steps: 10, optimizer: adamw}}
+panels: [{id: one, rows: [{method: fixed-rate, options: {lr: 0.1}}]}]
+)";
+
+class ListSpecs : public CommandTest {
+ protected:
+  ListSpecs() : CommandTest("list") {}
+};
+
+TEST_F(ListSpecs, FilesOfAllFoldersWithTheirState) {
+  std::filesystem::create_directories(folder_ / "papers");
+  file("one.yaml", kOne);
+  file("papers/broken.yaml", "name: broken\npanels: []\n");
+  file("papers/two.yaml",
+       "name: two\ntitle: Two\npresets:\n  paper: {not_runnable: {reason: no images, datasets: [cifar10]}}\n"
+       "  bias: {analytic: {name: hyfreedp-figure-7}}\n");
+  const auto specs = listed_specs(folder_.string());
+  ASSERT_TRUE(specs) << specs.error().message;
+  ASSERT_EQ(specs->size(), 3u);
+  EXPECT_EQ((*specs)[0].presets.at(0).state, "runnable");
+  EXPECT_EQ((*specs)[1].presets.at(0).state, "cannot be read");
+  ASSERT_EQ((*specs)[2].presets.size(), 2u);
+  EXPECT_EQ((*specs)[2].presets[0].state, "not runnable");
+  EXPECT_EQ((*specs)[2].presets[0].why, "no images");
+  EXPECT_EQ((*specs)[2].presets[1].state, "analytic");
+  std::ostringstream text;
+  print(*specs, text);
+  EXPECT_NE(text.str().find("  runnable, 1 cell\n"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("  paper: not runnable: no images\n"), std::string::npos) << text.str();
+  EXPECT_EQ(to_json(*specs).at(2).at("presets").at(0).at("state").as_string(), "not runnable");
+}
+
+TEST_F(ListSpecs, TheProjectsOwnCanAllBeRead) {
+  const auto specs = listed_specs(std::string(HYFREEDP_SOURCE_DIR) + "/experiments");
+  ASSERT_TRUE(specs);
+  for (const auto& spec : *specs) {
+    for (const auto& preset : spec.presets) {
+      EXPECT_NE(preset.state, "cannot be read") << spec.path << ' ' << preset.name << ": " << preset.why;
+    }
+  }
+}
+
+trial::TrialConfig config_of(const std::string& path) {
+  const auto studies = runner::plan(runner::load_spec(path).value()).value();
+  return studies.front().baseline->next(studies.front().cell, {}).value().front();
+}
+
+// By hand: d = 51 of 16 features and 3 classes; 10 steps of 50 of 500 examples; probes at steps 0 and 5.
+TEST_F(ListSpecs, APriceIsSixTimesParametersAndExamples) {
+  const auto plain = price_of(config_of(file("one.yaml", kOne))).value();
+  EXPECT_EQ(plain.runs, 1);
+  EXPECT_DOUBLE_EQ(plain.examples, 500);
+  EXPECT_DOUBLE_EQ(plain.flops, 6.0 * 51 * 500);
+  std::string probing = kOne;
+  probing.replace(probing.find("fixed-rate, options: {lr: 0.1}"), 30, "hyfreedp");
+  const auto same_batch = price_of(config_of(file("probe.yaml", probing))).value();
+  EXPECT_DOUBLE_EQ(same_batch.examples, 500 + 2 * 2 * 50);
+  EXPECT_DOUBLE_EQ(same_batch.flops, 51 * (6.0 * 500 + 2.0 * 200));
+  probing.replace(probing.find("hyfreedp"), 8, "hyfreedp, options: {accounting: separate-batch}");
+  EXPECT_DOUBLE_EQ(price_of(config_of(file("own.yaml", probing))).value().examples, 500 + 2 * 3 * 50);
+}
+
+// Frozen parameters are computed with, and every token of a sequence counts.
+TEST_F(ListSpecs, FrozenParametersAndTokensCount) {
+  std::string images = kOne;
+  images.replace(images.find("{name: synthetic, train: 500}"), 29, "{name: synthetic-images, train: 500}");
+  auto full = images;
+  full.replace(full.find("model: linear"), 13, "model: {name: vit, width: 16, depth: 1, heads: 2}");
+  auto frozen = images;
+  frozen.replace(frozen.find("model: linear"), 13,
+                 "model: {name: vit, width: 16, depth: 1, heads: 2, trainable: bitfit}");
+  const auto whole = price_of(config_of(file("full.yaml", full))).value();
+  EXPECT_EQ(whole.flops, price_of(config_of(file("frozen.yaml", frozen))).value().flops);
+  EXPECT_GT(whole.flops, 6.0 * 500 * 1000 * 16);  // over a thousand parameters, 65 patches of 4 x 4
+  EXPECT_NE(price_text(whole, 100).find("under 0.01 GPU hours"), std::string::npos) << price_text(whole, 100);
+  RunPrice large{.runs = 2, .examples = 1e9, .flops = 3.6e20};
+  EXPECT_NE(price_text(large, 100).find("2 runs, 1e+09 examples seen, about 3.6e+20 FLOPs"),
+            std::string::npos)
+      << price_text(large, 100);
+  EXPECT_NE(price_text(large, 100).find("1000 GPU hours"), std::string::npos) << price_text(large, 100);
+}
+
+}  // namespace
+}  // namespace hyfreedp::cli

@@ -1,0 +1,39 @@
+// The papers' specs at the scale of seconds, through the real binaries.
+#include <set>
+
+#include "harness/runner/plan.h"
+#include "tests/end_to_end/program.h"
+
+namespace hyfreedp::end_to_end {
+namespace {
+
+class PaperSmoke : public Program {};
+
+TEST_F(PaperSmoke, EveryRunnableOneGivesItsTable) {
+  std::size_t ran = 0;
+  std::vector<std::string> arguments{"run", "", "--preset", "smoke", "--quiet"};
+  std::set<fs::path> files;
+  for (const auto& file : fs::recursive_directory_iterator(HYFREEDP_SOURCE_DIR "/experiments/papers")) {
+    if (file.path().extension() == ".yaml") files.insert(file.path());
+  }
+  for (const auto& file : files) {
+    const auto presets = runner::presets_of(file.string());
+    ASSERT_TRUE(presets) << presets.error().message;
+    if (std::find(presets->begin(), presets->end(), "smoke") == presets->end()) continue;
+    const auto spec = runner::load_spec(file.string(), "smoke");
+    ASSERT_TRUE(spec) << spec.error().message;
+    if (!runner::is_runnable(*spec)) continue;
+    arguments[1] = file.string();
+    const auto ended = run(arguments);
+    EXPECT_EQ(ended.code, 0) << file << '\n' << ended.out << ended.err;
+    const auto name = string_or(spec->resolved, "name", "");
+    for (const char* made : {"table.md", "table.csv", "table.tex", "table.html", "report.html"}) {
+      EXPECT_TRUE(fs::exists(folder_ / "out" / name / made)) << file << ' ' << made;
+    }
+    ++ran;
+  }
+  EXPECT_GE(ran, 14u);
+}
+
+}  // namespace
+}  // namespace hyfreedp::end_to_end
