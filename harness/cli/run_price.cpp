@@ -70,8 +70,7 @@ std::string price_text(const RunPrice& price, double tflops) {
       "an assumed {} TFLOP/s "
       "(--gpu-tflops). CPU time is not estimated.",
       price.runs, price.runs == 1 ? "" : "s", short_number(price.examples, 3), short_number(price.flops, 3),
-      hours < kLeastHours ? "under " + short_number(kLeastHours) : short_number(hours, 2),
-      short_number(tflops));
+      hours < kLeastHours ? "under " + short_number(kLeastHours) : short_number(hours), short_number(tflops));
 }
 
 }  // namespace hyfreedp::cli

@@ -60,6 +60,7 @@ TEST_F(PaperSpecs, WhatCannotRunGivesThePapersValuesAlone) {
     const auto written = read_file(path("out/demo-paper/") + name);
     ASSERT_TRUE(written) << name;
     EXPECT_NE(written->find("96.49"), std::string::npos) << name;
+    if (std::string(name) == "table.csv") continue;  // cells alone
     EXPECT_NE(written->find("B is not stated"), std::string::npos) << name;
   }
   EXPECT_FALSE(std::filesystem::exists(path("out/hyfreedp.sqlite")));
@@ -118,7 +119,7 @@ TEST_F(PaperSpecs, MissingDataIsSaidBeforeAnythingTrains) {
 
 TEST_F(PaperSpecs, AnUnknownPresetNamesTheNearest) {
   expect_refused({spec_, "--preset", "smal"},
-                 {"demo.yaml:5: presets names no preset: 'smal'", "Did you mean 'small'?"});
+                 {"demo.yaml:6: presets names no preset: 'smal'", "Did you mean 'small'?"});
 }
 
 TEST_F(PaperTables, AFileStandsForItsNameInTheDatabase) {
