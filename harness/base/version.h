@@ -2,7 +2,15 @@
 // compared bit for bit (CHANGELOG.md says what changed).
 #pragma once
 
+#include <string>
+
 namespace hyfreedp {
 inline constexpr const char* kVersion = "0.4.0";
 inline constexpr int kComparabilityVersion = 4;
+
+// "0.4.0 (comparability 4, commit 0123456789ab)": what is kept with results. Without the commit where nobody said it: in tests,
+// and in a build outside a checkout.
+std::string program_version();
+// main() says once what it was built from; "-dirty" at its end: with changes that were not committed.
+void set_build_commit(const std::string& commit);
 }  // namespace hyfreedp

@@ -106,7 +106,7 @@ json::object provenance_of(const ArchiveRequest& request, const results::SpecRec
           {"spec", spec.name},
           {"hash", spec.hash},
           {"ran_by", spec.version},
-          {"archived_by", fmt::format("{} (comparability {})", kVersion, kComparabilityVersion)},
+          {"archived_by", program_version()},
           {"command", fmt::format("hyfreedp archive {} --name {}{}", request.spec, request.name,
                                   unfinished > 0 ? " --partial" : "")},
           {"partial", unfinished > 0},

@@ -87,7 +87,7 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
     return 0;
   }
   if (arguments[0] == "--version") {
-    out << fmt::format("hyfreedp {} (comparability {})\n", kVersion, kComparabilityVersion);
+    out << fmt::format("hyfreedp {}\n", program_version());
     return 0;
   }
   const auto& all = commands();

@@ -140,7 +140,7 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
   json::object file{
       {"format", results::kCellFormat},
       {"format_version", results::kCellFormatVersion},
-      {"program", kVersion},
+      {"program", program_version()},
       {"comparability", kComparabilityVersion},
       {"ran_by", record->version},
       {"spec", {{"name", spec}, {"title", table->title}, {"hash", record->hash}}},

@@ -54,7 +54,7 @@ Result<void> enter_spec(results::Store& store, Spec& spec, bool fresh, bool repl
                          .hash = spec.hash(),
                          .resolved = spec.resolved,
                          .text = spec.text,
-                         .version = fmt::format("{} (comparability {})", kVersion, kComparabilityVersion)},
+                         .version = program_version()},
                         replace || fresh);
 }
 

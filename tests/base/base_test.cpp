@@ -1,5 +1,6 @@
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include "harness/base/json.h"
 #include "harness/base/options.h"
 #include "harness/base/text.h"
+#include "harness/base/version.h"
 
 namespace hyfreedp {
 namespace {
@@ -80,6 +82,14 @@ TEST(Files, AtomicWriteReplacesAndKeepsTheMode) {
 
 TEST(Files, Sha256KnownAnswer) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Version, NamesTheCommitWhereItIsKnown) {
+  const auto plain = program_version();
+  EXPECT_EQ(plain, fmt::format("{} (comparability {})", kVersion, kComparabilityVersion));
+  set_build_commit("0123456789ab-dirty");
+  EXPECT_EQ(program_version(), plain.substr(0, plain.size() - 1) + ", commit 0123456789ab-dirty)");
+  set_build_commit("");
 }
 
 }  // namespace

@@ -152,7 +152,10 @@ TEST_F(Commands, OverviewVersionAndNearestName) {
     EXPECT_EQ(ended.code, 0);
     for (const auto& command : cli::commands()) EXPECT_THAT(ended.out, HasSubstr(command.example));
   }
-  EXPECT_EQ(run({"--version"}).code, 0);
+  const auto version = run({"--version"});
+  EXPECT_EQ(version.code, 0);
+  const bool checkout = fs::exists(fs::path(HYFREEDP_SOURCE_DIR) / ".git");
+  EXPECT_EQ(version.out.find("commit ") != std::string::npos, checkout) << version.out;
   const auto unknown = run({"tabel"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("Did you mean 'table'?"));

@@ -1,0 +1,66 @@
+// How the commands of README.md are tried that cannot be run as they stand: what takes minutes, installs, needs a name that
+// only a run gives, or is a mention. Everything else in README.md is run as it is written, in a folder whose out/ has the smoke
+// spec under the name quick. A command that is neither, and an entry that README.md no longer has, fails the test.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hyfreedp::end_to_end {
+
+struct ReadmeEntry {
+  std::string command;  // as readme_text.h reads it
+  std::string instead;  // a shell line; @STUDY@ and @TRIAL@ are ids of the database
+  std::string reason;
+  int code = 0;
+  // Of the output that README.md shows, whose lines must be among those printed, in order.
+  enum class Output { same, same_but_digits, unchecked } output = Output::same;
+};
+
+inline const std::vector<ReadmeEntry>& readme_entries() {
+  using Output = ReadmeEntry::Output;
+  static const std::vector<ReadmeEntry> entries = {
+      // Two commands that install, build and run for minutes: scripts that read, and what they hand to the program.
+      {"experiments/run",
+       "bash -n experiments/run && experiments/run --help && hyfreedp run experiments/quick.yaml --dry-run",
+       "installs, builds, trains for minutes"},
+      {"tests/run", "bash -n tests/run && tests/run --help", "it is what runs this test"},
+      {"experiments/run --cpu", "grep -q -- --cpu experiments/run", "installs, builds, trains for minutes"},
+      {"tests/run --cpu", "grep -q -- --cpu tests/run", "it is what runs this test"},
+      {"experiments/run experiments/smoke.yaml", "hyfreedp run experiments/smoke.yaml --out smoke --quiet",
+       "the script installs and builds first"},
+      {"experiments/run experiments/smoke-models.yaml",
+       "hyfreedp run experiments/smoke-models.yaml --dry-run", "half a minute of training"},
+      {"experiments/run experiments/methods.yaml", "hyfreedp run experiments/methods.yaml --dry-run",
+       "minutes of training on data that is not committed"},
+      {"experiments/run experiments/clipping.yaml", "hyfreedp run experiments/clipping.yaml --dry-run",
+       "minutes of training"},
+      {"experiments/run --out DIR SPEC.yaml", "hyfreedp run --out DIR quick.yaml --quiet",
+       "names are placeholders"},
+      // Names that stand for others.
+      {"hyfreedp epsilon --db out/hyfreedp.sqlite --study ID",
+       "hyfreedp epsilon --db out/hyfreedp.sqlite --study @STUDY@", "ID is a study's"},
+      {"hyfreedp epsilon --events FILE --delta 1e-5", "hyfreedp epsilon --events events.json --delta 1e-5",
+       "FILE is the block of JSON beneath it"},
+      {"hyfreedp run --cap E", "hyfreedp run private.yaml --cap 50 --out capped --quiet",
+       "E is a number, and a spec is needed"},
+      {"cmake --preset release", "grep -q '\"name\": \"release\"' CMakePresets.json", "configures a build"},
+      {"ninja -C build/release", "true", "it built this test"},
+      {"cmake --install build/release --prefix DIR", "grep -q install harness/build/install.cmake",
+       "DIR is a placeholder"},
+      // Mentions of a command, not calls.
+      {"hyfreedp", "hyfreedp --help", "the name of the program"},
+      {"hyfreedp replay", "hyfreedp replay --help", "names the command"},
+      // Too long, or writes into a checkout.
+      {"hyfreedp audit", "hyfreedp audit --runs 8 --seed readme", "half a minute; fewer runs", 0,
+       Output::same_but_digits},
+      {"hyfreedp audit --hyfreedp paper --epsilon 8",
+       "hyfreedp audit --hyfreedp paper --epsilon 8 --runs 8 --seed readme", "half a minute; fewer runs", 1,
+       Output::unchecked},
+      {"hyfreedp new baseline my-method", "hyfreedp new baseline my-method --source checkout",
+       "writes into the checkout; tests/cli/new_command_test.cpp builds on it"},
+  };
+  return entries;
+}
+
+}  // namespace hyfreedp::end_to_end
