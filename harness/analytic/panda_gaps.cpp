@@ -9,7 +9,7 @@ namespace hyfreedp::analytic {
 namespace {
 
 struct Difference {
-  const char* table;
+  std::string table;
   const char* title;
   const char* minuend;
   const char* subtrahend;
@@ -49,8 +49,9 @@ Result<Analytic> compute_4(const json::object&, const PaperValues& paper) {
       paper);
 }
 
-Result<Analytic> compute_17(const json::object&, const PaperValues& paper) {
-  return differences({"17",
+Result<Analytic> compute_17(const json::object& options, const PaperValues& paper) {
+  const auto table = string_or(options, "table", "17");
+  return differences({table,
                       "Gap between private and non-private accuracy of several works",
                       "inf",
                       "1",
@@ -116,7 +117,7 @@ Item panda_table_17() {
           "Gap between private and non-private accuracy of several works, recomputed",
           "Panda et al. 2024, table 17 (draft: table 3)",
           "panda",
-          {},
+          {{"table", OptionType::text, "17", "number of the table; the draft has it as 3"}},
           compute_17};
 }
 

@@ -51,6 +51,19 @@ TEST(PandaTable3, TheReductionOfCifar100) {
   EXPECT_NEAR(ours("panda-table-3", {"CIFAR100"}, "RERR"), 89.96, 0.005);
 }
 
+// The draft prints two of the tables under other numbers, the first with a row for the free step.
+TEST(PandaDraft, ItsTablesAreComputedFromItsOwnValues) {
+  const auto draft = values_of("panda-draft");
+  const auto gaps = compute("panda-table-17", {{"table", "3"}}, draft, "test");
+  ASSERT_TRUE(gaps) << gaps.error().message;
+  EXPECT_EQ(cells_with(gaps->table, true).size(), 10u);
+  EXPECT_FALSE(compute("panda-table-17", {}, draft, "test"));
+  const auto ablations = compute("panda-table-1", {}, draft, "test");
+  ASSERT_TRUE(ablations) << ablations.error().message;
+  EXPECT_EQ(ablations->table.rows.size(), 7u);
+  EXPECT_EQ(cells_with(ablations->table, false).size(), 1u);
+}
+
 // The epsilon at which the line gives the printed r: whole budgets, not those that are printed.
 TEST(PandaSteps, ThePrintedStepsLieOnTheLineAtRoundBudgets) {
   EXPECT_NEAR(ours("panda-table-6", {"QQP", "1.2"}, "epsilon of the printed r"), 1, 1e-9);
