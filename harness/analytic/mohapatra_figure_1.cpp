@@ -158,13 +158,9 @@ Result<results::CurvePanel> over_sizes(const json::object& options, Quantity qua
 }
 
 Result<results::CurvePanel> over_gamma(const json::object& options) {
-  results::CurvePanel panel{"Cost of more candidates",
-                            "stopping probability gamma (1 / mean candidates)",
-                            "epsilon of Liu-Talwar",
-                            true,
-                            true,
-                            {}};
-  int colour = 0;
+  results::CurvePanel panel{
+      "Cost of more candidates", "stopping probability gamma", "epsilon of Liu-Talwar", true, true, {}};
+  int colour = 2;  // not those of the conversions beside it
   for (const double n : {5000.0, 50000.0, 100000.0, 950000.0}) {
     results::Curve curve{fmt::format("n = {:.0f}", n), colour++, false, true, true, {}};
     for (const double gamma : {0.001, 0.01, 0.1, 1.0}) {
@@ -202,7 +198,7 @@ Result<Analytic> compute_figure(const json::object& options, const PaperValues& 
   const auto middle = over_gamma(options);
   if (!middle) return middle.error();
   const auto right = over_sizes(options, Quantity::candidates, "Candidates at Liu-Talwar's lowest price",
-                                "candidates the moments accountant composes");
+                                "candidates composed");
   if (!right) return right.error();
   done.figures.push_back({"mohapatra-figure-1",
                           "Privacy cost of Liu-Talwar and of the moments accountant",
