@@ -12,6 +12,7 @@ namespace hyfreedp::results {
 namespace {
 
 constexpr double kLeastNorm = 1e-30;  // a tensor that stands still has norm 0 and still a logarithm
+constexpr double kStandsStill = -20;  // of a log ratio
 constexpr double kSeenLevel = 0.9;
 
 using Value = std::function<std::optional<double>(const NightRun&)>;
@@ -183,6 +184,7 @@ std::string change_text(const Measure& measure, const ShiftTest& test) {
       text += fmt::format(" (90 % interval {:+.3g} to {:+.3g})", test.seen->low, test.seen->high);
     return text + fmt::format(", margin {:.3g}", measure.margin);
   }
+  if (test.change < kStandsStill) return "now stands still";
   auto text = fmt::format("× {:.4g}", std::exp(test.change));
   if (test.seen) {
     text +=
@@ -331,7 +333,9 @@ std::optional<RegressFinding> test_noise(const NightCell& tonight, const Regress
 
 std::string chance_text(const RegressFinding& finding, double rate) {
   const double adjusted = finding.adjusted.value_or(1);
-  const auto p = fmt::format("p = {:.2g}, over the night {:.2g}", finding.p.value_or(1), adjusted);
+  const auto p = adjusted > 0
+                     ? fmt::format("p = {:.2g}, over the night {:.2g}", finding.p.value_or(1), adjusted)
+                     : std::string("p < 1e-300");
   return p + (adjusted <= rate ? ": chance does not explain it" : ": chance may explain it");
 }
 

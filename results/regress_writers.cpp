@@ -10,6 +10,7 @@
 namespace hyfreedp::results {
 namespace {
 
+constexpr std::size_t kShown = 2;          // findings of a cell on the terminal
 constexpr std::size_t kVerdictWidth = 14;  // of "could not tell"
 
 const char* colour_of(RegressVerdict verdict) {
@@ -166,13 +167,14 @@ std::string terminal_regress(const RegressReport& report, const TerminalStyle& s
   for (const auto& cell : report.cells) {
     if (cell.verdict() == RegressVerdict::skipped) continue;
     out += fmt::format("{}  {}\n", coloured(cell.verdict(), style), cell.name());
-    bool shown = false;
+    std::size_t shown = 0;
     for (const auto& finding : cell.findings) {
-      if (!is_shown(finding)) continue;
-      shown = true;
+      if (!is_shown(finding) || ++shown > kShown) continue;
       add_wrapped(out, line_of(finding), kVerdictWidth + 4, style);
     }
-    if (!shown) add_wrapped(out, quiet_text(cell), kVerdictWidth + 4, style);
+    if (shown > kShown)
+      add_wrapped(out, fmt::format("and {} more (--markdown)", shown - kShown), kVerdictWidth + 4, style);
+    if (shown == 0) add_wrapped(out, quiet_text(cell), kVerdictWidth + 4, style);
   }
   const auto reasons = skipped_reasons(report);
   if (!reasons.empty()) out += "\nNot compared:\n";

@@ -8,7 +8,7 @@
 
 namespace hyfreedp::results {
 
-// Every finding that is not "same" has its line below its cell's; `style.colour` colours the verdicts.
+// The worst findings that are not "same" stand below their cell, with how many more there are; `style.colour` colours the verdicts.
 std::string terminal_regress(const RegressReport& report, const TerminalStyle& style);
 // All findings, in a table.
 std::string markdown_regress(const RegressReport& report);

@@ -16,6 +16,7 @@
 #include "harness/cli/new_command.h"
 #include "harness/cli/odometer_command.h"
 #include "harness/cli/plot_command.h"
+#include "harness/cli/regress_command.h"
 #include "harness/cli/replay_command.h"
 #include "harness/cli/report_command.h"
 #include "harness/cli/run_command.h"
@@ -58,6 +59,9 @@ const std::vector<Command>& commands() {
        "hyfreedp archive quick --name quick", archive_command},
       {"replay", "repeats methods thousands of times over stored runs: accuracy against total epsilon",
        "hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential", replay_command},
+      {"regress", "compares tonight's rows with a reference: what moved, and whether chance explains it",
+       "hyfreedp regress nightly --out out/tonight --against v0.4.0 --references out/references",
+       regress_command},
       {"odometer", "what everything ever run there has released about each dataset",
        "hyfreedp odometer --out out", odometer_command},
       {"export", "events of a trial, rows of a spec, as JSON", "hyfreedp export rows quick", export_command},

@@ -55,6 +55,8 @@ struct Update {
   std::string failure_kind;
   std::string message;
   double seconds = 0;
+  double cpu_seconds = 0;  // of the worker's process, over the job; 0: it does not say
+  double peak_bytes = 0;   // of the worker's process so far; 0: it does not say
 };
 
 class Executor {

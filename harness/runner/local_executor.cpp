@@ -282,6 +282,8 @@ class LocalExecutor::Pool {
     if (update.failed && update.failure_kind.empty()) update.failure_kind = kInternal;
     update.message = string_or(body, "message", "");
     update.seconds = double_or(body, "seconds", seconds_of(slot));
+    update.cpu_seconds = double_or(body, "cpu_seconds", 0);
+    update.peak_bytes = double_or(body, "peak_bytes", 0);
     slot.job.reset();
     losses_ = 0;
     publish(std::move(update));

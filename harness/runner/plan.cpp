@@ -48,6 +48,8 @@ Result<trial::TrialConfig> panel_base(const json::object& panel, const json::val
   base.privacy = std::move(*privacy);
   base.evaluation.every = panel.at("evaluate_every").to_number<std::int64_t>();
   base.evaluation.gradient_norms = panel.contains("gradient_norms");
+  base.evaluation.released_norms = panel.contains("released_norms");
+  base.evaluation.noise_residual = panel.contains("noise_residual");
   base.device = std::string(panel.at("device").as_string());
   if (noise_seed.is_string()) base.noise_seed = std::string(noise_seed.get_string());
   return base;

@@ -8,14 +8,15 @@
 #include "harness/runner/spec_figures.h"
 #include "harness/runner/spec_kind.h"
 #include "harness/runner/spec_presets.h"
+#include "harness/runner/spec_regress.h"
 #include "harness/runner/spec_table.h"
 
 namespace hyfreedp::runner {
 namespace {
 
 const std::vector<std::string> kSpecKeys = {
-    "name",    "title",   "description",    "noise_seed",   "defaults", "rows",  "panels", "reproduces",
-    "presets", "assumed", "contradictions", "not_runnable", "analytic", "table", "figures"};
+    "name",    "title",   "description",    "noise_seed",   "defaults", "rows",  "panels",  "reproduces",
+    "presets", "assumed", "contradictions", "not_runnable", "analytic", "table", "figures", "regress"};
 
 Result<std::string> text_at(const Entry& document, const std::string& key, const std::string& otherwise) {
   const auto entry = document.find(key);
@@ -68,6 +69,11 @@ Result<json::object> read_further(const Entry& document, const std::optional<Pap
     const auto options = read_table_options(*table);
     if (!options) return options.error();
     further["table"] = *options;
+  }
+  if (const auto regress = document.find("regress")) {
+    const auto options = read_regress(*regress);
+    if (!options) return options.error();
+    further["regress"] = *options;
   }
   return further;
 }

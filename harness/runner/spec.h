@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/facts.h"
 #include "harness/base/json.h"
 #include "harness/runner/spec_entry.h"
 #include "harness/runner/spec_paper.h"
@@ -68,6 +69,10 @@ void add_notes(const json::object& training, json::array& footnotes);
 
 // `optimizer` of these layers' `train`, {"name", "options"}: what the upper ones say, down to the first that names one.
 Result<json::object> read_optimizer(const Layers& train);
+
+// What of a run is journaled beside its last test accuracy, every default filled in; checked against what may be shown of the
+// dataset.
+Result<json::object> read_evaluate(const Layers& evaluate, const datasets::Facts& dataset);
 
 // One panel, with what `defaults` says of it. `paper`: null where the spec reproduces nothing.
 Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& defaults,

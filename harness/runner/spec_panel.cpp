@@ -170,27 +170,9 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
   if (!delta) return delta.error();
   if (auto checked = check_private_training(*epsilons, *train, train_layers); !checked)
     return checked.error();
-  static const std::vector<OptionSpec> evaluate_options = {
-      {.name = "every",
-       .type = OptionType::integer,
-       .otherwise = 0,
-       .help = "steps between evaluations on the test split; 0: at the end only",
-       .min = 0,
-       .max = 1e9},
-      {.name = "gradient_norms",
-       .type = OptionType::boolean,
-       .otherwise = false,
-       .help = "quantiles of each batch's gradient norms and its clipped fraction; datasets of public data "
-               "only"}};
-  const auto evaluate_layers = layers.below("evaluate");
-  const auto evaluate = options_from(evaluate_options, evaluate_layers);
+  const auto evaluate =
+      read_evaluate(layers.below("evaluate"), *datasets::find_dataset(dataset->name).value());
   if (!evaluate) return evaluate.error();
-  const bool norms = evaluate->at("gradient_norms").as_bool();
-  if (norms && !datasets::find_dataset(dataset->name).value()->public_train) {
-    return evaluate_layers.find("gradient_norms")
-        ->wrong(fmt::format("is for public data: it would show raw norms of the private examples of {}",
-                            dataset->name));
-  }
   auto footnotes = read_texts(layers.find("footnotes"));
   if (!footnotes) return footnotes.error();
   add_notes(*training, *footnotes);
@@ -238,7 +220,9 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
                         {"footnotes", *footnotes},
                         {"rows", *rows}};
   for (const auto& member : privacy_extras(*train)) resolved[member.key()] = member.value();
-  if (norms) resolved["gradient_norms"] = true;
+  for (const char* key : {"gradient_norms", "released_norms", "noise_residual"}) {
+    if (evaluate->at(key).as_bool()) resolved[key] = true;
+  }
   if (!training->empty()) resolved["training"] = *training;
   if (*place) resolved["paper"] = described(**place);
   if (const auto table = panel.find("table")) {

@@ -64,6 +64,7 @@ Noise noise_of(const trial::PrivacyPlan& plan, const random::Key& key, std::int6
   double scale = plan.gradient_noise * plan.sensitivity();
   HYFREEDP_CHECK(scale > 0 && std::isfinite(scale), "a private gradient is released with noise");
   if (planted(Bug::noise_two_thirds)) scale *= 2.0 / 3.0;
+  if (planted(Bug::noise_tenth_more)) scale *= 1.1;
   const auto noise_step = planted(Bug::noise_reused) ? step / 2 * 2 : step;
   return {key, address_of(random::Purpose::gradient_noise, noise_step, attempt), scale};
 }

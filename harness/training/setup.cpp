@@ -30,11 +30,14 @@ Checked<datasets::Sizes> public_sizes(const trial::TrialConfig& config) {
 
 // Raw norms of private samples are releases that nothing prices.
 Checked<void> check_norms(const trial::TrialConfig& config) {
-  if (!config.evaluation.gradient_norms) return {};
+  const auto& evaluation = config.evaluation;
+  if (!evaluation.gradient_norms && !evaluation.noise_residual) return {};
   const auto facts = datasets::find_dataset(config.dataset.name);
   if (!facts) return invalid(facts.error().message);
   if ((**facts).public_train) return {};
-  return invalid("gradient_norms would journal raw norms of the private examples of '" + config.dataset.name +
+  const std::string what = evaluation.gradient_norms ? "gradient_norms would journal raw norms"
+                                                     : "noise_residual would journal what the noise hides";
+  return invalid(what + " of the private examples of '" + config.dataset.name +
                  "'; it is for datasets whose training split is public.");
 }
 

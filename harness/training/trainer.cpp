@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <fmt/format.h>
 #include <limits>
 #include <new>
@@ -20,6 +21,7 @@
 #include "harness/training/release.h"
 #include "harness/training/sampler.h"
 #include "harness/training/setup.h"
+#include "harness/training/step_norms.h"
 #include "harness/training/weight_step.h"
 #include "harness/trial/test_seam.h"
 
@@ -54,7 +56,8 @@ class Run {
         setup_(std::move(setup)),
         weights_(setup_.network.parameters()),
         gradient_(torch::zeros_like(weights_)),
-        average_(job.config.training) {
+        average_(job.config.training),
+        norms_(job.config.evaluation, setup_.network.layout()) {
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
   }
 
@@ -62,6 +65,7 @@ class Run {
     for (;;) {
       set_threshold(job_.config.privacy.clipping_constant);
       average_.reset();
+      norms_.reset();
       if (auto begun = begin_run(job_.config, setup_); !begun) {
         return failed(begun.error().kind, begun.error().message);
       }
@@ -88,7 +92,12 @@ class Run {
     if (auto centred = centre_features(); !centred) return centred.error();
     for (step_ = 0; step_ < job_.config.steps; ++step_) {
       if (job_.stop_requested()) return std::optional(TrainingEnd{.stopped = true, .finish = {}});
+      const auto begun = planted(Bug::step_fifth_slower) ? std::clock() : 0;
       const auto next = step();
+      if (planted(Bug::step_fifth_slower)) {
+        const auto end = begun + (std::clock() - begun) * 6 / 5;
+        while (std::clock() < end) continue;
+      }
       if (!next) return next.error();
       if (*next == Next::replay_differs) return std::optional<TrainingEnd>();
       if (*next == Next::diverged) {
@@ -130,10 +139,12 @@ class Run {
                                    gradient_, wants_norms ? &clipped_ : nullptr);
     if (auto booked = journal.ensure_booked(step_); !booked) return booked.error();
     const double rate = setup_.controller->learning_rate(step_);
+    norms_.see_weights(weights_);
     auto digest = release_and_advance(rate);
     if (step_ == 0) digest.bytes += feature_mean_hash_;
     released_losses_.clear();
     scalars_ = setup_.optimizer->scalars();
+    norms_.add_to(scalars_, step_ + 1 == job_.config.steps);
     const auto fraction = release_clipping();
     bool finite = true;
     if (setup_.controller->wants_probe(step_)) finite = probe();
@@ -150,7 +161,12 @@ class Run {
     if (auto written = journal.step({step_, hash, scalars_}); !written) return written.error();
     job_.progress(step_, scalars_);
     if (!finite || !fits(eta, weights_)) return Next::diverged;
-    if (!subtract_scaled(weights_, direction_, eta, weights_)) return Next::diverged;
+    if (planted(Bug::layer_frozen)) {
+      const auto& first = setup_.network.layout().front();
+      direction_.narrow(0, first.offset, first.size).zero_();
+    }
+    const double length = planted(Bug::eta_fifth_more) ? 1.2 * eta : eta;
+    if (!subtract_scaled(weights_, direction_, length, weights_)) return Next::diverged;
     average_.observe(weights_, step_);
     return Next::go_on;
   }
@@ -159,7 +175,7 @@ class Run {
   // release before anything uses it.
   GradientDigest release_and_advance(double rate) {
     const auto attempt = job_.journal.attempt();
-    if (job_.witness == nullptr && !planted(Bug::realised_divisor)) {
+    if (job_.witness == nullptr && !norms_.wanted() && !planted(Bug::realised_divisor)) {
       // Without probes nothing looks at the gradient after the direction is known, so it takes the gradient's place.
       if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(gradient_) : gradient_;
       if (const auto advance = setup_.optimizer->advance_by_pieces(gradient_, weights_, rate, direction_)) {
@@ -167,7 +183,9 @@ class Run {
       }
     }
     if (!direction_.defined() || direction_.is_same(gradient_)) direction_ = torch::empty_like(gradient_);
+    norms_.see_sum(gradient_);
     auto digest = release_gradient(plan_, job_.key, step_, attempt, gradient_);
+    norms_.see_release(gradient_, plan_);
     if (planted(Bug::realised_divisor)) {
       gradient_.mul_(plan_.batch_size / static_cast<double>(std::max<std::int64_t>(rows_.count, 1)));
     }
@@ -370,6 +388,7 @@ class Run {
   Tensor losses_;     // [realised batch]: at the weights
   SampleClipping clipped_;
   WeightAverage average_;
+  StepNorms norms_;
   Rows rows_;
   std::vector<double> released_losses_;
   std::string feature_mean_hash_;  // empty where none is released

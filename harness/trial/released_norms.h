@@ -3,7 +3,7 @@
 //
 //   released_norms   functions of what was released, on any data:
 //     kGradientNorm     norm of the released mean gradient
-//     kUpdateNorm       norm of the change of all weights in the step, as it was made
+//     kUpdateNorm       norm of the change of all weights that the step before made, as it was made; none at step 0
 //     kTensorUpdate + NAME, at the last step alone: root mean square over steps of the norm of that tensor's change
 //   noise_residual   raw: who knows the noise and the release knows the sum. Only where the training split is public:
 //     kNoiseResidual    squared norm of (released gradient * B - clipped sum) / (sigma * sensitivity): chi-square with

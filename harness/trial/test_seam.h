@@ -21,6 +21,10 @@ enum class Bug {
   shared_key,             // every run has one key
   losses_not_clamped,     // the released loss sum has no bound
   without_replacement,    // batches of one size, claimed as Poisson samples
+  noise_tenth_more,       // gradient noise of 1.1 times the claimed scale
+  eta_fifth_more,         // every step is 1.2 times as long as it should be
+  layer_frozen,           // the first tensor of the layout stands still
+  step_fifth_slower,      // every step takes 1.2 times as long as it does
 };
 
 #ifdef HYFREEDP_TEST_SEAM

@@ -48,6 +48,8 @@ json::object TrialConfig::to_json() const {
   if (evaluation.score) evaluation_json["score_noise_counts"] = evaluation.score->noise_counts;
   if (evaluation.gradient_norms) evaluation_json["gradient_norms"] = true;
   if (evaluation.oracle_train) evaluation_json["oracle_train"] = true;
+  if (evaluation.released_norms) evaluation_json["released_norms"] = true;
+  if (evaluation.noise_residual) evaluation_json["noise_residual"] = true;
   json::object object{{"dataset", trial::to_json(dataset)},
                       {"model", trial::to_json(model)},
                       {"optimizer", trial::to_json(optimizer)},
@@ -90,7 +92,9 @@ Result<TrialConfig> TrialConfig::from_json(const json::value& value, const std::
   if (!oracle) return oracle.error();
   config.evaluation = {.every = *every, .oracle_validation = *oracle, .score = {}};
   for (const auto& [key, target] : {std::pair{"gradient_norms", &config.evaluation.gradient_norms},
-                                    std::pair{"oracle_train", &config.evaluation.oracle_train}}) {
+                                    std::pair{"oracle_train", &config.evaluation.oracle_train},
+                                    std::pair{"released_norms", &config.evaluation.released_norms},
+                                    std::pair{"noise_residual", &config.evaluation.noise_residual}}) {
     if ((**evaluation_json).if_contains(key) == nullptr) continue;
     const auto given = get_bool(**evaluation_json, key, evaluation_where);
     if (!given) return given.error();

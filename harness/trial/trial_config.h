@@ -38,6 +38,10 @@ struct Evaluation {
   // Quantiles of each batch's gradient norms and its clipped fraction into the journal. Raw values of the training split:
   // only where that split is public (datasets::Facts::public_train); spec and worker refuse it elsewhere.
   bool gradient_norms = false;
+  // What a nightly comparison reads, into the steps' scalars (released_norms.h): norms of what was released, and, on public
+  // training splits alone, the residual of the noise.
+  bool released_norms = false;
+  bool noise_residual = false;
 };
 
 struct TrialConfig {

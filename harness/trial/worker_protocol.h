@@ -11,7 +11,8 @@
 //                    {"type":"progress","trial":ID,"step":s,"steps":T,"scalars":{..}}    a few times a
 //                    second;
 //                                                                                    released values only
-//                    {"type":"done","trial":ID,"state":"finished|failed","kind":k,"message":m,"seconds":x}
+//                    {"type":"done","trial":ID,"state":"finished|failed","kind":k,"message":m,"seconds":x,
+//                     "cpu_seconds":x,"peak_bytes":n}    largest memory in use by the process, earlier trials included
 // Standard error is free text and is shown to the user when a worker dies. A worker knows nothing of the
 // database. End of input means stop. SIGTERM: stop after the current step; the journal stays resumable.
 #pragma once

@@ -155,7 +155,8 @@ TEST_F(SpecFile, ALabelFollowsTheOptionThatDecidesIt) {
 
 TEST_F(SpecFile, ClippingOptionsReachThePlan) {
   const auto usual = this->panel(with_line(0, ""));
-  for (const char* key : {"clipping_groups", "clipping_shares", "adaptive", "gradient_norms"}) {
+  for (const char* key : {"clipping_groups", "clipping_shares", "adaptive", "gradient_norms",
+                          "released_norms", "noise_residual"}) {
     EXPECT_FALSE(usual.contains(key)) << key;
   }
   const auto layered = load(with_line(10,

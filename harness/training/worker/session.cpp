@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <sys/resource.h>
 
 #include "harness/base/version.h"
 #include "harness/random/key_file.h"
@@ -34,6 +35,21 @@ json::object to_json(const training::Scalars& scalars) {
   json::object object;
   for (const auto& [name, value] : scalars) object[name] = number(value);
   return object;
+}
+
+// Of the whole process since it started.
+struct Used {
+  double cpu_seconds = 0;
+  std::int64_t peak_bytes = 0;
+};
+
+Used used() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return {};
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), std::int64_t{1024} * usage.ru_maxrss};
 }
 
 // Sends at most a few progress lines a second.
@@ -124,14 +140,18 @@ Result<Session::Request> Session::parse_run(const json::object& message) {
 
 void Session::run(const Request& request) {
   const auto begin = Clock::now();
+  const auto before = used();
   auto finish = run_to_finish(request);
   if (!finish) return;
+  const auto after = used();
   heard_ = outbox_.send({{"type", "done"},
                          {"trial", request.trial},
                          {"state", trial::to_string(finish->state)},
                          {"kind", finish->kind},
                          {"message", finish->message},
-                         {"seconds", seconds_since(begin)}});
+                         {"seconds", seconds_since(begin)},
+                         {"cpu_seconds", after.cpu_seconds - before.cpu_seconds},
+                         {"peak_bytes", after.peak_bytes}});
 }
 
 std::optional<Finish> Session::run_to_finish(const Request& request) {

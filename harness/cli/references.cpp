@@ -1,0 +1,135 @@
+#include "harness/cli/references.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+#include "results/store.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLeastDigits = 4;
+constexpr const char* kExtension = ".sqlite";
+
+bool is_commit(const std::string& text) {
+  return text.size() >= 7 && text.size() <= 64 &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool is_tag(const std::string& text) {
+  return !text.empty() && text.front() != '.' && text.size() <= 100 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+         });
+}
+
+std::string listed(const std::vector<Reference>& references) {
+  std::vector<std::string> names;
+  for (const auto& reference : references) names.push_back(reference.name());
+  return names.empty() ? "none; `hyfreedp regress --keep` makes one" : join(names, ", ");
+}
+
+Result<void> copy_database(const std::string& from, const std::string& to) {
+  // Of the right kind and a version that can be read.
+  if (auto store = results::Store::open(from, results::Store::Mode::read_only); !store) return store.error();
+  const std::string unfinished = to + ".part";
+  std::error_code failure;
+  fs::remove(unfinished, failure);
+  try {
+    SQLite::Database database(from, SQLite::OPEN_READONLY, 10000);
+    SQLite::Statement copy(database, "VACUUM INTO ?");
+    copy.bind(1, unfinished);
+    copy.exec();
+  } catch (const SQLite::Exception& thrown) {
+    return error(fmt::format("{}: cannot be copied to {} ({})", from, to, thrown.what()));
+  }
+  // It holds what the original does: its owner's alone.
+  fs::permissions(unfinished, fs::perms::owner_read | fs::perms::owner_write, failure);
+  if (!failure) fs::rename(unfinished, to, failure);
+  if (failure) return error(fmt::format("{}: {}.", to, failure.message()));
+  return {};
+}
+
+}  // namespace
+
+std::string Reference::name() const {
+  if (tag.empty()) return commit;
+  return commit.empty() ? tag : fmt::format("{} ({:.12})", tag, commit);
+}
+
+std::vector<Reference> references_in(const std::string& folder) {
+  std::vector<Reference> found;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    if (entry.path().extension() != kExtension) continue;
+    const auto stem = entry.path().stem().string();
+    Reference reference{.path = entry.path().string(), .tag = "", .commit = ""};
+    if (const auto at = stem.find('@'); at != std::string::npos) {
+      reference.tag = stem.substr(0, at);
+      reference.commit = stem.substr(at + 1);
+    } else {
+      (is_commit(stem) ? reference.commit : reference.tag) = stem;
+    }
+    found.push_back(std::move(reference));
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Reference& a, const Reference& b) { return a.name() < b.name(); });
+  return found;
+}
+
+Result<Reference> keep_reference(const std::string& out_folder, const std::string& folder,
+                                 const std::string& commit, const std::string& tag) {
+  if (commit.empty() && tag.empty()) {
+    return error("--keep needs a name: --commit \"$(git rev-parse HEAD)\", --tag NAME, or both.");
+  }
+  if (!commit.empty() && !is_commit(commit)) {
+    return error(fmt::format("--commit is '{}'; it must be at least 7 hex digits.", commit));
+  }
+  if (!tag.empty() && (!is_tag(tag) || is_commit(tag))) {
+    return error(fmt::format(
+        "--tag is '{}'; it must be letters, digits, '-', '_' and '.', and not look like a commit.", tag));
+  }
+  for (const auto& known : references_in(folder)) {
+    const bool same_tag = !tag.empty() && known.tag == tag;
+    const bool same_commit = tag.empty() && known.tag.empty() && known.commit == commit;
+    if (!same_tag && !same_commit) continue;
+    return error(
+        fmt::format("the reference {} is there already ({}); choose another --tag, or delete that file.",
+                    known.name(), known.path));
+  }
+  const auto separator = tag.empty() || commit.empty() ? "" : "@";
+  Reference kept{.path = fmt::format("{}/{}{}{}{}", folder, tag, separator, commit, kExtension),
+                 .tag = tag,
+                 .commit = commit};
+  if (auto made = make_folders(folder); !made) return made.error();
+  if (auto copied = copy_database(out_folder + "/hyfreedp.sqlite", kept.path); !copied) return copied.error();
+  return kept;
+}
+
+Result<std::string> find_reference(const std::string& given, const std::string& folder) {
+  std::error_code failure;
+  if (fs::is_regular_file(given, failure)) return given;
+  if (const auto inside = given + "/hyfreedp.sqlite"; fs::is_regular_file(inside, failure)) return inside;
+  const auto known = references_in(folder);
+  std::vector<Reference> matching;
+  for (const auto& reference : known) {
+    if (reference.tag == given) return reference.path;
+    if (given.size() >= kLeastDigits && reference.commit.starts_with(given)) matching.push_back(reference);
+  }
+  if (matching.size() == 1) return matching.front().path;
+  if (matching.size() > 1) {
+    return error(fmt::format("--against {} could be any of: {}. Say the tag or more of the commit.", given,
+                             listed(matching)));
+  }
+  return error(
+      fmt::format("--against {}: there is no such file, output folder, tag or commit. References in {}: {}.",
+                  given, folder, listed(known)));
+}
+
+}  // namespace hyfreedp::cli

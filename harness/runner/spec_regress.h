@@ -1,0 +1,11 @@
+// A spec's `regress` block: how `hyfreedp regress` compares its nights (results/regress.h). The keys are declared here.
+#pragma once
+
+#include "harness/runner/spec_entry.h"
+
+namespace hyfreedp::runner {
+
+// Every default filled in; results::regress_options reads it.
+Result<json::object> read_regress(const Entry& regress);
+
+}  // namespace hyfreedp::runner

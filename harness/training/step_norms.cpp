@@ -1,0 +1,77 @@
+#include "harness/training/step_norms.h"
+
+#include <cmath>
+#include <utility>
+
+#include "harness/trial/released_norms.h"
+
+namespace hyfreedp::training {
+namespace {
+
+double squared_norm(const torch::Tensor& vector) {
+  return vector.to(torch::kFloat64).square().sum().item<double>();
+}
+
+}  // namespace
+
+StepNorms::StepNorms(const trial::Evaluation& evaluation, std::vector<models::Slice> layout)
+    : norms_(evaluation.released_norms), residual_(evaluation.noise_residual), layout_(std::move(layout)) {}
+
+void StepNorms::reset() {
+  weights_ = torch::Tensor();
+  changes_ = 0;
+  tensor_squares_.assign(layout_.size(), 0);
+  update_norm_.reset();
+  noise_square_.reset();
+}
+
+void StepNorms::see_weights(const torch::Tensor& weights) {
+  if (!norms_) return;
+  if (weights_.defined()) {
+    see_change(weights.to(torch::kFloat64) - weights_);
+    weights_.copy_(weights);
+  } else {
+    weights_ = weights.clone();
+  }
+}
+
+void StepNorms::see_change(const torch::Tensor& change) {
+  ++changes_;
+  double all = 0;
+  for (std::size_t i = 0; i < layout_.size(); ++i) {
+    const double square = squared_norm(change.narrow(0, layout_[i].offset, layout_[i].size));
+    tensor_squares_[i] += square;
+    all += square;
+  }
+  update_norm_ = std::sqrt(all);
+}
+
+void StepNorms::see_sum(const torch::Tensor& sum) {
+  if (residual_) sum_ = sum.clone();
+}
+
+void StepNorms::see_release(const torch::Tensor& released, const trial::PrivacyPlan& plan) {
+  if (norms_) gradient_norm_ = std::sqrt(squared_norm(released));
+  noise_square_.reset();
+  if (!residual_ || !plan.is_private) return;
+  const double scale = plan.gradient_noise * plan.sensitivity();
+  const auto noise = released.to(torch::kFloat64) * plan.batch_size - sum_;
+  noise_square_ = squared_norm(noise) / (scale * scale);
+  dimension_ = static_cast<double>(released.numel());
+}
+
+void StepNorms::add_to(std::map<std::string, double>& scalars, bool last_step) const {
+  if (norms_) scalars[trial::kGradientNorm] = gradient_norm_;
+  if (update_norm_) scalars[trial::kUpdateNorm] = *update_norm_;
+  if (noise_square_) {
+    scalars[trial::kNoiseResidual] = *noise_square_;
+    scalars[trial::kNoiseDimension] = dimension_;
+  }
+  if (!norms_ || !last_step || changes_ == 0) return;
+  for (std::size_t i = 0; i < layout_.size(); ++i) {
+    scalars[trial::kTensorUpdate + layout_[i].name] =
+        std::sqrt(tensor_squares_[i] / static_cast<double>(changes_));
+  }
+}
+
+}  // namespace hyfreedp::training

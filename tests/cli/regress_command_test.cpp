@@ -1,0 +1,116 @@
+// `hyfreedp regress`: references, files, exit codes. What its tests can tell is in tests/results and tests/regress.
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <iostream>
+
+#include "tests/cli/command_fixture.h"
+#include "tests/results/small_database.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+using testing::HasSubstr;
+
+class Regress : public CommandTest {
+ protected:
+  Regress() : CommandTest("regress") {}
+
+  void SetUp() override {
+    CommandTest::SetUp();
+    make("then");
+    make("now");
+  }
+
+  void make(const std::string& folder) const {
+    const auto store =
+        results::Store::open(path(folder) + "/hyfreedp.sqlite", results::Store::Mode::read_write).value();
+    small::fill(*store).value();
+  }
+
+  std::vector<std::string> against(const std::string& reference) const {
+    return {"small", "--out", path("now"), "--against", reference, "--references", path("kept")};
+  }
+  std::vector<std::string> keep(const std::vector<std::string>& names) const {
+    std::vector<std::string> arguments{"--keep", "--out", path("then"), "--references", path("kept")};
+    arguments.insert(arguments.end(), names.begin(), names.end());
+    return arguments;
+  }
+};
+
+TEST_F(Regress, ComparesWithAFolderAFileATagAndTheBeginningOfACommit) {
+  ASSERT_EQ(run(keep({"--commit", "0123456789abcdef"})), 0) << err();
+  ASSERT_EQ(run(keep({"--tag", "v1", "--commit", "fedcba9876543210"})), 0) << err();
+  ASSERT_EQ(run(keep({"--tag", "v2"})), 0) << err();
+  const auto file = path("then") + "/hyfreedp.sqlite";
+  for (const auto& reference : {path("then"), file, std::string("0123"), std::string("fedcba98"),
+                                std::string("v1"), std::string("v2")}) {
+    run(against(reference));
+    EXPECT_THAT(out(), HasSubstr("small: ")) << reference << err();
+  }
+  namespace fs = std::filesystem;
+  const auto mode = fs::status(path("kept") + "/v2.sqlite").permissions();
+  EXPECT_EQ(mode, fs::perms::owner_read | fs::perms::owner_write) << "it holds what the database holds";
+}
+
+TEST_F(Regress, KeepRefusesWhatHasNoNameOrIsThere) {
+  expect_refused(keep({}), {"--keep needs a name", "git rev-parse HEAD"});
+  expect_refused(keep({"--commit", "HEAD"}), {"--commit is 'HEAD'", "hex digits"});
+  expect_refused(keep({"--tag", "../x"}), {"--tag is '../x'"});
+  ASSERT_EQ(run(keep({"--tag", "v1"})), 0);
+  expect_refused(keep({"--tag", "v1"}), {"v1 is there already"});
+  expect_refused(keep({"--tag", "v2", "--against", "v1"}), {"--keep keeps and compares nothing"});
+}
+
+TEST_F(Regress, RefusesAndSaysWhatThereIs) {
+  expect_refused(against("v9"), {"--against v9", "none; `hyfreedp regress --keep` makes one"});
+  ASSERT_EQ(run(keep({"--tag", "v1", "--commit", "0123456789abcdef"})), 0);
+  ASSERT_EQ(run(keep({"--commit", "01234567"})), 0);
+  expect_refused(against("v9"), {"01234567", "v1 (0123456789ab)"});
+  expect_refused(against("0123"), {"could be any of"});
+  expect_refused(against(path("now")), {"tonight's own database"});
+  expect_refused({"small", "--out", path("now")}, {"--against REF is missing"});
+  expect_refused({"--against", "v1"}, {"name a spec"});
+  expect_refused({"smal", "--out", path("now"), "--against", path("then")}, {"Did you mean 'small'?"});
+  expect_refused({"small", "--against", "v1", "--speed"}, {"--against-binary"});
+  expect_refused({"small", "--against", "v1", "--rounds", "1"}, {"--rounds"});
+  expect_refused({"small", "--against", "v1", "--tag", "x"}, {"for --keep"});
+  auto race = against(path("then"));
+  race.insert(race.end(), {"--speed", "--against-binary", "/nowhere/worker", "--worker", "/nowhere/worker"});
+  EXPECT_EQ(run(race), 2);
+  EXPECT_EQ(out(), "");
+}
+
+TEST_F(Regress, WritesMarkdownAndValidJUnit) {
+  auto arguments = against(path("then"));
+  arguments.insert(arguments.end(), {"--markdown", path("r.md"), "--junit", path("r.xml")});
+  const int code = run(arguments);
+  EXPECT_EQ(code, 0) << out();
+  EXPECT_THAT(out(), HasSubstr("not compared: no noise seed"));
+  EXPECT_THAT(read_file(path("r.md")).value(), HasSubstr("| verdict | cell | what |"));
+  EXPECT_THAT(read_file(path("r.xml")).value(), HasSubstr("<testsuite name=\"hyfreedp regress small\""));
+  if (std::system("xmllint --version > /dev/null 2>&1") != 0) {
+    std::cout << "SKIPPED SUITE: xmllint is absent, so the XML was not checked\n";
+    GTEST_SKIP();
+  }
+  const auto schema = file("junit.xsd", R"(<?xml version="1.0"?>
+<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <xs:complexType name="told"><xs:attribute name="message" use="required"/><xs:attribute name="type"/></xs:complexType>
+  <xs:element name="testsuites"><xs:complexType><xs:sequence>
+    <xs:element name="testsuite"><xs:complexType><xs:sequence>
+      <xs:element name="testcase" maxOccurs="unbounded"><xs:complexType><xs:choice minOccurs="0">
+        <xs:element name="failure" type="told"/><xs:element name="skipped" type="told"/><xs:element name="system-out" type="xs:string"/>
+      </xs:choice><xs:attribute name="classname" use="required"/><xs:attribute name="name" use="required"/></xs:complexType></xs:element>
+      <xs:element name="system-out" type="xs:string"/>
+    </xs:sequence><xs:attribute name="name" use="required"/><xs:attribute name="tests" type="xs:integer" use="required"/>
+    <xs:attribute name="failures" type="xs:integer" use="required"/><xs:attribute name="errors" type="xs:integer"/>
+    <xs:attribute name="skipped" type="xs:integer"/></xs:complexType></xs:element>
+  </xs:sequence><xs:attribute name="tests" type="xs:integer"/><xs:attribute name="failures" type="xs:integer"/>
+  <xs:attribute name="errors" type="xs:integer"/></xs:complexType></xs:element>
+</xs:schema>
+)");
+  const auto command = "xmllint --noout --schema " + schema + " " + path("r.xml") + " 2> " + path("said");
+  EXPECT_EQ(std::system(command.c_str()), 0) << read_file(path("said")).value();
+}
+
+}  // namespace
+}  // namespace hyfreedp::cli

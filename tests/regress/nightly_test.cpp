@@ -1,0 +1,172 @@
+// Nights of the real programs: bugs planted in the worker are found by the tests that are meant for them, with hashes off,
+// and nights without one raise no alarm.
+//
+// A few nights each here; HYFREEDP_SLOW=1 has twenty of each and checks the rate. harness/cli/README.md has what was measured on
+// experiments/nightly.yaml.
+#include <cstdlib>
+#include <fmt/format.h>
+
+#include "tests/end_to_end/program.h"
+
+namespace hyfreedp::end_to_end {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kSpec = R"(
+name: small-nightly
+noise_seed: {}
+regress: {{margin: {{accuracy: 2, loss: 0.1, norm: 1.05, noise: 1.03, speed: 1.1}}}}
+defaults:
+  dataset: {{name: synthetic, train: 2000, validation: 200, test: 1000, classes: 4, features: 32}}
+  seeds: [0, 1, 2, 3, 4, 5]
+  epsilon: [3]
+  delta: 1e-5
+  train: {{sample_rate: 0.05, steps: 80, optimizer: adamw, clipping: abadi}}
+  evaluate: {{released_norms: true, noise_residual: true}}
+panels:
+  - {{id: linear, model: linear, rows: [{{method: fixed-rate, options: {{lr: 1e-2}}}}, {{method: hyfreedp}}]}}
+  - {{id: mlp, model: {{name: mlp, hidden: [32]}}, rows: [{{method: fixed-rate, options: {{lr: 1e-2}}}}]}}
+)";
+
+const std::string kHonest = std::string(HYFREEDP_BIN_DIR) + "/hyfreedp-worker";
+const std::string kPlanted = std::string(HYFREEDP_BIN_DIR) + "/hyfreedp-worker-planted";
+
+// What the worker of the runs to come is, for as long as the object lives.
+class Worker {
+ public:
+  Worker(const std::string& program, const std::string& bug) {
+    ::setenv("HYFREEDP_WORKER", program.c_str(), 1);
+    ::setenv("HYFREEDP_PLANT", bug.c_str(), 1);
+  }
+  ~Worker() {
+    ::unsetenv("HYFREEDP_WORKER");
+    ::unsetenv("HYFREEDP_PLANT");
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+};
+
+class Nightly : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    if (IsSkipped()) return;
+    if (fs::exists(kPlanted) && fs::exists(kHonest)) return;
+    std::cout << "SKIPPED SUITE: " << kPlanted << " is not built here\n";
+    GTEST_SKIP();
+  }
+
+  // The output folder of a night.
+  std::string night(int noise, const std::string& bug, const std::string& program = kPlanted) {
+    const auto folder = fmt::format("night-{}-{}{}", noise, bug, program == kHonest ? "-honest" : "");
+    const auto spec =
+        write(fmt::format("spec-{}.yaml", noise), fmt::format(kSpec, fmt::format("night-{}", noise)));
+    const Worker worker(program, bug);
+    const auto ended = run({"run", spec, "--out", folder, "--quiet"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return folder;
+  }
+
+  Ended compared(const std::string& tonight, const std::string& reference,
+                 std::vector<std::string> further = {}) {
+    std::vector<std::string> arguments{"regress", "small-nightly", "--out", tonight, "--against", reference};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    return run(arguments);
+  }
+
+  std::string markdown() const { return read_file((folder_ / "r.md").string()).value(); }
+};
+
+int nights() { return std::getenv("HYFREEDP_SLOW") == nullptr ? 2 : 20; }
+
+// Each bug in every night, whether the reference has the same noise (paired) or other noise (Welch); in slow mode 20 nights
+// of each may miss one, which a test of power 0.95 does with probability 0.26 twice or more: the measured one is far above.
+TEST_F(Nightly, PlantedChangesAreCaughtWithHashesOff) {
+  const std::vector<std::pair<std::string, std::string>> bugs = {
+      {"noise", "| noise |"}, {"eta", "| update norm |"}, {"frozen", "| update of fc1.weight |"}};
+  std::map<std::string, int> caught;
+  const auto other = night(0, "");
+  for (int noise = 1; noise <= nights(); ++noise) {
+    const auto clean = night(noise, "");
+    for (const auto& [bug, finding] : bugs) {
+      const auto tonight = night(noise, bug);
+      for (const auto& reference : {clean, other}) {
+        const auto ended = compared(tonight, reference, {"--no-hashes", "--markdown", "r.md"});
+        bool found = false;
+        std::istringstream lines(markdown());
+        for (std::string line; std::getline(lines, line);) {
+          found = found || (line.starts_with("| regressed |") && line.find(finding) != std::string::npos);
+        }
+        caught[fmt::format("{}, {} noise", bug, reference == other ? "other" : "the same")] +=
+            found && ended.code == 1;
+      }
+    }
+  }
+  for (const auto& [what, count] : caught) {
+    std::cout << what << ": caught in " << count << " of " << nights() << " nights\n";
+    EXPECT_GE(count, nights() - nights() / 20) << what;
+  }
+}
+
+TEST_F(Nightly, CleanNightsRaiseNoAlarm) {
+  const auto reference = night(0, "", kHonest);
+  // Another build of the worker gives the same bits or nearly so.
+  const auto rebuilt = compared(night(0, "", kPlanted), reference, {"--no-hashes"});
+  EXPECT_EQ(rebuilt.code, 0) << rebuilt.out;
+  int alarms = 0;
+  for (int noise = 1; noise <= nights(); ++noise) {
+    const auto ended = compared(night(noise, ""), reference);
+    EXPECT_NE(ended.code, 130) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("another noise seed"));
+    alarms += ended.code == 1;
+  }
+  std::cout << alarms << " of " << nights() << " clean nights of other noise raised an alarm\n";
+  // 5 % each: 5 or more of 20 with probability 0.003, 2 of 2 with 0.0025. Margins make it rarer still.
+  EXPECT_LE(alarms, nights() == 2 ? 1 : 4);
+}
+
+TEST_F(Nightly, HashesTellABuildThatChangedNothing) {
+  const auto reference = night(0, "");
+  const auto tonight = night(0, "", kHonest);
+  const auto same = compared(tonight, reference);
+  EXPECT_EQ(same.code, 0) << same.out;
+  EXPECT_THAT(same.out, HasSubstr("6 runs are the same bit for bit"));
+  const auto moved = compared(night(0, "noise"), reference);
+  EXPECT_EQ(moved.code, 1);
+  EXPECT_THAT(moved.out, HasSubstr("6 of 6 runs are not the same bit for bit: seed 0 from step 0 on"));
+}
+
+TEST_F(Nightly, ASlowerStepIsCaughtByTakingTurns) {
+  const auto reference = night(0, "", kHonest);
+  const auto tonight = night(0, "");
+  const std::vector<std::string> race{
+      "--speed", "--worker", kPlanted, "--against-binary", kHonest, "--rounds", "12", "--markdown", "r.md"};
+  const auto raced = [&](const std::string& bug) {
+    const Worker worker(kPlanted, bug);  // the honest worker does not read it
+    return compared(tonight, reference, race);
+  };
+  const auto slow = raced("slow");
+  EXPECT_EQ(slow.code, 1) << slow.out << slow.err;
+  EXPECT_THAT(markdown(), HasSubstr("| regressed | whole night | speed | × 1."));
+  const auto honest = raced("");
+  EXPECT_NE(honest.code, 1) << honest.out << honest.err;
+  EXPECT_THAT(markdown(), HasSubstr("whole night | memory | × "));
+}
+
+TEST_F(Nightly, UnseededSpecsAreNotRunAgainForTheirSpeed) {
+  const auto spec = write("unseeded.yaml", R"(
+name: small-nightly
+panels:
+  - {id: p, dataset: synthetic, model: linear, seeds: [0], epsilon: [3], delta: 1e-5, rows: [{method: prodigy}],
+     train: {sample_rate: 0.05, steps: 3, optimizer: adamw}}
+)");
+  ASSERT_EQ(run({"run", spec, "--out", "a", "--quiet"}).code, 0);
+  ASSERT_EQ(run({"run", spec, "--out", "b", "--quiet"}).code, 0);
+  const auto ended = compared("a", "b", {"--speed", "--worker", kHonest, "--against-binary", kHonest});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("another release"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::end_to_end

@@ -1,0 +1,93 @@
+// A night as it is read from a store: released and test values of the reported runs, and nothing else.
+#include "results/night.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/trial/released_norms.h"
+#include "tests/results/small_database.h"
+
+namespace hyfreedp::results {
+namespace {
+
+const NightCell& cell_of(const Night& night, const std::string& row, bool is_private) {
+  for (const auto& cell : night.cells) {
+    if (cell.row == row && cell.epsilon.has_value() == is_private) return cell;
+  }
+  throw std::logic_error("no such cell");
+}
+
+TEST(Night, HoldsReportedRunsAndFailures) {
+  const auto store = Store::in_memory().value();
+  ASSERT_TRUE(small::fill(*store));
+  const auto night = read_night(*store, "small");
+  ASSERT_TRUE(night) << night.error().message;
+  EXPECT_EQ(night->cells.size(), 5U);
+  const auto& cell = cell_of(*night, "a", true);
+  ASSERT_EQ(cell.runs.size(), 3U);
+  EXPECT_EQ(cell.runs[1].state, NightRun::State::value);
+  EXPECT_NEAR(cell.runs[1].accuracy.value(), 82, 1e-9);
+  EXPECT_EQ(cell.runs[1].loss, 1.25);
+  EXPECT_EQ(cell.runs[1].epsilon, 0.99);
+  EXPECT_EQ(cell.runs[1].hashes, (std::vector<std::string>{"h0", "h1"}));
+  const auto& failed = cell_of(*night, "b", true).runs[1];
+  EXPECT_EQ(failed.state, NightRun::State::failed);
+  EXPECT_EQ(failed.failure_kind, "diverged");
+}
+
+// What was not released is in no comparison, for it is written to files that anybody may read.
+TEST(Night, HoldsNothingConfidential) {
+  const auto store = Store::in_memory().value();
+  ASSERT_TRUE(small::fill(*store));
+  const auto night = read_night(*store, "small").value();
+  for (const auto& cell : night.cells) {
+    for (const auto& run : cell.runs) {
+      for (const auto& [name, value] : run.metrics) EXPECT_NE(value, small::kPlantedConfidential) << name;
+    }
+  }
+}
+
+TEST(Night, ReducesTheStepsNorms) {
+  const auto store = Store::in_memory().value();
+  ASSERT_TRUE(store->put_spec(small::spec()));
+  auto record = small::study("a", "prodigy", 1.0, 0);
+  auto trial = small::trial("t");
+  const auto square = [](double value) { return std::sqrt(value); };
+  ASSERT_TRUE(store->put_trial(
+      trial,
+      {{0,
+        "h0",
+        {{trial::kGradientNorm, 3.0}, {trial::kNoiseResidual, 11.0}, {trial::kNoiseDimension, 10.0}}},
+       {1,
+        "h1",
+        {{trial::kGradientNorm, 4.0},
+         {trial::kUpdateNorm, 0.5},
+         {"update_rms/fc.weight", 0.25},
+         {trial::kNoiseResidual, 8.0},
+         {trial::kNoiseDimension, 10.0}}}},
+      small::metrics(0.8)));
+  record.state = StudyState::concluded;
+  record.trials = {"t"};
+  record.reported_trial = "t";
+  ASSERT_TRUE(store->put_study(record));
+  const auto night = read_night(*store, "small").value();
+  const auto& run = cell_of(night, "a", true).runs.at(0);
+  EXPECT_NEAR(run.norms.at("gradient norm"), square(12.5), 1e-12);
+  EXPECT_NEAR(run.norms.at("update norm"), 0.5, 1e-12);
+  EXPECT_NEAR(run.norms.at("update of fc.weight"), 0.25, 1e-12);
+  ASSERT_TRUE(run.noise);
+  EXPECT_EQ(run.noise->sum, 19);
+  EXPECT_EQ(run.noise->freedom, 20);
+}
+
+TEST(Night, OfAnUnknownSpecNamesThoseThatAreThere) {
+  const auto store = Store::in_memory().value();
+  ASSERT_TRUE(small::fill(*store));
+  const auto night = read_night(*store, "smal");
+  ASSERT_FALSE(night);
+  EXPECT_THAT(night.error().message, ::testing::HasSubstr("Did you mean 'small'?"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::results
