@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "results/statistics.h"
+#include "results/cell_values.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -15,30 +15,25 @@ bool competes(const CellModel& cell) {
          cell.epsilon && *cell.epsilon <= *cell.epsilon_target * kTargetSlack;
 }
 
-BySeed by_seed(const CellModel& cell) {
-  BySeed values;
-  for (const auto& result : cell.seeds) {
-    if (result.accuracy) values[result.seed] = *result.accuracy;
-  }
-  return values;
-}
-
 }  // namespace
 
 void mark_best(PanelModel& panel) {
+  if (panel.table.metric == "seconds") return;  // fast is not good by itself
+  const double sign = metric_facts(panel.table.metric).larger_is_better ? 1 : -1;
   for (std::size_t column = 0; column < panel.columns.size(); ++column) {
     std::vector<CellModel*> rivals;
     for (auto& row : panel.rows) {
       if (competes(row.cells[column])) rivals.push_back(&row.cells[column]);
     }
     if (rivals.size() < 2) continue;
-    const auto leader = *std::max_element(rivals.begin(), rivals.end(),
-                                          [](const auto* a, const auto* b) { return a->mean < b->mean; });
+    const auto leader = *std::max_element(rivals.begin(), rivals.end(), [&](const auto* a, const auto* b) {
+      return sign * a->mean < sign * b->mean;
+    });
     const double level = 1 - (1 - kLevel) / static_cast<double>(rivals.size() - 1);
     leader->best = std::all_of(rivals.begin(), rivals.end(), [&](const auto* rival) {
       if (rival == leader) return true;
       const auto interval = difference_interval(by_seed(*leader), by_seed(*rival), level);
-      return interval && interval->low > 0;
+      return interval && (sign > 0 ? interval->low > 0 : interval->high < 0);
     });
   }
 }

@@ -41,6 +41,37 @@ std::string signed_text(double value, int decimals) {
   return fmt::format("{:.{}f}", 0.0, decimals);
 }
 
+std::string range_text(const Interval& range, int decimals, bool with_sign) {
+  return with_sign ? fmt::format("[{:+.{}f}, {:+.{}f}]", range.low, decimals, range.high, decimals)
+                   : fmt::format("[{:.{}f}, {:.{}f}]", range.low, decimals, range.high, decimals);
+}
+
+void add_extra_details(const CellModel& cell, std::vector<std::string>& details) {
+  if (cell.interval) details.push_back("interval " + range_text(*cell.interval, cell.decimals, false));
+  if (cell.relation && cell.is_ratio) {
+    details.push_back(fmt::format("× {:.2f} of reference", *cell.relation));
+    if (cell.relation_range) details.push_back("ratios " + range_text(*cell.relation_range, 2, false));
+  } else if (cell.relation) {
+    details.push_back("vs reference " + signed_text(*cell.relation, cell.decimals));
+    if (cell.relation_range) details.back() += " " + range_text(*cell.relation_range, cell.decimals, true);
+  }
+  if (cell.detectable) details.push_back(fmt::format("detectable {:.{}f}", *cell.detectable, cell.decimals));
+  if (cell.rerr) details.push_back(fmt::format("RERR {:.0f} %", 100 * *cell.rerr));
+  if (cell.beats_oracle) details.emplace_back("oracle beaten");
+  if (cell.rank) details.push_back("rank " + short_number(*cell.rank));
+}
+
+constexpr int kPaperDecimals = 2;
+
+void add_paper(const CellModel& cell, std::vector<std::string>& details) {
+  const auto& paper = *cell.paper;
+  std::optional<double> ours;
+  if (paper.difference) ours = cell.mean;
+  auto lines = paper_lines(paper.value, paper.sd, ours, kPaperDecimals, paper.in_band);
+  if (paper.unit != "%") lines.front() += " " + paper.unit;
+  details.insert(details.end(), lines.begin(), lines.end());
+}
+
 }  // namespace
 
 CellText text_of(const CellModel& cell) {
@@ -56,10 +87,12 @@ CellText text_of(const CellModel& cell) {
       text.main = cell.failure;
       break;
     case CellModel::Kind::value:
-      text.main = value_text(cell.mean, cell.sd, 1);
+      text.main = value_text(cell.mean, cell.sd, cell.decimals);
       text.details = {value_detail(cell)};
+      add_extra_details(cell, text.details);
       break;
   }
+  if (cell.paper) add_paper(cell, text.details);
   std::vector<std::string> confidential;
   if (cell.validation) confidential.push_back(fmt::format("validation {:.1f}", *cell.validation));
   if (cell.runs) confidential.push_back(fmt::format("{} runs", short_number(*cell.runs)));
@@ -100,6 +133,12 @@ CellText text_of(const ValueCell& cell) {
 
 std::string column_title(const std::optional<double>& epsilon) {
   return epsilon ? "ε = " + short_number(*epsilon) : "non-private";
+}
+
+std::string column_title(const PanelModel& panel, const std::optional<double>& epsilon) {
+  const auto title = column_title(epsilon);
+  if (panel.table.metric == "accuracy") return title;
+  return title + (panel.table.metric == "loss" ? ", loss" : ", s");
 }
 
 std::string epsilon_text(double epsilon) {

@@ -29,6 +29,8 @@ std::vector<std::string> paper_lines(double paper, const std::optional<double>& 
                                      const std::optional<bool>& in_band);
 
 std::string column_title(const std::optional<double>& epsilon);  // "ε = 1", "non-private"
+// With what the numbers are, where that is not accuracy in percent: "ε = 1, loss", "ε = 1, s".
+std::string column_title(const PanelModel& panel, const std::optional<double>& epsilon);
 // Two decimals, rounded up: an upper bound stays one.
 std::string epsilon_text(double epsilon);
 // "[1, 2]", or "" of none.

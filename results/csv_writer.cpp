@@ -1,5 +1,6 @@
 #include "results/csv_writer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
@@ -24,12 +25,53 @@ std::string kind_text(CellModel::Kind kind) {
   return "";
 }
 
+// Fields of what the settings ask for stand only where they ask for something.
+bool has_extras(const TableModel& table) {
+  return std::any_of(table.panels.begin(), table.panels.end(),
+                     [](const auto& panel) { return panel.table != TableSettings{}; });
+}
+
+std::vector<std::string> low_and_high(const std::optional<Interval>& interval) {
+  if (!interval) return {"", ""};
+  return {full(interval->low), full(interval->high)};
+}
+
+void add_extras(const PanelModel& panel, const RowModel& row, const CellModel& cell,
+                std::vector<std::string>& fields) {
+  const auto add = [&](const std::vector<std::string>& more) {
+    fields.insert(fields.end(), more.begin(), more.end());
+  };
+  std::vector<std::string> values;
+  for (const auto& result : cell.seeds) values.push_back(full(result.value));
+  const bool has_value = cell.kind == CellModel::Kind::value;
+  add({panel.table.metric, has_value ? full(cell.mean) : "", full(cell.sd), join(values, " "),
+       std::to_string(panel.table.last_checkpoints)});
+  add(low_and_high(cell.interval));
+  add({cell.relation ? panel.table.relative_to : "", full(cell.relation)});
+  add(low_and_high(cell.relation_range));
+  add({full(cell.detectable), full(cell.rerr), cell.beats_oracle ? "yes" : "no", full(cell.rank),
+       full(row.mean_rank)});
+  if (!cell.paper) return add({"", "", "", "", ""});
+  add({full(cell.paper->value), full(cell.paper->sd), cell.paper->unit, full(cell.paper->difference),
+       !cell.paper->in_band   ? ""
+       : *cell.paper->in_band ? "yes"
+                              : "no"});
+}
+
 std::vector<std::string> header(const TableModel& table) {
   std::vector<std::string> fields{
       "spec",          "panel",        "row",   "method", "title",   "epsilon_target", "state",
       "accuracy_mean", "accuracy_sd",  "n",     "seeds",  "epsilon", "epsilon_least",  "claimed_epsilon",
       "delta",         "accountant",   "label", "flags",  "failure", "best",           "seconds",
       "accuracies",    "failed_seeds", "notes"};
+  if (has_extras(table)) {
+    fields.insert(fields.end(),
+                  {"metric",        "value_mean",    "value_sd",    "values",        "last_checkpoints",
+                   "interval_low",  "interval_high", "relative_to", "relation",      "relation_low",
+                   "relation_high", "detectable",    "rerr",        "oracle_beaten", "rank",
+                   "mean_rank",     "paper",         "paper_sd",    "paper_unit",    "paper_difference",
+                   "in_band"});
+  }
   if (table.confidential) fields.insert(fields.end(), {"validation", "runs", "watermark"});
   return fields;
 }
@@ -51,7 +93,10 @@ std::vector<std::string> record(const TableModel& table, const PanelModel& panel
     if (result.state == StudyState::failed)
       failed.push_back(fmt::format("{}: {}", result.seed, result.failure_kind));
   }
-  const bool has_value = cell.kind == CellModel::Kind::value;
+  std::vector<double> known;
+  for (const auto& result : cell.seeds) {
+    if (result.accuracy) known.push_back(*result.accuracy);
+  }
   std::vector<std::string> fields{table.spec,
                                   panel.id,
                                   row.id,
@@ -59,8 +104,8 @@ std::vector<std::string> record(const TableModel& table, const PanelModel& panel
                                   row.title,
                                   cell.epsilon_target ? full(cell.epsilon_target) : "inf",
                                   kind_text(cell.kind),
-                                  has_value ? full(cell.mean) : "",
-                                  full(cell.sd),
+                                  known.empty() ? "" : full(mean(known)),
+                                  full(sample_sd(known)),
                                   std::to_string(cell.n),
                                   join(seeds, " "),
                                   full(cell.epsilon),
@@ -76,6 +121,7 @@ std::vector<std::string> record(const TableModel& table, const PanelModel& panel
                                   join(accuracies, " "),
                                   join(failed, "; "),
                                   notes_text(table, row, cell)};
+  if (has_extras(table)) add_extras(panel, row, cell, fields);
   if (table.confidential) fields.insert(fields.end(), {full(cell.validation), full(cell.runs), kWatermark});
   return fields;
 }

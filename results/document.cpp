@@ -26,11 +26,14 @@ DocumentPanel panel_of(const TableModel& table, const PanelModel& model) {
                       .notes = model.notes,
                       .heads = {"Method"},
                       .label_title = "Label, flags"};
-  for (const auto& epsilon : model.columns) panel.columns.push_back({column_title(epsilon)});
+  for (const auto& epsilon : model.columns) panel.columns.push_back({column_title(model, epsilon)});
+  if (model.table.ranks) panel.columns.push_back({"Mean rank", true});
   panel.columns.push_back({"Time", true});
   for (const auto& row : model.rows) {
     DocumentRow made{.heads = {row.title}, .label = label_text(table, row), .notes = row.notes};
     for (const auto& cell : row.cells) made.cells.push_back(cell_of(cell));
+    if (model.table.ranks)
+      made.cells.push_back({.main = row.mean_rank ? short_number(*row.mean_rank, 3) : "-"});
     made.cells.push_back({.main = row.seconds ? human_duration(*row.seconds) : "-"});
     panel.rows.push_back(std::move(made));
   }

@@ -1,6 +1,7 @@
 #include "results/spec_view.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
@@ -52,6 +53,30 @@ std::vector<std::optional<double>> epsilons_at(const json::object& object) {
   return epsilons;
 }
 
+json::object map_at(const json::object& object, const char* key) {
+  const auto* found = object.if_contains(key);
+  return found != nullptr && found->is_object() ? found->get_object() : json::object{};
+}
+
+std::int64_t count_at(const json::object& object, const char* key) {
+  return static_cast<std::int64_t>(number_at(object, key).value_or(0));
+}
+
+std::map<std::optional<double>, PaperValue> paper_at(const json::object& row) {
+  std::map<std::optional<double>, PaperValue> cells;
+  for (const auto& member : map_at(row, "paper")) {
+    if (!member.value().is_object()) continue;
+    const auto& cell = member.value().get_object();
+    const auto value = number_at(cell, "value");
+    const std::string key(member.key());
+    const auto epsilon = key == "inf" ? 0 : std::strtod(key.c_str(), nullptr);
+    if (!value || (key != "inf" && !(epsilon > 0))) continue;
+    cells[key == "inf" ? std::optional<double>() : epsilon] =
+        PaperValue{.value = *value, .sd = number_at(cell, "sd"), .unit = text_at(cell, "unit")};
+  }
+  return cells;
+}
+
 std::string settings_line(const json::object& panel) {
   std::vector<std::string> parts;
   const auto add = [&](const char* key, const char* symbol) {
@@ -82,6 +107,8 @@ RowView row_of(const json::object& row, const PanelView& panel,
   view.seeds = row.contains("seeds") ? seeds_at(row) : panel_seeds;
   view.epsilons = row.contains("epsilons") ? epsilons_at(row) : panel.epsilons;
   view.footnotes = texts_at(row, "footnotes");
+  view.group = text_at(row, "group");
+  view.paper = paper_at(row);
   return view;
 }
 
@@ -92,7 +119,11 @@ PanelView panel_of(const json::object& panel) {
   if (view.title.empty()) view.title = view.id;
   view.settings = settings_line(panel);
   view.delta = number_at(panel, "delta").value_or(0);
-  view.steps = static_cast<std::int64_t>(number_at(panel, "steps").value_or(0));
+  view.steps = count_at(panel, "steps");
+  view.population = count_at(panel, "population");
+  view.validation = count_at(panel, "validation");
+  view.test = count_at(panel, "test");
+  view.table = map_at(panel, "table");
   view.epsilons = epsilons_at(panel);
   view.footnotes = texts_at(panel, "footnotes");
   const auto seeds = seeds_at(panel);
@@ -111,6 +142,8 @@ SpecView view_of(const SpecRecord& spec) {
   view.description = text_at(spec.resolved, "description");
   const auto* seed = spec.resolved.if_contains("noise_seed");
   view.seeded_noise = seed != nullptr && !seed->is_null();
+  view.preset = text_at(spec.resolved, "preset");
+  view.table = map_at(spec.resolved, "table");
   for (const auto& panel : list_at(spec.resolved, "panels")) {
     if (panel.is_object()) view.panels.push_back(panel_of(panel.get_object()));
   }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "results/store.h"
+#include "results/table_model.h"
 
 namespace hyfreedp::results {
 
@@ -19,6 +21,8 @@ struct RowView {
   std::vector<std::int64_t> seeds;
   std::vector<std::optional<double>> epsilons;  // absent: "inf", the non-private arm
   std::vector<std::string> footnotes;
+  std::string group;
+  std::map<std::optional<double>, PaperValue> paper;  // by epsilon
 };
 
 struct PanelView {
@@ -30,12 +34,16 @@ struct PanelView {
   std::vector<std::optional<double>> epsilons;
   std::vector<std::string> footnotes;
   std::vector<RowView> rows;
+  std::int64_t population = 0, validation = 0, test = 0;  // records of the splits
+  json::object table;                                     // as given; empty: nothing was
 };
 
 struct SpecView {
   std::string title;
   std::string description;
   bool seeded_noise = false;
+  std::string preset;  // may be empty
+  json::object table;  // as given, for all panels
   std::vector<PanelView> panels;
 };
 

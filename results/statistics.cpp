@@ -71,6 +71,13 @@ double quantile(std::span<const double> values, double quantile) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+std::optional<Interval> mean_interval(std::span<const double> values, double level) {
+  const auto sd = sample_sd(values);
+  if (!sd) return std::nullopt;
+  const double n = static_cast<double>(values.size());
+  return t_interval(mean(values), *sd / std::sqrt(n), n - 1, level);
+}
+
 std::optional<Interval> difference_interval(const BySeed& a, const BySeed& b, double level) {
   if (a.size() < 2 || b.size() < 2) return std::nullopt;
   return same_seeds(a, b) ? paired_interval(a, b, level) : welch_interval(a, b, level);

@@ -24,6 +24,8 @@ struct Interval {
   double low = 0;
   double high = 0;
 };
+// Two-sided t-interval of the mean; none at n < 2 or where nothing varies.
+std::optional<Interval> mean_interval(std::span<const double> values, double level);
 using BySeed = std::map<std::int64_t, double>;
 std::optional<Interval> difference_interval(const BySeed& a, const BySeed& b, double level);
 

@@ -8,36 +8,19 @@
 
 #include "harness/base/text.h"
 #include "results/best.h"
+#include "results/cell_metric.h"
+#include "results/cell_values.h"
+#include "results/footnotes.h"
+#include "results/groups.h"
 #include "results/spec_view.h"
 #include "results/statistics.h"
+#include "results/table_extras.h"
 #include "results/table_notes.h"
 
 namespace hyfreedp::results {
 namespace {
 
 using CellKey = std::tuple<std::string, std::string, std::optional<double>>;  // panel, row, epsilon
-
-class Footnotes {
- public:
-  int number_of(const std::string& text) {
-    const auto found = std::find(texts_.begin(), texts_.end(), text);
-    if (found != texts_.end()) return static_cast<int>(found - texts_.begin()) + 1;
-    texts_.push_back(text);
-    return static_cast<int>(texts_.size());
-  }
-  std::vector<std::string> take() { return std::move(texts_); }
-
- private:
-  std::vector<std::string> texts_;
-};
-
-void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-}
-
-void add_once(std::vector<int>& list, int number) {
-  if (std::find(list.begin(), list.end(), number) == list.end()) list.push_back(number);
-}
 
 SeedResult seed_only(std::int64_t seed) {
   SeedResult result;
@@ -48,11 +31,20 @@ SeedResult seed_only(std::int64_t seed) {
 // What the reported trial adds to a study.
 struct Reported {
   std::optional<double> accuracy;    // percent
+  std::optional<double> value;       // of the panel's metric
+  int short_of_checkpoints = 0;      // evaluations there were, where fewer than asked for
   std::optional<double> validation;  // percent, un-noised
   std::vector<std::string> outcomes;
   std::string sampler;
   double seconds = 0;
 };
+
+std::string split_of(const PanelView& view) {
+  std::vector<std::string> parts{fmt::format("{} private training", view.population)};
+  if (view.validation > 0) parts.push_back(fmt::format("{} private validation", view.validation));
+  if (view.test > 0) parts.push_back(fmt::format("{} public test", view.test));
+  return join(parts, ", ") + " records";
+}
 
 class Builder {
  public:
@@ -73,9 +65,13 @@ class Builder {
     table_.description = spec.description;
     table_.hash = (**record).hash;
     table_.version = (**record).version;
+    table_.preset = spec.preset;
     table_.confidential = options_.confidential;
     seeded_noise_ = spec.seeded_noise;
     for (const auto& panel : spec.panels) {
+      auto settings = settings_of(spec, panel);
+      if (!settings) return settings.error();
+      settings_ = *settings;
       auto built = build_panel(panel);
       if (!built) return built.error();
       table_.panels.push_back(std::move(*built));
@@ -97,12 +93,20 @@ class Builder {
                  did_you_mean(name, names));
   }
 
+  Result<TableSettings> settings_of(const SpecView& spec, const PanelView& panel) const {
+    auto given = options_.plain ? json::object{} : laid_over(panel.table, spec.table);
+    return table_settings(laid_over(options_.overrides, std::move(given)),
+                          fmt::format("the table of panel {}", panel.id));
+  }
+
   Result<PanelModel> build_panel(const PanelView& view) {
     PanelModel panel;
     panel.id = view.id;
     panel.title = view.title;
     panel.settings = view.settings;
     panel.delta = view.delta;
+    panel.table = settings_;
+    facts_.splits[split_of(view)].push_back(view.title);
     panel.columns = columns_of(view);
     for (const auto& note : view.footnotes) panel.notes.push_back(footnotes_.number_of(note));
     for (const auto& row : view.rows) {
@@ -110,7 +114,9 @@ class Builder {
       if (!built) return built.error();
       panel.rows.push_back(std::move(*built));
     }
+    if (auto folded = fold_groups(panel, footnotes_); !folded) return folded.error();
     mark_best(panel);
+    add_extras(panel, footnotes_);
     for (const auto& row : panel.rows) {
       for (const auto& cell : row.cells) facts_.best = facts_.best || cell.best;
     }
@@ -139,6 +145,8 @@ class Builder {
     row.id = view.id;
     row.method = view.method;
     row.title = view.title;
+    row.group = view.group;
+    row_title_ = view.title;
     for (const auto& note : view.footnotes) row.notes.push_back(footnotes_.number_of(note));
     std::vector<std::string> labels;
     std::vector<double> seconds;
@@ -159,6 +167,8 @@ class Builder {
                                const std::optional<double>& epsilon) {
     CellModel cell;
     cell.epsilon_target = epsilon;
+    cell.decimals = metric_facts(settings_.metric).decimals;
+    if (const auto paper = row.paper.find(epsilon); paper != row.paper.end()) cell.paper = paper->second;
     const auto found = by_cell_.find({panel.id, row.id, epsilon});
     const bool planned = std::find(row.epsilons.begin(), row.epsilons.end(), epsilon) != row.epsilons.end();
     if (found == by_cell_.end()) {
@@ -175,7 +185,7 @@ class Builder {
       if (const auto study = found->second.find(seed); study != found->second.end()) {
         auto reported = add_study(study->second, result, cell);
         if (!reported) return reported.error();
-        if (result.accuracy) seconds.push_back(reported->seconds);
+        if (result.value) seconds.push_back(reported->seconds);
         if (reported->validation) validations.push_back(*reported->validation);
         runs.push_back(static_cast<double>(study->second.trials.size()));
       }
@@ -205,12 +215,19 @@ class Builder {
     auto reported = read_reported(study);
     if (!reported) return reported.error();
     result.accuracy = reported->accuracy;
+    result.value = reported->value;
     result.outcomes = reported->outcomes;
-    if (!result.accuracy) {
+    if (!result.value) {
+      result.accuracy.reset();
       result.state = StudyState::failed;
-      result.failure_kind = "no-test-accuracy";
-      result.failure_message = "the reported run holds no test accuracy";
+      result.failure_kind = settings_.metric == "accuracy" ? "no-test-accuracy" : "no-" + settings_.metric;
+      result.failure_message = "the reported run holds no " + metric_facts(settings_.metric).title;
       return reported;
+    }
+    if (reported->short_of_checkpoints > 0) {
+      add_once(cell.notes,
+               footnotes_.number_of(fmt::format("Fewer evaluations than the {} that the mean is over: {}.",
+                                                settings_.last_checkpoints, reported->short_of_checkpoints)));
     }
     if (study.epsilon_target) {
       facts_.has_private = true;
@@ -224,7 +241,12 @@ class Builder {
       cell.epsilon_least = std::min(cell.epsilon_least.value_or(*result.epsilon), *result.epsilon);
     }
     if (study.claimed_epsilon) cell.claimed_epsilon = study.claimed_epsilon;
-    if (!run_count_is_public(study)) facts_.hidden_run_count = true;
+    if (!run_count_is_public(study)) {
+      facts_.hidden_run_count = true;
+      cell.is_private_selection = true;
+    }
+    if (study.epsilon_target)
+      facts_.rules[study.label][string_or(study.composition, "rule", "")].insert(row_title_);
     return reported;
   }
 
@@ -243,15 +265,12 @@ class Builder {
     if (run_count_is_public(study) || options_.confidential) reported.seconds = study.seconds;
     auto metrics = store_.metrics(study.reported_trial, options_.confidential);
     if (!metrics) return metrics.error();
-    std::int64_t last = -1;
-    for (const auto& metric : *metrics) {  // in order of steps
-      if (metric.name != "accuracy") continue;
-      if (metric.split == "test" && metric.step >= last) {
-        last = metric.step;
-        reported.accuracy = 100 * metric.value;
-      }
-      if (metric.split == "private_validation") reported.validation = 100 * metric.value;
-    }
+    reported.accuracy = last_accuracy(*metrics, "test");
+    reported.validation = last_accuracy(*metrics, "private_validation");
+    const auto checkpoints = last_checkpoints(*metrics, settings_);
+    reported.value =
+        settings_.metric == "seconds" && *trial ? std::optional((**trial).seconds) : checkpoints.mean;
+    if (checkpoints.n < settings_.last_checkpoints) reported.short_of_checkpoints = checkpoints.n;
     return reported;
   }
 
@@ -261,8 +280,8 @@ class Builder {
     std::vector<std::string> kinds, waiting;
     for (const auto& result : cell.seeds) {
       const auto seed = std::to_string(result.seed);
-      if (result.accuracy) {
-        values.push_back(*result.accuracy);
+      if (result.value) {
+        values.push_back(*result.value);
         for (const auto& outcome : result.outcomes) outcomes[outcome].push_back(seed);
       } else if (result.state == StudyState::failed) {
         add_once(kinds, result.failure_kind);
@@ -332,6 +351,8 @@ class Builder {
 
   const Store& store_;
   TableOptions options_;
+  TableSettings settings_;  // of the panel that is being built
+  std::string row_title_;   // of the row
   TableModel table_;
   Footnotes footnotes_;
   NoteFacts facts_;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
+#include <sstream>
 #include <utility>
 
 #include "harness/base/text.h"
+#include "results/value_notes.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -57,6 +60,53 @@ std::string listed(const std::set<std::string>& texts) {
   return join(std::vector<std::string>(texts.begin(), texts.end()), ", ");
 }
 
+// A reported epsilon names one accountant or, joined by commas, what it was derived with.
+std::string accountants_text(const std::set<std::string>& accountants) {
+  if (accountants.empty()) return "none";
+  std::set<std::string> names;
+  for (const auto& one : accountants) {
+    std::istringstream parts(one);
+    for (std::string part; std::getline(parts, part, ',');) {
+      names.insert(part.substr(std::min(part.size(), part.find_first_not_of(' '))));
+    }
+  }
+  std::string text = listed(names) + " (the smaller of the PLD and RDP upper bounds)";
+  if (names.contains("liu-talwar"))
+    text += "; liu-talwar is Liu and Talwar's theorem 3.4 for private selection";
+  return text;
+}
+
+// Which of several runs is the reported one.
+std::string selection_text(const NoteFacts& facts) {
+  std::vector<std::string> parts;
+  std::set<std::string> selected, summed;
+  for (const auto& [label, rules] : facts.rules) {
+    if (label == "oracle")
+      parts.emplace_back("oracle rows report the run with the best un-noised validation accuracy, uncharged");
+    if (label == "oracle" || label == "simulated") continue;
+    if (rules.contains("selection"))
+      selected.insert(rules.at("selection").begin(), rules.at("selection").end());
+    if (rules.contains("sum")) summed.insert(rules.at("sum").begin(), rules.at("sum").end());
+  }
+  if (!selected.empty()) {
+    parts.push_back(listed(selected) +
+                    ": private selection, the best noised validation score of a confidential number of runs");
+  }
+  if (!summed.empty())
+    parts.push_back(listed(summed) + ": several runs, all charged, chosen from by noised, charged scores");
+  if (parts.empty()) return "";
+  return fmt::format("Selection: {}. All other end-to-end rows are one run, with nothing to select.",
+                     join(parts, "; "));
+}
+
+std::string split_text(const NoteFacts& facts) {
+  std::vector<std::string> parts;
+  for (const auto& [sizes, panels] : facts.splits) {
+    parts.push_back(facts.splits.size() == 1 ? sizes : fmt::format("{}: {}", join(panels, ", "), sizes));
+  }
+  return parts.empty() ? "" : fmt::format("Split: {}.", join(parts, "; "));
+}
+
 }  // namespace
 
 std::string explain_flag(const std::string& flag) { return explained(kFlags, flag); }
@@ -69,12 +119,7 @@ bool has_explanation(const std::string& flag) {
 }
 
 std::vector<std::string> general_notes(const TableModel& table, const NoteFacts& facts) {
-  std::vector<std::string> notes;
-  notes.push_back(
-      "Numbers are test accuracy in percent of the reported run after its last step: mean ± sample standard "
-      "deviation "
-      "over n seeds" +
-      std::string(facts.single_seed ? " (no standard deviation at n = 1)." : "."));
+  auto notes = value_notes(table, facts.single_seed);
   if (facts.has_private) {
     notes.push_back(
         "ε is an upper bound on what was spent to get the cell, tuning included, from the executed events; "
@@ -83,9 +128,10 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
         "composed; hyfreedp odometer composes them.");
     notes.push_back("δ is given with each panel. Neighbouring relation: add or remove one record. Sampler: " +
                     (facts.samplers.empty() ? "unknown" : listed(facts.samplers)) +
-                    ". Accountant: " + (facts.accountants.empty() ? "none" : listed(facts.accountants)) +
-                    " (the smaller of the PLD and RDP upper bounds).");
+                    ". Accountant: " + accountants_text(facts.accountants) + ".");
   }
+  if (const auto chosen = selection_text(facts); !chosen.empty()) notes.push_back(chosen);
+  if (const auto split = split_text(facts); !split.empty()) notes.push_back(split);
   notes.push_back(
       "Labels: end-to-end DP: everything that touched private data is in ε. oracle: tuning saw private data "
       "and was not "

@@ -1,6 +1,7 @@
 // The sentences beneath a table: what a flag means, and how to read the numbers.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct NoteFacts {
   bool best = false;                  // some cell is marked
   bool hidden_run_count = false;      // some row's time is that of the reported run alone
   bool has_private = false;
+  // Titles of rows with a private value, by label and rule of composition.
+  std::map<std::string, std::map<std::string, std::set<std::string>>> rules;
+  std::map<std::string, std::vector<std::string>> splits;  // sizes -> titles of panels
 };
 std::vector<std::string> general_notes(const TableModel& table, const NoteFacts& facts);
 

@@ -30,7 +30,11 @@ struct Drawn {
 
 Result<Drawn> draw_all(const results::Store& store, const results::TableModel& table,
                        const std::string& folder) {
-  auto figures = plots::figures_of(store, table);
+  // Figures show accuracies, whatever the spec says of its table.
+  const auto plain =
+      results::build_table(store, table.spec, {.confidential = table.confidential, .plain = true});
+  if (!plain) return plain.error();
+  auto figures = plots::figures_of(store, *plain);
   if (!figures) return figures.error();
   auto drawn = plots::draw(figures->figures, plots_folder(folder, table));
   if (!drawn) return drawn.error();

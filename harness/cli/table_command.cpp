@@ -39,6 +39,35 @@ int value_table(const SpecRequest& request, TableFormat format, const results::T
   return written ? 0 : refused("table", written.error(), err);
 }
 
+// What a command line may say over the spec's own `table`.
+struct Overrides {
+  bool paper = false, ranks = false, mdd = false;
+  std::string interval;
+  int last_checkpoints = 0;
+
+  void add_to(options::options_description& line) {
+    auto add = line.add_options();
+    add("paper", options::bool_switch(&paper),
+        "the paper's values, the difference and whether it is in band");
+    add("interval", options::value(&interval)->value_name("none|t|bootstrap"), "95 % interval of each mean");
+    add("ranks", options::bool_switch(&ranks), "a column of mean ranks");
+    add("mdd", options::bool_switch(&mdd), "the smallest difference that the seeds could have shown");
+    add("last-checkpoints", options::value(&last_checkpoints)->value_name("K"),
+        "a run's value is the mean over its last K evaluations. With any of these, files are left as they "
+        "are");
+  }
+
+  json::object given() const {
+    json::object options;
+    if (paper) options["paper"] = true;
+    if (ranks) options["ranks"] = true;
+    if (mdd) options["mdd"] = true;
+    if (!interval.empty()) options["interval"] = interval;
+    if (last_checkpoints != 0) options["last_checkpoints"] = last_checkpoints;
+    return options;
+  }
+};
+
 }  // namespace
 
 int table_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
@@ -56,6 +85,8 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
       "instead of the table, what each private cell cost: training, tuning, total; writes no files");
   add("width", options::value(&width)->default_value(0)->value_name("N"),
       "columns of the terminal table; 0: the terminal's own");
+  Overrides overrides;
+  overrides.add_to(further);
   if (const auto code = parse_spec_request("table", kUsage, further, arguments, request, out, err))
     return *code;
   const auto format = table_format_from(format_name);
@@ -73,7 +104,8 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
   }
   const auto store = open_for_reading(request.out);
   if (!store) return refused("table", store.error(), err);
-  const auto table = results::build_table(**store, request.spec, {.confidential = request.confidential});
+  const auto table = results::build_table(
+      **store, request.spec, {.confidential = request.confidential, .overrides = overrides.given()});
   if (!table) return refused("table", table.error(), err);
   if (ledger) {
     const auto lines = results::ledger_lines(**store, *table);
@@ -83,6 +115,8 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
   if (const int code = give(formatted(*table, *format, style), file, out, err); code != 0) return code;
   if (!file.empty()) return 0;
   if (*format != TableFormat::terminal) return 0;
+  // The files in DIR/NAME are the spec's own table.
+  if (!overrides.given().empty()) return 0;
   if (request.confidential) return 0;  // the files in DIR/NAME hold released values only
   const auto written = write_tables(*table, request.folder());
   if (!written) return refused("table", written.error(), err);

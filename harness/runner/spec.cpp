@@ -150,6 +150,10 @@ Result<json::object> resolve(const std::string& path, const Entry& document, con
     if (!read) return read.error();
     panels = std::move(*read);
     add_footnotes(*further, panels);
+    if (const auto table = document.find("table")) {
+      const auto checked = check_table_rows(*table, further->at("table").as_object(), panels);
+      if (!checked) return checked.error();
+    }
   }
   json::object resolved{{"name", *name},
                         {"title", *title},

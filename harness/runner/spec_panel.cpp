@@ -228,6 +228,8 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
   if (const auto table = panel.find("table")) {
     const auto options_of_table = read_table_options(*table);
     if (!options_of_table) return options_of_table.error();
+    const auto checked = check_table_rows(*table, *options_of_table, json::array{resolved});
+    if (!checked) return checked.error();
     resolved["table"] = *options_of_table;
   }
   return resolved;

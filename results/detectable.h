@@ -1,0 +1,15 @@
+// The smallest true difference that a comparison of this size would have found.
+//
+// A two-sided paired t-test at `significance` over n differences of standard deviation `sd` finds a true mean difference d with
+// probability  P(|T| > t_{1 - significance/2, n-1}),  T noncentral t with n - 1 degrees of freedom and noncentrality d sqrt(n) / sd.
+// Solved for d at `power`. It says what the experiment could see, not what is true: with the sd estimated from the same few
+// differences it is itself uncertain. None at n < 2 or sd = 0.
+#pragma once
+
+#include <optional>
+
+namespace hyfreedp::results {
+
+std::optional<double> detectable_difference(double sd, int n, double significance = 0.05, double power = 0.8);
+
+}  // namespace hyfreedp::results

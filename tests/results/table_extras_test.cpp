@@ -1,0 +1,364 @@
+#include "results/table_extras.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "results/cell_text.h"
+#include "results/csv_writer.h"
+#include "results/detectable.h"
+#include "results/groups.h"
+#include "results/markdown_writer.h"
+#include "tests/results/small_database.h"
+
+namespace hyfreedp::results {
+namespace {
+
+// A cell at epsilon 1 with one value a seed; no values: a failed cell.
+CellModel cell_of(const std::vector<double>& values, const std::string& label = "end-to-end DP") {
+  CellModel cell;
+  cell.epsilon_target = cell.epsilon = 1;
+  cell.label = label;
+  cell.kind = values.empty() ? CellModel::Kind::failed : CellModel::Kind::value;
+  cell.failure = values.empty() ? "diverged" : "";
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    SeedResult seed;
+    seed.seed = static_cast<std::int64_t>(i);
+    seed.state = StudyState::concluded;
+    seed.accuracy = seed.value = values[i];
+    cell.seeds.push_back(seed);
+  }
+  cell.n = static_cast<int>(values.size());
+  if (cell.n > 0) cell.mean = mean(values);
+  cell.sd = sample_sd(values);
+  return cell;
+}
+
+RowModel row_of(const std::string& id, const std::vector<CellModel>& cells, const std::string& group = "") {
+  RowModel row;
+  row.id = id;
+  row.title = "Row " + id;
+  row.group = group;
+  row.label = cells.front().label;
+  row.cells = cells;
+  return row;
+}
+
+PanelModel panel_of(std::vector<RowModel> rows, const TableSettings& settings) {
+  PanelModel panel;
+  panel.id = "p";
+  for (std::size_t i = 0; i < rows.front().cells.size(); ++i)
+    panel.columns.emplace_back(static_cast<double>(i + 1));
+  panel.rows = std::move(rows);
+  panel.table = settings;
+  return panel;
+}
+
+std::vector<std::string> extended(PanelModel& panel) {
+  Footnotes footnotes;
+  add_extras(panel, footnotes);
+  return footnotes.take();
+}
+
+bool any_contains(const std::vector<std::string>& texts, const std::string& part) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const auto& text) { return text.find(part) != std::string::npos; });
+}
+
+TEST(Extras, NothingIsAddedUnasked) {
+  auto panel =
+      panel_of({row_of("a", {cell_of({80, 82, 84})}), row_of("o", {cell_of({70, 71, 72}, "oracle")})}, {});
+  panel.rows[0].cells[0].paper = PaperValue{.value = 90, .unit = "%"};
+  EXPECT_TRUE(extended(panel).empty());
+  const auto text = text_of(panel.rows[0].cells[0]);
+  EXPECT_EQ(text.details, std::vector<std::string>{"ε 1.00, n 3"});
+}
+
+TEST(Extras, IntervalsOfEachKind) {
+  TableSettings settings;
+  settings.interval = TableSettings::IntervalKind::t;
+  auto panel = panel_of({row_of("a", {cell_of({80, 82, 84})}), row_of("b", {cell_of({80})})}, settings);
+  extended(panel);
+  // Mean 82, sd 2, t(0.975, 2) = 4.302653.
+  EXPECT_NEAR(panel.rows[0].cells[0].interval->low, 82 - 4.302653 * 2 / std::sqrt(3.0), 1e-5);
+  EXPECT_FALSE(panel.rows[1].cells[0].interval) << "one seed has none";
+  EXPECT_EQ(text_of(panel.rows[0].cells[0]).details.back(), "interval [77.0, 87.0]");
+  panel.table.interval = TableSettings::IntervalKind::bootstrap;
+  extended(panel);
+  EXPECT_GT(panel.rows[0].cells[0].interval->low, 79.9);
+}
+
+TEST(Extras, DifferencesToARowArePaired) {
+  TableSettings settings;
+  settings.relative_to = "b";
+  auto panel =
+      panel_of({row_of("a", {cell_of({81, 92, 73})}), row_of("b", {cell_of({80, 90, 70})})}, settings);
+  extended(panel);
+  const auto& cell = panel.rows[0].cells[0];
+  EXPECT_NEAR(*cell.relation, 2, 1e-12);
+  EXPECT_NEAR(cell.relation_range->low, 2 - 4.302653 / std::sqrt(3.0), 1e-5);
+  EXPECT_FALSE(panel.rows[1].cells[0].relation) << "not to itself";
+  EXPECT_EQ(text_of(cell).details.back(), "vs reference +2.0 [-0.5, +4.5]");
+}
+
+TEST(Extras, TimesAreRatiosOfMeansWithTheRangeOfSeeds) {
+  TableSettings settings;
+  settings.relative_to = "b";
+  settings.metric = "seconds";
+  auto panel = panel_of({row_of("a", {cell_of({2, 6})}), row_of("b", {cell_of({1, 2})})}, settings);
+  extended(panel);
+  const auto& cell = panel.rows[0].cells[0];
+  EXPECT_NEAR(*cell.relation, 4 / 1.5, 1e-12);
+  EXPECT_DOUBLE_EQ(cell.relation_range->low, 2);
+  EXPECT_DOUBLE_EQ(cell.relation_range->high, 3);
+  EXPECT_EQ(*panel.rows[1].cells[0].relation, 1);
+  EXPECT_TRUE(any_contains(text_of(cell).details, "× 2.67 of reference"));
+  EXPECT_EQ(column_title(panel, 1.0), "ε = 1, s");
+}
+
+TEST(Extras, DetectableDifferenceIsOfThePairedDifferences) {
+  TableSettings settings;
+  settings.mdd = true;
+  auto panel =
+      panel_of({row_of("a", {cell_of({81, 92, 73})}), row_of("b", {cell_of({80, 90, 70})})}, settings);
+  extended(panel);
+  EXPECT_FALSE(panel.rows[0].cells[0].detectable) << "the leader is what others are compared with";
+  EXPECT_NEAR(*panel.rows[1].cells[0].detectable, *detectable_difference(1, 3), 1e-9);
+  panel.table.relative_to = "b";
+  for (auto& row : panel.rows) row.cells[0].detectable.reset();
+  extended(panel);
+  EXPECT_TRUE(panel.rows[0].cells[0].detectable);
+  EXPECT_FALSE(panel.rows[1].cells[0].detectable);
+}
+
+TEST(Extras, RerrIsTheShareOfTheWayToTheOracle) {
+  TableSettings settings;
+  settings.rerr_random = "r";
+  settings.rerr_oracle = "o";
+  auto panel =
+      panel_of({row_of("r", {cell_of({60}), cell_of({50})}), row_of("o", {cell_of({80}), cell_of({50})}),
+                row_of("a", {cell_of({75}), cell_of({55})})},
+               settings);
+  extended(panel);
+  EXPECT_NEAR(*panel.rows[2].cells[0].rerr, 0.75, 1e-12);
+  EXPECT_FALSE(panel.rows[2].cells[1].rerr) << "random and oracle are equal there";
+  EXPECT_FALSE(panel.rows[0].cells[0].rerr);
+  EXPECT_EQ(text_of(panel.rows[2].cells[0]).details.back(), "RERR 75 %");
+}
+
+TEST(Extras, ABeatenOracleIsMarkedOnlyWhereTheIntervalSaysSo) {
+  TableSettings settings;
+  settings.oracle_beaten = true;
+  auto panel =
+      panel_of({row_of("weak", {cell_of({60, 61, 62}, "oracle")}),
+                row_of("o", {cell_of({80, 81, 82}, "oracle")}), row_of("a", {cell_of({85.0, 86.1, 86.9})}),
+                row_of("b", {cell_of({84, 79, 85})}), row_of("c", {cell_of({70, 71, 72})})},
+               settings);
+  const auto notes = extended(panel);
+  std::vector<bool> marks;
+  for (const auto& row : panel.rows) marks.push_back(row.cells[0].beats_oracle);
+  EXPECT_EQ(marks, (std::vector<bool>{false, false, true, false, false}))
+      << "b is above by chance, c beats the weak one";
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(any_contains(notes, "or is chance"));
+  EXPECT_EQ(panel.rows[2].cells[0].notes, std::vector<int>{1});
+}
+
+TEST(Extras, MeanRankIsOverColumnsThatAllRowsHave) {
+  TableSettings settings;
+  settings.ranks = true;
+  auto absent = cell_of({});
+  absent.kind = CellModel::Kind::not_planned;
+  auto panel = panel_of({row_of("a", {cell_of({80}), cell_of({70}), cell_of({99})}),
+                         row_of("b", {cell_of({80}), cell_of({71}), absent}),
+                         row_of("c", {cell_of({}), cell_of({72}), cell_of({98})})},
+                        settings);
+  const auto notes = extended(panel);
+  EXPECT_EQ(*panel.rows[0].cells[0].rank, 1.5);
+  EXPECT_EQ(*panel.rows[2].cells[0].rank, 3) << "it failed";
+  EXPECT_FALSE(panel.rows[0].cells[2].rank) << "row b has no such cell";
+  EXPECT_DOUBLE_EQ(*panel.rows[0].mean_rank, (1.5 + 3) / 2);
+  EXPECT_DOUBLE_EQ(*panel.rows[1].mean_rank, (1.5 + 2) / 2);
+  EXPECT_DOUBLE_EQ(*panel.rows[2].mean_rank, (3 + 1) / 2.0);
+  EXPECT_TRUE(any_contains(notes, "ε = 1, ε = 2 (the columns that all rows have)"));
+  EXPECT_TRUE(any_contains(notes, "A row that failed comes last."));
+}
+
+TEST(Extras, PapersValuesAreComparedWhereTheyAreOfOneKind) {
+  TableSettings settings;
+  settings.paper = true;
+  settings.paper_tolerance = 2;
+  auto panel = panel_of({row_of("a", {cell_of({80})}), row_of("b", {cell_of({80})}),
+                         row_of("c", {cell_of({80})}), row_of("d", {cell_of({})})},
+                        settings);
+  const double values[] = {81.5, 82.5, 3, 82.5};
+  for (std::size_t i = 0; i < 4; ++i) {
+    panel.rows[i].cells[0].paper =
+        PaperValue{.value = values[i], .sd = 0.25, .unit = i == 2 ? "minutes" : "%"};
+  }
+  extended(panel);
+  EXPECT_EQ(*panel.rows[0].cells[0].paper->difference, -1.5);
+  EXPECT_EQ(panel.rows[0].cells[0].paper->in_band, true);
+  EXPECT_EQ(panel.rows[1].cells[0].paper->in_band, false);
+  EXPECT_FALSE(panel.rows[2].cells[0].paper->difference);
+  EXPECT_EQ(text_of(panel.rows[0].cells[0]).details,
+            (std::vector<std::string>{"ε 1.00, n 1", "paper 81.50 ± 0.25", "difference -1.50, in band"}));
+  EXPECT_EQ(text_of(panel.rows[1].cells[0]).details.back(), "difference -2.50, out of band");
+  EXPECT_EQ(text_of(panel.rows[2].cells[0]).details.back(), "paper 3.00 ± 0.25 minutes");
+  EXPECT_EQ(text_of(panel.rows[3].cells[0]).main, "diverged");
+  EXPECT_EQ(text_of(panel.rows[3].cells[0]).details.back(), "paper 82.50 ± 0.25");
+}
+
+TEST(Groups, AreFoldedSeedBySeed) {
+  TableSettings settings;
+  settings.groups = TableSettings::Groups::max;
+  const auto rows =
+      std::vector{row_of("g-1", {cell_of({80, 70, 60})}, "g"), row_of("other", {cell_of({50, 50, 50})}),
+                  row_of("g-2", {cell_of({70, 90, 61})}, "g"), row_of("g-3", {cell_of({})}, "g")};
+  auto panel = panel_of(rows, settings);
+  Footnotes footnotes;
+  ASSERT_TRUE(fold_groups(panel, footnotes));
+  ASSERT_EQ(panel.rows.size(), 2u);
+  const auto& best = panel.rows[0];
+  EXPECT_EQ(best.id, "g");
+  EXPECT_EQ(best.title, "g, best of 3");
+  EXPECT_NEAR(best.cells[0].mean, (80 + 90 + 61) / 3.0, 1e-12);
+  EXPECT_EQ(best.cells[0].n, 3);
+  EXPECT_EQ(best.label, "oracle") << "chosen by what is shown";
+  EXPECT_TRUE(any_contains(footnotes.take(), "best over 3 candidates"));
+
+  settings.groups = TableSettings::Groups::median;
+  panel = panel_of(rows, settings);
+  ASSERT_TRUE(fold_groups(panel, footnotes));
+  EXPECT_NEAR(panel.rows[0].cells[0].mean, (75 + 80 + 60.5) / 3, 1e-12);
+  EXPECT_EQ(panel.rows[0].label, "end-to-end DP");
+}
+
+TEST(Groups, OfPrivateSelectionsAreRefused) {
+  TableSettings settings;
+  settings.groups = TableSettings::Groups::median;
+  auto panel = panel_of({row_of("g-1", {cell_of({80})}, "g"), row_of("g-2", {cell_of({81})}, "g")}, settings);
+  panel.rows[1].cells[0].is_private_selection = true;
+  Footnotes footnotes;
+  const auto folded = fold_groups(panel, footnotes);
+  ASSERT_FALSE(folded);
+  EXPECT_NE(folded.error().message.find("privately selected"), std::string::npos);
+  panel.table.groups = TableSettings::Groups::all;
+  EXPECT_TRUE(fold_groups(panel, footnotes));
+}
+
+// From the store on: what a spec says, and what is said over it.
+class SettledTable : public testing::Test {
+ protected:
+  void SetUp() override {
+    store_ = *Store::in_memory();
+    ASSERT_TRUE(small::fill(*store_));
+  }
+  TableModel table(const json::object& overrides) {
+    auto built = build_table(*store_, "small", {.overrides = overrides});
+    EXPECT_TRUE(built) << built.error().message;
+    return std::move(*built);
+  }
+  // Puts the spec again, changed.
+  template <class Change>
+  void change_spec(const Change& change) {
+    auto spec = small::spec();
+    change(spec.resolved);
+    spec.hash = "changed";
+    ASSERT_TRUE(store_->put_spec(spec, true));
+    for (int seed = 0; seed < 3; ++seed) {
+      ASSERT_TRUE(
+          small::conclude(*store_, small::study("a", "prodigy", 1.0, seed), 0.80 + 0.02 * seed, 0.99));
+      ASSERT_TRUE(
+          small::conclude(*store_, small::study("b", "hyfreedp", 1.0, seed), 0.70 + 0.01 * seed, 0.99));
+      ASSERT_TRUE(
+          small::conclude(*store_, small::study("c", "dp-hyper", 1.0, seed), 0.60 + 0.01 * seed, 0.99));
+    }
+  }
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(SettledTable, LossAndTimeAreMetricsToo) {
+  auto model = table({{"metric", "loss"}});
+  EXPECT_NEAR(model.panels[0].rows[0].cells[0].mean, 1.25, 1e-12);
+  EXPECT_EQ(text_of(model.panels[0].rows[0].cells[0]).main, "1.250 ± 0.000");
+  EXPECT_TRUE(any_contains(model.notes, "Numbers are test loss of the reported run after its last step"));
+  EXPECT_NEAR(*model.panels[0].rows[0].cells[0].seeds[0].accuracy, 80, 1e-9) << "still there, for the CSV";
+  model = table({{"metric", "seconds"}, {"relative_to", "a"}});
+  EXPECT_NEAR(model.panels[0].rows[2].cells[0].mean, 0.5, 1e-12) << "of the reported run, not of 3 to 5";
+  EXPECT_NEAR(*model.panels[0].rows[2].cells[0].relation, 1, 1e-12);
+  EXPECT_FALSE(model.panels[0].rows[0].cells[0].best);
+}
+
+TEST_F(SettledTable, LastCheckpointsAreAveraged) {
+  const auto model = table({{"last_checkpoints", 2}});
+  EXPECT_NEAR(model.panels[0].rows[0].cells[0].mean, (10 + 82) / 2.0, 1e-9) << "10 % at step 5";
+  EXPECT_TRUE(any_contains(model.notes, "as a mean over its last 2 evaluations"));
+  EXPECT_FALSE(any_contains(model.footnotes, "Fewer evaluations"));
+  EXPECT_TRUE(any_contains(table({{"last_checkpoints", 3}}).footnotes,
+                           "Fewer evaluations than the 3 that the mean is over: 2."));
+}
+
+TEST_F(SettledTable, APanelsSettingsAreOverTheSpecsAndACommandLinesOverBoth) {
+  change_spec([](json::object& resolved) {
+    resolved["table"] = {{"interval", "t"}, {"last_checkpoints", 2}};
+    resolved["panels"].as_array()[0].as_object()["table"] = {{"last_checkpoints", 1}};
+  });
+  const auto settled = table({}).panels[0].table;
+  EXPECT_EQ(settled.last_checkpoints, 1);
+  EXPECT_EQ(settled.interval, TableSettings::IntervalKind::t);
+  EXPECT_EQ(table({{"interval", "bootstrap"}}).panels[0].table.interval,
+            TableSettings::IntervalKind::bootstrap);
+  EXPECT_EQ(build_table(*store_, "small", {.plain = true})->panels[0].table, TableSettings{});
+  EXPECT_FALSE(build_table(*store_, "small", {.overrides = {{"interval", "z"}}}));
+}
+
+TEST_F(SettledTable, PaperColumnsComeFromTheSpecAndSayWhatDiffers) {
+  change_spec([](json::object& resolved) {
+    resolved["preset"] = "small";
+    resolved["table"] = {{"paper_tolerance", 3}};
+    auto& row = resolved["panels"].as_array()[0].as_object()["rows"].as_array()[0].as_object();
+    row["paper"] = {{"1", {{"value", 84.5}, {"sd", 0.5}, {"unit", "%"}}},
+                    {"inf", {{"value", 97}, {"unit", "%"}}}};
+  });
+  EXPECT_FALSE(table({}).panels[0].rows[0].cells[0].paper);
+  const auto model = table({{"paper", true}});
+  const auto& cells = model.panels[0].rows[0].cells;
+  EXPECT_NEAR(*cells[0].paper->difference, -2.5, 1e-9);
+  EXPECT_EQ(cells[0].paper->in_band, true);
+  EXPECT_EQ(cells[1].paper->value, 97);
+  EXPECT_TRUE(any_contains(model.notes, "In band: at most 3 points."));
+  EXPECT_TRUE(any_contains(model.notes, "are not the paper's (preset small)"));
+  EXPECT_NE(markdown_table(model).find(
+                "82.0 ± 2.0<br>ε 0.99, n 3<br>paper 84.50 ± 0.50<br>difference -2.50, in band"),
+            std::string::npos)
+      << markdown_table(model);
+}
+
+TEST_F(SettledTable, CsvHasTheFieldsOnlyWhereTheyAreAskedFor) {
+  EXPECT_EQ(csv_table(table({})).find("metric,"), std::string::npos);
+  const auto text = csv_table(table({{"ranks", true}, {"metric", "loss"}}));
+  EXPECT_NE(text.find(",notes,metric,value_mean,value_sd,values,"), std::string::npos);
+  EXPECT_NE(text.find(",loss,1.25,0,1.25 1.25 1.25,1,"), std::string::npos) << text;
+  EXPECT_NE(text.find("small,p,a,prodigy,Row A,1,value,82,2"), std::string::npos)
+      << "accuracies stay accuracies";
+}
+
+TEST_F(SettledTable, GroupsWithPrivateSelectionAreRefused) {
+  change_spec([](json::object& resolved) {
+    for (auto& row : resolved["panels"].as_array()[0].as_object()["rows"].as_array())
+      row.as_object()["group"] = "g";
+  });
+  const auto built = build_table(*store_, "small", {.overrides = {{"groups", "max"}}});
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().message.find("privately selected"), std::string::npos);
+}
+
+TEST_F(SettledTable, NotesSaySelectionAndSplitAndNameEachAccountantOnce) {
+  const auto notes = table({}).notes;
+  EXPECT_TRUE(any_contains(notes, "Selection: Row C: private selection, the best noised validation score"));
+  EXPECT_TRUE(any_contains(notes, "Split: 1000 private training"));
+  EXPECT_TRUE(any_contains(notes, "Accountant: pld, rdp (the smaller of the PLD and RDP upper bounds)."));
+}
+
+}  // namespace
+}  // namespace hyfreedp::results

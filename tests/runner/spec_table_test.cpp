@@ -1,0 +1,57 @@
+// A spec's `table`: what is stored, and every mistake with its line and a way out.
+#include "harness/runner/spec_table.h"
+
+#include <fmt/format.h>
+
+#include "results/table_options.h"
+#include "tests/runner/spec_file.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using testing::HasSubstr;
+
+class SpecTable : public WrittenSpec {
+ protected:
+  // A spec with `table` at the top, and `panel` within its panel.
+  static std::string yaml(const std::string& table, const std::string& panel = "") {
+    return fmt::format("{}rows: [{{method: prodigy}}, {{method: nondp-gs}}]\n{}\npanels:\n  - {{id: p{}}}\n",
+                       kHead, table, panel);
+  }
+};
+
+TEST_F(SpecTable, IsStoredOnlyAsFarAsItIsGiven) {
+  EXPECT_FALSE(resolved(yaml("")).contains("table"));
+  const auto spec = resolved(
+      yaml("table: {interval: t, ranks: true, groups: all, rerr: {random: prodigy, oracle: nondp-gs}}"));
+  EXPECT_EQ(spec.at("table"), (json::object{{"interval", "t"},
+                                            {"ranks", true},
+                                            {"rerr", {{"random", "prodigy"}, {"oracle", "nondp-gs"}}}}))
+      << "groups: all is the default";
+  EXPECT_TRUE(results::table_settings(spec.at("table").as_object(), "t"));
+  EXPECT_FALSE(spec.at("panels").at(0).as_object().contains("table"));
+}
+
+TEST_F(SpecTable, APanelMayHaveItsOwn) {
+  const auto spec = resolved(yaml("", ", table: {metric: seconds, relative_to: prodigy}"));
+  EXPECT_EQ(spec.at("panels").at(0).at("table"),
+            (json::object{{"metric", "seconds"}, {"relative_to", "prodigy"}}));
+}
+
+TEST_F(SpecTable, MistakesNameTheirLineAndTheWayOut) {
+  EXPECT_THAT(refusal(yaml("table: {intervall: t}")), HasSubstr("interval"));
+  EXPECT_THAT(refusal(yaml("table: {interval: z}")), HasSubstr("one of none, t, bootstrap"));
+  EXPECT_THAT(refusal(yaml("table: {last_checkpoints: 0}")), HasSubstr("last_checkpoints"));
+  EXPECT_THAT(refusal(yaml("table: {metric: seconds, last_checkpoints: 3}")),
+              HasSubstr("a run has one time"));
+  EXPECT_THAT(refusal(yaml("table: {relative_to: prodgy}")),
+              HasSubstr("names no row: 'prodgy'. Did you mean 'prodigy'?"));
+  EXPECT_THAT(refusal(yaml("table: {rerr: {random: prodigy, oracle: nobody}}")),
+              HasSubstr("table.rerr.oracle names no row: 'nobody'"));
+  EXPECT_THAT(refusal(yaml("table: {rerr: {random: prodigy}}")),
+              HasSubstr("rerr needs 'random' and 'oracle'"));
+  EXPECT_THAT(refusal(yaml("", ", table: {relative_to: nobody}")), HasSubstr("spec.yaml:"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
