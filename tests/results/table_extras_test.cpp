@@ -329,7 +329,7 @@ TEST_F(SettledTable, PaperColumnsComeFromTheSpecAndSayWhatDiffers) {
   EXPECT_TRUE(any_contains(model.notes, "In band: at most 3 points."));
   EXPECT_TRUE(any_contains(model.notes, "are not the paper's (preset small)"));
   EXPECT_NE(markdown_table(model).find(
-                "82.0 ± 2.0<br>ε 0.99, n 3<br>paper 84.50 ± 0.50<br>difference -2.50, in band"),
+                "82.0 ± 2.0**<br>ε 0.99, n 3<br>paper 84.50 ± 0.50<br>difference -2.50, in band"),
             std::string::npos)
       << markdown_table(model);
 }
