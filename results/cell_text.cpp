@@ -58,7 +58,6 @@ void add_extra_details(const CellModel& cell, std::vector<std::string>& details)
   if (cell.detectable) details.push_back(fmt::format("detectable {:.{}f}", *cell.detectable, cell.decimals));
   if (cell.rerr) details.push_back(fmt::format("RERR {:.0f} %", 100 * *cell.rerr));
   if (cell.beats_oracle) details.emplace_back("oracle beaten");
-  if (cell.rank) details.push_back("rank " + short_number(*cell.rank));
 }
 
 constexpr int kPaperDecimals = 2;

@@ -143,6 +143,7 @@ SpecView view_of(const SpecRecord& spec) {
   const auto* seed = spec.resolved.if_contains("noise_seed");
   view.seeded_noise = seed != nullptr && !seed->is_null();
   view.preset = text_at(spec.resolved, "preset");
+  view.reproduces = spec.resolved.contains("reproduces");
   view.table = map_at(spec.resolved, "table");
   for (const auto& panel : list_at(spec.resolved, "panels")) {
     if (panel.is_object()) view.panels.push_back(panel_of(panel.get_object()));

@@ -42,8 +42,9 @@ struct SpecView {
   std::string title;
   std::string description;
   bool seeded_noise = false;
-  std::string preset;  // may be empty
-  json::object table;  // as given, for all panels
+  std::string preset;       // may be empty
+  bool reproduces = false;  // a table or figure of a paper
+  json::object table;       // as given, for all panels
   std::vector<PanelView> panels;
 };
 

@@ -76,13 +76,13 @@ void add_relations(PanelModel& panel) {
   }
 }
 
-// Index of the row with the best mean; none where no row has a value.
+// Index of the row with the best mean among those of several seeds, with which others can be compared.
 std::optional<std::size_t> leader_of(const PanelModel& panel, std::size_t column) {
   const bool larger = metric_facts(panel.table.metric).larger_is_better;
   std::optional<std::size_t> leader;
   for (std::size_t i = 0; i < panel.rows.size(); ++i) {
     const auto& cell = panel.rows[i].cells[column];
-    if (!has_value(cell)) continue;
+    if (!has_value(cell) || cell.n < 2) continue;
     const bool first = !leader;
     if (first || (larger ? cell.mean > panel.rows[*leader].cells[column].mean
                          : cell.mean < panel.rows[*leader].cells[column].mean)) {

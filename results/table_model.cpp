@@ -39,6 +39,12 @@ struct Reported {
   double seconds = 0;
 };
 
+// A sum of one run selects nothing.
+std::string rule_of(const StudyRecord& study) {
+  const auto rule = string_or(study.composition, "rule", "");
+  return rule == "sum" && study.trials.size() < 2 ? "trial" : rule;
+}
+
 std::string split_of(const PanelView& view) {
   std::vector<std::string> parts{fmt::format("{} private training", view.population)};
   if (view.validation > 0) parts.push_back(fmt::format("{} private validation", view.validation));
@@ -95,6 +101,7 @@ class Builder {
 
   Result<TableSettings> settings_of(const SpecView& spec, const PanelView& panel) const {
     auto given = options_.plain ? json::object{} : laid_over(panel.table, spec.table);
+    if (spec.reproduces && !options_.plain && !given.contains("paper")) given["paper"] = true;
     return table_settings(laid_over(options_.overrides, std::move(given)),
                           fmt::format("the table of panel {}", panel.id));
   }
@@ -245,8 +252,7 @@ class Builder {
       facts_.hidden_run_count = true;
       cell.is_private_selection = true;
     }
-    if (study.epsilon_target)
-      facts_.rules[study.label][string_or(study.composition, "rule", "")].insert(row_title_);
+    if (study.epsilon_target) facts_.rules[study.label][rule_of(study)].insert(row_title_);
     return reported;
   }
 

@@ -64,7 +64,12 @@ const std::vector<OptionSpec>& table_options() {
           "of relative_to, else the column's leader"),
       toggle("oracle_beaten",
              "mark rows whose paired difference to the best oracle row has a 95 % interval above 0"),
-      toggle("paper", "the paper's value, the difference and whether it is in band"),
+      {.name = "paper",
+       .type = OptionType::boolean,
+       .otherwise = nullptr,
+       .help = "the paper's value, the difference and whether it is in band; not given: where the spec "
+               "reproduces a paper's",
+       .stored_always = false},
       {.name = "paper_tolerance",
        .type = OptionType::real,
        .otherwise = nullptr,
@@ -112,7 +117,8 @@ Result<TableSettings> table_settings(const json::object& given, const std::strin
   settings.ranks = bool_or(*options, "ranks", false);
   settings.mdd = bool_or(*options, "mdd", false);
   settings.oracle_beaten = bool_or(*options, "oracle_beaten", false);
-  settings.paper = bool_or(*options, "paper", false);
+  const auto* paper = options->if_contains("paper");
+  settings.paper = paper != nullptr && paper->is_bool() && paper->get_bool();
   if (const auto* tolerance = options->if_contains("paper_tolerance"); tolerance && !tolerance->is_null()) {
     settings.paper_tolerance = to_double(*tolerance, where).value();
   }

@@ -60,7 +60,7 @@ std::string detectable_note(const PanelModel& panel) {
       "power "
       "at this number of seeds and the standard deviation of these paired differences, itself only an "
       "estimate.",
-      title.empty() ? std::string("the best row of the column") : title);
+      title.empty() ? std::string("the best row of the column that has several seeds") : title);
 }
 
 std::string paper_note(const TableModel& table, const PanelModel& panel) {

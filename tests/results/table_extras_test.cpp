@@ -118,8 +118,9 @@ TEST(Extras, TimesAreRatiosOfMeansWithTheRangeOfSeeds) {
 TEST(Extras, DetectableDifferenceIsOfThePairedDifferences) {
   TableSettings settings;
   settings.mdd = true;
-  auto panel =
-      panel_of({row_of("a", {cell_of({81, 92, 73})}), row_of("b", {cell_of({80, 90, 70})})}, settings);
+  auto panel = panel_of({row_of("a", {cell_of({81, 92, 73})}), row_of("b", {cell_of({80, 90, 70})}),
+                         row_of("one", {cell_of({99})})},
+                        settings);
   extended(panel);
   EXPECT_FALSE(panel.rows[0].cells[0].detectable) << "the leader is what others are compared with";
   EXPECT_NEAR(*panel.rows[1].cells[0].detectable, *detectable_difference(1, 3), 1e-9);
@@ -332,6 +333,18 @@ TEST_F(SettledTable, PaperColumnsComeFromTheSpecAndSayWhatDiffers) {
                 "82.0 ± 2.0**<br>ε 0.99, n 3<br>paper 84.50 ± 0.50<br>difference -2.50, in band"),
             std::string::npos)
       << markdown_table(model);
+}
+
+TEST_F(SettledTable, PaperColumnsStandByThemselvesWhereTheSpecReproducesAPaper) {
+  const auto reproduce = [](json::object& resolved) {
+    resolved["reproduces"] = {{"paper", "hyfreedp"}, {"id", "table 2"}};
+    auto& row = resolved["panels"].as_array()[0].as_object()["rows"].as_array()[0].as_object();
+    row["paper"] = {{"1", {{"value", 84.5}, {"unit", "%"}}}};
+  };
+  change_spec(reproduce);
+  EXPECT_TRUE(table({}).panels[0].rows[0].cells[0].paper);
+  EXPECT_FALSE(table({{"paper", false}}).panels[0].rows[0].cells[0].paper);
+  EXPECT_EQ(build_table(*store_, "small", {.plain = true})->panels[0].table, TableSettings{});
 }
 
 TEST_F(SettledTable, CsvHasTheFieldsOnlyWhereTheyAreAskedFor) {

@@ -28,6 +28,7 @@ TEST_F(SpecTable, IsStoredOnlyAsFarAsItIsGiven) {
                                             {"ranks", true},
                                             {"rerr", {{"random", "prodigy"}, {"oracle", "nondp-gs"}}}}))
       << "groups: all is the default";
+  EXPECT_EQ(resolved(yaml("table: {paper: false}")).at("table"), (json::object{{"paper", false}}));
   EXPECT_TRUE(results::table_settings(spec.at("table").as_object(), "t"));
   EXPECT_FALSE(spec.at("panels").at(0).as_object().contains("table"));
 }
