@@ -15,6 +15,7 @@ constexpr double kBarPixels = 42;                           // of a bar with its
 constexpr double kHalf = 0.24, kNameAt = 0.38, kCap = 0.1;  // bars stand 1 apart
 constexpr double kFill = 0.75;
 constexpr const char* kInk = "#222222";
+constexpr const char* kRule = "#8A8A8A";  // beneath names
 
 using BySeed = std::map<std::int64_t, double>;
 
@@ -77,7 +78,7 @@ Result<Outcome> bars_kind(const Source& source, const results::FigureRequest& re
                                                       : fmt::format("{} over that of '{}'",
                                                                     per_step ? "time a step" : "time",
                                                                     other->run->row_title)},
-                     .y = {.ticks = {{-10, ""}}},
+                     .y = {.ticks = {{-1e9, ""}}},
                      .lines = {}};
     panel.x.from = 0;
     double at = 0;
@@ -99,11 +100,17 @@ Result<Outcome> bars_kind(const Source& source, const results::FigureRequest& re
         end = high;
       }
       panel.texts.push_back({0, at + kNameAt, " " + bar.run->row_title, {}, 11, Text::Align::left});
-      panel.texts.push_back({end, at, fmt::format("  {:.3g}", mean), {}, 11, Text::Align::left});
+      panel.texts.push_back(
+          {end,
+           at,
+           reference.empty() ? fmt::format("  {:.3g}", mean) : fmt::format("  {:.2f}", mean),
+           {},
+           11,
+           Text::Align::left});
       panel.x.to = std::max(panel.x.to.value_or(0), 1.18 * end);
     }
     if (!reference.empty()) {
-      panel.lines.push_back(stroke({{1, at - 0.5}, {1, -0.4}}, kInk, 1, 2));
+      panel.lines.push_back(stroke({{1, at - 0.5}, {1, -0.4}}, kRule, 1, 2));
     }
     panel.y.from = at - 0.4;
     panel.y.to = -0.4;

@@ -1,5 +1,6 @@
 #include "plots/figures.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -71,6 +72,7 @@ Result<SpecFigures> figures_of(const results::Store& store, const results::Table
     auto usual = usual_figures(store, table);
     if (!usual) return usual.error();
     all.figures = std::move(*usual);
+    if (table.confidential) std::for_each(all.figures.begin(), all.figures.end(), add_watermark);
     return all;
   }
   for (const auto& request : *requests) {

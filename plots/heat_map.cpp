@@ -13,8 +13,8 @@ namespace hyfreedp::plots {
 namespace {
 
 constexpr double kWidth = 300, kHeight = 260;
-constexpr double kRoomOfValue = 32;  // pixels that a printed value takes across
-constexpr double kRoomOfTick = 40;
+constexpr double kRoomOfValue = 32;   // pixels that a printed value takes across
+constexpr double kTickCharacter = 7;  // pixels
 constexpr double kLeastHeight = 16;
 constexpr const char* kNoRun = "#EDEDED";
 constexpr const char* kFrame = "#D55E00";
@@ -54,15 +54,20 @@ Grid grid_of(const RunCell& cell, const std::string& x, const std::string& y, bo
   return grid;
 }
 
+std::string name_of(double value) { return fmt::format("{:.3g}", value); }
+
 // A tick in the middle of each cell; of many the name of every so many.
-SheetAxis axis_of(const std::string& name, const std::vector<double>& values, double pixels, double room) {
+SheetAxis axis_of(const std::string& name, const std::vector<double>& values, double pixels, bool across) {
   SheetAxis axis{.label = setting_label(name)};
   axis.from = 0;
   axis.to = static_cast<double>(values.size());
+  std::size_t longest = 1;
+  for (const double value : values) longest = std::max(longest, name_of(value).size());
+  const double room = across ? kTickCharacter * static_cast<double>(longest + 1) : kLeastHeight;
   const auto fit = std::max<std::size_t>(1, static_cast<std::size_t>(pixels / room));
   const auto stride = (values.size() + fit - 1) / fit;
   for (std::size_t i = 0; i < values.size(); i += stride) {
-    axis.ticks.push_back({static_cast<double>(i) + 0.5, fmt::format("{:.4g}", values[i])});
+    axis.ticks.push_back({static_cast<double>(i) + 0.5, name_of(values[i])});
   }
   return axis;
 }
@@ -121,8 +126,8 @@ class Builder {
 
   SheetPanel panel_of(const std::string& title, const Grid& grid) {
     SheetPanel panel{.title = title,
-                     .x = axis_of(x_, grid.xs, kWidth, kRoomOfTick),
-                     .y = axis_of(y_, grid.ys, kHeight, kLeastHeight),
+                     .x = axis_of(x_, grid.xs, kWidth, true),
+                     .y = axis_of(y_, grid.ys, kHeight, false),
                      .lines = {}};
     const bool values = kWidth / *panel.x.to >= kRoomOfValue && kHeight / *panel.y.to >= kLeastHeight;
     auto best = grid.values.begin();

@@ -1,8 +1,11 @@
 #include "plots/report.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
@@ -22,9 +25,20 @@ std::string paragraph(const char* kind, const std::string& text) {
   return fmt::format("<p class=\"{}\">{}</p>\n", kind, html_escaped(text));
 }
 
-std::string section(const char* id, const char* title, const std::string& body) {
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, title, body);
-}
+// A place of the page: ids and headings of one spec's part. With one spec alone, its sections are the page's.
+class Place {
+ public:
+  Place(const ReportPart& part, bool alone) : prefix_(alone ? "" : part.id + "-"), level_(alone ? 2 : 3) {}
+  const std::string& prefix() const { return prefix_; }
+  std::string section(const char* id, const char* title, const std::string& body) const {
+    return fmt::format("<section id=\"{0}{1}\">\n<h{2}>{3}</h{2}>\n{4}</section>\n", prefix_, id, level_,
+                       title, body);
+  }
+
+ private:
+  std::string prefix_;
+  int level_;
+};
 
 constexpr const char* kReading =
     "<p>Each cell is one method at one privacy target: the test accuracy, and beneath it the ε that was "
@@ -37,7 +51,10 @@ constexpr const char* kReading =
     "type lead to the "
     "footnotes.</p>\n";
 
-Result<std::string> pictures(const ReportFigures& figures) {
+// Texts of a picture are read down to some four fifths of their size; beyond that it scrolls by itself.
+constexpr double kSmallest = 0.8, kLargest = 1.25;
+
+Result<std::string> pictures(const ReportFigures& figures, const std::string& prefix) {
   std::string out;
   for (const auto& one : figures.left_out) {
     out += paragraph("banner", fmt::format("Not drawn: {}: {}.", one.name, one.why));
@@ -48,8 +65,11 @@ Result<std::string> pictures(const ReportFigures& figures) {
   for (const auto& drawn : figures.drawn) {
     auto svg = read_file(drawn.svg);
     if (!svg) return svg.error();
-    out += "<figure>\n<div class=\"canvas\">" + inline_svg(*svg, drawn.figure.name, drawn.figure.caption) +
-           "</div>\n<figcaption><strong>" + html_escaped(drawn.figure.title) + ".</strong> " +
+    out += fmt::format(
+        "<figure>\n<div class=\"canvas\"><div style=\"min-width: {:.0f}px; max-width: {:.0f}px\">",
+        kSmallest * drawn.figure.width, kLargest * drawn.figure.width);
+    out += inline_svg(*svg, prefix + drawn.figure.name, drawn.figure.caption) +
+           "</div></div>\n<figcaption><strong>" + html_escaped(drawn.figure.title) + ".</strong> " +
            html_escaped(drawn.figure.caption) + "</figcaption>\n</figure>\n";
   }
   return out;
@@ -126,31 +146,90 @@ Result<std::string> provenance(const results::Store& store, const TableModel& ta
   return out;
 }
 
+constexpr std::pair<const char*, const char*> kSections[] = {{"tables", "Tables"},
+                                                             {"figures", "Figures"},
+                                                             {"ledger", "What was spent"},
+                                                             {"failures", "Failures"},
+                                                             {"provenance", "Provenance"}};
+
+std::string contents(const std::vector<ReportPart>& parts) {
+  std::string items = "<li><a href=\"#reading\">How to read this</a></li>\n";
+  for (const auto& part : parts) {
+    if (parts.size() > 1) {
+      items += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", part.id, html_escaped(part.document.title));
+      continue;
+    }
+    for (const auto& [id, title] : kSections) {
+      const bool of_runs = std::string_view(id) == "ledger" || std::string_view(id) == "failures";
+      if (part.table || !of_runs) items += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, title);
+    }
+  }
+  return "<nav aria-label=\"Contents\">\n<ul>\n" + items + "</ul>\n</nav>\n";
+}
+
+std::string introduction(const results::Document& document) {
+  std::string out;
+  if (!document.description.empty()) out += "<p>" + html_escaped(document.description) + "</p>\n";
+  for (const auto& banner : document.banners) out += paragraph("banner", banner);
+  return out;
+}
+
+Result<std::string> part_html(const results::Store* store, const ReportPart& part, bool alone) {
+  const Place place(part, alone);
+  auto drawn = pictures(part.figures, place.prefix());
+  if (!drawn) return drawn.error();
+  std::string out = alone ? "" : introduction(part.document);
+  out += place.section("tables", "Tables", results::html_tables(part.document, place.prefix()));
+  const bool nothing =
+      part.figures.drawn.empty() && part.figures.left_out.empty() && part.figures.missing.empty();
+  if (part.table || !nothing) out += place.section("figures", "Figures", *drawn);
+  if (!part.table) {
+    return out +
+           place.section(
+               "provenance", "Provenance",
+               "<p>Nothing was trained for this.</p>\n<details><summary>The spec as read</summary>\n<pre>" +
+                   html_escaped(part.text) + "</pre></details>\n");
+  }
+  auto lines = results::ledger_lines(*store, *part.table);
+  if (!lines) return lines.error();
+  auto origin = provenance(*store, *part.table);
+  if (!origin) return origin.error();
+  out += place.section("ledger", "What was spent", ledger(*lines));
+  out += place.section("failures", "Failures", failures(*part.table));
+  return out + place.section("provenance", "Provenance", *origin);
+}
+
 }  // namespace
 
-Result<std::string> report_html(const results::Store& store, const TableModel& table,
-                                const ReportFigures& figures) {
-  auto drawn = pictures(figures);
-  if (!drawn) return drawn.error();
-  auto lines = results::ledger_lines(store, table);
-  if (!lines) return lines.error();
-  auto origin = provenance(store, table);
-  if (!origin) return origin.error();
-  const auto watermark = table.confidential ? paragraph("watermark", results::kWatermark) : std::string();
+ReportPart report_part(const TableModel& table, ReportFigures figures) {
+  ReportPart part{.id = table.spec, .document = results::document_of(table), .figures = std::move(figures)};
+  part.table = table;
+  return part;
+}
+
+Result<std::string> report_html(const results::Store* store, const std::vector<ReportPart>& parts) {
+  HYFREEDP_CHECK(!parts.empty(), "a report is of one spec or more");
+  const bool alone = parts.size() == 1;
+  const auto title = alone ? parts.front().document.title : fmt::format("Report of {} specs", parts.size());
+  const bool confidential =
+      std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.document.confidential; });
+  const auto watermark = confidential ? paragraph("watermark", results::kWatermark) : std::string();
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" "
-      "href=\"data:,\">\n<title>" +
-      html_escaped(table.title) + "</title>\n<style>" + kReportStyle + "</style>\n</head>\n<body>\n" +
-      watermark + "<h1>" + html_escaped(table.title) + "</h1>\n";
-  if (!table.description.empty()) out += "<p>" + html_escaped(table.description) + "</p>\n";
-  for (const auto& banner : table.banners) out += paragraph("banner", banner);
-  out += section("reading", "How to read this", kReading);
-  out += section("tables", "Tables", results::html_tables(results::document_of(table)));
-  out += section("figures", "Figures", *drawn);
-  out += section("ledger", "What was spent", ledger(*lines));
-  out += section("failures", "Failures", failures(table));
-  out += section("provenance", "Provenance", *origin);
+      "href=\"data:,\">\n<title>";
+  out += html_escaped(title) + "</title>\n<style>" + kReportStyle + "</style>\n</head>\n<body>\n" +
+         watermark + "<h1>" + html_escaped(title) + "</h1>\n";
+  if (alone) out += introduction(parts.front().document);
+  out += contents(parts);
+  out += fmt::format("<section id=\"reading\">\n<h2>How to read this</h2>\n{}</section>\n", kReading);
+  for (const auto& part : parts) {
+    auto html = part_html(store, part, alone);
+    if (!html) return html.error();
+    out += alone ? *html
+                 : fmt::format("<article id=\"{}\">\n<h2>{}</h2>\n{}</article>\n", part.id,
+                               html_escaped(part.document.title), *html);
+  }
   return out + watermark + "</body>\n</html>\n";
 }
 

@@ -33,7 +33,10 @@ tbody th { font-weight: 600; }
 .footnotes, .notes { font-size: .88rem; padding-left: 1.4rem; }
 figure { margin: 0 0 2rem; }
 .canvas { background: #ffffff; border: 1px solid var(--line); border-radius: 6px; padding: .5rem; overflow-x: auto; }
-.canvas svg { display: block; width: 100%; min-width: 46rem; height: auto; }
+.canvas svg { display: block; width: 100%; height: auto; }
+nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
+article { margin-top: 3.5rem; border-top: 3px solid var(--line); }
+h3 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
 figcaption { font-size: .88rem; color: var(--dim); margin-top: .4rem; max-width: 52rem; }
 pre { background: var(--soft); padding: .8rem; overflow-x: auto; font-size: .82rem; border-radius: 6px; }
 code { font-size: .88em; overflow-wrap: anywhere; }

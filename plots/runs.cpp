@@ -268,6 +268,17 @@ std::string metric_label(const std::string& metric) {
   return metric == "accuracy" ? "test accuracy (%)" : "test loss (nats)";
 }
 
+namespace {
+
+// A line does not break in it.
+std::string unbroken(std::string text) {
+  for (auto at = text.find(' '); at != std::string::npos; at = text.find(' ', at))
+    text.replace(at, 1, "\u00A0");
+  return text;
+}
+
+}  // namespace
+
 std::vector<RunCell> cells_of(const Source& source, const std::vector<Run>& runs) {
   std::vector<RunCell> cells;
   std::set<std::string> panels;
@@ -276,7 +287,8 @@ std::vector<RunCell> cells_of(const Source& source, const std::vector<Run>& runs
     panels.insert(run.panel);
     const auto [found, is_new] = index.try_emplace({run.panel, run.epsilon}, cells.size());
     if (is_new)
-      cells.push_back({fmt::format("{}, {}", run.panel_title, results::column_title(run.epsilon)), {}});
+      cells.push_back(
+          {fmt::format("{}, {}", run.panel_title, unbroken(results::column_title(run.epsilon))), {}});
     cells[found->second].runs.push_back(&run);
   }
   if (cells.size() == 1) cells[0].title = runs[0].panel_title;

@@ -16,7 +16,9 @@ constexpr double kGapX = 88;                 // room for the next panel's axis
 constexpr double kTitleLine = 16;            // pixels
 constexpr double kTitleLift = 13;            // from a box's upper edge to its title's last line
 constexpr double kPixelsPerCharacter = 7.4;  // of a bold title
-constexpr double kYLabelShift = 52;
+constexpr double kYLabelShift = 46,
+                 kYLabelMost = 62;  // from a box to its y label, with short and long numbers
+constexpr double kTickRoom = 22;
 constexpr double kBarGap = 14;
 constexpr double kBarWidth = 16;
 constexpr double kBarRoom = 96;          // bar, its numbers and its label
@@ -183,8 +185,12 @@ class Placer {
       figure_.texts.push_back({middle, box.bottom - drop, line, Text::Align::centre, false, false});
       drop += kTitleLine;
     }
-    figure_.texts.push_back({box.left - kYLabelShift, (box.bottom + box.top) / 2, panel.y.label,
-                             Text::Align::centre, false, true});
+    std::size_t longest = 1;
+    for (const auto& tick : box.y.ticks) longest = std::max(longest, results::display_width(tick.text));
+    const double shift =
+        std::clamp(kLabelCharacter * static_cast<double>(longest) + kTickRoom, kYLabelShift, kYLabelMost);
+    figure_.texts.push_back(
+        {box.left - shift, (box.bottom + box.top) / 2, panel.y.label, Text::Align::centre, false, true});
     auto lines = title_lines(panel);
     std::reverse(lines.begin(), lines.end());
     double y = box.top + kTitleLift;
@@ -232,15 +238,17 @@ class Placer {
     box.x.ticks = {{0, ""}};
     box.y = box.x;
     box.bare = true;
+    std::size_t longest = 1;
     const Axis scale{.from = bar.from, .to = bar.to, .logarithmic = bar.logarithmic};
     for (const auto& tick :
          bar.logarithmic ? logarithmic_ticks(bar.from, bar.to) : linear_ticks(bar.from, bar.to, 5)) {
       Text text{box.right + 6, box.bottom + share_of(scale, tick.at) * (box.top - box.bottom), tick.text};
       text.size = 11;
+      longest = std::max(longest, results::display_width(tick.text));
       figure_.texts.push_back(std::move(text));
     }
-    figure_.texts.push_back(
-        {box.right + 58, (box.bottom + box.top) / 2, bar.label, Text::Align::centre, false, true});
+    figure_.texts.push_back({box.right + kTickRoom + kLabelCharacter * static_cast<double>(longest),
+                             (box.bottom + box.top) / 2, bar.label, Text::Align::centre, false, true});
     figure_.boxes.push_back(std::move(box));
   }
 

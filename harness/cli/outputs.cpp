@@ -66,29 +66,30 @@ Result<WrittenPlots> write_plots(const results::Store& store, const std::string&
   return written;
 }
 
+Result<plots::ReportPart> report_part_of(const results::Store& store, const std::string& spec_name,
+                                         const std::string& folder, const results::TableOptions& options,
+                                         std::vector<std::string>& paths) {
+  auto table = results::build_table(store, spec_name, options);
+  if (!table) return table.error();
+  if (!plots::find_program("gnuplot")) return plots::report_part(*table, {.missing = plots::kNoGnuplot});
+  auto drawn = draw_all(store, *table, folder);
+  if (!drawn) return drawn.error();
+  const auto pictures = paths_of(drawn->figures);
+  paths.insert(paths.end(), pictures.begin(), pictures.end());
+  return plots::report_part(*table,
+                            {.drawn = std::move(drawn->figures), .left_out = std::move(drawn->left_out)});
+}
+
 Result<std::vector<std::string>> write_report(const results::Store& store, const std::string& spec_name,
                                               const std::string& folder,
                                               const results::TableOptions& options) {
-  auto table = results::build_table(store, spec_name, options);
-  if (!table) return table.error();
-  std::vector<plots::DrawnFigure> drawn;
-  std::vector<plots::LeftOut> left_out;
-  std::string missing;
-  if (plots::find_program("gnuplot")) {
-    auto figures = draw_all(store, *table, folder);
-    if (!figures) return figures.error();
-    drawn = std::move(figures->figures);
-    left_out = std::move(figures->left_out);
-  } else {
-    missing = plots::kNoGnuplot;
-  }
-  auto html = plots::report_html(store, *table, {.drawn = drawn, .left_out = left_out, .missing = missing});
-  if (!html) return html.error();
   std::vector<std::string> paths{folder +
                                  (options.confidential ? "/report.confidential.html" : "/report.html")};
+  auto part = report_part_of(store, spec_name, folder, options, paths);
+  if (!part) return part.error();
+  auto html = plots::report_html(&store, {std::move(*part)});
+  if (!html) return html.error();
   if (auto written = write_file_atomically(paths.front(), *html); !written) return written.error();
-  const auto pictures = paths_of(drawn);
-  paths.insert(paths.end(), pictures.begin(), pictures.end());
   return paths;
 }
 

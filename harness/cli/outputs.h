@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 
+#include "plots/report.h"
 #include "results/store.h"
 #include "results/table_model.h"
 
@@ -28,6 +29,10 @@ struct WrittenPlots {
 };
 Result<WrittenPlots> write_plots(const results::Store& store, const std::string& spec_name,
                                  const std::string& folder, const PlotOptions& options = {});
+// A spec's part of a report, its figures drawn into FOLDER; `paths` gets the figures' files.
+Result<plots::ReportPart> report_part_of(const results::Store& store, const std::string& spec_name,
+                                         const std::string& folder, const results::TableOptions& options,
+                                         std::vector<std::string>& paths);
 Result<std::vector<std::string>> write_report(const results::Store& store, const std::string& spec_name,
                                               const std::string& folder,
                                               const results::TableOptions& options);

@@ -162,7 +162,7 @@ void print_aligned(const std::vector<std::vector<std::string>>& lines, std::ostr
   }
 }
 
-void print_matching(const std::vector<ReplayedRow>& rows, std::ostream& out) {
+void print_matching(const std::vector<ReplayedRow>& rows, double allowed, std::ostream& out) {
   std::int64_t requests = 0;
   std::int64_t snapped = 0;
   std::int64_t between = 0;
@@ -174,10 +174,11 @@ void print_matching(const std::vector<ReplayedRow>& rows, std::ostream& out) {
     largest = std::max(largest, row.largest_rate_factor);
   }
   out << fmt::format(
-      "{} runs were taken from the pool: {} of them at a learning rate moved by at most a factor {}, {} at a "
-      "noise\n"
+      "{} runs were taken from the pool: {} of them at a learning rate moved by at most a factor {} (--snap "
+      "allows {}), {} "
+      "at a noise\n"
       "beside the wanted one (one of two neighbours by chance, on average linear in the log of the noise).\n",
-      requests, snapped, short_number(std::round(largest * 1000) / 1000), between);
+      requests, snapped, short_number(std::round(largest * 1000) / 1000), short_number(allowed), between);
 }
 
 // The first and the last thing that is said.
@@ -210,7 +211,7 @@ void print_rows(const runner::ReplayPool& pool, const Request& request, const st
       "\n{} repeats of each line, seed {}. Pool: {} runs at {} settings, at least {} seeds each; the "
       "interval covers the draws and the pool's few seeds.\n",
       request.replay.repeats, request.replay.seed, pool.runs(), pool.cells(), pool.fewest_runs());
-  print_matching(rows, out);
+  print_matching(rows, request.replay.max_rate_factor, out);
   print_watermarks(request, out);
 }
 

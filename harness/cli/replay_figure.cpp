@@ -16,6 +16,7 @@ using plots::Text;
 constexpr double kBoxWidth = 380;
 constexpr double kBoxHeight = 330;
 constexpr double kBoxGap = 84;
+constexpr double kApart = 1.012;  // between neighbouring lines, of epsilon
 
 // A row's place in the legend and its style, equal in all panels.
 struct Styles {
@@ -56,6 +57,16 @@ void scale(plots::Box& box) {
   box.y.ticks = plots::linear_ticks(box.y.from, box.y.to, 6);
 }
 
+// Rows at the same total epsilon would hide each other: lines stand side by side, each moved by the same factor everywhere.
+void set_apart(std::vector<plots::Line>& lines) {
+  if (lines.size() < 2) return;
+  const double middle = static_cast<double>(lines.size() - 1) / 2;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const double factor = std::pow(kApart, static_cast<double>(i) - middle);
+    for (auto& point : lines[i].points) point.x *= factor;
+  }
+}
+
 plots::Box box_of(const std::vector<const runner::ReplayedRow*>& rows, const Styles& styles, double left) {
   plots::Box box{.left = left,
                  .right = left + kBoxWidth,
@@ -72,6 +83,7 @@ plots::Box box_of(const std::vector<const runner::ReplayedRow*>& rows, const Sty
     std::ranges::sort(line.points, {}, &plots::Point::x);
     if (!line.points.empty()) box.lines.push_back(std::move(line));
   }
+  set_apart(box.lines);
   scale(box);
   return box;
 }
@@ -91,7 +103,8 @@ Result<plots::Figure> replay_figure(const ReplayFigure& request) {
   if (panels.empty()) return error("There is nothing to draw: no private row has a value.");
   plots::Figure figure{.name = "replay",
                        .title = request.title,
-                       .caption = fmt::format("{}. {}{}{}", request.title, request.watermark,
+                       .caption = fmt::format("{}. Rows are set apart by about a hundredth of ε. {}{}{}",
+                                              request.title, request.watermark,
                                               request.confidential.empty() ? "" : " ", request.confidential)};
   const auto boxes = static_cast<double>(panels.size());
   figure.width = plots::kLeftMargin + boxes * kBoxWidth + (boxes - 1) * kBoxGap + plots::kRightMargin;

@@ -157,7 +157,7 @@ Result<PoolMatch> ReplayPool::find(const trial::TrialConfig& wanted, double max_
   if (match.rate_factor > max_rate_factor) {
     return error(
         fmt::format("The pool has no learning rate near {}: the nearest, {}, is a factor {} away, and "
-                    "{} is allowed.",
+                    "{} is allowed (--snap).",
                     short_number(at.rate), short_number(rate), short_number(match.rate_factor),
                     short_number(max_rate_factor)));
   }

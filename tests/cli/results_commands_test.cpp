@@ -111,6 +111,32 @@ TEST_F(ResultsCommands, TablePrintsAndWritesFiles) {
   }
 }
 
+TEST_F(ResultsCommands, ReportsOfSeveralSpecsAreOnePage) {
+  const std::string values = std::string(HYFREEDP_SOURCE_DIR) + "/experiments/papers/mohapatra/table-1.yaml";
+  ASSERT_EQ(run(report_command, {"small", values, "--out", out_}), 0) << complained();
+  EXPECT_EQ(said().substr(0, said().find('\n')), "Written: " + out_ + "/report.html");
+  const auto html = read_file(out_ + "/report.html").value();
+  EXPECT_NE(html.find("Report of 2 specs"), std::string::npos);
+  EXPECT_NE(html.find("id=\"small-ledger\""), std::string::npos);
+  EXPECT_NE(html.find("Nothing was trained for this."), std::string::npos);
+  EXPECT_EQ(html.find(small::kPlantedDigits), std::string::npos);
+  ASSERT_EQ(run(report_command, {values, "--out", out_ + "/none", "--output", out_ + "/alone.html"}), 0)
+      << complained();
+  EXPECT_EQ(run(report_command, {"small", "small", "--out", out_}), 2);
+  EXPECT_NE(complained().find("twice"), std::string::npos);
+}
+
+TEST_F(ResultsCommands, PlotsOfAnotherFormatAndOfConfidentialRunsHaveTheirPlace) {
+  if (!plots::find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
+  ASSERT_EQ(run(plot_command, {"small", "--out", out_, "--format", "pdf"}), 0) << complained();
+  EXPECT_EQ(read_file(out_ + "/small/plots/accuracy.pdf").value().substr(0, 5), "%PDF-");
+  EXPECT_FALSE(std::filesystem::exists(out_ + "/small/plots.confidential"));
+  ASSERT_EQ(run(plot_command, {"small", "--out", out_, "--confidential"}), 0) << complained();
+  EXPECT_TRUE(std::filesystem::exists(out_ + "/small/plots.confidential/accuracy.svg"));
+  EXPECT_NE(complained().find("CONFIDENTIAL"), std::string::npos);
+  EXPECT_EQ(run(plot_command, {"small", "--out", out_, "--format", "gif"}), 2);
+}
+
 TEST_F(ResultsCommands, TableWritesToAFileOfItsOwn) {
   const auto path = out_ + "/mine.tex";
   ASSERT_EQ(run(table_command, {"small", "--out", out_, "--format", "tex-table", "--output", path}), 0);

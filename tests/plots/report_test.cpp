@@ -3,12 +3,16 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <regex>
+#include <set>
+#include <tuple>
 
 #include "harness/base/files.h"
 #include "plots/gnuplot.h"
 #include "plots/svg_inline.h"
+#include "tests/plots/pictures.h"
 #include "tests/results/fake_database.h"
 
 namespace hyfreedp::plots {
@@ -26,7 +30,8 @@ class Report : public testing::Test {
       figures_ = *draw(figures_of(*store_, table)->figures, folder_.string());
     else
       std::printf("SKIPPED: the report's figures. %s\n", kNoGnuplot);
-    html_ = *report_html(*store_, table, {figures_, {}, kNoGnuplot});
+    html_ =
+        *report_html(store_.get(), {report_part(table, {figures_, {}, figures_.empty() ? kNoGnuplot : ""})});
     path_ = (folder_ / "report.html").string();
     ASSERT_TRUE(write_file_atomically(path_, html_));
   }
@@ -89,7 +94,7 @@ TEST_F(Report, ConfidentialValuesNeverLeak) {
   EXPECT_FALSE(contains("validation 77.7"));
   EXPECT_FALSE(contains("CONFIDENTIAL"));
   const auto table = *results::build_table(*store_, "fake", {.confidential = true});
-  const auto open = *report_html(*store_, table, {figures_, {}, kNoGnuplot});
+  const auto open = *report_html(store_.get(), {report_part(table, {})});
   EXPECT_NE(open.find("validation 77.7"), std::string::npos);
   EXPECT_NE(open.find("CONFIDENTIAL"), std::string::npos);
 }
@@ -100,30 +105,151 @@ TEST_F(Report, IsValidHtml) {
   EXPECT_EQ(output_of(*tidy + " -e -q '" + path_ + "'"), "");
 }
 
-TEST_F(Report, OpensInABrowserWithoutAnErrorAndFitsANarrowScreen) {
-  const auto browser = find_program("chromium");
-  if (!browser) GTEST_SKIP() << "chromium is not installed. Debian: apt-get install chromium";
-  // The probe writes what it measured into the title; the report itself has no script.
-  const std::string probe =
-      "<script>addEventListener('load', () => { const f = document.createElement('iframe'); f.style.width = "
-      "'400px';"
-      "f.srcdoc = document.documentElement.outerHTML.replace(/<script>.*<\\/script>/s, ''); f.onload = () => "
-      "{"
-      "const d = f.contentDocument.documentElement; document.title = 'narrow ' + d.scrollWidth + ' of ' + "
-      "d.clientWidth; };"
-      "document.body.append(f); });</script></body>";
-  auto page = html_;
-  page.replace(page.rfind("</body>"), 7, probe);
-  ASSERT_TRUE(write_file_atomically((folder_ / "probe.html").string(), page));
-  const auto log = output_of(
-      "timeout 60 " + *browser + " --headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 " +
-      "--user-data-dir='" + folder_.string() + "/profile' --virtual-time-budget=4000 --dump-dom 'file://" +
-      folder_.string() + "/probe.html'");
-  EXPECT_EQ(log.find("CONSOLE"), std::string::npos) << log.substr(0, 2000);
-  std::smatch found;
-  ASSERT_TRUE(std::regex_search(log, found, std::regex("<title>narrow (\\d+) of (\\d+)</title>")))
-      << log.substr(0, 2000);
-  EXPECT_LE(std::stoi(found[1]), std::stoi(found[2])) << "the page scrolls sideways at 400 px";
+TEST_F(Report, OfSeveralSpecsHasContentsAndNoIdTwice) {
+  ReportPart values{
+      .id = "values", .document = {.title = "The paper's values alone", .panels = {}}, .figures = {}};
+  values.document.panels.push_back({.title = "t",
+                                    .heads = {"Row"},
+                                    .columns = {{"A"}},
+                                    .rows = {{.heads = {"r"}, .cells = {{.main = "1.00", .notes = {1}}}}}});
+  values.document.footnotes = {"of the paper"};
+  values.text = "name: values # <as read>\n";
+  const auto table = *results::build_table(*store_, "fake");
+  const auto html = report_html(
+      store_.get(), {report_part(table, {figures_, {{"grid", "no finished run has it"}}, ""}), values});
+  ASSERT_TRUE(html) << html.error().message;
+  for (const char* part :
+       {"Report of 2 specs", "href=\"#fake\"", "href=\"#values\"", "<article id=\"values\">",
+        "id=\"values-note-1\"", "id=\"fake-tables\"", "Not drawn: grid: no finished run has it.",
+        "Nothing was trained for this.", "# &lt;as read&gt;"}) {
+    EXPECT_NE(html->find(part), std::string::npos) << part;
+  }
+  std::set<std::string> ids;
+  const std::regex id("\\sid=\"([^\"]+)\"");
+  for (auto i = std::sregex_iterator(html->begin(), html->end(), id); i != std::sregex_iterator(); ++i) {
+    EXPECT_TRUE(ids.insert((*i)[1]).second) << (*i)[1];
+  }
+  const std::regex link("href=\"#([^\"]+)\"");
+  for (auto i = std::sregex_iterator(html->begin(), html->end(), link); i != std::sregex_iterator(); ++i) {
+    EXPECT_TRUE(ids.contains((*i)[1])) << (*i)[1];
+  }
+  if (const auto tidy = find_program("tidy")) {
+    const auto path = (folder_ / "several.html").string();
+    ASSERT_TRUE(write_file_atomically(path, *html));
+    EXPECT_EQ(output_of(fmt::format("{} -e -q '{}'", *tidy, path)), "");
+  }
+}
+
+// What a browser measured, by a script that the report itself does not have.
+struct Measured {
+  std::string log;
+  int width = 0, client = 0;  // of the page at 400 pixels
+  double contrast = 0;        // the least of any text on its ground (WCAG 2)
+  std::string of;             // that text
+  bool dark = false;
+};
+
+constexpr const char* kProbe = R"js(<script>
+addEventListener('load', () => {
+  const linear = v => { v /= 255; return v <= 0.03928 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4); };
+  const parts = text => text.match(/[0-9.]+/g).map(Number);
+  const light = c => 0.2126 * linear(c[0]) + 0.7152 * linear(c[1]) + 0.0722 * linear(c[2]);
+  const ground = node => {
+    for (let at = node; at; at = at.parentElement) {
+      const c = parts(getComputedStyle(at).backgroundColor);
+      if (c.length < 4 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  };
+  let least = 99, which = '';
+  for (const node of document.body.querySelectorAll('*')) {
+    if (node.closest('svg') || node.tagName === 'SCRIPT') continue;
+    const own = [...node.childNodes].filter(n => n.nodeType === 3).map(n => n.textContent.trim()).join('');
+    if (!own) continue;
+    const a = light(parts(getComputedStyle(node).color)), b = light(ground(node));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < least) { least = ratio; which = own.slice(0, 40); }
+  }
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  const frame = document.createElement('iframe');
+  frame.style.width = '400px';
+  frame.srcdoc = document.documentElement.outerHTML.replace(/<script>.*<\/script>/s, '');
+  frame.onload = () => {
+    const page = frame.contentDocument.documentElement;
+    document.title = `measured ${page.scrollWidth} ${page.clientWidth} ${least.toFixed(2)} ${dark} ${which}`;
+  };
+  document.body.append(frame);
+});
+</script></body>)js";
+
+class InBrowser : public Report {
+ protected:
+  void SetUp() override {
+    const auto found = find_program("chromium");
+    if (!found) GTEST_SKIP() << "chromium is not installed. Debian: apt-get install chromium";
+    browser_ = *found;
+  }
+
+  static std::string flags(bool dark) {
+    return fmt::format(
+        "--headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --hide-scrollbars "
+        "--virtual-time-budget=4000 "
+        "--user-data-dir='{}/profile' --blink-settings=preferredColorScheme={}",
+        folder_.string(), dark ? 0 : 1);
+  }
+
+  Measured measured(bool dark) const {
+    auto page = html_;
+    page.replace(page.rfind("</body>"), 7, kProbe);
+    const auto path = (folder_ / "probe.html").string();
+    EXPECT_TRUE(write_file_atomically(path, page));
+    Measured seen;
+    seen.log = output_of(fmt::format("timeout 60 {} {} --dump-dom 'file://{}'", browser_, flags(dark), path));
+    std::smatch found;
+    const std::regex title("<title>measured (\\d+) (\\d+) ([0-9.]+) (true|false) ([^<]*)</title>");
+    if (!std::regex_search(seen.log, found, title)) return seen;
+    seen.width = std::stoi(found[1]);
+    seen.client = std::stoi(found[2]);
+    seen.contrast = std::stod(found[3]);
+    seen.dark = found[4] == "true";
+    seen.of = found[5];
+    return seen;
+  }
+
+  // Into the build folder, for a person to look at.
+  std::string screenshot(const char* name, bool dark, int width, int height) const {
+    std::filesystem::create_directories(pictures_folder());
+    const auto path = fmt::format("{}/{}.png", pictures_folder(), name);
+    std::filesystem::remove(path);
+    output_of(fmt::format("timeout 60 {} {} --window-size={},{} --screenshot='{}' 'file://{}'", browser_,
+                          flags(dark), width, height, path, path_));
+    return path;
+  }
+
+  std::string browser_;
+};
+
+constexpr double kReadable = 4.5;  // WCAG 2, level AA
+
+TEST_F(InBrowser, OpensWithoutAnErrorFitsANarrowScreenAndIsReadableInBothSchemes) {
+  for (const bool dark : {false, true}) {
+    const auto seen = measured(dark);
+    ASSERT_GT(seen.client, 0) << seen.log.substr(0, 2000);
+    EXPECT_EQ(seen.dark, dark) << "the browser did not take the scheme that was asked for";
+    EXPECT_EQ(seen.log.find("CONSOLE"), std::string::npos) << seen.log.substr(0, 2000);
+    EXPECT_LE(seen.width, seen.client) << "the page scrolls sideways at 400 px";
+    EXPECT_GE(seen.contrast, kReadable) << (dark ? "dark" : "light") << ": " << seen.of;
+  }
+}
+
+TEST_F(InBrowser, IsPhotographed) {
+  for (const auto& [name, dark, width] :
+       {std::tuple{"report-light", false, 1200}, std::tuple{"report-dark", true, 1200},
+        std::tuple{"report-narrow", false, 500}}) {
+    const auto png = read_file(screenshot(name, dark, width, 4200));
+    ASSERT_TRUE(png && png->size() > 20000) << name;
+    EXPECT_EQ(big_endian(*png, 16), static_cast<std::uint32_t>(width)) << name;
+  }
 }
 
 TEST(InlineSvg, IdsGetTheirOwnPrefix) {
