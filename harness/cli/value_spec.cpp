@@ -82,6 +82,19 @@ void add_footnotes(const json::object& resolved, results::ValueTable& table) {
   }
 }
 
+// A number in JSON has lost its final zeros: a column was printed with as many decimals as its most precise cell.
+void align_decimals(results::ValueTable& table) {
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    int most = 0;
+    for (const auto& row : table.rows) {
+      if (row.cells[column].paper) most = std::max(most, row.cells[column].decimals);
+    }
+    for (auto& row : table.rows) {
+      if (row.cells[column].paper) row.cells[column].decimals = most;
+    }
+  }
+}
+
 void fill_cells(const json::object& paper, results::ValueTable& table) {
   const auto& cells = paper.at("cells").as_array();
   table.unit = common_unit(cells);
@@ -104,6 +117,7 @@ void fill_cells(const json::object& paper, results::ValueTable& table) {
     const auto column = place_of(columns, labels(cell, "columns"));
     table.rows[row].cells[column] = printed(cell, table.unit);
   }
+  align_decimals(table);
   if (const auto note = string_or(paper, "note", ""); !note.empty()) table.notes.push_back(note);
 }
 

@@ -76,6 +76,7 @@ TEST_F(PaperSpecs, EveryCellOfThePaperHasItsPlace) {
   EXPECT_EQ(table.rows[0].cells[0].paper, 96.49);
   EXPECT_EQ(table.rows[0].cells[0].paper_sd, 0.1);
   EXPECT_EQ(table.rows[0].cells[0].decimals, 2);
+  EXPECT_EQ(table.rows[1].cells[0].decimals, 2);      // 95.00, as its column
   EXPECT_FALSE(table.rows[0].cells[1].paper);         // printed empty
   EXPECT_FALSE(table.rows[1].cells[1].text.empty());  // not printed
   EXPECT_FALSE(table.rows[1].cells[0].ours);
