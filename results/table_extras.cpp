@@ -39,17 +39,19 @@ void add_intervals(PanelModel& panel) {
   }
 }
 
-// a / b over shared seeds.
+// Least and largest a / b over shared seeds; none of a single one.
 std::optional<Interval> ratio_range(const BySeed& a, const BySeed& b) {
   std::optional<Interval> range;
+  int shared = 0;
   for (const auto& [seed, value] : a) {
     const auto other = b.find(seed);
     if (other == b.end() || !(other->second > 0)) continue;
+    ++shared;
     const double ratio = value / other->second;
     range =
         range ? Interval{std::min(range->low, ratio), std::max(range->high, ratio)} : Interval{ratio, ratio};
   }
-  return range;
+  return shared < 2 ? std::nullopt : range;
 }
 
 void add_relation(CellModel& cell, const CellModel& reference, bool time) {

@@ -23,10 +23,9 @@ std::string row_title(const PanelModel& panel, const std::string& id) {
 std::string what_numbers_are(const TableSettings& settings, bool single_seed) {
   const auto& facts = metric_facts(settings.metric);
   if (settings.metric == "seconds") {
-    return "Numbers are the training time of the reported run in seconds, tuning and evaluation set-up of "
-           "other runs not "
-           "included: mean ± sample standard deviation over n seeds. It depends on the machine and on what "
-           "else ran there.";
+    return "Numbers are the training time of the reported run alone, in seconds: mean ± sample standard "
+           "deviation over n seeds. "
+           "It depends on the machine and on what else ran there.";
   }
   auto text = fmt::format("Numbers are {}{} of the reported run ", facts.title,
                           facts.unit == "%" ? " in percent" : "");
@@ -78,6 +77,13 @@ std::string paper_note(const TableModel& table, const PanelModel& panel) {
   return text;
 }
 
+bool has_paper_values(const PanelModel& panel) {
+  return std::any_of(panel.rows.begin(), panel.rows.end(), [](const auto& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [](const auto& cell) { return cell.paper.has_value(); });
+  });
+}
+
 std::vector<std::string> notes_of(const TableModel& table, const PanelModel& panel, bool single_seed) {
   const auto& settings = panel.table;
   std::vector<std::string> notes{what_numbers_are(settings, single_seed)};
@@ -97,7 +103,7 @@ std::vector<std::string> notes_of(const TableModel& table, const PanelModel& pan
                                 row_title(panel, settings.rerr_random),
                                 row_title(panel, settings.rerr_oracle)));
   }
-  if (settings.paper) notes.push_back(paper_note(table, panel));
+  if (settings.paper && has_paper_values(panel)) notes.push_back(paper_note(table, panel));
   return notes;
 }
 
