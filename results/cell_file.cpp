@@ -138,6 +138,7 @@ class Verifier {
   }
 
   CellVerification verification_;
+  std::string metric_;
   std::int64_t checkpoints_ = 1;
   double delta_ = 0;
   std::string neighbouring_;
@@ -157,12 +158,11 @@ Result<double> Verifier::derive_value(const json::object& seed, const std::strin
     by_step[pair.get_array()[0].get_int64()] = *accuracy;
   }
   last_step_ = by_step.empty() ? 0 : by_step.rbegin()->first;
-  std::vector<double> last;
+  if (by_step.empty()) return error(where + ": 'test' is empty");
+  std::vector<double> last;  // fewer than asked for where there were no more
   for (auto it = by_step.rbegin(); it != by_step.rend() && std::ssize(last) < checkpoints_; ++it) {
-    last.push_back(100 * it->second);
+    last.push_back(metric_ == "loss" ? it->second : 100 * it->second);
   }
-  if (std::ssize(last) < checkpoints_)
-    return error(where + ": 'test' has fewer accuracies than are averaged");
   std::reverse(last.begin(), last.end());
   return last.size() == 1 ? last[0] : mean(last);
 }
@@ -315,7 +315,7 @@ Result<SeedOutcome> Verifier::verify_seed(const json::object& seed) {
   const auto value = derive_value(seed, where);
   if (!value) return value.error();
   outcome.value = *value;
-  number(where + ": test accuracy, percent", *claimed, *value, kSameNumber);
+  number(fmt::format("{}: test {}", where, metric_), *claimed, *value, kSameNumber);
   const auto total = events_at(seed, "events", where);
   if (!total) return total.error();
   const auto training = events_at(seed, "training_events", where);
@@ -350,7 +350,7 @@ Result<void> Verifier::verify_cell_numbers(const json::object& file, const std::
   if (!n) return n.error();
   text("n, seeds with a value", std::to_string(*n), std::to_string(values.size()));
   for (const auto& [key, what, derived, tolerance] :
-       {std::tuple{"mean", "mean, percent", std::optional<double>(mean(values)), kSameNumber},
+       {std::tuple{"mean", "mean", std::optional<double>(mean(values)), kSameNumber},
         std::tuple{"sd", "sample standard deviation", sample_sd(values), kSameNumber},
         std::tuple{"epsilon", "epsilon, largest over seeds", most, kSameEpsilon},
         std::tuple{"epsilon_least", "epsilon, smallest over seeds", least, kSameEpsilon}}) {
@@ -387,6 +387,12 @@ Result<CellVerification> Verifier::verify(const json::object& file) {
   if (column == nullptr) return error("file: 'column' is missing");
   delta_ = *delta;
   neighbouring_ = *neighbouring;
+  const auto name = get_string(**metric, "name", "metric");
+  if (!name) return name.error();
+  if (*name != "accuracy" && *name != "loss") {
+    return error(fmt::format("metric: '{}' is neither accuracy nor loss", *name));
+  }
+  metric_ = *name;
   const auto checkpoints = get_int(**metric, "checkpoints", "metric");
   if (!checkpoints) return checkpoints.error();
   if (*checkpoints < 1) return error("metric: 'checkpoints' must be at least 1");

@@ -3,12 +3,12 @@
 //
 //   {"format": "hyfreedp-cell", "format_version": 1, "program": ..., "ran_by": ..., "comparability": ...,
 //    "spec": {"name", "title", "hash"}, "panel": {...} as resolved, without rows, "row": {...} as resolved, "column": 3 | "inf",
-//    "metric": {"name": "accuracy", "split": "test", "unit": "percent", "checkpoints": 1},
+//    "metric": {"name": "accuracy" | "loss", "split": "test", "unit", "checkpoints": the last so many are averaged},
 //    "neighbouring": "add-remove", "delta": ...,
 //    "cell": {"mean", "sd" | null, "n", "epsilon" | null, "epsilon_least" | null},
 //    "seeds": [{"seed", "study", "state", "failure", "label", "flags", "footnotes", "claimed_epsilon",
 //               and where it has a value:
-//               "trial", "config", "fingerprint", "test": [[step, accuracy], ...], "value" in percent,
+//               "trial", "config", "fingerprint", "test": [[step, fraction or loss], ...], "value" in the unit,
 //               "composition": {...} as a study has it, without what is confidential,
 //               "events": all that the row's epsilon pays for, composed, equal ones folded, "training_events": the reported
 //               run's, "total" and "training": epsilon records or null}],

@@ -114,6 +114,16 @@ Result<CellPlace> find_cell(const TableModel& table, const CellRequest& request)
                            request.column, columns_of(*row_found)));
 }
 
+Result<TableModel> table_of_rows(const Store& store, const std::string& spec, bool confidential) {
+  auto table = build_table(store, spec, {.confidential = confidential});
+  if (!table) return table;
+  const auto is_folded = [](const PanelModel& panel) {
+    return panel.table.groups != TableSettings::Groups::all;
+  };
+  if (std::none_of(table->panels.begin(), table->panels.end(), is_folded)) return table;
+  return build_table(store, spec, {.confidential = confidential, .plain = true});
+}
+
 std::string column_name(const std::optional<double>& epsilon) {
   return epsilon ? short_number(*epsilon, 8) : "inf";
 }

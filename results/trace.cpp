@@ -55,7 +55,8 @@ bool is_charged(const std::string& label) { return label != "oracle" && label !=
 
 class Tracer {
  public:
-  Tracer(const Store& store, bool confidential) : store_(store), confidential_(confidential) {}
+  Tracer(const Store& store, const std::string& metric, bool confidential)
+      : store_(store), metric_(metric == "loss" ? "loss" : "accuracy"), confidential_(confidential) {}
 
   Result<TracedSeed> seed(const SeedResult& result) {
     TracedSeed traced;
@@ -66,7 +67,7 @@ class Tracer {
     auto study = store_.study(result.study);
     if (!study) return study.error();
     if (!*study) return error("study " + result.study + " of the table is not in the database.");
-    traced.value = result.accuracy;
+    traced.value = result.value;
     describe(**study, traced);
     if (auto read = read_runs(**study, traced); !read) return read.error();
     return traced;
@@ -132,17 +133,18 @@ class Tracer {
     if (!metrics) return metrics.error();
     const bool is_first = traced.runs.empty();
     for (const auto& metric : *metrics) {  // in order of steps
-      if (metric.name != "accuracy") continue;
-      if (metric.split == "test") {
-        run.accuracy = 100 * metric.value;
-        if (is_first) traced.measured.emplace_back(metric.step, metric.value);
+      if (metric.split == "test" && metric.name == metric_ && is_first) {
+        traced.measured.emplace_back(metric.step, metric_ == "loss" ? metric.value : 100 * metric.value);
       }
+      if (metric.name != "accuracy") continue;
+      if (metric.split == "test") run.accuracy = 100 * metric.value;
       if (metric.split == "private_validation") run.validation = 100 * metric.value;
     }
     return run;
   }
 
   const Store& store_;
+  std::string metric_;  // that is measured on test data
   bool confidential_;
 };
 
@@ -185,7 +187,7 @@ Result<CellTrace> trace_cell(const Store& store, const std::string& spec, const 
                              bool confidential) {
   const auto record = find_spec(store, spec);
   if (!record) return record.error();
-  const auto table = build_table(store, spec, {.confidential = confidential});
+  const auto table = table_of_rows(store, spec, confidential);
   if (!table) return table.error();
   const auto place = find_cell(*table, request);
   if (!place) return place.error();
@@ -201,11 +203,13 @@ Result<CellTrace> trace_cell(const Store& store, const std::string& spec, const 
   trace.row_title = place->row->title;
   trace.method = place->row->method;
   trace.column = column_name(place->cell->epsilon_target);
+  trace.metric = place->panel->table.metric;
+  trace.unit = metric_facts(trace.metric).unit;
   trace.confidential = confidential;
   trace.other_panels = place->other_panels;
   trace.cell = *place->cell;
   trace.footnotes = numbered_footnotes(*table, *place);
-  Tracer tracer(store, confidential);
+  Tracer tracer(store, trace.metric, confidential);
   for (const auto& result : place->cell->seeds) {
     auto seed = tracer.seed(result);
     if (!seed) return seed.error();

@@ -33,8 +33,8 @@ struct TracedSeed {
   std::string study;
   std::string state;
   std::string failure;                                    // "diverged: ..."
-  std::optional<double> value;                            // what enters the mean, percent
-  std::vector<std::pair<std::int64_t, double>> measured;  // test accuracy by step, fraction
+  std::optional<double> value;                            // what enters the mean, in the metric's unit
+  std::vector<std::pair<std::int64_t, double>> measured;  // the metric on test data by step, in its unit
   json::object config;                                    // of the reported run
   json::object fingerprint;
   std::string composition;  // in words
@@ -57,6 +57,7 @@ struct CellTrace {
   std::string panel, panel_title, settings;
   std::string row, row_title, method;
   std::string column;
+  std::string metric, unit;  // of the values: "accuracy" and "%", "loss" and ""
   bool confidential = false;
   std::vector<std::string> other_panels;
   CellModel cell;                      // mean, n, epsilon as the table has them

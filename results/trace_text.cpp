@@ -98,9 +98,14 @@ std::string events_text(const TracedSeed& seed) {
   return "";
 }
 
-std::string seed_text(const TracedSeed& seed, const json::object& first_config) {
-  auto text = fmt::format("\nseed {}: {}\n", seed.seed,
-                          seed.value ? fmt::format("{:.4f} %", *seed.value) : "no value");
+std::string with_unit(const std::string& number, const std::string& unit) {
+  return unit.empty() ? number : number + " " + unit;
+}
+
+std::string seed_text(const TracedSeed& seed, const CellTrace& trace, const json::object& first_config) {
+  auto text =
+      fmt::format("\nseed {}: {}\n", seed.seed,
+                  seed.value ? with_unit(fmt::format("{:.4f}", *seed.value), trace.unit) : "no value");
   if (seed.study.empty()) return text + entry("study", seed.state);
   text += entry("study", seed.study + ", " + seed.state);
   if (!seed.failure.empty()) text += entry("failed", seed.failure);
@@ -109,9 +114,10 @@ std::string seed_text(const TracedSeed& seed, const json::object& first_config) 
   if (!seed.measured.empty()) {
     std::vector<std::string> values;
     for (const auto& [step, value] : seed.measured) {
-      values.push_back(fmt::format("{:.2f} ({})", 100 * value, step));
+      values.push_back(fmt::format("{:.{}f} ({})", value, trace.metric == "loss" ? 4 : 2, step));
     }
-    text += entry("test", join(values, ", ") + "; in percent (after how many steps)");
+    text += entry("test", join(values, ", ") + "; " + (trace.metric == "loss" ? "loss" : "accuracy, %") +
+                              " (after how many steps)");
   }
   text += entry("composition", seed.composition);
   text += entry("epsilon", epsilon_line(seed));
@@ -166,8 +172,8 @@ json::object seed_json(const TracedSeed& seed) {
           {"study", seed.study},
           {"state", seed.state},
           {"failure", seed.failure},
-          {"value_percent", optional(seed.value)},
-          {"test_accuracy", measured},
+          {"value", optional(seed.value)},
+          {"test", measured},
           {"label", seed.label},
           {"flags", to_json(seed.flags)},
           {"footnotes", to_json(seed.footnotes)},
@@ -205,7 +211,7 @@ std::string trace_text(const CellTrace& trace) {
   for (const auto& note : trace.footnotes) text += entry("footnote", note);
   json::object first;
   for (const auto& seed : trace.seeds) {
-    text += seed_text(seed, first);
+    text += seed_text(seed, trace, first);
     if (first.empty()) first = seed.config;
   }
   return text;
@@ -227,8 +233,10 @@ json::object trace_json(const CellTrace& trace) {
                       {"column", trace.column},
                       {"cell", join(cell_parts, "; ")},
                       {"n", trace.cell.n},
-                      {"mean_percent", trace.cell.n > 0 ? number(trace.cell.mean) : json::value(nullptr)},
-                      {"sd_percent", trace.cell.sd ? number(*trace.cell.sd) : json::value(nullptr)},
+                      {"metric", trace.metric},
+                      {"unit", trace.unit},
+                      {"mean", trace.cell.n > 0 ? number(trace.cell.mean) : json::value(nullptr)},
+                      {"sd", trace.cell.sd ? number(*trace.cell.sd) : json::value(nullptr)},
                       {"epsilon", trace.cell.epsilon ? number(*trace.cell.epsilon) : json::value(nullptr)},
                       {"footnotes", to_json(trace.footnotes)},
                       {"seeds", seeds}};

@@ -73,8 +73,8 @@ std::size_t unfinished_cells(const results::TableModel& table) {
       for (const auto& cell : row.cells) {
         if (cell.kind == results::CellModel::Kind::not_planned) continue;
         const auto waits = [](const results::SeedResult& seed) {
-          return !seed.accuracy && (seed.study.empty() || seed.state == results::StudyState::open ||
-                                    results::may_be_tried_again(seed.failure_kind));
+          return !seed.value && (seed.study.empty() || seed.state == results::StudyState::open ||
+                                 results::may_be_tried_again(seed.failure_kind));
         };
         if (cell.seeds.empty() || std::any_of(cell.seeds.begin(), cell.seeds.end(), waits)) ++count;
       }
@@ -170,7 +170,9 @@ Result<void> fill(const results::Store& store, const ArchiveRequest& request,
     return written.error();
   const auto counts = results::write_slice(store, request.spec, folder + "/" + kSlice);
   if (!counts) return counts.error();
-  const auto machines = results::fingerprints(store, table);
+  const auto rows = results::table_of_rows(store, request.spec);
+  if (!rows) return rows.error();
+  const auto machines = results::fingerprints(store, *rows);
   if (!machines) return machines.error();
   const auto provenance = provenance_of(request, *spec, *counts, *machines, unfinished);
   if (auto written = write_file_atomically(folder + "/" + kProvenance, pretty_json(provenance)); !written) {
@@ -255,7 +257,9 @@ class Checker {
     note(string_or(provenance, "hash", "") == record->hash, "provenance.json names the spec's hash");
     const auto table = results::build_table(**store, spec);
     if (!table) return table.error();
-    const auto unfinished = unfinished_cells(*table);
+    const auto rows = results::table_of_rows(**store, spec);
+    if (!rows) return rows.error();
+    const auto unfinished = unfinished_cells(*rows);
     note(unfinished == 0 || bool_or(provenance, "partial", false),
          unfinished == 0 ? "every cell is finished"
                          : fmt::format("{} cells are not finished, which it says", unfinished));
@@ -298,7 +302,9 @@ Result<Archived> archive(const results::Store& store, const ArchiveRequest& requ
   if (!table) return table.error();
   if (table->panels.empty())
     return error(fmt::format("{} trains nothing, so there are no rows to keep.", request.spec));
-  archived.unfinished = unfinished_cells(*table);
+  const auto rows = results::table_of_rows(store, request.spec);
+  if (!rows) return rows.error();
+  archived.unfinished = unfinished_cells(*rows);
   if (archived.unfinished > 0 && !request.partial) {
     return error(fmt::format(
         "{} cells of {} are not finished; `hyfreedp run` goes on, --partial keeps it as it is and says so.",

@@ -38,7 +38,7 @@ const json::object* by_id(const json::object& parent, const char* list, const st
 
 class CellExport {
  public:
-  explicit CellExport(const results::Store& store) : store_(store) {}
+  CellExport(const results::Store& store, std::string metric) : store_(store), metric_(std::move(metric)) {}
 
   Result<json::object> seed(const results::SeedResult& result) {
     auto found = store_.study(result.study);
@@ -54,8 +54,8 @@ class CellExport {
         {"flags", results::to_json(study.flags)},
         {"footnotes", results::to_json(study.footnotes)},
         {"claimed_epsilon", optional_number(study.claimed_epsilon)}};
-    if (!result.accuracy) return object;
-    object["value"] = number(*result.accuracy);
+    if (!result.value) return object;
+    object["value"] = number(*result.value);
     if (auto added = add_run(study, object); !added) return added.error();
     if (auto added = add_cost(study, object); !added) return added.error();
     return object;
@@ -77,7 +77,7 @@ class CellExport {
     if (!metrics) return metrics.error();
     json::array measured;
     for (const auto& metric : *metrics) {
-      if (metric.split == "test" && metric.name == "accuracy") {
+      if (metric.split == "test" && metric.name == metric_) {
         measured.push_back(json::array{metric.step, number(metric.value)});
       }
     }
@@ -105,6 +105,7 @@ class CellExport {
   }
 
   const results::Store& store_;
+  std::string metric_;
 };
 
 Result<void> check_finished(const results::CellPlace& place, const std::string& spec) {
@@ -126,7 +127,7 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
                                  const results::CellRequest& request) {
   const auto record = results::find_spec(store, spec);
   if (!record) return record.error();
-  const auto table = results::build_table(store, spec);
+  const auto table = results::table_of_rows(store, spec);
   if (!table) return table.error();
   const auto place = results::find_cell(*table, request);
   if (!place) return place.error();
@@ -134,30 +135,38 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
   const auto* panel = by_id(record->resolved, "panels", place->panel->id);
   const auto* row = panel != nullptr ? by_id(*panel, "rows", place->row->id) : nullptr;
   if (row == nullptr) return error("the resolved spec of " + spec + " has no row " + place->row->id + ".");
+  const auto& settings = place->panel->table;
+  if (settings.metric != "accuracy" && settings.metric != "loss") {
+    return error(fmt::format("the cells of {} show {}, which follows from nothing that a file could hold.",
+                             spec, settings.metric));
+  }
   auto alone = *panel;
   alone.erase("rows");
   const auto& cell = *place->cell;
-  json::object file{
-      {"format", results::kCellFormat},
-      {"format_version", results::kCellFormatVersion},
-      {"program", program_version()},
-      {"comparability", kComparabilityVersion},
-      {"ran_by", record->version},
-      {"spec", {{"name", spec}, {"title", table->title}, {"hash", record->hash}}},
-      {"panel", std::move(alone)},
-      {"row", *row},
-      {"column", cell.epsilon_target ? number(*cell.epsilon_target) : json::value("inf")},
-      {"metric", {{"name", "accuracy"}, {"split", "test"}, {"unit", "percent"}, {"checkpoints", 1}}},
-      {"neighbouring", "add-remove"},
-      {"delta", number(place->panel->delta)},
-      {"cell",
-       {{"mean", number(cell.mean)},
-        {"sd", optional_number(cell.sd)},
-        {"n", cell.n},
-        {"epsilon", optional_number(cell.epsilon)},
-        {"epsilon_least", optional_number(cell.epsilon_least)}}}};
+  json::object file{{"format", results::kCellFormat},
+                    {"format_version", results::kCellFormatVersion},
+                    {"program", program_version()},
+                    {"comparability", kComparabilityVersion},
+                    {"ran_by", record->version},
+                    {"spec", {{"name", spec}, {"title", table->title}, {"hash", record->hash}}},
+                    {"panel", std::move(alone)},
+                    {"row", *row},
+                    {"column", cell.epsilon_target ? number(*cell.epsilon_target) : json::value("inf")},
+                    {"metric",
+                     {{"name", settings.metric},
+                      {"split", "test"},
+                      {"unit", settings.metric == "loss" ? "" : "percent"},
+                      {"checkpoints", settings.last_checkpoints}}},
+                    {"neighbouring", "add-remove"},
+                    {"delta", number(place->panel->delta)},
+                    {"cell",
+                     {{"mean", number(cell.mean)},
+                      {"sd", optional_number(cell.sd)},
+                      {"n", cell.n},
+                      {"epsilon", optional_number(cell.epsilon)},
+                      {"epsilon_least", optional_number(cell.epsilon_least)}}}};
   json::array seeds;
-  CellExport exporter(store);
+  CellExport exporter(store, settings.metric);
   for (const auto& result : cell.seeds) {
     auto seed = exporter.seed(result);
     if (!seed) return seed.error();

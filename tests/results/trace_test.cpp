@@ -165,13 +165,28 @@ TEST_F(Trace, TheFirstPanelThatHasTheCellIsTaken) {
   EXPECT_EQ(trace_cell(*store_, "two", {.panel = "second", .row = "a", .column = "inf"})->panel, "second");
 }
 
+TEST_F(Trace, RowsThatATableFoldsAreFoundAllTheSame) {
+  auto record = small::spec();
+  record.name = "folded";
+  record.resolved["table"] = {{"groups", "max"}};
+  auto& rows = record.resolved["panels"].as_array()[0].as_object()["rows"].as_array();
+  for (const std::size_t i : {0u, 1u}) rows[i].as_object()["group"] = "g";
+  ASSERT_TRUE(store_->put_spec(record));
+  const auto table = build_table(*store_, "folded");
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->panels[0].rows[0].id, "g");
+  const auto traced = trace_cell(*store_, "folded", {.panel = "", .row = "a", .column = "1"});
+  ASSERT_TRUE(traced) << traced.error().message;
+  EXPECT_EQ(traced->row, "a");
+}
+
 TEST_F(Trace, JsonHoldsTheSame) {
   const auto object = trace_json(trace("a", "1"));
-  EXPECT_EQ(object.at("mean_percent").to_number<double>(), trace("a", "1").cell.mean);
+  EXPECT_EQ(object.at("mean").to_number<double>(), trace("a", "1").cell.mean);
   EXPECT_EQ(object.at("seeds").as_array().size(), 3u);
   const auto& seed = object.at("seeds").as_array()[0].as_object();
   EXPECT_EQ(seed.at("config").as_object().at("steps").as_int64(), 10);
-  EXPECT_EQ(seed.at("test_accuracy").as_array().size(), 2u);
+  EXPECT_EQ(seed.at("test").as_array().size(), 2u);
 }
 
 }  // namespace
