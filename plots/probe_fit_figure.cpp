@@ -9,6 +9,7 @@
 #include "harness/base/text.h"
 #include "plots/kinds.h"
 #include "plots/sheet.h"
+#include "results/cell_text.h"
 
 namespace hyfreedp::plots {
 namespace {
@@ -94,10 +95,14 @@ std::vector<Point> parabola(const Probe& probe, double from, double to) {
 }
 
 SheetPanel panel_of(const Run& run, const Probe& probe, bool named) {
-  SheetPanel panel{.title = fmt::format("{}step {}", named ? run.row_title + ", " : "", probe.step),
-                   .x = {.label = "step length x, losses at w − x·u"},
-                   .y = {.label = "released loss (nats)"},
-                   .lines = {}};
+  SheetPanel panel{
+      .title =
+          fmt::format("{}step {}",
+                      named ? fmt::format("{}, {}, ", run.row_title, results::column_title(run.epsilon)) : "",
+                      probe.step),
+      .x = {.label = "step length x, losses at w − x·u"},
+      .y = {.label = "released loss (nats)"},
+      .lines = {}};
   const double from = probe.losses.front().x, to = probe.losses.back().x, room = 0.15 * (to - from);
   if (probe.fitted)
     panel.lines.push_back({.style = kParabola, .points = parabola(probe, from - room, to + room)});
@@ -141,8 +146,8 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
   }
   if (rows.empty()) {
     return Outcome{.why = list->nothing(
-                       "stores the losses of its probes (only controllers that probe have any; runs before "
-                       "version 0.5 kept the fit alone)")};
+                       "stores the losses of its probes (only controllers that probe have any; older runs "
+                       "kept the fit alone)")};
   }
   for (const auto& [run, probes] : rows) {
     for (const auto& probe : probes) sheet.panels.push_back(panel_of(*run, probe, rows.size() > 1));
@@ -153,7 +158,7 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
       "the parabola that "
       "the controller fitted; dashed: the step size it chose.";
   sheet.legend = {{"released loss", kLosses, true, false, 1},
-                  {"fitted parabola", kParabola},
+                  {"parabola of the controller", kParabola},
                   {"step size chosen", kRate}};
   return Outcome{.figure = place(sheet)};
 }
