@@ -155,8 +155,10 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
   }
   sheet.caption =
       "Losses as released (clamped to the loss bound and noised) at step lengths x along the update, with "
-      "the parabola that "
-      "the controller fitted; dashed: the step size it chose.";
+      "the parabola of "
+      "the slope and curvature that the controller went by (its fit; HyFreeDP+ averages them over probes); "
+      "dashed: the step "
+      "size it chose.";
   sheet.legend = {{"released loss", kLosses, true, false, 1},
                   {"parabola of the controller", kParabola},
                   {"step size chosen", kRate}};
