@@ -100,7 +100,8 @@ Result<Outcome> pareto_kind(const Source& source, const results::FigureRequest& 
   }
   sheet.caption = fmt::format(
       "{} against {}, a point a candidate (mean over its seeds){}.{}",
-      higher ? "Test accuracy in percent" : "Test loss in nats", setting_label(x),
+      higher ? "Test accuracy in percent" : "Test loss (nats; of real labels the squared error)",
+      setting_label(x),
       front == "none" ? ""
                       : fmt::format("; dashed: those that no other beats in both, {} {} being better", front,
                                     setting_label(x)),

@@ -265,7 +265,7 @@ std::string setting_label(const std::string& name) {
 }
 
 std::string metric_label(const std::string& metric) {
-  return metric == "accuracy" ? "test accuracy (%)" : "test loss (nats)";
+  return metric == "accuracy" ? "test accuracy (%)" : "test loss";
 }
 
 namespace {

@@ -69,7 +69,7 @@ Result<std::vector<std::pair<std::string, double>>> parse_settings(const std::st
 bool has_settings(const Run& run, const std::vector<std::pair<std::string, double>>& wanted);
 // As an axis names it: "learning rate η".
 std::string setting_label(const std::string& name);
-std::string metric_label(const std::string& metric);  // "test accuracy (%)"
+std::string metric_label(const std::string& metric);  // "test accuracy (%)"; a loss has no unit of its own
 
 // Group of each row, by (panel, row); only where a row says one.
 std::map<std::pair<std::string, std::string>, std::string> row_groups(const json::object& spec);

@@ -235,7 +235,7 @@ class Placer {
       box.patches.push_back({0, 1, static_cast<double>(i) / count, 1, bar.colours[i]});
     }
     box.x.show_ticks = false;
-    box.x.ticks = {{0, ""}};
+    box.x.ticks = {{-9, ""}};  // none: gnuplot draws even one without length
     box.y = box.x;
     box.bare = true;
     std::size_t longest = 1;
