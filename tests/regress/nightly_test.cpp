@@ -1,7 +1,7 @@
 // Nights of the real programs: bugs planted in the worker are found by the tests that are meant for them, with hashes off,
 // and nights without one raise no alarm.
 //
-// A few nights each here; HYFREEDP_SLOW=1 has twenty of each and checks the rate. harness/cli/README.md has what was measured on
+// A few nights each here; HYFREEDP_SLOW=1 has twenty of each and checks the rate. results/README.md has what was measured on
 // experiments/nightly.yaml.
 #include <cstdlib>
 #include <fmt/format.h>
