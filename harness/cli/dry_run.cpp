@@ -7,7 +7,7 @@
 #include <set>
 
 #include "harness/base/text.h"
-#include "harness/cli/run_price.h"
+#include "harness/runner/run_price.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -113,7 +113,7 @@ int dry_run(const runner::Spec& spec, double gpu_tflops, std::ostream& out) {
   out << fmt::format("{}: {}\n{} cell{}\n", text(spec.resolved, "name"), text(spec.resolved, "title"),
                      studies->size(), studies->size() == 1 ? "" : "s");
   std::set<std::string> trials;
-  RunPrice price;
+  runner::RunPrice price;
   std::size_t asked = 0;
   for (const auto& panel_value : spec.resolved.at("panels").as_array()) {
     const auto& panel = panel_value.as_object();
@@ -135,7 +135,7 @@ int dry_run(const runner::Spec& spec, double gpu_tflops, std::ostream& out) {
       if (!hides_count(group)) {
         for (const auto& config : *wanted) {
           if (!trials.insert(config.id()).second) continue;
-          const auto one = price_of(config);
+          const auto one = runner::price_of(config);
           if (one) price.add(*one);
         }
         asked += wanted->size();
@@ -152,7 +152,7 @@ int dry_run(const runner::Spec& spec, double gpu_tflops, std::ostream& out) {
       "that\n"
       "search ask for more as these finish.\n",
       trials.size(), asked);
-  out << price_text(price, gpu_tflops) << '\n';
+  out << runner::price_text(price, gpu_tflops) << '\n';
   return 0;
 }
 

@@ -11,13 +11,13 @@
 #include "harness/cli/dry_run.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/run_needs.h"
-#include "harness/cli/run_price.h"
 #include "harness/cli/table_format.h"
 #include "harness/cli/value_spec.h"
 #include "harness/runner/budget.h"
 #include "harness/runner/coordinator.h"
 #include "harness/runner/local_executor.h"
 #include "harness/runner/release.h"
+#include "harness/runner/run_price.h"
 #include "harness/runner/stop_signal.h"
 #include "results/cell_text.h"
 
@@ -42,7 +42,7 @@ constexpr int kMostWorkers = 256;
 struct Request {
   std::string spec;
   std::string preset;
-  double gpu_tflops = kAssumedTflops;
+  double gpu_tflops = runner::kAssumedTflops;
   std::string out;
   std::string device;
   int workers = 2;

@@ -10,6 +10,7 @@
 #include "harness/base/text.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/release.h"
+#include "harness/runner/run_price.h"
 #include "results/states.h"
 #include "results/table_notes.h"
 
@@ -23,12 +24,13 @@ bool is_halt(const std::string& failure_kind) {
   return failure_kind == "device-unavailable" || failure_kind == "missing-data";
 }
 
-// Multiplications and additions, up to a factor that all trials share.
-double cost_of(const trial::TrialConfig& config, std::int64_t dimension) {
-  const auto& privacy = config.privacy;
-  const double examples = static_cast<double>(privacy.population) * std::max(privacy.sample_rate, 1e-9);
-  return static_cast<double>(config.steps) * (examples + 1) *
-         static_cast<double>(std::max<std::int64_t>(dimension, 1));
+// For the order of runs and the time that is left: arithmetic of the whole model, of which a run may train a small part, and as
+// much for each step as the smallest of steps takes however little there is to compute.
+double cost_of(const trial::TrialConfig& config) {
+  constexpr double kFlopsOfAnEmptyStep = 1e6;
+  const auto price = price_of(config);
+  const auto steps = static_cast<double>(config.steps);
+  return steps * kFlopsOfAnEmptyStep + (price ? price->flops : 0.0);
 }
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
@@ -200,7 +202,7 @@ Result<void> Coordinator::advance(std::size_t index) {
 Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& config) {
   const std::string id = config.id();
   const auto& study = studies_[index].study();
-  const double cost = cost_of(config, study.cell.dimension);
+  const double cost = cost_of(config);
   // Under private selection the number of runs does not show: the study counts as one.
   const std::string unit = study.baseline->confidential_runs ? "study " + study.id : id;
 

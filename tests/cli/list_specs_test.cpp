@@ -2,11 +2,15 @@
 #include "harness/cli/list_specs.h"
 
 #include "command_fixture.h"
-#include "harness/cli/run_price.h"
 #include "harness/runner/plan.h"
+#include "harness/runner/run_price.h"
 
 namespace hyfreedp::cli {
 namespace {
+
+using runner::price_of;
+using runner::price_text;
+using runner::RunPrice;
 
 constexpr const char* kOne = R"(name: one
 title: One cell

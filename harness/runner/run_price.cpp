@@ -1,4 +1,4 @@
-#include "harness/cli/run_price.h"
+#include "harness/runner/run_price.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include "harness/models/facts.h"
 #include "harness/models/presets.h"
 
-namespace hyfreedp::cli {
+namespace hyfreedp::runner {
 namespace {
 
 constexpr double kLeastHours = 0.01;  // below, a number would say nothing
@@ -73,4 +73,4 @@ std::string price_text(const RunPrice& price, double tflops) {
       hours < kLeastHours ? "under " + short_number(kLeastHours) : short_number(hours), short_number(tflops));
 }
 
-}  // namespace hyfreedp::cli
+}  // namespace hyfreedp::runner

@@ -1,4 +1,4 @@
-// What runs would cost to compute, as --dry-run prints it: an estimate for a GPU, nothing about this machine.
+// What runs cost to compute: for --dry-run an estimate for a GPU, for the coordinator which runs are long.
 //
 //   FLOPs of a run = 6 P n + 2 P n_probe
 // P: all parameters of the model, trained or not; n: examples seen (T B) times the tokens or patches of each (1 where it has none), forward and
@@ -13,7 +13,7 @@
 #include "harness/base/result.h"
 #include "harness/trial/trial_config.h"
 
-namespace hyfreedp::cli {
+namespace hyfreedp::runner {
 
 // Sustained rate that GPU hours are stated at unless --gpu-tflops says another: some 10 % of an H100's dense bfloat16 peak.
 inline constexpr double kAssumedTflops = 100;
@@ -30,4 +30,4 @@ Result<RunPrice> price_of(const trial::TrialConfig& config);
 // One sentence: "36 runs see 72,000 examples; ...".
 std::string price_text(const RunPrice& price, double tflops);
 
-}  // namespace hyfreedp::cli
+}  // namespace hyfreedp::runner
