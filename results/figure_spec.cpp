@@ -25,12 +25,12 @@ OptionSpec flag(const char* name, bool otherwise, const char* help) {
   return {.name = name, .type = OptionType::boolean, .otherwise = otherwise, .help = help};
 }
 
-OptionSpec choice(const char* name, std::vector<std::string> choices, const char* help) {
+OptionSpec choice(const char* name, const std::vector<std::string>& choices, const char* help) {
   return {.name = name,
           .type = OptionType::choice,
           .otherwise = json::value(choices.front()),
           .help = help,
-          .choices = std::move(choices)};
+          .choices = choices};
 }
 
 std::vector<FigureKind> make_kinds() {
