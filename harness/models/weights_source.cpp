@@ -21,7 +21,8 @@ struct Kind {
   const char* index;  // of shards; null: never
   const char* otherwise;
 };
-constexpr Kind kWeights = {"weights folder", "config.json", "model.safetensors", "model.safetensors.index.json",
+constexpr Kind kWeights = {"weights folder", "config.json", "model.safetensors",
+                           "model.safetensors.index.json",
                            "Leave 'weights' out to start from drawn weights."};
 constexpr Kind kAdapter = {"adapter folder", "adapter_config.json", "adapter_model.safetensors", nullptr,
                            "Leave 'adapter' out to start from a new one."};
