@@ -58,13 +58,29 @@ void add_steps(const std::vector<trial::StepRecord>& steps, NightRun& run) {
   if (noise.freedom > 0) run.noise = noise;
 }
 
+// What a failed study's failed trials were. The noise seed is the spec's, so the same in all.
+Result<void> add_lost(const Store& store, const StudyRecord& study, NightRun& run) {
+  for (const auto& id : study.trials) {
+    const auto trial = store.trial(id);
+    if (!trial) return trial.error();
+    if (!*trial || (**trial).state != trial::TrialState::failed) continue;
+    run.lost_settings.push_back(setting_of((**trial).config));
+    run.noise_seed = string_or((**trial).config, "noise_seed", "");
+    if (!(**trial).fingerprint.empty()) run.machine = machine_of((**trial).fingerprint);
+  }
+  return {};
+}
+
 Result<NightRun> read_run(const Store& store, const StudyRecord& study) {
   NightRun run;
   run.seed = study.seed;
   if (study.state == StudyState::open) return run;
   run.failure_kind = study.failure_kind;
   run.state = NightRun::State::failed;
-  if (study.state == StudyState::failed || study.reported_trial.empty()) return run;
+  if (study.state == StudyState::failed || study.reported_trial.empty()) {
+    if (auto added = add_lost(store, study, run); !added) return added.error();
+    return run;
+  }
   auto trial = store.trial(study.reported_trial);
   if (!trial) return trial.error();
   if (!*trial) return run;

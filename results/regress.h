@@ -4,9 +4,13 @@
 // A cell is one (panel, row, epsilon), its replicates are seeds. Checks without chance, outside the false-alarm rate:
 //
 //   bits         hashes of all releases and all metrics of each run, bit for bit. Only where both runs had the same config, a
-//                noise_seed, and the same build, device and threads; elsewhere skipped, and said
+//                noise_seed, and the same build, device and threads; elsewhere skipped, and said. A run that had a value and
+//                diverged tonight is not the same
 //   epsilon      what the row spent, the largest over seeds, tonight at most (1 + margin) times the reference
-//   values       no seed without a value for a reason that is the program's own
+//   values       no seed without a value for a reason that is the program's own; and a cell in which more than half of the seeds
+//                had a value has one yet. A row whose runs diverge by themselves with probability q loses all n of them just so
+//                with probability q^n P(more than half of n have a value): at most 0.9 % with 6 seeds, 8 % with 3, 25 % with 1
+//                (the worst q), nearly nothing where divergence is rare
 //
 // Tests, of which all of a night together raise an alarm with probability at most `false_alarms_per_night` where nothing
 // changed (regress_tests.h; Holm over all p-values of all cells; or FDR):
@@ -56,9 +60,10 @@ struct NightRun {
   std::int64_t seed = 0;
   State state = State::open;
   std::string failure_kind;
-  std::string setting;     // its config without noise seed and seed: equal settings are comparable in norms
-  std::string noise_seed;  // empty: private noise
-  std::string machine;     // build, device, threads: equal ones give equal bits
+  std::string setting;  // its config without noise seed and seed: equal settings are comparable in norms
+  std::vector<std::string> lost_settings;  // of a failed study: those of its trials that failed
+  std::string noise_seed;                  // empty: private noise
+  std::string machine;                     // build, device, threads: equal ones give equal bits
   std::vector<std::string> hashes;
   std::map<std::string, double> metrics;  // every released and test metric, for the bits
   std::optional<double> accuracy;         // percent

@@ -104,6 +104,9 @@ void add_case(std::string& out, const RegressReport& report, const RegressCell& 
                          xml(line_of(finding)));
       return;
     case RegressVerdict::unclear:
+      out += fmt::format(">\n      <error type=\"could not tell\" message=\"{}\"/>\n    </testcase>\n",
+                         xml(line_of(finding)));
+      return;
     case RegressVerdict::skipped:
       out += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n",
                          xml(to_string(finding.verdict)), xml(finding.text));
@@ -115,14 +118,10 @@ void add_case(std::string& out, const RegressReport& report, const RegressCell& 
   }
 }
 
-std::size_t findings_of(const RegressReport& report, bool failures) {
+std::size_t findings_of(const RegressReport& report, RegressVerdict verdict) {
   std::size_t count = 0;
   for (const auto& cell : report.cells) {
-    for (const auto& finding : cell.findings) {
-      const bool skipped =
-          finding.verdict == RegressVerdict::unclear || finding.verdict == RegressVerdict::skipped;
-      count += failures ? finding.verdict == RegressVerdict::regressed : skipped;
-    }
+    for (const auto& finding : cell.findings) count += finding.verdict == verdict;
   }
   return count;
 }
@@ -203,8 +202,10 @@ std::string markdown_regress(const RegressReport& report) {
 }
 
 std::string junit_regress(const RegressReport& report) {
-  const auto counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"",
-                                  findings_of(report), findings_of(report, true), findings_of(report, false));
+  const auto counts =
+      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", findings_of(report),
+                  findings_of(report, RegressVerdict::regressed),
+                  findings_of(report, RegressVerdict::unclear), findings_of(report, RegressVerdict::skipped));
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n  <testsuite name=\"{}\" {}>\n",
       counts.substr(0, counts.rfind(" skipped")), xml("hyfreedp regress " + report.spec), counts);

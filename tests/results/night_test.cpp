@@ -81,6 +81,30 @@ TEST(Night, ReducesTheStepsNorms) {
   EXPECT_EQ(run.noise->freedom, 20);
 }
 
+// What a failed study's runs were, so that it can be said whether the reference's was the same one.
+TEST(Night, SaysWhatTheTrialsOfAFailedStudyWere) {
+  const auto store = Store::in_memory().value();
+  ASSERT_TRUE(store->put_spec(small::spec()));
+  auto record = small::study("a", "prodigy", 1.0, 0);
+  for (const auto* id : {"lost", "won"}) {
+    auto trial = small::trial(id);
+    trial.config["seed"] = 3;
+    trial.config["noise_seed"] = "n";
+    trial.config["rate"] = id;
+    if (trial.id == "lost") trial.state = trial::TrialState::failed;
+    ASSERT_TRUE(store->put_trial(trial, small::steps(), {}));
+    record.trials.push_back(id);
+  }
+  ASSERT_TRUE(small::fail(*store, record));
+  const auto night = read_night(*store, "small").value();
+  const auto& run = cell_of(night, "a", true).runs.at(0);
+  EXPECT_EQ(run.noise_seed, "n");
+  EXPECT_EQ(run.machine, R"({"device":"cpu"})");
+  ASSERT_EQ(run.lost_settings.size(), 1U);
+  EXPECT_THAT(run.lost_settings[0], ::testing::HasSubstr("lost"));
+  EXPECT_THAT(run.lost_settings[0], ::testing::Not(::testing::HasSubstr("seed")));
+}
+
 TEST(Night, OfAnUnknownSpecNamesThoseThatAreThere) {
   const auto store = Store::in_memory().value();
   ASSERT_TRUE(small::fill(*store));

@@ -201,6 +201,59 @@ TEST(Nights, DivergedRunsAreJudgedByChance) {
   EXPECT_EQ(verdict(diverged(11), "failures"), RegressVerdict::regressed);
 }
 
+// Two nights of one noise seed, `runs` of whose six seeds diverge tonight in one cell of twelve.
+Night with_diverged(const Night& reference, std::size_t runs) {
+  auto tonight = reference;
+  for (std::size_t i = 0; i < runs; ++i) {
+    auto& run = tonight.cells[0].runs[i];
+    run.state = NightRun::State::failed;
+    run.failure_kind = "diverged";
+    run.lost_settings = {"a losing rate", run.setting};
+    run.setting.clear();
+    run.hashes.clear();
+    run.accuracy = run.loss = std::nullopt;
+  }
+  return tonight;
+}
+
+// The same noise on the same machine gives the same run: what had a value then cannot diverge by chance.
+TEST(Nights, ARunThatDivergesUnderTheSameNoiseIsNotTheSameBitForBit) {
+  const auto reference = Source(World{}).night();
+  const auto report = compare_nights(with_diverged(reference, 3), reference);
+  EXPECT_EQ(report.exit_code(), 1) << terminal_regress(report, {});
+  EXPECT_EQ(verdict(report, "bits"), RegressVerdict::regressed);
+  EXPECT_THAT(find(report, "row-0", "bits")->text,
+              HasSubstr("3 of 6 runs are not the same bit for bit: seed 0 diverged"));
+  EXPECT_THAT(find(report, "row-0", "accuracy")->text, HasSubstr("in the 3 seeds that have a value in both"));
+  EXPECT_THAT(junit_regress(report), HasSubstr("failures=\"1\""));
+  const auto judged = [&](const std::function<void(NightRun&)>& change, const RegressOptions& options) {
+    auto tonight = with_diverged(reference, 3);
+    for (std::size_t i = 0; i < 3; ++i) change(tonight.cells[0].runs[i]);
+    return compare_nights(tonight, reference, {}, options).exit_code();
+  };
+  EXPECT_EQ(judged([](NightRun&) {}, without_bits()), 2);
+  EXPECT_EQ(judged([](NightRun& run) { run.noise_seed = "t"; }, {}), 2);
+  EXPECT_EQ(judged([](NightRun& run) { run.machine = "m2"; }, {}), 2);
+  EXPECT_EQ(judged([](NightRun& run) { run.lost_settings = {"a losing rate"}; }, {}), 2);
+}
+
+TEST(Nights, ACellThatLosesAllItsSeedsHasRegressedWhateverTheNoise) {
+  const auto reference = Source(World{}).night();
+  auto tonight = with_diverged(reference, 6);
+  for (auto& run : tonight.cells[0].runs) run.noise_seed = "other";
+  const auto report = compare_nights(tonight, reference, {}, without_bits());
+  EXPECT_EQ(report.exit_code(), 1) << terminal_regress(report, {});
+  EXPECT_EQ(verdict(report, "values"), RegressVerdict::regressed);
+  EXPECT_THAT(find(report, "row-0", "values")->text, HasSubstr("all 6 seeds diverged; 6 of 6 had a value"));
+  EXPECT_EQ(report.cells.front().row, "row-0");
+  // One that is left, or a row that diverged mostly before, may be chance.
+  EXPECT_EQ(compare_nights(with_diverged(reference, 5), reference, {}, without_bits()).exit_code(), 2);
+  EXPECT_EQ(compare_nights(tonight, with_diverged(reference, 2), {}, without_bits()).exit_code(), 1);
+  EXPECT_NE(compare_nights(tonight, with_diverged(reference, 3), {}, without_bits()).exit_code(), 1);
+  tonight.cells[0].runs[0].failure_kind = "killed";
+  EXPECT_EQ(compare_nights(tonight, reference, {}, without_bits()).exit_code(), 2);
+}
+
 TEST(Nights, NormsAreComparedAtOneSettingOnly) {
   auto reference = Source(World{}).night();
   auto tonight = Source(World{}).night({.eta = 2});
@@ -320,6 +373,16 @@ TEST(RegressWriters, SayWhatMovedAndWhetherChanceExplainsIt) {
   const auto xml = junit_regress(report);
   EXPECT_THAT(xml, HasSubstr("<failure type=\"regressed\" message=\"update norm × 1.2"));
   EXPECT_THAT(xml, HasSubstr("<testcase classname=\"nightly.p\" name=\"p, row-0, epsilon 3: accuracy\""));
+}
+
+// What could not be told must not pass for green: JUnit's skipped is what nobody wanted to run.
+TEST(RegressWriters, JUnitCallsWhatCouldNotBeToldAnError) {
+  const auto reference = Source(World{}).night();
+  auto tonight = reference;
+  tonight.cells.erase(tonight.cells.begin());
+  const auto xml = junit_regress(compare_nights(tonight, reference));
+  EXPECT_THAT(xml, HasSubstr("failures=\"0\" errors=\"1\" skipped=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("<error type=\"could not tell\" message=\"values the reference has it"));
 }
 
 TEST(RegressOptions, AreReadFromTheResolvedSpec) {
