@@ -11,6 +11,7 @@
 #include "harness/base/text.h"
 #include "harness/trial/event_tally.h"
 #include "harness/trial/trial_config.h"
+#include "results/cell_claims.h"
 #include "results/ledger.h"
 #include "results/records.h"
 #include "results/statistics.h"
@@ -402,16 +403,29 @@ Result<CellVerification> Verifier::verify(const json::object& file) {
       column->is_string() ? any_text(file, "column") : shown(any_number(file, "column")));
   text("checksum", any_text(file, "checksum"), checksum_of(file));
   std::vector<SeedOutcome> outcomes;
+  std::vector<DerivedSeed> derived;
   for (const auto& seed : **seeds) {
     if (!seed.is_object()) return error("file: each of 'seeds' must be an object");
     const auto outcome = verify_seed(seed.get_object());
     if (!outcome) return outcome.error();
     outcomes.push_back(*outcome);
+    if (outcome->value) derived.push_back({&seed.get_object(), outcome->epsilon});
   }
+  const auto claims = claim_checks(file, derived);
+  verification_.checks.insert(verification_.checks.end(), claims.begin(), claims.end());
   number("delta of the panel", any_number(**panel, "delta"), delta_, 0);
   if (auto checked = verify_cell_numbers(file, outcomes); !checked) return checked.error();
   return std::move(verification_);
 }
+
+constexpr const char* kUnknowable =
+    "Not to be known from a file alone: that these events are what was executed, that these accuracies are "
+    "what "
+    "the runs\nmeasured, and that the spec of this hash is the one that ran and asked for this panel and "
+    "row, with "
+    "these titles, notes,\nepsilons, seeds and this method and label: whoever changes a thing and all that "
+    "follows "
+    "from it makes a file that agrees\nwith itself. Running the spec again shows it.\n";
 
 }  // namespace
 
@@ -453,12 +467,7 @@ std::string verification_text(const CellVerification& verification) {
   text += failed == 0 ? fmt::format("verdict      agrees: {} checks\n", verification.checks.size())
                       : fmt::format("verdict      DOES NOT AGREE: {} of {} checks\n", failed,
                                     verification.checks.size());
-  return text +
-         "Not to be known from a file alone: that these events are what was executed, that these accuracies "
-         "are "
-         "what the\nruns measured, and that the spec of this hash asked for this row. Running the spec again "
-         "shows "
-         "it.\n";
+  return text + kUnknowable;
 }
 
 json::object verification_json(const CellVerification& verification) {

@@ -17,10 +17,14 @@
 // A private selection's `events` are the selection itself: the law of its number of runs and the events of one run. How many
 // runs there were is not in the file, nor is any losing one.
 //
-// What a file cannot show: that these events are what was executed, and that the accuracies are what the run gave. Whoever
-// changes events, accuracies and all that follows from them alike, checksum included, makes a file that agrees with itself.
+// Seeds, column, labels, flags and claimed epsilon are held against row, configs and events (cell_claims.h).
+//
+// What a file cannot show: that these events are what was executed, that the accuracies are what the run gave, and that the
+// spec of this hash asked for this panel and row. Whoever changes one of them wherever the file has it, and all that follows
+// from it alike, checksum included, makes a file that agrees with itself.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 

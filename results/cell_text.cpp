@@ -105,24 +105,27 @@ std::string value_text(double value, const std::optional<double>& sd, int decima
 
 std::vector<std::string> paper_lines(double paper, const std::optional<double>& paper_sd,
                                      const std::optional<double>& ours, int decimals,
-                                     const std::optional<bool>& in_band) {
-  std::vector<std::string> lines{"paper " + value_text(paper, paper_sd, decimals)};
+                                     const std::optional<bool>& in_band, const std::string& word,
+                                     const std::optional<int>& paper_decimals) {
+  std::vector<std::string> lines{
+      fmt::format("{} {}", word, value_text(paper, paper_sd, paper_decimals.value_or(decimals)))};
   if (!ours) return lines;
   lines.push_back("difference " + signed_text(*ours - paper, decimals));
   if (in_band) lines.back() += *in_band ? ", in band" : ", out of band";
   return lines;
 }
 
-CellText text_of(const ValueCell& cell) {
+CellText text_of(const ValueCell& cell, const std::string& word) {
   CellText text;
   if (cell.ours) {
     text.main = value_text(*cell.ours, std::nullopt, cell.decimals);
     if (cell.paper) {
-      text.details = paper_lines(*cell.paper, cell.paper_sd, cell.ours, cell.decimals, cell.in_band());
+      text.details = paper_lines(*cell.paper, cell.paper_sd, cell.ours, cell.decimals, cell.in_band(), word,
+                                 cell.paper_decimals);
     }
     if (!cell.text.empty()) text.details.push_back(cell.text);
   } else if (cell.paper) {
-    text.main = value_text(*cell.paper, cell.paper_sd, cell.decimals);
+    text.main = value_text(*cell.paper, cell.paper_sd, cell.paper_decimals.value_or(cell.decimals));
     if (!cell.text.empty()) text.details.push_back(cell.text);
   } else {
     text.main = cell.text.empty() ? kNoValue : cell.text;

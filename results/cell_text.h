@@ -17,7 +17,8 @@ struct CellText {
 };
 CellText text_of(const CellModel& cell);
 // Our value, beneath it "paper 1.25, difference -0.01, in band"; the paper's value alone where that is all there is.
-CellText text_of(const ValueCell& cell);
+// `word`: ValueTable::source_word().
+CellText text_of(const ValueCell& cell, const std::string& word = "paper");
 
 inline constexpr const char* kNoValue = "-";
 
@@ -26,7 +27,8 @@ std::string value_text(double value, const std::optional<double>& sd, int decima
 // "paper 96.50 ± 0.12" and "difference -1.20, out of band"; the verdict only where there is one.
 std::vector<std::string> paper_lines(double paper, const std::optional<double>& paper_sd,
                                      const std::optional<double>& ours, int decimals,
-                                     const std::optional<bool>& in_band);
+                                     const std::optional<bool>& in_band, const std::string& word = "paper",
+                                     const std::optional<int>& paper_decimals = {});
 
 std::string column_title(const std::optional<double>& epsilon);  // "ε = 1", "non-private"
 // With what the numbers are, where that is not accuracy in percent: "ε = 1, loss", "ε = 1, s".

@@ -173,8 +173,8 @@ std::string csv_table(const TableModel& table) {
 std::string csv_values(const ValueTable& table) {
   std::vector<std::string> fields{"table"};
   fields.insert(fields.end(), table.row_fields.begin(), table.row_fields.end());
-  fields.insert(fields.end(), {"column", "ours", "paper", "paper_sd", "difference", "tolerance", "in_band",
-                               "text", "unit", "notes"});
+  fields.insert(fields.end(), {"column", "ours", table.source_word(), "paper_sd", "difference", "tolerance",
+                               "in_band", "text", "unit", "notes"});
   std::string out = csv_record(fields);
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) out += csv_record(value_record(table, row, i));

@@ -40,8 +40,8 @@ DocumentPanel panel_of(const TableModel& table, const PanelModel& model) {
   return panel;
 }
 
-DocumentCell cell_of(const ValueCell& value, bool some_are_ours) {
-  const auto text = text_of(value);
+DocumentCell cell_of(const ValueCell& value, bool some_are_ours, const std::string& word) {
+  const auto text = text_of(value, word);
   DocumentCell cell;
   cell.main = text.main;
   cell.details = text.details;
@@ -49,7 +49,7 @@ DocumentCell cell_of(const ValueCell& value, bool some_are_ours) {
               : text.main == kNoValue  ? DocumentCell::Tone::absent
                                        : DocumentCell::Tone::plain;
   // Among ours, a cell that is the paper's alone must not be taken for one of them.
-  if (some_are_ours && value.paper && !value.ours) cell.details.insert(cell.details.begin(), "paper");
+  if (some_are_ours && value.paper && !value.ours) cell.details.insert(cell.details.begin(), word);
   cell.notes = value.notes;
   return cell;
 }
@@ -77,7 +77,11 @@ std::vector<std::string> reading_notes(const ValueTable& table) {
   std::vector<std::string> notes;
   if (paper && !ours)
     notes.emplace_back("These are the paper's own values; nothing was computed or run here.");
-  if (both) {
+  if (both && table.source == ValueTable::Source::formula) {
+    notes.emplace_back(
+        "Above our value, beneath it what the paper's formula gives, which the paper does not print, and the "
+        "difference, ours less the formula's.");
+  } else if (both) {
     notes.emplace_back("Above our value, beneath it the paper's and the difference, ours less the paper's.");
   }
   if (verdict) {
@@ -112,7 +116,8 @@ Document document_of(const ValueTable& table) {
   for (const auto& column : table.columns) panel.columns.push_back({column});
   for (const auto& row : table.rows) {
     DocumentRow made{.heads = row.labels};
-    for (const auto& cell : row.cells) made.cells.push_back(cell_of(cell, has_ours(table)));
+    for (const auto& cell : row.cells)
+      made.cells.push_back(cell_of(cell, has_ours(table), table.source_word()));
     panel.rows.push_back(std::move(made));
   }
   document.panels.push_back(std::move(panel));

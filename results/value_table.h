@@ -14,11 +14,12 @@ namespace hyfreedp::results {
 struct ValueCell {
   std::optional<double> ours;
   std::optional<double> paper;
-  std::optional<double> paper_sd;   // as the paper prints it
-  std::string text;                 // instead of a number: "yes", "not stated"; empty otherwise
-  int decimals = 2;                 // to print; the paper's own where it has the cell
-  std::optional<double> tolerance;  // none: no verdict
-  std::vector<int> notes;           // numbers into ValueTable::footnotes, from 1
+  std::optional<double> paper_sd;          // as the paper prints it
+  std::string text;                        // instead of a number: "yes", "not stated"; empty otherwise
+  int decimals = 2;                        // to print; the paper's own where it has the cell
+  std::optional<int> paper_decimals = {};  // of the paper's value, where it is printed with others than ours
+  std::optional<double> tolerance;         // none: no verdict
+  std::vector<int> notes;                  // numbers into ValueTable::footnotes, from 1
 
   // None without both values and a tolerance.
   std::optional<bool> in_band() const {
@@ -38,6 +39,10 @@ struct ValueTable {
   std::string title;
   std::string description;  // what is computed, from which formula and source
   std::string unit;         // of all cells: "epsilon", "%"; empty where the columns say it
+  // What stands in `paper` of the cells: a printed value, or what a formula of the paper gives, which it does not print.
+  enum class Source { paper, formula };
+  Source source = Source::paper;
+  const char* source_word() const { return source == Source::formula ? "formula" : "paper"; }
   std::vector<std::string> row_fields;
   std::vector<std::string> columns;
   std::vector<ValueRow> rows;

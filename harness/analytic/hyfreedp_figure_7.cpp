@@ -42,6 +42,7 @@ Result<Analytic> compute_figure(const json::object& options, const PaperValues&)
       "phi(alpha) - alpha (1 - Phi(alpha)), alpha = (R_l - mu) / xi: the bias of a clipped mean of N(mu, "
       "xi^2) losses in units of "
       "xi, by the closed form and by integrating max(z - alpha, 0).";
+  table.source = results::ValueTable::Source::formula;
   table.row_fields = {"alpha"};
   table.columns = {"closed form", "integrated"};
   for (const double alpha : {-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0}) {

@@ -123,6 +123,7 @@ Result<void> fill_table(const json::object& options, const PaperValues& paper, r
       const int decimals = claim.quantity == Quantity::candidates ? 0 : 2;
       row.cells.push_back(compared(*ours, claim.printed, decimals,
                                    claim.printed ? round_down_units(*claim.printed) * (1 + 1e-9) : 0));
+      if (claim.printed) row.cells.back().paper_decimals = decimals_of(*claim.printed);
       if (!claim.note.empty()) footnote(table, row.cells.back(), claim.note);
     }
     table.rows.push_back(std::move(row));

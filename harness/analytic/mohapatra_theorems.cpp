@@ -65,6 +65,7 @@ Result<Analytic> compute_theorems(const json::object& options, const PaperValues
       "without gradient at lots "
       "of {}, alpha = {}.",
       delta, distance, steps, sigma, lot, alpha);
+  table.source = results::ValueTable::Source::formula;
   table.row_fields = {"theorem", "setting"};
   table.columns = {"value", "by the printed formula"};
   for (const double gamma : {1.0, 0.1, 0.01, 0.001}) {

@@ -2,6 +2,7 @@
 
 #include "harness/base/files.h"
 #include "harness/cli/command_line.h"
+#include "harness/runner/cell_plan.h"
 #include "results/cell_file.h"
 
 namespace hyfreedp::cli {
@@ -13,7 +14,9 @@ constexpr const char* kUsage =
     "hyfreedp verify FILE.json [options]\n"
     "Derives a cell's mean, standard deviation, n and epsilon from the values and events in its file, which "
     "hyfreedp\n"
-    "export-cell wrote, and prints them beside what the file claims. It needs no database and no data.\n"
+    "export-cell wrote, and prints them beside what the file claims; seeds, column, label, flags and method "
+    "are "
+    "held against\nthe row, the configs and the studies' ids. It needs no database and no data.\n"
     "Exit code: 0 all agrees, 1 something does not, 2 the file cannot be read.\n"
     "Example: hyfreedp verify cell.json\n\n";
 
@@ -33,8 +36,10 @@ int verify_command(const std::vector<std::string>& arguments, std::ostream& out,
   const auto& path = given["file"].as<std::string>();
   const auto text = read_file(path);
   if (!text) return refused("verify", text.error(), err);
-  const auto verification = results::verify_cell_text(*text, path);
+  auto verification = results::verify_cell_text(*text, path);
   if (!verification) return refused("verify", verification.error(), err);
+  const auto planned = runner::plan_checks(parse_json(*text, path)->as_object());
+  verification->checks.insert(verification->checks.end(), planned.begin(), planned.end());
   if (json) {
     out << pretty_json(results::verification_json(*verification));
   } else {

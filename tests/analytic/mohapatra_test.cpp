@@ -48,5 +48,26 @@ TEST(MohapatraFigure1, TheCostRatioGrowsWithTheDataAndTheCandidatesToo) {
     EXPECT_LT(curve.points.front().y, 1.5 * curve.points.back().y) << curve.title;
 }
 
+// The paper prints 33, not 33.00; ours beside it keeps its decimals.
+TEST(MohapatraFigure1, APrintedValueHasThePapersDigits) {
+  const auto done = computed("mohapatra-figure-1");
+  int whole = 0;
+  for (const auto& row : done.table.rows) {
+    for (const auto& cell : row.cells) {
+      if (!cell.paper) continue;
+      EXPECT_EQ(cell.paper_decimals, decimals_of(*cell.paper)) << *cell.paper;
+      if (*cell.paper == 33) ++whole;
+    }
+  }
+  EXPECT_GT(whole, 0);
+}
+
+// The theorems and the bias are formulas, which the papers do not evaluate.
+TEST(AnalyticFormulas, AreNotCalledPrintedValues) {
+  for (const char* name : {"mohapatra-theorems", "hyfreedp-figure-7"})
+    EXPECT_STREQ(computed(name).table.source_word(), "formula") << name;
+  EXPECT_STREQ(computed("mohapatra-figure-1").table.source_word(), "paper");
+}
+
 }  // namespace
 }  // namespace hyfreedp::analytic

@@ -1,6 +1,7 @@
 // What stands behind the cells of a table that was really run: trace, export-cell and verify.
 #include <set>
 
+#include "results/cell_file.h"
 #include "results/store.h"
 #include "results/table_model.h"
 #include "tests/end_to_end/program.h"
@@ -103,6 +104,46 @@ TEST_F(Provenance, AChangedDigitIsFound) {
     }
     EXPECT_GT(changed, 50U);
   }
+}
+
+// Changes that enter no number, made alike wherever the file has them, under a new checksum.
+TEST_F(Provenance, AResealedFileOfAnotherRowIsFound) {
+  ASSERT_EQ(run({"export-cell", "smoke", "prodigy", "3", "--output", "cell.json"}).code, 0);
+  const auto honest =
+      parse_json(read_file((folder_ / "cell.json").string()).value(), "cell.json").value().as_object();
+  const auto verified = [&](json::object file) {
+    results::seal_cell(file);
+    write("changed.json", pretty_json(file));
+    return run({"verify", "changed.json"});
+  };
+  ASSERT_EQ(verified(honest).code, 0);
+  const auto expect_found = [&](const json::object& file, const char* words) {
+    const auto ended = verified(file);
+    EXPECT_EQ(ended.code, 1) << words;
+    EXPECT_THAT(ended.out, HasSubstr(words));
+  };
+  auto method = honest;
+  method["row"].as_object()["method"] = "d-adaptation";
+  expect_found(method, "DIFFERENT  seed 0: study");
+  auto column = honest;
+  column["column"] = 8;
+  column["row"].as_object()["epsilons"] = {3, 8, "inf"};
+  expect_found(column, "DIFFERENT  seed 0: study");
+  auto label = honest;
+  label["row"].as_object()["label"] = "simulated";
+  for (auto& seed : label["seeds"].as_array()) {
+    seed.as_object()["label"] = "simulated";
+    seed.as_object()["claimed_epsilon"] = 3;
+    seed.as_object()["flags"] = json::array{};
+  }
+  expect_found(label, "DIFFERENT  label of the row, its method's: the file says simulated");
+  expect_found(label, "DIFFERENT  seed 0: flag of reproducible noise");
+  auto fewer = honest;
+  fewer["seeds"].as_array().pop_back();
+  expect_found(fewer, "DIFFERENT  seeds, those that the row asks for");
+  auto no_row = honest;
+  no_row["row"].as_object().erase("options");
+  expect_found(no_row, "DIFFERENT  row, planned again");
 }
 
 TEST_F(Provenance, WhatCannotBeReadIsSaidSo) {

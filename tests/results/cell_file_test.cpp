@@ -78,9 +78,14 @@ json::object cell_file(const std::string& rule = "trial") {
       {"comparability", 4},
       {"ran_by", "0.4.0"},
       {"spec", {{"name", "small"}, {"title", "Small"}, {"hash", "feed"}}},
-      {"panel", {{"id", "p"}, {"delta", kDelta}}},
-      {"row", {{"id", "a"}}},
-      {"column", 3},
+      {"panel", {{"id", "p"}, {"delta", kDelta}, {"seeds", {0, 1}}}},
+      {"row",
+       {{"id", "a"},
+        {"label", "end-to-end DP"},
+        {"epsilons", {8, "inf"}},
+        {"seeds", {0, 1}},
+        {"footnotes", json::array{}}}},
+      {"column", 8},
       {"metric", {{"name", "accuracy"}, {"split", "test"}, {"unit", "percent"}, {"checkpoints", 1}}},
       {"neighbouring", "add-remove"},
       {"delta", kDelta},
@@ -133,7 +138,7 @@ class CellFile : public testing::TestWithParam<std::string> {};
 TEST_P(CellFile, AnHonestFileAgrees) {
   EXPECT_EQ(failures_of(cell_file(GetParam())), "");
   const auto text = verification_text(*verify_cell(cell_file(GetParam())));
-  for (const char* part : {"small / p / a / 3", "mean: 82.5", "verdict      agrees", "Not to be known"}) {
+  for (const char* part : {"small / p / a / 8", "mean: 82.5", "verdict      agrees", "Not to be known"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }
@@ -173,14 +178,12 @@ TEST_P(CellFile, EveryChangedLeafIsFoundByTheChecksum) {
 // Whoever changes a number can make a new checksum; what is derived from the rest still finds it. Left over is what nothing
 // depends on: names, labels, notes, the machine.
 TEST_P(CellFile, AChangedNumberIsFoundUnderANewChecksumToo) {
-  const std::vector<std::string> free = {"/program",   "/comparability",   "/ran_by",
-                                         "/spec/",     "/panel/id",        "/row/",
-                                         "/column",    "/metric/split",    "/metric/unit",
-                                         "/study",     "/state",           "/failure",
-                                         "/label",     "/fingerprint",     "/composition/trials",
-                                         "/test/0/",   "/claimed_epsilon", "/note",
-                                         "/rdp_order", "/checksum",        "/purpose",
-                                         "/delta"};
+  const std::vector<std::string> free = {
+      "/program",     "/comparability", "/ran_by",         "/spec/",        "/panel/id",
+      "/panel/seeds", "/row/id",        "/row/epsilons/1", "/metric/split", "/metric/unit",
+      "/study",       "/state",         "/failure",        "/fingerprint",  "/composition/trials",
+      "/test/0/",     "/note",          "/rdp_order",      "/checksum",     "/purpose",
+      "/delta"};
   json::value honest = cell_file(GetParam());
   int found = 0;
   visit_leaves(honest, "", [&](json::value& leaf, const std::string& path) {
@@ -260,6 +263,85 @@ TEST(CellFileForgery, ARowCalledNonPrivateStillHasToTouchNothing) {
   seed["composition"] = {{"rule", "none"}, {"trials", json::array{}}};
   seal_cell(file);
   EXPECT_NE(failures_of(file).find("composition, none"), std::string::npos);
+}
+
+void forge_seeds(json::object& file, const std::function<void(json::object&)>& change) {
+  for (auto& seed : file["seeds"].as_array()) change(seed.as_object());
+}
+
+std::string failures_after(json::object file) {
+  seal_cell(file);
+  return failures_of(file);
+}
+
+// Mean and spread of what is left agree with themselves; the row's list of seeds does not.
+TEST(CellFileForgery, ASeedLeftOutIsFound) {
+  auto file = cell_file();
+  file["seeds"].as_array().erase(file["seeds"].as_array().begin());
+  file["cell"].as_object()["mean"] = 84.0;
+  file["cell"].as_object()["sd"] = nullptr;
+  file["cell"].as_object()["n"] = 1;
+  EXPECT_EQ(failures_after(file), "seeds, those that the row asks for: 1 v. 0, 1\n");
+  file["row"].as_object()["seeds"] = {1};  // and from the row: the panel still has two
+  EXPECT_EQ(failures_after(file), "seeds, fewer than the panel's: not said v. a footnote of the row\n");
+}
+
+TEST(CellFileForgery, TheFlagFollowsTheNoiseSeed) {
+  auto file = cell_file();
+  forge_seeds(file, [](json::object& seed) {
+    auto seeded = config(seed.at("seed").as_int64());
+    seeded.noise_seed = "text";
+    seed["config"] = seeded.to_json();
+    seed["trial"] = seeded.id();
+    seed["flags"] = {"reproducible noise: not a private release"};
+  });
+  EXPECT_EQ(failures_after(file), "");
+  file["seeds"].as_array()[1].as_object()["flags"] = json::array{};
+  EXPECT_EQ(failures_after(file), "seed 1: flag of reproducible noise: no v. yes\n");
+}
+
+TEST(CellFileForgery, AColumnHoldsWhatIsSpent) {
+  auto file = cell_file();
+  file["column"] = 1;
+  EXPECT_NE(failures_after(file).find("column, one of the row's"), std::string::npos);
+  const double spent = file["cell"].at("epsilon").as_double();
+  file["row"].as_object()["epsilons"] = {spent, spent / 2};
+  file["column"] = spent;
+  EXPECT_EQ(failures_after(file), "");
+  file["column"] = spent / 2;
+  EXPECT_NE(failures_after(file).find("seed 0: epsilon within the column's"), std::string::npos);
+  // A claim or the paper's accounting says so itself.
+  forge_seeds(file, [&](json::object& seed) { seed["claimed_epsilon"] = spent / 2; });
+  EXPECT_EQ(failures_after(file), "");
+  file["row"].as_object()["epsilons"] = {spent, "inf"};
+  file["column"] = "inf";
+  EXPECT_NE(failures_after(file).find("seed 0: run of this column"), std::string::npos);
+}
+
+TEST(CellFileForgery, LabelsAgreeWithTheRowAndWithTheRuns) {
+  auto file = cell_file();
+  forge_seeds(file, [](json::object& seed) { seed["label"] = "simulated"; });
+  EXPECT_NE(failures_after(file).find("seed 0: label: simulated v. end-to-end DP"), std::string::npos);
+  file["row"].as_object()["label"] = "simulated";  // without what a simulation claims
+  EXPECT_NE(failures_after(file).find("seed 0: claimed epsilon, the column's: none v. 8"), std::string::npos);
+  auto oracle = cell_file();
+  forge_seeds(oracle, [](json::object& seed) {
+    auto peeks = config(seed.at("seed").as_int64());
+    peeks.evaluation.oracle_validation = true;
+    seed["config"] = peeks.to_json();
+    seed["trial"] = peeks.id();
+  });
+  EXPECT_NE(failures_after(oracle).find("released un-noised accuracy"), std::string::npos);
+}
+
+TEST(CellFileForgery, AClaimIsTheColumns) {
+  auto file = cell_file();
+  forge_seeds(file, [](json::object& seed) { seed["claimed_epsilon"] = 3; });
+  EXPECT_NE(failures_after(file).find("seed 0: claimed epsilon, the column's: 3 v. 8"), std::string::npos);
+  forge_seeds(file, [](json::object& seed) { seed["claimed_epsilon"] = 8; });
+  EXPECT_EQ(failures_after(file), "");
+  forge_seeds(file, [](json::object& seed) { seed["flags"] = {"paper accounting: epsilon understated"}; });
+  EXPECT_NE(failures_after(file).find("flag of an understated epsilon: yes v. no"), std::string::npos);
 }
 
 TEST(CellFileForgery, OtherFilesAreErrors) {

@@ -198,6 +198,23 @@ TEST(Values, ThePapersValuesAloneSaySo) {
   EXPECT_TRUE(document.panels[0].rows[0].cells[0].details.empty()) << "every cell is the paper's";
 }
 
+TEST(ValueDocument, AFormulasValueIsNotCalledThePapers) {
+  auto table = small_values();
+  table.source = ValueTable::Source::formula;
+  const auto text = terminal_text(document_of(table), {100, false});
+  EXPECT_NE(text.find("formula 1.00"), std::string::npos) << text;
+  EXPECT_NE(text.find("which the paper does not print"), std::string::npos) << text;
+  EXPECT_EQ(text.find("paper 1.00"), std::string::npos) << text;
+  EXPECT_NE(csv_values(table).find(",ours,formula,"), std::string::npos);
+}
+
+TEST(ValueDocument, ThePapersValueHasItsOwnDigits) {
+  auto cell = value(32.9, 33);
+  cell.paper_decimals = 0;
+  EXPECT_EQ(text_of(cell).main, "32.90");
+  EXPECT_EQ(text_of(cell).details.front(), "paper 33");
+}
+
 TEST(Values, ASmallNumberNeverReadsAsZero) {
   EXPECT_EQ(text_of(value(0.0001, std::nullopt)).main, "1.0e-04");
   EXPECT_EQ(text_of(value(0, std::nullopt)).main, "0.00");
