@@ -10,9 +10,10 @@ namespace {
 constexpr double kLevel = 0.95;
 constexpr double kTargetSlack = 1.005;  // calibration stops within 1e-4 relative of the target
 
-bool competes(const CellModel& cell) {
-  return cell.kind == CellModel::Kind::value && cell.epsilon_target && cell.label == "end-to-end DP" &&
-         cell.epsilon && *cell.epsilon <= *cell.epsilon_target * kTargetSlack;
+bool competes(const RowModel& row, const CellModel& cell) {
+  return row.group.empty() && cell.kind == CellModel::Kind::value && missing_seeds(cell).empty() &&
+         cell.epsilon_target && cell.label == "end-to-end DP" && cell.epsilon &&
+         *cell.epsilon <= *cell.epsilon_target * kTargetSlack;
 }
 
 }  // namespace
@@ -23,7 +24,7 @@ void mark_best(PanelModel& panel) {
   for (std::size_t column = 0; column < panel.columns.size(); ++column) {
     std::vector<CellModel*> rivals;
     for (auto& row : panel.rows) {
-      if (competes(row.cells[column])) rivals.push_back(&row.cells[column]);
+      if (competes(row, row.cells[column])) rivals.push_back(&row.cells[column]);
     }
     if (rivals.size() < 2) continue;
     const auto leader = *std::max_element(rivals.begin(), rivals.end(), [&](const auto* a, const auto* b) {

@@ -70,6 +70,23 @@ Error no_such_row(const TableModel& table, const std::vector<const PanelModel*>&
       fmt::format("{} has no row '{}'.{} Rows: {}.", where, name, did_you_mean(name, ids), join(ids, ", ")));
 }
 
+// What the table calls a group, its id or, folded, its title ("rates, median of 4"), has no runs of its own.
+std::optional<Error> is_group(const std::vector<const PanelModel*>& panels, const std::string& name) {
+  for (const auto* panel : panels) {
+    std::vector<std::string> members;
+    for (const auto& row : panel->rows) {
+      if (!row.group.empty() && (name == row.group || name.starts_with(row.group + ", ")))
+        members.push_back(row.id);
+    }
+    if (members.empty()) continue;
+    return error(
+        fmt::format("'{}' names no row but a group of rows, which a table may fold into one; what is behind "
+                    "it are the runs of each of its rows. Name one of them: {}.",
+                    name, join(members, ", ")));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<SpecRecord> find_spec(const Store& store, const std::string& name) {
@@ -109,6 +126,9 @@ Result<CellPlace> find_cell(const TableModel& table, const CellRequest& request)
     }
   }
   if (place.cell != nullptr) return place;
+  if (row_found == nullptr) {
+    if (auto group = is_group(panels, request.row)) return std::move(*group);
+  }
   if (row_found == nullptr) return no_such_row(table, panels, request.row);
   return error(fmt::format("row {} of {} has no column '{}'. Columns: {}.", row_found->id, table.spec,
                            request.column, columns_of(*row_found)));
@@ -121,7 +141,7 @@ Result<TableModel> table_of_rows(const Store& store, const std::string& spec, bo
     return panel.table.groups != TableSettings::Groups::all;
   };
   if (std::none_of(table->panels.begin(), table->panels.end(), is_folded)) return table;
-  return build_table(store, spec, {.confidential = confidential, .plain = true});
+  return build_table(store, spec, {.confidential = confidential, .overrides = {{"groups", "all"}}});
 }
 
 std::string column_name(const std::optional<double>& epsilon) {

@@ -28,8 +28,8 @@ struct CellPlace {
 // A cell that the spec plans, whatever became of it.
 Result<CellPlace> find_cell(const TableModel& table, const CellRequest& request);
 
-// The table of a spec by whose rows a cell is found: as it is printed, but where rows of a group are folded into one the plain
-// one, since what is behind a cell are the runs of one row.
+// The table of a spec by whose rows a cell is found: as it is printed, but with the rows of a group one by one, since what is
+// behind a cell are the runs of one row.
 Result<TableModel> table_of_rows(const Store& store, const std::string& spec, bool confidential = false);
 
 // "3", "0.5", "inf": as it is typed.

@@ -12,4 +12,10 @@ namespace hyfreedp::results {
 BySeed by_seed(const CellModel& cell);
 std::vector<double> values_of(const CellModel& cell);
 
+// Planned seeds without a value, or, of a folded row, without that of each candidate: a mean over the others is too good where the
+// worst ones diverged.
+std::vector<std::int64_t> missing_seeds(const CellModel& cell);
+// Some planned seed has no answer yet, a value or a failure.
+bool waits_for_seeds(const CellModel& cell);
+
 }  // namespace hyfreedp::results

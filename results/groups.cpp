@@ -20,6 +20,18 @@ std::vector<std::int64_t> all_seeds(const std::vector<const CellModel*>& members
   return seeds;
 }
 
+// The weakest promise of all: what a row may say of itself where it is made of several. A label that is not known promises nothing.
+std::string weakest(const std::vector<std::string>& labels) {
+  static const std::vector<std::string> kStrengths{"oracle", "simulated", "end-to-end DP"};
+  const auto strength = [](const std::string& label) {
+    const auto found = std::find(kStrengths.begin(), kStrengths.end(), label);
+    return found == kStrengths.end() ? -1 : static_cast<int>(found - kStrengths.begin());
+  };
+  const auto found = std::min_element(
+      labels.begin(), labels.end(), [&](const auto& a, const auto& b) { return strength(a) < strength(b); });
+  return found == labels.end() ? "" : *found;
+}
+
 double folded(std::vector<double> values, const PanelModel& panel) {
   if (panel.table.groups == Groups::median) return quantile(values, 0.5);
   const auto [least, largest] = std::minmax_element(values.begin(), values.end());
@@ -32,13 +44,14 @@ SeedResult fold_seed(std::int64_t seed, const std::vector<const CellModel*>& mem
   result.seed = seed;
   result.state = StudyState::failed;
   std::vector<double> values, accuracies;
-  bool open = false;
+  bool open = false, lacks = false;
   for (const auto* member : members) {
     for (const auto& one : member->seeds) {
       if (one.seed != seed) continue;
+      lacks = lacks || !one.value;
       if (one.value) values.push_back(*one.value);
       if (one.accuracy) accuracies.push_back(*one.accuracy);
-      open = open || one.state == StudyState::open;
+      open = open || (!one.value && one.state == StudyState::open);
       if (one.state == StudyState::failed) {
         result.failure_kind = one.failure_kind;
         result.failure_message = one.failure_message;
@@ -46,7 +59,9 @@ SeedResult fold_seed(std::int64_t seed, const std::vector<const CellModel*>& mem
     }
   }
   if (!values.empty()) {
-    result.state = StudyState::concluded;
+    result.state = open ? StudyState::open : StudyState::concluded;
+    // A candidate that diverged would not have been the best, but the median is another with it.
+    result.lacks_candidates = lacks && (open || panel.table.groups == Groups::median);
     result.value = folded(values, panel);
     if (panel.table.metric == "accuracy") result.accuracy = result.value;
   } else if (open) {
@@ -57,10 +72,19 @@ SeedResult fold_seed(std::int64_t seed, const std::vector<const CellModel*>& mem
 
 void add_spent(CellModel& cell, const CellModel& member) {
   if (!member.epsilon) return;
-  cell.epsilon = std::max(cell.epsilon.value_or(*member.epsilon), *member.epsilon);
+  if (!cell.epsilon || *member.epsilon > *cell.epsilon) {
+    cell.epsilon = member.epsilon;
+    cell.accountant = member.accountant;
+  }
   const double least = member.epsilon_least.value_or(*member.epsilon);
   cell.epsilon_least = std::min(cell.epsilon_least.value_or(least), least);
-  cell.accountant = member.accountant;
+}
+
+// The smallest claim beside the largest epsilon: the gap is never told smaller than a candidate's own.
+void add_claim(CellModel& cell, const CellModel& member) {
+  if (!member.claimed_epsilon) return;
+  cell.claimed_epsilon =
+      std::min(cell.claimed_epsilon.value_or(*member.claimed_epsilon), *member.claimed_epsilon);
 }
 
 CellModel fold_cell(const std::vector<const CellModel*>& members, const PanelModel& panel) {
@@ -70,13 +94,12 @@ CellModel fold_cell(const std::vector<const CellModel*>& members, const PanelMod
   double seconds = 0;
   for (const auto* member : members) {
     add_spent(cell, *member);
+    add_claim(cell, *member);
     for (const auto& flag : member->flags) add_once(cell.flags, flag);
     for (const int note : member->notes) add_once(cell.notes, note);
     if (member->seconds) seconds += *member->seconds;
-    if (cell.label.empty()) cell.label = member->label;
     if (cell.failure.empty()) cell.failure = member->failure;
   }
-  if (cell.epsilon_target && panel.table.groups == Groups::max) cell.label = "oracle";
   if (seconds > 0) cell.seconds = seconds;
   for (const auto seed : all_seeds(members)) cell.seeds.push_back(fold_seed(seed, members, panel));
   const auto values = values_of(cell);
@@ -97,28 +120,55 @@ CellModel fold_cell(const std::vector<const CellModel*>& members, const PanelMod
   return cell;
 }
 
+// A candidate that has not run yet counts with what its row promises.
+std::string label_of(const std::vector<const RowModel*>& members, std::size_t column,
+                     const PanelModel& panel) {
+  if (panel.columns[column] && panel.table.groups == Groups::max) return "oracle";
+  std::vector<std::string> labels;
+  for (const auto* member : members) {
+    const auto& cell = member->cells[column];
+    if (!cell.label.empty()) {
+      labels.push_back(cell.label);
+    } else if (cell.epsilon_target && cell.kind != CellModel::Kind::not_planned) {
+      labels.push_back(member->label);
+    }
+  }
+  return weakest(labels);
+}
+
 RowModel fold_rows(const std::vector<const RowModel*>& members, const PanelModel& panel,
                    Footnotes& footnotes) {
   RowModel row;
   row.id = row.group = members.front()->group;
-  row.method = members.front()->method;
   const bool is_median = panel.table.groups == Groups::median;
   row.title = fmt::format("{}, {} of {}", row.group, is_median ? "median" : "best", members.size());
   std::vector<double> seconds;
-  std::vector<std::string> labels;
+  std::vector<std::string> labels, promised, methods;
+  for (const auto* member : members) {
+    add_once(promised, member->label);
+    add_once(methods, member->method);
+  }
+  row.method = fmt::format("{}", fmt::join(methods, " / "));
   for (std::size_t column = 0; column < panel.columns.size(); ++column) {
     std::vector<const CellModel*> cells;
     for (const auto* member : members) cells.push_back(&member->cells[column]);
     row.cells.push_back(fold_cell(cells, panel));
-    const auto& cell = row.cells.back();
+    auto& cell = row.cells.back();
+    cell.label = label_of(members, column, panel);
     for (const auto& flag : cell.flags) add_once(row.flags, flag);
     if (cell.epsilon_target && !cell.label.empty()) add_once(labels, cell.label);
     if (cell.seconds) seconds.push_back(*cell.seconds);
   }
-  row.label = labels.empty() ? members.front()->label : fmt::format("{}", fmt::join(labels, " / "));
+  row.label = labels.empty() ? weakest(promised) : fmt::format("{}", fmt::join(labels, " / "));
   if (!seconds.empty()) row.seconds = mean(seconds);
   for (const auto* member : members) {
     for (const int note : member->notes) add_once(row.notes, note);
+  }
+  if (promised.size() > 1) {
+    row.notes.push_back(footnotes.number_of(
+        fmt::format("The candidates of group {} are labelled {}; their {} is no better than "
+                    "the weakest of them.",
+                    row.group, fmt::join(promised, ", "), is_median ? "median" : "best")));
   }
   row.notes.push_back(footnotes.number_of(
       fmt::format("For each seed the {} over {} candidates, the rows of group {}, as far as they have a "

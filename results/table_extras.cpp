@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 
 #include "harness/base/text.h"
 #include "results/bootstrap.h"
@@ -121,7 +122,30 @@ void add_detectable(PanelModel& panel) {
   }
 }
 
-void add_rerr(PanelModel& panel) {
+// "Row A (ε = 1: seed 1, 2; ε = 3: seed 0)" of every row that has a value but not of each planned seed.
+std::vector<std::string> rows_with_missing_seeds(const PanelModel& panel,
+                                                 const std::vector<std::size_t>& columns) {
+  std::vector<std::string> rows;
+  for (const auto& row : panel.rows) {
+    std::vector<std::string> cells;
+    for (const auto column : columns) {
+      const auto missing = missing_seeds(row.cells[column]);
+      if (!has_value(row.cells[column]) || missing.empty()) continue;
+      cells.push_back(
+          fmt::format("{}: seed {}", column_title(panel.columns[column]), fmt::join(missing, ", ")));
+    }
+    if (!cells.empty()) rows.push_back(fmt::format("{} ({})", row.title, join(cells, "; ")));
+  }
+  return rows;
+}
+
+std::vector<std::size_t> all_columns(const PanelModel& panel) {
+  std::vector<std::size_t> columns(panel.columns.size());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  return columns;
+}
+
+void add_rerr(PanelModel& panel, Footnotes& footnotes) {
   const auto* random = find_row(panel, panel.table.rerr_random);
   const auto* oracle = find_row(panel, panel.table.rerr_oracle);
   if (random == nullptr || oracle == nullptr) return;
@@ -132,6 +156,12 @@ void add_rerr(PanelModel& panel) {
       if (!has_value(row.cells[i]) || !has_value(low) || !has_value(high) || high.mean == low.mean) continue;
       row.cells[i].rerr = (row.cells[i].mean - low.mean) / (high.mean - low.mean);
     }
+  }
+  if (const auto rows = rows_with_missing_seeds(panel, all_columns(panel)); !rows.empty()) {
+    panel.notes.push_back(footnotes.number_of(fmt::format(
+        "RERR is of means over the seeds that are left where some failed or are missing, which is "
+        "too good for the row where the bad ones failed: {}.",
+        join(rows, "; "))));
   }
 }
 
@@ -153,10 +183,11 @@ void mark_beaten_oracles(PanelModel& panel, Footnotes& footnotes) {
   const bool larger = metric_facts(panel.table.metric).larger_is_better;
   for (std::size_t column = 0; column < panel.columns.size(); ++column) {
     const auto* oracle = oracle_cell(panel, column);
-    if (oracle == nullptr || !has_value(*oracle)) continue;
+    if (oracle == nullptr || !has_value(*oracle) || !missing_seeds(*oracle).empty()) continue;
     for (auto& row : panel.rows) {
       auto& cell = row.cells[column];
-      if (&cell == oracle || row.label == "oracle" || !has_value(cell)) continue;
+      if (&cell == oracle || row.label == "oracle" || cell.label == "oracle" || !has_value(cell)) continue;
+      if (!missing_seeds(cell).empty()) continue;  // those that are left beat nothing
       const auto range = difference_interval(by_seed(cell), by_seed(*oracle), kLevel);
       if (!range || !(larger ? range->low > 0 : range->high < 0)) continue;
       cell.beats_oracle = true;
@@ -176,7 +207,8 @@ std::vector<std::size_t> rankable_columns(const PanelModel& panel) {
   for (std::size_t i = 0; i < panel.columns.size(); ++i) {
     const bool all = std::all_of(panel.rows.begin(), panel.rows.end(), [&](const auto& row) {
       const auto kind = row.cells[i].kind;
-      return kind == CellModel::Kind::value || kind == CellModel::Kind::failed;
+      return (kind == CellModel::Kind::value && !waits_for_seeds(row.cells[i])) ||
+             kind == CellModel::Kind::failed;
     });
     const bool any = std::any_of(panel.rows.begin(), panel.rows.end(),
                                  [&](const auto& row) { return has_value(row.cells[i]); });
@@ -199,8 +231,9 @@ void add_ranks(PanelModel& panel, Footnotes& footnotes) {
     std::vector<std::optional<double>> values;
     for (const auto& row : panel.rows) {
       const auto& cell = row.cells[column];
-      values.push_back(has_value(cell) ? std::optional(cell.mean) : std::nullopt);
-      failed = failed || !has_value(cell);
+      const bool whole = has_value(cell) && missing_seeds(cell).empty();
+      values.push_back(whole ? std::optional(cell.mean) : std::nullopt);
+      failed = failed || !whole;
     }
     const auto places = ranks(values, metric_facts(panel.table.metric).larger_is_better);
     for (std::size_t i = 0; i < panel.rows.size(); ++i) {
@@ -209,10 +242,16 @@ void add_ranks(PanelModel& panel, Footnotes& footnotes) {
       sum = sum.value_or(0) + places[i] / static_cast<double>(columns.size());
     }
   }
+  const auto rows = rows_with_missing_seeds(panel, columns);
+  std::string last = failed ? " A row that failed comes last." : "";
+  if (!rows.empty()) {
+    last = fmt::format(" A row that failed comes last, and so does one of which some seeds failed: {}.",
+                       join(rows, "; "));
+  }
   panel.notes.push_back(footnotes.number_of(fmt::format(
       "Mean rank over {} (the columns that all rows have), 1 is the best; equal means share a rank.{} It "
       "ranks means, whatever chance made of them, and oracle rows with the others.",
-      join(titles, ", "), failed ? " A row that failed comes last." : "")));
+      join(titles, ", "), last)));
 }
 
 // Published and ours are of one kind only where they are in one unit.
@@ -239,7 +278,7 @@ void add_extras(PanelModel& panel, Footnotes& footnotes) {
   add_intervals(panel);
   add_relations(panel);
   add_detectable(panel);
-  add_rerr(panel);
+  add_rerr(panel, footnotes);
   mark_beaten_oracles(panel, footnotes);
   add_ranks(panel, footnotes);
   compare_with_paper(panel);

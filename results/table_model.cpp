@@ -125,7 +125,13 @@ class Builder {
     mark_best(panel);
     add_extras(panel, footnotes_);
     for (const auto& row : panel.rows) {
-      for (const auto& cell : row.cells) facts_.best = facts_.best || cell.best;
+      if (!row.group.empty() && settings_.groups == TableSettings::Groups::all)
+        facts_.groups.insert(row.group);
+      for (const auto& cell : row.cells) {
+        facts_.best = facts_.best || cell.best;
+        facts_.missing_seeds =
+            facts_.missing_seeds || (cell.kind == CellModel::Kind::value && !missing_seeds(cell).empty());
+      }
     }
     return panel;
   }

@@ -7,8 +7,10 @@
 //              the mechanism and steers nothing.
 //   epsilon    what was spent, tuning included: the largest over the seeds, never below the truth of any of them
 //   failure    a typed reason where no seed succeeded; a footnote where some did not. Never a blank.
-//   best       only among end-to-end rows that kept to the target epsilon, and only where a 95 % t-interval (Bonferroni over
-//              the competitors, paired by seed) puts the row above each of them; never of times
+//   best       only among end-to-end rows that kept to the target epsilon, have a value of every planned seed (a row whose bad seeds
+//              fell out would win by those that are left) and are no candidates of a group (picking the best of them by its test
+//              result is an oracle's choice), and only where a 95 % t-interval (Bonferroni over the competitors, paired by seed)
+//              puts the row above each of them; never of times
 //   seconds    mean over seeds of all runs that the cell asked for; of the reported run alone where the number of runs is itself
 //              confidential (private selection)
 // Confidential values (un-noised validation accuracy, number of runs under private selection) are in the
@@ -39,6 +41,8 @@ struct SeedResult {
   std::optional<double> epsilon;
   std::string failure_kind;
   std::string failure_message;
+  // Of a folded row (groups.h): some of its candidates have no value at this seed, so the value is over those that are left.
+  bool lacks_candidates = false;
   // Of a reported run that finished but whose method did not work: "stuck at d0". Functions of what was released.
   std::vector<std::string> outcomes = {};
 };

@@ -150,9 +150,22 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
   if (facts.not_planned) notes.push_back("n/a: the spec asks for no run here.");
   if (facts.best) {
     notes.push_back(
-        "Marked best: end-to-end rows within the target ε whose 95 % t-interval (paired by seed, Bonferroni "
+        "Marked best: end-to-end rows within the target ε, with a value of every planned seed, whose 95 % "
+        "t-interval (paired by seed, Bonferroni "
         "over the "
         "competitors) lies above every other such row. No mark means that chance is not ruled out.");
+  }
+  if (facts.missing_seeds) {
+    notes.push_back(
+        "A cell of which a planned seed failed or is missing is a mean over the seeds that are left: it is "
+        "not "
+        "marked best, competes with no other for that, and counts as beating no oracle.");
+  }
+  if (!facts.groups.empty()) {
+    notes.push_back(fmt::format(
+        "Rows of group {} are candidates that a spec lists: to pick one of them by its number here is an "
+        "oracle's choice, whatever the label of each. None of them is marked best or competes for it.",
+        listed(facts.groups)));
   }
   notes.push_back("Spec " + table.spec + ", hash " + table.hash.substr(0, 16) + ", hyfreedp " +
                   table.version + ".");

@@ -25,6 +25,8 @@ struct NoteFacts {
   bool single_seed = false;           // some cell has n = 1
   bool not_planned = false;           // some cell is "n/a"
   bool best = false;                  // some cell is marked
+  bool missing_seeds = false;         // some cell has a value, but not of each planned seed
+  std::set<std::string> groups;       // whose rows stand one by one
   bool hidden_run_count = false;      // some row's time is that of the reported run alone
   bool has_private = false;
   // Titles of rows with a private value, by label and rule of composition.

@@ -122,6 +122,39 @@ TEST_F(Archive, UnfinishedSpecsAreRefusedUnlessPartial) {
   EXPECT_NE(out().find("5 cells are not finished, which it says"), std::string::npos);
 }
 
+// Runs that hold the table's metric and no accuracy, in rows that the table folds, are finished.
+TEST_F(Archive, RowsThatAreFoldedAreFinishedByTheTablesMetric) {
+  {
+    auto store = *results::Store::open(path("out/hyfreedp.sqlite"), results::Store::Mode::read_write);
+    auto record = small::spec();
+    record.name = record.resolved["name"].emplace_string() = "losses";
+    record.resolved["table"] = {{"groups", "median"}, {"metric", "loss"}};
+    auto& rows = record.resolved["panels"].as_array()[0].as_object()["rows"].as_array();
+    rows.resize(1);
+    rows[0].as_object()["group"] = "mine";
+    rows[0].as_object()["epsilons"] = {1};
+    ASSERT_TRUE(store->put_spec(record));
+    for (int seed = 0; seed < 3; ++seed) {
+      auto study = small::study("a", "prodigy", 1.0, seed);
+      study.id = "loss-" + std::to_string(seed);
+      study.spec = "losses";
+      study.trials = {"run-" + study.id};
+      study.state = results::StudyState::concluded;
+      study.reported_trial = study.trials.front();
+      study.label = "end-to-end DP";
+      study.composition = {{"rule", "trial"}, {"trials", {study.trials.front()}}};
+      study.total = study.training = small::spent(1, "pld");
+      ASSERT_TRUE(store->put_trial(small::trial(study.reported_trial), small::steps(),
+                                   {{10, "test", "loss", 0.5 + seed, trial::Visibility::test}}));
+      ASSERT_TRUE(store->put_study(study));
+    }
+  }
+  ASSERT_EQ(run(with_places({"losses", "--name", "first"})), 0) << err();
+  EXPECT_NE(content("table.md").find("mine, median of 1"), std::string::npos) << content("table.md");
+  EXPECT_EQ(check(), 0) << out() << err();
+  EXPECT_NE(out().find("every cell is finished"), std::string::npos) << out();
+}
+
 TEST_F(Archive, BadNamesAreRefused) {
   expect_refused(with_places({"small", "--name", "../x"}), {"cannot name an archive"});
   expect_refused(with_places({"small", "--name", ".x"}), {"cannot name an archive"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
+#include "results/best.h"
 #include "results/cell_text.h"
 #include "results/csv_writer.h"
 #include "results/detectable.h"
@@ -184,6 +185,50 @@ TEST(Extras, MeanRankIsOverColumnsThatAllRowsHave) {
   EXPECT_TRUE(any_contains(notes, "A row that failed comes last."));
 }
 
+// A cell whose last seed diverged.
+CellModel diverged_cell(const std::vector<double>& values, const std::string& label = "end-to-end DP") {
+  auto cell = cell_of(values, label);
+  SeedResult seed;
+  seed.seed = static_cast<std::int64_t>(values.size());
+  seed.state = StudyState::failed;
+  seed.failure_kind = "diverged";
+  cell.seeds.push_back(seed);
+  return cell;
+}
+
+TEST(Extras, ARowOfWhichASeedFailedBeatsNoOracleAndIsRankedLast) {
+  TableSettings settings;
+  settings.oracle_beaten = true;
+  settings.ranks = true;
+  settings.rerr_random = "r";
+  settings.rerr_oracle = "o";
+  auto panel = panel_of({row_of("o", {cell_of({80, 81, 82}, "oracle")}), row_of("r", {cell_of({70, 71, 72})}),
+                         row_of("a", {diverged_cell({95.0, 95.1})}), row_of("b", {cell_of({90, 91, 92.5})})},
+                        settings);
+  const auto notes = extended(panel);
+  EXPECT_FALSE(panel.rows[2].cells[0].beats_oracle);
+  EXPECT_TRUE(panel.rows[3].cells[0].beats_oracle);
+  EXPECT_EQ(*panel.rows[2].cells[0].rank, 4) << "its mean is the best one, of the seeds that are left";
+  EXPECT_EQ(*panel.rows[3].cells[0].rank, 1);
+  EXPECT_TRUE(any_contains(notes, "so does one of which some seeds failed: Row a (ε = 1: seed 2)."));
+  EXPECT_TRUE(any_contains(notes, "RERR is of means over the seeds that are left"));
+  EXPECT_TRUE(any_contains(notes, "the bad ones failed: Row a (ε = 1: seed 2)."));
+
+  panel.rows[0].cells[0] = diverged_cell({80, 81}, "oracle");
+  for (auto& row : panel.rows) row.cells[0].beats_oracle = false;
+  extended(panel);
+  EXPECT_FALSE(panel.rows[3].cells[0].beats_oracle) << "the oracle's own mean is of the seeds that are left";
+}
+
+TEST(Extras, ColumnsThatWaitForASeedAreNotRanked) {
+  TableSettings settings;
+  settings.ranks = true;
+  auto panel =
+      panel_of({row_of("a", {diverged_cell({95, 96})}), row_of("b", {cell_of({90, 91, 92})})}, settings);
+  panel.rows[0].cells[0].seeds.back().state = StudyState::open;
+  EXPECT_TRUE(any_contains(extended(panel), "No mean ranks"));
+}
+
 TEST(Extras, PapersValuesAreComparedWhereTheyAreOfOneKind) {
   TableSettings settings;
   settings.paper = true;
@@ -232,6 +277,74 @@ TEST(Groups, AreFoldedSeedBySeed) {
   ASSERT_TRUE(fold_groups(panel, footnotes));
   EXPECT_NEAR(panel.rows[0].cells[0].mean, (75 + 80 + 60.5) / 3, 1e-12);
   EXPECT_EQ(panel.rows[0].label, "end-to-end DP");
+}
+
+// A group of a charged, an uncharged and a simulated row promises what the uncharged one does.
+TEST(Groups, HaveTheWeakestLabelAllFlagsAndTheWidestGap) {
+  TableSettings settings;
+  settings.groups = TableSettings::Groups::median;
+  auto rows = std::vector{row_of("g-1", {cell_of({80, 70, 60})}, "g"),
+                          row_of("g-2", {cell_of({70, 90, 61}, "simulated")}, "g"),
+                          row_of("g-3", {cell_of({71, 91, 62}, "oracle")}, "g")};
+  rows[0].cells[0].epsilon = 1.32;
+  rows[0].cells[0].claimed_epsilon = 1;
+  rows[0].cells[0].flags = {"paper accounting: epsilon understated"};
+  rows[1].cells[0].flags = {"interrupted"};
+  rows[0].method = "fixed-rate";
+  rows[2].method = "nondp-gs";
+  auto panel = panel_of(rows, settings);
+  Footnotes footnotes;
+  ASSERT_TRUE(fold_groups(panel, footnotes));
+  const auto& row = panel.rows.at(0);
+  EXPECT_EQ(row.cells[0].label, "oracle");
+  EXPECT_EQ(row.label, "oracle");
+  EXPECT_EQ(row.flags, (std::vector<std::string>{"paper accounting: epsilon understated", "interrupted"}));
+  EXPECT_EQ(text_of(row.cells[0]).details.at(0), "ε 1.32 (claimed 1), n 3");
+  EXPECT_NE(row.method.find("nondp-gs"), std::string::npos);
+  EXPECT_TRUE(any_contains(footnotes.take(), "labelled end-to-end DP, simulated, oracle"));
+
+  rows.pop_back();
+  panel = panel_of(rows, settings);
+  ASSERT_TRUE(fold_groups(panel, footnotes));
+  EXPECT_EQ(panel.rows.at(0).label, "simulated");
+
+  rows.push_back(row_of("g-3", {cell_of({})}, "g"));
+  rows.back().label = "oracle";
+  rows.back().cells[0].label = "";
+  rows.back().cells[0].kind = CellModel::Kind::open;
+  panel = panel_of(rows, settings);
+  ASSERT_TRUE(fold_groups(panel, footnotes));
+  EXPECT_EQ(panel.rows.at(0).label, "oracle") << "it has not run yet";
+}
+
+TEST(Groups, AreNeverMarkedBest) {
+  TableSettings settings;
+  settings.groups = TableSettings::Groups::median;
+  auto panel = panel_of(
+      {row_of("g-1", {cell_of({90, 90.1, 90.2})}, "g"), row_of("g-2", {cell_of({91, 91.1, 91.3})}, "g"),
+       row_of("a", {cell_of({80, 80.1, 80.3})}), row_of("b", {cell_of({70, 70.2, 70.1})})},
+      settings);
+  Footnotes footnotes;
+  ASSERT_TRUE(fold_groups(panel, footnotes));
+  mark_best(panel);
+  EXPECT_FALSE(panel.rows.at(0).cells[0].best);
+  EXPECT_TRUE(panel.rows.at(1).cells[0].best);
+}
+
+TEST(Groups, AMedianOverTheCandidatesThatAreLeftBeatsNothing) {
+  TableSettings settings;
+  settings.groups = TableSettings::Groups::median;
+  settings.oracle_beaten = settings.ranks = true;
+  auto panel = panel_of(
+      {row_of("g-1", {cell_of({90, 90.1, 90.2})}, "g"), row_of("g-2", {diverged_cell({91, 91.1})}, "g"),
+       row_of("o", {cell_of({80, 80.1, 80.3}, "oracle")})},
+      settings);
+  Footnotes footnotes;
+  ASSERT_TRUE(fold_groups(panel, footnotes));
+  EXPECT_EQ(panel.rows[0].cells[0].n, 3);
+  add_extras(panel, footnotes);
+  EXPECT_FALSE(panel.rows[0].cells[0].beats_oracle);
+  EXPECT_EQ(*panel.rows[0].cells[0].rank, 2);
 }
 
 TEST(Groups, OfPrivateSelectionsAreRefused) {
@@ -354,6 +467,20 @@ TEST_F(SettledTable, CsvHasTheFieldsOnlyWhereTheyAreAskedFor) {
   EXPECT_NE(text.find(",loss,1.25,0,1.25 1.25 1.25,1,"), std::string::npos) << text;
   EXPECT_NE(text.find("small,p,a,prodigy,Row A,1,value,82,2"), std::string::npos)
       << "accuracies stay accuracies";
+}
+
+TEST_F(SettledTable, RowsOfAGroupAreAnOraclesToChooseFrom) {
+  EXPECT_FALSE(any_contains(table({}).notes, "oracle's choice"));
+  change_spec([](json::object& resolved) {
+    auto& rows = resolved["panels"].as_array()[0].as_object()["rows"].as_array();
+    for (std::size_t i = 0; i < 2; ++i) rows[i].as_object()["group"] = "rates";
+  });
+  const auto model = table({});
+  EXPECT_TRUE(any_contains(model.notes, "Rows of group rates are candidates"));
+  EXPECT_TRUE(any_contains(model.notes, "oracle's choice"));
+  EXPECT_FALSE(model.panels[0].rows[0].cells[0].best) << "it was, by itself";
+  EXPECT_FALSE(any_contains(table({{"groups", "median"}}).notes, "Rows of group rates are candidates"))
+      << "none stands alone";
 }
 
 TEST_F(SettledTable, GroupsWithPrivateSelectionAreRefused) {

@@ -209,5 +209,38 @@ TEST(Best, OraclesAndRowsBeyondTheTargetDoNotCompete) {
             (std::vector<bool>{false, false, true, false}));
 }
 
+TEST(Best, ARowWithAFailedOrMissingSeedDoesNotCompete) {
+  auto diverged = cell_of({95.0, 95.1, 94.9});
+  diverged.seeds.push_back({.seed = 3, .state = StudyState::failed, .failure_kind = "diverged"});
+  EXPECT_EQ(best_of({diverged, cell_of({90.0, 90.1, 89.9, 90.0}), cell_of({80.1, 80.0, 80.2, 80.1})}),
+            (std::vector<bool>{false, true, false}));
+  diverged.seeds.back().state = StudyState::open;
+  EXPECT_EQ(best_of({diverged, cell_of({80.1, 80.0, 80.2, 80.1})}), (std::vector<bool>{false, false}));
+}
+TEST(Best, RowsOfAGroupDoNotCompete) {
+  PanelModel panel;
+  panel.columns = {1.0};
+  for (const auto& cell : {cell_of({99.0, 99.1, 99.2}), cell_of({95.0, 95.3, 95.1}),
+                           cell_of({90.0, 90.1, 89.9}), cell_of({80.1, 80.0, 80.2})}) {
+    RowModel row;
+    row.group = panel.rows.size() < 2 ? "rates" : "";
+    row.cells = {cell};
+    panel.rows.push_back(row);
+  }
+  mark_best(panel);
+  EXPECT_FALSE(panel.rows[0].cells[0].best) << "chosen from the candidates by what is shown";
+  EXPECT_TRUE(panel.rows[2].cells[0].best);
+}
+
+TEST_F(SmallTable, ACellOfFewerSeedsThanPlannedIsExplained) {
+  EXPECT_TRUE(any_contains(table().notes, "A cell of which a planned seed failed or is missing"));
+  auto again = small::spec();
+  again.hash = "again";
+  ASSERT_TRUE(store_->put_spec(again, true));
+  for (int seed = 0; seed < 3; ++seed)
+    ASSERT_TRUE(small::conclude(*store_, small::study("a", "prodigy", 1.0, seed), 0.80 + 0.02 * seed, 0.99));
+  EXPECT_FALSE(any_contains(table().notes, "A cell of which a planned seed failed or is missing"));
+}
+
 }  // namespace
 }  // namespace hyfreedp::results

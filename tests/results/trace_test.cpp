@@ -63,6 +63,24 @@ TEST_F(Trace, AFailedSeedSaysWhy) {
   expect_holds(trace_text(traced), "seed 1: no value");
 }
 
+TEST_F(Trace, AGroupIsNoRowAndItsRowsAreNamed) {
+  auto record = small::spec();
+  record.hash = "grouped";
+  record.resolved["table"] = {{"groups", "median"}, {"metric", "loss"}};
+  auto& rows = record.resolved["panels"].as_array()[0].as_object()["rows"].as_array();
+  for (std::size_t i = 0; i < 2; ++i) rows[i].as_object()["group"] = "mine";
+  ASSERT_TRUE(store_->put_spec(record, true));
+  for (int seed = 0; seed < 3; ++seed)
+    ASSERT_TRUE(small::conclude(*store_, small::study("a", "prodigy", 1.0, seed), 0.80 + 0.02 * seed, 0.99, 1,
+                                {"stuck at d0"}));
+  for (const char* name : {"mine", "mine, median of 2"})
+    expect_holds(refusal("small", {.panel = {}, .row = name, .column = "1"}), "Name one of them: a, b.");
+  const auto traced = trace("a", "1");
+  EXPECT_EQ(traced.metric, "loss") << "the table's own metric, also of a row that it folds";
+  EXPECT_NEAR(traced.cell.mean, 1.25, 1e-12);
+  expect_holds(refusal("small", {.panel = {}, .row = "min", .column = "1"}), "has no row 'min'");
+}
+
 TEST_F(Trace, ConfigsAreToldByWhatDiffers) {
   auto study = small::study("a", "prodigy", 1.0, 0);
   study.id = "grid";
