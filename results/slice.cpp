@@ -41,38 +41,56 @@ std::vector<trial::MetricRecord> of_the_last_step(const std::vector<trial::Metri
   return kept;
 }
 
+enum class Steps { last, all };
+
 // How many metrics.
-Result<std::size_t> copy_trial(const Store& from, Store& to, const TrialRecord& trial, bool reported) {
+Result<std::size_t> copy_trial(const Store& from, Store& to, const TrialRecord& trial, bool reported,
+                               Steps kept) {
   auto metrics = from.metrics(trial.id);
   if (!metrics) return metrics.error();
   auto steps = from.steps(trial.id);
   if (!steps) return steps.error();
   if (!reported) *metrics = of_the_last_step(*metrics);
-  if (steps->size() > 1) steps->erase(steps->begin(), steps->end() - 1);
-  for (auto& step : *steps) step.scalars.clear();
+  if (!reported || kept == Steps::last) {
+    if (steps->size() > 1) steps->erase(steps->begin(), steps->end() - 1);
+    for (auto& step : *steps) step.scalars.clear();
+  }
   if (auto put = to.put_trial(trial, *steps, *metrics); !put) return put.error();
   return metrics->size();
 }
 
-Result<SliceCounts> copy(const Store& from, Store& to, const std::string& spec) {
+Result<std::set<std::string>> reported_trials(const Store& store, const std::vector<std::string>& specs) {
+  std::set<std::string> reported;
+  for (const auto& spec : specs) {
+    const auto studies = store.studies(spec);
+    if (!studies) return studies.error();
+    for (const auto& study : *studies) reported.insert(study.reported_trial);
+  }
+  return reported;
+}
+
+// What specs share is copied once.
+struct Trials {
+  std::set<std::string> reported;
+  std::set<std::string> copied = {};
+};
+
+Result<SliceCounts> copy(const Store& from, Store& to, const std::string& spec, Steps steps, Trials& trials) {
   const auto record = find_spec(from, spec);
   if (!record) return record.error();
   if (auto put = to.put_spec(*record); !put) return put.error();
   const auto studies = from.studies(spec);
   if (!studies) return studies.error();
-  std::set<std::string> reported;
-  for (const auto& study : *studies) reported.insert(study.reported_trial);
   SliceCounts counts;
-  std::set<std::string> copied;
   for (const auto& study : *studies) {
     const auto kept = public_part(from, study);
     if (!kept) return kept.error();
     for (const auto& id : kept->trials) {
-      if (!copied.insert(id).second) continue;
+      if (!trials.copied.insert(id).second) continue;
       const auto trial = from.trial(id);
       if (!trial) return trial.error();
       if (!*trial) continue;  // asked for and never begun
-      const auto metrics = copy_trial(from, to, **trial, reported.contains(id));
+      const auto metrics = copy_trial(from, to, **trial, trials.reported.contains(id), steps);
       if (!metrics) return metrics.error();
       counts.metrics += *metrics;
       ++counts.trials;
@@ -95,32 +113,24 @@ Result<void> compact(const std::string& path) {
   }
 }
 
-}  // namespace
-
-Result<SliceCounts> write_slice(const Store& store, const std::string& spec, const std::string& path) {
-  if (std::filesystem::exists(path)) return error(path + " exists already.");
-  Result<SliceCounts> counts = SliceCounts{};
-  {
-    auto slice = Store::open(path, Store::Mode::read_write);
-    if (!slice) return slice.error();
-    counts = copy(store, **slice, spec);
-    if (!counts) return counts;
-    if (auto checked = check_slice(**slice, spec); !checked) return checked.error();
+Result<std::vector<StudyRecord>> all_studies(const Store& store) {
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  std::vector<StudyRecord> all;
+  for (const auto& spec : *specs) {
+    auto studies = store.studies(spec.name);
+    if (!studies) return studies.error();
+    all.insert(all.end(), studies->begin(), studies->end());
   }
-  if (auto done = compact(path); !done) return done.error();
-  return counts;
+  return all;
 }
 
-Result<void> check_slice(const Store& slice, const std::string& spec) {
-  const auto specs = slice.specs();
-  if (!specs) return specs.error();
-  if (specs->size() != 1 || specs->front().name != spec) {
-    return error(fmt::format("the slice must hold the spec '{}' and no other.", spec));
-  }
+// Of all specs that it holds.
+Result<void> check_public(const Store& slice) {
   const auto retired = slice.retired_studies();
   if (!retired) return retired.error();
   if (!retired->empty()) return error("the slice holds retired studies.");
-  const auto studies = slice.studies(spec);
+  const auto studies = all_studies(slice);
   if (!studies) return studies.error();
   std::set<std::string> listed;
   for (const auto& study : *studies) {
@@ -145,6 +155,60 @@ Result<void> check_slice(const Store& slice, const std::string& spec) {
     }
   }
   return {};
+}
+
+}  // namespace
+
+Result<SliceCounts> write_slice(const Store& store, const std::string& spec, const std::string& path) {
+  if (std::filesystem::exists(path)) return error(path + " exists already.");
+  Result<SliceCounts> counts = SliceCounts{};
+  {
+    auto slice = Store::open(path, Store::Mode::read_write);
+    if (!slice) return slice.error();
+    auto reported = reported_trials(store, {spec});
+    if (!reported) return reported.error();
+    Trials trials{.reported = std::move(*reported)};
+    counts = copy(store, **slice, spec, Steps::last, trials);
+    if (!counts) return counts;
+    if (auto checked = check_slice(**slice, spec); !checked) return checked.error();
+  }
+  if (auto done = compact(path); !done) return done.error();
+  return counts;
+}
+
+Result<SliceCounts> write_reference(const Store& store, const std::string& path) {
+  if (std::filesystem::exists(path)) return error(path + " exists already.");
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  std::vector<std::string> names;
+  for (const auto& spec : *specs) names.push_back(spec.name);
+  auto reported = reported_trials(store, names);
+  if (!reported) return reported.error();
+  Trials trials{.reported = std::move(*reported)};
+  SliceCounts all;
+  {
+    auto reference = Store::open(path, Store::Mode::read_write);
+    if (!reference) return reference.error();
+    for (const auto& name : names) {
+      const auto counts = copy(store, **reference, name, Steps::all, trials);
+      if (!counts) return counts.error();
+      all.studies += counts->studies;
+      all.trials += counts->trials;
+      all.metrics += counts->metrics;
+    }
+    if (auto checked = check_public(**reference); !checked) return checked.error();
+  }
+  if (auto done = compact(path); !done) return done.error();
+  return all;
+}
+
+Result<void> check_slice(const Store& slice, const std::string& spec) {
+  const auto specs = slice.specs();
+  if (!specs) return specs.error();
+  if (specs->size() != 1 || specs->front().name != spec) {
+    return error(fmt::format("the slice must hold the spec '{}' and no other.", spec));
+  }
+  return check_public(slice);
 }
 
 }  // namespace hyfreedp::results

@@ -23,6 +23,10 @@ struct SliceCounts {
 // Makes the file `path`, which must not exist: one file, without SQLite's side files.
 Result<SliceCounts> write_slice(const Store& store, const std::string& spec, const std::string& path);
 
+// All specs of the database, for comparing later nights with (regress.h): as a slice, but of the runs that rows report every
+// metric and step. Makes the file `path`, which must not exist, readable by its owner alone from the start.
+Result<SliceCounts> write_reference(const Store& store, const std::string& path);
+
 // An error where the database holds what a slice leaves out for confidentiality.
 Result<void> check_slice(const Store& slice, const std::string& spec);
 

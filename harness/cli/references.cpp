@@ -1,13 +1,14 @@
 #include "harness/cli/references.h"
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <set>
+#include <string_view>
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
-#include "results/store.h"
+#include "results/slice.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -35,25 +36,31 @@ std::string listed(const std::vector<Reference>& references) {
   return names.empty() ? "none; `hyfreedp regress --keep` makes one" : join(names, ", ");
 }
 
-Result<void> copy_database(const std::string& from, const std::string& to) {
-  // Of the right kind and a version that can be read.
-  if (auto store = results::Store::open(from, results::Store::Mode::read_only); !store) return store.error();
+Result<void> write_database(const results::Store& store, const std::string& to) {
   const std::string unfinished = to + ".part";
   std::error_code failure;
   fs::remove(unfinished, failure);
-  try {
-    SQLite::Database database(from, SQLite::OPEN_READONLY, 10000);
-    SQLite::Statement copy(database, "VACUUM INTO ?");
-    copy.bind(1, unfinished);
-    copy.exec();
-  } catch (const SQLite::Exception& thrown) {
-    return error(fmt::format("{}: cannot be copied to {} ({})", from, to, thrown.what()));
+  if (const auto written = results::write_reference(store, unfinished); !written) {
+    fs::remove(unfinished, failure);
+    return written.error();
   }
-  // It holds what the original does: its owner's alone.
-  fs::permissions(unfinished, fs::perms::owner_read | fs::perms::owner_write, failure);
-  if (!failure) fs::rename(unfinished, to, failure);
+  fs::rename(unfinished, to, failure);
   if (failure) return error(fmt::format("{}: {}.", to, failure.message()));
   return {};
+}
+
+// The commit that every spec's program says (base/version.h); empty where they differ, or one had changes of its own.
+Result<std::string> recorded_commit(const results::Store& store) {
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  constexpr std::string_view kBefore = ", commit ";
+  std::set<std::string> commits;
+  for (const auto& spec : *specs) {
+    const auto at = spec.version.rfind(kBefore);
+    const auto from = at == std::string::npos ? spec.version.size() : at + kBefore.size();
+    commits.insert(spec.version.substr(from, spec.version.find(')', from) - from));
+  }
+  return commits.size() == 1 && is_commit(*commits.begin()) ? *commits.begin() : std::string();
 }
 
 }  // namespace
@@ -84,7 +91,12 @@ std::vector<Reference> references_in(const std::string& folder) {
 }
 
 Result<Reference> keep_reference(const std::string& out_folder, const std::string& folder,
-                                 const std::string& commit, const std::string& tag) {
+                                 const std::string& given_commit, const std::string& tag) {
+  const auto store = results::Store::open(out_folder + "/hyfreedp.sqlite", results::Store::Mode::read_only);
+  if (!store) return store.error();
+  const auto recorded = recorded_commit(**store);
+  if (!recorded) return recorded.error();
+  const auto commit = given_commit.empty() ? *recorded : given_commit;
   if (commit.empty() && tag.empty()) {
     return error("--keep needs a name: --commit \"$(git rev-parse HEAD)\", --tag NAME, or both.");
   }
@@ -108,7 +120,7 @@ Result<Reference> keep_reference(const std::string& out_folder, const std::strin
                  .tag = tag,
                  .commit = commit};
   if (auto made = make_folders(folder); !made) return made.error();
-  if (auto copied = copy_database(out_folder + "/hyfreedp.sqlite", kept.path); !copied) return copied.error();
+  if (auto written = write_database(**store, kept.path); !written) return written.error();
   return kept;
 }
 

@@ -17,8 +17,9 @@ struct Reference {
 
 std::vector<Reference> references_in(const std::string& folder);
 
-// Copies the database of an output folder, readable by its owner alone. An error where there is a reference of that commit
-// and tag, and where neither is given or one is no name.
+// Keeps what results::write_reference keeps of an output folder's database. Without `commit`: that of the program that made it,
+// where the database names one. An error where there is a reference of that commit and tag, and where neither is known or one is
+// no name.
 Result<Reference> keep_reference(const std::string& out_folder, const std::string& folder,
                                  const std::string& commit, const std::string& tag);
 

@@ -27,8 +27,8 @@ constexpr const char* kUsage =
     "nothing, but for --speed. SPEC: its name or its file. REF: a database, an output folder, or the tag or "
     "commit of a kept\n"
     "reference. The spec's `regress` says margins and the false alarms a night.\n\n"
-    "hyfreedp regress --keep --commit HASH [--tag NAME] [options]\n"
-    "Keeps tonight's database as a reference.\n\n"
+    "hyfreedp regress --keep [--commit HASH] [--tag NAME] [options]\n"
+    "Keeps what later nights are compared with as a reference.\n\n"
     "Example: hyfreedp run experiments/nightly.yaml --out out/tonight\n"
     "         hyfreedp regress nightly --out out/tonight --against v0.4.0 --references out/references\n"
     "Exit code: 0 the same (or better), 1 regressed, 2 could not tell, bad input included (then nothing is "
@@ -73,9 +73,9 @@ CommandLine command_line(Request& request) {
   add("worker", options::value(&request.worker)->value_name("PATH"),
       "tonight's hyfreedp-worker, for --speed; default: the one that `hyfreedp run` uses");
   add("rounds", options::value(&request.rounds)->default_value(20)->value_name("N"), "of --speed");
-  add("keep", options::bool_switch(&request.keep), "keep DIR's database as a reference");
+  add("keep", options::bool_switch(&request.keep), "keep a reference of DIR's database");
   add("commit", options::value(&request.commit)->value_name("HASH"),
-      "of the program that made it, for --keep");
+      "of the program that made it, for --keep; default: the one that the database names");
   add("tag", options::value(&request.tag)->value_name("NAME"), "a name, for --keep");
   return line;
 }

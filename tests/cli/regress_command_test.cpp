@@ -1,7 +1,11 @@
 // `hyfreedp regress`: references, files, exit codes. What its tests can tell is in tests/results and tests/regress.
+#include <atomic>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <iostream>
+#include <sys/stat.h>
+#include <thread>
 
 #include "tests/cli/command_fixture.h"
 #include "tests/results/small_database.h"
@@ -61,6 +65,83 @@ TEST_F(Regress, KeepRefusesWhatHasNoNameOrIsThere) {
   expect_refused(keep({"--tag", "v2", "--against", "v1"}), {"--keep keeps and compares nothing"});
 }
 
+// A reference is carried about (a cache, a colleague): it holds what a comparison needs and nothing confidential.
+TEST_F(Regress, AReferenceHoldsNothingConfidentialAndIsAsGood) {
+  ASSERT_EQ(run(against(path("then"))), 0) << err();
+  const auto with_the_database = out();
+  {  // another spec, with a run in common
+    const auto store =
+        results::Store::open(path("then") + "/hyfreedp.sqlite", results::Store::Mode::read_write).value();
+    auto spec = small::spec();
+    spec.name = "second";
+    store->put_spec(spec).value();
+    auto study = store->study("study-a-1-0").value().value();
+    study.id = "study-of-second";
+    study.spec = "second";
+    store->put_study(study).value();
+  }
+  ASSERT_EQ(run(keep({"--tag", "v1"})), 0) << err();
+  const auto file = path("kept") + "/v1.sqlite";
+  EXPECT_THAT(read_file(path("then") + "/hyfreedp.sqlite").value(), HasSubstr("private_validation"));
+  const auto kept = results::Store::open(file, results::Store::Mode::read_only).value();
+  for (const auto& trial : kept->trials().value()) {
+    for (const auto& metric : kept->metrics(trial.id, true).value()) {
+      EXPECT_NE(metric.value, small::kPlantedConfidential) << trial.id;
+    }
+    EXPECT_EQ(kept->steps(trial.id)->size(), 2U) << "bits are compared step by step";
+  }
+  for (const auto& study : kept->studies("small").value()) {
+    if (study.row == "c") {
+      EXPECT_EQ(study.trials.size(), 1U) << "the losing runs of a private selection";
+    }
+  }
+  EXPECT_FALSE(kept->trial("trial-study-c-1-0-1").value());
+  ASSERT_EQ(run(against("v1")), 0) << err();
+  EXPECT_EQ(out(), with_the_database);
+}
+
+// Whoever looks into the folder again and again while it is made never finds a file that others may read.
+TEST_F(Regress, AReferenceIsItsOwnersFromTheFirstByteOn) {
+  namespace fs = std::filesystem;
+  const auto before = ::umask(0);
+  std::atomic<bool> made = false, seen = false, open = false;
+  std::thread looker([&] {
+    while (!made) {
+      std::error_code failure;
+      for (const auto& entry : fs::directory_iterator(path("kept"), failure)) {
+        const auto mode = entry.status(failure).permissions();
+        if (failure) continue;
+        seen = true;
+        open = open || (mode & (fs::perms::group_all | fs::perms::others_all)) != fs::perms::none;
+      }
+    }
+  });
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(run(keep({"--tag", fmt::format("v{}", i)})), 0) << err();
+  made = true;
+  looker.join();
+  ::umask(before);
+  EXPECT_TRUE(seen);
+  EXPECT_FALSE(open);
+}
+
+// The database says which commit made it.
+TEST_F(Regress, KeepTakesTheCommitThatTheDatabaseNames) {
+  const auto keep_of = [&](const std::string& folder, const std::string& version) {
+    auto spec = small::spec();
+    spec.version = version;
+    results::Store::open(path(folder) + "/hyfreedp.sqlite", results::Store::Mode::read_write)
+        .value()
+        ->put_spec(spec)
+        .value();
+    return std::vector<std::string>{"--keep", "--out", path(folder), "--references", path("kept")};
+  };
+  ASSERT_EQ(run(keep_of("known", "0.5.0 (comparability 4, commit 0123456789ab)")), 0) << err();
+  EXPECT_TRUE(std::filesystem::exists(path("kept") + "/0123456789ab.sqlite"));
+  expect_refused(keep_of("dirty", "0.5.0 (comparability 4, commit 0123456789ab-dirty)"),
+                 {"--keep needs a name"});
+  expect_refused(keep_of("unknown", "0.5.0 (comparability 4)"), {"--keep needs a name"});
+}
+
 TEST_F(Regress, RefusesAndSaysWhatThereIs) {
   expect_refused(against("v9"), {"--against v9", "none; `hyfreedp regress --keep` makes one"});
   ASSERT_EQ(run(keep({"--tag", "v1", "--commit", "0123456789abcdef"})), 0);
@@ -98,7 +179,7 @@ TEST_F(Regress, WritesMarkdownAndValidJUnit) {
   <xs:element name="testsuites"><xs:complexType><xs:sequence>
     <xs:element name="testsuite"><xs:complexType><xs:sequence>
       <xs:element name="testcase" maxOccurs="unbounded"><xs:complexType><xs:choice minOccurs="0">
-        <xs:element name="failure" type="told"/><xs:element name="skipped" type="told"/><xs:element name="system-out" type="xs:string"/>
+        <xs:element name="failure" type="told"/><xs:element name="error" type="told"/><xs:element name="skipped" type="told"/><xs:element name="system-out" type="xs:string"/>
       </xs:choice><xs:attribute name="classname" use="required"/><xs:attribute name="name" use="required"/></xs:complexType></xs:element>
       <xs:element name="system-out" type="xs:string"/>
     </xs:sequence><xs:attribute name="name" use="required"/><xs:attribute name="tests" type="xs:integer" use="required"/>
