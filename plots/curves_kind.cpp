@@ -9,6 +9,8 @@
 #include "plots/kinds.h"
 #include "plots/layout.h"
 #include "plots/sheet.h"
+#include "results/cell_text.h"
+#include "results/released_scalars.h"
 #include "results/statistics.h"
 
 namespace hyfreedp::plots {
@@ -42,6 +44,11 @@ std::string label_of(const std::string& quantity) {
                                                              {"clip_threshold", "clipping threshold C"}};
   const auto found = kLabels.find(quantity);
   return found == kLabels.end() ? quantity : found->second;
+}
+
+// Of a run without noise.
+bool shows_raw_values(const std::string& quantity) {
+  return !quantity.starts_with("test ") && quantity != kStepSize && !results::is_step_size(quantity);
 }
 
 Result<Curve> curve_of(const Source& source, const Run& run, const std::string& quantity) {
@@ -110,12 +117,19 @@ class Builder {
         styles_(source.table) {}
 
   Result<Outcome> build() {
-    const auto list = runs_of(source_, request_, Which::reported);
+    auto list = runs_of(source_, request_, Which::reported);
     if (!list) return list.error();
+    // One quantity that is not released leaves a run out of all, so that the boxes of a row show the same runs.
+    if (std::any_of(quantities_.begin(), quantities_.end(), shows_raw_values)) {
+      leave_out_unreleased(source_, *list);
+    }
     Sheet sheet;
     name_sheet(request_, sheet.name, sheet.title);
     sheet.panel_height = 200;
-    const auto cells = cells_of(source_, list->runs);
+    auto cells = cells_of(source_, list->runs);
+    if (cells.size() == 1) {
+      cells[0].title += ", " + results::column_title(cells[0].runs[0]->epsilon);
+    }
     for (const auto& cell : cells) {
       std::vector<SheetPanel> row;
       bool any = false;
@@ -143,7 +157,8 @@ class Builder {
     sheet.caption = fmt::format("{} over steps: median over seeds{}.", join(quantities_, ", "),
                                 band_ == "range"       ? "; band: smallest to largest"
                                 : band_ == "quartiles" ? "; band: the middle half"
-                                                       : "");
+                                                       : "") +
+                    list->refusal();
     for (auto& entry : styles_.legend(shown_, several)) sheet.legend.push_back(std::move(entry));
     return Outcome{.figure = place(sheet)};
   }

@@ -24,7 +24,8 @@ struct Probe {
   std::int64_t step = 0;
   std::vector<Point> losses;  // by x
   double slope = 0, curvature = 0, eta = 0;
-  bool fitted = false;
+  bool fitted = false;    // the fit is known and finite
+  bool rejected = false;  // it has no minimum ahead, or is too far from the losses: no step size came of it
 };
 
 std::optional<double> scalar(const trial::StepRecord& step, const std::string& name) {
@@ -32,7 +33,7 @@ std::optional<double> scalar(const trial::StepRecord& step, const std::string& n
   return found == step.scalars.end() ? std::nullopt : std::optional<double>(found->second);
 }
 
-std::vector<Probe> probes_of(const std::vector<trial::StepRecord>& steps) {
+std::vector<Probe> probes_of(const std::vector<trial::StepRecord>& steps, double r2_min) {
   std::vector<Probe> probes;
   for (const auto& step : steps) {
     Probe probe{.step = step.step, .losses = {}};
@@ -47,6 +48,8 @@ std::vector<Probe> probes_of(const std::vector<trial::StepRecord>& steps) {
               [](const Point& a, const Point& b) { return a.x < b.x; });
     const auto slope = scalar(step, "G"), curvature = scalar(step, "H");
     probe.fitted = slope && curvature && std::isfinite(*slope) && std::isfinite(*curvature);
+    const bool close = probe.losses.size() <= 3 || scalar(step, "r2").value_or(1) > r2_min;
+    probe.rejected = slope && curvature && !(probe.fitted && *curvature > 0 && *slope > 0 && close);
     probe.slope = slope.value_or(0);
     probe.curvature = curvature.value_or(0);
     probe.eta = scalar(step, "eta").value_or(0);
@@ -94,15 +97,13 @@ std::vector<Point> parabola(const Probe& probe, double from, double to) {
   return points;
 }
 
-SheetPanel panel_of(const Run& run, const Probe& probe, bool named) {
-  SheetPanel panel{
-      .title =
-          fmt::format("{}step {}",
-                      named ? fmt::format("{}, {}, ", run.row_title, results::column_title(run.epsilon)) : "",
-                      probe.step),
-      .x = {.label = "step length x, losses at w − x·u"},
-      .y = {.label = "released loss (nats)"},
-      .lines = {}};
+SheetPanel panel_of(const Run& run, const Probe& probe, bool several_rows) {
+  SheetPanel panel{.title = fmt::format("{}{}, step {}{}", several_rows ? run.row_title + ", " : "",
+                                        results::column_title(run.epsilon), probe.step,
+                                        probe.rejected ? ", fit rejected" : ""),
+                   .x = {.label = "step length x, losses at w − x·u"},
+                   .y = {.label = "released loss (nats)"},
+                   .lines = {}};
   const double from = probe.losses.front().x, to = probe.losses.back().x, room = 0.15 * (to - from);
   if (probe.fitted)
     panel.lines.push_back({.style = kParabola, .points = parabola(probe, from - room, to + room)});
@@ -123,8 +124,9 @@ SheetPanel panel_of(const Run& run, const Probe& probe, bool named) {
 }  // namespace
 
 Result<Outcome> probe_fit_kind(const Source& source, const results::FigureRequest& request) {
-  const auto list = runs_of(source, request, Which::reported);
+  auto list = runs_of(source, request, Which::reported);
   if (!list) return list.error();
+  leave_out_unreleased(source, *list);
   const auto* wanted = request.options.if_contains("at");
   const auto* seed = request.options.if_contains("seed");
   Sheet sheet;
@@ -138,7 +140,7 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
     if (shown.contains({run.panel, run.row, run.epsilon})) continue;
     const auto steps = source.store.steps(run.trial);
     if (!steps) return steps.error();
-    auto probes = chosen(probes_of(*steps),
+    auto probes = chosen(probes_of(*steps, setting(run, "r2_min").value_or(-INFINITY)),
                          wanted != nullptr && wanted->is_array() ? wanted->get_array() : json::array());
     if (probes.empty()) continue;
     shown.insert({run.panel, run.row, run.epsilon});
@@ -158,10 +160,12 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
       "the parabola of "
       "the slope and curvature that the controller went by (its fit; HyFreeDP+ averages them over probes); "
       "dashed: the step "
-      "size it chose.";
+      "size in force after it. “Fit rejected”: the parabola has no minimum at a positive step length, or "
+      "is too far from the losses, so the step size does not come of it." +
+      list->refusal();
   sheet.legend = {{"released loss", kLosses, true, false, 1},
                   {"parabola of the controller", kParabola},
-                  {"step size chosen", kRate}};
+                  {"step size in force", kRate}};
   return Outcome{.figure = place(sheet)};
 }
 

@@ -9,6 +9,7 @@
 
 #include "harness/base/text.h"
 #include "results/cell_text.h"
+#include "results/released_scalars.h"
 #include "results/statistics.h"
 
 namespace hyfreedp::plots {
@@ -195,9 +196,14 @@ std::map<std::pair<std::string, std::string>, std::string> row_groups(const json
 }
 
 std::string RunList::refusal() const {
-  if (refused.empty()) return "";
-  return fmt::format(" Left out, since the runs of a private selection are confidential: {}.",
-                     join(refused, "; "));
+  std::string text;
+  if (!refused.empty()) {
+    text = fmt::format(" Left out, since the runs of a private selection are confidential: {}.",
+                       join(refused, "; "));
+  }
+  if (any_unreleased)
+    text += " Non-private runs on private data are left out: their losses are not released.";
+  return text;
 }
 
 std::string RunList::nothing(const std::string& wanted) const {
@@ -206,7 +212,18 @@ std::string RunList::nothing(const std::string& wanted) const {
         "only rows of private selection have runs ({}), and those are shown with --confidential alone",
         join(refused, "; "));
   }
-  return fmt::format("no finished run {}{}", wanted, any_left_open ? "; some are not run yet" : "");
+  return fmt::format("no finished run {}{}{}", wanted, any_left_open ? "; some are not run yet" : "",
+                     any_unreleased
+                         ? "; non-private runs on private data are left out, since their losses are "
+                           "not released (--confidential shows them)"
+                         : "");
+}
+
+void leave_out_unreleased(const Source& source, RunList& list) {
+  if (source.table.confidential) return;
+  const auto left_out =
+      std::erase_if(list.runs, [](const Run& run) { return !results::scalars_are_released(run.config); });
+  list.any_unreleased = list.any_unreleased || left_out > 0;
 }
 
 Result<RunList> runs_of(const Source& source, const FigureRequest& request, Which which,

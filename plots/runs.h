@@ -48,12 +48,17 @@ struct Run {
 struct RunList {
   std::vector<Run> runs;             // in the order of the spec
   std::vector<std::string> refused;  // titles of rows of private selection, left out
+  bool any_unreleased = false;       // leave_out_unreleased() left some out
   bool any_left_open = false;
-  // Appended to a caption; empty where nothing was refused.
+  // Appended to a caption; empty where nothing was left out.
   std::string refusal() const;
   // Why there is nothing to draw.
   std::string nothing(const std::string& wanted) const;
 };
+
+// Leaves out the runs whose journalled scalars are no releases (results/released_scalars.h), unless the table is
+// confidential.
+void leave_out_unreleased(const Source& source, RunList& list);
 
 enum class Which { reported, all };
 // Of studies that are concluded, runs that are finished. With a `metric` ("accuracy" or "loss") those that have it.

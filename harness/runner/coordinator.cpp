@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "datasets/public_train.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/random/key_file.h"
@@ -254,10 +255,14 @@ Result<void> Coordinator::take(const Update& update) {
     case Update::Kind::started: {
       const auto index = found->second.studies.front();
       const auto& baseline = *studies_[index].study().baseline;
-      tally_.started(update.slot, {.title = describe(index),
-                                   .confidential = baseline.confidential_runs,
-                                   .steps = found->second.config.steps,
-                                   .cost = baseline.confidential_runs ? 0 : found->second.cost});
+      const auto& config = found->second.config;
+      tally_.started(update.slot,
+                     {.title = describe(index),
+                      .confidential = baseline.confidential_runs,
+                      .loss_is_released = config.privacy.is_private ||
+                                          datasets::training_split_is_public(config.dataset.name),
+                      .steps = config.steps,
+                      .cost = baseline.confidential_runs ? 0 : found->second.cost});
       return {};
     }
     case Update::Kind::progress:

@@ -18,6 +18,7 @@ namespace hyfreedp::runner {
 struct RunningTrial {
   std::string title;  // "linear  hyfreedp  eps 3  seed 0"
   bool confidential = false;
+  bool loss_is_released = true;  // noised, or of data that is nobody's
   std::int64_t step = 0;
   std::int64_t steps = 0;
   double cost = 0;

@@ -40,6 +40,7 @@ void Tally::stepped(const Update& update) {
   if (trial.confidential) return;
   // Scalars that a step does not have keep their last value: probes come every few steps.
   if (const auto eta = scalar(update, "eta")) trial.step_size = eta;
+  if (!trial.loss_is_released) return;
   if (const auto loss = scalar(update, "private_loss")) trial.private_loss = loss;
 }
 

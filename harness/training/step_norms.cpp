@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "datasets/public_train.h"
 #include "harness/trial/released_norms.h"
 
 namespace hyfreedp::training {
@@ -12,10 +13,16 @@ double squared_norm(const torch::Tensor& vector) {
   return vector.to(torch::kFloat64).square().sum().item<double>();
 }
 
+bool norms_are_released(const trial::TrialConfig& config) {
+  return config.privacy.is_private || datasets::training_split_is_public(config.dataset.name);
+}
+
 }  // namespace
 
-StepNorms::StepNorms(const trial::Evaluation& evaluation, std::vector<models::Slice> layout)
-    : norms_(evaluation.released_norms), residual_(evaluation.noise_residual), layout_(std::move(layout)) {}
+StepNorms::StepNorms(const trial::TrialConfig& config, std::vector<models::Slice> layout)
+    : norms_(config.evaluation.released_norms && norms_are_released(config)),
+      residual_(config.evaluation.noise_residual),
+      layout_(std::move(layout)) {}
 
 void StepNorms::reset() {
   weights_ = torch::Tensor();

@@ -18,8 +18,9 @@ namespace hyfreedp::training {
 
 class StepNorms {
  public:
-  // Nothing below does anything where the evaluation asks for nothing.
-  StepNorms(const trial::Evaluation& evaluation, std::vector<models::Slice> layout);
+  // Nothing below does anything where the evaluation asks for nothing, or the norms would be raw: those of a run without
+  // noise on a training split that is not public.
+  StepNorms(const trial::TrialConfig& config, std::vector<models::Slice> layout);
   bool wanted() const { return norms_ || residual_; }
   void reset();
 

@@ -57,7 +57,7 @@ class Run {
         weights_(setup_.network.parameters()),
         gradient_(torch::zeros_like(weights_)),
         average_(job.config.training),
-        norms_(job.config.evaluation, setup_.network.layout()) {
+        norms_(job.config, setup_.network.layout()) {
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
   }
 

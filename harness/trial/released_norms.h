@@ -1,7 +1,8 @@
 // Names of the per-step scalars that a nightly comparison reads (results/night.h), written where the trial's Evaluation
 // asks for them.
 //
-//   released_norms   functions of what was released, on any data:
+//   released_norms   functions of what was released. A run without noise releases nothing, so there they are written only where
+//                    the training split is public (datasets::Facts::public_train):
 //     kGradientNorm     norm of the released mean gradient
 //     kUpdateNorm       norm of the change of all weights that the step before made, as it was made; none at step 0
 //     kTensorUpdate + NAME, at the last step alone: root mean square over steps of the norm of that tensor's change

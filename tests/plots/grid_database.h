@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
+#include <utility>
 
 #include "results/store.h"
 
@@ -28,7 +30,9 @@ inline double adam_accuracy_of(double rate, double beta, int seed) {
 
 class Maker {
  public:
-  explicit Maker(results::Store& store) : store_(store) {}
+  // Called with each trial before it is stored.
+  using Change = std::function<void(results::TrialRecord&, std::vector<trial::StepRecord>&)>;
+  explicit Maker(results::Store& store, Change change = {}) : store_(store), change_(std::move(change)) {}
 
   Result<void> fill(const json::array& figures, bool with_selection = true) {
     with_selection_ = with_selection;
@@ -114,7 +118,11 @@ class Maker {
     if (optimizer == "adamw") options = {{"beta1", beta}, {"beta2", 0.999}};
     return {{"optimizer", {{"name", optimizer}, {"options", options}}},
             {"controller", {{"name", "constant"}, {"options", {{"lr", rate}}}}},
-            {"privacy", {{"clipping_constant", threshold}, {"sample_rate", 0.05}, {"gradient_noise", 2.0}}},
+            {"privacy",
+             {{"is_private", true},
+              {"clipping_constant", threshold},
+              {"sample_rate", 0.05},
+              {"gradient_noise", 2.0}}},
             {"steps", static_cast<int>(kSteps)},
             {"seed", seed}};
   }
@@ -203,6 +211,7 @@ class Maker {
       metrics.push_back({step + 1, "test", "accuracy", now / 100, trial::Visibility::test});
       metrics.push_back({step + 1, "test", "loss", 3 * std::exp(-now / 30), trial::Visibility::test});
     }
+    if (change_) change_(trial, steps);
     return store_.put_trial(trial, steps, metrics);
   }
 
@@ -223,6 +232,7 @@ class Maker {
   }
 
   results::Store& store_;
+  Change change_;
   bool with_selection_ = true;
 };
 

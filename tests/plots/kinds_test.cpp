@@ -247,6 +247,91 @@ TEST_F(Kinds, ProbesShowWhatTheControllerSaw) {
       HasSubstr("controllers that probe"));
 }
 
+// A database whose runs of `free` at epsilon 3 are without noise.
+std::unique_ptr<results::Store> without_noise(const std::string& dataset) {
+  auto store = *results::Store::in_memory();
+  const auto change = [&](results::TrialRecord& trial, const auto&) {
+    if (!trial.id.starts_with("trial-free-3-")) return;
+    trial.config["privacy"].as_object()["is_private"] = false;
+    trial.config["dataset"] = {{"name", dataset}};
+  };
+  EXPECT_TRUE(grid::Maker(*store, change).fill({}));
+  return store;
+}
+
+Outcome drawn_of(const results::Store& store, const json::object& figure, bool confidential) {
+  auto table = *results::build_table(store, "grid", {.confidential = confidential});
+  const auto spec = (**store.spec("grid")).resolved;
+  const auto requests = results::figure_requests({{"figures", {figure}}});
+  return *build_figure({.store = store, .table = table, .spec = spec}, requests->front());
+}
+
+bool has_text(const Figure& figure, const std::string& text) {
+  return std::any_of(figure.texts.begin(), figure.texts.end(),
+                     [&](const Text& one) { return one.text.find(text) != std::string::npos; });
+}
+
+const json::object kProbes{{"kind", "probe-fit"}, {"name", "p"}, {"options", json::object{}}};
+
+json::object curves_of_free(const std::string& quantities) {
+  return {{"kind", "curves"}, {"name", "c"}, {"rows", {"free"}}, {"options", {{"quantities", quantities}}}};
+}
+
+TEST(RunsWithoutNoise, RawLossesOfPrivateDataAreNotDrawn) {
+  const auto store = without_noise("fashion-mnist");
+  const auto probes = drawn_of(*store, kProbes, false);
+  ASSERT_TRUE(probes.figure);
+  EXPECT_EQ(probes.figure->boxes.size(), 4u);
+  EXPECT_TRUE(has_text(*probes.figure, "ε = 1, step"));
+  EXPECT_FALSE(has_text(*probes.figure, "ε = 3"));
+  EXPECT_NE(probes.figure->caption.find("their losses are not released"), std::string::npos);
+  for (const char* quantities : {"R_l, test loss", "private_loss, R_l", "H, R_l"}) {
+    const auto curves = drawn_of(*store, curves_of_free(quantities), false);
+    ASSERT_TRUE(curves.figure) << quantities;
+    EXPECT_EQ(curves.figure->boxes.size(), 2u) << quantities;
+    EXPECT_TRUE(has_text(*curves.figure, "ε = 1")) << "a box says its epsilon, also where there is one alone";
+    EXPECT_NE(curves.figure->caption.find("their losses are not released"), std::string::npos);
+  }
+  const auto sizes = drawn_of(*store, curves_of_free("eta, test loss"), false);
+  ASSERT_TRUE(sizes.figure);
+  EXPECT_EQ(sizes.figure->boxes.size(), 4u) << "step sizes and test metrics are shown";
+  EXPECT_EQ(sizes.figure->caption.find("not released"), std::string::npos);
+}
+
+TEST(RunsWithoutNoise, NothingElseToDrawIsSaid) {
+  const auto store = without_noise("fashion-mnist");
+  auto request = kProbes;
+  request["epsilons"] = {3};
+  const auto nothing = drawn_of(*store, request, false);
+  EXPECT_FALSE(nothing.figure);
+  EXPECT_THAT(nothing.why, HasSubstr("--confidential"));
+}
+
+TEST(RunsWithoutNoise, RawLossesAreDrawnOfPublicDataOrWhereConfidential) {
+  const auto confidential = drawn_of(*without_noise("fashion-mnist"), kProbes, true);
+  ASSERT_TRUE(confidential.figure);
+  EXPECT_EQ(confidential.figure->boxes.size(), 8u);
+  const auto open = drawn_of(*without_noise("synthetic"), kProbes, false);
+  ASSERT_TRUE(open.figure);
+  EXPECT_EQ(open.figure->boxes.size(), 8u);
+  EXPECT_TRUE(has_text(*open.figure, "ε = 3, step"));
+}
+
+TEST(ProbeFit, ARejectedFitIsSaidToBe) {
+  auto store = *results::Store::in_memory();
+  const auto change = [](const results::TrialRecord& trial, auto& steps) {
+    if (trial.id == "trial-free-3-1-0") steps[15].scalars["H"] = -1;
+  };
+  ASSERT_TRUE(grid::Maker(*store, change).fill({}));
+  auto request = kProbes;
+  request["epsilons"] = {3};
+  request["options"] = {{"at", {0, 15}}, {"seed", 1}};
+  const auto drawn = drawn_of(*store, request, false);
+  ASSERT_TRUE(drawn.figure);
+  EXPECT_TRUE(has_text(*drawn.figure, "step 15, fit rejected"));
+  EXPECT_FALSE(has_text(*drawn.figure, "step 0, fit rejected"));
+}
+
 TEST_F(Kinds, EpsilonOverStepsEndsAtTheRunsPrice) {
   const auto drawn = figure({{"kind", "epsilon-steps"},
                              {"name", "epsilon-steps"},

@@ -38,6 +38,14 @@ TEST(Tally, CountsUnitsOnce) {
   EXPECT_EQ(tally.board().cost_over, 10);
 }
 
+TEST(Tally, ARawLossIsNotShown) {
+  Tally tally;
+  tally.started(0, {.title = "open", .loss_is_released = false, .steps = 250, .cost = 1});
+  tally.stepped(progress_of(0, 125));
+  EXPECT_EQ(tally.board().running.at(0).step_size, 0.0123);
+  EXPECT_EQ(tally.board().running.at(0).private_loss, std::nullopt);
+}
+
 TEST(Tally, PrivateSelectionShowsNothingButSteps) {
   Tally tally;
   tally.started(0, {.title = "open", .steps = 250, .cost = 1});

@@ -71,6 +71,27 @@ TEST(StepNorms, ResidualIsTheNoiseAndTheNoiseAlone) {
   }
 }
 
+// Those of a run without noise are raw: nothing of them is written unless the data is nobody's.
+TEST(StepNorms, OfPrivateDataAreThoseOfPrivateRunsAlone) {
+  for (const bool is_private : {true, false}) {
+    for (const char* dataset : {"synthetic", "fashion-mnist"}) {
+      auto config = is_private ? small_config() : exact_config();
+      config.evaluation.released_norms = true;
+      config.dataset.name = dataset;
+      StepNorms norms(config, {{.name = "weight", .offset = 0, .size = 2}});
+      const bool written = is_private || std::string(dataset) == "synthetic";
+      EXPECT_EQ(norms.wanted(), written) << dataset;
+      norms.reset();
+      norms.see_weights(torch::zeros({2}));
+      norms.see_release(torch::ones({2}), config.privacy);
+      norms.see_weights(torch::ones({2}));
+      std::map<std::string, double> scalars;
+      norms.add_to(scalars, true);
+      EXPECT_EQ(scalars.size(), written ? 3u : 0u) << dataset << (is_private ? " private" : "");
+    }
+  }
+}
+
 TEST(StepNorms, ResidualsOfPrivateDataAreRefused) {
   auto config = small_config();
   config.evaluation.noise_residual = true;

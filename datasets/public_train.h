@@ -1,0 +1,16 @@
+// Whether what a run without noise says of its training examples may be shown.
+#pragma once
+
+#include <string>
+
+#include "datasets/facts.h"
+
+namespace hyfreedp::datasets {
+
+// Facts::public_train; an unknown dataset is private.
+inline bool training_split_is_public(const std::string& dataset) {
+  const auto facts = find_dataset(dataset);
+  return facts && (**facts).public_train;
+}
+
+}  // namespace hyfreedp::datasets
