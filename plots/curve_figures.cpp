@@ -23,7 +23,6 @@ constexpr double kTotalWidth = 760;
 constexpr double kSmallestStepSize = 1e-9;  // curves below are cut at the axis
 constexpr double kLargestLoss = 6;          // nats; a diverging curve leaves the box
 
-using Curve = std::map<std::int64_t, double>;  // step -> value
 using CurveOf = std::function<Result<std::optional<Curve>>(const std::string& trial)>;
 
 struct Look {
@@ -32,24 +31,6 @@ struct Look {
   double floor = 0;
   double ceiling = 0;
 };
-
-// Median, smallest and largest over the seeds' curves, at the steps that all have.
-std::vector<Point> merged(const std::vector<Curve>& curves) {
-  std::vector<Point> points;
-  if (curves.empty()) return points;
-  for (const auto& [step, first] : curves.front()) {
-    std::vector<double> values;
-    for (const auto& curve : curves) {
-      if (const auto found = curve.find(step); found != curve.end() && std::isfinite(found->second)) {
-        values.push_back(found->second);
-      }
-    }
-    if (values.size() != curves.size()) continue;
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    points.push_back({static_cast<double>(step), results::quantile(values, 0.5), *low, *high});
-  }
-  return points;
-}
 
 class CurveFigure {
  public:
@@ -97,7 +78,11 @@ class CurveFigure {
       if (!curve) return curve.error();
       if (*curve) curves.push_back(std::move(**curve));
     }
-    Line line{.style = style, .points = merged(curves), .markers = false, .error_bars = false, .band = false};
+    Line line{.style = style,
+              .points = merged(curves, CurveBand::range),
+              .markers = false,
+              .error_bars = false,
+              .band = false};
     std::erase_if(line.points,
                   [&](const Point& point) { return !(point.y > 0); });  // a log axis has no place for it
     if (line.points.size() < 2) return std::optional<Line>{};

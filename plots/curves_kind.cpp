@@ -16,8 +16,6 @@
 namespace hyfreedp::plots {
 namespace {
 
-using Curve = std::map<std::int64_t, double>;
-
 constexpr const char* kStepSize = "step-size";
 
 std::vector<std::string> quantities_of(const std::string& text) {
@@ -78,32 +76,16 @@ Result<Curve> curve_of(const Source& source, const Run& run, const std::string& 
   return curve;
 }
 
-// Median and band over the seeds' curves, at the steps that all have.
-std::vector<Point> merged(const std::vector<Curve>& curves, const std::string& band) {
-  std::vector<Point> points;
-  for (const auto& [step, first] : curves.front()) {
-    std::vector<double> values;
-    for (const auto& curve : curves) {
-      if (const auto found = curve.find(step); found != curve.end() && std::isfinite(found->second)) {
-        values.push_back(found->second);
-      }
-    }
-    if (values.size() != curves.size()) continue;
-    std::sort(values.begin(), values.end());
-    Point point{static_cast<double>(step), results::quantile(values, 0.5)};
-    if (band == "range") point.low = values.front(), point.high = values.back();
-    if (band == "quartiles")
-      point.low = results::quantile(values, 0.25), point.high = results::quantile(values, 0.75);
-    points.push_back(point);
-  }
-  return points;
-}
-
 bool all_positive(const SheetPanel& panel) {
   return std::all_of(panel.lines.begin(), panel.lines.end(), [](const Line& line) {
     return std::all_of(line.points.begin(), line.points.end(),
                        [](const Point& point) { return point.y > 0 && point.low.value_or(1) > 0; });
   });
+}
+
+CurveBand band_of(const std::string& name) {
+  if (name == "range") return CurveBand::range;
+  return name == "quartiles" ? CurveBand::quartiles : CurveBand::none;
 }
 
 class Builder {
@@ -112,7 +94,7 @@ class Builder {
       : source_(source),
         request_(request),
         quantities_(quantities_of(string_or(request.options, "quantities", ""))),
-        band_(string_or(request.options, "band", "")),
+        band_(band_of(string_or(request.options, "band", ""))),
         scale_(string_or(request.options, "scale", "")),
         styles_(source.table) {}
 
@@ -155,9 +137,9 @@ class Builder {
       several = several || panel.lines.size() > 1;
     }
     sheet.caption = fmt::format("{} over steps: median over seeds{}.", join(quantities_, ", "),
-                                band_ == "range"       ? "; band: smallest to largest"
-                                : band_ == "quartiles" ? "; band: the middle half"
-                                                       : "") +
+                                band_ == CurveBand::range       ? "; band: smallest to largest"
+                                : band_ == CurveBand::quartiles ? "; band: the middle half"
+                                                                : "") +
                     list->refusal();
     for (auto& entry : styles_.legend(shown_, several)) sheet.legend.push_back(std::move(entry));
     return Outcome{.figure = place(sheet)};
@@ -180,7 +162,7 @@ class Builder {
       Line line{.style = styles_.of(row), .points = merged(curves[row], band_)};
       if (line.points.size() < 2) continue;
       last_step_ = std::max(last_step_, line.points.back().x);
-      line.band = band_ != "none" && curves[row].size() > 1;
+      line.band = band_ != CurveBand::none && curves[row].size() > 1;
       panel.lines.push_back(std::move(line));
       shown_.push_back(row);
     }
@@ -194,7 +176,8 @@ class Builder {
   const Source& source_;
   const results::FigureRequest& request_;
   std::vector<std::string> quantities_;
-  std::string band_, scale_;
+  CurveBand band_;
+  std::string scale_;
   RowStyles styles_;
   std::vector<std::string> shown_;
   double last_step_ = 1;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "results/statistics.h"
+
 namespace hyfreedp::plots {
 namespace {
 
@@ -68,6 +70,26 @@ std::vector<LegendEntry> RowStyles::legend(const std::vector<std::string>& shown
     entries.push_back({titles_.at(id), styles_.at(id), markers});
   }
   return entries;
+}
+
+std::vector<Point> merged(const std::vector<Curve>& curves, CurveBand band) {
+  std::vector<Point> points;
+  if (curves.empty()) return points;
+  for (const auto& [step, first] : curves.front()) {
+    std::vector<double> values;
+    for (const auto& curve : curves) {
+      if (const auto found = curve.find(step); found != curve.end() && std::isfinite(found->second)) {
+        values.push_back(found->second);
+      }
+    }
+    if (values.size() != curves.size()) continue;
+    const auto at = [&](double quantile) { return results::quantile(values, quantile); };
+    Point point{static_cast<double>(step), at(0.5)};
+    if (band == CurveBand::range) point.low = at(0), point.high = at(1);
+    if (band == CurveBand::quartiles) point.low = at(0.25), point.high = at(0.75);
+    points.push_back(point);
+  }
+  return points;
 }
 
 void add_legend(Figure& figure, std::vector<LegendEntry> legend, double top) {

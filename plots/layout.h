@@ -1,6 +1,7 @@
 // What the figures share: where boxes stand, which style a row has, the legend.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,6 +32,13 @@ class RowStyles {
   std::map<std::string, std::string> titles_;
   std::map<std::string, LineStyle> styles_;
 };
+
+// Step -> value.
+using Curve = std::map<std::int64_t, double>;
+enum class CurveBand { none, range, quartiles };
+// Median over the curves at the steps at which all have a finite value, with a band from the smallest to the largest or
+// between the quartiles.
+std::vector<Point> merged(const std::vector<Curve>& curves, CurveBand band);
 
 // Widens the figure by a legend right of everything and lets it start at `top` (pixels above the lower edge).
 void add_legend(Figure& figure, std::vector<LegendEntry> legend, double top);

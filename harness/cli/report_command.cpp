@@ -29,25 +29,18 @@ constexpr const char* kUsage =
     "alone) are computed. Trains nothing.\n"
     "Example: hyfreedp report quick experiments/papers/mohapatra/table-1.yaml --out out\n\n";
 
-struct Request {
+struct Request : SpecRequest {
   std::vector<std::string> specs;
-  std::string out = "out", preset, output;
-  bool confidential = false;
+  std::string output;
 };
 
 std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
                          std::ostream& err) {
   CommandLine line{.command = "report", .usage = kUsage, .positional = "spec-1"};
   for (std::size_t i = 2; i <= kMostSpecs; ++i) line.more_positional.push_back(fmt::format("spec-{}", i));
-  auto add = line.options.add_options();
-  add("help,h", "this text");
-  add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
-      "output folder of `hyfreedp run`");
-  add("confidential", options::bool_switch(&request.confidential),
-      "show values that were not released under differential privacy; the output says so");
-  add("preset", options::value(&request.preset)->value_name("PRESET"),
-      "of every spec that is given as a file: which of its presets");
-  add("output", options::value(&request.output)->value_name("FILE"), "write the report there instead");
+  add_shared_options(line.options, request);
+  line.options.add_options()("output", options::value(&request.output)->value_name("FILE"),
+                             "write the report there instead");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
   for (std::size_t i = 1; i <= kMostSpecs; ++i) {

@@ -4,19 +4,23 @@ namespace hyfreedp::cli {
 
 namespace options = boost::program_options;
 
-std::optional<int> parse_spec_request(const std::string& command, const std::string& usage,
-                                      const options::options_description& further,
-                                      const std::vector<std::string>& arguments, SpecRequest& request,
-                                      std::ostream& out, std::ostream& err) {
-  CommandLine line{.command = command, .usage = usage, .positional = "spec"};
-  auto add = line.options.add_options();
+void add_shared_options(options::options_description& all, SpecRequest& request) {
+  auto add = all.add_options();
   add("help,h", "this text");
   add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
       "output folder of `hyfreedp run`");
   add("confidential", options::bool_switch(&request.confidential),
       "show values that were not released under differential privacy; the output says so");
   add("preset", options::value(&request.preset)->value_name("PRESET"),
-      "where the spec is given as a file: which of its presets");
+      "where a spec is given as a file: which of its presets");
+}
+
+std::optional<int> parse_spec_request(const std::string& command, const std::string& usage,
+                                      const options::options_description& further,
+                                      const std::vector<std::string>& arguments, SpecRequest& request,
+                                      std::ostream& out, std::ostream& err) {
+  CommandLine line{.command = command, .usage = usage, .positional = "spec"};
+  add_shared_options(line.options, request);
   line.options.add(further);
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return code;

@@ -25,6 +25,9 @@ struct SpecRequest {
   std::string folder() const { return out + "/" + spec; }
 };
 
+// --help, --out, --confidential and --preset, which also the report of several specs takes.
+void add_shared_options(boost::program_options::options_description& options, SpecRequest& request);
+
 // A spec is named by its name, or by its file (SPEC.yaml, with --preset).
 // Reads `arguments` against the shared options and `further` ones. Returns the exit code where nothing is left to do:
 // 0 after --help (prints `usage` and the options), 2 after an error.

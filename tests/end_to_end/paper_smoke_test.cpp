@@ -2,10 +2,21 @@
 #include <set>
 
 #include "harness/runner/plan.h"
+#include "results/store.h"
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
 namespace {
+
+// "row, epsilon: kind: message" of the cells without a value. A private selection may draw no run.
+std::string failed_cells(const results::Store& store, const std::string& spec) {
+  std::string failed;
+  for (const auto& study : store.studies(spec).value()) {
+    if (study.state == results::StudyState::concluded || study.failure_kind == "no-run-drawn") continue;
+    failed += study.row + ": " + study.failure_kind + ": " + study.failure_message + "\n";
+  }
+  return failed;
+}
 
 class PaperSmoke : public Program {};
 
@@ -30,6 +41,11 @@ TEST_F(PaperSmoke, EveryRunnableOneGivesItsTable) {
     for (const char* made : {"table.md", "table.csv", "table.tex", "table.html", "report.html"}) {
       EXPECT_TRUE(fs::exists(folder_ / "out" / name / made)) << file << ' ' << made;
     }
+    const auto store =
+        results::Store::open((folder_ / "out/hyfreedp.sqlite").string(), results::Store::Mode::read_only);
+    ASSERT_TRUE(store) << store.error().message;
+    EXPECT_FALSE((**store).studies(name).value().empty()) << file;
+    EXPECT_EQ(failed_cells(**store, name), "") << file;
     ++ran;
   }
   EXPECT_GE(ran, 14u);
