@@ -8,7 +8,7 @@
 
 #include "harness/accounting/mechanism.h"
 #include "harness/accounting/normal.h"
-#include "harness/accounting/wide.h"
+#include "harness/base/wide.h"
 
 namespace hyfreedp::accounting {
 namespace {

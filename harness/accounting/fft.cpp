@@ -5,8 +5,8 @@
 #include <numbers>
 #include <utility>
 
-#include "harness/accounting/wide.h"
 #include "harness/base/result.h"
+#include "harness/base/wide.h"
 
 namespace hyfreedp::accounting {
 namespace {

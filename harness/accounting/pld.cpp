@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "harness/accounting/exp_sequence.h"
-#include "harness/accounting/wide.h"
 #include "harness/base/result.h"
+#include "harness/base/wide.h"
 
 namespace hyfreedp::accounting {
 namespace {

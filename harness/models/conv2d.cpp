@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/base/result.h"
+#include "harness/models/patch_products.h"
 #include "harness/models/samples.h"
 
 // Fortran BLAS, as LibTorch's CPU library exports it.
@@ -79,34 +80,16 @@ void unfold(const Conv2dShape& shape, const Geometry& g, const T* image, T* patc
   }
 }
 
-// Column-major c [m, n] = scale op(a) op(b) + keep c; op transposes where asked.
-template <class T>
-void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T scale,
-          const T* a, const T* b, T keep, T* c) {
-  const auto size = [](std::int64_t value) { return static_cast<int>(value); };
-  const int rows = size(m), columns = size(n), inner = size(k);
-  const int lda = transpose_a ? inner : rows;
-  const int ldb = transpose_b ? columns : inner;
-  const char* const op_a = transpose_a ? "T" : "N";
-  const char* const op_b = transpose_b ? "T" : "N";
-  if constexpr (std::is_same_v<T, float>) {
-    sgemm_(op_a, op_b, &rows, &columns, &inner, &scale, a, &lda, b, &ldb, &keep, c, &rows);
-  } else {
-    dgemm_(op_a, op_b, &rows, &columns, &inner, &scale, a, &lda, b, &ldb, &keep, c, &rows);
-  }
-}
-
-// Row-major out [m, n] = scale a [m, k] b [n, k]^T + keep out.
-template <class T>
-void product(std::int64_t m, std::int64_t n, std::int64_t k, T scale, const T* a, const T* b, T keep,
-             T* out) {
-  gemm(true, false, n, m, k, scale, b, a, keep, out);
-}
-
 // Row-major out [n, n] = a^T a for a [m, n].
 template <class T>
 void inner_products(std::int64_t m, std::int64_t n, const T* a, T* out) {
-  gemm(false, true, n, n, m, T(1), a, a, T(0), out);
+  const int inner = static_cast<int>(m), size = static_cast<int>(n);
+  const T one = 1, zero = 0;
+  if constexpr (std::is_same_v<T, float>) {
+    sgemm_("N", "T", &size, &size, &inner, &one, a, &size, a, &size, &zero, out, &size);
+  } else {
+    dgemm_("N", "T", &size, &size, &inner, &one, a, &size, a, &size, &zero, out, &size);
+  }
 }
 
 // For each sample of one application: image and output gradient of every group.
@@ -132,24 +115,6 @@ struct Samples {
   Tensor gradient;  // [B, out, rows, columns]
   std::int64_t count;
 };
-
-// each [B, out, patch] = keep each + dW_i of one application.
-template <class T>
-void add_each(const Samples<T>& samples, T keep, Tensor& each) {
-  const auto& g = samples.g;
-  const auto groups = samples.shape.groups;
-  T* out = each.mutable_data_ptr<T>();
-  at::parallel_for(0, samples.count, 1, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<T> patches(static_cast<std::size_t>(g.patch * g.places()));
-    for (auto i = begin; i < end; ++i) {
-      for (std::int64_t group = 0; group < groups; ++group) {
-        unfold(samples.shape, g, samples.image(i, group), patches.data());
-        product<T>(g.outputs, g.patch, g.places(), 1, samples.output_gradient(i, group), patches.data(), keep,
-                   out + (i * groups + group) * g.outputs * g.patch);
-      }
-    }
-  });
-}
 
 // norms [B] += ||dW_i||^2 of a single application, by the places' inner products.
 template <class T>
@@ -181,34 +146,6 @@ void add_ghost_norms(const Samples<T>& samples, Tensor& norms) {
   });
 }
 
-// sum [out, patch] += sum_i c_i dW_i, each thread's samples in a part of their own, added in the order of the samples.
-template <class T>
-void add_sum(const Samples<T>& samples, const Tensor& factors, Tensor& sum) {
-  const auto& g = samples.g;
-  const auto groups = samples.shape.groups;
-  const auto scale = factors.defined() ? factors.to(sum.scalar_type()).contiguous() : Tensor();
-  const auto chunk =
-      std::max<std::int64_t>(1, (samples.count + at::get_num_threads() - 1) / at::get_num_threads());
-  const auto chunks = (samples.count + chunk - 1) / chunk;
-  auto parts = torch::zeros({chunks, sum.numel()}, sum.options());
-  T* out = parts.template mutable_data_ptr<T>();
-  at::parallel_for(0, chunks, 1, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<T> patches(static_cast<std::size_t>(g.patch * g.places()));
-    for (auto part = begin; part < end; ++part) {
-      for (auto i = part * chunk; i < std::min(samples.count, (part + 1) * chunk); ++i) {
-        const T factor = scale.defined() ? scale.template const_data_ptr<T>()[i] : T(1);
-        if (factor == 0) continue;
-        for (std::int64_t group = 0; group < groups; ++group) {
-          unfold(samples.shape, g, samples.image(i, group), patches.data());
-          product<T>(g.outputs, g.patch, g.places(), factor, samples.output_gradient(i, group),
-                     patches.data(), 1, out + part * sum.numel() + group * g.outputs * g.patch);
-        }
-      }
-    }
-  });
-  for (std::int64_t part = 0; part < chunks; ++part) sum.add_(parts[part].view(sum.sizes()));
-}
-
 // Calls `function` with a zero of the tensor's type.
 template <class F>
 void by_type(const Tensor& tensor, const F& function) {
@@ -235,10 +172,37 @@ Tensor patches_of(const Conv2dShape& shape, const Use& use) {  // [B, groups, pa
   return columns.view({columns.size(0), shape.groups, -1, columns.size(2)});
 }
 
-Tensor each_by_aten(const Conv2dShape& shape, const Use& use) {  // [B, out, patch]
+Tensor each_by_aten(const Conv2dShape& shape, const Use& use) {
   const auto patches = patches_of(shape, use);
   const auto gradient = use.output_gradient.reshape({patches.size(0), shape.groups, -1, patches.size(3)});
-  return at::matmul(gradient, patches.transpose(2, 3)).reshape({patches.size(0), shape.outputs, -1});
+  return at::matmul(patches, gradient.transpose(2, 3));
+}
+
+bool same_sizes(std::span<const Use> uses) {
+  return std::all_of(uses.begin(), uses.end(),
+                     [&](const Use& use) { return use.input().sizes() == uses.front().input().sizes(); });
+}
+
+// The sum over the applications, and its squared norms added to `norms`; [B, groups, patch, outputs].
+Tensor formed_gradients(const Conv2dShape& shape, std::span<const Use> uses, Tensor& norms) {
+  const auto& first = uses.front();
+  const auto g = geometry(shape, first.input(), first.output_gradient);
+  const bool on_cpu = first.input().is_cpu();
+  auto each =
+      torch::empty({first.input().size(0), shape.groups, g.patch, g.outputs}, first.input().options());
+  if (on_cpu && same_sizes(uses)) {
+    add_patch_norms(shape, uses, norms, &each);
+    return each;
+  }
+  each.zero_();
+  auto one = on_cpu ? torch::empty_like(each) : Tensor();
+  auto unused = torch::zeros_like(norms);
+  for (const auto& use : uses) {
+    if (on_cpu) add_patch_norms(shape, {&use, 1}, unused, &one);
+    each.add_(on_cpu ? one : each_by_aten(shape, use));
+  }
+  norms.add_(squared_sample_norms(each));
+  return each;
 }
 
 }  // namespace
@@ -282,31 +246,30 @@ void Conv2d::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms)
   uses.front().instantiated = std::move(formed);
 }
 
-// The per-sample gradients, or undefined by the ghost norm.
+Tensor Conv2d::sample_gradients(std::span<const Use> uses) const {
+  auto norms =
+      torch::zeros({uses.front().input().size(0)}, uses.front().input().options().dtype(torch::kFloat64));
+  const auto each = formed_gradients(shape_, uses, norms);
+  return each.transpose(2, 3).reshape({each.size(0), shape_.outputs, each.size(2)});
+}
+
+// The per-sample gradients [B, groups, patch, outputs] where they are kept.
 Tensor Conv2d::add_weight_norms(std::span<const Use> uses, Tensor& squared_norms) const {
   const auto& first = uses.front();
+  if (!first.input().is_cpu()) return formed_gradients(shape_, uses, squared_norms);
   const auto g = geometry(shape_, first.input(), first.output_gradient);
-  if (first.input().is_cpu() && uses.size() == 1 &&
-      2 * g.places() * (g.patch + g.outputs) < g.patch * g.outputs) {
+  if (uses.size() == 1 && 2 * g.places() * (g.patch + g.outputs) < g.patch * g.outputs) {
     by_type(first.input(), [&](auto zero) {
       add_ghost_norms<decltype(zero)>(Samples<decltype(zero)>(shape_, first), squared_norms);
     });
     return {};
   }
-  auto each = torch::empty({first.input().size(0), shape_.outputs, g.patch}, first.input().options());
-  for (const auto& use : uses) {
-    const bool is_first = &use == &first;
-    if (!each.is_cpu()) {
-      is_first ? each.copy_(each_by_aten(shape_, use)) : each.add_(each_by_aten(shape_, use));
-      continue;
-    }
-    by_type(each, [&](auto zero) {
-      using T = decltype(zero);
-      add_each<T>(Samples<T>(shape_, use), is_first ? T(0) : T(1), each);
-    });
-  }
-  squared_norms.add_(squared_sample_norms(each));
-  return each;
+  std::int64_t recorded = 0;
+  for (const auto& use : uses) recorded += use.input().numel() + use.output_gradient.numel();
+  const auto size = first.input().size(0) * weight_.value.numel();
+  if (size <= recorded || !same_sizes(uses)) return formed_gradients(shape_, uses, squared_norms);
+  add_patch_norms(shape_, uses, squared_norms);
+  return {};
 }
 
 void Conv2d::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
@@ -317,17 +280,13 @@ void Conv2d::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
   }
   if (!weight_.trainable) return;
   if (!formed.empty() && formed[0].defined()) {
-    add_weighted_sum(formed[0], factors, sums[0]);
+    sums[0].add_(weighted_sum(formed[0], factors).transpose(1, 2).reshape(sums[0].sizes()));
     return;
   }
-  auto sum = sums[0].view({shape_.outputs, -1});
   for (const auto& use : uses) {
-    if (!use.input().is_cpu()) {
-      sum.add_(weighted_sum(each_by_aten(shape_, use), factors));
-      continue;
-    }
-    by_type(sum,
-            [&](auto zero) { add_sum<decltype(zero)>(Samples<decltype(zero)>(shape_, use), factors, sum); });
+    sums[0].add_(std::get<1>(at::convolution_backward(
+        scaled_samples(use.output_gradient, factors), use.input(), sums[0], at::OptionalIntArrayRef(),
+        shape_.stride, shape_.padding, shape_.dilation, false, {0, 0}, shape_.groups, {false, true, false})));
   }
 }
 

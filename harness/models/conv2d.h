@@ -2,11 +2,12 @@
 //
 // With X_i [groups, in kh kw / groups, L] the patches of sample i at its L output places and b_i [groups, out / groups, L]:
 //   dW_i = b_i X_i^T, dbias_i = sum over places of b_i.
-// Two ways, chosen from the shapes; patches are formed sample by sample in a buffer of each thread, never for the batch:
-//   instantiated   dW_i is formed, [B, out, in kh kw / groups], and kept for the clipped sum
-//   ghost          ||dW_i||^2 = sum_lm <X_il, X_im> <b_il, b_im> where 2 L (in kh kw + out) < out in kh kw; the sum forms
-//                  c_i b_i X_i^T again, which is why the products must be much the cheaper (measured: at 0.9 of the size, 25
-//                  places of 256 inputs and 32 outputs, norm and sum took 1.5 times as long as forming the gradients once)
+// On the CPU one of three ways, chosen from the shapes; none writes the patches of the batch (patch_kernel.h):
+//   formed       dW_i is formed and kept for the clipped sum, where that takes no more than the input and output gradient do, which
+//                are then let go
+//   recomputed   the norm is taken of dW_i in registers; the clipped sum is a plain backward pass of c_i b_i
+//   ghost        ||dW_i||^2 = sum_lm <X_il, X_im> <b_il, b_im> where 2 L (in kh kw + out) < out in kh kw; the sum as before
+// Elsewhere ATen's unfold and products, formed and kept.
 #pragma once
 
 #include <array>
@@ -40,6 +41,9 @@ class Conv2d : public Layer {
   void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
   void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
+
+  // dW_i of the sum over the applications, [B, out, in kh kw / groups].
+  torch::Tensor sample_gradients(std::span<const Use> uses) const;
 
  private:
   torch::Tensor add_weight_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const;

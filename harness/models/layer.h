@@ -45,8 +45,9 @@ struct Use {
   torch::Tensor output;
   Tensors saved;                  // what the layer kept for its gradients
   torch::Tensor output_gradient;  // of each sample's own loss; set by the backward pass
-  // Per-sample gradients [B, parameter...] in the order of parameters(), in a layer's first use, where the norm rule formed
-  // them; undefined for the others. Of a layer with all its trainable ones formed the network keeps nothing else.
+  // Per-sample gradients [B, ...] in the order of parameters(), in a layer's first use, where the norm rule formed them, laid out as
+  // the layer's sum rule reads them; undefined for the others. Of a layer with all its trainable ones formed the network keeps
+  // nothing else.
   mutable Tensors instantiated;
 
   const torch::Tensor& input() const { return inputs.front(); }

@@ -28,17 +28,6 @@ Tensor PlacesToTokens::input_gradient(const Use& use) const {
   return use.output_gradient.transpose(1, 2).reshape(use.input().sizes());
 }
 
-Tensor MaxPool2d::forward_recorded(const Tensors& inputs, Tensors* saved) const {
-  auto [output, places] = at::max_pool2d_with_indices(inputs.at(0), kernel_, stride_);
-  if (saved != nullptr) *saved = {std::move(places)};
-  return output;
-}
-
-Tensor MaxPool2d::input_gradient(const Use& use) const {
-  return at::max_pool2d_with_indices_backward(use.output_gradient.contiguous(), use.input(), kernel_, stride_,
-                                              {0, 0}, {1, 1}, false, use.saved.at(0));
-}
-
 Tensor AvgPool2d::forward(const Tensor& input) const { return at::avg_pool2d(input, kernel_, stride_); }
 
 Tensor AvgPool2d::input_gradient(const Use& use) const {

@@ -1,8 +1,9 @@
 #include "harness/models/standardised_conv2d.h"
 
-#include <ATen/Parallel.h>
+#include <algorithm>
 
 #include "harness/base/result.h"
+#include "harness/models/samples.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -22,23 +23,26 @@ Standardisation standardisation(const Tensor& weight) {
   return {centred, (centred.square().sum(1, true) + kEps).rsqrt_()};
 }
 
-// Gradient of W [out, n] from that of the standardised weights.
+// Gradient of W [..., out, n] from that of the standardised weights.
 Tensor through(const Standardisation& at, const Tensor& gradient) {
-  const auto along = (at.centred * gradient).sum(1, true) * at.scale.pow(3);
-  return (gradient - gradient.mean(1, true)) * at.scale - along * at.centred;
+  const auto along = (at.centred * gradient).sum(-1, true) * at.scale.pow(3);
+  return (gradient - gradient.mean(-1, true)) * at.scale - along * at.centred;
 }
 
 Standardisation in_type(const Standardisation& at, torch::ScalarType type) {
   return {at.centred.to(type), at.scale.to(type)};
 }
 
-Use one_sample(const Use& use, std::int64_t i) {
-  return {.inputs = {use.input().narrow(0, i, 1)},
+Use some_samples(const Use& use, std::int64_t first, std::int64_t count) {
+  return {.inputs = {use.input().narrow(0, first, count)},
           .output = {},
           .saved = {},
-          .output_gradient = use.output_gradient.narrow(0, i, 1),
+          .output_gradient = use.output_gradient.narrow(0, first, count),
           .instantiated = {}};
 }
+
+// Numbers of the gradients that are projected at a time.
+constexpr std::int64_t kMostAtOnce = 1 << 20;
 
 }  // namespace
 
@@ -72,25 +76,14 @@ void StandardisedConv2d::add_squared_norms(std::span<const Use> uses, Tensor& sq
   const auto type = uses.front().output_gradient.scalar_type();
   const auto at = in_type(standardisation(weight_.value), type);
   const auto samples = uses.front().output_gradient.size(0);
-  auto norms = torch::zeros({samples}, torch::kFloat64);
-  double* out = norms.mutable_data_ptr<double>();
-  const auto add = [&](std::int64_t begin, std::int64_t end) {
-    auto gradient = torch::empty(weight_.value.sizes(), at.centred.options());
-    for (auto i = begin; i < end; ++i) {
-      gradient.zero_();
-      for (const auto& use : uses) {
-        const auto one = one_sample(use, i);
-        convolution_.add_clipped_sums({&one, 1}, {}, {&gradient, 1});
-      }
-      out[i] = through(at, gradient.flatten(1)).to(torch::kFloat64).square_().sum().item<double>();
-    }
-  };
-  if (weight_.value.is_cpu()) {
-    at::parallel_for(0, samples, 1, add);
-  } else {
-    add(0, samples);
+  const auto chunk = std::max<std::int64_t>(1, kMostAtOnce / weight_.value.numel());
+  for (std::int64_t first = 0; first < samples; first += chunk) {
+    const auto count = std::min(chunk, samples - first);
+    std::vector<Use> some;
+    for (const auto& use : uses) some.push_back(some_samples(use, first, count));
+    const auto gradients = through(at, convolution_.sample_gradients(some));
+    squared_norms.narrow(0, first, count).add_(squared_sample_norms(gradients));
   }
-  squared_norms.add_(norms.to(squared_norms.device()));
 }
 
 void StandardisedConv2d::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,

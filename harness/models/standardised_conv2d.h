@@ -4,7 +4,8 @@
 //   (|v|^2 = n var(W), so a channel's output has the variance of its inputs)
 // Rule: the gradient G of W^ goes through the standardisation, with s = 1 / sqrt(|v|^2 + 1e-4) and per channel
 //   dW = s (G - mean(G)) - s^3 <v, G> v
-// which is linear in G: the clipped sum is that of the sum; a sample's norm needs its own dW, formed and dropped sample by sample.
+// which is linear in G: the clipped sum is that of the sum; a sample's norm needs its own dW, formed and dropped some samples
+// at a time.
 #pragma once
 
 #include "harness/models/conv2d.h"
