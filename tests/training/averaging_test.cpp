@@ -50,6 +50,18 @@ TEST(WeightAverage, WithoutOneNothingIsKept) {
   EXPECT_FALSE(average.parameters().defined());
 }
 
+// The first weights averaged are those after step `average_from`: two steps from 0 differ from the last, one from 1 does not.
+TEST(WeightAverage, BeginsWithTheStepItWasToldTo) {
+  const auto loss_with = [&](const json::object& given) {
+    auto config = small_config(2);
+    config.training = options_of(given);
+    return metric_of(journal_under_one_key(config), "test", "loss");
+  };
+  const double plain = loss_with({});
+  EXPECT_NE(loss_with({{"average", "swa"}}), plain);
+  EXPECT_EQ(loss_with({{"average", "swa"}, {"average_from", 1}}), plain);
+}
+
 // Releases are those of the run without an average; the evaluated model is another one.
 TEST(WeightAverage, OnlyTheEvaluationChanges) {
   const auto journal_with = [&](const json::object& given) {

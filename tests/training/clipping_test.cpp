@@ -134,6 +134,19 @@ TEST(Clipping, SumsAreThoseOfADoubleLoop) {
   }
 }
 
+TEST(Clipping, TheRuleIsThePlans) {
+  trial::PrivacyPlan plan;
+  plan.clipping = Clipping::abadi;
+  plan.clipping_constant = 0.7;
+  plan.groups = ClippingGroups::per_layer;
+  plan.shares = GroupShares::size;
+  const auto rule = clipping_rule(plan);
+  EXPECT_EQ(rule.clipping, Clipping::abadi);
+  EXPECT_EQ(rule.constant, 0.7);
+  EXPECT_EQ(rule.groups, ClippingGroups::per_layer);
+  EXPECT_EQ(rule.shares, GroupShares::size);
+}
+
 TEST(Clipping, AnInfiniteThresholdLeavesThePlainSum) {
   Bench bench(torch::kFloat64);
   const auto plain = bench.run({Clipping::none, 0}, first_rows(50)).clone();

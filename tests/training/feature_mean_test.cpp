@@ -68,6 +68,8 @@ TEST(FeatureMean, ItsNoiseHasTheSensitivitysScale) {
   EXPECT_NEAR(noise.std().item<double>() / expected, 1, 6 * std::sqrt(0.5 / 20000));
   EXPECT_NEAR(noise.mean().item<double>() / expected, 0, 6 / std::sqrt(20000.0));
   EXPECT_FALSE(at::equal(noise, mean_of(plan, nobody, 1)));
+  const auto elsewhere = release_feature_mean(plan, random::key_from_seed("another run"), 0, nobody);
+  EXPECT_FALSE(at::equal(noise, elsewhere));
   // Step 0's gradient has noise of its own.
   auto gradient = torch::zeros({20000}, torch::kFloat64);
   random::add_normals(random::key_from_seed("feature mean"),

@@ -118,5 +118,29 @@ TEST(Tf32, HoldsForAWhile) {
   EXPECT_EQ(at::globalContext().allowTF32CuBLAS(), before);
 }
 
+TEST(Tf32, IsOnInARunThatAsksForItAndInNoOther) {
+  for (const bool asked : {true, false}) {
+    auto config = small_config(2);
+    config.training.tf32 = asked;
+    const TemporaryFolder folder;
+    const auto writer = trial::JournalWriter::open(folder.file("a"), config, fingerprint("cpu")).value();
+    const auto data = data_of(config);
+    const Tf32 before(!asked);
+    int steps = 0;
+    const auto look = [&](std::int64_t, const Scalars&) {
+      EXPECT_EQ(at::globalContext().allowTF32CuBLAS(), asked);
+      EXPECT_EQ(at::globalContext().allowTF32CuDNN(), asked);
+      ++steps;
+    };
+    ASSERT_TRUE(train({.config = config,
+                       .dataset = data,
+                       .key = seeded_key(config),
+                       .journal = *writer,
+                       .progress = look}));
+    EXPECT_EQ(steps, 2);
+    EXPECT_EQ(at::globalContext().allowTF32CuBLAS(), !asked);
+  }
+}
+
 }  // namespace
 }  // namespace hyfreedp::training

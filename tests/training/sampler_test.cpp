@@ -19,8 +19,24 @@ TEST(Sampler, BatchesAreAFunctionOfStepAndAttempt) {
   EXPECT_EQ(rows.count, static_cast<std::int64_t>(rows.indices.size()));
 }
 
+// The mask is secret because the key is: another run draws other rows.
+TEST(Sampler, BatchesFollowTheKey) {
+  const auto other = random::key_from_seed("another run");
+  const auto plan = probing_config(true).privacy;
+  EXPECT_NE(gradient_rows(plan, kKey, 5, 0).indices, gradient_rows(plan, other, 5, 0).indices);
+  EXPECT_NE(probe_rows(plan, kKey, 5, 0).indices, probe_rows(plan, other, 5, 0).indices);
+  auto shuffled = exact_config().privacy;
+  shuffled.sampler = trial::Sampler::shuffle;
+  const auto rows = gradient_rows(shuffled, kKey, 0, 0).indices;
+  EXPECT_NE(rows, gradient_rows(shuffled, other, 0, 0).indices);
+  EXPECT_NE(rows, gradient_rows(shuffled, kKey, 0, 1).indices);
+}
+
 TEST(Sampler, ProbeBatchHasCoinsOfItsOwn) {
   auto plan = probing_config(true).privacy;
+  const auto rows = probe_rows(plan, kKey, 5, 0).indices;
+  EXPECT_NE(rows, probe_rows(plan, kKey, 10, 0).indices);
+  EXPECT_NE(rows, probe_rows(plan, kKey, 5, 1).indices);
   EXPECT_NE(gradient_rows(plan, kKey, 5, 0).indices, probe_rows(plan, kKey, 5, 0).indices);
   plan.probe->sample_rate = 1;
   EXPECT_EQ(probe_rows(plan, kKey, 5, 0).count, 600);

@@ -311,12 +311,25 @@ TEST(Trainer, TrainingAccuracyIsConfidentialAndNotPriced) {
 }
 
 TEST(Trainer, DivergenceIsAFinishLine) {
-  auto config = exact_config();
-  config.optimizer = optimizer_named("sgd");
-  config.controller = controller_named("constant", {{"lr", 1e300}});
-  const auto finish = failure_of(config);
-  EXPECT_EQ(finish.kind, "diverged");
-  EXPECT_NE(finish.message.find("step"), std::string::npos);
+  for (const double rate : {1e300, 3e38}) {  // no float, and one that takes the weights beyond them
+    auto config = exact_config();
+    config.optimizer = optimizer_named("sgd");
+    config.controller = controller_named("constant", {{"lr", rate}});
+    const auto finish = failure_of(config);
+    EXPECT_EQ(finish.kind, "diverged");
+    EXPECT_NE(finish.message.find("step"), std::string::npos);
+  }
+}
+
+// The price of the whole run is charged, and no step is made from losses that say nothing.
+TEST(Trainer, ReleasedLossesThatAreNotFiniteEndTheRun) {
+  for (const double bound : {1e308, HUGE_VAL}) {
+    auto config = probing_config(false);
+    config.controller = controller_named("hyfreedp", {{"R_l0", number(bound)}});
+    const auto finish = failure_of(config);
+    EXPECT_EQ(finish.kind, "diverged") << bound;
+    EXPECT_NE(finish.message.find("after step 0"), std::string::npos) << finish.message;
+  }
 }
 
 TEST(Trainer, CudaIsRefusedWhereThereIsNone) {

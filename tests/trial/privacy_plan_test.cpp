@@ -59,6 +59,14 @@ TEST(PrivacyPlan, SeparateProbeBatchesAreTheirOwn) {
   EXPECT_EQ(total.gradients, 250);
   EXPECT_EQ(total.losses, 150);
   EXPECT_EQ(total.shared_batches, 0);
+  // Each kind of batch at the rate and the noise that it is drawn and released with.
+  for (const auto& event : plan.events(0, 250)) {
+    const auto& batch = std::get<accounting::Batch>(event.what);
+    const bool of_losses = batch.releases.at(0).purpose == "probe";
+    EXPECT_EQ(batch.sample_rate, of_losses ? 0.1 : plan.sample_rate);
+    EXPECT_EQ(batch.releases.at(0).noise_multiplier, of_losses ? 6 : plan.gradient_noise);
+    EXPECT_EQ(event.split, kTrainSplit);
+  }
 }
 
 TEST(PrivacyPlan, AnySplitOfTheStepsCostsTheSame) {
