@@ -4,6 +4,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
+#include <limits>
 
 #include "harness/base/result.h"
 #include "harness/kernels/launch.h"
@@ -36,7 +37,11 @@ Stream stream_of(const StreamPart& part, const Tensor& values) {
   return kernels::stream_of(part.key, part.address);
 }
 
+// [rows, columns], one number for each block of a grid.
 Tensor partials(const Tensor& beside, std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t kLargestGrid = std::numeric_limits<std::int32_t>::max();
+  HYFREEDP_CHECK(columns <= kLargestGrid / rows,
+                 "a batch's norms are too many blocks for one launch; take a smaller microbatch");
   return at::empty({rows, columns}, beside.options().dtype(torch::kFloat64));
 }
 

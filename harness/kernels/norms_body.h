@@ -47,6 +47,9 @@ HYFREEDP_DEVICE std::int64_t tile_pairs(std::int64_t positions, int tile) {
 
 inline constexpr int kGhostSide = 16;   // threads of a block stand in a square of 16 x 16
 inline constexpr int kGhostDepth = 16;  // columns that lie in shared memory at a time
+// Columns whose products are added up by themselves: one float sum over the 50,257 columns of a vocabulary would be off by
+// 1e-5 where all products have one sign.
+inline constexpr std::int64_t kGhostRun = 1024;
 
 // A column of a tile in shared memory, padded by what keeps its elements aligned for loads of 16 bytes.
 template <int kTile>
@@ -86,28 +89,35 @@ HYFREEDP_DEVICE void tile_products(const Team& team, const T* rows, std::int64_t
   for (auto& line : products) {
     for (auto& product : line) product = 0;
   }
-  for (std::int64_t column = 0; column < width; column += kGhostDepth) {
-    team.sync();
-    for (int e = static_cast<int>(team.thread); e < kTile * kGhostDepth;
-         e += static_cast<int>(team.threads)) {
-      const int row = e / kGhostDepth, depth = e % kGhostDepth;
-      const bool inside = column + depth < width;
-      const auto load = [&](std::int64_t tile) {
-        const std::int64_t position = tile * kTile + row;
-        return inside && position < positions
-                   ? static_cast<Sum>(widened(rows[position * width + column + depth]))
-                   : Sum(0);
-      };
-      left_part[depth * kStride + row] = load(left);
-      right_part[depth * kStride + row] = load(right);
-    }
-    team.sync();
-    for (int depth = 0; depth < kGhostDepth; ++depth) {
-      const auto lefts = neighbours<Sum, kEach>(left_part + depth * kStride + kEach * y);
-      const auto rights = neighbours<Sum, kEach>(right_part + depth * kStride + kEach * x);
-      for (int m = 0; m < kEach; ++m) {
-        for (int n = 0; n < kEach; ++n) products[m][n] = std::fma(lefts.at[m], rights.at[n], products[m][n]);
+  for (std::int64_t begin = 0; begin < width; begin += kGhostRun) {
+    const std::int64_t end = begin + kGhostRun < width ? begin + kGhostRun : width;
+    Sum run[kEach][kEach] = {};
+    for (std::int64_t column = begin; column < end; column += kGhostDepth) {
+      team.sync();
+      for (int e = static_cast<int>(team.thread); e < kTile * kGhostDepth;
+           e += static_cast<int>(team.threads)) {
+        const int row = e / kGhostDepth, depth = e % kGhostDepth;
+        const bool inside = column + depth < end;
+        const auto load = [&](std::int64_t tile) {
+          const std::int64_t position = tile * kTile + row;
+          return inside && position < positions
+                     ? static_cast<Sum>(widened(rows[position * width + column + depth]))
+                     : Sum(0);
+        };
+        left_part[depth * kStride + row] = load(left);
+        right_part[depth * kStride + row] = load(right);
       }
+      team.sync();
+      for (int depth = 0; depth < kGhostDepth; ++depth) {
+        const auto lefts = neighbours<Sum, kEach>(left_part + depth * kStride + kEach * y);
+        const auto rights = neighbours<Sum, kEach>(right_part + depth * kStride + kEach * x);
+        for (int m = 0; m < kEach; ++m) {
+          for (int n = 0; n < kEach; ++n) run[m][n] = std::fma(lefts.at[m], rights.at[n], run[m][n]);
+        }
+      }
+    }
+    for (int m = 0; m < kEach; ++m) {
+      for (int n = 0; n < kEach; ++n) products[m][n] += run[m][n];
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/base/result.h"
+#include "harness/models/device_conv2d.h"
 #include "harness/models/patch_products.h"
 #include "harness/models/samples.h"
 
@@ -166,18 +167,6 @@ Tensor bias_gradients(std::span<const Use> uses) {  // [B, out]
   return total;
 }
 
-// Without CPU memory to walk through: ATen's unfold, group by group.
-Tensor patches_of(const Conv2dShape& shape, const Use& use) {  // [B, groups, patch, places]
-  const auto columns = at::im2col(use.input(), shape.kernel, shape.dilation, shape.padding, shape.stride);
-  return columns.view({columns.size(0), shape.groups, -1, columns.size(2)});
-}
-
-Tensor each_by_aten(const Conv2dShape& shape, const Use& use) {
-  const auto patches = patches_of(shape, use);
-  const auto gradient = use.output_gradient.reshape({patches.size(0), shape.groups, -1, patches.size(3)});
-  return at::matmul(patches, gradient.transpose(2, 3));
-}
-
 bool same_sizes(std::span<const Use> uses) {
   return std::all_of(uses.begin(), uses.end(),
                      [&](const Use& use) { return use.input().sizes() == uses.front().input().sizes(); });
@@ -199,7 +188,7 @@ Tensor formed_gradients(const Conv2dShape& shape, std::span<const Use> uses, Ten
   auto unused = torch::zeros_like(norms);
   for (const auto& use : uses) {
     if (on_cpu) add_patch_norms(shape, {&use, 1}, unused, &one);
-    each.add_(on_cpu ? one : each_by_aten(shape, use));
+    each.add_(on_cpu ? one : device_weight_gradients(shape, use));
   }
   norms.add_(squared_sample_norms(each));
   return each;
@@ -256,9 +245,14 @@ Tensor Conv2d::sample_gradients(std::span<const Use> uses) const {
 // The per-sample gradients [B, groups, patch, outputs] where they are kept.
 Tensor Conv2d::add_weight_norms(std::span<const Use> uses, Tensor& squared_norms) const {
   const auto& first = uses.front();
-  if (!first.input().is_cpu()) return formed_gradients(shape_, uses, squared_norms);
   const auto g = geometry(shape_, first.input(), first.output_gradient);
-  if (uses.size() == 1 && 2 * g.places() * (g.patch + g.outputs) < g.patch * g.outputs) {
+  const bool by_places = uses.size() == 1 && 2 * g.places() * (g.patch + g.outputs) < g.patch * g.outputs;
+  if (!first.input().is_cpu()) {
+    if (!by_places) return formed_gradients(shape_, uses, squared_norms);
+    squared_norms.add_(device_place_norms(shape_, first));
+    return {};
+  }
+  if (by_places) {
     by_type(first.input(), [&](auto zero) {
       add_ghost_norms<decltype(zero)>(Samples<decltype(zero)>(shape_, first), squared_norms);
     });

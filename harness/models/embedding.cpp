@@ -2,6 +2,7 @@
 
 #include "harness/base/result.h"
 #include "harness/models/samples.h"
+#include "harness/models/sequence_norms.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -51,8 +52,16 @@ void Embedding::add_squared_norms(std::span<const Use> uses, Tensor& squared_nor
     estimates.add_((left * right).sum({1, 2}, false, torch::kFloat64), factor);
   };
   for (std::size_t k = 0; k < uses.size(); ++k) {
-    reach.add_(reach_of(uses[k]));
+    const bool by_kernel = uses[k].output_gradient.is_cuda();
+    if (by_kernel) {
+      const auto norms = norms_by_kernel(uses[k]);
+      estimates.add_(norms.estimates);
+      reach.add_(norms.reaches);
+    } else {
+      reach.add_(reach_of(uses[k]));
+    }
     for (std::size_t l = 0; l <= k; ++l) {
+      if (l == k && by_kernel) continue;
       const double factor = k == l ? 1 : 2;
       const auto& one = is_lookup(uses[k]) ? uses[k] : uses[l];
       const auto& other = is_lookup(uses[k]) ? uses[l] : uses[k];
@@ -71,6 +80,12 @@ void Embedding::add_squared_norms(std::span<const Use> uses, Tensor& squared_nor
     }
   }
   squared_norms.add_(beyond_rounding(estimates, reach.square_(), uses.front().output_gradient.scalar_type()));
+}
+
+// Of one use alone, without its cross terms.
+SequenceNorms Embedding::norms_by_kernel(const Use& use) const {
+  if (is_lookup(use)) return lookup_norms(use.input(), use.output_gradient, padding_index_);
+  return product_norms(use.input(), use.output_gradient);
 }
 
 // [B]: sum over the positions of ||a_t|| ||b_t||; a looked-up row's a is a unit vector.

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "harness/models/layer.h"
+#include "harness/models/sequence_norms.h"
 
 namespace hyfreedp::models {
 
@@ -34,6 +35,7 @@ class Embedding : public Layer {
 
  private:
   torch::Tensor lookup_gradient(const Use& use) const;  // zero at padding
+  SequenceNorms norms_by_kernel(const Use& use) const;
   torch::Tensor reach_of(const Use& use) const;
 
   std::int64_t rows_;

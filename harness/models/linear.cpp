@@ -2,6 +2,7 @@
 
 #include "harness/base/result.h"
 #include "harness/models/samples.h"
+#include "harness/models/sequence_norms.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -95,6 +96,11 @@ Tensor Linear::add_sequence_norms(std::span<const Use> uses, Tensor& squared_nor
         transposed_ ? at::bmm(input.transpose(1, 2), gradient) : at::bmm(gradient.transpose(1, 2), input);
     squared_norms.add_(squared_sample_norms(each));
     return each;
+  }
+  if (input.is_cuda()) {
+    auto norms = product_norms(input, gradient);
+    squared_norms.add_(beyond_rounding(norms.estimates, norms.reaches.square_(), gradient.scalar_type()));
+    return {};
   }
   const auto inputs = at::bmm(input, input.transpose(1, 2));
   const auto gradients = at::bmm(gradient, gradient.transpose(1, 2));  // [B, T, T]

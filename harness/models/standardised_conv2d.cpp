@@ -41,8 +41,9 @@ Use some_samples(const Use& use, std::int64_t first, std::int64_t count) {
           .instantiated = {}};
 }
 
-// Numbers of the gradients that are projected at a time.
+// Numbers of the gradients that are projected at a time: what caches hold, and on a GPU what few launches fill.
 constexpr std::int64_t kMostAtOnce = 1 << 20;
+constexpr std::int64_t kMostOnDevice = 1 << 27;
 
 }  // namespace
 
@@ -76,7 +77,8 @@ void StandardisedConv2d::add_squared_norms(std::span<const Use> uses, Tensor& sq
   const auto type = uses.front().output_gradient.scalar_type();
   const auto at = in_type(standardisation(weight_.value), type);
   const auto samples = uses.front().output_gradient.size(0);
-  const auto chunk = std::max<std::int64_t>(1, kMostAtOnce / weight_.value.numel());
+  const auto most = weight_.value.is_cpu() ? kMostAtOnce : kMostOnDevice;
+  const auto chunk = std::max<std::int64_t>(1, most / weight_.value.numel());
   for (std::int64_t first = 0; first < samples; first += chunk) {
     const auto count = std::min(chunk, samples - first);
     std::vector<Use> some;

@@ -4,6 +4,9 @@
 #include <numeric>
 
 namespace hyfreedp::training {
+
+using torch::Tensor;
+
 namespace {
 
 // Ids stay whole numbers.
@@ -31,14 +34,19 @@ void BatchReader::centre(const torch::Tensor& mean) {
   features_ = given_ - mean.to(given_.options());
 }
 
-Microbatch BatchReader::gather(const Rows& rows, std::int64_t first, std::int64_t count) {
-  if (rows.all) return {features_.narrow(0, first, count), labels_.narrow(0, first, count)};
+Tensor BatchReader::indices_of(const Rows& rows) const {
+  if (rows.all || rows.count == 0) return {};
+  auto* indices = const_cast<std::int64_t*>(rows.indices.data());
+  return torch::from_blob(indices, {rows.count}, torch::kInt64).to(features_.device());
+}
+
+Microbatch BatchReader::gather(const Tensor& indices, std::int64_t first, std::int64_t count) {
+  if (!indices.defined()) return {features_.narrow(0, first, count), labels_.narrow(0, first, count)};
   if (!feature_buffer_.defined()) {
     feature_buffer_ = buffer_like(features_, microbatch_size_);
     label_buffer_ = buffer_like(labels_, microbatch_size_);
   }
-  auto* indices = const_cast<std::int64_t*>(rows.indices.data()) + first;
-  const auto index = torch::from_blob(indices, {count}, torch::kInt64).to(features_.device());
+  const auto index = indices.narrow(0, first, count);
   Microbatch batch{feature_buffer_.narrow(0, 0, count), label_buffer_.narrow(0, 0, count)};
   at::index_select_out(batch.features, features_, 0, index);
   at::index_select_out(batch.labels, labels_, 0, index);
@@ -65,9 +73,10 @@ Microbatch BatchReader::copied(const Microbatch& batch, const Rows& rows, std::i
 
 void BatchReader::for_each(const Rows& rows, const std::function<void(const Microbatch&)>& consume) {
   const auto size = samples_at_once();
+  const auto indices = indices_of(rows);  // once, since a copy to a GPU waits for it
   for (std::int64_t first = 0; first < rows.count; first += size) {
     const auto count = std::min(size, rows.count - first);
-    const auto batch = gather(rows, first, count);
+    const auto batch = gather(indices, first, count);
     consume(augmentation_ == nullptr ? batch : copied(batch, rows, first, count));
   }
 }

@@ -32,7 +32,9 @@ class BatchReader {
  private:
   std::int64_t samples_at_once() const;
   Microbatch copied(const Microbatch& batch, const Rows& rows, std::int64_t first, std::int64_t count) const;
-  Microbatch gather(const Rows& rows, std::int64_t first, std::int64_t count);
+  // On the training device; undefined for all rows in order.
+  torch::Tensor indices_of(const Rows& rows) const;
+  Microbatch gather(const torch::Tensor& indices, std::int64_t first, std::int64_t count);
 
   torch::Tensor given_;  // before centring; undefined where nothing is centred
   torch::Tensor features_;

@@ -8,15 +8,16 @@ namespace {
 
 using torch::Tensor;
 
-// [n] on the CPU, filled piece by piece.
+// [n], filled piece by piece where the pieces are: a GPU is waited for once, at the end.
 class Collector {
  public:
-  Collector(std::int64_t count, torch::ScalarType dtype) : values_(torch::empty({count}, dtype)) {}
+  Collector(std::int64_t count, torch::ScalarType dtype, torch::Device device)
+      : values_(torch::empty({count}, torch::TensorOptions(device).dtype(dtype))) {}
   void add(const Tensor& piece) {
     values_.narrow(0, filled_, piece.size(0)).copy_(piece);
     filled_ += piece.size(0);
   }
-  Tensor take() { return values_; }
+  Tensor on_cpu() const { return values_.cpu(); }
 
  private:
   Tensor values_;
@@ -129,9 +130,9 @@ models::SampleLosses over_copies(models::SampleLosses each, std::int64_t copies)
 
 Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
                             BatchReader& reader, const Rows& rows, Tensor& sum, SampleClipping* seen) {
-  Collector losses(rows.count, torch::kFloat64);
-  Collector norms(seen != nullptr ? rows.count : 0, torch::kFloat64);
-  Collector below_one(seen != nullptr ? rows.count : 0, torch::kBool);
+  Collector losses(rows.count, torch::kFloat64, sum.device());
+  Collector norms(seen != nullptr ? rows.count : 0, torch::kFloat64, sum.device());
+  Collector below_one(seen != nullptr ? rows.count : 0, torch::kBool, sum.device());
   WideTotal total(sum);
   reader.for_each(rows, [&](const Microbatch& batch) {
     total.begin_microbatch();
@@ -145,18 +146,18 @@ Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const C
     below_one.add(clipped.any_below_one());
   });
   total.finish();
-  if (seen != nullptr) *seen = {norms.take(), below_one.take()};
-  return losses.take();
+  if (seen != nullptr) *seen = {norms.on_cpu(), below_one.on_cpu()};
+  return losses.on_cpu();
 }
 
 Tensor losses_at_weights(const models::Network& network, models::Loss loss, BatchReader& reader,
                          const Rows& rows) {
-  Collector losses(rows.count, torch::kFloat64);
+  Collector losses(rows.count, torch::kFloat64, network.parameters().device());
   reader.for_each(rows, [&](const Microbatch& batch) {
     const auto result = models::sample_losses(loss, network.forward(batch.features), batch.labels, false);
     losses.add(over_copies(result, batch.copies).losses);
   });
-  return losses.take();
+  return losses.on_cpu();
 }
 
 }  // namespace hyfreedp::training

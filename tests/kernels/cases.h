@@ -34,16 +34,18 @@ inline const std::vector<Piece> kPieces = {
 struct GhostShape {
   std::int64_t samples, positions, input_width, gradient_width;
 };
-// One position, both tile sizes, tiles that are not full, widths around the depth of 16.
-inline const std::vector<GhostShape> kGhostShapes = {{3, 1, 1, 1},   {2, 17, 5, 16},  {2, 32, 16, 33},
-                                                     {1, 33, 40, 7}, {2, 64, 15, 17}, {1, 150, 20, 9}};
+// One position, both tile sizes, tiles that are not full, widths around the depth of 16 and beyond one run of columns.
+inline const std::vector<GhostShape> kGhostShapes = {{3, 1, 1, 1},    {2, 17, 5, 16},  {2, 32, 16, 33},
+                                                     {1, 33, 40, 7},  {2, 64, 15, 17}, {1, 150, 20, 9},
+                                                     {2, 61, 1031, 3}};
 
 struct LookupShape {
   std::int64_t samples, positions, width, vocabulary;
   std::optional<std::int64_t> padding;
 };
 inline const std::vector<LookupShape> kLookupShapes = {
-    {2, 1, 3, 1, {}}, {3, 12, 5, 4, {}}, {3, 12, 300, 4, 0}, {2, 9, 257, 50, 3}, {2, 6, 4, 2, 1}};
+    {2, 1, 3, 1, {}}, {3, 12, 5, 4, {}}, {3, 12, 300, 4, 0}, {2, 9, 257, 50, 3},
+    {2, 6, 4, 2, 1},  {1, 311, 1, 7, 6}, {2, 17, 513, 1, {}}};
 
 inline torch::Tensor lookup_ids(const LookupShape& shape) {
   auto uniforms = numbers({shape.samples, shape.positions}, 40).add_(1).div_(2);

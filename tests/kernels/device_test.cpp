@@ -73,6 +73,7 @@ TEST_F(DeviceKernels, GhostNorms) {
   auto shapes = kGhostShapes;
   shapes.push_back({4, 1024, 64, 96});
   shapes.push_back({8, 197, 192, 576});
+  shapes.push_back({2, 70, 40, 50'257});  // a vocabulary
   for (const auto& shape : shapes) {
     for (const auto type : kNormTypes) {
       const auto a = numbers({shape.samples, shape.positions, shape.input_width}, 32).to(type);
@@ -101,6 +102,23 @@ TEST_F(DeviceKernels, EmbeddingNorms) {
       EXPECT_LT(relative_error(got, twin), 1e-12) << type;
     }
   }
+}
+
+// CUDA refuses a grid of no blocks.
+TEST_F(DeviceKernels, EmptyBatchesAndVectorsAreNothingToDo) {
+  auto none = zeros(0, torch::kCUDA), norms = zeros(2, torch::kCUDA);
+  const auto ids = [](std::int64_t samples, std::int64_t positions) {
+    return torch::zeros({samples, positions}, torch::TensorOptions(torch::kCUDA).dtype(torch::kInt64));
+  };
+  add_row_norms(moved(numbers({0, 7}, 37)), none);
+  add_ghost_norms(moved(numbers({0, 5, 3}, 37)), moved(numbers({0, 5, 4}, 37)), none);
+  add_embedding_norms(ids(0, 5), moved(numbers({0, 5, 4}, 37)), 0, none);
+  add_ghost_norms(moved(numbers({2, 0, 3}, 37)), moved(numbers({2, 0, 4}, 37)), norms);
+  add_embedding_norms(ids(2, 0), moved(numbers({2, 0, 4}, 37)), 0, norms);
+  EXPECT_EQ(norms.abs().sum().item<double>(), 0);
+  auto empty = moved(numbers({0}, 37));
+  EXPECT_TRUE(subtract_scaled(empty, empty, 0.3, empty));
+  EXPECT_EQ(digest(empty), (std::array<std::uint64_t, 2>{}));
 }
 
 TEST_F(DeviceKernels, PrivateStepsAreEqualBitForBit) {

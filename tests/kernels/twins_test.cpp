@@ -48,6 +48,20 @@ TEST(Twins, EmbeddingNormIsTheNormOfTheTablesGradient) {
   }
 }
 
+// What an empty Poisson batch hands on.
+TEST(Twins, EmptyBatchesAndVectorsAreNothingToDo) {
+  auto none = zeros(0), norms = zeros(2);
+  add_row_norms(numbers({0, 7}, 9), none);
+  add_ghost_norms(numbers({0, 5, 3}, 9), numbers({0, 5, 4}, 9), none);
+  add_embedding_norms(torch::zeros({0, 5}, torch::kInt64), numbers({0, 5, 4}, 9), 0, none);
+  add_ghost_norms(numbers({2, 0, 3}, 9), numbers({2, 0, 4}, 9), norms);
+  add_embedding_norms(torch::zeros({2, 0}, torch::kInt64), numbers({2, 0, 4}, 9), 0, norms);
+  EXPECT_EQ(norms.abs().sum().item<double>(), 0);
+  auto empty = numbers({0}, 9);
+  EXPECT_TRUE(subtract_scaled(empty, empty, 0.3, empty));
+  EXPECT_EQ(digest(empty), (std::array<std::uint64_t, 2>{}));
+}
+
 TEST(Twins, MeanIsNoisedThenDivided) {
   const auto sum = numbers({1000}, 5).to(torch::kFloat32);
   auto released = sum.clone();

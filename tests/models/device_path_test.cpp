@@ -1,0 +1,125 @@
+// What layers run on a GPU in place of their loops over memory, run here on the CPU against those loops.
+#include <gtest/gtest.h>
+
+#include "harness/models/conv1d.h"
+#include "harness/models/device_conv2d.h"
+#include "harness/models/embedding.h"
+#include "harness/models/linear.h"
+#include "harness/models/samples.h"
+#include "harness/models/sequence_norms.h"
+#include "harness/models/standardised_conv2d.h"
+#include "tests/models/compare.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using torch::Tensor;
+
+const auto kDouble = torch::TensorOptions().dtype(torch::kFloat64);
+
+Use use_of(Tensor input, Tensor gradient) {
+  return {.inputs = {std::move(input)},
+          .output = {},
+          .saved = {},
+          .output_gradient = std::move(gradient),
+          .instantiated = {}};
+}
+
+Tensor norms_by(const Layer& layer, std::span<const Use> uses) {
+  auto norms = torch::zeros({uses.front().output_gradient.size(0)}, kDouble);
+  layer.add_squared_norms(uses, norms);
+  return norms;
+}
+
+Tensor bounded(SequenceNorms norms, const Tensor& gradients) {
+  return beyond_rounding(norms.estimates, norms.reaches.square(), gradients.scalar_type());
+}
+
+// Tiles that are full and not, an empty batch; every one short enough for the layer's own ghost norm.
+TEST(DevicePath, NormsOfProductsAreThoseOfALinearLayer) {
+  at::manual_seed(1);
+  for (const auto& [samples, positions, inputs, outputs] : std::vector<std::array<std::int64_t, 4>>{
+           {3, 1, 1, 5}, {2, 33, 67, 131}, {2, 65, 149, 151}, {0, 5, 13, 17}}) {
+    for (const auto type : {torch::kFloat64, torch::kFloat32}) {
+      Linear layer(inputs, outputs, false);
+      layer.bind({{torch::zeros({outputs, inputs}, type), true}});
+      // Not dense: what a transposed output hands on.
+      const auto input = at::randn({positions, samples, inputs}, type).transpose(0, 1);
+      const auto gradient = at::randn({samples, positions, outputs}, type);
+      const auto use = use_of(input, gradient);
+      const auto expected = norms_by(layer, {&use, 1});
+      const auto found = product_norms(input, gradient);
+      EXPECT_TRUE(near_relative(bounded(found, gradient), expected, type == torch::kFloat64 ? 1e-12 : 1e-5))
+          << positions << " positions, " << type;
+    }
+  }
+}
+
+// Where all cancels, nothing below the rounding error comes out.
+TEST(DevicePath, ANormThatCancelsIsNotTooSmall) {
+  at::manual_seed(2);
+  const auto one = at::randn({50, 1, 64}, torch::kFloat32), other = at::randn({50, 1, 64}, torch::kFloat32);
+  const auto inputs = at::cat({one, one * 1.0001}, 1), gradients = at::cat({other, -other}, 1);
+  const auto exact = at::bmm(inputs.transpose(1, 2).to(torch::kFloat64), gradients.to(torch::kFloat64))
+                         .flatten(1)
+                         .square()
+                         .sum(1);
+  EXPECT_TRUE((bounded(product_norms(inputs, gradients), gradients) >= exact).all().item<bool>());
+}
+
+TEST(DevicePath, NormsOfLookupsAreThoseOfAnEmbedding) {
+  at::manual_seed(3);
+  for (const std::optional<std::int64_t> padding :
+       {std::optional<std::int64_t>(), std::optional<std::int64_t>(2)}) {
+    for (const auto& [samples, positions, width] :
+         std::vector<std::array<std::int64_t, 3>>{{3, 1, 1}, {2, 37, 5}, {2, 19, 257}, {0, 4, 3}}) {
+      Embedding layer(7, width, padding);
+      layer.bind({{torch::zeros({7, width}, kDouble), true}});
+      const auto ids = at::randint(7, {positions, samples}, torch::kInt64).t();
+      const auto gradient = at::randn({samples, positions, width}, kDouble);
+      const auto use = use_of(ids, gradient);
+      EXPECT_TRUE(near_relative(bounded(lookup_norms(ids, gradient, padding), gradient),
+                                norms_by(layer, {&use, 1}), 1e-12))
+          << positions << " positions, " << width << " columns, padding " << padding.value_or(-1);
+    }
+  }
+}
+
+struct Convolution {
+  Conv2dShape shape;
+  std::int64_t height, width;
+};
+const std::vector<Convolution> kConvolutions = {
+    {{.inputs = 2, .outputs = 3, .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 2}, .with_bias = false},
+     7,
+     6},
+    {{.inputs = 4, .outputs = 8, .kernel = {4, 4}, .stride = {4, 4}, .with_bias = false}, 4, 8},
+    {{.inputs = 4,
+      .outputs = 6,
+      .kernel = {2, 3},
+      .stride = {1, 2},
+      .padding = {2, 1},
+      .dilation = {2, 1},
+      .groups = 2,
+      .with_bias = false},
+     5,
+     7}};
+
+TEST(DevicePath, ConvolutionsRulesAreTheLayers) {
+  at::manual_seed(4);
+  for (const auto& of : kConvolutions) {
+    const auto& shape = of.shape;
+    Conv2d layer(shape);
+    layer.bind(
+        {{at::randn({shape.outputs, shape.inputs / shape.groups, shape.kernel[0], shape.kernel[1]}, kDouble),
+          true}});
+    const auto input = at::randn({3, shape.inputs, of.height, of.width}, kDouble);
+    const auto use = use_of(input, at::randn_like(layer.forward(input)));
+    const auto each = device_weight_gradients(shape, use).transpose(2, 3).reshape({3, shape.outputs, -1});
+    EXPECT_TRUE(near_relative(each, layer.sample_gradients({&use, 1}), 1e-12));
+    EXPECT_TRUE(near_relative(device_place_norms(shape, use), norms_by(layer, {&use, 1}), 1e-11));
+  }
+}
+
+}  // namespace
+}  // namespace hyfreedp::models
