@@ -82,8 +82,9 @@ class ReferenceOptimizersController : public Suite {};
 
 json::object controller_options(const json::object& one) {
   auto options = one.at("options").as_object();
-  options["acceptance"] = options.at("policy");
-  options["interval"] = options.at("K");
+  // Copies first: a new key may move the old ones while the assignment still refers to them.
+  options["acceptance"] = json::value(options.at("policy"));
+  options["interval"] = json::value(options.at("K"));
   for (const char* name : {"policy", "K", "T"}) options.erase(name);
   if (one.contains("scale_per_step")) options["gen_scale"] = "linear";
   return options;
