@@ -1,14 +1,46 @@
 #include "harness/models/activation.h"
 
+#include <ATen/Parallel.h>
+
+#include "harness/base/wide.h"
+#include "harness/models/samples.h"
+
 namespace hyfreedp::models {
 
 using torch::Tensor;
 
+namespace {
+
+template <class T>
+HYFREEDP_WIDE void tanh_gradient(const T* y, const T* gradient, std::int64_t count, T* result) {
+  for (std::int64_t i = 0; i < count; ++i) result[i] = gradient[i] * (T(1) - y[i] * y[i]);
+}
+
+template <class T>
+void tanh_gradient(const Tensor& output, const Tensor& gradient, const Tensor& result) {
+  const T* y = output.const_data_ptr<T>();
+  const T* from = gradient.const_data_ptr<T>();
+  T* to = result.mutable_data_ptr<T>();
+  at::parallel_for(0, result.numel(), 32768, [=](std::int64_t begin, std::int64_t end) {
+    tanh_gradient(y + begin, from + begin, end - begin, to + begin);
+  });
+}
+
+}  // namespace
+
 Tensor Tanh::forward(const Tensor& input) const { return at::tanh(input); }
 
+// g (1 - y^2), in the gradient's own memory where nobody else holds it. LibTorch's tanh_backward was ten times as far from the exact
+// derivative in float32.
 Tensor Tanh::input_gradient(const Use& use) const {
-  // One tensor, not one for each operation.
-  return (use.output * use.output).neg_().add_(1).mul_(use.output_gradient);
+  const auto& given = use.output_gradient;
+  if (!has_loops(given) || !has_loops(use.output) || given.scalar_type() != use.output.scalar_type()) {
+    return (use.output * use.output).neg_().add_(1).mul_(given);
+  }
+  const auto result = is_own(given) ? given : torch::empty_like(given);
+  given.scalar_type() == torch::kFloat32 ? tanh_gradient<float>(use.output, given, result)
+                                         : tanh_gradient<double>(use.output, given, result);
+  return result;
 }
 
 Tensor Relu::forward(const Tensor& input) const { return at::relu(input); }

@@ -82,7 +82,8 @@ class Layer {
   // The two rules below read the inputs. (They never read the output.)
   virtual bool rules_read_inputs() const { return true; }
 
-  // Gradient of each sample's loss with respect to the layer's one input.
+  // Gradient of each sample's loss with respect to the layer's one input. A layer without parameters may write it over the output
+  // gradient where nobody else holds that (samples.h, is_own): the network lets go of such a use at once.
   virtual torch::Tensor input_gradient(const Use& use) const;
   // With respect to each input; undefined where `needed` is false or there is none (ids, masks).
   virtual Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const;

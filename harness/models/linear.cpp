@@ -69,11 +69,6 @@ Tensor Linear::input_gradient(const Use& use) const {
 }
 
 void Linear::add_vector_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  if (uses.size() == 1) {
-    const auto& use = uses.front();
-    squared_norms.addcmul_(squared_sample_norms(use.output_gradient), squared_sample_norms(use.input()));
-    return;
-  }
   auto estimates = torch::zeros_like(squared_norms);
   auto reach = torch::zeros_like(squared_norms);
   for (std::size_t k = 0; k < uses.size(); ++k) {
@@ -118,7 +113,10 @@ bool Linear::instantiates(std::int64_t positions) const {
 void Linear::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
   for (const auto& use : uses) use.instantiated.clear();
   Tensors formed(with_bias_ ? 2 : 1);
-  if (trains_weight()) {
+  const bool one_vector = uses.size() == 1 && uses.front().input().dim() == 2;
+  if (trains_weight() && one_vector) {
+    add_outer_norms(uses.front().output_gradient, uses.front().input(), trains_bias(), squared_norms);
+  } else if (trains_weight()) {
     // Of many uses (copies of a sample) the pairs are more work than one longer sequence.
     if (uses.front().input().dim() == 2 && uses.size() <= 2) {
       add_vector_norms(uses, squared_norms);
@@ -128,7 +126,7 @@ void Linear::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms)
   }
   if (trains_bias()) {
     formed[1] = total_output_gradient(uses);
-    squared_norms.add_(squared_sample_norms(formed[1]));
+    if (!trains_weight() || !one_vector) squared_norms.add_(squared_sample_norms(formed[1]));
   }
   uses.front().instantiated = std::move(formed);
 }

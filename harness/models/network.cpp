@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "harness/base/text.h"
+#include "harness/models/samples.h"
 #include "harness/models/uses.h"
 
 namespace hyfreedp::models {
@@ -35,11 +36,6 @@ std::int64_t total(const std::vector<Slice>& layout) {
 
 // A tensor of the same sizes that holds one number.
 Tensor sizes_only(const Tensor& tensor) { return torch::zeros({1}, tensor.options()).expand(tensor.sizes()); }
-
-// Nobody else sees its numbers.
-bool is_own(const Tensor& tensor) {
-  return tensor.use_count() == 1 && tensor.storage().use_count() == 1 && tensor.is_contiguous();
-}
 
 // Lets go of what the clipped sum will not read, after the norm rule has run.
 void keep_for_sum(std::vector<Use>& uses, const std::vector<std::ptrdiff_t>& slices) {

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <algorithm>
 
+#include "harness/base/wide.h"
 #include "harness/kernels/kernels.h"
 
 namespace hyfreedp::models {
@@ -11,7 +12,7 @@ namespace {
 // Sixteen running sums, so that the order of additions, and with it every bit, is the same whatever the processor's vectors are;
 // blocks are added up in double.
 template <class T>
-double sum_of_squares(const T* values, std::int64_t count) {
+HYFREEDP_WIDE double sum_of_squares(const T* values, std::int64_t count) {
   constexpr std::int64_t kLanes = 16, kBlock = 1024;
   double total = 0;
   for (std::int64_t begin = 0; begin < count; begin += kBlock) {
@@ -38,11 +39,31 @@ void fill(const torch::Tensor& values, torch::Tensor& norms) {
   });
 }
 
+template <class T>
+void add_outer(const torch::Tensor& gradients, const torch::Tensor& inputs, double bias,
+               torch::Tensor& norms) {
+  const auto outputs = gradients.size(1), width = inputs.size(1);
+  const T* b = gradients.const_data_ptr<T>();
+  const T* a = inputs.const_data_ptr<T>();
+  double* to = norms.mutable_data_ptr<double>();
+  const auto grain = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, outputs + width));
+  at::parallel_for(0, norms.numel(), grain, [=](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      to[i] += sum_of_squares(b + i * outputs, outputs) * (sum_of_squares(a + i * width, width) + bias);
+    }
+  });
+}
+
 constexpr double kFewErrors = 100;
 
 double relative_error(torch::ScalarType type) { return type == torch::kFloat64 ? 1e-13 : 1e-5; }
 
 }  // namespace
+
+bool has_loops(const torch::Tensor& values) {
+  const auto type = values.scalar_type();
+  return values.is_cpu() && values.is_contiguous() && (type == torch::kFloat32 || type == torch::kFloat64);
+}
 
 double beyond_rounding(double estimate, double reach, torch::ScalarType type) {
   const double error = relative_error(type) * reach;
@@ -58,7 +79,7 @@ torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tenso
 // LibTorch's norm over a dimension writes a copy of the values.
 torch::Tensor squared_sample_norms(const torch::Tensor& values) {
   const auto type = values.scalar_type();
-  if (values.is_cpu() && values.is_contiguous() && (type == torch::kFloat32 || type == torch::kFloat64)) {
+  if (has_loops(values)) {
     auto norms = torch::empty({values.size(0)}, values.options().dtype(torch::kFloat64));
     (type == torch::kFloat32 ? fill<float> : fill<double>)(values, norms);
     return norms;
@@ -69,6 +90,19 @@ torch::Tensor squared_sample_norms(const torch::Tensor& values) {
     return norms;
   }
   return at::linalg_vector_norm(values.flatten(1), 2, at::IntArrayRef{1}).to(torch::kFloat64).square_();
+}
+
+void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs, bool with_bias,
+                     torch::Tensor& norms) {
+  if (!has_loops(gradients) || !has_loops(inputs) || gradients.scalar_type() != inputs.scalar_type()) {
+    const auto squares = squared_sample_norms(gradients);
+    norms.addcmul_(squares, squared_sample_norms(inputs));
+    if (with_bias) norms.add_(squares);
+    return;
+  }
+  const double bias = with_bias ? 1 : 0;
+  const bool single = gradients.scalar_type() == torch::kFloat32;
+  (single ? add_outer<float> : add_outer<double>)(gradients, inputs, bias, norms);
 }
 
 }  // namespace hyfreedp::models

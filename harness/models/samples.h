@@ -5,8 +5,21 @@
 
 namespace hyfreedp::models {
 
+// Nobody else sees its numbers, so that they may be written over.
+inline bool is_own(const torch::Tensor& tensor) {
+  return tensor.use_count() == 1 && tensor.storage().use_count() == 1 && tensor.is_contiguous();
+}
+
+// In the CPU's memory, in order, of a type that loops of our own take: float32 or float64.
+bool has_loops(const torch::Tensor& values);
+
 // [B, ...] -> [B], float64: sum of squares of each sample's entries.
 torch::Tensor squared_sample_norms(const torch::Tensor& values);
+
+// norms [B], float64, += ||b_i a_i^T||^2, and ||b_i||^2 more with `with_bias`: of a weight (and bias) that met one vector a sample.
+//   gradients b [B, out], inputs a [B, in]
+void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs, bool with_bias,
+                     torch::Tensor& norms);
 
 // A ghost norm ||sum_t a_t b_t^T||^2 comes as a sum of inner products, which may cancel down to their rounding error while
 // the gradient itself, of which the clipped sum is made, does not vanish. `reach` = (sum_t ||a_t|| ||b_t||)^2 bounds what was

@@ -1,5 +1,6 @@
 #include "harness/training/clipping.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/base/result.h"
@@ -30,6 +31,13 @@ Tensor shared_factors(const ClippingRule& rule, const Tensor& shares, const Tens
   return {};
 }
 
+double factor(Clipping clipping, double constant, double norm) {
+  if (clipping == Clipping::auto_s) return 1 / (norm + constant);
+  if (clipping == Clipping::auto_v) return 1 / std::max(norm, kSmallestNorm);
+  // C / max(norm, C): exactly 1 up to the threshold, at a norm of 0 too.
+  return std::isinf(constant) ? 1 : constant / std::max(norm, constant);
+}
+
 }  // namespace
 
 ClippingRule clipping_rule(const trial::PrivacyPlan& plan) {
@@ -38,6 +46,16 @@ ClippingRule clipping_rule(const trial::PrivacyPlan& plan) {
 
 Tensor clip_factors(Clipping clipping, double constant, const Tensor& squared_norms) {
   HYFREEDP_CHECK(clipping != Clipping::none, "a run without clipping has no factors");
+  // [B] numbers of the CPU: one loop, since each of LibTorch's operations takes as long as all of them.
+  if (squared_norms.is_cpu() && squared_norms.scalar_type() == torch::kFloat64) {
+    const auto squares = squared_norms.contiguous();
+    auto factors = torch::empty_like(squares);
+    std::transform(squares.const_data_ptr<double>(), squares.const_data_ptr<double>() + squares.numel(),
+                   factors.mutable_data_ptr<double>(), [=](double square) {
+                     return std::isfinite(square) ? factor(clipping, constant, std::sqrt(square)) : 0.0;
+                   });
+    return factors;
+  }
   const auto norms = squared_norms.sqrt();
   Tensor factors;
   if (clipping == Clipping::auto_s) {
@@ -45,7 +63,6 @@ Tensor clip_factors(Clipping clipping, double constant, const Tensor& squared_no
   } else if (clipping == Clipping::auto_v) {
     factors = norms.clamp_min(kSmallestNorm).reciprocal_();
   } else {
-    // C / max(norm, C): exactly 1 up to the threshold, at a norm of 0 too.
     factors = std::isinf(constant) ? torch::ones_like(norms)
                                    : torch::full_like(norms, constant).div_(norms.clamp_min(constant));
   }

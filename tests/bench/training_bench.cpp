@@ -35,6 +35,9 @@ using torch::Tensor;
 enum Part : std::size_t { kGather, kForward, kBackward, kNorms, kSum, kRelease, kUpdate, kParts };
 constexpr std::array<const char*, kParts> kPartNames = {"gather", "forward", "backward", "norms",
                                                         "sum",    "release", "update"};
+// Two more losses a probe: of the training batch, of a quarter of it, of all of it in bfloat16 (spec options of the methods).
+enum Probe : std::size_t { kSameBatch, kQuarter, kNarrow, kProbes };
+constexpr std::array<const char*, kProbes> kProbeNames = {"", "_quarter", "_bf16"};
 enum Variant : std::size_t { kStock, kPlain, kDp, kDpNoise, kVariants };
 constexpr std::array<const char*, kVariants> kVariantNames = {"stock", "plain", "dp", "noise"};
 
@@ -169,16 +172,20 @@ class Trainer {
     return watch.seconds();
   }
 
-  // Losses of the same rows at two more points along the last direction.
-  double probe(const Data& data) {
-    const auto labels = data.labels.index_select(0, data.rows);
+  // Losses of rows of the last step at two more points along its direction.
+  double probe(const Data& data, Probe kind) {
+    const auto rows = kind == kQuarter ? std::max<std::int64_t>(1, case_.batch / 4) : case_.batch;
+    const auto labels = data.labels.index_select(0, data.rows).narrow(0, 0, rows);
+    const auto inputs = inputs_.narrow(0, 0, rows);
     if (!scratch_.defined()) scratch_ = torch::empty_like(network_.parameters());
     Stopwatch watch;
+    if (kind == kNarrow) network_.set_compute_type(torch::kBFloat16);
     for (const double x : {-1e-6, 1e-6}) {
       training::DisplacedWeights displaced(network_.parameters(), scratch_);
       displaced.step_along(sum_, x);
-      benchmark::DoNotOptimize(models::sample_losses(case_.loss, network_.forward(inputs_), labels, false));
+      benchmark::DoNotOptimize(models::sample_losses(case_.loss, network_.forward(inputs), labels, false));
     }
+    if (kind == kNarrow) network_.set_compute_type(torch::kFloat32);
     watch.lap(kForward);
     return watch.seconds()[kForward];
   }
@@ -204,7 +211,7 @@ double median(std::vector<double> values) {
 
 struct Timings {
   std::array<std::vector<Seconds>, kVariants> rounds;
-  std::vector<double> probes;
+  std::array<std::vector<double>, kProbes> probes;
 
   std::vector<double> totals(Variant variant) const {
     std::vector<double> all;
@@ -241,7 +248,7 @@ Timings time_case(const Case& c) {
   for (int i = 0; i < 2; ++i) {
     warm = 0;
     for (std::size_t v = 0; v < kVariants; ++v) warm += total(once(static_cast<Variant>(v)));
-    warm += own.probe(data);
+    for (std::size_t k = 0; k < kProbes; ++k) warm += own.probe(data, static_cast<Probe>(k));
   }
   const int fitting = std::clamp(static_cast<int>(settings.seconds / warm), 5, 400);
   Timings timings;
@@ -251,7 +258,9 @@ Timings time_case(const Case& c) {
       const auto variant = static_cast<Variant>((v + static_cast<std::size_t>(round)) % kVariants);
       timings.rounds[variant].push_back(once(variant));
     }
-    timings.probes.push_back(own.probe(data));
+    for (std::size_t k = 0; k < kProbes; ++k) {
+      timings.probes[k].push_back(own.probe(data, static_cast<Probe>(k)));
+    }
   }
   return timings;
 }
@@ -287,13 +296,16 @@ void report(benchmark::State& state, const Timings& timings) {
     }
   }
   const double step = timings.least(kDpNoise);
-  const double probe = *std::min_element(timings.probes.begin(), timings.probes.end());
   counters["dp_ratio"] = timings.least(kDp) / timings.least_plain();
   counters["dp_ratio_median"] = timings.median_ratio(kDp);
   counters["noise_ratio"] = step / timings.least_plain();
   counters["noise_ratio_median"] = timings.median_ratio(kDpNoise);
-  for (const int interval : {1, 5, 10}) {
-    counters["probe_ratio_k" + std::to_string(interval)] = 1 + probe / (interval * step);
+  for (std::size_t k = 0; k < kProbes; ++k) {
+    const double probe = *std::min_element(timings.probes[k].begin(), timings.probes[k].end());
+    for (const int interval : {1, 5, 10}) {
+      counters[std::string("probe_ratio") + kProbeNames[k] + "_k" + std::to_string(interval)] =
+          1 + probe / (interval * step);
+    }
   }
 }
 
@@ -303,16 +315,19 @@ double counter(const benchmark::UserCounters& counters, const std::string& name)
 }
 
 void print_heading() {
-  std::printf("%-15s %9s %9s %9s %9s | %-13s | %-13s | %6s | %s\n", "least ms", "stock", "plain", "dp",
-              "noise", "dp (median)", "noise (med.)", "memory", "HyFreeDP / DP, K = 1, 5, 10");
+  std::printf("%-15s %9s %9s %9s %9s | %-13s | %-13s | %6s | %-17s | %s\n", "least ms", "stock", "plain",
+              "dp", "noise", "dp (median)", "noise (med.)", "memory", "probes: K=1, 5, 10",
+              "K=1: quarter, bf16");
 }
 
 void print_row(const std::string& name, const benchmark::UserCounters& counters) {
   const auto at = [&](const char* of) { return counter(counters, of); };
-  std::printf("%-15s %9.3f %9.3f %9.3f %9.3f | %5.3f (%5.3f) | %5.3f (%5.3f) | %6.3f | %.3f %.3f %.3f\n",
-              name.c_str(), at("stock_ms"), at("plain_ms"), at("dp_ms"), at("noise_ms"), at("dp_ratio"),
-              at("dp_ratio_median"), at("noise_ratio"), at("noise_ratio_median"), at("memory_ratio"),
-              at("probe_ratio_k1"), at("probe_ratio_k5"), at("probe_ratio_k10"));
+  std::printf(
+      "%-15s %9.3f %9.3f %9.3f %9.3f | %5.3f (%5.3f) | %5.3f (%5.3f) | %6.3f | %.3f %.3f %.3f | %.3f %.3f\n",
+      name.c_str(), at("stock_ms"), at("plain_ms"), at("dp_ms"), at("noise_ms"), at("dp_ratio"),
+      at("dp_ratio_median"), at("noise_ratio"), at("noise_ratio_median"), at("memory_ratio"),
+      at("probe_ratio_k1"), at("probe_ratio_k5"), at("probe_ratio_k10"), at("probe_ratio_quarter_k1"),
+      at("probe_ratio_bf16_k1"));
   for (std::size_t v = 0; settings.profile && v < kVariants; ++v) {
     std::printf("    %-6s", kVariantNames[v]);
     for (const char* part : kPartNames) {
