@@ -337,15 +337,16 @@ TEST(LayerRules, FrozenLayersBelowCostNoBackwardPass) {
 
 // Two positions whose parts all but cancel: what is left of the gradient is a ten-thousandth of them, less than the rounding
 // of their inner products, and the clipped sum is made of it.
-TEST(LayerRules, ANormThatCancelsIsNotTooSmall) {
+void expect_norm_not_too_small(std::shared_ptr<Layer> layer, std::vector<std::int64_t> one_position,
+                               std::int64_t position_axis) {
   at::manual_seed(11);
   const auto single = torch::TensorOptions().dtype(torch::kFloat32);
-  const std::int64_t samples = 200;
-  auto network = Network::make({{"fc", std::make_shared<Linear>(64, 64, false)}}, single).value();
-  const auto input = at::randn({samples, 1, 64}, single);
-  const auto gradient = at::randn({samples, 1, 64}, single);
-  network.record(at::cat({input, input * 1.0001}, 1));
-  network.backward(at::cat({gradient, -gradient}, 1));
+  const auto samples = one_position[0];
+  auto network = Network::make({{"layer", std::move(layer)}}, single).value();
+  const auto input = at::randn(one_position, single);
+  const auto gradient = at::randn(one_position, single);
+  network.record(at::cat({input, input * 1.0001}, position_axis));
+  network.backward(at::cat({gradient, -gradient}, position_axis));
   auto sum = torch::zeros({network.dimension()}, single);
   for (std::int64_t i = 0; i < samples; ++i) {
     auto one = torch::zeros({samples}, single);
@@ -354,6 +355,12 @@ TEST(LayerRules, ANormThatCancelsIsNotTooSmall) {
     network.add_clipped_sum(one, sum);
     EXPECT_GE(std::sqrt(network.squared_norms()[i].item<double>()), 0.999 * sum.norm().item<double>()) << i;
   }
+}
+
+TEST(LayerRules, ANormThatCancelsIsNotTooSmall) {
+  expect_norm_not_too_small(std::make_shared<Linear>(64, 64, false), {200, 1, 64}, 1);
+  expect_norm_not_too_small(conv({.inputs = 64, .outputs = 64, .kernel = {1, 1}, .with_bias = false}),
+                            {200, 64, 1, 1}, 3);
 }
 
 }  // namespace
