@@ -213,6 +213,8 @@ TEST(ValueDocument, ThePapersValueHasItsOwnDigits) {
   cell.paper_decimals = 0;
   EXPECT_EQ(text_of(cell).main, "32.90");
   EXPECT_EQ(text_of(cell).details.front(), "paper 33");
+  cell.ours.reset();
+  EXPECT_EQ(text_of(cell).main, "33");
 }
 
 TEST(Values, ASmallNumberNeverReadsAsZero) {
