@@ -1,4 +1,5 @@
 // Archives: what is in them, what is refused, and that a change is found.
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "harness/cli/archive.h"
@@ -122,37 +123,77 @@ TEST_F(Archive, UnfinishedSpecsAreRefusedUnlessPartial) {
   EXPECT_NE(out().find("5 cells are not finished, which it says"), std::string::npos);
 }
 
-// Runs that hold the table's metric and no accuracy, in rows that the table folds, are finished.
-TEST_F(Archive, RowsThatAreFoldedAreFinishedByTheTablesMetric) {
-  {
-    auto store = *results::Store::open(path("out/hyfreedp.sqlite"), results::Store::Mode::read_write);
-    auto record = small::spec();
-    record.name = record.resolved["name"].emplace_string() = "losses";
-    record.resolved["table"] = {{"groups", "median"}, {"metric", "loss"}};
-    auto& rows = record.resolved["panels"].as_array()[0].as_object()["rows"].as_array();
-    rows.resize(1);
-    rows[0].as_object()["group"] = "mine";
-    rows[0].as_object()["epsilons"] = {1};
-    ASSERT_TRUE(store->put_spec(record));
+// A table of losses, of runs that hold no accuracy, which folds its two rows into one. `second` says what becomes of the second
+// row's seed 1; every other seed of both is concluded.
+using Ending = std::function<void(results::StudyRecord&)>;
+
+void put_folded(results::Store& store, const std::optional<Ending>& second) {
+  auto record = small::spec();
+  record.name = record.resolved["name"].emplace_string() = "losses";
+  record.resolved["table"] = {{"groups", "median"}, {"metric", "loss"}};
+  auto& rows = record.resolved["panels"].as_array()[0].as_object()["rows"].as_array();
+  rows.resize(2);
+  for (auto& row : rows) {
+    row.as_object()["group"] = "mine";
+    row.as_object()["epsilons"] = {1};
+  }
+  ASSERT_TRUE(store.put_spec(record));
+  for (const std::string row : {"a", "b"}) {
     for (int seed = 0; seed < 3; ++seed) {
-      auto study = small::study("a", "prodigy", 1.0, seed);
-      study.id = "loss-" + std::to_string(seed);
+      auto study = small::study(row, row == "a" ? "prodigy" : "hyfreedp", 1.0, seed);
+      study.id = fmt::format("loss-{}-{}", row, seed);
       study.spec = "losses";
+      if (row == "b" && seed == 1) {
+        if (!second) continue;
+        (*second)(study);
+        ASSERT_TRUE(store.put_study(study));
+        continue;
+      }
       study.trials = {"run-" + study.id};
       study.state = results::StudyState::concluded;
       study.reported_trial = study.trials.front();
       study.label = "end-to-end DP";
       study.composition = {{"rule", "trial"}, {"trials", {study.trials.front()}}};
       study.total = study.training = small::spent(1, "pld");
-      ASSERT_TRUE(store->put_trial(small::trial(study.reported_trial), small::steps(),
-                                   {{10, "test", "loss", 0.5 + seed, trial::Visibility::test}}));
-      ASSERT_TRUE(store->put_study(study));
+      ASSERT_TRUE(store.put_trial(small::trial(study.reported_trial), small::steps(),
+                                  {{10, "test", "loss", 0.5 + seed, trial::Visibility::test}}));
+      ASSERT_TRUE(store.put_study(study));
     }
   }
+}
+
+const Ending kDiverged = [](results::StudyRecord& study) {
+  study.state = results::StudyState::failed;
+  study.failure_kind = "diverged";
+};
+
+TEST_F(Archive, RowsThatAreFoldedAreFinishedByTheTablesMetric) {
+  put_folded(**results::Store::open(path("out/hyfreedp.sqlite"), results::Store::Mode::read_write),
+             kDiverged);
   ASSERT_EQ(run(with_places({"losses", "--name", "first"})), 0) << err();
-  EXPECT_NE(content("table.md").find("mine, median of 1"), std::string::npos) << content("table.md");
+  EXPECT_NE(content("table.md").find("mine, median of 2"), std::string::npos) << content("table.md");
   EXPECT_EQ(check(), 0) << out() << err();
   EXPECT_NE(out().find("every cell is finished"), std::string::npos) << out();
+}
+
+// The folded row has a value for each seed, since the other candidate has one; a run that is still to come is missing all the
+// same.
+TEST_F(Archive, ARowThatWaitsIsUnfinishedThoughItsGroupHasValues) {
+  const std::vector<std::optional<Ending>> endings = {
+      std::nullopt, [](results::StudyRecord& study) { study.state = results::StudyState::open; },
+      [](results::StudyRecord& study) {
+        study.state = results::StudyState::failed;
+        study.failure_kind = "killed";
+      }};
+  for (const auto& ending : endings) {
+    fs::remove_all(path("out"));
+    fs::create_directories(path("out"));
+    put_folded(**results::Store::open(path("out/hyfreedp.sqlite"), results::Store::Mode::read_write), ending);
+    expect_refused(with_places({"losses"}), {"1 cells of losses are not finished", "--partial"});
+  }
+  ASSERT_EQ(run(with_places({"losses", "--partial", "--name", "first"})), 0) << err();
+  EXPECT_EQ(check(), 0) << out() << err();
+  EXPECT_NE(out().find("1 cells are not finished, which it says"), std::string::npos) << out();
 }
 
 TEST_F(Archive, BadNamesAreRefused) {
