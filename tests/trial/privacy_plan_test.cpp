@@ -69,6 +69,49 @@ TEST(PrivacyPlan, SeparateProbeBatchesAreTheirOwn) {
   }
 }
 
+// Noise that is nowhere priced would make a row look private.
+TEST(PrivacyPlan, ARunThatIsNotPrivateHasNoNoiseAnywhere) {
+  auto plan = private_config().privacy;
+  plan.is_private = false;
+  plan.gradient_noise = 0;
+  ASSERT_TRUE(plan.check());
+  const auto refused = [&](auto change) {
+    auto noisy = plan;
+    change(noisy);
+    return !noisy.check();
+  };
+  EXPECT_TRUE(refused([](auto& noisy) { noisy.gradient_noise = 1; }));
+  EXPECT_TRUE(refused([](auto& noisy) { noisy.feature_mean = FeatureMean{.norm = 1, .noise = 1}; }));
+  EXPECT_TRUE(refused([](auto& noisy) { noisy.probe = ProbePlan{.batch_size = 1000, .noise = 1}; }));
+  EXPECT_TRUE(refused([](auto& noisy) {
+    noisy.clipping = Clipping::adaptive;
+    noisy.adaptive = AdaptiveThreshold{.count_noise = 1};
+  }));
+}
+
+TEST(PrivacyPlan, WithoutClippingNothingOfItIsLeft) {
+  for (const bool adaptive : {false, true}) {
+    auto plan = private_config().privacy;
+    plan.is_private = false;
+    plan.gradient_noise = 0;
+    const auto never_clipped = [&] {
+      auto plain = plan;
+      plain.clipping = Clipping::none;
+      return plain.to_json();
+    }();
+    if (adaptive) {
+      plan.clipping = Clipping::adaptive;
+      plan.adaptive = AdaptiveThreshold{};
+    } else {
+      plan.groups = ClippingGroups::per_layer;
+      plan.shares = GroupShares::size;
+    }
+    plan.drop_clipping();
+    EXPECT_EQ(plan.to_json(), never_clipped);
+    EXPECT_TRUE(plan.check());
+  }
+}
+
 TEST(PrivacyPlan, AnySplitOfTheStepsCostsTheSame) {
   for (const bool separate : {false, true}) {
     auto plan = private_config().privacy;
