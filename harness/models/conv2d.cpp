@@ -242,6 +242,20 @@ Tensor Conv2d::sample_gradients(std::span<const Use> uses) const {
   return each.transpose(2, 3).reshape({each.size(0), shape_.outputs, each.size(2)});
 }
 
+// ||X_i||^2 is at most ||x_i||^2 times the patches that may hold one place.
+Tensor Conv2d::gradient_reaches(std::span<const Use> uses) const {
+  double patches = 1;
+  for (std::size_t d = 0; d < 2; ++d)
+    patches *= static_cast<double>((shape_.kernel[d] - 1) / shape_.stride[d] + 1);
+  Tensor reaches;
+  for (const auto& use : uses) {
+    const auto reach =
+        (squared_sample_norms(use.input()) * squared_sample_norms(use.output_gradient)).sqrt_();
+    reaches = reaches.defined() ? reaches + reach : reach;
+  }
+  return reaches.square().mul_(patches);
+}
+
 // The per-sample gradients [B, groups, patch, outputs] where they are kept.
 Tensor Conv2d::add_weight_norms(std::span<const Use> uses, Tensor& squared_norms) const {
   const auto& first = uses.front();
@@ -262,7 +276,9 @@ Tensor Conv2d::add_weight_norms(std::span<const Use> uses, Tensor& squared_norms
   for (const auto& use : uses) recorded += use.input().numel() + use.output_gradient.numel();
   const auto size = first.input().size(0) * weight_.value.numel();
   if (size <= recorded || !same_sizes(uses)) return formed_gradients(shape_, uses, squared_norms);
-  add_patch_norms(shape_, uses, squared_norms);
+  auto own = torch::zeros_like(squared_norms);
+  add_patch_norms(shape_, uses, own);
+  squared_norms.add_(beyond_forming(own, gradient_reaches(uses), first.input().scalar_type()));
   return {};
 }
 

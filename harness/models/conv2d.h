@@ -44,6 +44,8 @@ class Conv2d : public Layer {
 
   // dW_i of the sum over the applications, [B, out, in kh kw / groups].
   torch::Tensor sample_gradients(std::span<const Use> uses) const;
+  // At least (sum over the places of ||x_l|| ||b_l||)^2, [B] float64: what beyond_forming (samples.h) takes.
+  torch::Tensor gradient_reaches(std::span<const Use> uses) const;
 
  private:
   torch::Tensor add_weight_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const;

@@ -76,6 +76,13 @@ torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tenso
   return at::where(estimates < errors * kFewErrors, estimates.clamp_min(0) + errors, estimates);
 }
 
+torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
+                             torch::ScalarType type) {
+  const auto errors = reaches.sqrt().mul_(relative_error(type));
+  const auto norms = squared_norms.sqrt();
+  return at::where(norms < errors * kFewErrors, (norms + errors).square_(), squared_norms);
+}
+
 // LibTorch's norm over a dimension writes a copy of the values.
 torch::Tensor squared_sample_norms(const torch::Tensor& values) {
   const auto type = values.scalar_type();

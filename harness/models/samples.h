@@ -31,10 +31,16 @@ double beyond_rounding(double estimate, double reach, torch::ScalarType type);
 torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches,
                               torch::ScalarType type);
 
+// The same for squared norms of gradients that were formed, where the sum forms them again, in another order: either is off by up to
+// e = 1e-5 sqrt(reach) in float32 (1e-13 in float64), which a gradient that cancels within its sample does not exceed. A norm below
+// 100 e gets e added. `reaches` may be any upper bound.
+torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
+                             torch::ScalarType type);
+
 // [B, ...], [B] -> [...]: sum_i factors[i] values[i]; undefined factors: all 1.
 inline torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors) {
   if (!factors.defined()) return values.sum(0);
-  const auto flat = values.reshape({values.size(0), -1});
+  const auto flat = values.flatten(1);
   return at::mv(flat.t(), factors).view(values.sizes().slice(1));
 }
 
@@ -44,7 +50,7 @@ inline void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& f
     sum.add_(weighted_sum(values, factors).view(sum.sizes()));
     return;
   }
-  sum.view({-1}).addmv_(values.reshape({values.size(0), -1}).t(), factors);
+  sum.view({-1}).addmv_(values.flatten(1).t(), factors);
 }
 
 // values[i] * factors[i]; `values` itself where factors are undefined.

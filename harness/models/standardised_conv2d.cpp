@@ -77,6 +77,8 @@ void StandardisedConv2d::add_squared_norms(std::span<const Use> uses, Tensor& sq
   const auto type = uses.front().output_gradient.scalar_type();
   const auto at = in_type(standardisation(weight_.value), type);
   const auto samples = uses.front().output_gradient.size(0);
+  const auto largest =
+      at.scale.max().to(torch::kFloat64).square();  // what the standardisation makes of a squared error
   const auto most = weight_.value.is_cpu() ? kMostAtOnce : kMostOnDevice;
   const auto chunk = std::max<std::int64_t>(1, most / weight_.value.numel());
   for (std::int64_t first = 0; first < samples; first += chunk) {
@@ -84,7 +86,9 @@ void StandardisedConv2d::add_squared_norms(std::span<const Use> uses, Tensor& sq
     std::vector<Use> some;
     for (const auto& use : uses) some.push_back(some_samples(use, first, count));
     const auto gradients = through(at, convolution_.sample_gradients(some));
-    squared_norms.narrow(0, first, count).add_(squared_sample_norms(gradients));
+    const auto reaches = convolution_.gradient_reaches(some) * largest;
+    squared_norms.narrow(0, first, count)
+        .add_(beyond_forming(squared_sample_norms(gradients), reaches, type));
   }
 }
 

@@ -363,5 +363,54 @@ TEST(LayerRules, ANormThatCancelsIsNotTooSmall) {
                             {200, 64, 1, 1}, 3);
 }
 
+// The same of a convolution whose norm is taken of gradients that are not kept: what cancels is what the places add up to.
+TEST(LayerRules, AConvolutionsNormThatCancelsIsNotTooSmall) {
+  at::manual_seed(12);
+  const auto single = torch::TensorOptions().dtype(torch::kFloat32);
+  const std::int64_t samples = 50;
+  const Conv2dShape plain{.inputs = 2, .outputs = 3, .kernel = {3, 3}, .padding = {1, 1}, .with_bias = false};
+  for (const std::shared_ptr<Layer>& layer :
+       std::vector<std::shared_ptr<Layer>>{conv(plain), std::make_shared<StandardisedConv2d>(plain)}) {
+    auto network = Network::make({{"conv", layer}}, single).value();
+    network.parameters().normal_(0, 0.1);  // whose standardisation has scales above 1
+    // One line of six places: the inner ones see equal inputs, and their gradients add up to 0 but for rounding.
+    auto gradient = at::zeros({samples, 3, 1, 6}, single);
+    const auto half = at::randn({samples, 3, 1, 2}, single);
+    gradient.narrow(3, 1, 4).copy_(at::cat({half, -half}, 3));
+    const auto input = at::randn({samples, 2, 1, 1}, single).expand({samples, 2, 1, 6});
+    network.record(input);
+    network.backward(gradient);
+    // The least that ||x_l|| ||b_l|| of the places add up to: each inner place's own input and gradient.
+    const auto reach =
+        (input.square().sum(1).sqrt() * gradient.square().sum(1).sqrt()).flatten(1).sum(1).to(kDouble);
+    EXPECT_TRUE((network.squared_norms().sqrt() >= 0.99e-5 * reach).all().item<bool>());
+    for (std::int64_t i = 0; i < samples; ++i) {
+      auto sum = torch::zeros({network.dimension()}, single);
+      network.add_clipped_sum(torch::zeros({samples}, single).index_fill(0, torch::tensor({i}), 1), sum);
+      EXPECT_GE(std::sqrt(network.squared_norms()[i].item<double>()), 0.999 * sum.norm().item<double>()) << i;
+    }
+  }
+}
+
+TEST(LayerRules, AConvolutionOfABatchOfNobodyAddsNothing) {
+  const auto single = torch::TensorOptions().dtype(torch::kFloat32);
+  for (const std::int64_t outputs : {2, 64}) {
+    auto network =
+        Network::make({{"conv", conv({.inputs = 4, .outputs = outputs, .kernel = {3, 3}})}}, single).value();
+    for (const bool clipped : {false, true}) {
+      auto sum = torch::ones({network.dimension()}, single);
+      network.record(torch::zeros({0, 4, 6, 6}, single));
+      const auto gradient = torch::zeros({0, outputs, 4, 4}, single);
+      if (clipped) {
+        network.backward(gradient);
+        network.add_clipped_sum(torch::zeros({0}, single), sum);
+      } else {
+        network.backward_sum(gradient, sum);
+      }
+      EXPECT_TRUE(at::equal(sum, torch::ones_like(sum)));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hyfreedp::models
