@@ -134,6 +134,20 @@ TEST(Clipping, SumsAreThoseOfADoubleLoop) {
   }
 }
 
+// On a device factors come from tensor operations, on the CPU's float64 norms from a loop; float32 norms here take the former.
+TEST(Clipping, TensorOperationsGiveTheLoopsFactors) {
+  const auto squared =
+      torch::tensor({0.0, 1e-30, 1e-4, 0.25, 9.0, 1e12, kInfinity, std::nan("")}, torch::kFloat32);
+  for (const auto& [clipping, constant] :
+       {std::pair{Clipping::auto_s, 0.01}, std::pair{Clipping::auto_v, 0.0}, std::pair{Clipping::abadi, 0.3},
+        std::pair{Clipping::abadi, kInfinity}, std::pair{Clipping::adaptive, 0.2}}) {
+    const auto loop = clip_factors(clipping, constant, squared.to(torch::kFloat64));
+    const auto tensors = clip_factors(clipping, constant, squared);
+    EXPECT_EQ(tensors.scalar_type(), torch::kFloat32);
+    EXPECT_TRUE(at::allclose(tensors.to(torch::kFloat64), loop, 1e-6, 0)) << tensors << loop;
+  }
+}
+
 TEST(Clipping, TheRuleIsThePlans) {
   trial::PrivacyPlan plan;
   plan.clipping = Clipping::abadi;
