@@ -100,6 +100,16 @@ TEST_F(Export, ARunThatNoRowSpeaksForIsConfidential) {
 
 TEST_F(Export, AnUnknownTrialIsAnError) { EXPECT_FALSE(export_events(*store_, "nobody", false)); }
 
+TEST(Ledger, TuningIsWhatTheTotalAddsToTheReportedRun) {
+  LedgerLine line;
+  line.total.epsilon = 3;
+  EXPECT_FALSE(line.tuning());
+  line.training = 1;
+  EXPECT_EQ(line.tuning(), 2);
+  line.training = 3.5;  // another accountant's bound
+  EXPECT_EQ(line.tuning(), 0);
+}
+
 TEST_F(Export, TheLedgerHasALineForEachPrivateCell) {
   const auto table = build_table(*store_, "small");
   ASSERT_TRUE(table);

@@ -259,6 +259,35 @@ TEST(Worker, UnseededRunKeepsItsKeyOnlyWhileItNeedsIt) {
   EXPECT_NE(hashes_of(trial::read_journal(folder.file("b.jsonl")).value()), after);
 }
 
+// What was released so far is only the same release again under the same key.
+TEST(Worker, AStoppedUnseededRunKeepsItsKey) {
+  const TemporaryFolder folder;
+  auto config = long_config();
+  config.noise_seed.reset();
+  const auto key = folder.file("keys/a");
+  Worker worker;
+  worker.run(config, folder.file("a.jsonl"), key);
+  wait_for_steps(folder.file("a.jsonl"), 20);
+  worker.kill(SIGTERM);
+  EXPECT_EQ(worker.wait(), 0);
+  EXPECT_FALSE(trial::read_journal(folder.file("a.jsonl"))->finish.has_value());
+  EXPECT_TRUE(std::filesystem::exists(key));
+}
+
+TEST(Worker, ATrialThatFailedIsTriedAgain) {
+  const TemporaryFolder folder;
+  const auto config = small_config();
+  {
+    const auto journal =
+        trial::JournalWriter::open(folder.file("a.jsonl"), config, fingerprint(config.device)).value();
+    ASSERT_TRUE(journal->finish({.state = trial::TrialState::failed, .kind = "out-of-memory"}));
+  }
+  Worker worker;
+  worker.run(config, folder.file("a.jsonl"));
+  EXPECT_EQ(worker.receive("done").at("state").as_string(), "finished");
+  EXPECT_EQ(trial::read_journal(folder.file("a.jsonl"))->steps.size(), 12U);
+}
+
 TEST(Worker, FailuresAreTyped) {
   const TemporaryFolder folder;
   Worker worker;
