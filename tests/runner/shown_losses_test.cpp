@@ -53,7 +53,7 @@ panels:
     train: {{sample_rate: 0.1, steps: 6, optimizer: adamw}}
     rows: [{{id: fixed, method: fixed-rate, options: {{lr: 5e-2}}}}]
 )",
-                                           dataset, epsilon));
+                                     dataset, epsilon));
   enter_spec(world.store(), spec, false, false).value();
   std::ostringstream out;
   Progress progress(out, Progress::Style::live);
