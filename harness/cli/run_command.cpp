@@ -1,5 +1,6 @@
 #include "harness/cli/run_command.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -51,6 +52,8 @@ struct Request {
   bool dry_run = false;
   bool fresh = false;
   bool replace = false;
+  bool keep_weights = false;
+  bool confidential = false;
   bool quiet = false;
 };
 
@@ -81,6 +84,12 @@ CommandLine command_line(Request& request) {
   add("cap-delta", options::value<std::string>()->value_name("D"),
       "the delta of --cap, and of what --dry-run says of the odometer; default: N^-1.1 of each dataset's "
       "training split");
+  add("keep-weights", options::bool_switch(&request.keep_weights),
+      "keep the weights of the runs that rows report, in DIR/NAME/weights: a folder each that `weights:` or "
+      "`adapter:` of a spec reads, and trial.json with what may be said of their privacy");
+  add("confidential", options::bool_switch(&request.confidential),
+      "with --keep-weights: also weights that are no release (without noise, of an oracle's choice, of "
+      "reproducible noise), in DIR/NAME/weights.confidential");
   add("quiet", options::bool_switch(&request.quiet), "no progress lines; the table is still printed");
   return line;
 }
@@ -122,6 +131,7 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
   }
   if (const auto read = read_cap(given, request); !read) return refused("run", read.error(), err);
   std::string problem;
+  if (request.confidential && !request.keep_weights) problem = "--confidential is for --keep-weights";
   if (request.spec.empty()) problem = "name a spec, for example experiments/quick.yaml";
   if (request.workers < 1 || request.workers > kMostWorkers) {
     problem = fmt::format("--workers must be from 1 to {}", kMostWorkers);
@@ -153,7 +163,7 @@ Result<void> check_datasets(const runner::Spec& spec) {
 
 Result<void> check_name(const runner::Spec& spec) {
   const std::string name = string_or(spec.resolved, "name", "");
-  if (name != "journals" && name != "keys") return {};
+  if (name != "journals" && name != "keys" && name != "staged-weights") return {};
   return error(spec.path + ": a spec cannot be named '" + name +
                "': that folder of the output is taken. Rename it.");
 }
@@ -168,6 +178,20 @@ void print_failures(const runner::RunReport& report, std::ostream& out) {
       first = false;
       out << fmt::format("  {}: {}. {}\n", study.cell, study.kind, study.message);
     }
+  }
+}
+
+void print_weights(const runner::KeptReport& weights, const std::string& folder, std::ostream& out,
+                   std::ostream& err) {
+  if (!weights.folders.empty()) {
+    out << fmt::format("\nWeights of {} runs: {}/weights*/, trial.json of each says what they are.\n",
+                       weights.folders.size(), folder);
+  }
+  for (const auto& [why, rows] : weights.confidential) {
+    out << fmt::format("Weights not kept without --confidential: {} ({}).\n", why, join(rows, "; "));
+  }
+  for (const auto& sentence : weights.lost) {
+    err << fmt::format("hyfreedp run: weights not kept: {}\n", sentence);
   }
 }
 
@@ -187,6 +211,7 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
     return 1;
   }
   print_failures(report, out);
+  print_weights(report.weights, folder.derived(name), out, err);
   out << fmt::format("\n{} cells, {} of them known before; {}.\n", report.cells, report.known_before,
                      human_duration(seconds));
   if (report.refused) {
@@ -196,7 +221,7 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
   if (report.known_before == report.cells && !runner::has_seeded_noise(spec)) {
     out << "Everything was finished already. --fresh makes a new release, which spends its epsilon again.\n";
   }
-  return report.failed_unexpectedly() ? 1 : 0;
+  return report.failed_unexpectedly() || !report.weights.lost.empty() ? 1 : 0;
 }
 
 Result<runner::Budget> reserved_budget(const results::Store& store, const runner::OutFolder& folder,
@@ -246,6 +271,18 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
   return {};
 }
 
+// Nothing is trained for weights of which none may be kept.
+Result<void> check_weights(const runner::Spec& spec, const runner::KeptWeights& keeper) {
+  const auto planned = runner::plan(spec);
+  if (!planned) return planned.error();
+  if (std::ranges::any_of(*planned, [&](const auto& study) { return keeper.wants(study); })) return {};
+  return error(
+      fmt::format("{}: --keep-weights would keep none, for every row's are confidential: {}. Kept "
+                  "nevertheless, and marked, "
+                  "with --confidential.",
+                  spec.path, keeper.why_not(planned->front())));
+}
+
 // A spec that trains nothing: its table, computed or the paper's own.
 int give_values(const Request& request, const runner::Spec& spec, std::ostream& out, std::ostream& err) {
   const std::string name = string_or(spec.resolved, "name", "");
@@ -270,6 +307,10 @@ int give_values(const Request& request, const runner::Spec& spec, std::ostream& 
 int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostream& err) {
   const auto begin = std::chrono::steady_clock::now();
   const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
+  const runner::KeptWeights keeper(folder, string_or(spec.resolved, "name", ""), request.confidential);
+  if (request.keep_weights) {
+    if (auto some = check_weights(spec, keeper); !some) return refuse(some.error(), err);
+  }
   const auto worker = runner::find_worker();
   if (!worker) return refuse(worker.error(), err);
   const auto lock = runner::FolderLock::acquire(folder);
@@ -292,6 +333,10 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   runner::LocalExecutor executor({.worker = *worker, .slots = request.workers});
   runner::Coordinator coordinator(**store, executor, folder, progress);
   if (budget) coordinator.keep_within(std::move(*budget));
+  if (request.keep_weights) {
+    if (auto opened = keeper.open(); !opened) return refuse(opened.error(), err);
+    coordinator.keep_weights(keeper);
+  }
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);
   if (!report) {
     err << "hyfreedp run: " << report.error().message << '\n';

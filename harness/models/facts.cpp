@@ -45,6 +45,15 @@ OptionSpec pattern() {
       "regular expression: with trainable full or lora, only parameters in whose name it is found train"));
 }
 
+// Of the networks whose sizes are options: a folder that `hyfreedp run --keep-weights` wrote.
+std::vector<OptionSpec> with_weights(std::vector<OptionSpec> own) {
+  own.push_back(sparse(text("weights",
+                            "folder with config.json and model.safetensors of the same network (hyfreedp run "
+                            "--keep-weights), with which it begins")));
+  own.push_back(sparse(text("weights_sha256", "checksum of that folder; filled in when a spec is read")));
+  return own;
+}
+
 OptionSpec last_layer() {
   return choice("last_layer", "zero", "initial weights of the last layer; the others are always drawn",
                 {"zero", "he"});
@@ -83,11 +92,12 @@ Facts linear() {
   return {.name = "linear",
           .title = "linear head",
           .source = "multinomial logistic regression on fixed features",
-          .options = {choice("init", "zero", "initial weights: all zero, or He-normal", {"zero", "he"}),
-                      sparse({.name = "bias",
-                              .type = OptionType::boolean,
-                              .otherwise = true,
-                              .help = "a number for each class beside its weights"})},
+          .options =
+              with_weights({choice("init", "zero", "initial weights: all zero, or He-normal", {"zero", "he"}),
+                            sparse({.name = "bias",
+                                    .type = OptionType::boolean,
+                                    .otherwise = true,
+                                    .help = "a number for each class beside its weights"})}),
           .example = {.dataset_options = {{"features", 11}}}};
 }
 
@@ -95,17 +105,17 @@ Facts mlp() {
   return {.name = "mlp",
           .title = "multi-layer perceptron",
           .source = "fully connected layers with one activation between them",
-          .options = {{.name = "hidden",
-                       .type = OptionType::integer_list,
-                       .otherwise = json::array{128},
-                       .help = "width of each hidden layer",
-                       .min = 1,
-                       .max = 65536},
-                      choice("activation", "tanh", "between the layers", {"tanh", "relu"}),
-                      last_layer(),
-                      sparse(trainable(
-                          {"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"})),
-                      pattern()},
+          .options = with_weights(
+              {{.name = "hidden",
+                .type = OptionType::integer_list,
+                .otherwise = json::array{128},
+                .help = "width of each hidden layer",
+                .min = 1,
+                .max = 65536},
+               choice("activation", "tanh", "between the layers", {"tanh", "relu"}),
+               last_layer(),
+               sparse(trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"})),
+               pattern()}),
           .example = {.dataset_options = {{"features", 11}}, .options = {{"hidden", json::array{7, 5}}}}};
 }
 
@@ -113,17 +123,18 @@ Facts cnn() {
   return {.name = "cnn",
           .title = "tanh convolutional network",
           .source = "two convolutions and two linear layers, as in Papernot et al., arXiv:2007.14191",
-          .options = {count("channels", 1, 1024, "of the input image; its features are channel, row, column"),
-                      {.name = "filters",
-                       .type = OptionType::integer_list,
-                       .otherwise = json::array{16, 32},
-                       .help = "of the first and the second convolution",
-                       .min = 1,
-                       .max = 4096},
-                      count("hidden", 32, 65536, "width of the linear layer before the last"),
-                      sparse(last_layer()),
-                      trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
-                      pattern()},
+          .options = with_weights(
+              {count("channels", 1, 1024, "of the input image; its features are channel, row, column"),
+               {.name = "filters",
+                .type = OptionType::integer_list,
+                .otherwise = json::array{16, 32},
+                .help = "of the first and the second convolution",
+                .min = 1,
+                .max = 4096},
+               count("hidden", 32, 65536, "width of the linear layer before the last"),
+               sparse(last_layer()),
+               trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
+               pattern()}),
           .example = {.dataset_options = {{"features", 196}}}};
 }
 
@@ -133,17 +144,18 @@ Facts resnet() {
   return {.name = "resnet",
           .title = "residual network with GroupNorm",
           .source = "He et al., arXiv:1512.03385, with Wu & He, arXiv:1803.08494, for BatchNorm",
-          .options = {{.name = "widths",
-                       .type = OptionType::integer_list,
-                       .otherwise = json::array{16, 32, 64},
-                       .help = "channels of each stage; every stage but the first halves the image",
-                       .min = 1,
-                       .max = 4096},
-                      count("blocks", 1, 100, "of each stage, two convolutions each"),
-                      count("groups", 8, 1024, "of every GroupNorm"),
-                      sparse(last_layer()),
-                      trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
-                      pattern()},
+          .options = with_weights(
+              {{.name = "widths",
+                .type = OptionType::integer_list,
+                .otherwise = json::array{16, 32, 64},
+                .help = "channels of each stage; every stage but the first halves the image",
+                .min = 1,
+                .max = 4096},
+               count("blocks", 1, 100, "of each stage, two convolutions each"),
+               count("groups", 8, 1024, "of every GroupNorm"),
+               sparse(last_layer()),
+               trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
+               pattern()}),
           .microbatch = 256,
           .example = {.dataset = "synthetic-images",
                       .dataset_options = small_images(),
@@ -154,11 +166,12 @@ Facts wide_resnet() {
   return {.name = "wrn-16-4",
           .title = "wide residual network 16-4, GroupNorm, standardised weights",
           .source = "De et al., arXiv:2204.13650; Zagoruyko & Komodakis, arXiv:1605.07146",
-          .options = {count("depth", 16, 1000, "6 n + 4: n blocks a stage"),
-                      count("widen", 4, 64, "channels are 16, 32 and 64 times this"),
-                      count("groups", 16, 1024, "of every GroupNorm"), sparse(last_layer()),
-                      trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
-                      pattern()},
+          .options = with_weights(
+              {count("depth", 16, 1000, "6 n + 4: n blocks a stage"),
+               count("widen", 4, 64, "channels are 16, 32 and 64 times this"),
+               count("groups", 16, 1024, "of every GroupNorm"), sparse(last_layer()),
+               trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
+               pattern()}),
           .microbatch = 32,
           .example = {.dataset = "synthetic-images",
                       .dataset_options = small_images(),

@@ -16,8 +16,7 @@ double llama3_frequency(double frequency, double factor, double low, double high
   return (1 - smooth) * frequency / factor + smooth * frequency;
 }
 
-Result<std::vector<double>> rotary_frequencies(const json::object& config, std::int64_t head_width,
-                                               const std::string& where) {
+Result<void> set_rotary(const json::object& config, LlamaShape& shape, const std::string& where) {
   const auto object_at = [&](const char* key) -> const json::object* {
     const auto* value = config.if_contains(key);
     return value != nullptr ? value->if_object() : nullptr;
@@ -30,16 +29,25 @@ Result<std::vector<double>> rotary_frequencies(const json::object& config, std::
   const auto type = string_or(*rope, "rope_type", string_or(*rope, "type", "default"));
   if (!(theta > 1)) return error(where + ": 'rope_theta' must be above 1");
   std::vector<double> frequencies;
-  for (std::int64_t j = 0; j < head_width; j += 2) {
-    frequencies.push_back(std::pow(theta, -static_cast<double>(j) / static_cast<double>(head_width)));
+  const auto width = static_cast<double>(shape.head_width);
+  for (std::int64_t j = 0; j < shape.head_width; j += 2) {
+    frequencies.push_back(std::pow(theta, -static_cast<double>(j) / width));
   }
-  if (type == "default") return frequencies;
+  shape.rope_theta = theta;
+  if (type == "default") {
+    shape.frequencies = std::move(frequencies);
+    return {};
+  }
+  shape.rope_scaling = *rope;
+  shape.rope_scaling["rope_type"] = type;
+  for (const char* elsewhere : {"type", "rope_theta"}) shape.rope_scaling.erase(elsewhere);
   const auto factor = get_double(*rope, "factor", where);
   if (!factor) return factor.error();
   if (!(*factor >= 1)) return error(where + ": the rotary 'factor' must be at least 1");
   if (type == "linear") {
     for (auto& frequency : frequencies) frequency /= *factor;
-    return frequencies;
+    shape.frequencies = std::move(frequencies);
+    return {};
   }
   if (type != "llama3") {
     return error(where + ": rope_type '" + type + "' is not supported; default, linear and llama3 are");
@@ -54,7 +62,8 @@ Result<std::vector<double>> rotary_frequencies(const json::object& config, std::
     return error(where + ": 'high_freq_factor' must be above 'low_freq_factor'");
   for (auto& frequency : frequencies)
     frequency = llama3_frequency(frequency, *factor, *low, *high, *original);
-  return frequencies;
+  shape.frequencies = std::move(frequencies);
+  return {};
 }
 
 }  // namespace
@@ -107,9 +116,8 @@ Result<LlamaShape> LlamaShape::from_json(const json::object& config, const std::
   if (const auto activation = string_or(config, "hidden_act", "silu"); activation != "silu") {
     return error(where + ": hidden_act '" + activation + "' is not supported; silu is");
   }
-  auto frequencies = rotary_frequencies(config, shape.head_width, where);
-  if (!frequencies) return frequencies.error();
-  shape.frequencies = std::move(*frequencies);
+  shape.positions = int_or(config, "max_position_embeddings", shape.positions);
+  if (auto rotary = set_rotary(config, shape, where); !rotary) return rotary.error();
   return shape;
 }
 

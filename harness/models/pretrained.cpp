@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "harness/models/model_config.h"
 #include "harness/models/presets.h"
 #include "harness/models/vit.h"
 #include "harness/models/weights.h"
@@ -33,11 +34,24 @@ Result<void> fit_vit(const VitShape& shape, const Blueprint& plan, bool new_head
   return {};
 }
 
+// Shapes of tensors do not tell one activation from another, so the folder's config.json must say the same network.
+Result<void> check_own_config(const std::string& folder, const Blueprint& plan) {
+  const auto there = weights_config(folder);
+  if (!there) return there.error();
+  const auto here = canonical_json(model_config(plan.shape));
+  if (canonical_json(*there) == here) return {};
+  return error(fmt::format("{}/config.json is of another network: {} there, {} here.", folder,
+                           canonical_json(*there), here));
+}
+
 Result<void> load_base(Network& network, const Blueprint& plan, const json::object& options) {
   const auto name = string_or(options, "weights", "");
   if (name.empty()) return {};
   const auto folder = locate_weights(name);
   if (!folder) return folder.error();
+  if (!has_sizes_of_folder(plan.shape)) {
+    if (auto same = check_own_config(*folder, plan); !same) return same;
+  }
   auto weights = read_weights(*folder);
   if (!weights) return weights.error();
 

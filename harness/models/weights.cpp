@@ -202,18 +202,20 @@ Result<void> load_adapter(Network& network, const std::string& folder) {
   return loaded ? loaded : in_context(path, loaded.error());
 }
 
-Result<void> write_adapter(const Network& network, const Lora& lora, const std::string& folder) {
+Result<void> write_adapter(const Network& network, const Lora& lora, const std::string& folder,
+                           const json::object& more) {
   json::array targets;
   for (const auto& target : lora.targets) targets.push_back(json::value(target));
-  const json::object config{{"peft_type", "LORA"},
-                            {"r", lora.rank},
-                            {"lora_alpha", lora.alpha},
-                            {"use_rslora", lora.root_scaling},
-                            {"target_modules", targets},
-                            {"bias", "none"},
-                            {"lora_dropout", 0.0},
-                            {"inference_mode", true},
-                            {"base_model_name_or_path", nullptr}};
+  json::object config{{"peft_type", "LORA"},
+                      {"r", lora.rank},
+                      {"lora_alpha", lora.alpha},
+                      {"use_rslora", lora.root_scaling},
+                      {"target_modules", targets},
+                      {"bias", "none"},
+                      {"lora_dropout", 0.0},
+                      {"inference_mode", true},
+                      {"base_model_name_or_path", nullptr}};
+  for (const auto& item : more) config[item.key()] = item.value();
   if (auto made = make_folders(folder); !made) return made;
   const fs::path base(folder);
   if (auto written = write_file_atomically((base / "adapter_config.json").string(), pretty_json(config));

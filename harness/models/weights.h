@@ -36,6 +36,8 @@ Result<void> write_safetensors(const std::string& path, const NamedTensors& tens
 
 // peft's adapter folder: adapter_config.json (read_adapter_config in weights_source.h) and adapter_model.safetensors.
 Result<void> load_adapter(Network& network, const std::string& folder);
-Result<void> write_adapter(const Network& network, const Lora& lora, const std::string& folder);
+// `more`: members of adapter_config.json beside, or instead of, what follows from `lora`.
+Result<void> write_adapter(const Network& network, const Lora& lora, const std::string& folder,
+                           const json::object& more = {});
 
 }  // namespace hyfreedp::models

@@ -70,6 +70,8 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   if (complete) {
     if (auto deleted = delete_abandoned_keys(); !deleted) return deleted.error();
   }
+  if (auto kept = conclude_weights(string_or(spec.resolved, "name", ""), complete); !kept)
+    return kept.error();
   if (refused_) {
     // Asked again, now that nothing runs: the refusal tells what was spent in the end.
     const auto& study = studies_[refused_->study].study();
@@ -239,9 +241,32 @@ void Coordinator::start_when_prepared(const std::string& trial) {
 void Coordinator::start(const std::string& trial) {
   const auto& wanted = trials_.at(trial);
   tally_.phase("training");
-  auto job = trial_job(wanted.config, out_.journal(trial), out_.key(trial));
+  auto job = trial_job(wanted.config, out_.journal(trial), out_.key(trial),
+                       wants_weights(wanted) ? keeper_->staged(trial) : "");
   job.cost = wanted.cost;
   executor_.submit(std::move(job));
+}
+
+// Rows that share a run have one kind of label and one dataset, so whoever asks later is answered alike.
+bool Coordinator::wants_weights(const Wanted& wanted) const {
+  return keeper_ && std::ranges::any_of(wanted.studies, [&](std::size_t index) {
+           return keeper_->wants(studies_[index].study());
+         });
+}
+
+// An interrupted spec keeps what is staged for the run that completes it.
+Result<void> Coordinator::conclude_weights(const std::string& spec, bool complete) {
+  if (report_.stopped || report_.halt) return {};
+  if (keeper_) {
+    std::vector<PlannedStudy> planned;
+    for (const auto& run : studies_) planned.push_back(run.study());
+    auto published = keeper_->publish(store_, planned);
+    if (!published) return published.error();
+    report_.weights = std::move(*published);
+  }
+  // What could not be published lies there until it can be.
+  if (!complete || !report_.weights.lost.empty()) return {};
+  return discard_staged(out_, spec);
 }
 
 Result<void> Coordinator::take(const Update& update) {
@@ -288,6 +313,7 @@ void Coordinator::take_prepared(const Update& update) {
 Result<void> Coordinator::take_end(const Update& update) {
   auto wanted = std::move(trials_.extract(update.job).mapped());
   tally_.ended(update.slot);
+  if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
   if (update.failed && update.failure_kind == kCancelled) return {};  // its journal goes on in the next run
   auto end = book_.record(wanted.config, update);
   if (!end) return end.error();

@@ -20,6 +20,7 @@
 
 #include "harness/runner/budget.h"
 #include "harness/runner/executor.h"
+#include "harness/runner/kept_weights.h"
 #include "harness/runner/out_folder.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/progress.h"
@@ -47,6 +48,7 @@ struct RunReport {
   std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
   // What the budget did not let start; a run with a larger one goes on with it.
   std::optional<std::string> refused;
+  KeptReport weights;          // with keep_weights, of a run that came to its end
   bool halt_is_crash = false;  // ... or a worker that was killed before anything could run
 
   bool failed_unexpectedly() const;
@@ -58,6 +60,9 @@ class Coordinator {
 
   // Without it nothing is refused. What the spec starts with is reserved already.
   void keep_within(Budget budget) { budget_ = std::move(budget); }
+
+  // Has the runs' weights staged, and those that rows report published at the end of run(). Not without open().
+  void keep_weights(KeptWeights keeper) { keeper_ = std::move(keeper); }
 
   // `spec` as recorded in the store (enter_spec). An error where nothing can run any more.
   Result<RunReport> run(const Spec& spec, const std::function<bool()>& stop_asked);
@@ -84,6 +89,8 @@ class Coordinator {
   Result<void> want(std::size_t index, const trial::TrialConfig& config);
   void start_when_prepared(const std::string& trial);
   void start(const std::string& trial);
+  bool wants_weights(const Wanted& wanted) const;
+  Result<void> conclude_weights(const std::string& spec, bool complete);
   Result<void> take(const Update& update);
   Result<void> take_end(const Update& update);
   void take_prepared(const Update& update);
@@ -103,6 +110,7 @@ class Coordinator {
   StudyPricer pricer_;
   Tally tally_;
   std::optional<Budget> budget_;
+  std::optional<KeptWeights> keeper_;
   std::optional<Refused> refused_;  // the first
   RunReport report_;
   std::vector<StudyRun> studies_;

@@ -2,15 +2,18 @@
 
 namespace hyfreedp::runner {
 
-Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key) {
+Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
+              const std::string& weights) {
   const std::string id = config.id();
-  return {.id = id,
+  Job job{.id = id,
           .request = {{"type", "run"},
                       {"trial", id},
                       {"config", config.to_json()},
                       {"journal", journal},
                       {"key", key}},
           .cost = 0};
+  if (!weights.empty()) job.request["weights"] = weights;
+  return job;
 }
 
 Job prepare_job(const trial::Named& dataset) {

@@ -30,8 +30,10 @@ struct Job {
   double cost = 0;       // relative, any unit; dearer jobs start first
 };
 
-// `journal` and `key` are paths; the key is for unseeded trials only.
-Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key);
+// `journal` and `key` are paths; the key is for unseeded trials only. `weights`: the folder in which the run's weights are to be
+// kept; empty: nowhere.
+Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
+              const std::string& weights = "");
 Job prepare_job(const trial::Named& dataset);
 
 // Kinds of failure that an executor itself gives a job; all others come from the worker.
@@ -55,8 +57,9 @@ struct Update {
   std::string failure_kind;
   std::string message;
   double seconds = 0;
-  double cpu_seconds = 0;  // of the worker's process, over the job; 0: it does not say
-  double peak_bytes = 0;   // of the worker's process so far; 0: it does not say
+  double cpu_seconds = 0;            // of the worker's process, over the job; 0: it does not say
+  double peak_bytes = 0;             // of the worker's process so far; 0: it does not say
+  std::string weights_problem = {};  // of a run that finished: why its weights were not kept
 };
 
 class Executor {

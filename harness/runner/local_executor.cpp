@@ -284,6 +284,7 @@ class LocalExecutor::Pool {
     update.seconds = double_or(body, "seconds", seconds_of(slot));
     update.cpu_seconds = double_or(body, "cpu_seconds", 0);
     update.peak_bytes = double_or(body, "peak_bytes", 0);
+    update.weights_problem = string_or(body, "weights_problem", "");
     slot.job.reset();
     losses_ = 0;
     publish(std::move(update));

@@ -40,6 +40,9 @@ std::string OutFolder::journal(const std::string& trial) const { return journals
 std::string OutFolder::key(const std::string& trial) const { return keys() + "/" + trial + ".key"; }
 std::string OutFolder::draw_key(const std::string& spec) const { return keys() + "/" + spec + ".draws.key"; }
 std::string OutFolder::derived(const std::string& spec) const { return root + "/" + spec; }
+std::string OutFolder::staged_weights(const std::string& spec) const {
+  return root + "/staged-weights/" + spec;
+}
 std::string OutFolder::lock() const { return root + "/hyfreedp.lock"; }
 
 Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {

@@ -19,7 +19,9 @@ struct OutFolder {
   std::string key(const std::string& trial) const;
   std::string draw_key(const std::string& spec) const;  // of the baselines' draws, in unseeded specs
   std::string derived(const std::string& spec) const;   // ROOT/SPEC
-  std::string lock() const;                             // ROOT/hyfreedp.lock
+  // Weights of runs whose rows have no end yet, each trial's in a folder of its own; mode 0700.
+  std::string staged_weights(const std::string& spec) const;  // ROOT/staged-weights/SPEC
+  std::string lock() const;                                   // ROOT/hyfreedp.lock
 };
 
 // Held while a coordinator or any worker that it started lives: workers inherit the descriptor. After a kill -9 of the

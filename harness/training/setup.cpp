@@ -209,6 +209,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   auto augmentation = make_augmentation(config, *sizes);
   if (!augmentation) return augmentation.error();
   return Setup{.options = options,
+               .input = models::model_input(*sizes),
                .network = std::move(*network),
                .optimizer = std::move(*optimizer),
                .controller = std::move(*controller),

@@ -21,6 +21,7 @@ struct SetupFailure {
 
 struct Setup {
   torch::TensorOptions options;  // device and type
+  models::ModelInput input;
   models::Network network;
   std::unique_ptr<optimizers::Optimizer> optimizer;
   std::unique_ptr<optimizers::LearningRateController> controller;

@@ -15,6 +15,7 @@
 #include "harness/training/displaced_weights.h"
 #include "harness/training/evaluation.h"
 #include "harness/training/feature_mean.h"
+#include "harness/training/kept_weights.h"
 #include "harness/training/norm_summary.h"
 #include "harness/training/precision.h"
 #include "harness/training/private_loss.h"
@@ -113,17 +114,19 @@ class Run {
     }
     if (job_.witness != nullptr) job_.witness->run_ended(weights_);
     if (auto concluded = conclude(); !concluded) return concluded.error();
-    return std::optional(finished());
+    auto end = finished();
+    end.weights_problem = keep_final_weights();
+    return std::optional(std::move(end));
   }
 
   Result<void> centre_features() {
     if (!plan_.feature_mean) return {};
     HYFREEDP_CHECK(job_.witness == nullptr, "an audit's reference knows the features as they are");
     if (auto booked = job_.journal.ensure_booked(0); !booked) return booked.error();
-    const auto mean =
+    feature_mean_ =
         release_feature_mean(plan_, job_.key, job_.journal.attempt(), job_.dataset.private_train.features);
-    feature_mean_hash_ = release_hash(mean, {});
-    for (auto* reader : {&setup_.train, &setup_.validation, &setup_.test}) reader->centre(mean);
+    feature_mean_hash_ = release_hash(feature_mean_, {});
+    for (auto* reader : {&setup_.train, &setup_.validation, &setup_.test}) reader->centre(feature_mean_);
     return {};
   }
 
@@ -303,9 +306,14 @@ class Run {
     return losses_at_weights(setup_.network, setup_.loss, setup_.train, rows);
   }
 
-  Evaluated evaluate_on(BatchReader& reader) {
+  // Undefined: at the weights themselves.
+  Tensor average_to_evaluate() const {
     const auto own = setup_.optimizer->evaluation_parameters();
-    const auto& average = own.defined() ? own : average_.parameters();
+    return own.defined() ? own : average_.parameters();
+  }
+
+  Evaluated evaluate_on(BatchReader& reader) {
+    const auto average = average_to_evaluate();
     if (!average.defined()) return evaluate(setup_.network, setup_.loss, reader);
     DisplacedWeights displaced(weights_, gradient_);  // which the next step fills anew
     displaced.assign(average);
@@ -361,6 +369,31 @@ class Run {
         {job_.config.steps, "private_validation", "score", score, trial::Visibility::released});
   }
 
+  // Why not, where that failed: the run itself is over, and its results stand.
+  std::string keep_final_weights() {
+    if (job_.weights_folder.empty()) return "";
+    FinalWeights final{.config = job_.config,
+                       .input = setup_.input,
+                       .network = setup_.network,
+                       .values = "of the last step",
+                       .attempt = job_.journal.attempt(),
+                       .feature_mean = feature_mean_};
+    try {
+      const auto average = average_to_evaluate();
+      DisplacedWeights displaced(weights_, gradient_);
+      if (average.defined()) {
+        displaced.assign(average);
+        final.values = "the average of the steps' weights, at which the run was evaluated";
+      }
+      const auto kept = keep_weights(final, job_.weights_folder);
+      return kept ? "" : kept.error().message;
+    } catch (const c10::Error& caught) {
+      return caught.what_without_backtrace();
+    } catch (const std::exception& caught) {
+      return caught.what();
+    }
+  }
+
   static TrainingEnd failed(const std::string& kind, const std::string& message) {
     TrainingEnd end;
     end.finish.state = trial::TrialState::failed;
@@ -391,6 +424,7 @@ class Run {
   StepNorms norms_;
   Rows rows_;
   std::vector<double> released_losses_;
+  Tensor feature_mean_;            // undefined where none is released
   std::string feature_mean_hash_;  // empty where none is released
   Scalars scalars_;
   std::int64_t step_ = 0;

@@ -13,6 +13,7 @@
 //   5. hash of all that was released; on a replay it must equal the recorded one, else the run restarts from step 0 as
 //      the next attempt, whose number enters every address of every stream
 //   6. w <- w - eta u (eta = 1 where the optimizer owns its step size); the average of the weights, where there is one
+// After the last step: evaluation; then, before the finish line, the weights into a folder, where they are to be kept.
 //
 // Everything is a function of (config, dataset, key, attempt), so a run that was killed is resumed by running it again.
 // Outcomes are finish lines, never exceptions: "diverged", "out-of-memory", "device-unavailable", "invalid-config",
@@ -46,11 +47,16 @@ struct TrainingJob {
   std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {
   };
   Witness* witness = nullptr;  // an audit's
+  // Where the weights of a run that finishes are to be kept (kept_weights.h); empty: nowhere. No part of the run: it changes
+  // nothing that is computed or recorded, and a folder that cannot be written fails nothing.
+  std::string weights_folder = {};
 };
 
 struct TrainingEnd {
   bool stopped = false;
   trial::Finish finish;  // as written to the journal; meaningless when stopped
+  std::string weights_problem =
+      {};  // why the weights of a finished run were not kept; empty where they were, or need not be
 };
 
 // An error means that the journal itself could not be written.

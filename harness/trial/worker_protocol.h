@@ -3,7 +3,7 @@
 //   to the worker    {"type":"prepare","dataset":{"name":..,"options":{..}}}        load (and cache) the
 //   features
 //                    {"type":"run","trial":ID,"config":{..},"journal":PATH,"key":PATH}   key: for unseeded
-//                    trials
+//                    trials; "weights":PATH beside them: the folder in which a finished run's weights are kept
 //                    {"type":"stop"}                                                finish nothing further
 //                    and leave
 //   from the worker  {"type":"hello","version":..,"fingerprint":{..}}               once, when ready
@@ -12,6 +12,7 @@
 //                    second;
 //                                                                                    released values only
 //                    {"type":"done","trial":ID,"state":"finished|failed","kind":k,"message":m,"seconds":x,
+//                     "weights_problem":m,               why a finished run's weights were not kept
 //                     "cpu_seconds":x,"peak_bytes":n}    largest memory in use by the process, earlier trials included
 // Standard error is free text and is shown to the user when a worker dies. A worker knows nothing of the
 // database. End of input means stop. SIGTERM: stop after the current step; the journal stays resumable.

@@ -135,12 +135,13 @@ Result<Session::Request> Session::parse_run(const json::object& message) {
   if (!journal) return journal.error();
   const auto* config = message.if_contains("config");
   if (config == nullptr) return error(std::string(kInput) + ": run needs a config");
-  return Request{*trial, *config, *journal, string_or(message, "key", "")};
+  return Request{*trial, *config, *journal, string_or(message, "key", ""), string_or(message, "weights", "")};
 }
 
 void Session::run(const Request& request) {
   const auto begin = Clock::now();
   const auto before = used();
+  weights_problem_.clear();
   auto finish = run_to_finish(request);
   if (!finish) return;
   const auto after = used();
@@ -149,6 +150,7 @@ void Session::run(const Request& request) {
                          {"state", trial::to_string(finish->state)},
                          {"kind", finish->kind},
                          {"message", finish->message},
+                         {"weights_problem", weights_problem_},
                          {"seconds", seconds_since(begin)},
                          {"cpu_seconds", after.cpu_seconds - before.cpu_seconds},
                          {"peak_bytes", after.peak_bytes}});
@@ -203,8 +205,10 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
                               .key = *key,
                               .journal = **journal,
                               .stop_requested = [&] { return inbox_.stop_requested(); },
-                              .progress = ProgressReporter(outbox_, request.trial, config.steps)});
+                              .progress = ProgressReporter(outbox_, request.trial, config.steps),
+                              .weights_folder = request.weights});
   if (!end) return end.error();
+  weights_problem_ = end->weights_problem;
   return end->stopped ? std::optional<Finish>() : std::optional(end->finish);
 }
 

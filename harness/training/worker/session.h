@@ -29,6 +29,7 @@ class Session {
     json::value config;
     std::string journal;
     std::string key;
+    std::string weights;  // empty: not to be kept
   };
 
   bool handle(const json::object& message);
@@ -46,6 +47,7 @@ class Session {
   Outbox& outbox_;
   std::map<std::string, std::shared_ptr<const datasets::Dataset>> datasets_;
   std::string problem_;
+  std::string weights_problem_;  // of the trial that just ended
   bool heard_ = true;
 };
 

@@ -1,0 +1,182 @@
+#include "harness/runner/kept_weights.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+#include "harness/runner/release.h"
+#include "harness/runner/weights_card.h"
+#include "results/weights_release.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kCard = "trial.json";
+constexpr const char* kDraft = "kept.json";
+
+Result<void> make_private_folder(const fs::path& path) {
+  if (auto made = make_folders(path.parent_path().string()); !made) return made;
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return error(
+      fmt::format("{}: cannot make the folder ({})", path.string(), std::generic_category().message(errno)));
+}
+
+std::string place_of(const PlannedStudy& study) {
+  const auto& cell = study.cell;
+  const auto arm = cell.epsilon ? "eps-" + short_number(*cell.epsilon, 17) : std::string("non-private");
+  auto place = fmt::format("{}/{}.{}.seed-{}", cell.panel, cell.row, arm, cell.seed);
+  if (const auto release = cell.base.repetition / kRepetitionsPerRelease; release > 0) {
+    place += fmt::format(".release-{}", release + 1);
+  }
+  return place;
+}
+
+bool is_published(const fs::path& folder, const results::StudyRecord& study) {
+  const auto card = read_json_file((folder / kCard).string());
+  if (!card || !card->is_object()) return false;
+  return string_or(card->get_object(), "study", "") == study.id &&
+         string_or(card->get_object(), "trial", "") == study.reported_trial;
+}
+
+void name_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+}
+
+// Copies, so that no file says when its run ended.
+Result<void> copy_into(const fs::path& from, const fs::path& to) {
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(from, failure)) {
+    if (entry.path().filename() == kDraft) continue;
+    fs::copy_file(entry.path(), to / entry.path().filename(), failure);
+    if (failure) break;
+  }
+  if (failure) return error(fmt::format("{}: cannot copy the weights ({})", to.string(), failure.message()));
+  return {};
+}
+
+Result<void> put_into_place(const fs::path& staged, const fs::path& folder, const json::object& card) {
+  const fs::path partial = folder.string() + ".partial";
+  std::error_code failure;
+  fs::remove_all(partial, failure);
+  auto written = make_folders(partial.string());
+  if (written) written = copy_into(staged, partial);
+  if (written) written = write_file_atomically((partial / kCard).string(), pretty_json(card));
+  if (written) {
+    fs::remove_all(folder, failure);
+    fs::rename(partial, folder, failure);
+    if (failure)
+      written = error(fmt::format("{}: cannot move into place ({})", folder.string(), failure.message()));
+  }
+  if (!written) fs::remove_all(partial, failure);
+  return written;
+}
+
+}  // namespace
+
+KeptWeights::KeptWeights(OutFolder out, std::string spec, bool confidential)
+    : out_(std::move(out)), spec_(std::move(spec)), confidential_(confidential) {}
+
+Result<void> KeptWeights::open() const {
+  const fs::path folder = out_.staged_weights(spec_);
+  if (auto made = make_private_folder(folder.parent_path()); !made) return made;
+  return make_private_folder(folder);
+}
+
+std::string KeptWeights::why_not(const PlannedStudy& study) const {
+  const auto label = study.cell.epsilon ? study.baseline->label : baselines::Label::non_private;
+  return results::why_weights_are_confidential(baselines::to_string(label), study.cell.base.to_json());
+}
+
+std::string KeptWeights::staged(const std::string& trial) const {
+  return out_.staged_weights(spec_) + "/" + trial;
+}
+
+void KeptWeights::note_problem(const std::string& trial, const std::string& problem) {
+  problems_[trial] = problem;
+}
+
+Result<KeptReport> KeptWeights::publish(const results::Store& store,
+                                        const std::vector<PlannedStudy>& studies) const {
+  const auto spec = store.spec(spec_);
+  if (!spec) return spec.error();
+  if (!*spec) return error(fmt::format("The database has no spec '{}'.", spec_));
+  KeptReport report;
+  for (const auto& study : studies) {
+    if (auto done = publish_one(store, **spec, study, report); !done) return done.error();
+  }
+  return report;
+}
+
+Result<void> KeptWeights::publish_one(const results::Store& store, const results::SpecRecord& spec,
+                                      const PlannedStudy& planned, KeptReport& report) const {
+  const auto study = store.study(planned.id);
+  if (!study) return study.error();
+  // A row without a value says why itself.
+  if (!*study || (**study).state != results::StudyState::concluded || (**study).reported_trial.empty())
+    return {};
+  const auto trial = store.trial((**study).reported_trial);
+  if (!trial) return trial.error();
+  if (!*trial) return {};
+  const auto why = results::why_weights_are_confidential((**study).label, (**trial).config);
+  if (!why.empty() && !confidential_) {
+    name_once(report.confidential[why], fmt::format("{}, {}", planned.cell.panel, planned.cell.row));
+    return {};
+  }
+  const auto place = place_of(planned);
+  const fs::path folder =
+      fs::path(out_.derived(spec_)) / (why.empty() ? "weights" : "weights.confidential") / place;
+  if (is_published(folder, **study)) {
+    report.folders.push_back(folder.string());
+    return {};
+  }
+  const auto lose = [&](const std::string& reason) {
+    report.lost.push_back(fmt::format("{}: {}", place, reason));
+  };
+  const fs::path source = staged((**trial).id);
+  const auto draft = read_json_file((source / kDraft).string());
+  // Of another attempt, whose noise is not that of the row.
+  const bool is_there =
+      draft && draft->is_object() && int_or(draft->get_object(), "attempt", -1) == (**trial).attempts - 1;
+  if (!is_there) {
+    const auto problem = problems_.find((**trial).id);
+    lose(problem != problems_.end()
+             ? problem->second
+             : std::string("its run had ended before, in a run without --keep-weights"));
+    return {};
+  }
+  const auto metrics = store.metrics((**trial).id);
+  if (!metrics) return metrics.error();
+  const auto card = to_json({.spec = spec,
+                             .study = **study,
+                             .trial = **trial,
+                             .metrics = *metrics,
+                             .kept = draft->get_object(),
+                             .why_confidential = why});
+  if (auto put = put_into_place(source, folder, card); !put) {
+    lose(put.error().message);
+  } else {
+    report.folders.push_back(folder.string());
+  }
+  return {};
+}
+
+Result<void> discard_staged(const OutFolder& out, const std::string& spec) {
+  const fs::path folder = out.staged_weights(spec);
+  std::error_code failure;
+  fs::remove_all(folder, failure);
+  if (failure) {
+    return error(
+        fmt::format("{}: cannot remove the staged weights ({})", folder.string(), failure.message()));
+  }
+  std::error_code not_empty;
+  fs::remove(folder.parent_path(), not_empty);
+  return {};
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,130 @@
+#include "harness/runner/weights_card.h"
+
+#include <fmt/format.h>
+
+#include "datasets/public_train.h"
+#include "harness/models/facts.h"
+#include "results/cell_text.h"
+#include "results/table_model.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+constexpr const char* kFolder = "FOLDER";
+
+const json::object& object_at(const json::object& object, const char* key) {
+  return object.at(key).as_object();
+}
+
+// Sizes come from the folder where the model has a config.json of its library's; else from the same options as before.
+bool has_library_config(const std::string& model) {
+  const auto facts = models::find_model(model);
+  if (!facts) return false;
+  for (const auto& option : (**facts).options) {
+    if (option.name == "adapter") return true;
+  }
+  return false;
+}
+
+json::object model_entry(const json::object& config, const json::object& kept) {
+  const auto& model = object_at(config, "model");
+  const auto name = string_or(model, "name", "");
+  const auto& options = object_at(model, "options");
+  json::object entry{{"name", name}};
+  if (!has_library_config(name)) {
+    for (const auto& option : options) {
+      if (!option.value().is_null()) entry[option.key()] = option.value();
+    }
+    entry.erase("weights_sha256");
+    entry["weights"] = kFolder;
+  } else {
+    const bool adapter = bool_or(kept, "adapter", false);
+    const bool network = bool_or(kept, "network", false);
+    entry["weights"] = network ? kFolder : string_or(options, "weights", "");
+    if (adapter) entry["adapter"] = kFolder;
+    if (options.contains("head")) entry["head"] = network ? "file" : string_or(options, "head", "");
+    entry["trainable"] = string_or(options, "trainable", "full");
+    if (const auto* pattern = options.if_contains("trainable_pattern");
+        pattern != nullptr && !pattern->is_null()) {
+      entry["trainable_pattern"] = *pattern;
+    }
+  }
+  return entry;
+}
+
+json::object dataset_of(const json::object& config) {
+  auto dataset = object_at(config, "dataset");
+  const auto facts = datasets::find_dataset(string_or(dataset, "name", ""));
+  if (facts) dataset["classes"] = datasets::sizes(**facts, object_at(dataset, "options")).classes;
+  return dataset;
+}
+
+std::string statement(const WeightsCard& card) {
+  if (!card.why_confidential.empty()) {
+    return fmt::format("confidential: not a release under any epsilon: {}.", card.why_confidential);
+  }
+  const auto dataset = string_or(object_at(card.trial.config, "dataset"), "name", "");
+  const bool is_public = datasets::training_split_is_public(dataset);
+  if (!card.study.total) {
+    return fmt::format("'{}' has public training examples; no privacy is claimed.", dataset);
+  }
+  const auto claim = fmt::format(
+      "Private training examples enter these weights at epsilon {} and delta {}, the search for settings "
+      "included, when one example is added or removed. Other rows, seeds and runs on the same data add to it "
+      "(hyfreedp odometer).",
+      results::epsilon_text(card.study.total->epsilon), card.study.delta);
+  if (!is_public) return claim;
+  return fmt::format("{} '{}' has public training examples, so nobody's privacy rests on this.", claim,
+                     dataset);
+}
+
+json::object privacy_of(const WeightsCard& card) {
+  const auto& study = card.study;
+  json::object privacy{{"epsilon", nullptr},
+                       {"delta", nullptr},
+                       {"neighbouring", "add-remove"},
+                       {"label", study.label},
+                       {"flags", json::array(study.flags.begin(), study.flags.end())},
+                       {"statement", statement(card)}};
+  if (study.total) {
+    privacy["epsilon"] = number(study.total->epsilon);
+    privacy["delta"] = study.total->delta;
+  }
+  if (study.claimed_epsilon) privacy["claimed_epsilon"] = number(*study.claimed_epsilon);
+  return privacy;
+}
+
+json::object test_of(const WeightsCard& card) {
+  json::object test;
+  for (const auto& metric : card.metrics) {
+    if (metric.split == "test") test[metric.name] = number(metric.value);
+  }
+  return test;
+}
+
+}  // namespace
+
+json::object to_json(const WeightsCard& card) {
+  json::object object{{"spec", card.spec.name},
+                      {"spec_hash", card.spec.hash},
+                      {"panel", card.study.panel},
+                      {"row", card.study.row},
+                      {"method", card.study.method},
+                      {"seed", card.study.seed},
+                      {"study", card.study.id},
+                      {"trial", card.trial.id},
+                      {"program", card.spec.version},
+                      {"dataset", dataset_of(card.trial.config)},
+                      {"config", card.trial.config},
+                      {"weights", string_or(card.kept, "values", "")},
+                      {"model", model_entry(card.trial.config, card.kept)},
+                      {"test", test_of(card)},
+                      {"privacy", privacy_of(card)}};
+  if (bool_or(card.kept, "centred", false)) {
+    object["features"] = "the mean in features.safetensors is taken off every feature before the network";
+  }
+  if (!card.why_confidential.empty()) object["watermark"] = results::kWatermark;
+  return object;
+}
+
+}  // namespace hyfreedp::runner

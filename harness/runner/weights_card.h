@@ -1,0 +1,31 @@
+// trial.json beside published weights: what they are, and what may be said of their privacy.
+//
+//   {"spec", "spec_hash", "panel", "row", "method", "seed", "study", "trial", "program": names of the row and of its run
+//    "dataset": {"name", "options", "classes"}, "config": the run's whole config
+//    "weights": "of the last step" or what else; "features": where a mean must be taken off first
+//    "model": what a spec says to begin with them, FOLDER being where they lie
+//    "test": {"accuracy": x, ...}: the last measured, on public test data
+//    "privacy": {"epsilon", "delta", "neighbouring", "label", "flags", "claimed_epsilon", "statement"}
+//    "watermark": of weights that are no release, and only of those}
+// Neither times nor attempts: under private selection they tell of the other runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/store.h"
+
+namespace hyfreedp::runner {
+
+struct WeightsCard {
+  const results::SpecRecord& spec;
+  const results::StudyRecord& study;
+  const results::TrialRecord& trial;
+  const std::vector<trial::MetricRecord>& metrics;  // released and test
+  const json::object& kept;                         // harness/training/kept_weights.h
+  std::string why_confidential = {};                // empty: a release
+};
+
+json::object to_json(const WeightsCard& card);
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,31 @@
+// The weights of a finished run, put into a folder for whoever asked to keep them (`hyfreedp run --keep-weights`).
+//
+//   FOLDER/   harness/models/model_folder.h's files
+//             features.safetensors   "mean" [p], float64: what the run took off every feature before the network, where it did
+//             kept.json              {"values", "attempt", "adapter", "network", "centred"}: what the coordinator needs for trial.json
+// The values are those at which the run was evaluated: the average, where it has one. The folder appears as a whole or not at all,
+// and replaces one of its name. It has mode 0700 and says nothing of privacy: that is for the coordinator, who prices the run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <torch/types.h>
+
+#include "harness/models/model_input.h"
+#include "harness/models/network.h"
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::training {
+
+struct FinalWeights {
+  const trial::TrialConfig& config;
+  const models::ModelInput& input;
+  const models::Network& network;
+  std::string values;  // in words: "of the last step"
+  std::int64_t attempt = 0;
+  torch::Tensor feature_mean = {};  // undefined: none was taken off
+};
+
+Result<void> keep_weights(const FinalWeights& final, const std::string& folder);
+
+}  // namespace hyfreedp::training
