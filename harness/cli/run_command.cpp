@@ -315,6 +315,9 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   if (!worker) return refuse(worker.error(), err);
   const auto lock = runner::FolderLock::acquire(folder);
   if (!lock) return refuse(lock.error(), err);
+  if (request.keep_weights) {
+    if (auto opened = keeper.open(); !opened) return refuse(opened.error(), err);
+  }
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
   if (!store) return refuse(store.error(), err);
   std::optional<runner::Budget> budget;
@@ -333,10 +336,7 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   runner::LocalExecutor executor({.worker = *worker, .slots = request.workers});
   runner::Coordinator coordinator(**store, executor, folder, progress);
   if (budget) coordinator.keep_within(std::move(*budget));
-  if (request.keep_weights) {
-    if (auto opened = keeper.open(); !opened) return refuse(opened.error(), err);
-    coordinator.keep_weights(keeper);
-  }
+  if (request.keep_weights) coordinator.keep_weights(keeper);
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);
   if (!report) {
     err << "hyfreedp run: " << report.error().message << '\n';

@@ -29,6 +29,8 @@ class FakeExecutor final : public Executor {
  public:
   Order order = Order::first_in;
   std::function<Fate(const trial::TrialConfig&)> fate = [](const auto&) { return Fate::finish; };
+  // What of a finished trial is put into the folder for its weights; returns why it could not be.
+  std::function<std::string(const std::string& folder, const trial::TrialConfig&)> keep_weights = {};
   bool prepare_fails = false;
   double test_shift = 0;               // of the test accuracies alone
   std::string machine = "fake";        // another one cannot repeat the noise of a killed run: a new attempt
@@ -102,8 +104,11 @@ class FakeExecutor final : public Executor {
       return failure(job.id, kind);
     }
     write_metrics(config, *journal);
+    Update over{.kind = Update::Kind::over, .job = job.id};
+    const auto weights = string_or(job.request, "weights", "");
+    if (!weights.empty() && keep_weights) over.weights_problem = keep_weights(weights, config);
     EXPECT_TRUE(journal->finish({.seconds = static_cast<double>(ended)}));
-    return {.kind = Update::Kind::over, .job = job.id};
+    return over;
   }
 
   void write_metrics(const trial::TrialConfig& config, trial::JournalWriter& journal) const {
@@ -154,10 +159,15 @@ class World {
     return run(read(yaml), executor, stop_asked, false);
   }
 
-  RunReport run(Spec spec, FakeExecutor& executor, const std::function<bool()>& stop_asked, bool fresh) {
+  RunReport run(Spec spec, FakeExecutor& executor, const std::function<bool()>& stop_asked, bool fresh,
+                const std::optional<KeptWeights>& keeper = {}) {
     enter_spec(*store_, spec, fresh, false).value();
     Progress progress(silent_, Progress::Style::none);
     Coordinator coordinator(*store_, executor, out(), progress);
+    if (keeper) {
+      keeper->open().value();
+      coordinator.keep_weights(*keeper);
+    }
     return coordinator.run(spec, stop_asked).value();
   }
 

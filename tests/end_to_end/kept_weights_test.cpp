@@ -1,0 +1,168 @@
+// Trained weights out of a run and into the next one: `hyfreedp run --keep-weights`, then a spec that begins with the folder and
+// takes one step of next to no length. Its test loss must be that of the run that wrote the folder.
+#include <cmath>
+#include <fmt/format.h>
+
+#include "tests/end_to_end/program.h"
+
+namespace hyfreedp::end_to_end {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Case {
+  const char* name;
+  const char* dataset;
+  const char* model;    // as a spec has it
+  const char* options;  // of the model, by which the folder is read again; @ is the folder
+  const char* files;    // that the folder must have, beside trial.json
+};
+
+constexpr const char* kImages =
+    "{name: synthetic-images, channels: 1, side: 16, train: 200, validation: 40, test: 60}";
+constexpr const char* kTokens =
+    "{name: synthetic-tokens, vocabulary: 12, length: 6, train: 200, validation: 40, test: 60}";
+
+const Case kCases[] = {
+    {"cnn", "{name: synthetic-images, channels: 1, side: 28, train: 200, validation: 40, test: 60}",
+     "{name: cnn, filters: [2, 4], hidden: 8}", "name: cnn, filters: [2, 4], hidden: 8, weights: @",
+     "config.json model.safetensors"},
+    {"vit", kImages, "{name: vit, width: 16, depth: 1, heads: 2, trainable: lora-head, lora_rank: 2}",
+     "name: vit, weights: @, adapter: @, head: file, trainable: lora-head",
+     "config.json model.safetensors adapter_config.json adapter_model.safetensors"},
+    {"gpt2", kTokens, "{name: gpt2, width: 16, depth: 1, heads: 2, trainable: lora, lora_rank: 2}",
+     "name: gpt2, weights: @, adapter: @, trainable: lora",
+     "config.json model.safetensors adapter_config.json adapter_model.safetensors"},
+    {"llama", kTokens, "{name: llama, width: 16, depth: 1, heads: 2, kv_heads: 1}", "name: llama, weights: @",
+     "config.json model.safetensors"}};
+
+// The smallest rate that a row takes: it moves nothing that a float of a weight's size can show.
+constexpr const char* kNoLength = "1e-12";
+constexpr double kSame = 1e-7;
+
+std::string spec_of(const std::string& name, const std::string& dataset, const std::string& model,
+                    const std::string& lr, int steps) {
+  return fmt::format(
+      "name: {}\ntitle: {}\npanels:\n  - id: one\n    dataset: {}\n    model: {}\n    seeds: [0]\n"
+      "    epsilon: [8]\n    delta: 1e-3\n    train: {{sample_rate: 0.2, steps: {}, optimizer: sgd}}\n"
+      "    rows: [{{method: fixed-rate, options: {{lr: {}}}}}]\n",
+      name, name, dataset, model, steps, lr);
+}
+
+class KeepWeights : public Program {
+ protected:
+  fs::path kept(const std::string& spec) const {
+    return folder_ / "out" / spec / "weights/one/fixed-rate.eps-8.seed-0";
+  }
+  json::object card(const std::string& spec) const {
+    return read_json_file((kept(spec) / "trial.json").string()).value().as_object();
+  }
+  double loss(const std::string& spec) const {
+    return double_or(card(spec).at("test").as_object(), "loss", NAN);
+  }
+};
+
+TEST_F(KeepWeights, AreReadAgainAndGiveTheSameLoss) {
+  for (const auto& one : kCases) {
+    SCOPED_TRACE(one.name);
+    const auto first = write("first.yaml", spec_of(one.name, one.dataset, one.model, "0.5", 3));
+    const auto trained = run({"run", first, "--keep-weights", "--quiet"});
+    ASSERT_EQ(trained.code, 0) << trained.out << trained.err;
+    EXPECT_THAT(trained.out, HasSubstr("Weights of 1 run"));
+    std::istringstream files(one.files);
+    for (std::string file; files >> file;) EXPECT_TRUE(fs::exists(kept(one.name) / file)) << file;
+    std::string options = one.options;
+    for (auto at = options.find('@'); at != std::string::npos; at = options.find('@')) {
+      options.replace(at, 1, kept(one.name).string());
+    }
+    const auto again_name = std::string(one.name) + "-again";
+    const auto second =
+        write("second.yaml", spec_of(again_name, one.dataset, "{" + options + "}", kNoLength, 1));
+    const auto evaluated = run({"run", second, "--keep-weights", "--quiet"});
+    ASSERT_EQ(evaluated.code, 0) << evaluated.out << evaluated.err;
+    EXPECT_NEAR(loss(again_name), loss(one.name), kSame);
+    // Without the folder the same step gives another loss: training did something.
+    const auto drawn_name = std::string(one.name) + "-drawn";
+    const auto third = write("third.yaml", spec_of(drawn_name, one.dataset, one.model, kNoLength, 1));
+    ASSERT_EQ(run({"run", third, "--keep-weights", "--quiet"}).code, 0);
+    EXPECT_GT(std::abs(loss(drawn_name) - loss(one.name)), 1e-3);
+  }
+}
+
+TEST_F(KeepWeights, TheCardsModelEntryReadsTheFolder) {
+  const auto first = write("first.yaml", spec_of("vit", kImages, kCases[1].model, "0.5", 3));
+  ASSERT_EQ(run({"run", first, "--keep-weights", "--quiet"}).code, 0);
+  auto entry = card("vit").at("model").as_object();
+  for (auto& member : entry) {
+    if (member.value().is_string() && member.value().get_string() == "FOLDER") {
+      member.value() = kept("vit").string();
+    }
+  }
+  const auto second = write("second.yaml", spec_of("again", kImages, canonical_json(entry), kNoLength, 1));
+  const auto evaluated = run({"run", second, "--keep-weights", "--quiet"});
+  ASSERT_EQ(evaluated.code, 0) << evaluated.out << evaluated.err;
+  EXPECT_NEAR(loss("again"), loss("vit"), kSame);
+}
+
+// An unseeded run that was killed on its way gives, once it is complete, weights whose loss is the row's.
+TEST_F(KeepWeights, OfARunThatWasKilledAndResumed) {
+  const std::string data = "{name: synthetic, train: 2000, validation: 100, test: 200, features: 64}";
+  const auto spec = write("long.yaml", spec_of("long", data, "{name: mlp, hidden: [16]}", "0.1", 3000));
+  auto running = start({"run", spec, "--keep-weights", "--quiet"});
+  ASSERT_TRUE(wait_for([&] { return journal_bytes() > 60000 || !running.is_running(); }));
+  ASSERT_TRUE(running.is_running()) << "the run was over before it could be hit";
+  running.kill();
+  running.wait();
+  EXPECT_FALSE(fs::exists(kept("long")));
+  const auto again = run({"run", spec, "--keep-weights", "--quiet"});
+  ASSERT_EQ(again.code, 0) << again.out << again.err;
+  EXPECT_FALSE(fs::exists(folder_ / "out/staged-weights"));
+  const auto second = write(
+      "again.yaml",
+      spec_of("again", data, fmt::format("{{name: mlp, hidden: [16], weights: {}}}", kept("long").string()),
+              kNoLength, 1));
+  const auto evaluated = run({"run", second, "--keep-weights", "--quiet"});
+  ASSERT_EQ(evaluated.code, 0) << evaluated.out << evaluated.err;
+  EXPECT_NEAR(loss("again"), loss("long"), kSame);
+}
+
+TEST_F(KeepWeights, AFolderThatCannotBeMadeIsSaidBeforeAnythingTrains) {
+  write("out/staged-weights", "a file in the folder's place");
+  const auto spec = write("s.yaml", spec_of("s", kImages, kCases[1].model, "0.5", 3));
+  const auto ended = run({"run", spec, "--keep-weights", "--quiet"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("staged-weights"));
+  EXPECT_EQ(journal_bytes(), 0U);
+}
+
+TEST_F(KeepWeights, ASpecWithoutARowThatReleasesAnyIsRefusedInOneSentence) {
+  const auto spec =
+      write("s.yaml",
+            "name: s\ntitle: s\nnoise_seed: x\npanels:\n  - id: one\n    dataset: adult\n    model: linear\n"
+            "    seeds: [0]\n    epsilon: [3]\n    delta: N^-1.1\n    train: {sample_rate: 0.1, steps: 3, "
+            "optimizer: sgd}\n    rows: [{method: fixed-rate, options: {lr: 0.1}}]\n");
+  // Where the data is missing, that is what is said first.
+  const auto ended = run({"run", spec, "--keep-weights", "--quiet"});
+  EXPECT_EQ(ended.code, 2);
+  if (ended.err.find("is not on this machine") == std::string::npos) {
+    EXPECT_THAT(ended.err, HasSubstr("noise_seed repeats its noise"));
+    EXPECT_THAT(ended.err, HasSubstr("--confidential"));
+  }
+  const auto alone = run({"run", spec, "--confidential"});
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("--confidential is for --keep-weights"));
+}
+
+TEST_F(KeepWeights, FinishedRunsCannotGiveThemLater) {
+  const auto spec = write("s.yaml", spec_of("s", kImages, kCases[1].model, "0.5", 3));
+  ASSERT_EQ(run({"run", spec, "--quiet"}).code, 0);
+  const auto late = run({"run", spec, "--keep-weights", "--quiet"});
+  EXPECT_EQ(late.code, 1);
+  EXPECT_THAT(late.err, HasSubstr("one/fixed-rate.eps-8.seed-0"));
+  EXPECT_THAT(late.err, HasSubstr("without --keep-weights"));
+  EXPECT_EQ(run({"run", spec, "--quiet"}).code, 0);
+}
+
+}  // namespace
+}  // namespace hyfreedp::end_to_end

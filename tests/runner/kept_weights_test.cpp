@@ -1,0 +1,230 @@
+// Which weights a run publishes, where they lie meanwhile, and what their card says. The dataset's name is one with private
+// training examples; nothing is loaded.
+#include "harness/runner/kept_weights.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <regex>
+#include <sys/stat.h>
+
+#include "tests/runner/fake_world.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::string spec_of(const std::string& rows, const std::string& head = "",
+                    const std::string& epsilons = "[3]") {
+  return "name: kept\ntitle: kept\n" + head +
+         "panels:\n  - id: small\n    dataset: adult\n    model: linear\n    seeds: [0]\n    epsilon: " +
+         epsilons +
+         "\n    delta: N^-1.1\n    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}\n    rows: " + rows +
+         "\n";
+}
+const std::string kFixed = "[{method: fixed-rate, options: {lr: 1e-2}}]";
+const std::string kMixed =
+    "[{method: fixed-rate, options: {lr: 1e-2}}, {method: nondp-gs, options: {grid: [1e-2, 1e-1]}}, "
+    "{method: dp-hyper, options: {mean_runs: 20, score_noise: 300}}]";
+
+class Kept : public testing::Test {
+ protected:
+  Kept() {
+    executor_.keep_weights = [this](const std::string& folder, const trial::TrialConfig& config) {
+      const auto staging = fs::path(folder).parent_path();
+      struct stat status {};
+      EXPECT_EQ(::stat(staging.c_str(), &status), 0);
+      EXPECT_EQ(status.st_mode & 0777, 0700U) << "others can count the staged runs";
+      staged_.insert(config.id());
+      write_file_atomically(folder + "/model.safetensors", "weights of " + config.id()).value();
+      write_file_atomically(
+          folder + "/kept.json",
+          pretty_json(json::object{{"values", "of the last step"}, {"attempt", attempt_}, {"network", true}}))
+          .value();
+      return std::string();
+    };
+  }
+
+  RunReport run(
+      const std::string& yaml, bool confidential = false,
+      const std::function<bool()>& stop = [] { return false; }) {
+    return world_.run(world_.read(yaml), executor_, stop, false,
+                      KeptWeights(world_.out(), "kept", confidential));
+  }
+  fs::path root() const { return world_.out().root; }
+  fs::path weights(const std::string& place) const { return root() / "kept/weights/small" / place; }
+  json::object card(const fs::path& folder) const {
+    return read_json_file((folder / "trial.json").string()).value().as_object();
+  }
+  // Files below the output folder, journals aside, that hold the text.
+  std::vector<std::string> files_with(const std::string& text) const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(root())) {
+      if (!entry.is_regular_file() || entry.path().parent_path() == root() / "journals") continue;
+      if (read_file(entry.path().string())->find(text) != std::string::npos) found.push_back(entry.path());
+    }
+    return found;
+  }
+
+  World world_;
+  FakeExecutor executor_;
+  std::set<std::string> staged_;
+  std::int64_t attempt_ = 0;
+};
+
+TEST_F(Kept, APrivateRowsWeightsArePublishedWithItsEpsilon) {
+  const auto report = run(spec_of(kFixed));
+  const auto folder = weights("fixed-rate.eps-3.seed-0");
+  EXPECT_THAT(report.weights.folders, ElementsAre(folder.string()));
+  EXPECT_THAT(report.weights.lost, IsEmpty());
+  EXPECT_TRUE(report.weights.confidential.empty());
+  const auto study = world_.store().studies("kept")->front();
+  EXPECT_EQ(read_file((folder / "model.safetensors").string()).value(), "weights of " + study.reported_trial);
+  EXPECT_FALSE(fs::exists(folder / "kept.json"));
+  EXPECT_FALSE(fs::exists(root() / "staged-weights"));
+  const auto told = card(folder);
+  EXPECT_EQ(string_or(told, "trial", ""), study.reported_trial);
+  EXPECT_EQ(string_or(told, "spec_hash", ""), world_.store().spec("kept").value()->hash);
+  EXPECT_EQ(int_or(told.at("dataset").as_object(), "classes", 0), 2);
+  EXPECT_EQ(string_or(told.at("model").as_object(), "weights", ""), "FOLDER");
+  const auto privacy = told.at("privacy").as_object();
+  EXPECT_EQ(double_or(privacy, "epsilon", 0), study.total->epsilon);
+  EXPECT_EQ(double_or(privacy, "delta", 0), study.delta);
+  EXPECT_EQ(string_or(privacy, "label", ""), "end-to-end DP");
+  EXPECT_THAT(string_or(privacy, "statement", ""), HasSubstr("epsilon 3.00"));
+  EXPECT_FALSE(told.contains("watermark"));
+  EXPECT_TRUE(told.at("test").as_object().contains("accuracy"));
+  EXPECT_FALSE(canonical_json(told).find("private_validation") != std::string::npos);
+}
+
+// The number of runs of a private selection, and all of its runs but one, stay secret.
+TEST_F(Kept, OfAPrivateSelectionOnlyTheWinnersAreEverPublished) {
+  const auto report = run(spec_of("[{method: dp-hyper, options: {mean_runs: 20, score_noise: 300}}]"));
+  const auto study = world_.store().studies("kept")->front();
+  ASSERT_EQ(study.state, results::StudyState::concluded) << study.failure_message;
+  ASSERT_GT(staged_.size(), 2U) << "this seed draws too few runs to test with";
+  EXPECT_THAT(report.weights.folders, SizeIs(1));
+  EXPECT_THAT(files_with("weights of "), SizeIs(1));
+  EXPECT_THAT(files_with("weights of " + study.reported_trial), SizeIs(1));
+  EXPECT_FALSE(fs::exists(root() / "staged-weights"));
+  const auto text = canonical_json(card(report.weights.folders.front()));
+  for (const auto& id : staged_) {
+    EXPECT_EQ(text.find(id) != std::string::npos, id == study.reported_trial);
+  }
+  EXPECT_EQ(text.find("seconds"), std::string::npos);
+  EXPECT_EQ(text.find("attempt"), std::string::npos);
+}
+
+// A copy made at the end does not tell when, among how many, the winner ran.
+TEST_F(Kept, PublishedFilesHaveTheTimeOfTheirPublication) {
+  const auto keep = executor_.keep_weights;
+  const auto past = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  executor_.keep_weights = [&](const std::string& folder, const trial::TrialConfig& config) {
+    auto problem = keep(folder, config);
+    fs::last_write_time(folder + "/model.safetensors", past);
+    return problem;
+  };
+  run(spec_of(kFixed));
+  EXPECT_GT(fs::last_write_time(weights("fixed-rate.eps-3.seed-0") / "model.safetensors"),
+            past + std::chrono::minutes(30));
+}
+
+TEST_F(Kept, WhatIsNoReleaseIsNeitherStagedNorPublishedButNamed) {
+  const auto report = run(spec_of(kMixed, "", "[3, inf]"));
+  EXPECT_THAT(report.weights.folders, SizeIs(2));  // fixed-rate and dp-hyper at epsilon 3
+  ASSERT_THAT(report.weights.confidential, SizeIs(2));
+  for (const auto& [why, rows] : report.weights.confidential) {
+    if (why.find("without noise") != std::string::npos) {
+      EXPECT_THAT(rows, ::testing::UnorderedElementsAre("small, fixed-rate", "small, nondp-gs")) << why;
+    } else {
+      EXPECT_THAT(why, HasSubstr("oracle"));
+      EXPECT_THAT(rows, ElementsAre("small, nondp-gs"));
+    }
+  }
+  for (const auto& trial : world_.store().trials().value()) {
+    const bool oracle = trial.config.at("evaluation").at("oracle_validation").as_bool();
+    const bool is_private = trial.config.at("privacy").at("is_private").as_bool();
+    EXPECT_EQ(staged_.contains(trial.id), is_private && !oracle) << canonical_json(trial.config);
+  }
+}
+
+TEST_F(Kept, ConfidentialWeightsAreApartAndWatermarked) {
+  const auto report = run(spec_of(kMixed, "", "[3, inf]"), true);
+  EXPECT_THAT(report.weights.folders, SizeIs(5));
+  EXPECT_TRUE(report.weights.confidential.empty());
+  for (const auto& folder : report.weights.folders) {
+    const bool apart = folder.find("/weights.confidential/") != std::string::npos;
+    const auto told = card(folder);
+    EXPECT_EQ(told.contains("watermark"), apart) << folder;
+    EXPECT_EQ(apart,
+              folder.find("nondp-gs") != std::string::npos || folder.find("non-private") != std::string::npos)
+        << folder;
+    const auto statement = string_or(told.at("privacy").as_object(), "statement", "");
+    EXPECT_EQ(statement.find("confidential: not a release under any epsilon") == 0, apart) << statement;
+  }
+}
+
+TEST_F(Kept, NoiseThatTheSpecRepeatsIsNoRelease) {
+  const auto report = run(spec_of(kFixed, "noise_seed: s\n"));
+  EXPECT_THAT(report.weights.folders, IsEmpty());
+  EXPECT_THAT(staged_, IsEmpty());
+  ASSERT_THAT(report.weights.confidential, SizeIs(1));
+  EXPECT_THAT(report.weights.confidential.begin()->first, HasSubstr("noise_seed"));
+}
+
+TEST_F(Kept, AnInterruptedSpecPublishesNothingUntilItIsOver) {
+  const auto stop = [this] { return executor_.ended > 0; };
+  const auto rows = "[{method: fixed-rate, options: {lr: 1e-2}}, {method: prodigy}]";
+  const auto first = run(spec_of(rows), false, stop);
+  EXPECT_TRUE(first.stopped);
+  EXPECT_FALSE(fs::exists(root() / "kept/weights"));
+  const auto before = staged_;
+  ASSERT_THAT(before, SizeIs(1));
+  EXPECT_TRUE(fs::exists(root() / "staged-weights/kept" / *before.begin()));
+  executor_.stopped = false;
+  const auto second = run(spec_of(rows));
+  EXPECT_THAT(second.weights.folders, SizeIs(2));
+  EXPECT_THAT(second.weights.lost, IsEmpty());
+  EXPECT_FALSE(fs::exists(root() / "staged-weights"));
+  // A third run finds them.
+  const auto third = run(spec_of(rows));
+  EXPECT_EQ(third.weights.folders, second.weights.folders);
+  EXPECT_THAT(third.weights.lost, IsEmpty());
+}
+
+TEST_F(Kept, WhatIsNotThereIsSaidWithItsReasonAndCostsNoRow) {
+  executor_.keep_weights = [](const std::string&, const trial::TrialConfig&) {
+    return std::string("No space left on device");
+  };
+  const auto report = run(spec_of(kFixed));
+  EXPECT_THAT(report.weights.lost, ElementsAre(HasSubstr("No space left on device")));
+  EXPECT_THAT(report.failed, IsEmpty());
+  EXPECT_EQ(world_.store().studies("kept")->front().state, results::StudyState::concluded);
+  // Its run is over, and so is the chance.
+  const auto again = run(spec_of(kFixed));
+  EXPECT_THAT(again.weights.lost, ElementsAre(HasSubstr("without --keep-weights")));
+}
+
+// Weights of an attempt that was begun anew are not those that the row's numbers are of.
+TEST_F(Kept, WeightsOfAnotherAttemptAreNotPublished) {
+  attempt_ = 1;
+  const auto report = run(spec_of(kFixed));
+  EXPECT_THAT(report.weights.folders, IsEmpty());
+  EXPECT_THAT(report.weights.lost, SizeIs(1));
+}
+
+TEST_F(Kept, AFreshReleaseKeepsTheEarlierOnesWeights) {
+  run(spec_of(kFixed));
+  auto spec = world_.read(spec_of(kFixed));
+  const auto report = world_.run(
+      std::move(spec), executor_, [] { return false; }, true, KeptWeights(world_.out(), "kept", false));
+  EXPECT_THAT(report.weights.folders, ElementsAre(weights("fixed-rate.eps-3.seed-0.release-2").string()));
+  EXPECT_TRUE(fs::exists(weights("fixed-rate.eps-3.seed-0")));
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
