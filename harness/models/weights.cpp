@@ -1,6 +1,5 @@
 #include "harness/models/weights.h"
 
-#include <cstring>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -166,7 +165,7 @@ NamedTensors named_tensors(const Network& network, const std::function<bool(cons
 Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors) {
   json::object header;
   header["__metadata__"] = json::object{{"format", "pt"}};
-  std::string data;
+  std::size_t bytes = 0;
   // Wide elements first keeps every tensor aligned to its element size.
   std::vector<std::pair<std::string, Tensor>> ordered(tensors.begin(), tensors.end());
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& left, const auto& right) {
@@ -175,20 +174,22 @@ Result<void> write_safetensors(const std::string& path, const NamedTensors& tens
   for (const auto& [name, value] : ordered) {
     const char* dtype = dtype_name(value.scalar_type());
     if (dtype == nullptr) return error(path + ": tensor '" + name + "' has a type that is not written");
-    const auto plain = value.detach().cpu().contiguous();
     json::array shape;
-    for (const auto length : plain.sizes()) shape.push_back(length);
-    header[name] = json::object{{"dtype", dtype},
-                                {"shape", shape},
-                                {"data_offsets", json::array{data.size(), data.size() + plain.nbytes()}}};
-    data.append(static_cast<const char*>(plain.data_ptr()), plain.nbytes());
+    for (const auto length : value.sizes()) shape.push_back(length);
+    header[name] = json::object{
+        {"dtype", dtype}, {"shape", shape}, {"data_offsets", json::array{bytes, bytes + value.nbytes()}}};
+    bytes += value.nbytes();
   }
   auto text = json::serialize(header);
   while (text.size() % 8 != 0) text.push_back(' ');
   const std::uint64_t length = text.size();
-  std::string content(sizeof length, '\0');
-  std::memcpy(content.data(), &length, sizeof length);
-  content.append(text).append(data);
+  std::string content;
+  content.reserve(sizeof length + text.size() + bytes);
+  content.append(reinterpret_cast<const char*>(&length), sizeof length).append(text);
+  for (const auto& [name, value] : ordered) {
+    const auto plain = value.detach().cpu().contiguous();
+    content.append(static_cast<const char*>(plain.data_ptr()), plain.nbytes());
+  }
   return write_file_atomically(path, content);
 }
 
