@@ -163,7 +163,9 @@ TEST_P(ExecutorContract, AnEndAnnouncedTwiceCountsOnce) {
 TEST_P(ExecutorContract, DearestFirstThenInOrder) {
   auto executor = make(1);
   executor->submit(fake_job("first", "finish", 300));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  // The others come while it runs; a slow machine takes its time to start the worker.
+  const auto begun = executor->poll(std::chrono::seconds(30));
+  ASSERT_TRUE(begun && begun->size() == 1 && begun->front().kind == Update::Kind::started);
   executor->submit(fake_job("cheap", "finish", 0, 1));
   executor->submit(fake_job("dear", "finish", 0, 9));
   executor->submit(fake_job("cheap too", "finish", 0, 1));
