@@ -15,8 +15,11 @@ Tensor Attention::rotated(const Tensor& heads) const {
   // Positions beyond 256 are no bfloat16 numbers, so angles are taken in float32 at least.
   const auto options =
       heads.options().dtype(heads.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32);
-  const auto frequencies = torch::tensor(shape_.rotary->frequencies, options);
-  const auto angles = at::outer(at::arange(heads.size(2), options), frequencies);
+  if (!frequencies_.defined() || frequencies_.device() != options.device() ||
+      frequencies_.scalar_type() != options.dtype()) {
+    frequencies_ = torch::tensor(shape_.rotary->frequencies, options);
+  }
+  const auto angles = at::outer(at::arange(heads.size(2), options), frequencies_);
   const auto both = at::cat({angles, angles}, 1);  // [T, head_width]
   const auto half = shape_.head_width / 2;
   const auto turned = at::cat({-heads.narrow(3, half, half), heads.narrow(3, 0, half)}, 3);

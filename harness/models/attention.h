@@ -42,6 +42,8 @@ class Attention : public Layer {
   torch::Tensor rotated(const torch::Tensor& heads) const;
 
   AttentionShape shape_;
+  mutable torch::Tensor
+      frequencies_;  // of the rotation, where the heads are: a copy to a GPU would wait for it each time
 };
 
 }  // namespace hyfreedp::models

@@ -5,6 +5,16 @@ namespace {
 
 using torch::Tensor;
 
+// values[..., column] -= 1, one column of each row. On a GPU by comparison: there LibTorch's deterministic scatter waits for
+// the device.
+void subtract_one(Tensor& values, const Tensor& column) {
+  if (values.is_cuda()) {
+    values.add_(at::arange(values.size(-1), column.options()) == column, -1);
+  } else {
+    values.scatter_add_(-1, column, torch::full_like(column, -1, values.options()));
+  }
+}
+
 SampleLosses cross_entropy(const Tensor& logits, const Tensor& labels, bool with_gradient) {
   const auto ignored = labels == kIgnoredLabel;                     // [B]
   const auto column = labels.masked_fill(ignored, 0).unsqueeze(1);  // [B, 1]
@@ -13,7 +23,7 @@ SampleLosses cross_entropy(const Tensor& logits, const Tensor& labels, bool with
   result.losses = log_probabilities.gather(1, column).squeeze(1).neg_().masked_fill_(ignored, 0);
   if (!with_gradient) return result;
   result.logit_gradient = log_probabilities.exp_();
-  result.logit_gradient.scatter_add_(1, column, torch::full_like(column, -1, logits.options()));
+  subtract_one(result.logit_gradient, column);
   result.logit_gradient.masked_fill_(ignored.unsqueeze(1), 0);
   return result;
 }
@@ -44,7 +54,7 @@ SampleLosses token_losses(const Tensor& logits, const Tensor& labels, bool mean,
   result.losses = (log_probabilities.gather(2, column).squeeze(2) * weight).sum(1).neg_();
   if (!with_gradient) return result;
   result.logit_gradient = log_probabilities.exp_();
-  result.logit_gradient.scatter_add_(2, column, torch::full_like(column, -1, logits.options()));
+  subtract_one(result.logit_gradient, column);
   result.logit_gradient.mul_(weight.unsqueeze(2));
   return result;
 }
