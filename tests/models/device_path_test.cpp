@@ -36,7 +36,7 @@ Tensor bounded(SequenceNorms norms, const Tensor& gradients) {
 }
 
 // Tiles that are full and not, an empty batch; every one short enough for the layer's own ghost norm.
-TEST(DevicePath, NormsOfProductsAreThoseOfALinearLayer) {
+TEST(WholeBatchRules, NormsOfProductsAreThoseOfALinearLayer) {
   at::manual_seed(1);
   for (const auto& [samples, positions, inputs, outputs] : std::vector<std::array<std::int64_t, 4>>{
            {3, 1, 1, 5}, {2, 33, 67, 131}, {2, 65, 149, 151}, {0, 5, 13, 17}}) {
@@ -56,7 +56,7 @@ TEST(DevicePath, NormsOfProductsAreThoseOfALinearLayer) {
 }
 
 // Where all cancels, nothing below the rounding error comes out.
-TEST(DevicePath, ANormThatCancelsIsNotTooSmall) {
+TEST(WholeBatchRules, ANormThatCancelsIsNotTooSmall) {
   at::manual_seed(2);
   const auto one = at::randn({50, 1, 64}, torch::kFloat32), other = at::randn({50, 1, 64}, torch::kFloat32);
   const auto inputs = at::cat({one, one * 1.0001}, 1), gradients = at::cat({other, -other}, 1);
@@ -67,7 +67,7 @@ TEST(DevicePath, ANormThatCancelsIsNotTooSmall) {
   EXPECT_TRUE((bounded(product_norms(inputs, gradients), gradients) >= exact).all().item<bool>());
 }
 
-TEST(DevicePath, NormsOfLookupsAreThoseOfAnEmbedding) {
+TEST(WholeBatchRules, NormsOfLookupsAreThoseOfAnEmbedding) {
   at::manual_seed(3);
   for (const std::optional<std::int64_t> padding :
        {std::optional<std::int64_t>(), std::optional<std::int64_t>(2)}) {
@@ -105,7 +105,7 @@ const std::vector<Convolution> kConvolutions = {
      5,
      7}};
 
-TEST(DevicePath, ConvolutionsRulesAreTheLayers) {
+TEST(WholeBatchRules, ConvolutionsRulesAreTheLayers) {
   at::manual_seed(4);
   for (const auto& of : kConvolutions) {
     const auto& shape = of.shape;
