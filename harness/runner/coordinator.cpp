@@ -264,9 +264,9 @@ Result<void> Coordinator::conclude_weights(const std::string& spec, bool complet
     if (!published) return published.error();
     report_.weights = std::move(*published);
   }
-  // What could not be published lies there until it can be.
-  if (!complete || !report_.weights.lost.empty()) return {};
-  return discard_staged(out_, spec);
+  // What could not be copied lies there until it can be; the runs that a selection did not choose do not.
+  if (!complete) return {};
+  return discard_staged(out_, spec, report_.weights.waiting);
 }
 
 Result<void> Coordinator::take(const Update& update) {

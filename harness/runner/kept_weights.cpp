@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
+#include "datasets/public_train.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/runner/release.h"
@@ -20,11 +22,20 @@ namespace fs = std::filesystem;
 constexpr const char* kCard = "trial.json";
 constexpr const char* kDraft = "kept.json";
 
+// A link or somebody else's folder in its place is refused: it could show what is staged.
 Result<void> make_private_folder(const fs::path& path) {
   if (auto made = make_folders(path.parent_path().string()); !made) return made;
-  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  if (::mkdir(path.c_str(), 0700) == 0) return {};
+  const auto problem = errno;
+  struct stat found {};
+  const bool ours = problem == EEXIST && ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+                    found.st_uid == ::geteuid() && ::chmod(path.c_str(), 0700) == 0;
+  if (ours) return {};
   return error(
-      fmt::format("{}: cannot make the folder ({})", path.string(), std::generic_category().message(errno)));
+      problem == EEXIST
+          ? fmt::format("{}: something else stands where a folder of one's own is needed", path.string())
+          : fmt::format("{}: cannot make the folder ({})", path.string(),
+                        std::generic_category().message(problem)));
 }
 
 std::string place_of(const PlannedStudy& study) {
@@ -123,14 +134,17 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
   const auto trial = store.trial((**study).reported_trial);
   if (!trial) return trial.error();
   if (!*trial) return {};
-  const auto why = results::why_weights_are_confidential((**study).label, (**trial).config);
+  auto why = results::why_weights_are_confidential((**study).label, (**trial).config);
+  const bool is_public =
+      datasets::training_split_is_public(string_or((**trial).config.at("dataset").as_object(), "name", ""));
+  if (why.empty() && !is_public && !(**study).total) why = "what the row spent is not known";
   if (!why.empty() && !confidential_) {
     name_once(report.confidential[why], fmt::format("{}, {}", planned.cell.panel, planned.cell.row));
     return {};
   }
   const auto place = place_of(planned);
-  const fs::path folder =
-      fs::path(out_.derived(spec_)) / (why.empty() ? "weights" : "weights.confidential") / place;
+  const fs::path root = fs::path(out_.derived(spec_)) / (why.empty() ? "weights" : "weights.confidential");
+  const fs::path folder = root / place;
   if (is_published(folder, **study)) {
     report.folders.push_back(folder.string());
     return {};
@@ -145,9 +159,9 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
       draft && draft->is_object() && int_or(draft->get_object(), "attempt", -1) == (**trial).attempts - 1;
   if (!is_there) {
     const auto problem = problems_.find((**trial).id);
-    lose(problem != problems_.end()
-             ? problem->second
-             : std::string("its run had ended before, in a run without --keep-weights"));
+    lose(problem != problems_.end() ? problem->second
+                                    : std::string("its weights were not kept when its run ended; --fresh "
+                                                  "trains anew and spends its epsilon again"));
     return {};
   }
   const auto metrics = store.metrics((**trial).id);
@@ -158,18 +172,29 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
                              .metrics = *metrics,
                              .kept = draft->get_object(),
                              .why_confidential = why});
-  if (auto put = put_into_place(source, folder, card); !put) {
+  auto put = why.empty() ? Result<void>() : make_private_folder(root);
+  if (put) put = put_into_place(source, folder, card);
+  if (!put) {
     lose(put.error().message);
+    report.waiting.insert((**trial).id);
   } else {
     report.folders.push_back(folder.string());
   }
   return {};
 }
 
-Result<void> discard_staged(const OutFolder& out, const std::string& spec) {
+Result<void> discard_staged(const OutFolder& out, const std::string& spec,
+                            const std::set<std::string>& waiting) {
   const fs::path folder = out.staged_weights(spec);
   std::error_code failure;
-  fs::remove_all(folder, failure);
+  if (waiting.empty()) {
+    fs::remove_all(folder, failure);
+  } else {
+    for (const auto& entry : fs::directory_iterator(folder, failure)) {
+      if (!failure && !waiting.contains(entry.path().filename().string()))
+        fs::remove_all(entry.path(), failure);
+    }
+  }
   if (failure) {
     return error(
         fmt::format("{}: cannot remove the staged weights ({})", folder.string(), failure.message()));

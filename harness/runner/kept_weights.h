@@ -6,12 +6,12 @@
 // Each of the last two is a folder that `weights:` (or `adapter:`) of a spec reads, with trial.json: what was trained on what, at
 // which epsilon, and how to load it.
 //
-// Staging is as private as the journals beside it (mode 0700): which trials it holds says how many runs a private selection
-// made. It is emptied once the spec is complete. Published files are copies, made when the whole spec is over, so neither a time nor
+// Staging and what is confidential are of mode 0700: which trials are staged says how many runs a private selection made. It is emptied once the spec is complete. Published files are copies, made when the whole spec is over, so neither a time nor
 // what else was staged shows in them. Which rows may be published without --confidential is for results/weights_release.h to say.
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +26,7 @@ struct KeptReport {
   // Reasons and the rows ("linear, prodigy") to which each applies.
   std::map<std::string, std::vector<std::string>> confidential;
   std::vector<std::string> lost;  // a sentence each: asked for, and not there
+  std::set<std::string> waiting;  // trials whose files could not be copied: staged until they can be
 };
 
 class KeptWeights {
@@ -53,7 +54,8 @@ class KeptWeights {
   std::map<std::string, std::string> problems_;  // by trial
 };
 
-// Once no row of the spec is open.
-Result<void> discard_staged(const OutFolder& out, const std::string& spec);
+// Once no row of the spec is open: all but what waits.
+Result<void> discard_staged(const OutFolder& out, const std::string& spec,
+                            const std::set<std::string>& waiting);
 
 }  // namespace hyfreedp::runner

@@ -68,11 +68,14 @@ std::string statement(const WeightsCard& card) {
   if (!card.study.total) {
     return fmt::format("'{}' has public training examples; no privacy is claimed.", dataset);
   }
+  const auto& options = object_at(object_at(card.trial.config, "model"), "options");
+  const bool began = !string_or(options, "weights", "").empty() || !string_or(options, "adapter", "").empty();
   const auto claim = fmt::format(
       "Private training examples enter these weights at epsilon {} and delta {}, the search for settings "
       "included, when one example is added or removed. Other rows, seeds and runs on the same data add to it "
-      "(hyfreedp odometer).",
-      results::epsilon_text(card.study.total->epsilon), card.study.delta);
+      "(hyfreedp odometer){}.",
+      results::epsilon_text(card.study.total->epsilon), card.study.delta,
+      began ? "; what the weights that it began with tell of these examples is not in it" : "");
   if (!is_public) return claim;
   return fmt::format("{} '{}' has public training examples, so nobody's privacy rests on this.", claim,
                      dataset);

@@ -140,15 +140,16 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
         {.by_signal = by_signal, .code = by_signal ? WTERMSIG(status) : WEXITSTATUS(status), .tail = tail});
   }
 
+  // An operation under way uses the buffers, so its handler keeps them alive. The destructor of the process ends all
+  // of them by closing the pipes.
   void read_output() {
-    boost::asio::async_read_until(
-        output, lines, '\n',
-        [self = weak_from_this()](const boost::system::error_code& failure, std::size_t) {
-          if (const auto state = self.lock()) state->on_output(failure);
-        });
+    boost::asio::async_read_until(output, lines, '\n',
+                                  [self = shared_from_this()](const boost::system::error_code& failure,
+                                                              std::size_t) { self->on_output(failure); });
   }
 
   void on_output(const boost::system::error_code& failure) {
+    if (reported) return;
     if (failure) {
       output_over = true;
       // Nothing can be heard from it any more; a healthy worker is exiting right now.
@@ -158,20 +159,21 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
     std::istream stream(&lines);
     std::string line;
     std::getline(stream, line);
-    // The callback may destroy the process; `this` is kept by the caller's lock.
+    // The callback may destroy the process; `this` is kept by the caller.
     if (!reported) callbacks.on_line(line);
-    read_output();
+    if (!reported) read_output();
   }
 
   void read_errors() {
     errors.async_read_some(
         boost::asio::buffer(chunk),
-        [self = weak_from_this()](const boost::system::error_code& failure, std::size_t bytes) {
-          if (const auto state = self.lock()) state->on_errors(failure, bytes);
+        [self = shared_from_this()](const boost::system::error_code& failure, std::size_t bytes) {
+          self->on_errors(failure, bytes);
         });
   }
 
   void on_errors(const boost::system::error_code& failure, std::size_t bytes) {
+    if (reported) return;
     tail.append(chunk.data(), bytes);
     if (tail.size() > kTailBytes) tail.erase(0, tail.size() - kTailBytes);
     if (!failure) return read_errors();
@@ -180,11 +182,9 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
   }
 
   void write() {
-    boost::asio::async_write(
-        input, boost::asio::buffer(outbox.front()),
-        [self = weak_from_this()](const boost::system::error_code& failure, std::size_t) {
-          if (const auto state = self.lock()) state->on_written(failure);
-        });
+    boost::asio::async_write(input, boost::asio::buffer(outbox.front()),
+                             [self = shared_from_this()](const boost::system::error_code& failure,
+                                                         std::size_t) { self->on_written(failure); });
   }
 
   void on_written(const boost::system::error_code& failure) {
@@ -206,6 +206,9 @@ WorkerProcess::~WorkerProcess() {
   state_->reported = true;
   state_->kill(SIGKILL);
   state_->child.detach();
+  state_->timer.cancel();
+  boost::system::error_code ignored;
+  for (auto* pipe : {&state_->input, &state_->output, &state_->errors}) pipe->close(ignored);
 }
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(boost::asio::io_context& io,

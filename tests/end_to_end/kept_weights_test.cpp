@@ -160,7 +160,7 @@ TEST_F(KeepWeights, FinishedRunsCannotGiveThemLater) {
   const auto late = run({"run", spec, "--keep-weights", "--quiet"});
   EXPECT_EQ(late.code, 1);
   EXPECT_THAT(late.err, HasSubstr("one/fixed-rate.eps-8.seed-0"));
-  EXPECT_THAT(late.err, HasSubstr("without --keep-weights"));
+  EXPECT_THAT(late.err, HasSubstr("--fresh trains anew"));
   EXPECT_EQ(run({"run", spec, "--quiet"}).code, 0);
 }
 

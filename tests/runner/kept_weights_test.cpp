@@ -119,6 +119,21 @@ TEST_F(Kept, OfAPrivateSelectionOnlyTheWinnersAreEverPublished) {
   EXPECT_EQ(text.find("attempt"), std::string::npos);
 }
 
+// Runs of a selection do not stay behind for the sake of a row whose weights cannot be had any more.
+TEST_F(Kept, LosersAreNotStagedForTheSakeOfALostRow) {
+  const auto keep = executor_.keep_weights;
+  executor_.keep_weights = [&](const std::string& folder, const trial::TrialConfig& config) {
+    return staged_.empty() && staged_.insert(config.id()).second ? std::string("No space left on device")
+                                                                 : keep(folder, config);
+  };
+  const auto report =
+      run(spec_of("[{method: fixed-rate, options: {lr: 1e-2}}, {method: dp-hyper, options: {mean_runs: 20, "
+                  "score_noise: 300}}]"));
+  EXPECT_THAT(report.weights.lost, ElementsAre(HasSubstr("fixed-rate")));
+  EXPECT_GT(staged_.size(), 2U);
+  EXPECT_FALSE(fs::exists(root() / "staged-weights"));
+}
+
 // A copy made at the end does not tell when, among how many, the winner ran.
 TEST_F(Kept, PublishedFilesHaveTheTimeOfTheirPublication) {
   const auto keep = executor_.keep_weights;
@@ -154,6 +169,8 @@ TEST_F(Kept, WhatIsNoReleaseIsNeitherStagedNorPublishedButNamed) {
 
 TEST_F(Kept, ConfidentialWeightsAreApartAndWatermarked) {
   const auto report = run(spec_of(kMixed, "", "[3, inf]"), true);
+  const auto mode = fs::status(root() / "kept/weights.confidential").permissions();
+  EXPECT_EQ(mode & fs::perms::mask, fs::perms::owner_all);
   EXPECT_THAT(report.weights.folders, SizeIs(5));
   EXPECT_TRUE(report.weights.confidential.empty());
   for (const auto& folder : report.weights.folders) {
@@ -206,7 +223,7 @@ TEST_F(Kept, WhatIsNotThereIsSaidWithItsReasonAndCostsNoRow) {
   EXPECT_EQ(world_.store().studies("kept")->front().state, results::StudyState::concluded);
   // Its run is over, and so is the chance.
   const auto again = run(spec_of(kFixed));
-  EXPECT_THAT(again.weights.lost, ElementsAre(HasSubstr("without --keep-weights")));
+  EXPECT_THAT(again.weights.lost, ElementsAre(HasSubstr("--fresh trains anew")));
 }
 
 // Weights of an attempt that was begun anew are not those that the row's numbers are of.
