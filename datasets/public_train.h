@@ -13,4 +13,9 @@ inline bool training_split_is_public(const std::string& dataset) {
   return facts && (**facts).public_train;
 }
 
+// Whether what a run says of its training examples (losses, norms, step sizes) is a release, or nobody's secret.
+inline bool training_values_are_released(bool is_private, const std::string& dataset) {
+  return is_private || training_split_is_public(dataset);
+}
+
 }  // namespace hyfreedp::datasets

@@ -16,12 +16,10 @@ const json::object* object_at(const json::object& object, const char* key) {
 }  // namespace
 
 bool scalars_are_released(const json::object& trial_config) {
-  if (const auto* privacy = object_at(trial_config, "privacy")) {
-    const auto* is_private = privacy->if_contains("is_private");
-    if (is_private != nullptr && is_private->is_bool() && is_private->get_bool()) return true;
-  }
+  const auto* privacy = object_at(trial_config, "privacy");
   const auto* dataset = object_at(trial_config, "dataset");
-  return dataset != nullptr && datasets::training_split_is_public(string_or(*dataset, "name", ""));
+  return datasets::training_values_are_released(privacy != nullptr && bool_or(*privacy, "is_private", false),
+                                                dataset != nullptr ? string_or(*dataset, "name", "") : "");
 }
 
 bool is_step_size(const std::string& scalar) {

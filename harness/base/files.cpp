@@ -9,6 +9,7 @@
 #include <openssl/evp.h>
 #include <sstream>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace hyfreedp {
@@ -45,6 +46,19 @@ Result<void> make_folders(const std::string& path) {
   std::filesystem::create_directories(path, code);
   if (code) return error(path + ": cannot make the folder (" + code.message() + ")");
   return {};
+}
+
+Result<void> make_private_folder(const std::string& path) {
+  if (auto made = make_folders(std::filesystem::path(path).parent_path().string()); !made) return made;
+  if (::mkdir(path.c_str(), 0700) == 0) return {};
+  const auto problem = errno;
+  struct stat found {};
+  const bool ours = problem == EEXIST && ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+                    found.st_uid == ::geteuid() && ::chmod(path.c_str(), 0700) == 0;
+  if (ours) return {};
+  return error(path + (problem == EEXIST
+                           ? ": something else stands where a folder of one's own is needed"
+                           : ": cannot make the folder (" + std::generic_category().message(problem) + ")"));
 }
 
 Result<void> sync_folder(const std::string& path) {

@@ -13,6 +13,9 @@ Result<std::string> read_file(const std::string& path);
 Result<void> write_file_atomically(const std::string& path, std::string_view content, unsigned mode = 0644);
 // Makes the folder and its parents; not an error where it exists.
 Result<void> make_folders(const std::string& path);
+// The same with nobody else let in (mode 0700), also where it exists; parents as make_folders makes them. An error where a link, a
+// file or another user's folder stands there.
+Result<void> make_private_folder(const std::string& path);
 // Makes a rename or a new file in the folder durable.
 Result<void> sync_folder(const std::string& path);
 // ${XDG_CACHE_HOME:-~/.cache}/hyfreedp

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
+#include <set>
 #include <unistd.h>
 
 #include "harness/base/text.h"
@@ -183,9 +184,14 @@ void print_failures(const runner::RunReport& report, std::ostream& out) {
 
 void print_weights(const runner::KeptReport& weights, const std::string& folder, std::ostream& out,
                    std::ostream& err) {
-  if (!weights.folders.empty()) {
-    out << fmt::format("\nWeights of {} runs: {}/weights*/, trial.json of each says what they are.\n",
-                       weights.folders.size(), folder);
+  for (const bool confidential : {false, true}) {
+    const std::string place = folder + (confidential ? "/weights.confidential/" : "/weights/");
+    const auto count =
+        std::ranges::count_if(weights.folders, [&](const auto& one) { return one.starts_with(place); });
+    if (count == 0) continue;
+    out << fmt::format("\nWeights of {} {}: {}; trial.json of each says what they are.{}\n", count,
+                       count == 1 ? "run" : "runs", place,
+                       count == 1 || confidential ? "" : " What they spent together: hyfreedp odometer.");
   }
   for (const auto& [why, rows] : weights.confidential) {
     out << fmt::format("Weights not kept without --confidential: {} ({}).\n", why, join(rows, "; "));
@@ -276,11 +282,13 @@ Result<void> check_weights(const runner::Spec& spec, const runner::KeptWeights& 
   const auto planned = runner::plan(spec);
   if (!planned) return planned.error();
   if (std::ranges::any_of(*planned, [&](const auto& study) { return keeper.wants(study); })) return {};
+  std::set<std::string> reasons;
+  for (const auto& study : *planned) reasons.insert(keeper.why_not(study));
   return error(
       fmt::format("{}: --keep-weights would keep none, for every row's are confidential: {}. Kept "
                   "nevertheless, and marked, "
                   "with --confidential.",
-                  spec.path, keeper.why_not(planned->front())));
+                  spec.path, join({reasons.begin(), reasons.end()}, "; ")));
 }
 
 // A spec that trains nothing: its table, computed or the paper's own.

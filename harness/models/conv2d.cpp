@@ -147,17 +147,6 @@ void add_ghost_norms(const Samples<T>& samples, Tensor& norms) {
   });
 }
 
-// Calls `function` with a zero of the tensor's type.
-template <class F>
-void by_type(const Tensor& tensor, const F& function) {
-  if (tensor.scalar_type() == torch::kFloat32) {
-    function(0.0F);
-  } else {
-    HYFREEDP_CHECK(tensor.scalar_type() == torch::kFloat64, "a convolution's rules take float32 or float64");
-    function(0.0);
-  }
-}
-
 Tensor bias_gradients(std::span<const Use> uses) {  // [B, out]
   Tensor total;
   for (const auto& use : uses) {

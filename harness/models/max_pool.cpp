@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "harness/base/wide.h"
+#include "harness/models/samples.h"
 #include "harness/models/shape.h"
 
 namespace hyfreedp::models {
@@ -167,14 +168,8 @@ void give_back_planes(const Window& w, std::int64_t begin, std::int64_t end, con
   }
 }
 
-// Calls `function` with a zero of the tensor's type.
-template <class F>
-void by_type(const Tensor& tensor, const F& function) {
-  tensor.scalar_type() == torch::kFloat32 ? function(0.0F) : function(0.0);
-}
-
 // Autograd follows LibTorch's operations alone.
-bool has_loops(const Tensor& input, const std::array<std::int64_t, 2>& kernel) {
+bool pools_by_lines(const Tensor& input, const std::array<std::int64_t, 2>& kernel) {
   const auto type = input.scalar_type();
   return !input.requires_grad() && input.is_cpu() && (type == torch::kFloat32 || type == torch::kFloat64) &&
          kernel[0] * kernel[1] <= 256 && input.size(2) >= kernel[0] && input.size(3) >= kernel[1];
@@ -187,7 +182,7 @@ std::int64_t grain(const Window& w) {
 }  // namespace
 
 Tensor MaxPool2d::forward_recorded(const Tensors& inputs, Tensors* saved) const {
-  if (!has_loops(inputs.at(0), kernel_)) {
+  if (!pools_by_lines(inputs.at(0), kernel_)) {
     auto [output, places] = at::max_pool2d_with_indices(inputs.at(0), kernel_, stride_);
     if (saved != nullptr) *saved = {std::move(places)};
     return output;

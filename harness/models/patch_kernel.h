@@ -2,7 +2,7 @@
 //
 // The vectors run over the outputs. A tile of dW is held in registers while all places go by: each place gives one vector (or two) of
 // b and one number of the padded image for each tap, so that patches are never written. Taps that stand beside each other in a
-// row of the kernel share one pointer into the image. Without `out` no tile is ever written: the norm costs no memory.
+// row of the kernel share one pointer into the image. Without `out` a tile is squared and forgotten.
 //
 // No header of the standard library with functions is included here: the kernels are compiled once for each instruction set, and a
 // function that they shared with the rest of the program could be the one that the linker keeps.
@@ -56,7 +56,11 @@ struct PatchKernels {
   const PatchKernel<T>* kernels[3];
   int count;
 };
-PatchKernels<float> float_patch_kernels();
-PatchKernels<double> double_patch_kernels();
+template <class T>
+PatchKernels<T> patch_kernels();
+template <>
+PatchKernels<float> patch_kernels<float>();
+template <>
+PatchKernels<double> patch_kernels<double>();
 
 }  // namespace hyfreedp::models

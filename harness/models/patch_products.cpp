@@ -2,9 +2,10 @@
 
 #include <ATen/Parallel.h>
 #include <algorithm>
-#include <type_traits>
 
 #include "harness/base/result.h"
+#include "harness/base/vector_level.h"
+#include "harness/models/samples.h"
 
 namespace hyfreedp::models {
 
@@ -14,28 +15,6 @@ extern const PatchKernel<double> kDoublePatches_baseline, kDoublePatches_avx2, k
 namespace {
 
 using torch::Tensor;
-
-int usable_kernels() {
-  __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;
-  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512vl");
-  return wide ? 3 : 2;
-}
-
-template <class T>
-const PatchKernel<T>& best_kernel() {
-  static const PatchKernel<T>& best = [&]() -> const PatchKernel<T>& {
-    if constexpr (std::is_same_v<T, float>) {
-      const auto all = float_patch_kernels();
-      return *all.kernels[all.count - 1];
-    } else {
-      const auto all = double_patch_kernels();
-      return *all.kernels[all.count - 1];
-    }
-  }();
-  return best;
-}
 
 // Sizes of all applications of one layer: images of different applications may differ in size.
 struct Sizes {
@@ -174,14 +153,14 @@ class Products {
 
 }  // namespace
 
-PatchKernels<float> float_patch_kernels() {
-  static const int usable = usable_kernels();
-  return {{&kFloatPatches_baseline, &kFloatPatches_avx2, &kFloatPatches_avx512}, usable};
+template <>
+PatchKernels<float> patch_kernels<float>() {
+  return {{&kFloatPatches_baseline, &kFloatPatches_avx2, &kFloatPatches_avx512}, vector_level()};
 }
 
-PatchKernels<double> double_patch_kernels() {
-  static const int usable = usable_kernels();
-  return {{&kDoublePatches_baseline, &kDoublePatches_avx2, &kDoublePatches_avx512}, usable};
+template <>
+PatchKernels<double> patch_kernels<double>() {
+  return {{&kDoublePatches_baseline, &kDoublePatches_avx2, &kDoublePatches_avx512}, vector_level()};
 }
 
 template <class T>
@@ -200,11 +179,11 @@ template void add_patch_norms_by<double>(const PatchKernel<double>&, const Conv2
                                          Tensor&, Tensor*);
 
 void add_patch_norms(const Conv2dShape& shape, std::span<const Use> uses, Tensor& norms, Tensor* gradients) {
-  const auto type = uses.front().input().scalar_type();
-  HYFREEDP_CHECK(type == torch::kFloat32 || type == torch::kFloat64,
-                 "a convolution's rules take float32 or float64");
-  if (type == torch::kFloat32) return add_patch_norms_by(best_kernel<float>(), shape, uses, norms, gradients);
-  add_patch_norms_by(best_kernel<double>(), shape, uses, norms, gradients);
+  by_type(uses.front().input(), [&](auto zero) {
+    using T = decltype(zero);
+    const auto all = patch_kernels<T>();
+    add_patch_norms_by(*all.kernels[all.count - 1], shape, uses, norms, gradients);
+  });
 }
 
 }  // namespace hyfreedp::models

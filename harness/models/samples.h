@@ -3,11 +3,24 @@
 
 #include <torch/types.h>
 
+#include "harness/base/result.h"
+
 namespace hyfreedp::models {
 
 // Nobody else sees its numbers, so that they may be written over.
 inline bool is_own(const torch::Tensor& tensor) {
   return tensor.use_count() == 1 && tensor.storage().use_count() == 1 && tensor.is_contiguous();
+}
+
+// Calls `function` with a zero of the tensor's type, float32 or float64.
+template <class F>
+void by_type(const torch::Tensor& tensor, const F& function) {
+  if (tensor.scalar_type() == torch::kFloat32) {
+    function(0.0F);
+  } else {
+    HYFREEDP_CHECK(tensor.scalar_type() == torch::kFloat64, "loops of our own take float32 or float64");
+    function(0.0);
+  }
 }
 
 // In the CPU's memory, in order, of a type that loops of our own take: float32 or float64.

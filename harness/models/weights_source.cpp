@@ -99,23 +99,7 @@ Result<json::object> config_of(const std::string& folder, const Kind& kind) {
   return config->get_object();
 }
 
-// A run that begins with weights which are no release would pass them on under its own epsilon.
-Result<void> refuse_confidential(const std::string& folder) {
-  const auto path = fs::path(folder) / "trial.json";
-  if (!is_file(path)) return {};
-  const auto card = read_json_file(path.string());
-  if (!card) return card.error();
-  if (!card->is_object() || !card->get_object().contains("watermark")) return {};
-  return error(fmt::format(
-      "The weights in '{}' are confidential (trial.json: watermark): a run that began with them would pass "
-      "on, "
-      "under its own epsilon, what they tell of private examples. Begin with public weights or with a "
-      "release.",
-      folder));
-}
-
 Result<std::string> checksum_of(const std::string& folder, const Kind& kind) {
-  if (auto allowed = refuse_confidential(folder); !allowed) return allowed.error();
   const auto names = weight_files(folder, kind);
   if (!names) return names.error();
   std::string list;

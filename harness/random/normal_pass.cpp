@@ -1,5 +1,6 @@
 #include "harness/random/normal_pass.h"
 
+#include "harness/base/vector_level.h"
 #include "harness/random/box_muller.h"
 
 // Three functions and a choice at run time rather than `target_clones`: the resolvers of those run before a
@@ -65,19 +66,10 @@ constexpr NormalPass kPasses[] = {{"baseline", transform_baseline, add_float_bas
                                   {"avx2", transform_avx2, add_float_avx2, add_double_avx2},
                                   {"avx512", transform_avx512, add_float_avx512, add_double_avx512}};
 
-std::size_t usable_passes() {
-  __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2")) return 1;
-  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512vl");
-  return wide ? 3 : 2;
-}
-
 }  // namespace
 
 std::span<const NormalPass> normal_passes() {
-  static const std::size_t usable = usable_passes();
-  return std::span(kPasses).first(usable);
+  return std::span(kPasses).first(static_cast<std::size_t>(vector_level()));
 }
 
 const NormalPass& normal_pass() { return normal_passes().back(); }

@@ -49,6 +49,8 @@ Coordinator::Coordinator(results::Store& store, Executor& executor, const OutFol
 
 Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>& stop_asked) {
   tally_.phase("planning");
+  // How many runs there were is confidential too.
+  if (auto made = make_private_folder(out_.journals()); !made) return made.error();
   if (auto opened = open_studies(spec); !opened) return opened.error();
   progress_.show(tally_.board());
   auto outcome = loop(stop_asked);
@@ -123,8 +125,8 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
   const std::string path = out_.draw_key(string_or(spec.resolved, "name", ""));
   // A run killed between its last row and the deletion of its key leaves the key behind.
   if (complete) return random::delete_key(path);
-  if (auto made = make_folders(out_.keys()); !made) return made.error();
   draw_key_ = path;
+  if (auto made = make_private_folder(out_.keys()); !made) return made.error();
   const auto key = random::create_or_read_key(*draw_key_);
   if (!key) return key.error();
   const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
@@ -281,13 +283,12 @@ Result<void> Coordinator::take(const Update& update) {
       const auto index = found->second.studies.front();
       const auto& baseline = *studies_[index].study().baseline;
       const auto& config = found->second.config;
-      tally_.started(update.slot,
-                     {.title = describe(index),
-                      .confidential = baseline.confidential_runs,
-                      .loss_is_released = config.privacy.is_private ||
-                                          datasets::training_split_is_public(config.dataset.name),
-                      .steps = config.steps,
-                      .cost = baseline.confidential_runs ? 0 : found->second.cost});
+      tally_.started(update.slot, {.title = describe(index),
+                                   .confidential = baseline.confidential_runs,
+                                   .loss_is_released = datasets::training_values_are_released(
+                                       config.privacy.is_private, config.dataset.name),
+                                   .steps = config.steps,
+                                   .cost = baseline.confidential_runs ? 0 : found->second.cost});
       return {};
     }
     case Update::Kind::progress:

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 #include "datasets/public_train.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/runner/initial_weights.h"
 #include "harness/runner/release.h"
 #include "harness/runner/weights_card.h"
 #include "results/weights_release.h"
@@ -21,22 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCard = "trial.json";
 constexpr const char* kDraft = "kept.json";
-
-// A link or somebody else's folder in its place is refused: it could show what is staged.
-Result<void> make_private_folder(const fs::path& path) {
-  if (auto made = make_folders(path.parent_path().string()); !made) return made;
-  if (::mkdir(path.c_str(), 0700) == 0) return {};
-  const auto problem = errno;
-  struct stat found {};
-  const bool ours = problem == EEXIST && ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
-                    found.st_uid == ::geteuid() && ::chmod(path.c_str(), 0700) == 0;
-  if (ours) return {};
-  return error(
-      problem == EEXIST
-          ? fmt::format("{}: something else stands where a folder of one's own is needed", path.string())
-          : fmt::format("{}: cannot make the folder ({})", path.string(),
-                        std::generic_category().message(problem)));
-}
 
 std::string place_of(const PlannedStudy& study) {
   const auto& cell = study.cell;
@@ -95,8 +78,8 @@ KeptWeights::KeptWeights(OutFolder out, std::string spec, bool confidential)
 
 Result<void> KeptWeights::open() const {
   const fs::path folder = out_.staged_weights(spec_);
-  if (auto made = make_private_folder(folder.parent_path()); !made) return made;
-  return make_private_folder(folder);
+  if (auto made = make_private_folder(folder.parent_path().string()); !made) return made;
+  return make_private_folder(folder.string());
 }
 
 std::string KeptWeights::why_not(const PlannedStudy& study) const {
@@ -164,6 +147,13 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
                                                   "trains anew and spends its epsilon again"));
     return {};
   }
+  const auto& model = (**trial).config.at("model").as_object();
+  const auto seen = private_data_of_start(model.at("options").as_object());
+  if (!seen) {
+    lose(seen.error().message);
+    report.waiting.insert((**trial).id);
+    return {};
+  }
   const auto metrics = store.metrics((**trial).id);
   if (!metrics) return metrics.error();
   const auto card = to_json({.spec = spec,
@@ -171,8 +161,9 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
                              .trial = **trial,
                              .metrics = *metrics,
                              .kept = draft->get_object(),
+                             .private_data = *seen,
                              .why_confidential = why});
-  auto put = why.empty() ? Result<void>() : make_private_folder(root);
+  auto put = why.empty() ? Result<void>() : make_private_folder(root.string());
   if (put) put = put_into_place(source, folder, card);
   if (!put) {
     lose(put.error().message);

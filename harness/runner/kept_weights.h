@@ -6,8 +6,9 @@
 // Each of the last two is a folder that `weights:` (or `adapter:`) of a spec reads, with trial.json: what was trained on what, at
 // which epsilon, and how to load it.
 //
-// Staging and what is confidential are of mode 0700: which trials are staged says how many runs a private selection made. It is emptied once the spec is complete. Published files are copies, made when the whole spec is over, so neither a time nor
-// what else was staged shows in them. Which rows may be published without --confidential is for results/weights_release.h to say.
+// Staging and what is confidential are of mode 0700: which trials are staged says how many runs a private selection made. Staging is
+// emptied once the spec is complete. Published files are copies, made when the whole spec is over, so neither a time nor what else
+// was staged shows in them. Which rows may be published without --confidential is for results/weights_release.h to say.
 #pragma once
 
 #include <map>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "datasets/public_train.h"
+#include "harness/base/text.h"
 #include "harness/models/facts.h"
 #include "results/cell_text.h"
 #include "results/table_model.h"
@@ -59,7 +60,7 @@ json::object dataset_of(const json::object& config) {
   return dataset;
 }
 
-std::string statement(const WeightsCard& card) {
+std::string privacy_claim(const WeightsCard& card) {
   if (!card.why_confidential.empty()) {
     return fmt::format("confidential: not a release under any epsilon: {}.", card.why_confidential);
   }
@@ -68,17 +69,22 @@ std::string statement(const WeightsCard& card) {
   if (!card.study.total) {
     return fmt::format("'{}' has public training examples; no privacy is claimed.", dataset);
   }
-  const auto& options = object_at(object_at(card.trial.config, "model"), "options");
-  const bool began = !string_or(options, "weights", "").empty() || !string_or(options, "adapter", "").empty();
   const auto claim = fmt::format(
       "Private training examples enter these weights at epsilon {} and delta {}, the search for settings "
       "included, when one example is added or removed. Other rows, seeds and runs on the same data add to it "
-      "(hyfreedp odometer){}.",
-      results::epsilon_text(card.study.total->epsilon), card.study.delta,
-      began ? "; what the weights that it began with tell of these examples is not in it" : "");
+      "(hyfreedp odometer).",
+      results::epsilon_text(card.study.total->epsilon), card.study.delta);
   if (!is_public) return claim;
   return fmt::format("{} '{}' has public training examples, so nobody's privacy rests on this.", claim,
                      dataset);
+}
+
+std::string statement(const WeightsCard& card) {
+  auto text = privacy_claim(card);
+  if (card.private_data.empty()) return text;
+  return fmt::format(
+      "{} The run began with weights that have seen {} too: their own trial.json says at which epsilon.",
+      text, join({card.private_data.begin(), card.private_data.end()}, ", "));
 }
 
 json::object privacy_of(const WeightsCard& card) {
@@ -95,6 +101,13 @@ json::object privacy_of(const WeightsCard& card) {
   }
   if (study.claimed_epsilon) privacy["claimed_epsilon"] = number(*study.claimed_epsilon);
   return privacy;
+}
+
+json::array private_data_of(const WeightsCard& card) {
+  auto names = card.private_data;
+  const auto own = string_or(object_at(card.trial.config, "dataset"), "name", "");
+  if (!datasets::training_split_is_public(own)) names.insert(own);
+  return json::array(names.begin(), names.end());
 }
 
 json::object test_of(const WeightsCard& card) {
@@ -117,6 +130,7 @@ json::object to_json(const WeightsCard& card) {
                       {"study", card.study.id},
                       {"trial", card.trial.id},
                       {"program", card.spec.version},
+                      {"private_data", private_data_of(card)},
                       {"dataset", dataset_of(card.trial.config)},
                       {"config", card.trial.config},
                       {"weights", string_or(card.kept, "values", "")},

@@ -1,7 +1,6 @@
 #include "harness/training/kept_weights.h"
 
 #include <filesystem>
-#include <sys/stat.h>
 
 #include "harness/base/files.h"
 #include "harness/models/blueprint.h"
@@ -38,11 +37,8 @@ Result<void> keep_weights(const FinalWeights& final, const std::string& folder) 
   const fs::path partial = folder + ".partial";
   std::error_code failure;
   fs::remove_all(partial, failure);
-  if (auto made = make_folders(partial.parent_path().string()); !made) return made;
   // Its own user's alone from the first moment: until its row is priced nobody knows whether it may be shown.
-  if (::mkdir(partial.c_str(), 0700) != 0) {
-    return error(folder + ": cannot make the folder (" + std::generic_category().message(errno) + ")");
-  }
+  if (auto made = make_private_folder(partial.string()); !made) return made;
   if (auto written = write_into(final, partial.string()); !written) {
     fs::remove_all(partial, failure);
     return written;

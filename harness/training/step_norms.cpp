@@ -14,7 +14,7 @@ double squared_norm(const torch::Tensor& vector) {
 }
 
 bool norms_are_released(const trial::TrialConfig& config) {
-  return config.privacy.is_private || datasets::training_split_is_public(config.dataset.name);
+  return datasets::training_values_are_released(config.privacy.is_private, config.dataset.name);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "harness/models/sequence_norms.h"
 #include "harness/models/standardised_conv2d.h"
 #include "tests/models/compare.h"
+#include "tests/models/convolution_cases.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -85,30 +86,11 @@ TEST(WholeBatchRules, NormsOfLookupsAreThoseOfAnEmbedding) {
   }
 }
 
-struct Convolution {
-  Conv2dShape shape;
-  std::int64_t height, width;
-};
-const std::vector<Convolution> kConvolutions = {
-    {{.inputs = 2, .outputs = 3, .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 2}, .with_bias = false},
-     7,
-     6},
-    {{.inputs = 4, .outputs = 8, .kernel = {4, 4}, .stride = {4, 4}, .with_bias = false}, 4, 8},
-    {{.inputs = 4,
-      .outputs = 6,
-      .kernel = {2, 3},
-      .stride = {1, 2},
-      .padding = {2, 1},
-      .dilation = {2, 1},
-      .groups = 2,
-      .with_bias = false},
-     5,
-     7}};
-
 TEST(WholeBatchRules, ConvolutionsRulesAreTheLayers) {
   at::manual_seed(4);
-  for (const auto& of : kConvolutions) {
-    const auto& shape = of.shape;
+  for (auto of : convolution_cases()) {
+    auto& shape = of.conv;
+    shape.with_bias = false;
     Conv2d layer(shape);
     layer.bind(
         {{at::randn({shape.outputs, shape.inputs / shape.groups, shape.kernel[0], shape.kernel[1]}, kDouble),

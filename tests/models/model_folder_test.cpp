@@ -2,8 +2,6 @@
 #include "harness/models/model_folder.h"
 
 #include <filesystem>
-#include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -235,21 +233,6 @@ TEST_F(ModelFolders, ScaledRotaryEmbeddingsComeBackAsTheyWere) {
   config["rope_parameters"] = parameters;
   EXPECT_EQ(canonical_json(model_config(LlamaShape::from_json(config, "test").value())),
             canonical_json(written));
-}
-
-TEST(WeightsSource, ConfidentialWeightsAreNoBeginning) {
-  const auto folder = fs::temp_directory_path() / fmt::format("hyfreedp-watermark-{}", ::getpid());
-  fs::create_directories(folder);
-  for (const char* name : {"config.json", "model.safetensors"})
-    write_file_atomically((folder / name).string(), "{}").value();
-  EXPECT_TRUE(weights_checksum(folder.string()));
-  write_file_atomically((folder / "trial.json").string(), "{\"spec\": \"one\"}").value();
-  EXPECT_TRUE(weights_checksum(folder.string())) << "a release may be begun with";
-  write_file_atomically((folder / "trial.json").string(), "{\"watermark\": \"CONFIDENTIAL\"}").value();
-  const auto refused = weights_checksum(folder.string());
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, testing::HasSubstr("are confidential"));
-  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -5,41 +5,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/models/convolution_cases.h"
+
 namespace hyfreedp::models {
 namespace {
 
 using torch::Tensor;
-
-struct Shape {
-  Conv2dShape conv;
-  std::int64_t height, width;
-};
-
-// Kernels of one to eleven taps a row, less and more outputs than one and two vectors hold, padding, groups, dilation.
-std::vector<Shape> shapes() {
-  return {
-      {{.inputs = 1, .outputs = 1, .kernel = {1, 1}}, 1, 1},
-      {{.inputs = 1, .outputs = 16, .kernel = {8, 8}, .stride = {2, 2}, .padding = {3, 3}}, 28, 28},
-      {{.inputs = 16, .outputs = 32, .kernel = {4, 4}, .stride = {2, 2}}, 13, 13},
-      {{.inputs = 3, .outputs = 17, .kernel = {3, 3}, .padding = {1, 1}}, 7, 9},
-      {{.inputs = 5, .outputs = 33, .kernel = {2, 5}, .stride = {1, 3}, .padding = {0, 2}}, 6, 19},
-      {{.inputs = 2, .outputs = 40, .kernel = {3, 7}}, 9, 40},
-      {{.inputs = 2, .outputs = 3, .kernel = {1, 11}}, 2, 30},
-      {{.inputs = 4,
-        .outputs = 6,
-        .kernel = {2, 3},
-        .stride = {1, 2},
-        .padding = {2, 1},
-        .dilation = {2, 1},
-        .groups = 2},
-       5,
-       7},
-      {{.inputs = 6, .outputs = 54, .kernel = {3, 3}, .padding = {2, 2}, .dilation = {1, 2}, .groups = 3},
-       6,
-       8},
-      {{.inputs = 8, .outputs = 8, .kernel = {1, 1}}, 4, 4},
-  };
-}
 
 Tensor expected(const Conv2dShape& s, std::span<const Use> uses) {  // [B, groups, patch, outputs]
   Tensor total;
@@ -61,7 +32,7 @@ Tensor expected(const Conv2dShape& s, std::span<const Use> uses) {  // [B, group
 }
 
 template <class T>
-void check(const PatchKernel<T>& kernel, const Shape& shape, double tolerance) {
+void check(const PatchKernel<T>& kernel, const ConvolutionCase& shape, double tolerance) {
   const auto type = torch::CppTypeToScalarType<T>::value;
   std::vector<Use> uses;
   for (int k = 0; k < 2; ++k) {
@@ -93,9 +64,9 @@ void check(const PatchKernel<T>& kernel, const Shape& shape, double tolerance) {
 
 TEST(PatchProducts, AreThoseOfOneSampleAtATime) {
   torch::manual_seed(5);
-  for (const auto& shape : shapes()) {
-    const auto floats = float_patch_kernels();
-    const auto doubles = double_patch_kernels();
+  for (const auto& shape : convolution_cases()) {
+    const auto floats = patch_kernels<float>();
+    const auto doubles = patch_kernels<double>();
     ASSERT_EQ(floats.count, doubles.count);
     for (int k = 0; k < floats.count; ++k) {
       SCOPED_TRACE(fmt::format("{}: {} -> {} channels, {} x {}", floats.kernels[k]->name, shape.conv.inputs,

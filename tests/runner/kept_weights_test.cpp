@@ -167,6 +167,84 @@ TEST_F(Kept, WhatIsNoReleaseIsNeitherStagedNorPublishedButNamed) {
   }
 }
 
+// How many runs there were, others could count from their files' names.
+TEST_F(Kept, JournalsAndKeysAreNobodyElsesToCount) {
+  std::set<std::string> looked_at;
+  const auto keep = executor_.keep_weights;
+  executor_.keep_weights = [&](const std::string& folder, const trial::TrialConfig& config) {
+    for (const auto& place : {world_.out().journals(), world_.out().keys()}) {
+      if (!fs::exists(place)) continue;
+      EXPECT_EQ(fs::status(place).permissions() & fs::perms::mask, fs::perms::owner_all) << place;
+      looked_at.insert(place);
+    }
+    return keep(folder, config);
+  };
+  fs::create_directories(world_.out().journals());  // of an earlier version: open to all
+  fs::permissions(world_.out().journals(), fs::perms(0755));
+  run(spec_of("[{method: dp-hyper, options: {mean_runs: 20, score_noise: 300}}]"));
+  EXPECT_EQ(looked_at, (std::set{world_.out().journals(), world_.out().keys()}));
+}
+
+TEST_F(Kept, AStagingFolderThatIsNotOnesOwnIsRefused) {
+  const fs::path staging = world_.out().staged_weights("kept");
+  const KeptWeights keeper(world_.out(), "kept", false);
+  fs::create_directories(staging.parent_path());
+  write_file_atomically(staging.string(), "a file").value();
+  EXPECT_THAT(keeper.open().error().message, HasSubstr("something else stands"));
+  fs::remove(staging);
+  const fs::path elsewhere = root() / "elsewhere";
+  fs::create_directory(elsewhere);
+  fs::create_directory_symlink(elsewhere, staging);
+  EXPECT_THAT(keeper.open().error().message, HasSubstr("something else stands"));
+  fs::remove(staging);
+  fs::create_directory(staging);
+  fs::permissions(staging, fs::perms(0755));
+  EXPECT_TRUE(keeper.open()) << "one's own is closed to others";
+  EXPECT_EQ(fs::status(staging).permissions() & fs::perms::mask, fs::perms::owner_all);
+}
+
+TEST_F(Kept, TheCardListsThePrivateDataThatTheWeightsHaveSeen) {
+  run(spec_of(kFixed));
+  EXPECT_EQ(card(weights("fixed-rate.eps-3.seed-0")).at("private_data"), (json::value{"adult"}));
+}
+
+TEST_F(Kept, WhatTheirStartHasSeenIsPassedOn) {
+  const auto start = root() / "start";
+  fs::create_directories(start);
+  for (const char* file : {"config.json", "model.safetensors"})
+    write_file_atomically((start / file).string(), "{}").value();
+  write_file_atomically((start / "trial.json").string(), R"({"private_data": ["e2e"]})").value();
+  auto yaml = spec_of(kFixed);
+  const std::string model = "model: linear";
+  yaml.replace(yaml.find(model), model.size(), "model: {name: linear, weights: " + start.string() + "}");
+  run(yaml);
+  const auto told = card(weights("fixed-rate.eps-3.seed-0"));
+  EXPECT_EQ(told.at("private_data"), (json::value{"adult", "e2e"}));
+  EXPECT_THAT(string_or(told.at("privacy").as_object(), "statement", ""),
+              HasSubstr("began with weights that have seen e2e too"));
+}
+
+// Nothing is published that cannot say what it has seen; once the start is back, it is.
+TEST_F(Kept, ARowWaitsWhereItsStartIsGone) {
+  const auto start = root() / "start", away = root() / "away";
+  fs::create_directories(start);
+  for (const char* file : {"config.json", "model.safetensors"})
+    write_file_atomically((start / file).string(), "{}").value();
+  auto yaml = spec_of(kFixed);
+  const std::string model = "model: linear";
+  yaml.replace(yaml.find(model), model.size(), "model: {name: linear, weights: " + start.string() + "}");
+  const auto keep = executor_.keep_weights;
+  executor_.keep_weights = [&](const std::string& folder, const trial::TrialConfig& config) {
+    fs::rename(start, away);
+    return keep(folder, config);
+  };
+  const auto report = run(yaml);
+  EXPECT_THAT(report.weights.folders, IsEmpty());
+  EXPECT_THAT(report.weights.lost, ElementsAre(HasSubstr(start.string())));
+  fs::rename(away, start);
+  EXPECT_THAT(run(yaml).weights.folders, SizeIs(1));
+}
+
 TEST_F(Kept, ConfidentialWeightsAreApartAndWatermarked) {
   const auto report = run(spec_of(kMixed, "", "[3, inf]"), true);
   const auto mode = fs::status(root() / "kept/weights.confidential").permissions();

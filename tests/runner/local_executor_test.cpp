@@ -1,5 +1,6 @@
 #include "harness/runner/local_executor.h"
 
+#include <algorithm>
 #include <set>
 
 #include "tests/runner/executor_contract.h"
@@ -60,10 +61,22 @@ TEST(LocalExecutor, OneThreadEach) {
             "OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE ");
 }
 
+bool wait_for_start(Executor& executor) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto updates = executor.poll(std::chrono::milliseconds(50));
+    if (!updates) return false;
+    if (std::ranges::any_of(*updates,
+                            [](const auto& update) { return update.kind == Update::Kind::started; }))
+      return true;
+  }
+  return false;
+}
+
 TEST(LocalExecutor, AWorkerThatWillNotStopIsKilled) {
   LocalExecutor executor(fake_options(1, "stubborn"));
   executor.submit(fake_job("a", "finish", 60000));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ASSERT_TRUE(wait_for_start(executor));
   const auto begin = std::chrono::steady_clock::now();
   executor.stop();
   const auto took = std::chrono::steady_clock::now() - begin;
