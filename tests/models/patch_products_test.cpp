@@ -77,5 +77,44 @@ TEST(PatchProducts, AreThoseOfOneSampleAtATime) {
   }
 }
 
+double reach(const Conv2dShape& shape, const Tensor& input, const Tensor& gradient) {
+  Conv2d layer(shape);
+  layer.bind({{torch::zeros({shape.outputs, shape.inputs / shape.groups, shape.kernel[0], shape.kernel[1]},
+                            input.options()),
+               true},
+              {torch::zeros({shape.outputs}, input.options()), true}});
+  const Use use{
+      .inputs = {input}, .output = {}, .saved = {}, .output_gradient = gradient, .instantiated = {}};
+  return layer.gradient_reaches(std::span(&use, 1)).item<double>();
+}
+
+// Where taps of one kernel stand `dilation` places apart, a place is in more patches than strides of its width would let it be.
+TEST(ReachesOfConvolutions, BoundTheGradientOfPlacesThatManyPatchesShare) {
+  for (const std::int64_t dilation : {1, 2}) {
+    const Conv2dShape shape{
+        .inputs = 1, .outputs = 1, .kernel = {1, 3}, .stride = {1, 2}, .dilation = {1, dilation}};
+    auto input = torch::zeros({1, 1, 1, 41}, torch::kFloat64);
+    input.slice(3, 0, 41, 2).fill_(1);  // the places that patches share
+    const auto places = (41 - dilation * 2 - 1) / 2 + 1;
+    const auto gradient = torch::ones({1, 1, 1, places}, torch::kFloat64);
+    const auto formed = std::get<1>(at::convolution_backward(
+        gradient, input, torch::zeros({1, 1, 1, 3}, torch::kFloat64), at::OptionalIntArrayRef(), shape.stride,
+        shape.padding, shape.dilation, false, {0, 0}, 1, {false, true, false}));
+    EXPECT_GE(reach(shape, input, gradient), formed.square().sum().item<double>()) << dilation;
+  }
+}
+
+// Of more places than the kernels' error is stated for, it grows with their number: the same numbers among four times the places.
+TEST(ReachesOfConvolutions, GrowWithThePlacesThatAreAddedUp) {
+  const Conv2dShape shape{.inputs = 1, .outputs = 1, .kernel = {1, 1}};
+  const auto among = [&](std::int64_t places) {
+    auto input = torch::zeros({1, 1, 1, places}, torch::kFloat64);
+    input.slice(3, 0, 10).fill_(1);
+    return reach(shape, input, input);
+  };
+  EXPECT_EQ(among(100), among(20));
+  EXPECT_DOUBLE_EQ(among(8000), 16 * among(2000));
+}
+
 }  // namespace
 }  // namespace hyfreedp::models
