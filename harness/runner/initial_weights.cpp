@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 
-#include "datasets/public_train.h"
 #include "harness/base/files.h"
 #include "harness/models/weights_source.h"
 
@@ -72,7 +71,7 @@ Result<void> check_start(const trial::TrialConfig& config) {
   const auto seen = private_data_of_start(config.model.options);
   if (!seen) return seen.error();
   const auto& dataset = config.dataset.name;
-  if (!seen->contains(dataset) || datasets::training_split_is_public(dataset)) return {};
+  if (!seen->contains(dataset)) return {};
   return error(fmt::format(
       "The weights that the model begins with have seen '{}' already (trial.json). What they spent of it is "
       "not "

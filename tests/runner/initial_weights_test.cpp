@@ -50,8 +50,7 @@ TEST_F(InitialWeights, ThatHaveSeenNothingOfTheRunsDataAreTaken) {
 TEST_F(InitialWeights, ThatHaveSeenTheRunsOwnPrivateExamplesAreRefused) {
   const auto seen = folder("seen", R"({"private_data": ["e2e", "adult"]})");
   EXPECT_THAT(refusal(seen), HasSubstr("have seen 'adult' already"));
-  EXPECT_EQ(refusal(seen, "{name: synthetic, train: 100, validation: 10, test: 10, features: 4}"), "")
-      << "public examples have no epsilon to spend twice";
+  EXPECT_EQ(refusal(seen, "{name: synthetic, train: 100, validation: 10, test: 10, features: 4}"), "");
 }
 
 TEST_F(InitialWeights, ThatAreConfidentialAreRefusedOnWhateverData) {
