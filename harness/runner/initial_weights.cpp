@@ -23,8 +23,7 @@ Result<void> add_private_data(const std::string& folder, std::set<std::string>& 
   if (object.contains("watermark")) {
     return error(fmt::format(
         "The weights in '{}' are confidential (trial.json: watermark): a run that began with them would pass "
-        "on, "
-        "under its own epsilon, what they tell of private examples. Begin with public weights or with a "
+        "on, under its own epsilon, what they tell of private examples. Begin with public weights or with a "
         "release.",
         folder));
   }
@@ -74,9 +73,8 @@ Result<void> check_start(const trial::TrialConfig& config) {
   if (!seen->contains(dataset)) return {};
   return error(fmt::format(
       "The weights that the model begins with have seen '{}' already (trial.json). What they spent of it is "
-      "not "
-      "counted by a run on the same examples, so its epsilon would be too small. Begin with other weights, "
-      "or go on with the same run by more steps.",
+      "not counted by a run on the same examples, whose epsilon would be too small. Begin with other "
+      "weights.",
       dataset));
 }
 
