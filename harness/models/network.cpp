@@ -388,6 +388,18 @@ void Network::add_clipped_sum_by_layer(const Tensor& factors, Tensor& sum) const
   HYFREEDP_CHECK(row == factors.size(0), "there is one row of factors for each layer that trains");
 }
 
+void Network::take_clipped_sum(const Tensor& factors, Tensor& sum) {
+  HYFREEDP_CHECK(sum.numel() == parameters_.numel(), "the sum has another size than the parameters");
+  const bool by_layer = factors.defined() && factors.dim() == 2;
+  auto row = by_layer ? factors.size(0) : 0;
+  for (auto owner = owners_.rbegin(); owner != owners_.rend(); ++owner) {
+    if (!owner->trains) continue;
+    add_clipped_sum_of(*owner, by_layer ? factors.select(0, --row) : factors, sum);
+    owner->uses.clear();
+  }
+  HYFREEDP_CHECK(row == 0, "there is one row of factors for each layer that trains");
+}
+
 std::int64_t Network::recorded_uses() const {
   std::int64_t count = 0;
   for (const auto& owner : owners_) {

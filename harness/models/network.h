@@ -87,6 +87,8 @@ class Network {
   std::vector<TrainableLayer> trainable_layers() const;
   torch::Tensor squared_norms_by_layer() const;
   void add_clipped_sum_by_layer(const torch::Tensor& factors, torch::Tensor& sum) const;
+  // Either of the two (by the factors' dimension), once, last layer first: what a layer recorded is let go as soon as it is added.
+  void take_clipped_sum(const torch::Tensor& factors, torch::Tensor& sum);
   // Applications of layers that the recorded pass still holds: none below the lowest trainable layer.
   std::int64_t recorded_uses() const;
   // Lets go of the recorded pass, norms included: what is gathered next finds its memory free.

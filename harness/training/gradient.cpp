@@ -52,12 +52,16 @@ Clipped clip(const models::Network& network, const ClippingRule& rule, bool norm
   return found;
 }
 
-void add_samples(const models::Network& network, const Tensor& factors, Tensor& sum) {
-  if (!factors.defined() || factors.dim() == 1) {
-    network.add_clipped_sum(factors, sum);
+// The bug that the audit's tests plant: the last parameter's gradients are not clipped.
+void add_what_clipping_takes(const models::Network& network, const Tensor& factors, Tensor& sum) {
+  auto taken = torch::zeros_like(sum);
+  if (factors.dim() == 2) {
+    network.add_clipped_sum_by_layer(1 - factors, taken);
   } else {
-    network.add_clipped_sum_by_layer(factors, sum);
+    network.add_clipped_sum(1 - factors, taken);
   }
+  const auto& last = network.layout().back();
+  sum.narrow(0, last.offset, last.size).add_(taken.narrow(0, last.offset, last.size));
 }
 
 Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const Tensor& logit_gradient,
@@ -69,7 +73,7 @@ Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const
   network.backward(logit_gradient);
   auto clipped = clip(network, rule, norms_wanted);
   if (rule.clipping == trial::Clipping::none) {
-    network.add_clipped_sum({}, sum);
+    network.take_clipped_sum({}, sum);
     return clipped;
   }
   const auto finite = at::isfinite(clipped.squared_norms);
@@ -78,13 +82,8 @@ Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const
     network.drop_samples((finite.dim() == 2 ? finite.all(0) : finite).logical_not());
   }
   const auto factors = clipped.factors.to(sum.scalar_type());
-  add_samples(network, factors, sum);
-  if (planted(Bug::unclipped_layer)) {
-    auto taken = torch::zeros_like(sum);
-    add_samples(network, 1 - factors, taken);
-    const auto& last = network.layout().back();
-    sum.narrow(0, last.offset, last.size).add_(taken.narrow(0, last.offset, last.size));
-  }
+  if (planted(Bug::unclipped_layer)) add_what_clipping_takes(network, factors, sum);
+  network.take_clipped_sum(factors, sum);
   return clipped;
 }
 

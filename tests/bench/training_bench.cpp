@@ -158,7 +158,7 @@ class Trainer {
       watch.lap(kBackward);
       const auto factors = training::clip_factors(trial::Clipping::auto_s, 0.01, network_.squared_norms());
       watch.lap(kNorms);
-      network_.add_clipped_sum(factors.to(torch::kFloat32), sum_);
+      network_.take_clipped_sum(factors.to(torch::kFloat32), sum_);
       network_.forget();
       watch.lap(kSum);
     }

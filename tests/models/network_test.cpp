@@ -107,6 +107,26 @@ TEST(Network, SharedLayerCountsCrossTerms) {
   }
 }
 
+// One factor a sample, a row of factors a layer, or none.
+TEST(Network, TakingTheSumIsAddingItOnce) {
+  const auto some = torch::tensor({0.5, 1.0, 0.0, 0.25, 2.0}, torch::kFloat64);
+  for (const auto& factors : {Tensor(), some, at::stack({some, 1 + some, 2 - some})}) {
+    auto network = make_mlp("tanh");
+    record(network, some_inputs(5), some_labels(5));
+    auto added = torch::ones({network.dimension()}, torch::kFloat64);
+    auto taken = added.clone();
+    if (factors.defined() && factors.dim() == 2) {
+      network.add_clipped_sum_by_layer(factors, added);
+    } else {
+      network.add_clipped_sum(factors, added);
+    }
+    EXPECT_GT(network.recorded_uses(), 0);
+    network.take_clipped_sum(factors, taken);
+    EXPECT_TRUE(at::equal(taken, added));
+    EXPECT_EQ(network.recorded_uses(), 0);
+  }
+}
+
 TEST(Network, FrozenParametersTakeNoPart) {
   const auto head_only = [](const std::string& name) { return name.starts_with("fc2"); };
   auto network = Network::make({{"fc1", std::make_shared<Linear>(11, 6)},
