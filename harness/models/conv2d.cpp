@@ -124,6 +124,7 @@ void add_ghost_norms(const Samples<T>& samples, Tensor& norms) {
   const auto places = g.places();
   const auto size = static_cast<std::size_t>(places);
   const auto type = samples.input.scalar_type();
+  const double lost_input = lost_length(g.patch, type), lost_gradient = lost_length(g.outputs, type);
   double* out = norms.mutable_data_ptr<double>();
   at::parallel_for(0, samples.count, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<T> patches(static_cast<std::size_t>(g.patch * places));
@@ -139,7 +140,8 @@ void add_ghost_norms(const Samples<T>& samples, Tensor& norms) {
           sum += static_cast<double>(inputs[k]) * static_cast<double>(gradients[k]);
         }
         for (std::size_t k = 0; k < inputs.size(); k += size + 1) {
-          reach += std::sqrt(static_cast<double>(inputs[k]) * static_cast<double>(gradients[k]));
+          reach += (std::sqrt(static_cast<double>(inputs[k])) + lost_input) *
+                   (std::sqrt(static_cast<double>(gradients[k])) + lost_gradient);
         }
         out[i] += beyond_rounding(sum, reach * reach, type);
       }

@@ -90,9 +90,8 @@ SequenceNorms Embedding::norms_by_kernel(const Use& use) const {
 
 // [B]: sum over the positions of ||a_t|| ||b_t||; a looked-up row's a is a unit vector.
 Tensor Embedding::reach_of(const Use& use) const {
-  const auto lengths = [](const Tensor& rows) { return at::linalg_vector_norm(rows, 2, at::IntArrayRef{2}); };
-  if (is_lookup(use)) return lengths(lookup_gradient(use)).sum(1, false, torch::kFloat64);
-  return (lengths(use.input()) * lengths(use.output_gradient)).sum(1, false, torch::kFloat64);
+  if (is_lookup(use)) return reach_lengths(lookup_gradient(use)).sum(1);
+  return (reach_lengths(use.input()) * reach_lengths(use.output_gradient)).sum(1);
 }
 
 void Embedding::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,

@@ -71,15 +71,18 @@ Tensor Linear::input_gradient(const Use& use) const {
 void Linear::add_vector_norms(std::span<const Use> uses, Tensor& squared_norms) const {
   auto estimates = torch::zeros_like(squared_norms);
   auto reach = torch::zeros_like(squared_norms);
+  const auto type = uses.front().output_gradient.scalar_type();
   for (std::size_t k = 0; k < uses.size(); ++k) {
     for (std::size_t l = 0; l <= k; ++l) {
       const auto inputs = row_products(uses[k].input(), uses[l].input());
       const auto gradients = row_products(uses[k].output_gradient, uses[l].output_gradient);
       estimates.addcmul_(inputs, gradients, k == l ? 1 : 2);
-      if (k == l) reach.add_((inputs * gradients).sqrt_());
+      if (k != l) continue;
+      reach.addcmul_(inputs.sqrt().add_(lost_length(inputs_, type)),
+                     gradients.sqrt().add_(lost_length(outputs_, type)));
     }
   }
-  squared_norms.add_(beyond_rounding(estimates, reach.square_(), uses.front().output_gradient.scalar_type()));
+  squared_norms.add_(beyond_rounding(estimates, reach.square_(), type));
 }
 
 // The per-sample gradients as the weight is stored, or undefined by the ghost norm.
@@ -98,10 +101,14 @@ Tensor Linear::add_sequence_norms(std::span<const Use> uses, Tensor& squared_nor
     return {};
   }
   const auto inputs = at::bmm(input, input.transpose(1, 2));
-  const auto gradients = at::bmm(gradient, gradient.transpose(1, 2));  // [B, T, T]
-  const auto lengths = inputs.diagonal(0, 1, 2).to(torch::kFloat64) * gradients.diagonal(0, 1, 2);
-  squared_norms.add_(beyond_rounding((inputs * gradients).sum({1, 2}, false, torch::kFloat64),
-                                     lengths.sqrt().sum(1).square_(), gradients.scalar_type()));
+  const auto gradients = at::bmm(gradient, gradient.transpose(1, 2));    // [B, T, T]
+  const auto lengths = [](const Tensor& products, std::int64_t width) {  // [B, T]
+    const auto squares = products.diagonal(0, 1, 2).to(torch::kFloat64);
+    return squares.sqrt().add_(lost_length(width, products.scalar_type()));
+  };
+  const auto reach = (lengths(inputs, inputs_) * lengths(gradients, outputs_)).sum(1);
+  squared_norms.add_(beyond_rounding((inputs * gradients).sum({1, 2}, false, torch::kFloat64), reach.square(),
+                                     gradients.scalar_type()));
   return {};
 }
 

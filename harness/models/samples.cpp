@@ -2,6 +2,8 @@
 
 #include <ATen/Parallel.h>
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 #include "harness/base/wide.h"
 #include "harness/kernels/kernels.h"
@@ -28,6 +30,23 @@ HYFREEDP_WIDE double sum_of_squares(const T* values, std::int64_t count) {
   return total;
 }
 
+// The smallest normal number of float32, and how far above it a sum of squares must be to lack nothing that counts.
+constexpr double kTiny = 0x1p-126;
+constexpr double kWellAbove = 1e9;
+
+// For products with what may be huge: not too small, however small the values are.
+template <class T>
+double sure_sum_of_squares(const T* values, std::int64_t count) {
+  const double total = sum_of_squares(values, count);
+  if (std::is_same_v<T, double> || total > static_cast<double>(count) * kTiny * kWellAbove) return total;
+  double sure = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto value = static_cast<double>(values[i]);
+    sure += value * value;
+  }
+  return sure;
+}
+
 template <class T>
 void fill(const torch::Tensor& values, torch::Tensor& norms) {
   const auto size = norms.numel() == 0 ? 0 : values.numel() / norms.numel();
@@ -49,7 +68,8 @@ void add_outer(const torch::Tensor& gradients, const torch::Tensor& inputs, doub
   const auto grain = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, outputs + width));
   at::parallel_for(0, norms.numel(), grain, [=](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i) {
-      to[i] += sum_of_squares(b + i * outputs, outputs) * (sum_of_squares(a + i * width, width) + bias);
+      to[i] +=
+          sure_sum_of_squares(b + i * outputs, outputs) * (sure_sum_of_squares(a + i * width, width) + bias);
     }
   });
 }
@@ -63,6 +83,16 @@ double relative_error(torch::ScalarType type) { return type == torch::kFloat64 ?
 bool has_loops(const torch::Tensor& values) {
   const auto type = values.scalar_type();
   return values.is_cpu() && values.is_contiguous() && (type == torch::kFloat32 || type == torch::kFloat64);
+}
+
+double lost_length(std::int64_t n, torch::ScalarType type) {
+  return type == torch::kFloat64 ? 0 : std::sqrt(static_cast<double>(n) * kTiny / relative_error(type));
+}
+
+torch::Tensor reach_lengths(const torch::Tensor& vectors) {
+  return at::linalg_vector_norm(vectors, 2, at::IntArrayRef{-1})
+      .to(torch::kFloat64)
+      .add_(lost_length(vectors.size(-1), vectors.scalar_type()));
 }
 
 double beyond_rounding(double estimate, double reach, torch::ScalarType type) {
@@ -102,9 +132,12 @@ torch::Tensor squared_sample_norms(const torch::Tensor& values) {
 void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs, bool with_bias,
                      torch::Tensor& norms) {
   if (!has_loops(gradients) || !has_loops(inputs) || gradients.scalar_type() != inputs.scalar_type()) {
-    const auto squares = squared_sample_norms(gradients);
-    norms.addcmul_(squares, squared_sample_norms(inputs));
-    if (with_bias) norms.add_(squares);
+    const auto type = gradients.scalar_type();
+    const auto lost = [&](const torch::Tensor& vectors) {
+      return type == torch::kFloat64 ? 0 : static_cast<double>(vectors.size(1)) * kTiny;
+    };
+    const auto squares = squared_sample_norms(gradients) + lost(gradients);
+    norms.addcmul_(squares, squared_sample_norms(inputs) + (lost(inputs) + (with_bias ? 1 : 0)));
     return;
   }
   const double bias = with_bias ? 1 : 0;

@@ -34,6 +34,14 @@ torch::Tensor squared_sample_norms(const torch::Tensor& values);
 void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs, bool with_bias,
                      torch::Tensor& norms);
 
+// Squares below 2^-126 are lost in float32, and with them up to sqrt(n) 2^-63 of a vector's length; a factor that is huge makes a product
+// of that which is not small.
+
+// What lengths of vectors of n entries may lack, times the 1e2.5 by which the error that a reach allows (below) is smaller than it.
+double lost_length(std::int64_t n, torch::ScalarType type);
+// [..., n] -> [...], float64: lengths that are not too short, for a reach.
+torch::Tensor reach_lengths(const torch::Tensor& vectors);
+
 // A ghost norm ||sum_t a_t b_t^T||^2 comes as a sum of inner products, which may cancel down to their rounding error while
 // the gradient itself, of which the clipped sum is made, does not vanish. `reach` = (sum_t ||a_t|| ||b_t||)^2 bounds what was
 // added up; an estimate below 100 times the error that it allows gets that error added, so that a sample's factor is never

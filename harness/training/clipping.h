@@ -3,6 +3,7 @@
 //   auto_s     c_i = w / (||g_i|| + constant)
 //   auto_v     c_i = w / max(||g_i||, kSmallestNorm): a zero gradient stays zero. The floor is there because squares of
 //              smaller entries underflow in float32: their norm would come out too small, and the factor too large
+//              (where a norm is a product with large inputs, what was lost is covered: harness/models/samples.h)
 //   abadi      c_i = min(1, w C / ||g_i||); 1 where the norm is 0
 //   adaptive   abadi at the threshold of the step
 //   none       no factors (non-private rows)

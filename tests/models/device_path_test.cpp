@@ -68,6 +68,20 @@ TEST(WholeBatchRules, ANormThatCancelsIsNotTooSmall) {
   EXPECT_TRUE((bounded(product_norms(inputs, gradients), gradients) >= exact).all().item<bool>());
 }
 
+TEST(WholeBatchRules, ANormWithATinyAndAHugeFactorIsNotTooSmall) {
+  at::manual_seed(2);
+  for (const double size : {1e-17, 1e-20, 1e-23, 1e17}) {
+    const auto inputs = at::randn({20, 3, 64}, torch::kFloat32) / size * 1e-5;
+    const auto gradients = at::randn({20, 3, 64}, torch::kFloat32) * size;
+    const auto exact = at::bmm(inputs.transpose(1, 2).to(torch::kFloat64), gradients.to(torch::kFloat64))
+                           .flatten(1)
+                           .square()
+                           .sum(1);
+    EXPECT_TRUE((bounded(product_norms(inputs, gradients), gradients) >= 0.9999 * exact).all().item<bool>())
+        << size;
+  }
+}
+
 TEST(WholeBatchRules, NormsOfLookupsAreThoseOfAnEmbedding) {
   at::manual_seed(3);
   for (const std::optional<std::int64_t> padding :

@@ -392,6 +392,40 @@ TEST(LayerRules, AConvolutionsNormThatCancelsIsNotTooSmall) {
   }
 }
 
+// Squares of what lies below 1e-19 vanish in float32; the other factor of a gradient may be as large as they are small.
+TEST(LayerRules, ANormWithATinyAndAHugeFactorIsNotTooSmall) {
+  at::manual_seed(13);
+  const auto single = torch::TensorOptions().dtype(torch::kFloat32);
+  const Conv2dShape one_place{.inputs = 6, .outputs = 64, .kernel = {3, 3}, .with_bias = false};
+  struct Factors {
+    const char* name;
+    std::shared_ptr<Layer> layer;
+    std::vector<std::int64_t> input, gradient;
+    int uses = 1;
+  };
+  const Factors cases[] = {
+      {"vectors", std::make_shared<Linear>(20, 30), {4, 20}, {4, 30}},
+      {"ghost norm of sequences", std::make_shared<Linear>(64, 64, false), {4, 3, 64}, {4, 3, 64}},
+      {"formed of sequences", std::make_shared<Linear>(4, 5, false), {4, 30, 4}, {4, 30, 5}},
+      {"ghost norm of places", conv(one_place), {4, 6, 3, 3}, {4, 64, 1, 1}},
+      {"places", conv({.inputs = 2, .outputs = 3, .kernel = {3, 3}}), {4, 2, 9, 9}, {4, 3, 7, 7}}};
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.name);
+    for (const double size : {1e-17, 1e-20, 1e-23, 1e17}) {
+      auto network = Network::make({{"layer", one.layer}}, single).value();
+      network.record(at::randn(one.input, single) / size * 1e-5);
+      network.backward(at::randn(one.gradient, single) * size);
+      const auto norms = network.squared_norms().sqrt();
+      for (std::int64_t i = 0; i < 4; ++i) {
+        auto sum = torch::zeros({network.dimension()}, single);
+        network.add_clipped_sum(torch::zeros({4}, single).index_fill(0, torch::tensor({i}), 1), sum);
+        const double real = sum.to(kDouble).norm().item<double>();
+        EXPECT_GE(norms[i].item<double>(), 0.9999 * real) << size;
+      }
+    }
+  }
+}
+
 TEST(LayerRules, AConvolutionOfABatchOfNobodyAddsNothing) {
   const auto single = torch::TensorOptions().dtype(torch::kFloat32);
   for (const std::int64_t outputs : {2, 64}) {

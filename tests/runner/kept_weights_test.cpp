@@ -200,7 +200,27 @@ TEST_F(Kept, AStagingFolderThatIsNotOnesOwnIsRefused) {
   fs::create_directory(staging);
   fs::permissions(staging, fs::perms(0755));
   EXPECT_TRUE(keeper.open()) << "one's own is closed to others";
+  EXPECT_EQ(fs::status(staging.parent_path()).permissions() & fs::perms::mask, fs::perms::owner_all);
   EXPECT_EQ(fs::status(staging).permissions() & fs::perms::mask, fs::perms::owner_all);
+}
+
+// A row that a damaged or older database gives no epsilon for.
+TEST_F(Kept, APrivateRowWithoutAPriceIsNotPublished) {
+  run(spec_of(kFixed));
+  auto study = world_.store().studies("kept")->front();
+  study.total.reset();
+  const auto spec_record = world_.store().spec("kept").value().value();
+  const auto trial = world_.store().trial(study.reported_trial).value().value();
+  world_.forget_database();
+  world_.store().put_spec(spec_record).value();
+  world_.store().put_trial(trial, {}, {}).value();
+  world_.store().put_study(study).value();
+  fs::remove_all(root() / "kept/weights");
+  const auto spec = world_.read(spec_of(kFixed));
+  const auto report = KeptWeights(world_.out(), "kept", false).publish(world_.store(), plan(spec).value());
+  EXPECT_THAT(report->folders, IsEmpty());
+  ASSERT_THAT(report->confidential, SizeIs(1));
+  EXPECT_EQ(report->confidential.begin()->first, "what the row spent is not known");
 }
 
 TEST_F(Kept, TheCardListsThePrivateDataThatTheWeightsHaveSeen) {
