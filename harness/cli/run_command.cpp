@@ -4,8 +4,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <optional>
-#include <set>
 #include <unistd.h>
 
 #include "harness/base/text.h"
@@ -182,6 +182,13 @@ void print_failures(const runner::RunReport& report, std::ostream& out) {
   }
 }
 
+// Reasons and the rows to which each applies.
+void print_unkept(const std::map<std::string, std::vector<std::string>>& reasons, std::ostream& out) {
+  for (const auto& [why, rows] : reasons) {
+    out << fmt::format("Weights not kept without --confidential: {} ({}).\n", why, join(rows, "; "));
+  }
+}
+
 void print_weights(const runner::KeptReport& weights, const std::string& folder, std::ostream& out,
                    std::ostream& err) {
   for (const bool confidential : {false, true}) {
@@ -193,9 +200,7 @@ void print_weights(const runner::KeptReport& weights, const std::string& folder,
                        count == 1 ? "run" : "runs", place,
                        count == 1 || confidential ? "" : " What they spent together: hyfreedp odometer.");
   }
-  for (const auto& [why, rows] : weights.confidential) {
-    out << fmt::format("Weights not kept without --confidential: {} ({}).\n", why, join(rows, "; "));
-  }
+  print_unkept(weights.confidential, out);
   for (const auto& sentence : weights.lost) {
     err << fmt::format("hyfreedp run: weights not kept: {}\n", sentence);
   }
@@ -277,18 +282,33 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
   return {};
 }
 
-// Nothing is trained for weights of which none may be kept.
-Result<void> check_weights(const runner::Spec& spec, const runner::KeptWeights& keeper) {
+// As far as it is known before anything trains.
+struct KeptForecast {
+  std::size_t kept = 0, cells = 0;
+  std::map<std::string, std::vector<std::string>> unkept;  // reasons, rows
+};
+
+// An error where there would be none: nothing is trained for weights that cannot be kept.
+Result<KeptForecast> foresee_weights(const runner::Spec& spec, const runner::KeptWeights& keeper) {
   const auto planned = runner::plan(spec);
   if (!planned) return planned.error();
-  if (std::ranges::any_of(*planned, [&](const auto& study) { return keeper.wants(study); })) return {};
-  std::set<std::string> reasons;
-  for (const auto& study : *planned) reasons.insert(keeper.why_not(study));
-  return error(
-      fmt::format("{}: --keep-weights would keep none, for every row's are confidential: {}. Kept "
-                  "nevertheless, and marked, "
-                  "with --confidential.",
-                  spec.path, join({reasons.begin(), reasons.end()}, "; ")));
+  KeptForecast forecast{.cells = planned->size()};
+  for (const auto& study : *planned) {
+    if (keeper.wants(study)) {
+      ++forecast.kept;
+      continue;
+    }
+    auto& rows = forecast.unkept[keeper.why_not(study)];
+    const auto row = fmt::format("{}, {}", study.cell.panel, study.cell.row);
+    if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
+  }
+  if (forecast.kept > 0) return forecast;
+  std::vector<std::string> reasons;
+  for (const auto& [why, rows] : forecast.unkept) reasons.push_back(why);
+  return error(fmt::format(
+      "{}: --keep-weights would keep none, for every row's are confidential: {}. Kept nevertheless, and "
+      "marked, with --confidential.",
+      spec.path, join(reasons, "; ")));
 }
 
 // A spec that trains nothing: its table, computed or the paper's own.
@@ -317,7 +337,7 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
   const runner::KeptWeights keeper(folder, string_or(spec.resolved, "name", ""), request.confidential);
   if (request.keep_weights) {
-    if (auto some = check_weights(spec, keeper); !some) return refuse(some.error(), err);
+    if (auto some = foresee_weights(spec, keeper); !some) return refuse(some.error(), err);
   }
   const auto worker = runner::find_worker();
   if (!worker) return refuse(worker.error(), err);
@@ -366,6 +386,14 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   if (!request.device.empty()) runner::set_device(*spec, request.device);
   if (request.dry_run) {
     if (const int code = dry_run(*spec, request.gpu_tflops, out); code != 0) return code;
+    if (request.keep_weights) {
+      const runner::KeptWeights keeper({request.out}, string_or(spec->resolved, "name", ""),
+                                       request.confidential);
+      const auto weights = foresee_weights(*spec, keeper);
+      if (!weights) return refuse(weights.error(), err);
+      out << fmt::format("Weights would be kept of {} of {} cells.\n", weights->kept, weights->cells);
+      print_unkept(weights->unkept, out);
+    }
     for (const auto& missing : missing_data(*spec)) out << "Not on this machine: " << missing.why << '\n';
     out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
     auto printed = print_forecast(request, *spec, out);

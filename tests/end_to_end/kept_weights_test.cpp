@@ -82,11 +82,11 @@ TEST_F(KeepWeights, AreReadAgainAndGiveTheSameLoss) {
     const auto evaluated = run({"run", second, "--keep-weights", "--quiet"});
     ASSERT_EQ(evaluated.code, 0) << evaluated.out << evaluated.err;
     EXPECT_NEAR(loss(again_name), loss(one.name), kSame);
-    // Without the folder the same step gives another loss: training did something.
+    // Without the folder the same step gives another loss: training did something. Its noise has no seed, so how much is chance.
     const auto drawn_name = std::string(one.name) + "-drawn";
     const auto third = write("third.yaml", spec_of(drawn_name, one.dataset, one.model, kNoLength, 1));
     ASSERT_EQ(run({"run", third, "--keep-weights", "--quiet"}).code, 0);
-    EXPECT_GT(std::abs(loss(drawn_name) - loss(one.name)), 1e-3);
+    EXPECT_GT(std::abs(loss(drawn_name) - loss(one.name)), 20 * kSame);
   }
 }
 
@@ -152,6 +152,21 @@ TEST_F(KeepWeights, ASpecWithoutARowThatReleasesAnyIsRefusedInOneSentence) {
   const auto alone = run({"run", spec, "--confidential"});
   EXPECT_EQ(alone.code, 2);
   EXPECT_THAT(alone.err, HasSubstr("--confidential is for --keep-weights"));
+}
+
+TEST_F(KeepWeights, ADryRunSaysOfWhichRows) {
+  auto text = spec_of("s", kImages, kCases[1].model, "0.5", 3);
+  const auto ended = run({"run", write("s.yaml", text), "--keep-weights", "--dry-run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("Weights would be kept of 1 of 1 cells."));
+  EXPECT_FALSE(fs::exists(folder_ / "out/staged-weights"));
+  text.replace(text.find(kImages), std::string(kImages).size(), "adult");
+  text.replace(text.find(kCases[1].model), std::string(kCases[1].model).size(), "linear");
+  text.replace(text.find("rows: ["), 7, "rows: [{method: nondp-gs, options: {grid: [0.1]}}, ");
+  const auto mixed = run({"run", write("mixed.yaml", text), "--keep-weights", "--dry-run"});
+  if (mixed.out.find("Not on this machine") != std::string::npos) return;
+  EXPECT_THAT(mixed.out, HasSubstr("Weights would be kept of 1 of 2 cells."));
+  EXPECT_THAT(mixed.out, HasSubstr("(one, nondp-gs)"));
 }
 
 TEST_F(KeepWeights, FinishedRunsCannotGiveThemLater) {

@@ -204,6 +204,56 @@ TEST_F(ModelFolders, WhatNoOtherFileHasStandsBesideTheAdapter) {
   }
 }
 
+// Every number of a configuration that a shape reads is written again, none of them a default.
+template <class Shape>
+void expect_all_come_back(const json::object& config) {
+  const auto written = model_config(Shape::from_json(config, "test").value());
+  for (const auto& item : config) {
+    ASSERT_TRUE(written.contains(item.key())) << item.key();
+    EXPECT_EQ(canonical_json(written.at(item.key())), canonical_json(item.value())) << item.key();
+  }
+}
+
+TEST_F(ModelFolders, ConfigurationsComeBackAsTheyWere) {
+  expect_all_come_back<Gpt2Shape>({{"vocab_size", 31},
+                                   {"n_positions", 9},
+                                   {"n_embd", 12},
+                                   {"n_layer", 2},
+                                   {"n_head", 3},
+                                   {"n_inner", 20},
+                                   {"layer_norm_epsilon", 1e-3},
+                                   {"tie_word_embeddings", false}});
+  expect_all_come_back<LlamaShape>({{"vocab_size", 31},
+                                    {"hidden_size", 12},
+                                    {"intermediate_size", 20},
+                                    {"num_hidden_layers", 2},
+                                    {"num_attention_heads", 6},
+                                    {"num_key_value_heads", 3},
+                                    {"head_dim", 4},
+                                    {"rms_norm_eps", 1e-3},
+                                    {"rope_theta", 500.0},
+                                    {"max_position_embeddings", 77},
+                                    {"attention_bias", true},
+                                    {"mlp_bias", true},
+                                    {"tie_word_embeddings", true}});
+  for (const char* pool : {"avg", "token"}) {
+    for (const bool bias : {false, true}) {
+      expect_all_come_back<VitShape>({{"architecture", "vit_tiny_patch16_224"},
+                                      {"num_classes", 7},
+                                      {"global_pool", pool},
+                                      {"model_args", json::object{{"img_size", 12},
+                                                                  {"patch_size", 4},
+                                                                  {"embed_dim", 6},
+                                                                  {"depth", 3},
+                                                                  {"num_heads", 2},
+                                                                  {"mlp_ratio", 3.0},
+                                                                  {"in_chans", 2},
+                                                                  {"qkv_bias", bias},
+                                                                  {"global_pool", pool}}}});
+    }
+  }
+}
+
 TEST_F(ModelFolders, AnotherNetworkOfTheSameShapesIsRefused) {
   const ModelInput input{.features = 5, .classes = 3};
   const auto tanh = options_of("mlp", {{"hidden", json::array{4}}});
