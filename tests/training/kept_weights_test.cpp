@@ -57,6 +57,21 @@ TEST(KeptWeights, AreThoseOfTheLastStepAndChangeNothing) {
   EXPECT_FALSE(fs::exists(folder.file("weights.partial")));
 }
 
+// Begun anew on another machine: by this the coordinator knows whose weights the row's are.
+TEST(KeptWeights, SayOfWhichAttemptTheyAre) {
+  const TemporaryFolder folder;
+  const auto config = small_config();
+  {
+    auto elsewhere =
+        trial::JournalWriter::open(folder.file("run.jsonl"), config, {{"machine", "another"}}).value();
+    EXPECT_TRUE(elsewhere->ensure_booked(0));
+  }
+  run_keeping(config, folder.file("run.jsonl"), folder.file("second"));
+  EXPECT_EQ(int_or(kept_json(folder.file("second")), "attempt", -1), 1);
+  run_keeping(config, folder.file("other.jsonl"), folder.file("first"));
+  EXPECT_EQ(int_or(kept_json(folder.file("first")), "attempt", -1), 0);
+}
+
 TEST(KeptWeights, AreTheAverageWhereTheRunIsEvaluatedAtIt) {
   const TemporaryFolder folder;
   auto config = small_config();
