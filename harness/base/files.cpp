@@ -61,6 +61,12 @@ Result<void> make_private_folder(const std::string& path) {
                            : ": cannot make the folder (" + std::generic_category().message(problem) + ")"));
 }
 
+Result<void> make_closed_folder(const std::string& path) {
+  auto made = make_folders(path);
+  if (made) static_cast<void>(::chmod(path.c_str(), 0700));
+  return made;
+}
+
 Result<void> sync_folder(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return error(path + ": cannot open the folder (" + errno_text() + ")");

@@ -16,6 +16,8 @@ Result<void> make_folders(const std::string& path);
 // The same with nobody else let in (mode 0700), also where it exists; parents as make_folders makes them. An error where a link, a
 // file or another user's folder stands there.
 Result<void> make_private_folder(const std::string& path);
+// The same, closed to other users as far as the file system lets; whose it is is not asked, and a link is followed.
+Result<void> make_closed_folder(const std::string& path);
 // Makes a rename or a new file in the folder durable.
 Result<void> sync_folder(const std::string& path);
 // ${XDG_CACHE_HOME:-~/.cache}/hyfreedp

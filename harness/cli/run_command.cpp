@@ -182,11 +182,12 @@ void print_failures(const runner::RunReport& report, std::ostream& out) {
   }
 }
 
+constexpr const char* kUnkept = "Weights not kept without --confidential";
+
 // Reasons and the rows to which each applies.
-void print_unkept(const std::map<std::string, std::vector<std::string>>& reasons, std::ostream& out) {
-  for (const auto& [why, rows] : reasons) {
-    out << fmt::format("Weights not kept without --confidential: {} ({}).\n", why, join(rows, "; "));
-  }
+void print_reasons(const char* what, const std::map<std::string, std::vector<std::string>>& reasons,
+                   std::ostream& out) {
+  for (const auto& [why, rows] : reasons) out << fmt::format("{}: {} ({}).\n", what, why, join(rows, "; "));
 }
 
 void print_weights(const runner::KeptReport& weights, const std::string& folder, std::ostream& out,
@@ -196,11 +197,12 @@ void print_weights(const runner::KeptReport& weights, const std::string& folder,
     const auto count =
         std::ranges::count_if(weights.folders, [&](const auto& one) { return one.starts_with(place); });
     if (count == 0) continue;
-    out << fmt::format("\nWeights of {} {}: {}; trial.json of each says what they are.{}\n", count,
-                       count == 1 ? "run" : "runs", place,
-                       count == 1 || confidential ? "" : " What they spent together: hyfreedp odometer.");
+    out << fmt::format(
+        "\nWeights of {} {}: {}; trial.json of each says what they are.{}\n", count,
+        count == 1 ? "run" : "runs", place,
+        count == 1 || confidential ? "" : " All that was spent of their data: hyfreedp odometer.");
   }
-  print_unkept(weights.confidential, out);
+  print_reasons(kUnkept, weights.confidential, out);
   for (const auto& sentence : weights.lost) {
     err << fmt::format("hyfreedp run: weights not kept: {}\n", sentence);
   }
@@ -285,7 +287,7 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
 // As far as it is known before anything trains.
 struct KeptForecast {
   std::size_t kept = 0, cells = 0;
-  std::map<std::string, std::vector<std::string>> unkept;  // reasons, rows
+  std::map<std::string, std::vector<std::string>> confidential;  // reasons, rows
 };
 
 // An error where there would be none: nothing is trained for weights that cannot be kept.
@@ -294,17 +296,16 @@ Result<KeptForecast> foresee_weights(const runner::Spec& spec, const runner::Kep
   if (!planned) return planned.error();
   KeptForecast forecast{.cells = planned->size()};
   for (const auto& study : *planned) {
-    if (keeper.wants(study)) {
-      ++forecast.kept;
-      continue;
-    }
-    auto& rows = forecast.unkept[keeper.why_not(study)];
+    if (keeper.wants(study)) ++forecast.kept;
+    const auto why = keeper.why_not(study);
+    if (why.empty()) continue;
+    auto& rows = forecast.confidential[why];
     const auto row = fmt::format("{}, {}", study.cell.panel, study.cell.row);
     if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
   }
   if (forecast.kept > 0) return forecast;
   std::vector<std::string> reasons;
-  for (const auto& [why, rows] : forecast.unkept) reasons.push_back(why);
+  for (const auto& [why, rows] : forecast.confidential) reasons.push_back(why);
   return error(fmt::format(
       "{}: --keep-weights would keep none, for every row's are confidential: {}. Kept nevertheless, and "
       "marked, with --confidential.",
@@ -392,7 +393,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
       const auto weights = foresee_weights(*spec, keeper);
       if (!weights) return refuse(weights.error(), err);
       out << fmt::format("Weights would be kept of {} of {} cells.\n", weights->kept, weights->cells);
-      print_unkept(weights->unkept, out);
+      print_reasons(request.confidential ? "Marked as confidential" : kUnkept, weights->confidential, out);
     }
     for (const auto& missing : missing_data(*spec)) out << "Not on this machine: " << missing.why << '\n';
     out << "Trials run on " << runner::describe_workers(request.workers) << '\n';

@@ -250,8 +250,11 @@ Tensor Conv2d::gradient_reaches(std::span<const Use> uses) const {
   patches *= std::pow(std::max(1.0, places / kPlacesOfOneError), 2);
   Tensor reaches;
   for (const auto& use : uses) {
-    const auto reach =
-        (squared_sample_norms(use.input()) * squared_sample_norms(use.output_gradient)).sqrt_();
+    const auto lengths = [](const Tensor& values) {
+      return squared_sample_norms(values).sqrt_().add_(
+          lost_length(values.numel() / std::max<std::int64_t>(1, values.size(0)), values.scalar_type()));
+    };
+    const auto reach = lengths(use.input()) * lengths(use.output_gradient);
     reaches = reaches.defined() ? reaches + reach : reach;
   }
   return reaches.square().mul_(patches);

@@ -394,6 +394,7 @@ void Network::take_clipped_sum(const Tensor& factors, Tensor& sum) {
   auto row = by_layer ? factors.size(0) : 0;
   for (auto owner = owners_.rbegin(); owner != owners_.rend(); ++owner) {
     if (!owner->trains) continue;
+    HYFREEDP_CHECK(!owner->uses.empty(), "the clipped sum was taken already, or nothing was recorded");
     add_clipped_sum_of(*owner, by_layer ? factors.select(0, --row) : factors, sum);
     owner->uses.clear();
   }

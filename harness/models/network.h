@@ -9,7 +9,7 @@
 //   frozen     a parameter whose name is not trainable under `trainable`
 //
 // A recorded pass: record() -> logits; backward(gradient of each sample's loss w.r.t. its logits); then
-// squared_norms() and add_clipped_sum(), any number of times, until the next record(). Not thread-safe.
+// squared_norms() and add_clipped_sum(), any number of times, until take_clipped_sum() or the next record(). Not thread-safe.
 //
 //   memory     forward keeps what the layers say their gradients read; backward computes each layer's norms as soon as its last
 //              gradient is there and keeps the per-sample gradients or what the sum is made from, whichever the layer chose

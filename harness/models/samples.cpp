@@ -110,7 +110,9 @@ torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Te
                              torch::ScalarType type) {
   const auto errors = reaches.sqrt().mul_(relative_error(type));
   const auto norms = squared_norms.sqrt();
-  return at::where(norms < errors * kFewErrors, (norms + errors).square_(), squared_norms);
+  // Of inputs beyond the range nothing is known: the sample is left out, as those are whose norm is not finite.
+  return at::where((norms >= errors * kFewErrors).logical_and_(at::isfinite(errors)), squared_norms,
+                   (norms + errors).square_());
 }
 
 // LibTorch's norm over a dimension writes a copy of the values.

@@ -14,7 +14,8 @@ namespace hyfreedp::models {
 Result<std::string> locate_weights(const std::string& folder);
 // The folder's config.json, which must be an object.
 Result<json::object> weights_config(const std::string& folder);
-// SHA-256 over "NAME SHA-256 of the file\n" for config.json and every weights file, in the order of their names.
+// SHA-256 over "NAME SHA-256 of the file\n" for config.json, every weights file and, where it is, trial.json, in the order of their
+// names.
 Result<std::string> weights_checksum(const std::string& folder);
 
 // The same of an adapter's folder.

@@ -49,8 +49,8 @@ Coordinator::Coordinator(results::Store& store, Executor& executor, const OutFol
 
 Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>& stop_asked) {
   tally_.phase("planning");
-  // How many runs there were is confidential too.
-  if (auto made = make_private_folder(out_.journals()); !made) return made.error();
+  // Names of journals are those of runs, a private selection's among them.
+  if (auto made = make_closed_folder(out_.journals()); !made) return made.error();
   if (auto opened = open_studies(spec); !opened) return opened.error();
   progress_.show(tally_.board());
   auto outcome = loop(stop_asked);
@@ -126,7 +126,7 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
   // A run killed between its last row and the deletion of its key leaves the key behind.
   if (complete) return random::delete_key(path);
   draw_key_ = path;
-  if (auto made = make_private_folder(out_.keys()); !made) return made.error();
+  if (auto made = make_closed_folder(out_.keys()); !made) return made.error();
   const auto key = random::create_or_read_key(*draw_key_);
   if (!key) return key.error();
   const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());

@@ -12,10 +12,44 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<void> add_private_data(const std::string& folder, std::set<std::string>& names) {
-  const auto path = fs::path(folder) / "trial.json";
+bool stands(const fs::path& path) {
   std::error_code failure;
-  if (!fs::exists(path, failure) && !failure) return {};
+  return fs::symlink_status(path, failure).type() != fs::file_type::not_found;
+}
+
+// A card vouches for the files that it was written with.
+Result<void> check_files(const fs::path& folder, const json::object& card) {
+  const auto* files = card.if_contains("files");
+  if (files == nullptr || !files->is_object()) {
+    return error((folder / "trial.json").string() + ": 'files' must say which files it speaks of.");
+  }
+  for (const auto& file : files->get_object()) {
+    const auto path = folder / fs::path(std::string(file.key())).filename();
+    const auto content = read_file(path.string());
+    if (!content) return content.error();
+    if (!file.value().is_string() || sha256_hex(*content) != file.value().get_string()) {
+      return error(path.string() +
+                   ": is not the file that trial.json beside it speaks of. Leave weights as --keep-weights "
+                   "wrote them, or put others into a folder of their own.");
+    }
+  }
+  return {};
+}
+
+bool is_release(const json::value& value) {
+  return value.is_object() && value.get_object().contains("epsilon") &&
+         value.get_object().contains("delta") && !string_or(value.get_object(), "dataset", "").empty();
+}
+
+Result<void> add_private_data(const fs::path& folder, json::array& seen) {
+  if (stands(folder / "kept.json")) {
+    return error(fmt::format(
+        "The weights in '{}' are of a run that is not over: they become a release, or confidential, when it "
+        "is (DIR/SPEC/weights/).",
+        folder.string()));
+  }
+  const auto path = folder / "trial.json";
+  if (!stands(path)) return {};
   const auto card = read_json_file(path.string());
   if (!card) return card.error();
   if (!card->is_object()) return error(path.string() + ": must be an object.");
@@ -25,57 +59,57 @@ Result<void> add_private_data(const std::string& folder, std::set<std::string>& 
         "The weights in '{}' are confidential (trial.json: watermark): a run that began with them would pass "
         "on, under its own epsilon, what they tell of private examples. Begin with public weights or with a "
         "release.",
-        folder));
+        folder.string()));
   }
   const auto* listed = object.if_contains("private_data");
-  const bool is_list =
-      listed != nullptr && listed->is_array() &&
-      std::ranges::all_of(listed->get_array(), [](const auto& name) { return name.is_string(); });
-  if (!is_list) {
+  if (listed == nullptr || !listed->is_array() || !std::ranges::all_of(listed->get_array(), is_release)) {
     return error(path.string() +
                  ": 'private_data' must list the private datasets that the weights have seen.");
   }
-  for (const auto& name : listed->get_array()) names.emplace(name.get_string());
+  if (auto checked = check_files(folder, object); !checked) return checked;
+  for (const auto& release : listed->get_array()) {
+    if (std::ranges::find(seen, release) == seen.end()) seen.push_back(release);
+  }
   return {};
 }
 
-bool is_here(const json::object& model_options) {
-  const auto weights = string_or(model_options, "weights", ""),
-             adapter = string_or(model_options, "adapter", "");
-  return (weights.empty() || models::locate_weights(weights)) &&
-         (adapter.empty() || models::locate_adapter(adapter));
-}
+struct Start {
+  const char* option;
+  Result<std::string> (*locate)(const std::string&);
+};
+constexpr Start kStarts[] = {{"weights", models::locate_weights}, {"adapter", models::locate_adapter}};
 
 }  // namespace
 
-Result<std::set<std::string>> private_data_of_start(const json::object& model_options) {
-  struct Start {
-    const char* option;
-    Result<std::string> (*locate)(const std::string&);
-  };
-  std::set<std::string> names;
-  for (const auto& start :
-       {Start{"weights", models::locate_weights}, Start{"adapter", models::locate_adapter}}) {
+Result<json::array> private_data_of_start(const json::object& model_options) {
+  json::array seen;
+  for (const auto& start : kStarts) {
     const auto given = string_or(model_options, start.option, "");
     if (given.empty()) continue;
     const auto folder = start.locate(given);
     if (!folder) return folder.error();
-    if (auto added = add_private_data(*folder, names); !added) return added.error();
+    if (auto added = add_private_data(*folder, seen); !added) return added.error();
   }
-  return names;
+  return seen;
 }
 
-Result<void> check_start(const trial::TrialConfig& config) {
-  if (!is_here(config.model.options)) return {};
-  const auto seen = private_data_of_start(config.model.options);
+Result<void> check_start(const json::object& model_options, const std::string& dataset, bool is_private) {
+  const auto seen = private_data_of_start(model_options);
   if (!seen) return seen.error();
-  const auto& dataset = config.dataset.name;
-  if (!seen->contains(dataset)) return {};
+  const bool same = std::ranges::any_of(*seen, [&](const json::value& release) {
+    return string_or(release.get_object(), "dataset", "") == dataset;
+  });
+  if (!same || !is_private) return {};
+  std::string folders;
+  for (const auto& start : kStarts) {
+    const auto given = string_or(model_options, start.option, "");
+    if (!given.empty()) folders += fmt::format("{}{}: {}", folders.empty() ? "" : ", ", start.option, given);
+  }
   return error(fmt::format(
-      "The weights that the model begins with have seen '{}' already (trial.json). What they spent of it is "
-      "not counted by a run on the same examples, whose epsilon would be too small. Begin with other "
-      "weights.",
-      dataset));
+      "The weights that the model begins with ({}) have seen '{}' already, as their trial.json says. What "
+      "they spent of it is not counted by a run on the same examples, whose epsilon would be too small. "
+      "Begin with other weights.",
+      folders, dataset));
 }
 
 }  // namespace hyfreedp::runner

@@ -2,21 +2,21 @@
 //
 // Folders that `hyfreedp run --keep-weights` wrote say it in trial.json; a folder without one is taken for public weights. A run's
 // epsilon is that of its own steps, so a start that saw the same private data would be spent without being counted, and one that
-// is no release at all would come out under the run's epsilon: both are refused before anything is planned.
+// is no release at all would come out under the run's epsilon: a spec that asks for either is refused when it is read.
 #pragma once
 
-#include <set>
 #include <string>
 
-#include "harness/trial/trial_config.h"
+#include "harness/base/json.h"
 
 namespace hyfreedp::runner {
 
-// Names of the private datasets whose examples enter the start. An error: a folder that is not there, a trial.json that cannot be
-// read or is watermarked.
-Result<std::set<std::string>> private_data_of_start(const json::object& model_options);
+// [{"dataset", "epsilon" (null: none is claimed), "delta"}]: the releases of private data that enter the start, each once.
+// An error: a folder that is not there, that a run has staged (kept.json), whose trial.json cannot be read, is watermarked or speaks
+// of other files.
+Result<json::array> private_data_of_start(const json::object& model_options);
 
-// Of folders that are here: a cell's file is planned again where they are not.
-Result<void> check_start(const trial::TrialConfig& config);
+// Whether runs on the dataset may begin with it. `is_private`: whether an epsilon is claimed for any of them.
+Result<void> check_start(const json::object& model_options, const std::string& dataset, bool is_private);
 
 }  // namespace hyfreedp::runner

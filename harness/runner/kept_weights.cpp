@@ -8,6 +8,7 @@
 #include "datasets/public_train.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/models/presets.h"
 #include "harness/runner/initial_weights.h"
 #include "harness/runner/release.h"
 #include "harness/runner/weights_card.h"
@@ -42,25 +43,42 @@ void name_once(std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-// Copies, so that no file says when its run ended.
-Result<void> copy_into(const fs::path& from, const fs::path& to) {
+// Of what is published of a staged folder.
+Result<json::object> checksums(const fs::path& folder) {
+  json::object found;
   std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(from, failure)) {
-    if (entry.path().filename() == kDraft) continue;
-    fs::copy_file(entry.path(), to / entry.path().filename(), failure);
-    if (failure) break;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const auto name = entry.path().filename().string();
+    if (name == kDraft) continue;
+    const auto content = read_file(entry.path().string());
+    if (!content) return content.error();
+    found[name] = sha256_hex(*content);
   }
-  if (failure) return error(fmt::format("{}: cannot copy the weights ({})", to.string(), failure.message()));
+  if (failure)
+    return error(fmt::format("{}: cannot read the folder ({})", folder.string(), failure.message()));
+  return found;
+}
+
+// Copies, so that no file says when its run ended.
+Result<void> copy_files(const fs::path& from, const fs::path& to, const json::object& files) {
+  for (const auto& file : files) {
+    const std::string name(file.key());
+    std::error_code failure;
+    fs::copy_file(from / name, to / name, failure);
+    if (failure)
+      return error(fmt::format("{}: cannot copy the weights ({})", to.string(), failure.message()));
+  }
   return {};
 }
 
+// The card first: what is there without it would pass for public weights.
 Result<void> put_into_place(const fs::path& staged, const fs::path& folder, const json::object& card) {
   const fs::path partial = folder.string() + ".partial";
   std::error_code failure;
   fs::remove_all(partial, failure);
   auto written = make_folders(partial.string());
-  if (written) written = copy_into(staged, partial);
   if (written) written = write_file_atomically((partial / kCard).string(), pretty_json(card));
+  if (written) written = copy_files(staged, partial, card.at("files").as_object());
   if (written) {
     fs::remove_all(folder, failure);
     fs::rename(partial, folder, failure);
@@ -69,6 +87,13 @@ Result<void> put_into_place(const fs::path& staged, const fs::path& folder, cons
   }
   if (!written) fs::remove_all(partial, failure);
   return written;
+}
+
+// What the weights that the trial began with have seen: of the very files that it began with.
+Result<json::array> seen_by_start(const results::TrialRecord& trial) {
+  const auto& options = trial.config.at("model").at("options").as_object();
+  if (auto same = models::complete_options(options); !same) return same.error();
+  return private_data_of_start(options);
 }
 
 }  // namespace
@@ -147,10 +172,10 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
                                                   "trains anew and spends its epsilon again"));
     return {};
   }
-  const auto& model = (**trial).config.at("model").as_object();
-  const auto seen = private_data_of_start(model.at("options").as_object());
-  if (!seen) {
-    lose(seen.error().message);
+  const auto seen = seen_by_start(**trial);
+  const auto files = seen ? checksums(source) : Result<json::object>(seen.error());
+  if (!files) {
+    lose(files.error().message);
     report.waiting.insert((**trial).id);
     return {};
   }
@@ -162,6 +187,7 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
                              .metrics = *metrics,
                              .kept = draft->get_object(),
                              .private_data = *seen,
+                             .files = *files,
                              .why_confidential = why});
   auto put = why.empty() ? Result<void>() : make_private_folder(root.string());
   if (put) put = put_into_place(source, folder, card);

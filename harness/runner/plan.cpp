@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "harness/base/files.h"
-#include "harness/runner/initial_weights.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
@@ -106,7 +105,6 @@ Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
       if (!baseline) return in_context(spec.path, baseline.error());
       const auto training = training_of(panel, row);
       if (!training) return in_context(spec.path, training.error());
-      if (auto start = check_start(*base); !start) return in_context(spec.path, start.error());
       for (const auto& epsilon : row.at("epsilons").as_array()) {
         for (const auto& seed : row.at("seeds").as_array()) {
           baselines::Cell cell{.panel = std::string(panel.at("id").as_string()),

@@ -6,6 +6,7 @@
 #include "harness/base/text.h"
 #include "harness/models/facts.h"
 #include "harness/models/presets.h"
+#include "harness/runner/initial_weights.h"
 #include "harness/runner/spec.h"
 #include "harness/runner/spec_table.h"
 #include "optimizers/facts.h"
@@ -97,6 +98,15 @@ json::object described(const PaperPlace& place) {
   json::array tables;
   for (const auto* table : place.tables) tables.emplace_back(table->at("id"));
   return {{"tables", tables}};
+}
+
+// Whether any row has one that is not infinite ("inf").
+bool claims_epsilon(const json::array& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const json::value& row) {
+    const auto& epsilons = row.at("epsilons").as_array();
+    return std::any_of(epsilons.begin(), epsilons.end(),
+                       [](const json::value& one) { return !one.is_string(); });
+  });
 }
 
 }  // namespace
@@ -195,6 +205,9 @@ Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& 
                                .train = train_layers,
                                .paper = *place});
   if (!rows) return rows.error();
+  if (auto start = check_start(model->options, dataset->name, claims_epsilon(*rows)); !start) {
+    return in_context(layers.find("model")->where(), start.error());
+  }
 
   json::object resolved{{"id", *id},
                         {"title", title},

@@ -81,10 +81,19 @@ std::string privacy_claim(const WeightsCard& card) {
 
 std::string statement(const WeightsCard& card) {
   auto text = privacy_claim(card);
-  if (card.private_data.empty()) return text;
-  return fmt::format(
-      "{} The run began with weights that have seen {} too: their own trial.json says at which epsilon.",
-      text, join({card.private_data.begin(), card.private_data.end()}, ", "));
+  std::vector<std::string> seen;
+  for (const auto& value : card.private_data) {
+    const auto& release = value.get_object();
+    const auto* epsilon = release.if_contains("epsilon");
+    const bool claimed = epsilon != nullptr && !epsilon->is_null();
+    seen.push_back(string_or(release, "dataset", "") +
+                   (claimed ? fmt::format(" (epsilon {}, delta {})",
+                                          results::epsilon_text(double_or(release, "epsilon", 0)),
+                                          double_or(release, "delta", 0))
+                            : " (without an epsilon)"));
+  }
+  if (seen.empty()) return text;
+  return fmt::format("{} The run began with weights that have seen more: {}.", text, join(seen, ", "));
 }
 
 json::object privacy_of(const WeightsCard& card) {
@@ -104,10 +113,16 @@ json::object privacy_of(const WeightsCard& card) {
 }
 
 json::array private_data_of(const WeightsCard& card) {
-  auto names = card.private_data;
+  auto seen = card.private_data;
   const auto own = string_or(object_at(card.trial.config, "dataset"), "name", "");
-  if (!datasets::training_split_is_public(own)) names.insert(own);
-  return json::array(names.begin(), names.end());
+  if (datasets::training_split_is_public(own)) return seen;
+  json::object release{{"dataset", own}, {"epsilon", nullptr}, {"delta", nullptr}};
+  if (card.study.total && card.why_confidential.empty()) {
+    release["epsilon"] = number(card.study.total->epsilon);
+    release["delta"] = card.study.total->delta;
+  }
+  seen.push_back(release);
+  return seen;
 }
 
 json::object test_of(const WeightsCard& card) {
@@ -131,6 +146,7 @@ json::object to_json(const WeightsCard& card) {
                       {"trial", card.trial.id},
                       {"program", card.spec.version},
                       {"private_data", private_data_of(card)},
+                      {"files", card.files},
                       {"dataset", dataset_of(card.trial.config)},
                       {"config", card.trial.config},
                       {"weights", string_or(card.kept, "values", "")},

@@ -1,7 +1,8 @@
 // trial.json beside published weights: what they are, and what may be said of their privacy.
 //
 //   {"spec", "spec_hash", "panel", "row", "method", "seed", "study", "trial", "program": names of the row and of its run
-//    "private_data": [names of the private datasets that the weights have seen, those of the weights they began with included],
+//    "private_data": [{"dataset", "epsilon", "delta"}: what of private data the weights have seen, their start's included]
+//    "files": {NAME: SHA-256}, beside trial.json
 //    "dataset": {"name", "options", "classes"}, "config": the run's whole config
 //    "weights": "of the last step" or what else; "features": where a mean must be taken off first
 //    "model": what a spec says to begin with them, FOLDER being where they lie
@@ -11,7 +12,6 @@
 // Neither times nor attempts: under private selection they tell of the other runs.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +25,9 @@ struct WeightsCard {
   const results::TrialRecord& trial;
   const std::vector<trial::MetricRecord>& metrics;  // released and test
   const json::object& kept;                         // harness/training/kept_weights.h
-  std::set<std::string> private_data;  // of the start (initial_weights.h); the run's own is added
-  std::string why_confidential = {};   // empty: a release
+  json::array private_data;           // of the start (initial_weights.h); the run's own is added
+  json::object files;                 // that stand beside it
+  std::string why_confidential = {};  // empty: a release
 };
 
 json::object to_json(const WeightsCard& card);

@@ -9,7 +9,8 @@
 //   none       no factors (non-private rows)
 // w is 1 where all layers are clipped together, and the layer's share otherwise.
 // A sample with a squared norm that is NaN or infinite, in whichever layer, gets factor 0: its gradient counts as 0.
-// Norms and factors are rounded, so a clipped gradient may exceed S by rounding: 1e-12 relative in float64, 1e-6 in float32.
+// Norms and factors are rounded, so a clipped gradient may exceed S by rounding: 1e-12 relative in float64, 1e-6 in float32
+// (at most half a per cent where an estimate stands just above the error below which it is rounded up).
 // Where inner products cancel, the norm is rounded up (harness/models/samples.h: beyond_rounding). The sum over a batch has a
 // rounding error of its own, which S does not cover: 1e-7 of the sum's largest entries in float32. Measured in units of S, over 7170
 // parameters: 2e-4 for a batch of 1000 samples that agree, 2e-3 for one of 50,000 in microbatches of 1000 (0.08 before microbatches

@@ -124,6 +124,7 @@ TEST(Network, TakingTheSumIsAddingItOnce) {
     network.take_clipped_sum(factors, taken);
     EXPECT_TRUE(at::equal(taken, added));
     EXPECT_EQ(network.recorded_uses(), 0);
+    EXPECT_THROW(network.take_clipped_sum(factors, taken), std::exception) << "nothing would be added";
   }
 }
 

@@ -1,6 +1,7 @@
-// What a run may begin with: weights that have seen its own private examples, or are no release, are refused when it is planned.
+// What a run may begin with: weights that have seen its own private examples, or are no release, are refused when the spec is read.
 #include "harness/runner/initial_weights.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,85 +11,136 @@ namespace hyfreedp::runner {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+
+const std::string kAdult = R"({"dataset": "adult", "epsilon": 3.0, "delta": 1e-5})";
+const std::string kE2e = R"({"dataset": "e2e-dev", "epsilon": 8.0, "delta": 1e-5})";
 
 class InitialWeights : public testing::Test {
  protected:
-  // A weights folder and an adapter folder in one; without a card: downloaded ones.
-  std::string folder(const std::string& name, const std::string& card = "") const {
-    const auto path = fs::path(world_.out().root) / name;
-    fs::create_directories(path);
+  fs::path at(const std::string& name) const { return fs::path(world_.out().root) / name; }
+  // A weights folder and an adapter folder in one, as downloaded.
+  std::string folder(const std::string& name) const {
+    fs::create_directories(at(name));
     for (const char* file :
          {"config.json", "model.safetensors", "adapter_config.json", "adapter_model.safetensors"}) {
-      write_file_atomically((path / file).string(), "{}").value();
+      write_file_atomically((at(name) / file).string(), "{}").value();
     }
-    if (!card.empty()) write_file_atomically((path / "trial.json").string(), card).value();
-    return path.string();
+    return at(name).string();
   }
-  // Why a spec that begins with the folder cannot be planned; empty: it can.
-  std::string refusal(const std::string& start, const std::string& dataset = "adult") {
-    const auto spec = world_.read("name: s\ntitle: s\npanels:\n  - id: one\n    dataset: " + dataset +
-                                  "\n    model: {name: linear, weights: " + start +
-                                  "}\n    seeds: [0]\n    epsilon: [3]\n    delta: 1e-6\n    train: "
-                                  "{sample_rate: 0.1, steps: 3, optimizer: sgd}\n"
-                                  "    rows: [{method: fixed-rate, options: {lr: 0.1}}]\n");
-    const auto planned = plan(spec);
-    return planned ? "" : planned.error().message;
+  std::string with_card(const std::string& name, const std::string& card) const {
+    auto path = folder(name);
+    write_file_atomically(path + "/trial.json", card).value();
+    return path;
+  }
+  // As a run writes it.
+  std::string kept(const std::string& name, const std::string& private_data,
+                   const std::string& more = "") const {
+    return with_card(name,
+                     fmt::format(R"({{"private_data": [{}], "files": {{"model.safetensors": "{}"}}{}}})",
+                                 private_data, sha256_hex("{}"), more));
+  }
+  Result<Spec> spec_of(const std::string& start, const std::string& dataset = "adult",
+                       const std::string& epsilons = "[3]") const {
+    const auto path = at("spec.yaml").string();
+    fs::create_directories(at(""));
+    write_file_atomically(path,
+                          "name: s\ntitle: s\npanels:\n  - id: one\n    dataset: " + dataset +
+                              "\n    model: {name: linear, weights: " + start +
+                              "}\n    seeds: [0]\n    epsilon: " + epsilons +
+                              "\n    delta: 1e-6\n    train: {sample_rate: 0.1, steps: 3, optimizer: sgd}\n"
+                              "    rows: [{method: fixed-rate, options: {lr: 0.1}}]\n")
+        .value();
+    return load_spec(path);
+  }
+  // Why a spec that begins with the folder is not read; empty: it is.
+  std::string refusal(const std::string& start, const std::string& dataset = "adult",
+                      const std::string& epsilons = "[3]") const {
+    const auto spec = spec_of(start, dataset, epsilons);
+    return spec ? "" : spec.error().message;
   }
 
   World world_;
+  const std::string public_data_ = "{name: synthetic, train: 100, validation: 10, test: 10, features: 4}";
 };
 
 TEST_F(InitialWeights, ThatHaveSeenNothingOfTheRunsDataAreTaken) {
   EXPECT_EQ(refusal(folder("downloaded")), "");
-  EXPECT_EQ(refusal(folder("public", R"({"private_data": []})")), "");
-  EXPECT_EQ(refusal(folder("other", R"({"private_data": ["e2e"]})")), "");
+  EXPECT_EQ(refusal(kept("public", "")), "");
+  EXPECT_EQ(refusal(kept("other", kE2e)), "");
 }
 
 TEST_F(InitialWeights, ThatHaveSeenTheRunsOwnPrivateExamplesAreRefused) {
-  const auto seen = folder("seen", R"({"private_data": ["e2e", "adult"]})");
-  EXPECT_THAT(refusal(seen), HasSubstr("have seen 'adult' already"));
-  EXPECT_EQ(refusal(seen, "{name: synthetic, train: 100, validation: 10, test: 10, features: 4}"), "");
+  const auto seen = kept("seen", kE2e + ", " + kAdult);
+  EXPECT_THAT(refusal(seen), AllOf(HasSubstr("have seen 'adult' already"), HasSubstr("weights: " + seen)));
+  EXPECT_THAT(refusal(seen, "adult", "[inf, 3]"), HasSubstr("have seen 'adult' already"));
+  EXPECT_EQ(refusal(seen, "adult", "[inf]"), "") << "no epsilon is claimed";
+  EXPECT_EQ(refusal(seen, public_data_), "");
 }
 
 TEST_F(InitialWeights, ThatAreConfidentialAreRefusedOnWhateverData) {
-  const auto marked = folder("marked", R"({"watermark": "CONFIDENTIAL", "private_data": []})");
+  const auto marked = kept("marked", "", R"(, "watermark": "CONFIDENTIAL")");
   EXPECT_THAT(refusal(marked), HasSubstr("are confidential"));
-  EXPECT_THAT(refusal(marked, "{name: synthetic, train: 100, validation: 10, test: 10, features: 4}"),
-              HasSubstr("are confidential"));
+  EXPECT_THAT(refusal(marked, "adult", "[inf]"), HasSubstr("are confidential"));
+  EXPECT_THAT(refusal(marked, public_data_), HasSubstr("are confidential"));
+}
+
+// Staged ones have no card yet, those of lost runs never get one.
+TEST_F(InitialWeights, OfARunThatIsNotOverAreRefused) {
+  const auto staged = folder("staged");
+  write_file_atomically(staged + "/kept.json", "{}").value();
+  EXPECT_THAT(refusal(staged), HasSubstr("a run that is not over"));
 }
 
 TEST_F(InitialWeights, ACardThatDoesNotSayWhatTheyHaveSeenIsRefused) {
-  for (const char* card : {"{}", R"({"private_data": "adult"})", R"({"private_data": [1]})"}) {
-    EXPECT_THAT(refusal(folder("unsaid", card)), HasSubstr("'private_data' must list")) << card;
+  for (const char* card : {"{}", R"({"private_data": "adult"})", R"({"private_data": ["adult"]})",
+                           R"({"private_data": [{"dataset": "adult"}]})"}) {
+    EXPECT_THAT(refusal(with_card("unsaid", card)), HasSubstr("'private_data' must list")) << card;
   }
-  EXPECT_THAT(refusal(folder("list", "[]")), HasSubstr("must be an object"));
-  EXPECT_THAT(refusal(folder("torn", "{")), HasSubstr("trial.json"));
+  EXPECT_THAT(refusal(with_card("list", "[]")), HasSubstr("must be an object"));
+  EXPECT_THAT(refusal(with_card("torn", "{")), HasSubstr("trial.json"));
+  const auto dangling = folder("dangling");
+  fs::create_symlink("nowhere", dangling + "/trial.json");
+  EXPECT_THAT(refusal(dangling), HasSubstr("trial.json"));
+}
+
+// Whoever saves other weights over those of a run has the run's card beside them.
+TEST_F(InitialWeights, ACardOfOtherFilesIsRefused) {
+  const auto changed = kept("changed", "");
+  EXPECT_EQ(refusal(changed), "");
+  write_file_atomically(changed + "/model.safetensors", "{\"other\": 1}").value();
+  EXPECT_THAT(refusal(changed), HasSubstr("not the file that trial.json"));
+  EXPECT_THAT(refusal(with_card("unbound", R"({"private_data": []})")), HasSubstr("'files' must say"));
 }
 
 TEST_F(InitialWeights, OfNetworkAndAdapterBoth) {
-  const json::object both{{"weights", folder("network", R"({"private_data": ["adult"]})")},
-                          {"adapter", folder("adapter", R"({"private_data": ["e2e"]})")}};
-  EXPECT_THAT(private_data_of_start(both).value(), ElementsAre("adult", "e2e"));
-  EXPECT_THAT(private_data_of_start({}).value(), IsEmpty());
-  EXPECT_THAT(private_data_of_start({{"weights", nullptr}}).value(), IsEmpty());
-  trial::TrialConfig config;
-  config.dataset = {"e2e", {}};
-  config.model = {"gpt2", both};
-  EXPECT_FALSE(check_start(config));
-  config.dataset.name = "adult";
-  EXPECT_FALSE(check_start(config));
+  const json::object both{{"weights", kept("network", kAdult)},
+                          {"adapter", kept("adapter", kE2e + "," + kAdult)}};
+  const auto seen = private_data_of_start(both).value();
+  EXPECT_EQ(json::value(seen), parse_json("[" + kAdult + "," + kE2e + "]", "expected").value());
+  EXPECT_TRUE(private_data_of_start({}).value().empty());
+  EXPECT_TRUE(private_data_of_start({{"weights", nullptr}}).value().empty());
+  EXPECT_FALSE(private_data_of_start({{"weights", "/nowhere"}}));
+  EXPECT_FALSE(check_start(both, "adult", true));
+  EXPECT_FALSE(check_start(both, "e2e-dev", true));
+  EXPECT_TRUE(check_start(both, "fashion-mnist", true));
 }
 
-// A cell's file names a folder that is not on every machine: its card is read where it is.
-TEST_F(InitialWeights, ThatAreNotHereAreNotYetRefused) {
-  trial::TrialConfig config;
-  config.dataset = {"adult", {}};
-  config.model = {"linear", {{"weights", "/nowhere/weights"}}};
-  EXPECT_TRUE(check_start(config));
-  EXPECT_FALSE(private_data_of_start(config.model.options));
+// A spec once read, a cell's file for one, is planned without looking at folders of this machine.
+TEST_F(InitialWeights, AreNotAskedAboutAgainByAPlan) {
+  const auto start = folder("start");
+  const auto spec = spec_of(start).value();
+  write_file_atomically(start + "/trial.json", R"({"watermark": "CONFIDENTIAL"})").value();
+  EXPECT_TRUE(plan(spec));
+  EXPECT_FALSE(spec_of(start));
+}
+
+TEST_F(InitialWeights, TheCardIsPartOfWhatARunBeginsWith) {
+  const auto start = kept("start", "");
+  const auto before = spec_of(start).value().resolved;
+  kept("start", kE2e);
+  EXPECT_NE(canonical_json(spec_of(start).value().resolved), canonical_json(before));
 }
 
 }  // namespace

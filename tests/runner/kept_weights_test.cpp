@@ -225,34 +225,43 @@ TEST_F(Kept, APrivateRowWithoutAPriceIsNotPublished) {
 
 TEST_F(Kept, TheCardListsThePrivateDataThatTheWeightsHaveSeen) {
   run(spec_of(kFixed));
-  EXPECT_EQ(card(weights("fixed-rate.eps-3.seed-0")).at("private_data"), (json::value{"adult"}));
+  const auto folder = weights("fixed-rate.eps-3.seed-0");
+  const auto study = world_.store().studies("kept")->front();
+  EXPECT_EQ(card(folder).at("private_data"),
+            (json::value{
+                {{"dataset", "adult"}, {"epsilon", study.total->epsilon}, {"delta", study.total->delta}}}));
+  EXPECT_EQ(card(folder).at("files"),
+            (json::value{{"model.safetensors", sha256_hex("weights of " + study.reported_trial)}}));
 }
 
-TEST_F(Kept, WhatTheirStartHasSeenIsPassedOn) {
-  const auto start = root() / "start";
+// A spec that begins with a folder, which is made for it.
+std::string spec_from(const fs::path& start, const std::string& card = "") {
   fs::create_directories(start);
   for (const char* file : {"config.json", "model.safetensors"})
     write_file_atomically((start / file).string(), "{}").value();
-  write_file_atomically((start / "trial.json").string(), R"({"private_data": ["e2e"]})").value();
+  if (!card.empty()) write_file_atomically((start / "trial.json").string(), card).value();
   auto yaml = spec_of(kFixed);
   const std::string model = "model: linear";
-  yaml.replace(yaml.find(model), model.size(), "model: {name: linear, weights: " + start.string() + "}");
-  run(yaml);
+  return yaml.replace(yaml.find(model), model.size(),
+                      "model: {name: linear, weights: " + start.string() + "}");
+}
+
+TEST_F(Kept, WhatTheirStartHasSeenIsPassedOn) {
+  run(spec_from(root() / "start",
+                R"({"private_data": [{"dataset": "e2e-dev", "epsilon": 8, "delta": 1e-5}], "files": {}})"));
   const auto told = card(weights("fixed-rate.eps-3.seed-0"));
-  EXPECT_EQ(told.at("private_data"), (json::value{"adult", "e2e"}));
+  const auto& seen = told.at("private_data").as_array();
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(string_or(seen[0].as_object(), "dataset", ""), "e2e-dev");
+  EXPECT_EQ(string_or(seen[1].as_object(), "dataset", ""), "adult");
   EXPECT_THAT(string_or(told.at("privacy").as_object(), "statement", ""),
-              HasSubstr("began with weights that have seen e2e too"));
+              HasSubstr("began with weights that have seen more: e2e-dev (epsilon 8.00, delta 1e-05)"));
 }
 
 // Nothing is published that cannot say what it has seen; once the start is back, it is.
 TEST_F(Kept, ARowWaitsWhereItsStartIsGone) {
   const auto start = root() / "start", away = root() / "away";
-  fs::create_directories(start);
-  for (const char* file : {"config.json", "model.safetensors"})
-    write_file_atomically((start / file).string(), "{}").value();
-  auto yaml = spec_of(kFixed);
-  const std::string model = "model: linear";
-  yaml.replace(yaml.find(model), model.size(), "model: {name: linear, weights: " + start.string() + "}");
+  const auto yaml = spec_from(start);
   const auto keep = executor_.keep_weights;
   executor_.keep_weights = [&](const std::string& folder, const trial::TrialConfig& config) {
     fs::rename(start, away);
@@ -263,6 +272,19 @@ TEST_F(Kept, ARowWaitsWhereItsStartIsGone) {
   EXPECT_THAT(report.weights.lost, ElementsAre(HasSubstr(start.string())));
   fs::rename(away, start);
   EXPECT_THAT(run(yaml).weights.folders, SizeIs(1));
+}
+
+TEST_F(Kept, ARowWaitsWhereItsStartHasChanged) {
+  const auto start = root() / "start";
+  const auto yaml = spec_from(start);
+  const auto keep = executor_.keep_weights;
+  executor_.keep_weights = [&](const std::string& folder, const trial::TrialConfig& config) {
+    write_file_atomically((start / "trial.json").string(), R"({"private_data": [], "files": {}})").value();
+    return keep(folder, config);
+  };
+  const auto report = run(yaml);
+  EXPECT_THAT(report.weights.folders, IsEmpty());
+  EXPECT_THAT(report.weights.lost, SizeIs(1));
 }
 
 TEST_F(Kept, ConfidentialWeightsAreApartAndWatermarked) {
