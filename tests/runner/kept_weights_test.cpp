@@ -29,7 +29,7 @@ std::string spec_of(const std::string& rows, const std::string& head = "",
 const std::string kFixed = "[{method: fixed-rate, options: {lr: 1e-2}}]";
 const std::string kMixed =
     "[{method: fixed-rate, options: {lr: 1e-2}}, {method: nondp-gs, options: {grid: [1e-2, 1e-1]}}, "
-    "{method: dp-hyper, options: {mean_runs: 20, score_noise: 300}}]";
+    "{method: dp-hyper, options: {runs: poisson, mean_runs: 20, score_noise: 300}}]";
 
 class Kept : public testing::Test {
  protected:
@@ -103,7 +103,8 @@ TEST_F(Kept, APrivateRowsWeightsArePublishedWithItsEpsilon) {
 
 // The number of runs of a private selection, and all of its runs but one, stay secret.
 TEST_F(Kept, OfAPrivateSelectionOnlyTheWinnersAreEverPublished) {
-  const auto report = run(spec_of("[{method: dp-hyper, options: {mean_runs: 20, score_noise: 300}}]"));
+  const auto report =
+      run(spec_of("[{method: dp-hyper, options: {runs: poisson, mean_runs: 20, score_noise: 300}}]"));
   const auto study = world_.store().studies("kept")->front();
   ASSERT_EQ(study.state, results::StudyState::concluded) << study.failure_message;
   ASSERT_GT(staged_.size(), 2U) << "this seed draws too few runs to test with";
@@ -127,8 +128,8 @@ TEST_F(Kept, LosersAreNotStagedForTheSakeOfALostRow) {
                                                                  : keep(folder, config);
   };
   const auto report =
-      run(spec_of("[{method: fixed-rate, options: {lr: 1e-2}}, {method: dp-hyper, options: {mean_runs: 20, "
-                  "score_noise: 300}}]"));
+      run(spec_of("[{method: fixed-rate, options: {lr: 1e-2}}, {method: dp-hyper, options: {runs: poisson, "
+                  "mean_runs: 20, score_noise: 300}}]"));
   EXPECT_THAT(report.weights.lost, ElementsAre(HasSubstr("fixed-rate")));
   EXPECT_GT(staged_.size(), 2U);
   EXPECT_FALSE(fs::exists(root() / "staged-weights"));
@@ -181,7 +182,7 @@ TEST_F(Kept, JournalsAndKeysAreNobodyElsesToCount) {
   };
   fs::create_directories(world_.out().journals());  // of an earlier version: open to all
   fs::permissions(world_.out().journals(), fs::perms(0755));
-  run(spec_of("[{method: dp-hyper, options: {mean_runs: 20, score_noise: 300}}]"));
+  run(spec_of("[{method: dp-hyper, options: {runs: poisson, mean_runs: 20, score_noise: 300}}]"));
   EXPECT_EQ(looked_at, (std::set{world_.out().journals(), world_.out().keys()}));
 }
 
