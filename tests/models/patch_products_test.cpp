@@ -2,9 +2,12 @@
 #include "harness/models/patch_products.h"
 
 #include <ATen/Functions.h>
+#include <cmath>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <limits>
 
+#include "harness/models/samples.h"
 #include "tests/models/convolution_cases.h"
 
 namespace hyfreedp::models {
@@ -102,6 +105,15 @@ TEST(ReachesOfConvolutions, BoundTheGradientOfPlacesThatManyPatchesShare) {
         shape.padding, shape.dilation, false, {0, 0}, 1, {false, true, false}));
     EXPECT_GE(reach(shape, input, gradient), formed.square().sum().item<double>()) << dilation;
   }
+}
+
+TEST(ReachesOfConvolutions, ThatAreNotKnownLeaveTheSampleOut) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto norms = beyond_forming(torch::full({3}, 4.0, torch::kFloat64),
+                                    torch::tensor({NAN, infinity, 1e-8}, torch::kFloat64), torch::kFloat32);
+  EXPECT_FALSE(std::isfinite(norms[0].item<double>()));
+  EXPECT_FALSE(std::isfinite(norms[1].item<double>()));
+  EXPECT_EQ(norms[2].item<double>(), 4);
 }
 
 // Of more places than the kernels' error is stated for, it grows with their number: the same numbers among four times the places.
