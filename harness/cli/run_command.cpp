@@ -284,25 +284,11 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
   return {};
 }
 
-// As far as it is known before anything trains.
-struct KeptForecast {
-  std::size_t kept = 0, cells = 0;
-  std::map<std::string, std::vector<std::string>> confidential;  // reasons, rows
-};
-
 // An error where there would be none: nothing is trained for weights that cannot be kept.
-Result<KeptForecast> foresee_weights(const runner::Spec& spec, const runner::KeptWeights& keeper) {
+Result<runner::KeptForecast> foresee_weights(const runner::Spec& spec, const runner::KeptWeights& keeper) {
   const auto planned = runner::plan(spec);
   if (!planned) return planned.error();
-  KeptForecast forecast{.cells = planned->size()};
-  for (const auto& study : *planned) {
-    if (keeper.wants(study)) ++forecast.kept;
-    const auto why = keeper.why_not(study);
-    if (why.empty()) continue;
-    auto& rows = forecast.confidential[why];
-    const auto row = fmt::format("{}, {}", study.cell.panel, study.cell.row);
-    if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
-  }
+  auto forecast = keeper.foresee(*planned);
   if (forecast.kept > 0) return forecast;
   std::vector<std::string> reasons;
   for (const auto& [why, rows] : forecast.confidential) reasons.push_back(why);

@@ -27,9 +27,6 @@ constexpr Kind kWeights = {"weights folder", "config.json", "model.safetensors",
 constexpr Kind kAdapter = {"adapter folder", "adapter_config.json", "adapter_model.safetensors", nullptr,
                            "Leave 'adapter' out to start from a new one."};
 
-// What weights have seen, where a run of this program wrote them (harness/runner/weights_card.h).
-constexpr const char* kCard = "trial.json";
-
 bool is_file(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
@@ -105,7 +102,7 @@ Result<json::object> config_of(const std::string& folder, const Kind& kind) {
 Result<std::string> checksum_of(const std::string& folder, const Kind& kind) {
   auto names = weight_files(folder, kind);
   if (!names) return names.error();
-  if (is_file(fs::path(folder) / kCard)) names->insert(kCard);
+  if (is_file(fs::path(folder) / kTrialCard)) names->insert(kTrialCard);
   std::string list;
   for (const auto& name : *names) {
     const auto content = read_file((fs::path(folder) / name).string());

@@ -21,7 +21,7 @@ bool stands(const fs::path& path) {
 Result<void> check_files(const fs::path& folder, const json::object& card) {
   const auto* files = card.if_contains("files");
   if (files == nullptr || !files->is_object()) {
-    return error((folder / "trial.json").string() + ": 'files' must say which files it speaks of.");
+    return error((folder / models::kTrialCard).string() + ": 'files' must say which files it speaks of.");
   }
   for (const auto& file : files->get_object()) {
     const auto path = folder / fs::path(std::string(file.key())).filename();
@@ -42,13 +42,13 @@ bool is_release(const json::value& value) {
 }
 
 Result<void> add_private_data(const fs::path& folder, json::array& seen) {
-  if (stands(folder / "kept.json")) {
+  if (stands(folder / models::kStagedCard)) {
     return error(fmt::format(
         "The weights in '{}' are of a run that is not over: they become a release, or confidential, when it "
         "is (DIR/SPEC/weights/).",
         folder.string()));
   }
-  const auto path = folder / "trial.json";
+  const auto path = folder / models::kTrialCard;
   if (!stands(path)) return {};
   const auto card = read_json_file(path.string());
   if (!card) return card.error();

@@ -9,6 +9,7 @@
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/models/presets.h"
+#include "harness/models/weights_source.h"
 #include "harness/runner/initial_weights.h"
 #include "harness/runner/release.h"
 #include "harness/runner/weights_card.h"
@@ -18,9 +19,6 @@ namespace hyfreedp::runner {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kCard = "trial.json";
-constexpr const char* kDraft = "kept.json";
 
 std::string place_of(const PlannedStudy& study) {
   const auto& cell = study.cell;
@@ -33,11 +31,13 @@ std::string place_of(const PlannedStudy& study) {
 }
 
 bool is_published(const fs::path& folder, const results::StudyRecord& study) {
-  const auto card = read_json_file((folder / kCard).string());
+  const auto card = read_json_file((folder / models::kTrialCard).string());
   if (!card || !card->is_object()) return false;
   return string_or(card->get_object(), "study", "") == study.id &&
          string_or(card->get_object(), "trial", "") == study.reported_trial;
 }
+
+std::string row_of(const PlannedStudy& study) { return study.cell.panel + ", " + study.cell.row; }
 
 void name_once(std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -49,7 +49,7 @@ Result<json::object> checksums(const fs::path& folder) {
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
     const auto name = entry.path().filename().string();
-    if (name == kDraft) continue;
+    if (name == models::kStagedCard) continue;
     const auto content = read_file(entry.path().string());
     if (!content) return content.error();
     found[name] = sha256_hex(*content);
@@ -77,7 +77,7 @@ Result<void> put_into_place(const fs::path& staged, const fs::path& folder, cons
   std::error_code failure;
   fs::remove_all(partial, failure);
   auto written = make_folders(partial.string());
-  if (written) written = write_file_atomically((partial / kCard).string(), pretty_json(card));
+  if (written) written = write_file_atomically((partial / models::kTrialCard).string(), pretty_json(card));
   if (written) written = copy_files(staged, partial, card.at("files").as_object());
   if (written) {
     fs::remove_all(folder, failure);
@@ -110,6 +110,15 @@ Result<void> KeptWeights::open() const {
 std::string KeptWeights::why_not(const PlannedStudy& study) const {
   const auto label = study.cell.epsilon ? study.baseline->label : baselines::Label::non_private;
   return results::why_weights_are_confidential(baselines::to_string(label), study.cell.base.to_json());
+}
+
+KeptForecast KeptWeights::foresee(const std::vector<PlannedStudy>& studies) const {
+  KeptForecast forecast{.cells = studies.size()};
+  for (const auto& study : studies) {
+    if (wants(study)) ++forecast.kept;
+    if (const auto why = why_not(study); !why.empty()) name_once(forecast.confidential[why], row_of(study));
+  }
+  return forecast;
 }
 
 std::string KeptWeights::staged(const std::string& trial) const {
@@ -147,7 +156,7 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
       datasets::training_split_is_public(string_or((**trial).config.at("dataset").as_object(), "name", ""));
   if (why.empty() && !is_public && !(**study).total) why = "what the row spent is not known";
   if (!why.empty() && !confidential_) {
-    name_once(report.confidential[why], fmt::format("{}, {}", planned.cell.panel, planned.cell.row));
+    name_once(report.confidential[why], row_of(planned));
     return {};
   }
   const auto place = place_of(planned);
@@ -161,7 +170,7 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
     report.lost.push_back(fmt::format("{}: {}", place, reason));
   };
   const fs::path source = staged((**trial).id);
-  const auto draft = read_json_file((source / kDraft).string());
+  const auto draft = read_json_file((source / models::kStagedCard).string());
   // Of another attempt, whose noise is not that of the row.
   const bool is_there =
       draft && draft->is_object() && int_or(draft->get_object(), "attempt", -1) == (**trial).attempts - 1;

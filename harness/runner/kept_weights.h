@@ -22,12 +22,19 @@
 
 namespace hyfreedp::runner {
 
+// As far as it is known before anything trains.
+struct KeptForecast {
+  std::size_t kept = 0, cells = 0;
+  std::map<std::string, std::vector<std::string>> confidential;  // reasons, rows
+};
+
 struct KeptReport {
   std::vector<std::string> folders;  // published now or before, in the order of rows
   // Reasons and the rows ("linear, prodigy") to which each applies.
   std::map<std::string, std::vector<std::string>> confidential;
   std::vector<std::string> lost;  // a sentence each: asked for, and not there
-  std::set<std::string> waiting;  // trials whose files could not be copied: staged until they can be
+  std::set<std::string>
+      waiting;  // trials whose files, or whose start's, could not be read: staged until they can be
 };
 
 class KeptWeights {
@@ -40,6 +47,7 @@ class KeptWeights {
   bool wants(const PlannedStudy& study) const { return confidential_ || why_not(study).empty(); }
   // As far as is known before it runs; results/weights_release.h.
   std::string why_not(const PlannedStudy& study) const;
+  KeptForecast foresee(const std::vector<PlannedStudy>& studies) const;
   std::string staged(const std::string& trial) const;
   void note_problem(const std::string& trial, const std::string& problem);
   // Of all studies that are concluded. Again and again the same.

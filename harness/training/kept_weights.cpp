@@ -6,6 +6,7 @@
 #include "harness/models/blueprint.h"
 #include "harness/models/model_folder.h"
 #include "harness/models/weights.h"
+#include "harness/models/weights_source.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -28,7 +29,7 @@ Result<void> write_into(const FinalWeights& final, const std::string& folder) {
                           {"adapter", written->has_adapter},
                           {"network", written->has_network},
                           {"centred", centred}};
-  return write_file_atomically(folder + "/kept.json", pretty_json(kept));
+  return write_file_atomically(folder + "/" + models::kStagedCard, pretty_json(kept));
 }
 
 }  // namespace

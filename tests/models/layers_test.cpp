@@ -402,7 +402,6 @@ TEST(LayerRules, ANormWithATinyAndAHugeFactorIsNotTooSmall) {
     const char* name;
     std::shared_ptr<Layer> layer;
     std::vector<std::int64_t> input, gradient;
-    int uses = 1;
   };
   const Factors cases[] = {
       {"vectors", std::make_shared<Linear>(20, 30), {4, 20}, {4, 30}},
@@ -415,8 +414,7 @@ TEST(LayerRules, ANormWithATinyAndAHugeFactorIsNotTooSmall) {
     for (const double size : {1e-17, -1e-20, 1e-20, 1e-23, 1e17}) {
       auto network = Network::make({{"layer", one.layer}}, single).value();
       network.record(at::randn(one.input, single) / size * 1e-5);
-      // As some processors and programs do: what is below the normal range is 0.
-      // Of this thread, which does the first samples' part of any loop.
+      // As some processors and programs do, what is below the normal range is 0: in this thread, which does the first samples.
       if (size < 0 && !at::globalContext().setFlushDenormal(true)) continue;
       network.backward(at::randn(one.gradient, single) * size);
       at::globalContext().setFlushDenormal(false);

@@ -3,6 +3,7 @@
 //
 // A few nights each here; HYFREEDP_SLOW=1 has twenty of each and checks the rate. results/README.md has what was measured on
 // experiments/nightly.yaml.
+#include <SQLiteCpp/Database.h>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -75,14 +76,12 @@ class Nightly : public Program {
     return run(arguments);
   }
 
-  // That nothing moved. What a busy machine does to the seconds of two runs, one after the other, is not held against it.
-  static void expect_same(const Ended& ended) {
-    static const std::string kUnsure = "\ncould not tell ";
-    const auto first = ended.out.find(kUnsure);
-    const bool of_time_alone = ended.code == 2 && first != std::string::npos &&
-                               ended.out.find(kUnsure, first + 1) == std::string::npos &&
-                               ended.out.find("whole night", first) < ended.out.find('\n', first + 1);
-    EXPECT_TRUE(ended.code == 0 || of_time_alone) << ended.code << ended.out << ended.err;
+  // For comparisons that are not of time: what else a machine did meanwhile would be told otherwise, and rightly.
+  std::string untimed(const std::string& night) const {
+    SQLite::Database database((folder_ / night / "hyfreedp.sqlite").string(), SQLite::OPEN_READWRITE);
+    database.exec("UPDATE trials SET seconds = 1");
+    database.exec("UPDATE studies SET seconds = 1");
+    return night;
   }
 
   std::string markdown() const { return read_file((folder_ / "r.md").string()).value(); }
@@ -120,13 +119,13 @@ TEST_F(Nightly, PlantedChangesAreCaughtWithHashesOff) {
 }
 
 TEST_F(Nightly, CleanNightsRaiseNoAlarm) {
-  const auto reference = night(0, "", kHonest);
+  const auto reference = untimed(night(0, "", kHonest));
   // Another build of the worker gives the same bits or nearly so.
-  const auto rebuilt = compared(night(0, "", kPlanted), reference, {"--no-hashes"});
-  expect_same(rebuilt);
+  const auto rebuilt = compared(untimed(night(0, "", kPlanted)), reference, {"--no-hashes"});
+  EXPECT_EQ(rebuilt.code, 0) << rebuilt.out;
   int alarms = 0;
   for (int noise = 1; noise <= nights(); ++noise) {
-    const auto ended = compared(night(noise, ""), reference);
+    const auto ended = compared(untimed(night(noise, "")), reference);
     EXPECT_NE(ended.code, 130) << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("another noise seed"));
     alarms += ended.code == 1;
@@ -137,10 +136,10 @@ TEST_F(Nightly, CleanNightsRaiseNoAlarm) {
 }
 
 TEST_F(Nightly, HashesTellABuildThatChangedNothing) {
-  const auto reference = night(0, "");
-  const auto tonight = night(0, "", kHonest);
+  const auto reference = untimed(night(0, ""));
+  const auto tonight = untimed(night(0, "", kHonest));
   const auto same = compared(tonight, reference);
-  expect_same(same);
+  EXPECT_EQ(same.code, 0) << same.out;
   EXPECT_THAT(same.out, HasSubstr("6 runs are the same bit for bit"));
   const auto moved = compared(night(0, "noise"), reference);
   EXPECT_EQ(moved.code, 1);
@@ -156,7 +155,10 @@ TEST_F(Nightly, ASlowerStepIsCaughtByTakingTurns) {
                     {"--speed", "--worker", kPlanted, "--against-binary", kHonest, "--rounds",
                      std::to_string(rounds), "--markdown", "r.md"});
   };
-  const auto slow = raced("slow", 12);
+  // On a busy machine twelve rounds may leave the night's speed open, and the report says that more would tell.
+  auto slow = raced("slow", 12);
+  if (markdown().find("| could not tell | whole night | speed |") != std::string::npos)
+    slow = raced("slow", 40);
   EXPECT_EQ(slow.code, 1) << slow.out << slow.err;
   EXPECT_THAT(markdown(), HasSubstr("| regressed | whole night | speed | × 1."));
   const auto honest = raced("", nights() == 2 ? 4 : 12);
