@@ -115,9 +115,11 @@ bootstrap_build() {
   local stamp=$build/.configured-with
   if [[ ! -e $build/build.ninja || $(cat "$stamp" 2>/dev/null) != "${arguments[*]}" ]]; then
     say "[3/4] configuring build/$preset"
-    (cd "$project" && cmake --preset "$preset" "${arguments[@]}" >"$build.log" 2>&1) ||
-      (mkdir -p "$project/build" && cd "$project" && cmake --preset "$preset" "${arguments[@]}" >&2) ||
+    mkdir -p "$project/build"
+    if ! (cd "$project" && cmake --preset "$preset" "${arguments[@]}" >"$build.log" 2>&1); then
+      cat "$build.log" >&2
       fail "cmake could not configure the build; its message is above"
+    fi
     printf '%s' "${arguments[*]}" >"$stamp"
   else
     say "[3/4] build/$preset is configured"
