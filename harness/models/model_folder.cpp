@@ -5,6 +5,7 @@
 #include "harness/base/files.h"
 #include "harness/models/model_config.h"
 #include "harness/models/weights.h"
+#include "harness/models/weights_source.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -33,6 +34,27 @@ json::object adapter_facts(const Blueprint& plan, const json::object& options, b
   return facts;
 }
 
+// Special tokens are no part of a shape. Those of a folder go on; a vocabulary that begins here has none, where a reader that is told
+// nothing takes GPT-2's or Llama's.
+Result<json::object> config_of(const Blueprint& plan, const json::object& options) {
+  auto config = model_config(plan.shape);
+  const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape);
+  if (gpt2 == nullptr && !std::holds_alternative<LlamaShape>(plan.shape)) return config;
+  constexpr std::int64_t kGpt2End = 50256;
+  json::object tokens;
+  if (const auto weights = string_or(options, "weights", ""); !weights.empty()) {
+    auto folder = weights_config(weights);
+    if (!folder) return folder.error();
+    tokens = std::move(*folder);
+  } else if (gpt2 == nullptr || gpt2->vocabulary <= kGpt2End) {
+    tokens = {{"bos_token_id", nullptr}, {"eos_token_id", nullptr}};
+  }
+  for (const char* name : {"bos_token_id", "eos_token_id", "pad_token_id"}) {
+    if (const auto* token = tokens.if_contains(name)) config[name] = *token;
+  }
+  return config;
+}
+
 }  // namespace
 
 Result<ModelFolder> write_model_folder(const Network& network, const Blueprint& plan,
@@ -46,10 +68,10 @@ Result<ModelFolder> write_model_folder(const Network& network, const Blueprint& 
   }
   if (!written.has_network) return written;
   const fs::path base(folder);
-  if (auto config =
-          write_file_atomically((base / "config.json").string(), pretty_json(model_config(plan.shape)));
-      !config) {
-    return config.error();
+  const auto config = config_of(plan, options);
+  if (!config) return config.error();
+  if (auto file = write_file_atomically((base / "config.json").string(), pretty_json(*config)); !file) {
+    return file.error();
   }
   const auto of_network = [](const std::string& name) { return !is_adapter(name); };
   auto tensors = write_safetensors((base / "model.safetensors").string(), named_tensors(network, of_network));

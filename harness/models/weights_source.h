@@ -1,8 +1,9 @@
 // Where a model's weights file lies and what it is, without LibTorch.
 //
 // The option `weights` names a folder with config.json and model.safetensors, or with model.safetensors.index.json and the shards it
-// names; `adapter` names a folder as peft writes it, with adapter_config.json and adapter_model.safetensors. A relative path is looked for in $HYFREEDP_DATA, then in the working folder. The resolved options carry the folder's
-// checksum, so that the identity of a trial covers what is in the files and not only their name.
+// names; `adapter` names a folder as peft writes it, with adapter_config.json and adapter_model.safetensors. A relative path is looked
+// for in $HYFREEDP_DATA, then in the working folder. The resolved options carry the folder's checksum, so that the identity of a trial
+// covers what is in the files and not only their name.
 #pragma once
 
 #include "harness/base/json.h"

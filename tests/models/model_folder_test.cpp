@@ -138,11 +138,40 @@ TEST_F(ModelFolders, HaveTheNamesAndBytesOfTheReferenceFiles) {
                             "rms_norm_eps",
                             "max_position_embeddings",
                             "tie_word_embeddings",
-                            "hidden_act"}) {
+                            "hidden_act",
+                            "bos_token_id",
+                            "eos_token_id"}) {
       if (!theirs.contains(key)) continue;
       EXPECT_EQ(ours.at(key), theirs.at(key)) << key;
     }
   }
+}
+
+TEST_F(ModelFolders, NameTheSpecialTokensOfTheFolderTheyBeganWithOrNone) {
+  const auto written = [&](const std::string& model, const json::object& given, std::int64_t vocabulary) {
+    const ModelInput input{.features = 6, .classes = vocabulary, .length = 6, .vocabulary = vocabulary};
+    const auto options = options_of(model, given);
+    const auto plan = blueprint(model, options, input).value();
+    EXPECT_TRUE(write_model_folder(made(model, options, input), plan, options, file(model)));
+    return weights_config(file(model)).value();
+  };
+  const json::object small{{"width", 8}, {"depth", 1}, {"heads", 1}};
+  for (const std::string model : {"gpt2", "llama"}) {
+    SCOPED_TRACE(model);
+    auto config = written(model, small, 12);
+    EXPECT_EQ(config.at("bos_token_id"), nullptr);
+    EXPECT_EQ(config.at("eos_token_id"), nullptr);
+    config["eos_token_id"] = json::array{3, 4};
+    config["pad_token_id"] = 5;
+    config.erase("bos_token_id");
+    ASSERT_TRUE(write_file_atomically(file(model) + "/config.json", pretty_json(config)));
+    fs::rename(file(model), file(model + "-begun"));
+    config = written(model, {{"weights", file(model + "-begun")}}, 12);
+    EXPECT_EQ(config.at("eos_token_id"), (json::array{3, 4}));
+    EXPECT_EQ(config.at("pad_token_id"), 5);
+    EXPECT_FALSE(config.contains("bos_token_id"));
+  }
+  EXPECT_FALSE(written("gpt2", small, 50257).contains("eos_token_id"));
 }
 
 TEST_F(ModelFolders, AnAdapterHasPeftsFilesAndLeavesAnUntouchedNetworkOut) {
