@@ -15,7 +15,7 @@ packages_build=(g++ cmake ninja-build ccache ca-certificates python3 python3-pip
   libsqlite3-dev libsqlitecpp-dev libssl-dev zlib1g-dev)
 packages_run=(gnuplot-nox fonts-dejavu-core dataset-fashion-mnist)
 packages_test=(libgtest-dev libgmock-dev clang-format procps)
-packages_test_optional=(chromium tidy clang-tidy texlive-latex-base texlive-latex-recommended)
+packages_test_optional=(chromium tidy libxml2-utils clang-tidy texlive-latex-base texlive-latex-recommended)
 
 say() { printf '%s\n' "$*" >&2; }
 

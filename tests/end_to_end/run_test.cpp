@@ -156,8 +156,9 @@ TEST_F(Commands, OverviewVersionAndNearestName) {
   }
   const auto version = run({"--version"});
   EXPECT_EQ(version.code, 0);
-  const bool checkout = fs::exists(fs::path(HYFREEDP_SOURCE_DIR) / ".git");
-  EXPECT_EQ(version.out.find("commit ") != std::string::npos, checkout) << version.out;
+  // The build asks git, which a machine may lack.
+  const bool known = std::system("git -C '" HYFREEDP_SOURCE_DIR "' describe --always > /dev/null 2>&1") == 0;
+  EXPECT_EQ(version.out.find("commit ") != std::string::npos, known) << version.out;
   const auto unknown = run({"tabel"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("Did you mean 'table'?"));
