@@ -34,19 +34,19 @@ json::object adapter_facts(const Blueprint& plan, const json::object& options, b
   return facts;
 }
 
-// Special tokens are no part of a shape. Those of a folder go on; a vocabulary that begins here has none, where a reader that is told
-// nothing takes GPT-2's or Llama's.
+// Special tokens are no part of a shape. Those of a folder go on. Where a reader is told of none it takes GPT-2's or Llama's, which is
+// right of GPT-2's own vocabulary alone.
 Result<json::object> config_of(const Blueprint& plan, const json::object& options) {
   auto config = model_config(plan.shape);
   const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape);
   if (gpt2 == nullptr && !std::holds_alternative<LlamaShape>(plan.shape)) return config;
-  constexpr std::int64_t kGpt2End = 50256;
+  constexpr std::int64_t kGpt2Vocabulary = 50257;
   json::object tokens;
   if (const auto weights = string_or(options, "weights", ""); !weights.empty()) {
     auto folder = weights_config(weights);
     if (!folder) return folder.error();
     tokens = std::move(*folder);
-  } else if (gpt2 == nullptr || gpt2->vocabulary <= kGpt2End) {
+  } else if (gpt2 == nullptr || gpt2->vocabulary != kGpt2Vocabulary) {
     tokens = {{"bos_token_id", nullptr}, {"eos_token_id", nullptr}};
   }
   for (const char* name : {"bos_token_id", "eos_token_id", "pad_token_id"}) {

@@ -1,7 +1,8 @@
 // A trained network as the folder that Hugging Face's, timm's and peft's loaders and this program's own read again.
 //
 //   config.json, model.safetensors                         the network without adapters (model_config.h); of a language model with
-//                                                          the special tokens of the folder that it began with, or with none
+//                                                          the special tokens of the folder that it began with, without one
+//                                                          GPT-2's for GPT-2's vocabulary and else none
 //   adapter_config.json, adapter_model.safetensors         its adapters, where it has any; the network beside them is then left
 //                                                          out where it is just what the option `weights` names
 #pragma once

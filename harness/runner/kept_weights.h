@@ -33,8 +33,7 @@ struct KeptReport {
   // Reasons and the rows ("linear, prodigy") to which each applies.
   std::map<std::string, std::vector<std::string>> confidential;
   std::vector<std::string> lost;  // a sentence each: asked for, and not there
-  std::set<std::string>
-      waiting;  // trials whose files, or whose start's, could not be read: staged until they can be
+  std::set<std::string> waiting;  // trials whose files, or their start's, could not be read: still staged
 };
 
 class KeptWeights {

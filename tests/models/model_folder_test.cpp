@@ -172,6 +172,7 @@ TEST_F(ModelFolders, NameTheSpecialTokensOfTheFolderTheyBeganWithOrNone) {
     EXPECT_FALSE(config.contains("bos_token_id"));
   }
   EXPECT_FALSE(written("gpt2", small, 50257).contains("eos_token_id"));
+  EXPECT_EQ(written("gpt2", small, 50258).at("eos_token_id"), nullptr);
 }
 
 TEST_F(ModelFolders, AnAdapterHasPeftsFilesAndLeavesAnUntouchedNetworkOut) {
