@@ -22,7 +22,7 @@ constexpr const char* kInk = "#222222";
 constexpr double kUsualSize = 12;
 
 // Single quotes: gnuplot substitutes nothing inside them (in double quotes, back-quotes would run a command).
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'')
@@ -86,7 +86,7 @@ class Script {
     auto name = figure_.name;
     std::replace_if(
         name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
-    return quoted(name);
+    return in_quotes(name);
   }
 
   std::string terminal(FileKind kind) const {
@@ -146,7 +146,7 @@ class Script {
   }
 
   void draw(const std::string& terminal, const std::string& path) {
-    out_ += "\nreset\n" + terminal + "\nset output " + quoted(path) + "\n";
+    out_ += "\nreset\n" + terminal + "\nset output " + in_quotes(path) + "\n";
     out_ += "set termoption noenhanced\nset multiplot\nunset key\n";
     out_ +=
         fmt::format("set border 3 lc rgb '{0}' lw 1\nset style fill transparent solid 0.15 noborder\n", kInk);
@@ -183,7 +183,7 @@ class Script {
     std::string list;
     for (const auto& tick : axis.ticks) {
       if (!list.empty()) list += ", ";
-      list += fmt::format("{} {:.10g}", quoted(axis.show_ticks ? tick.text : ""), tick.at);
+      list += fmt::format("{} {:.10g}", in_quotes(axis.show_ticks ? tick.text : ""), tick.at);
     }
     out_ += fmt::format("set {}tics scale {} ({})\n", name, axis.show_ticks ? 0.6 : 0, list);
   }
@@ -252,10 +252,10 @@ class Script {
                                                            : "center";
     std::string font = text.bold ? bold_ : "";
     if (text.size != kUsualSize) font += fmt::format(",{:g}", text.size * size_scale_);
-    out_ += fmt::format("set label {} at first {:.2f},{:.2f} {} {} textcolor rgb '{}'{}\n", quoted(text.text),
+    out_ += fmt::format("set label {} at first {:.2f},{:.2f} {} {} textcolor rgb '{}'{}\n", in_quotes(text.text),
                         text.x, text.y, align, text.upright ? "rotate by 90" : "norotate",
                         text.colour.empty() ? kInk : text.colour,
-                        font.empty() ? "" : fmt::format(" font {}", quoted(font)));
+                        font.empty() ? "" : fmt::format(" font {}", in_quotes(font)));
   }
 
   // A straight line as a plot of its own two points.

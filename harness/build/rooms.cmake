@@ -1,3 +1,41 @@
+# How a cold build stays short: nearly all of a file's compile time is in the headers of the standard library, Boost.JSON,
+# fmt and LibTorch, so each kind of target has one precompiled header, which is compiled once and reused:
+#   core          rooms without LibTorch
+#   torch         rooms with it
+#   core_test     tests of the former: core and GoogleTest
+#   torch_test    tests of the latter
+# A file still includes what it needs: it has to compile without the precompiled header too (clang-tidy reads it so).
+
+# hyfreedp_precompiled(KIND): the target hyfreedp_KIND_pch, whose precompiled header other targets reuse. Made once.
+function(hyfreedp_precompiled KIND)
+  set(target hyfreedp_${KIND}_pch)
+  if(TARGET ${target})
+    return()
+  endif()
+  file(WRITE ${CMAKE_BINARY_DIR}/${KIND}_pch.cpp "namespace hyfreedp { void ${KIND}_pch_anchor() {} }\n")
+  add_library(${target} STATIC ${CMAKE_BINARY_DIR}/${KIND}_pch.cpp)
+  target_link_libraries(${target} PUBLIC hyfreedp_flags Boost::json fmt::fmt)
+  if(KIND MATCHES torch)
+    target_link_libraries(${target} PUBLIC hyfreedp::libtorch)
+    # LibTorch's include folder brings headers of another fmt than the one that is linked.
+    target_compile_definitions(${target} PRIVATE FMT_HEADER_ONLY)
+    target_compile_options(${target} PRIVATE -fopenmp)
+  endif()
+  if(KIND MATCHES test)
+    target_link_libraries(${target} PUBLIC GTest::gtest GTest::gmock)
+  endif()
+  target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/harness/build/${KIND}_pch.h)
+endfunction()
+
+# hyfreedp_reuse(TARGET KIND): TARGET is compiled with the precompiled header of that kind. It was made for a library and is
+# refused by an executable's -fPIE, so every target is compiled with -fPIC.
+function(hyfreedp_reuse TARGET KIND)
+  hyfreedp_precompiled(${KIND})
+  target_precompile_headers(${TARGET} REUSE_FROM hyfreedp_${KIND}_pch)
+  set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${TARGET} PRIVATE -fPIC)
+endfunction()
+
 # hyfreedp_room(NAME [TORCH] FOLDER DIR [FILES ...] [DEPENDS targets...])
 #   a static library hyfreedp_NAME (alias hyfreedp::NAME) of every .cpp in DIR (not below it), or of FILES.
 function(hyfreedp_room NAME)
@@ -20,31 +58,23 @@ function(hyfreedp_room NAME)
   target_link_libraries(hyfreedp_${NAME} PRIVATE $<BUILD_INTERFACE:hyfreedp_flags> PUBLIC hyfreedp_includes ${ROOM_DEPENDS})
   if(ROOM_TORCH)
     hyfreedp_use_torch(hyfreedp_${NAME})
+  else()
+    hyfreedp_reuse(hyfreedp_${NAME} core)
   endif()
 endfunction()
 
+# hyfreedp_use_torch(TARGET [KIND]): TARGET may use LibTorch; KIND of precompiled header: torch (default) or torch_test.
+# at::parallel_for is a template in LibTorch's headers that is serial where OpenMP is off; the threads are LibTorch's own,
+# whose libgomp is linked.
 function(hyfreedp_use_torch TARGET)
-  if(NOT TARGET hyfreedp_torch_pch)
-    file(WRITE ${CMAKE_BINARY_DIR}/torch_pch.cpp "namespace hyfreedp { void torch_pch_anchor() {} }\n")
-    add_library(hyfreedp_torch_pch STATIC ${CMAKE_BINARY_DIR}/torch_pch.cpp)
-    target_link_libraries(hyfreedp_torch_pch PUBLIC hyfreedp_flags hyfreedp::libtorch Boost::json fmt::fmt)
-    target_compile_definitions(hyfreedp_torch_pch PRIVATE FMT_HEADER_ONLY)
-    target_precompile_headers(hyfreedp_torch_pch PRIVATE ${CMAKE_SOURCE_DIR}/harness/build/torch_pch.h)
+  set(kind torch)
+  if(ARGC GREATER 1)
+    set(kind ${ARGV1})
   endif()
-  # LibTorch's include folder brings headers of another fmt than the one that is linked.
   target_compile_definitions(${TARGET} PRIVATE FMT_HEADER_ONLY)
+  target_compile_options(${TARGET} PRIVATE -fopenmp)
   target_link_libraries(${TARGET} PUBLIC hyfreedp::libtorch)
-  target_precompile_headers(${TARGET} REUSE_FROM hyfreedp_torch_pch)
-  # A precompiled header made for a library is refused by an executable's -fPIE.
-  set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${TARGET} PRIVATE -fPIC)
-endfunction()
-
-# hyfreedp_parallel(FILES...): the files whose at::parallel_for is to use threads. It is a template in LibTorch's headers and
-# serial where OpenMP is off; the threads are LibTorch's own, whose libgomp is linked. A precompiled header made
-# without -fopenmp does not fit such a file.
-function(hyfreedp_parallel)
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -fopenmp)
+  hyfreedp_reuse(${TARGET} ${kind})
 endfunction()
 
 # hyfreedp_test(NAME [TORCH] [DEVICE] [DEPENDS targets...] [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
@@ -72,7 +102,9 @@ function(hyfreedp_test NAME)
     HYFREEDP_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data" HYFREEDP_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     HYFREEDP_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
   if(TEST_TORCH)
-    hyfreedp_use_torch(test_${NAME})
+    hyfreedp_use_torch(test_${NAME} torch_test)
+  else()
+    hyfreedp_reuse(test_${NAME} core_test)
   endif()
   add_test(NAME ${NAME} COMMAND test_${NAME} --gtest_filter=-Reference*:Device* --gtest_brief=1)
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}"

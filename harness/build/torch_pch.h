@@ -1,9 +1,19 @@
 // Precompiled once for every target that uses LibTorch; a file that includes <torch/types.h> alone costs 10 s.
 #pragma once
+#include <ATen/Parallel.h>
 #include <algorithm>
+#include <array>
 #include <boost/json.hpp>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fmt/format.h>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <torch/types.h>
+#include <utility>
 #include <vector>

@@ -1,0 +1,22 @@
+// Precompiled once for every target without LibTorch; see rooms.cmake.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fmt/format.h>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>

@@ -1,0 +1,21 @@
+// Precompiled once for every test that uses LibTorch; see rooms.cmake.
+#pragma once
+#include <ATen/Parallel.h>
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fmt/format.h>
+#include <functional>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <torch/types.h>
+#include <utility>
+#include <vector>
