@@ -3,7 +3,7 @@
 // Definition: for neighbouring data sets, outputs with laws P and Q, delta(eps) = sup over events E of P(E) - e^eps Q(E), the
 // larger of both directions; epsilon(delta) is the smallest eps >= 0 with delta(eps) <= delta.
 //
-//   PLD   privacy loss distribution, connect-the-dots (pessimistic; Doroshenko et al. 2022) and an optimistic twin by
+//   PLD   privacy loss distribution, connect-the-dots (pessimistic; Doroshenko et al. 2022) and an optimistic version by
 //         post-processing (discrete_loss.h), so that the true epsilon lies in [epsilon_lower, epsilon]; tilted FFT with its
 //         rounding bounded (pld.h); both add and remove directions.
 //   RDP   Renyi DP over a table of orders, converted after Canonne, Kamath & Steinke 2020, Prop. 12 (Balle et al.

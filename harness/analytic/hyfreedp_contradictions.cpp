@@ -97,7 +97,7 @@ void falling(const Accuracies& all, results::ValueTable& table) {
   table.rows.push_back(std::move(row));
 }
 
-void twins(const Accuracies& all, results::ValueTable& table) {
+void prodigy_above_d_adaptation(const Accuracies& all, results::ValueTable& table) {
   Count total;
   for (const char* epsilon : {"1", "3", "8"}) {
     const auto count = compare(all, "full", {epsilon, "Prodigy"}, {epsilon, "D-adaptation"});
@@ -125,7 +125,7 @@ Result<Analytic> compute_table(const json::object&, const PaperValues& paper) {
   table.columns = {"cells", "equal", "of"};
   upper_bound(all, table);
   falling(all, table);
-  twins(all, table);
+  prodigy_above_d_adaptation(all, table);
   return done;
 }
 

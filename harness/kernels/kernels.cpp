@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "harness/base/result.h"
+#include "harness/kernels/cpu_reference.h"
 #include "harness/kernels/device.h"
-#include "harness/kernels/twins.h"
 
 namespace hyfreedp::kernels {
 namespace {
@@ -84,7 +84,7 @@ void fill_words(const StreamPart& part, Tensor& out) {
   if (on_device(out)) {
     if constexpr (kWithCuda) return device::fill_words(part, out);
   }
-  return twins::fill_words(part, out);
+  return cpu_reference::fill_words(part, out);
 }
 
 void fill_uniforms(const StreamPart& part, Tensor& out) {
@@ -93,7 +93,7 @@ void fill_uniforms(const StreamPart& part, Tensor& out) {
   if (on_device(out)) {
     if constexpr (kWithCuda) return device::fill_uniforms(part, out);
   }
-  return twins::fill_uniforms(part, out);
+  return cpu_reference::fill_uniforms(part, out);
 }
 
 void fill_normals(const StreamPart& part, Tensor& out) {
@@ -102,7 +102,7 @@ void fill_normals(const StreamPart& part, Tensor& out) {
   if (on_device(out)) {
     if constexpr (kWithCuda) return device::fill_normals(part, out);
   }
-  return twins::fill_normals(part, out);
+  return cpu_reference::fill_normals(part, out);
 }
 
 void add_normals(const StreamPart& part, double scale, Tensor& destination) {
@@ -111,7 +111,7 @@ void add_normals(const StreamPart& part, double scale, Tensor& destination) {
   if (on_device(destination)) {
     if constexpr (kWithCuda) return device::add_normals(part, scale, destination);
   }
-  return twins::add_normals(part, scale, destination);
+  return cpu_reference::add_normals(part, scale, destination);
 }
 
 void poisson_mask(const StreamPart& part, double rate, Tensor& mask) {
@@ -119,7 +119,7 @@ void poisson_mask(const StreamPart& part, double rate, Tensor& mask) {
   HYFREEDP_CHECK(mask.scalar_type() == torch::kUInt8 && part.first == 0,
                  "a mask is uint8, from element 0 on");
   HYFREEDP_CHECK(rate >= 0.0 && rate <= 1.0, "a sampling rate must lie in [0, 1]");
-  if (!on_device(mask)) return twins::poisson_mask(part, rate, mask);
+  if (!on_device(mask)) return cpu_reference::poisson_mask(part, rate, mask);
   if (rate == 1.0) {  // 2^64 does not fit the threshold
     mask.fill_(1);
     return;
@@ -134,7 +134,7 @@ void add_row_norms(const Tensor& values, Tensor& squared_norms) {
   if (on_device(values)) {
     if constexpr (kWithCuda) return device::add_row_norms(values, squared_norms);
   }
-  return twins::add_row_norms(values, squared_norms);
+  return cpu_reference::add_row_norms(values, squared_norms);
 }
 
 void add_ghost_norms(const Tensor& inputs, const Tensor& gradients, Tensor& squared_norms) {
@@ -146,7 +146,7 @@ void add_ghost_norms(const Tensor& inputs, const Tensor& gradients, Tensor& squa
   if (on_device(inputs)) {
     if constexpr (kWithCuda) return device::add_ghost_norms(inputs, gradients, squared_norms);
   }
-  return twins::add_ghost_norms(inputs, gradients, squared_norms);
+  return cpu_reference::add_ghost_norms(inputs, gradients, squared_norms);
 }
 
 void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::optional<std::int64_t> padding,
@@ -160,7 +160,7 @@ void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::option
   if (on_device(gradients)) {
     if constexpr (kWithCuda) return device::add_embedding_norms(ids, gradients, padding, squared_norms);
   }
-  return twins::add_embedding_norms(ids, gradients, padding, squared_norms);
+  return cpu_reference::add_embedding_norms(ids, gradients, padding, squared_norms);
 }
 
 PrivateMean unchanged_mean() {
@@ -173,7 +173,7 @@ void release_mean(const PrivateMean& mean, Tensor& sum) {
   if (on_device(sum)) {
     if constexpr (kWithCuda) return device::release_mean(mean, sum);
   }
-  return twins::release_mean(mean, sum);
+  return cpu_reference::release_mean(mean, sum);
 }
 
 void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors) {
@@ -181,7 +181,7 @@ void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step,
   if (on_device(vectors.gradient)) {
     if constexpr (kWithCuda) return device::private_adam(mean, with, step, vectors);
   }
-  return twins::private_adam(mean, with, step, vectors);
+  return cpu_reference::private_adam(mean, with, step, vectors);
 }
 
 void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors) {
@@ -189,7 +189,7 @@ void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, S
   if (on_device(vectors.gradient)) {
     if constexpr (kWithCuda) return device::private_sgd(mean, with, step, vectors);
   }
-  return twins::private_sgd(mean, with, step, vectors);
+  return cpu_reference::private_sgd(mean, with, step, vectors);
 }
 
 bool subtract_scaled(const Tensor& weights, const Tensor& direction, double x, Tensor& out) {
@@ -203,7 +203,7 @@ bool subtract_scaled(const Tensor& weights, const Tensor& direction, double x, T
   if (on_device(weights)) {
     if constexpr (kWithCuda) return device::subtract_scaled(weights, direction, x, out);
   }
-  return twins::subtract_scaled(weights, direction, x, out);
+  return cpu_reference::subtract_scaled(weights, direction, x, out);
 }
 
 std::array<std::uint64_t, 2> digest(const Tensor& values) {
@@ -212,7 +212,7 @@ std::array<std::uint64_t, 2> digest(const Tensor& values) {
   if (on_device(values)) {
     if constexpr (kWithCuda) return device::digest(values);
   }
-  return twins::digest(values);
+  return cpu_reference::digest(values);
 }
 
 }  // namespace hyfreedp::kernels

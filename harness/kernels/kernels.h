@@ -1,10 +1,10 @@
 // What runs on the device by this project's own CUDA kernels, as functions of tensors. A tensor on the CPU goes to the
-// kernel's twin, so callers need no CUDA, and the two are compared in tests/kernels and tests/gpu.
+// kernel's reference implementation, so callers need no CUDA, and the two are compared in tests/kernels and tests/gpu.
 //
 //   keystream   harness/random/stream.h on the device: words, uniforms, Poisson coins and normals equal bit for bit
 //   norms       squared norms of single samples' gradients: float32 products, float64 sums; no atomics, so every run gives
-//               the same bits; against the twin 1e-5 relative in float32, 1e-12 in float64
-//   update      noise, division and optimizer in one pass over the flat vector; equal to the twin bit for bit
+//               the same bits; against the reference implementation 1e-5 relative in float32, 1e-12 in float64
+//   update      noise, division and optimizer in one pass over the flat vector; equal to the reference implementation bit for bit
 //
 // Tensors are contiguous. Called by: harness/training, harness/models, optimizers.
 #pragma once

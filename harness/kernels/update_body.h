@@ -6,7 +6,7 @@
 //   w <- w - step u                              only where a step is given
 //
 // One thread eight elements, those of one block of the keystream. Compiled without contraction, so that every
-// result is the twin's bit for bit.
+// result is the reference implementation's bit for bit.
 #pragma once
 
 #include <cmath>

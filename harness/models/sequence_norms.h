@@ -1,5 +1,5 @@
 // Norms of a sequence's gradient by the kernels (harness/kernels): what the layers use on a GPU, where the products of all
-// pairs of positions, [B, T, T], are then never in memory. On the CPU the kernels' twins run, so that tests hold these functions
+// pairs of positions, [B, T, T], are then never in memory. On the CPU the kernels' reference implementations run, so that tests hold these functions
 // against the layers' own path there.
 //
 // Inputs need not be dense; a batch or a sequence of length 0 gives zeros. Estimates and reaches are [B] float64 and belong

@@ -103,7 +103,7 @@ inline double relative_error(const torch::Tensor& got, const torch::Tensor& expe
   return (a - b).abs().max().item<double>() / (scale == 0 ? 1 : scale);
 }
 
-// Of norms of `type` against the float64 twin on the same values.
+// Of norms of `type` against the float64 reference implementation on the same values.
 inline double norm_tolerance(torch::ScalarType type) { return type == torch::kFloat64 ? 1e-12 : 1e-5; }
 
 inline const std::vector<torch::ScalarType> kNormTypes = {torch::kFloat32, torch::kFloat64, torch::kBFloat16};

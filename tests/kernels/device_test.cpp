@@ -1,4 +1,4 @@
-// The kernels on a GPU against their twins. Skips loudly where there is none.
+// The kernels on a GPU against their reference implementations. Skips loudly where there is none.
 #include <ATen/Context.h>
 #include <cmath>
 #include <cstring>
@@ -26,34 +26,34 @@ TEST_F(DeviceKernels, StreamsAreEqualBitForBit) {
     const StreamPart part{kKey, kAddress, piece.first};
     for (const auto fill : {fill_words, fill_uniforms, fill_normals}) {
       const auto type = fill == fill_words ? torch::kInt64 : torch::kFloat64;
-      auto twin = torch::zeros({piece.size}, type), got = moved(twin);
-      fill(part, twin);
+      auto reference = torch::zeros({piece.size}, type), got = moved(reference);
+      fill(part, reference);
       fill(part, got);
-      EXPECT_TRUE(same_bits(got, twin)) << piece.first << " + " << piece.size;
+      EXPECT_TRUE(same_bits(got, reference)) << piece.first << " + " << piece.size;
     }
     for (const auto type : {torch::kFloat32, torch::kFloat64}) {
-      auto twin = numbers({piece.size}, 30).to(type), got = moved(twin);
-      add_normals(part, 0.3, twin);
+      auto reference = numbers({piece.size}, 30).to(type), got = moved(reference);
+      add_normals(part, 0.3, reference);
       add_normals(part, 0.3, got);
-      EXPECT_TRUE(same_bits(got, twin)) << piece.first << " + " << piece.size;
+      EXPECT_TRUE(same_bits(got, reference)) << piece.first << " + " << piece.size;
     }
   }
 }
 
 // Ten million: enough for tails beyond 5 sd and every branch of the transform.
 TEST_F(DeviceKernels, TenMillionNormalsAreEqualBitForBit) {
-  auto twin = torch::empty({10'000'000}, torch::kFloat64), got = moved(twin);
-  fill_normals({kKey, kAddress, 0}, twin);
+  auto reference = torch::empty({10'000'000}, torch::kFloat64), got = moved(reference);
+  fill_normals({kKey, kAddress, 0}, reference);
   fill_normals({kKey, kAddress, 0}, got);
-  EXPECT_TRUE(same_bits(got, twin));
+  EXPECT_TRUE(same_bits(got, reference));
 }
 
 TEST_F(DeviceKernels, PoissonMasksAreEqual) {
   for (const double rate : {0.0, 0.01, 0.5, 1.0}) {
-    auto twin = torch::empty({100'003}, torch::kUInt8), got = moved(twin);
-    poisson_mask({kKey, kAddress, 0}, rate, twin);
+    auto reference = torch::empty({100'003}, torch::kUInt8), got = moved(reference);
+    poisson_mask({kKey, kAddress, 0}, rate, reference);
     poisson_mask({kKey, kAddress, 0}, rate, got);
-    EXPECT_TRUE(same_bits(got, twin)) << rate;
+    EXPECT_TRUE(same_bits(got, reference)) << rate;
   }
 }
 
@@ -61,10 +61,10 @@ TEST_F(DeviceKernels, RowNorms) {
   for (const auto type : kNormTypes) {
     for (const std::int64_t columns : {1, 300, 100'000}) {
       const auto values = numbers({5, columns}, 31).to(type);
-      auto twin = zeros(5, torch::kCPU), got = zeros(5, torch::kCUDA);
-      add_row_norms(values, twin);
+      auto reference = zeros(5, torch::kCPU), got = zeros(5, torch::kCUDA);
+      add_row_norms(values, reference);
       add_row_norms(moved(values), got);
-      EXPECT_LT(relative_error(got, twin), 1e-12) << type << " " << columns;
+      EXPECT_LT(relative_error(got, reference), 1e-12) << type << " " << columns;
     }
   }
 }
@@ -78,10 +78,11 @@ TEST_F(DeviceKernels, GhostNorms) {
     for (const auto type : kNormTypes) {
       const auto a = numbers({shape.samples, shape.positions, shape.input_width}, 32).to(type);
       const auto b = numbers({shape.samples, shape.positions, shape.gradient_width}, 33).to(type);
-      auto twin = zeros(shape.samples, torch::kCPU), got = zeros(shape.samples, torch::kCUDA);
-      add_ghost_norms(a, b, twin);
+      auto reference = zeros(shape.samples, torch::kCPU), got = zeros(shape.samples, torch::kCUDA);
+      add_ghost_norms(a, b, reference);
       add_ghost_norms(moved(a), moved(b), got);
-      EXPECT_LT(relative_error(got, twin), norm_tolerance(type)) << type << ", positions " << shape.positions;
+      EXPECT_LT(relative_error(got, reference), norm_tolerance(type))
+          << type << ", positions " << shape.positions;
       auto again = zeros(shape.samples, torch::kCUDA);
       add_ghost_norms(moved(a), moved(b), again);
       EXPECT_TRUE(same_bits(got, again));
@@ -96,10 +97,10 @@ TEST_F(DeviceKernels, EmbeddingNorms) {
     for (const auto type : kNormTypes) {
       const auto ids = lookup_ids(shape);
       const auto gradients = numbers({shape.samples, shape.positions, shape.width}, 34).to(type);
-      auto twin = zeros(shape.samples, torch::kCPU), got = zeros(shape.samples, torch::kCUDA);
-      add_embedding_norms(ids, gradients, shape.padding, twin);
+      auto reference = zeros(shape.samples, torch::kCPU), got = zeros(shape.samples, torch::kCUDA);
+      add_embedding_norms(ids, gradients, shape.padding, reference);
       add_embedding_norms(moved(ids), moved(gradients), shape.padding, got);
-      EXPECT_LT(relative_error(got, twin), 1e-12) << type;
+      EXPECT_LT(relative_error(got, reference), 1e-12) << type;
     }
   }
 }
@@ -127,15 +128,15 @@ TEST_F(DeviceKernels, PrivateStepsAreEqualBitForBit) {
       for (const double step : {0.0, 0.05}) {
         const PrivateMean mean{{kKey, kAddress, piece.first}, 0.7, 96, 0.5};
         const auto start = step_vectors(piece.size, type, step == 0, step == 0);
-        auto twin = copied(start), got = copied(start, torch::kCUDA);
-        private_adam(mean, adam_numbers(0, 0.01), step, twin);
+        auto reference = copied(start), got = copied(start, torch::kCUDA);
+        private_adam(mean, adam_numbers(0, 0.01), step, reference);
         private_adam(mean, adam_numbers(0, 0.01), step, got);
-        EXPECT_TRUE(same_bits(got, twin)) << "adam " << type << ", size " << piece.size;
-        twin = copied(start), got = copied(start, torch::kCUDA);
+        EXPECT_TRUE(same_bits(got, reference)) << "adam " << type << ", size " << piece.size;
+        reference = copied(start), got = copied(start, torch::kCUDA);
         const SgdNumbers sgd{.momentum = 0.9, .intake = 0.8, .decay = 0.01, .first = false, .nesterov = true};
-        private_sgd(mean, sgd, step, twin);
+        private_sgd(mean, sgd, step, reference);
         private_sgd(mean, sgd, step, got);
-        EXPECT_TRUE(same_bits(got, twin)) << "sgd " << type << ", size " << piece.size;
+        EXPECT_TRUE(same_bits(got, reference)) << "sgd " << type << ", size " << piece.size;
         auto sum = start.gradient.clone(), sum_got = moved(sum);
         release_mean(mean, sum);
         release_mean(mean, sum_got);
@@ -148,11 +149,11 @@ TEST_F(DeviceKernels, PrivateStepsAreEqualBitForBit) {
 TEST_F(DeviceKernels, SubtractionAndDigest) {
   const auto direction = numbers({1'000'001}, 35).to(torch::kFloat32);
   auto weights = numbers({1'000'001}, 36).to(torch::kFloat32);
-  auto twin = torch::empty_like(weights), got = moved(twin);
-  EXPECT_TRUE(subtract_scaled(weights, direction, 0.3, twin));
+  auto reference = torch::empty_like(weights), got = moved(reference);
+  EXPECT_TRUE(subtract_scaled(weights, direction, 0.3, reference));
   EXPECT_TRUE(subtract_scaled(moved(weights), moved(direction), 0.3, got));
-  EXPECT_TRUE(same_bits(got, twin));
-  EXPECT_EQ(digest(got), digest(twin));
+  EXPECT_TRUE(same_bits(got, reference));
+  EXPECT_EQ(digest(got), digest(reference));
   weights[999'999] = NAN;
   EXPECT_FALSE(subtract_scaled(moved(weights), moved(direction), 0.3, got));
 }

@@ -1,4 +1,4 @@
-// The kernels' own text, run on the CPU thread by thread, against the twins: index arithmetic, ends, barriers, bits.
+// The kernels' own text, run on the CPU thread by thread, against the reference implementations: index arithmetic, ends, barriers, bits.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -31,49 +31,51 @@ TEST(Emulated, WordsUniformsAndNormalsAreThoseOfTheStream) {
   const auto stream = stream_of(kKey, kAddress);
   for (const auto& piece : kPieces) {
     const StreamPart part{kKey, kAddress, piece.first};
-    auto words = torch::zeros({piece.size}, torch::kInt64), words_twin = torch::zeros_like(words);
-    auto uniforms = torch::zeros({piece.size}, torch::kFloat64), uniforms_twin = torch::zeros_like(uniforms);
-    auto normals = torch::zeros({piece.size}, torch::kFloat64), normals_twin = torch::zeros_like(normals);
+    auto words = torch::zeros({piece.size}, torch::kInt64), words_reference = torch::zeros_like(words);
+    auto uniforms = torch::zeros({piece.size}, torch::kFloat64),
+         uniforms_reference = torch::zeros_like(uniforms);
+    auto normals = torch::zeros({piece.size}, torch::kFloat64),
+         normals_reference = torch::zeros_like(normals);
     run_grid(blocks_for(piece), [&](const EmulatedTeam& team) {
       words_body(team, stream, piece.first, piece.size,
                  reinterpret_cast<std::uint64_t*>(words.data_ptr<std::int64_t>()));
       uniforms_body(team, stream, piece.first, piece.size, uniforms.data_ptr<double>());
       normals_body(team, stream, piece.first, piece.size, normals.data_ptr<double>());
     });
-    fill_words(part, words_twin);
-    fill_uniforms(part, uniforms_twin);
-    fill_normals(part, normals_twin);
-    EXPECT_TRUE(same_bits(words, words_twin)) << piece.first << " + " << piece.size;
-    EXPECT_TRUE(same_bits(uniforms, uniforms_twin)) << piece.first << " + " << piece.size;
-    EXPECT_TRUE(same_bits(normals, normals_twin)) << piece.first << " + " << piece.size;
+    fill_words(part, words_reference);
+    fill_uniforms(part, uniforms_reference);
+    fill_normals(part, normals_reference);
+    EXPECT_TRUE(same_bits(words, words_reference)) << piece.first << " + " << piece.size;
+    EXPECT_TRUE(same_bits(uniforms, uniforms_reference)) << piece.first << " + " << piece.size;
+    EXPECT_TRUE(same_bits(normals, normals_reference)) << piece.first << " + " << piece.size;
   }
 }
 
 TEST(Emulated, AddedNormalsAreThoseOfTheStream) {
   const auto stream = stream_of(kKey, kAddress);
   for (const auto& piece : kPieces) {
-    auto narrow = numbers({piece.size}, 20).to(torch::kFloat32), narrow_twin = narrow.clone();
-    auto wide = numbers({piece.size}, 20), wide_twin = wide.clone();
+    auto narrow = numbers({piece.size}, 20).to(torch::kFloat32), narrow_reference = narrow.clone();
+    auto wide = numbers({piece.size}, 20), wide_reference = wide.clone();
     run_grid(blocks_for(piece), [&](const EmulatedTeam& team) {
       add_normals_body(team, stream, piece.first, piece.size, 0.3, narrow.data_ptr<float>());
       add_normals_body(team, stream, piece.first, piece.size, 0.3, wide.data_ptr<double>());
     });
-    add_normals({kKey, kAddress, piece.first}, 0.3, narrow_twin);
-    add_normals({kKey, kAddress, piece.first}, 0.3, wide_twin);
-    EXPECT_TRUE(same_bits(narrow, narrow_twin)) << piece.first << " + " << piece.size;
-    EXPECT_TRUE(same_bits(wide, wide_twin)) << piece.first << " + " << piece.size;
+    add_normals({kKey, kAddress, piece.first}, 0.3, narrow_reference);
+    add_normals({kKey, kAddress, piece.first}, 0.3, wide_reference);
+    EXPECT_TRUE(same_bits(narrow, narrow_reference)) << piece.first << " + " << piece.size;
+    EXPECT_TRUE(same_bits(wide, wide_reference)) << piece.first << " + " << piece.size;
   }
 }
 
 TEST(Emulated, PoissonCoinsAreThoseOfTheSampler) {
   for (const double rate : {0.0, 0.01, 0.5, 0.999}) {
-    auto mask = torch::full({5003}, 7, torch::kUInt8), twin = torch::zeros_like(mask);
+    auto mask = torch::full({5003}, 7, torch::kUInt8), reference = torch::zeros_like(mask);
     const auto threshold = static_cast<std::uint64_t>(std::ldexp(rate, 64));
     run_grid(3, [&](const EmulatedTeam& team) {
       poisson_body(team, stream_of(kKey, kAddress), threshold, 5003, mask.data_ptr<std::uint8_t>());
     });
-    poisson_mask({kKey, kAddress, 0}, rate, twin);
-    EXPECT_TRUE(same_bits(mask, twin)) << rate;
+    poisson_mask({kKey, kAddress, 0}, rate, reference);
+    EXPECT_TRUE(same_bits(mask, reference)) << rate;
   }
 }
 
@@ -105,7 +107,7 @@ TEST(Emulated, RowNorms) {
       const auto values = numbers({3, columns}, 21).to(type);
       const auto parts = (columns + kRowPiece - 1) / kRowPiece;
       auto partials = torch::full({3 * parts}, NAN, torch::kFloat64);
-      auto twin = torch::zeros({3}, torch::kFloat64);
+      auto reference = torch::zeros({3}, torch::kFloat64);
       std::vector<double> shared(kThreads);
       with_type(values, [&](auto one) {
         run_grid_with_barriers(static_cast<std::uint64_t>(3 * parts), [&](const EmulatedTeam& team) {
@@ -113,8 +115,8 @@ TEST(Emulated, RowNorms) {
                          shared.data());
         });
       });
-      add_row_norms(values, twin);
-      EXPECT_LT(relative_error(added_up(partials, 3), twin), 1e-13) << type << " " << columns;
+      add_row_norms(values, reference);
+      EXPECT_LT(relative_error(added_up(partials, 3), reference), 1e-13) << type << " " << columns;
     }
   }
 }
@@ -143,9 +145,9 @@ TEST(Emulated, GhostNorms) {
                               shape.input_width, shape.gradient_width, partials.data_ptr<double>()};
         tile == 32 ? run_ghost<32, Sum>(shape.samples, at) : run_ghost<64, Sum>(shape.samples, at);
       });
-      auto twin = torch::zeros({shape.samples}, torch::kFloat64);
-      add_ghost_norms(a, b, twin);
-      EXPECT_LT(relative_error(added_up(partials, shape.samples), twin), norm_tolerance(type))
+      auto reference = torch::zeros({shape.samples}, torch::kFloat64);
+      add_ghost_norms(a, b, reference);
+      EXPECT_LT(relative_error(added_up(partials, shape.samples), reference), norm_tolerance(type))
           << type << ", positions " << shape.positions;
     }
   }
@@ -173,9 +175,9 @@ TEST(Emulated, EmbeddingNorms) {
           embedding_norm_body(team, at, shared.data());
         });
       });
-      auto twin = torch::zeros({shape.samples}, torch::kFloat64);
-      add_embedding_norms(ids, gradients, shape.padding, twin);
-      EXPECT_LT(relative_error(added_up(partials, shape.samples), twin), 1e-12) << type;
+      auto reference = torch::zeros({shape.samples}, torch::kFloat64);
+      add_embedding_norms(ids, gradients, shape.padding, reference);
+      EXPECT_LT(relative_error(added_up(partials, shape.samples), reference), 1e-12) << type;
     }
   }
 }
@@ -186,27 +188,27 @@ void check_steps(torch::ScalarType type, const PrivateMean& mean, std::int64_t s
   const auto blocks = blocks_for({mean.noise.first, size});
   const auto start = step_vectors(size, type, largest, step == 0);
   const auto adam = adam_numbers(0, 0.01);
-  auto got = copied(start), twin = copied(start);
+  auto got = copied(start), reference = copied(start);
   run_grid(blocks,
            [&](const EmulatedTeam& team) { adam_body(team, noise_of(mean), adam, step, raw<T>(got)); });
-  private_adam(mean, adam, step, twin);
-  EXPECT_TRUE(same_bits(got, twin)) << "adam, size " << size << ", first " << mean.noise.first;
+  private_adam(mean, adam, step, reference);
+  EXPECT_TRUE(same_bits(got, reference)) << "adam, size " << size << ", first " << mean.noise.first;
 
   const SgdNumbers sgd{.momentum = 0.9, .intake = 0.8, .decay = 0.01, .first = false, .nesterov = largest};
-  got = copied(start), twin = copied(start);
-  if (!largest) got.first = twin.first = torch::Tensor();
+  got = copied(start), reference = copied(start);
+  if (!largest) got.first = reference.first = torch::Tensor();
   run_grid(blocks, [&](const EmulatedTeam& team) { sgd_body(team, noise_of(mean), sgd, step, raw<T>(got)); });
-  private_sgd(mean, sgd, step, twin);
-  EXPECT_TRUE(same_bits(got, twin)) << "sgd, size " << size << ", first " << mean.noise.first;
+  private_sgd(mean, sgd, step, reference);
+  EXPECT_TRUE(same_bits(got, reference)) << "sgd, size " << size << ", first " << mean.noise.first;
 
-  auto sum = start.gradient.clone(), sum_twin = start.gradient.clone();
+  auto sum = start.gradient.clone(), sum_reference = start.gradient.clone();
   run_grid(blocks,
            [&](const EmulatedTeam& team) { release_body(team, noise_of(mean), sum.data_ptr<T>(), size); });
-  release_mean(mean, sum_twin);
-  EXPECT_TRUE(same_bits(sum, sum_twin)) << "release, size " << size << ", first " << mean.noise.first;
+  release_mean(mean, sum_reference);
+  EXPECT_TRUE(same_bits(sum, sum_reference)) << "release, size " << size << ", first " << mean.noise.first;
 }
 
-TEST(Emulated, PrivateStepsAreTheTwinsBitForBit) {
+TEST(Emulated, PrivateStepsAreTheReferencesBitForBit) {
   for (const auto& piece : kPieces) {
     for (const double scale : {0.0, 0.7}) {
       for (const double step : {0.0, 0.05}) {
@@ -223,15 +225,15 @@ TEST(Emulated, SubtractionCountsWhatIsNotFinite) {
     auto weights = numbers({1001}, 25).to(torch::kFloat32);
     weights[700] = spoilt;
     const auto direction = numbers({1001}, 26).to(torch::kFloat32);
-    auto got = weights.clone(), twin = torch::empty_like(weights);
+    auto got = weights.clone(), reference = torch::empty_like(weights);
     std::vector<std::uint64_t> bad(2), shared(kThreads);
     run_grid_with_barriers(2, [&](const EmulatedTeam& team) {
       subtract_body(team, got.const_data_ptr<float>(), direction.const_data_ptr<float>(), 0.3, 1001,
                     got.data_ptr<float>(), bad.data(), shared.data());
     });
-    EXPECT_EQ(subtract_scaled(weights, direction, 0.3, twin), spoilt == 1.0f);
+    EXPECT_EQ(subtract_scaled(weights, direction, 0.3, reference), spoilt == 1.0f);
     EXPECT_EQ(bad[0] + bad[1], spoilt == 1.0f ? 0u : 1u);
-    EXPECT_TRUE(same_bits(got, twin));
+    EXPECT_TRUE(same_bits(got, reference));
   }
 }
 

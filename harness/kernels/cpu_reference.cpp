@@ -1,4 +1,4 @@
-#include "harness/kernels/twins.h"
+#include "harness/kernels/cpu_reference.h"
 
 #include <ATen/Dispatch.h>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "harness/base/result.h"
 
-namespace hyfreedp::kernels::twins {
+namespace hyfreedp::kernels::cpu_reference {
 namespace {
 
 using torch::Tensor;
@@ -22,7 +22,7 @@ std::span<T> elements(Tensor& values) {
 Tensor wide_rows(const Tensor& values) { return values.to(torch::kFloat64).flatten(1); }
 
 template <class T>
-struct AdamTwin {
+struct AdamReference {
   const AdamNumbers& with;
   T operator()(T gradient, T weight, T* first, T* second, T* largest) const {
     const T g = with.coupled == 0 ? gradient : gradient + T(with.coupled) * weight;
@@ -36,7 +36,7 @@ struct AdamTwin {
 };
 
 template <class T>
-struct SgdTwin {
+struct SgdReference {
   const SgdNumbers& with;
   T operator()(T gradient, T weight, T* buffer, T*, T*) const {
     const T g = with.decay == 0 ? gradient : gradient + T(with.decay) * weight;
@@ -133,15 +133,15 @@ void release_mean(const PrivateMean& mean, Tensor& sum) {
 }
 
 void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors) {
-  twins::release_mean(mean, vectors.gradient);
+  cpu_reference::release_mean(mean, vectors.gradient);
   AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_adam",
-                             [&] { step_all<scalar_t>(AdamTwin<scalar_t>{with}, step, vectors); });
+                             [&] { step_all<scalar_t>(AdamReference<scalar_t>{with}, step, vectors); });
 }
 
 void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors) {
-  twins::release_mean(mean, vectors.gradient);
+  cpu_reference::release_mean(mean, vectors.gradient);
   AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_sgd",
-                             [&] { step_all<scalar_t>(SgdTwin<scalar_t>{with}, step, vectors); });
+                             [&] { step_all<scalar_t>(SgdReference<scalar_t>{with}, step, vectors); });
 }
 
 bool subtract_scaled(const Tensor& weights, const Tensor& direction, double x, Tensor& out) {
@@ -170,4 +170,4 @@ std::array<std::uint64_t, 2> digest(const Tensor& values) {
   return sums;
 }
 
-}  // namespace hyfreedp::kernels::twins
+}  // namespace hyfreedp::kernels::cpu_reference

@@ -1,10 +1,10 @@
-// The CPU twins of the kernels: the same results by plain loops and float64 tensor operations. What the device is
+// The CPU reference implementations of the kernels: the same results by plain loops and float64 tensor operations. What the device is
 // checked against, and what a tensor on the CPU gets.
 #pragma once
 
 #include "harness/kernels/kernels.h"
 
-namespace hyfreedp::kernels::twins {
+namespace hyfreedp::kernels::cpu_reference {
 
 void fill_words(const StreamPart& part, torch::Tensor& out);
 void fill_uniforms(const StreamPart& part, torch::Tensor& out);
@@ -23,4 +23,4 @@ bool subtract_scaled(const torch::Tensor& weights, const torch::Tensor& directio
                      torch::Tensor& out);
 std::array<std::uint64_t, 2> digest(const torch::Tensor& values);
 
-}  // namespace hyfreedp::kernels::twins
+}  // namespace hyfreedp::kernels::cpu_reference

@@ -1,4 +1,4 @@
-// The CPU twins against formulas of their own: per-sample gradients formed in full, optimizers/, harness/random.
+// The CPU reference implementations against formulas of their own: per-sample gradients formed in full, optimizers/, harness/random.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using torch::Tensor;
 
 Tensor zeros(std::int64_t samples) { return torch::zeros({samples}, torch::kFloat64); }
 
-TEST(Twins, RowNormsAreSumsOfSquares) {
+TEST(CpuReference, RowNormsAreSumsOfSquares) {
   const auto values = numbers({4, 7, 30}, 1);
   auto norms = torch::ones({4}, torch::kFloat64);
   add_row_norms(values, norms);
@@ -22,7 +22,7 @@ TEST(Twins, RowNormsAreSumsOfSquares) {
   EXPECT_LT(relative_error(norms, expected), 1e-13);
 }
 
-TEST(Twins, GhostNormIsTheNormOfTheGradient) {
+TEST(CpuReference, GhostNormIsTheNormOfTheGradient) {
   for (const auto& shape : kGhostShapes) {
     const auto a = numbers({shape.samples, shape.positions, shape.input_width}, 2);
     const auto b = numbers({shape.samples, shape.positions, shape.gradient_width}, 3);
@@ -33,7 +33,7 @@ TEST(Twins, GhostNormIsTheNormOfTheGradient) {
   }
 }
 
-TEST(Twins, EmbeddingNormIsTheNormOfTheTablesGradient) {
+TEST(CpuReference, EmbeddingNormIsTheNormOfTheTablesGradient) {
   for (const auto& shape : kLookupShapes) {
     const auto ids = lookup_ids(shape);
     const auto gradients = numbers({shape.samples, shape.positions, shape.width}, 4);
@@ -49,7 +49,7 @@ TEST(Twins, EmbeddingNormIsTheNormOfTheTablesGradient) {
 }
 
 // What an empty Poisson batch hands on.
-TEST(Twins, EmptyBatchesAndVectorsAreNothingToDo) {
+TEST(CpuReference, EmptyBatchesAndVectorsAreNothingToDo) {
   auto none = zeros(0), norms = zeros(2);
   add_row_norms(numbers({0, 7}, 9), none);
   add_ghost_norms(numbers({0, 5, 3}, 9), numbers({0, 5, 4}, 9), none);
@@ -62,7 +62,7 @@ TEST(Twins, EmptyBatchesAndVectorsAreNothingToDo) {
   EXPECT_EQ(digest(empty), (std::array<std::uint64_t, 2>{}));
 }
 
-TEST(Twins, MeanIsNoisedThenDivided) {
+TEST(CpuReference, MeanIsNoisedThenDivided) {
   const auto sum = numbers({1000}, 5).to(torch::kFloat32);
   auto released = sum.clone();
   release_mean({.noise = {kKey, kAddress, 0}, .scale = 0.7, .divisor = 96, .clip = 1}, released);
@@ -74,7 +74,7 @@ TEST(Twins, MeanIsNoisedThenDivided) {
   EXPECT_TRUE(same_bits(clipped, sum / 16.0f));
 }
 
-TEST(Twins, AdamStepsAreThoseOfTheOptimizer) {
+TEST(CpuReference, AdamStepsAreThoseOfTheOptimizer) {
   for (const auto type : {torch::kFloat32, torch::kFloat64}) {
     for (const bool amsgrad : {false, true}) {
       for (const bool decoupled : {false, true}) {
@@ -96,7 +96,7 @@ TEST(Twins, AdamStepsAreThoseOfTheOptimizer) {
   }
 }
 
-TEST(Twins, SgdStepsAreThoseOfTheOptimizer) {
+TEST(CpuReference, SgdStepsAreThoseOfTheOptimizer) {
   for (const bool nesterov : {false, true}) {
     for (const bool first : {false, true}) {
       auto vectors = step_vectors(333, torch::kFloat64, false, true);
@@ -114,7 +114,7 @@ TEST(Twins, SgdStepsAreThoseOfTheOptimizer) {
   }
 }
 
-TEST(Twins, SubtractionIsRoundedOnceAndSeesWhatIsNotFinite) {
+TEST(CpuReference, SubtractionIsRoundedOnceAndSeesWhatIsNotFinite) {
   const auto weights = numbers({1001}, 6).to(torch::kFloat32);
   const auto direction = numbers({1001}, 7).to(torch::kFloat32);
   auto out = torch::empty_like(weights);
@@ -124,7 +124,7 @@ TEST(Twins, SubtractionIsRoundedOnceAndSeesWhatIsNotFinite) {
   EXPECT_FALSE(subtract_scaled(weights, direction, 1e300, out));
 }
 
-TEST(Twins, DigestSeesEveryBitAndEveryPlace) {
+TEST(CpuReference, DigestSeesEveryBitAndEveryPlace) {
   const auto values = numbers({500}, 8).to(torch::kFloat32);
   const auto whole = digest(values);
   EXPECT_EQ(whole, digest(values.clone()));
@@ -143,7 +143,7 @@ TEST(Twins, DigestSeesEveryBitAndEveryPlace) {
   EXPECT_NE(digest(torch::zeros({8}, torch::kFloat32)), digest(torch::zeros({9}, torch::kFloat32)));
 }
 
-TEST(Twins, WrongShapesAndTypesAreRefused) {
+TEST(CpuReference, WrongShapesAndTypesAreRefused) {
   auto norms = zeros(2);
   auto words = torch::empty({4}, torch::kFloat32);
   EXPECT_ANY_THROW(fill_words({kKey, kAddress, 0}, words));
