@@ -32,27 +32,27 @@ Tensor Tanh::forward(const Tensor& input) const { return at::tanh(input); }
 
 // g (1 - y^2), in the gradient's own memory where nobody else holds it. With LibTorch's tanh_backward the reference case cnn_group was
 // 1.2e-5 off in float32, with this 1.4e-6.
-Tensor Tanh::input_gradient(const Use& use) const {
-  const auto& given = use.output_gradient;
-  if (!has_loops(given) || !has_loops(use.output) || given.scalar_type() != use.output.scalar_type()) {
-    return (use.output * use.output).neg_().add_(1).mul_(given);
+Tensor Tanh::input_gradient(const ActivationRecord& record) const {
+  const auto& given = record.output_gradient;
+  if (!has_loops(given) || !has_loops(record.output) || given.scalar_type() != record.output.scalar_type()) {
+    return (record.output * record.output).neg_().add_(1).mul_(given);
   }
   const auto result = is_own(given) ? given : torch::empty_like(given);
-  given.scalar_type() == torch::kFloat32 ? tanh_gradient<float>(use.output, given, result)
-                                         : tanh_gradient<double>(use.output, given, result);
+  given.scalar_type() == torch::kFloat32 ? tanh_gradient<float>(record.output, given, result)
+                                         : tanh_gradient<double>(record.output, given, result);
   return result;
 }
 
 Tensor Relu::forward(const Tensor& input) const { return at::relu(input); }
 
-Tensor Relu::input_gradient(const Use& use) const {
-  return at::threshold_backward(use.output_gradient, use.output, 0);
+Tensor Relu::input_gradient(const ActivationRecord& record) const {
+  return at::threshold_backward(record.output_gradient, record.output, 0);
 }
 
 Tensor Gelu::forward(const Tensor& input) const { return at::gelu(input, approximate_); }
 
-Tensor Gelu::input_gradient(const Use& use) const {
-  return at::gelu_backward(use.output_gradient, use.input(), approximate_);
+Tensor Gelu::input_gradient(const ActivationRecord& record) const {
+  return at::gelu_backward(record.output_gradient, record.input(), approximate_);
 }
 
 Tensor GatedSilu::forward_recorded(const Tensors& inputs, Tensors* saved) const {
@@ -62,10 +62,11 @@ Tensor GatedSilu::forward_recorded(const Tensors& inputs, Tensors* saved) const 
   return output;
 }
 
-Tensors GatedSilu::input_gradients(const Use& use, const std::vector<bool>& needed) const {
+Tensors GatedSilu::input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const {
   Tensors gradients(2);
-  if (needed[0]) gradients[0] = at::silu_backward(use.output_gradient * use.inputs[1], use.inputs[0]);
-  if (needed[1]) gradients[1] = use.output_gradient * use.saved[0];
+  if (needed[0])
+    gradients[0] = at::silu_backward(record.output_gradient * record.inputs[1], record.inputs[0]);
+  if (needed[1]) gradients[1] = record.output_gradient * record.saved[0];
   return gradients;
 }
 

@@ -13,14 +13,14 @@ class Tanh : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = true}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 };
 
 class Relu : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = true}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 };
 
 class Gelu : public Layer {
@@ -29,7 +29,7 @@ class Gelu : public Layer {
   explicit Gelu(Form form) : approximate_(form == Form::tanh ? "tanh" : "none") {}
   Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  private:
   const char* approximate_;
@@ -39,7 +39,7 @@ class GatedSilu : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
-  Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const override;
+  Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const override;
 };
 
 }  // namespace hyfreedp::models

@@ -73,16 +73,16 @@ Tensor Attention::forward_recorded(const Tensors& inputs, Tensors* saved) const 
   return value;
 }
 
-Tensors Attention::input_gradients(const Use& use, const std::vector<bool>& needed) const {
+Tensors Attention::input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const {
   Tensors wanted;
   for (std::size_t i = 0; i < needed.size(); ++i) {
-    if (needed[i] && use.saved[i].requires_grad()) wanted.push_back(use.saved[i]);
+    if (needed[i] && record.saved[i].requires_grad()) wanted.push_back(record.saved[i]);
   }
   Tensors gradients(needed.size());
   if (wanted.empty()) return gradients;
-  auto found = torch::autograd::grad({use.saved.back()}, wanted, {use.output_gradient});
+  auto found = torch::autograd::grad({record.saved.back()}, wanted, {record.output_gradient});
   for (std::size_t i = 0, next = 0; i < needed.size(); ++i) {
-    if (needed[i] && use.saved[i].requires_grad()) gradients[i] = found[next++];
+    if (needed[i] && record.saved[i].requires_grad()) gradients[i] = found[next++];
   }
   return gradients;
 }

@@ -35,7 +35,7 @@ class Attention : public Layer {
   explicit Attention(AttentionShape shape) : shape_(std::move(shape)) {}
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
-  Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const override;
+  Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const override;
 
  private:
   torch::Tensor attend(const Tensors& inputs) const;

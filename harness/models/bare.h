@@ -1,6 +1,6 @@
 // Parameters that stand alone, as some networks have them: y = x * scale or y = x + bias, [width] over the last dimension of
 // x [B, width] or [B, T, width]. Per-sample rules: dscale_i = sum over positions of b_i x_i, dbias_i = sum over positions of b_i.
-// Used several times, the gradient is the sum over the uses.
+// Applied several times in one pass, its gradient is the sum over its activation records.
 #pragma once
 
 #include "harness/models/layer.h"
@@ -14,40 +14,47 @@ class Bare : public Layer {
   std::vector<ParameterSpec> parameters() const override { return {{name_, {width_}}}; }
   void bind(std::vector<BoundParameter> parameters) override { value_ = std::move(parameters.at(0)); }
   std::vector<std::string> ruled_parameters() const override { return {name_}; }
-  void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+  void add_squared_norms(std::span<const ActivationRecord> records,
+                         torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
 
  protected:
   // What is summed over positions, [B, ..., width].
-  virtual torch::Tensor gradient(const Use& use) const = 0;
+  virtual torch::Tensor gradient(const ActivationRecord& record) const = 0;
 
   std::string name_;
   std::int64_t width_;
   BoundParameter value_;
 
  private:
-  torch::Tensor each(std::span<const Use> uses) const;  // [B, width]
+  torch::Tensor each(std::span<const ActivationRecord> records) const;  // [B, width]
 };
 
 class BareScale : public Bare {
  public:
   using Bare::Bare;
   torch::Tensor forward(const torch::Tensor& input) const override { return input * value_.value; }
-  torch::Tensor input_gradient(const Use& use) const override { return use.output_gradient * value_.value; }
+  torch::Tensor input_gradient(const ActivationRecord& record) const override {
+    return record.output_gradient * value_.value;
+  }
 
  protected:
-  torch::Tensor gradient(const Use& use) const override { return use.output_gradient * use.input(); }
+  torch::Tensor gradient(const ActivationRecord& record) const override {
+    return record.output_gradient * record.input();
+  }
 };
 
 class BareBias : public Bare {
  public:
   using Bare::Bare;
   torch::Tensor forward(const torch::Tensor& input) const override { return input + value_.value; }
-  torch::Tensor input_gradient(const Use& use) const override { return use.output_gradient; }
+  torch::Tensor input_gradient(const ActivationRecord& record) const override {
+    return record.output_gradient;
+  }
 
  protected:
-  torch::Tensor gradient(const Use& use) const override { return use.output_gradient; }
+  torch::Tensor gradient(const ActivationRecord& record) const override { return record.output_gradient; }
 };
 
 }  // namespace hyfreedp::models

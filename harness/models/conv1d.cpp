@@ -16,17 +16,17 @@ Conv2dShape over_one_row(const Conv1dShape& shape) {
           .with_bias = shape.with_bias};
 }
 
-Use as_images(const Use& use) {
-  return {.inputs = {use.input().unsqueeze(2)},
+ActivationRecord as_images(const ActivationRecord& record) {
+  return {.inputs = {record.input().unsqueeze(2)},
           .output = {},
           .saved = {},
-          .output_gradient = use.output_gradient.unsqueeze(2),
-          .instantiated = use.instantiated};
+          .output_gradient = record.output_gradient.unsqueeze(2),
+          .instantiated = record.instantiated};
 }
 
-std::vector<Use> as_images(std::span<const Use> uses) {
-  std::vector<Use> images;
-  for (const auto& use : uses) images.push_back(as_images(use));
+std::vector<ActivationRecord> as_images(std::span<const ActivationRecord> records) {
+  std::vector<ActivationRecord> images;
+  for (const auto& record : records) images.push_back(as_images(record));
   return images;
 }
 
@@ -50,21 +50,21 @@ Tensor Conv1d::forward(const Tensor& input) const {
   return convolution_.forward(input.unsqueeze(2)).squeeze(2);
 }
 
-Tensor Conv1d::input_gradient(const Use& use) const {
-  return convolution_.input_gradient(as_images(use)).squeeze(2);
+Tensor Conv1d::input_gradient(const ActivationRecord& record) const {
+  return convolution_.input_gradient(as_images(record)).squeeze(2);
 }
 
-void Conv1d::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  const auto images = as_images(uses);
+void Conv1d::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+  const auto images = as_images(records);
   convolution_.add_squared_norms(images, squared_norms);
-  for (std::size_t k = 0; k < uses.size(); ++k) uses[k].instantiated = images[k].instantiated;
+  for (std::size_t k = 0; k < records.size(); ++k) records[k].instantiated = images[k].instantiated;
 }
 
-void Conv1d::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+void Conv1d::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
                               std::span<Tensor> sums) const {
   std::vector<Tensor> views(sums.begin(), sums.end());
   if (views[0].defined()) views[0] = views[0].unsqueeze(2);
-  convolution_.add_clipped_sums(as_images(uses), factors, views);
+  convolution_.add_clipped_sums(as_images(records), factors, views);
 }
 
 }  // namespace hyfreedp::models

@@ -96,11 +96,11 @@ void inner_products(std::int64_t m, std::int64_t n, const T* a, T* out) {
 // For each sample of one application: image and output gradient of every group.
 template <class T>
 struct Samples {
-  Samples(const Conv2dShape& conv, const Use& use)
+  Samples(const Conv2dShape& conv, const ActivationRecord& record)
       : shape(conv),
-        g(geometry(conv, use.input(), use.output_gradient)),
-        input(use.input().contiguous()),
-        gradient(use.output_gradient.contiguous()),
+        g(geometry(conv, record.input(), record.output_gradient)),
+        input(record.input().contiguous()),
+        gradient(record.output_gradient.contiguous()),
         count(input.size(0)) {}
 
   const T* image(std::int64_t i, std::int64_t group) const {
@@ -149,10 +149,10 @@ void add_ghost_norms(const Samples<T>& samples, Tensor& norms) {
   });
 }
 
-Tensor bias_gradients(std::span<const Use> uses) {  // [B, out]
+Tensor bias_gradients(std::span<const ActivationRecord> records) {  // [B, out]
   Tensor total;
-  for (const auto& use : uses) {
-    const auto part = use.output_gradient.sum({2, 3});
+  for (const auto& record : records) {
+    const auto part = record.output_gradient.sum({2, 3});
     total = total.defined() ? total + part : part;
   }
   return total;
@@ -161,28 +161,29 @@ Tensor bias_gradients(std::span<const Use> uses) {  // [B, out]
 // Sums of as many float32 numbers of one sign are off by 1e-5 at most (measured: 784).
 constexpr double kPlacesOfOneError = 500;
 
-bool same_sizes(std::span<const Use> uses) {
-  return std::all_of(uses.begin(), uses.end(),
-                     [&](const Use& use) { return use.input().sizes() == uses.front().input().sizes(); });
+bool same_sizes(std::span<const ActivationRecord> records) {
+  return std::all_of(records.begin(), records.end(), [&](const ActivationRecord& record) {
+    return record.input().sizes() == records.front().input().sizes();
+  });
 }
 
 // The sum over the applications, and its squared norms added to `norms`; [B, groups, patch, outputs].
-Tensor formed_gradients(const Conv2dShape& shape, std::span<const Use> uses, Tensor& norms) {
-  const auto& first = uses.front();
+Tensor formed_gradients(const Conv2dShape& shape, std::span<const ActivationRecord> records, Tensor& norms) {
+  const auto& first = records.front();
   const auto g = geometry(shape, first.input(), first.output_gradient);
   const bool on_cpu = first.input().is_cpu();
   auto each =
       torch::empty({first.input().size(0), shape.groups, g.patch, g.outputs}, first.input().options());
-  if (on_cpu && same_sizes(uses)) {
-    add_patch_norms(shape, uses, norms, &each);
+  if (on_cpu && same_sizes(records)) {
+    add_patch_norms(shape, records, norms, &each);
     return each;
   }
   each.zero_();
   auto one = on_cpu ? torch::empty_like(each) : Tensor();
   auto unused = torch::zeros_like(norms);
-  for (const auto& use : uses) {
-    if (on_cpu) add_patch_norms(shape, {&use, 1}, unused, &one);
-    each.add_(on_cpu ? one : device_weight_gradients(shape, use));
+  for (const auto& record : records) {
+    if (on_cpu) add_patch_norms(shape, {&record, 1}, unused, &one);
+    each.add_(on_cpu ? one : device_weight_gradients(shape, record));
   }
   norms.add_(squared_sample_norms(each));
   return each;
@@ -212,61 +213,61 @@ Tensor Conv2d::forward(const Tensor& input) const {
                     shape_.groups);
 }
 
-Tensor Conv2d::input_gradient(const Use& use) const {
+Tensor Conv2d::input_gradient(const ActivationRecord& record) const {
   return std::get<0>(at::convolution_backward(
-      use.output_gradient, use.input(), weight_.value, at::OptionalIntArrayRef(), shape_.stride,
+      record.output_gradient, record.input(), weight_.value, at::OptionalIntArrayRef(), shape_.stride,
       shape_.padding, shape_.dilation, false, {0, 0}, shape_.groups, {true, false, false}));
 }
 
-void Conv2d::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  for (const auto& use : uses) use.instantiated.clear();
+void Conv2d::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+  for (const auto& record : records) record.instantiated.clear();
   Tensors formed(shape_.with_bias ? 2 : 1);
   if (trains_bias()) {
-    formed[1] = bias_gradients(uses);
+    formed[1] = bias_gradients(records);
     squared_norms.add_(squared_sample_norms(formed[1]));
   }
-  if (weight_.trainable) formed[0] = add_weight_norms(uses, squared_norms);
-  uses.front().instantiated = std::move(formed);
+  if (weight_.trainable) formed[0] = add_weight_norms(records, squared_norms);
+  records.front().instantiated = std::move(formed);
 }
 
-Tensor Conv2d::sample_gradients(std::span<const Use> uses) const {
-  auto norms =
-      torch::zeros({uses.front().input().size(0)}, uses.front().input().options().dtype(torch::kFloat64));
-  const auto each = formed_gradients(shape_, uses, norms);
+Tensor Conv2d::sample_gradients(std::span<const ActivationRecord> records) const {
+  auto norms = torch::zeros({records.front().input().size(0)},
+                            records.front().input().options().dtype(torch::kFloat64));
+  const auto each = formed_gradients(shape_, records, norms);
   return each.transpose(2, 3).reshape({each.size(0), shape_.outputs, each.size(2)});
 }
 
 // ||X_i||^2 is at most ||x_i||^2 times the patches that may hold one place. Of more places than some hundreds, which the kernel adds up
 // one after another, the rounding grows with their number.
-Tensor Conv2d::gradient_reaches(std::span<const Use> uses) const {
+Tensor Conv2d::gradient_reaches(std::span<const ActivationRecord> records) const {
   double patches = 1, places = 0;
   for (std::size_t d = 0; d < 2; ++d) {
     const auto step = shape_.dilation[d] == 1 ? shape_.stride[d] : 1;
     patches *= static_cast<double>((shape_.kernel[d] - 1) / step + 1);
   }
-  for (const auto& use : uses) {
-    places += static_cast<double>(use.output_gradient.size(2) * use.output_gradient.size(3));
+  for (const auto& record : records) {
+    places += static_cast<double>(record.output_gradient.size(2) * record.output_gradient.size(3));
   }
   patches *= std::pow(std::max(1.0, places / kPlacesOfOneError), 2);
   Tensor reaches;
-  for (const auto& use : uses) {
+  for (const auto& record : records) {
     const auto lengths = [](const Tensor& values) {
       return squared_sample_norms(values).sqrt_().add_(
           lost_length(values.numel() / std::max<std::int64_t>(1, values.size(0)), values.scalar_type()));
     };
-    const auto reach = lengths(use.input()) * lengths(use.output_gradient);
+    const auto reach = lengths(record.input()) * lengths(record.output_gradient);
     reaches = reaches.defined() ? reaches + reach : reach;
   }
   return reaches.square().mul_(patches);
 }
 
 // The per-sample gradients [B, groups, patch, outputs] where they are kept.
-Tensor Conv2d::add_weight_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  const auto& first = uses.front();
+Tensor Conv2d::add_weight_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+  const auto& first = records.front();
   const auto g = geometry(shape_, first.input(), first.output_gradient);
-  const bool by_places = uses.size() == 1 && 2 * g.places() * (g.patch + g.outputs) < g.patch * g.outputs;
+  const bool by_places = records.size() == 1 && 2 * g.places() * (g.patch + g.outputs) < g.patch * g.outputs;
   if (!first.input().is_cpu()) {
-    if (!by_places) return formed_gradients(shape_, uses, squared_norms);
+    if (!by_places) return formed_gradients(shape_, records, squared_norms);
     squared_norms.add_(device_place_norms(shape_, first));
     return {};
   }
@@ -277,29 +278,29 @@ Tensor Conv2d::add_weight_norms(std::span<const Use> uses, Tensor& squared_norms
     return {};
   }
   std::int64_t recorded = 0;
-  for (const auto& use : uses) recorded += use.input().numel() + use.output_gradient.numel();
+  for (const auto& record : records) recorded += record.input().numel() + record.output_gradient.numel();
   const auto size = first.input().size(0) * weight_.value.numel();
-  if (size <= recorded || !same_sizes(uses)) return formed_gradients(shape_, uses, squared_norms);
+  if (size <= recorded || !same_sizes(records)) return formed_gradients(shape_, records, squared_norms);
   auto own = torch::zeros_like(squared_norms);
-  add_patch_norms(shape_, uses, own);
-  squared_norms.add_(beyond_forming(own, gradient_reaches(uses), first.input().scalar_type()));
+  add_patch_norms(shape_, records, own);
+  squared_norms.add_(beyond_forming(own, gradient_reaches(records), first.input().scalar_type()));
   return {};
 }
 
-void Conv2d::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+void Conv2d::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
                               std::span<Tensor> sums) const {
-  const auto& formed = uses.front().instantiated;
+  const auto& formed = records.front().instantiated;
   if (trains_bias()) {
-    add_weighted_sum(formed.empty() ? bias_gradients(uses) : formed[1], factors, sums[1]);
+    add_weighted_sum(formed.empty() ? bias_gradients(records) : formed[1], factors, sums[1]);
   }
   if (!weight_.trainable) return;
   if (!formed.empty() && formed[0].defined()) {
     sums[0].add_(weighted_sum(formed[0], factors).transpose(1, 2).reshape(sums[0].sizes()));
     return;
   }
-  for (const auto& use : uses) {
+  for (const auto& record : records) {
     sums[0].add_(std::get<1>(at::convolution_backward(
-        scaled_samples(use.output_gradient, factors), use.input(), sums[0], at::OptionalIntArrayRef(),
+        scaled_samples(record.output_gradient, factors), record.input(), sums[0], at::OptionalIntArrayRef(),
         shape_.stride, shape_.padding, shape_.dilation, false, {0, 0}, shape_.groups, {false, true, false})));
   }
 }

@@ -37,18 +37,20 @@ class Conv2d : public Layer {
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   bool rules_read_inputs() const override { return weight_.trainable; }
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
-  void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
+  void add_squared_norms(std::span<const ActivationRecord> records,
+                         torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
 
   // dW_i of the sum over the applications, [B, out, in kh kw / groups].
-  torch::Tensor sample_gradients(std::span<const Use> uses) const;
+  torch::Tensor sample_gradients(std::span<const ActivationRecord> records) const;
   // At least (sum over the places of ||x_l|| ||b_l||)^2, [B] float64: what beyond_forming (samples.h) takes.
-  torch::Tensor gradient_reaches(std::span<const Use> uses) const;
+  torch::Tensor gradient_reaches(std::span<const ActivationRecord> records) const;
 
  private:
-  torch::Tensor add_weight_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const;
+  torch::Tensor add_weight_norms(std::span<const ActivationRecord> records,
+                                 torch::Tensor& squared_norms) const;
   bool trains_bias() const { return shape_.with_bias && bias_.trainable; }
 
   Conv2dShape shape_;

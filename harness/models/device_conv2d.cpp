@@ -9,11 +9,11 @@ namespace {
 using torch::Tensor;
 
 // [B, groups, patch, places]. A view with a stride for each index, copied once: LibTorch's unfold would launch a kernel a sample.
-Tensor patches_of(const Conv2dShape& shape, const Use& use) {
+Tensor patches_of(const Conv2dShape& shape, const ActivationRecord& record) {
   const auto& [down, right] = shape.padding;
-  const auto padded = at::constant_pad_nd(use.input(), {right, right, down, down}).contiguous();
+  const auto padded = at::constant_pad_nd(record.input(), {right, right, down, down}).contiguous();
   const auto width = padded.size(3), plane = padded.size(2) * width;
-  const auto rows = use.output_gradient.size(2), columns = use.output_gradient.size(3);
+  const auto rows = record.output_gradient.size(2), columns = record.output_gradient.size(3);
   const auto view =
       padded.as_strided({padded.size(0), shape.inputs, shape.kernel[0], shape.kernel[1], rows, columns},
                         {shape.inputs * plane, plane, shape.dilation[0] * width, shape.dilation[1],
@@ -29,16 +29,16 @@ Tensor by_group(const Conv2dShape& shape, const Tensor& gradient) {  // [B, grou
 
 }  // namespace
 
-Tensor device_weight_gradients(const Conv2dShape& shape, const Use& use) {
-  return at::matmul(patches_of(shape, use), by_group(shape, use.output_gradient).transpose(2, 3));
+Tensor device_weight_gradients(const Conv2dShape& shape, const ActivationRecord& record) {
+  return at::matmul(patches_of(shape, record), by_group(shape, record.output_gradient).transpose(2, 3));
 }
 
-Tensor device_place_norms(const Conv2dShape& shape, const Use& use) {
-  const auto patches = patches_of(shape, use).transpose(2, 3);                  // [B, G, L, patch]
-  const auto gradients = by_group(shape, use.output_gradient).transpose(2, 3);  // [B, G, L, out]
-  auto norms = product_norms(patches.flatten(0, 1), gradients.flatten(0, 1));   // [B G]
+Tensor device_place_norms(const Conv2dShape& shape, const ActivationRecord& record) {
+  const auto patches = patches_of(shape, record).transpose(2, 3);                  // [B, G, L, patch]
+  const auto gradients = by_group(shape, record.output_gradient).transpose(2, 3);  // [B, G, L, out]
+  auto norms = product_norms(patches.flatten(0, 1), gradients.flatten(0, 1));      // [B G]
   const auto each =
-      beyond_rounding(norms.estimates, norms.reaches.square_(), use.output_gradient.scalar_type());
+      beyond_rounding(norms.estimates, norms.reaches.square_(), record.output_gradient.scalar_type());
   return each.view({patches.size(0), shape.groups}).sum(1);
 }
 

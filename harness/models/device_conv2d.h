@@ -7,9 +7,9 @@
 namespace hyfreedp::models {
 
 // dW_i of every sample, transposed: [B, groups, in kh kw / groups, out / groups].
-torch::Tensor device_weight_gradients(const Conv2dShape& shape, const Use& use);
+torch::Tensor device_weight_gradients(const Conv2dShape& shape, const ActivationRecord& record);
 
 // ||dW_i||^2 by the places' inner products, [B] float64, never too small (beyond_rounding, samples.h).
-torch::Tensor device_place_norms(const Conv2dShape& shape, const Use& use);
+torch::Tensor device_place_norms(const Conv2dShape& shape, const ActivationRecord& record);
 
 }  // namespace hyfreedp::models

@@ -9,22 +9,23 @@ namespace {
 
 using torch::Tensor;
 
-bool is_lookup(const Use& use) { return !use.input().is_floating_point(); }
+bool is_lookup(const ActivationRecord& record) { return !record.input().is_floating_point(); }
 
-// What adds the same values wherever it stands has the sum of its uses' gradients.
+// What adds the same values wherever it stands has the sum of the gradients of its records.
 template <class Part>
-Tensor total_of(std::span<const Use> uses, const Part& part) {
-  Tensor total = part(uses.front());
-  for (const auto& use : uses.subspan(1)) total = total + part(use);
+Tensor total_of(std::span<const ActivationRecord> records, const Part& part) {
+  Tensor total = part(records.front());
+  for (const auto& record : records.subspan(1)) total = total + part(record);
   return total;
 }
 
-Tensor total_output_gradient(std::span<const Use> uses) {
-  return total_of(uses, [](const Use& use) { return use.output_gradient; });
+Tensor total_output_gradient(std::span<const ActivationRecord> records) {
+  return total_of(records, [](const ActivationRecord& record) { return record.output_gradient; });
 }
 
-Tensor total_first_gradient(std::span<const Use> uses) {
-  return total_of(uses, [](const Use& use) { return use.output_gradient.select(1, 0); });
+Tensor total_first_gradient(std::span<const ActivationRecord> records) {
+  return total_of(records,
+                  [](const ActivationRecord& record) { return record.output_gradient.select(1, 0); });
 }
 
 }  // namespace
@@ -35,36 +36,36 @@ Tensor Embedding::forward(const Tensor& input) const {
   return at::mm(input.reshape({-1, width_}), weight_.value.t()).view({input.size(0), input.size(1), rows_});
 }
 
-Tensor Embedding::input_gradient(const Use& use) const {
-  if (is_lookup(use)) return {};
-  return at::mm(use.output_gradient.reshape({-1, rows_}), weight_.value).view(use.input().sizes());
+Tensor Embedding::input_gradient(const ActivationRecord& record) const {
+  if (is_lookup(record)) return {};
+  return at::mm(record.output_gradient.reshape({-1, rows_}), weight_.value).view(record.input().sizes());
 }
 
-Tensor Embedding::lookup_gradient(const Use& use) const {
-  if (!padding_index_) return use.output_gradient;
-  return use.output_gradient.masked_fill((use.input() == *padding_index_).unsqueeze(2), 0);
+Tensor Embedding::lookup_gradient(const ActivationRecord& record) const {
+  if (!padding_index_) return record.output_gradient;
+  return record.output_gradient.masked_fill((record.input() == *padding_index_).unsqueeze(2), 0);
 }
 
-void Embedding::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+void Embedding::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
   auto estimates = torch::zeros_like(squared_norms);
   auto reach = torch::zeros_like(squared_norms);
   const auto add = [&](const Tensor& left, const Tensor& right, double factor) {  // [B, S, T] each
     estimates.add_((left * right).sum({1, 2}, false, torch::kFloat64), factor);
   };
-  for (std::size_t k = 0; k < uses.size(); ++k) {
-    const bool by_kernel = uses[k].output_gradient.is_cuda();
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    const bool by_kernel = records[k].output_gradient.is_cuda();
     if (by_kernel) {
-      const auto norms = norms_by_kernel(uses[k]);
+      const auto norms = norms_by_kernel(records[k]);
       estimates.add_(norms.estimates);
       reach.add_(norms.reaches);
     } else {
-      reach.add_(reach_of(uses[k]));
+      reach.add_(reach_of(records[k]));
     }
     for (std::size_t l = 0; l <= k; ++l) {
       if (l == k && by_kernel) continue;
       const double factor = k == l ? 1 : 2;
-      const auto& one = is_lookup(uses[k]) ? uses[k] : uses[l];
-      const auto& other = is_lookup(uses[k]) ? uses[l] : uses[k];
+      const auto& one = is_lookup(records[k]) ? records[k] : records[l];
+      const auto& other = is_lookup(records[k]) ? records[l] : records[k];
       if (is_lookup(other)) {
         const auto same = one.input().unsqueeze(2) == other.input().unsqueeze(1);
         const auto products = at::bmm(lookup_gradient(one), lookup_gradient(other).transpose(1, 2));
@@ -79,31 +80,32 @@ void Embedding::add_squared_norms(std::span<const Use> uses, Tensor& squared_nor
       }
     }
   }
-  squared_norms.add_(beyond_rounding(estimates, reach.square_(), uses.front().output_gradient.scalar_type()));
+  squared_norms.add_(
+      beyond_rounding(estimates, reach.square_(), records.front().output_gradient.scalar_type()));
 }
 
-// Of one use alone, without its cross terms.
-SequenceNorms Embedding::norms_by_kernel(const Use& use) const {
-  if (is_lookup(use)) return lookup_norms(use.input(), use.output_gradient, padding_index_);
-  return product_norms(use.input(), use.output_gradient);
+// Of one record alone, without its cross terms.
+SequenceNorms Embedding::norms_by_kernel(const ActivationRecord& record) const {
+  if (is_lookup(record)) return lookup_norms(record.input(), record.output_gradient, padding_index_);
+  return product_norms(record.input(), record.output_gradient);
 }
 
 // [B]: sum over the positions of ||a_t|| ||b_t||; a looked-up row's a is a unit vector.
-Tensor Embedding::reach_of(const Use& use) const {
-  if (is_lookup(use)) return reach_lengths(lookup_gradient(use)).sum(1);
-  return (reach_lengths(use.input()) * reach_lengths(use.output_gradient)).sum(1);
+Tensor Embedding::reach_of(const ActivationRecord& record) const {
+  if (is_lookup(record)) return reach_lengths(lookup_gradient(record)).sum(1);
+  return (reach_lengths(record.input()) * reach_lengths(record.output_gradient)).sum(1);
 }
 
-void Embedding::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+void Embedding::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
                                  std::span<Tensor> sums) const {
-  for (const auto& use : uses) {
-    if (is_lookup(use)) {
-      const auto gradient = scaled_samples(lookup_gradient(use), factors).reshape({-1, width_});
-      sums[0].index_add_(0, use.input().reshape({-1}), gradient);
+  for (const auto& record : records) {
+    if (is_lookup(record)) {
+      const auto gradient = scaled_samples(lookup_gradient(record), factors).reshape({-1, width_});
+      sums[0].index_add_(0, record.input().reshape({-1}), gradient);
     } else {
       // The factors go into the smaller operand.
-      const auto input = scaled_samples(use.input(), factors).reshape({-1, width_});
-      sums[0].addmm_(use.output_gradient.reshape({-1, rows_}).t(), input);
+      const auto input = scaled_samples(record.input(), factors).reshape({-1, width_});
+      sums[0].addmm_(record.output_gradient.reshape({-1, rows_}).t(), input);
     }
   }
 }
@@ -114,16 +116,16 @@ Tensor Positions::forward(const Tensor& input) const {
   return input + table.narrow(0, 0, input.size(1));
 }
 
-void Positions::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  auto gradient = total_output_gradient(uses);
+void Positions::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+  auto gradient = total_output_gradient(records);
   squared_norms.add_(squared_sample_norms(gradient));
-  uses.front().instantiated = {std::move(gradient)};
+  records.front().instantiated = {std::move(gradient)};
 }
 
-void Positions::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+void Positions::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
                                  std::span<Tensor> sums) const {
-  const auto& formed = uses.front().instantiated;
-  const auto gradient = formed.empty() ? total_output_gradient(uses) : formed.front();
+  const auto& formed = records.front().instantiated;
+  const auto gradient = formed.empty() ? total_output_gradient(records) : formed.front();
   add_weighted_sum(gradient, factors, sums[0].view({-1, gradient.size(2)}).narrow(0, 0, gradient.size(1)));
 }
 
@@ -131,21 +133,21 @@ Tensor ClassToken::forward(const Tensor& input) const {
   return at::cat({token_.value.expand({input.size(0), -1, -1}), input}, 1);
 }
 
-Tensor ClassToken::input_gradient(const Use& use) const {
-  return use.output_gradient.narrow(1, 1, use.output_gradient.size(1) - 1);
+Tensor ClassToken::input_gradient(const ActivationRecord& record) const {
+  return record.output_gradient.narrow(1, 1, record.output_gradient.size(1) - 1);
 }
 
-void ClassToken::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+void ClassToken::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
   // A copy: the gradient of the whole sequence is let go.
-  auto gradient = total_first_gradient(uses).clone();
+  auto gradient = total_first_gradient(records).clone();
   squared_norms.add_(squared_sample_norms(gradient));
-  uses.front().instantiated = {std::move(gradient)};
+  records.front().instantiated = {std::move(gradient)};
 }
 
-void ClassToken::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+void ClassToken::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
                                   std::span<Tensor> sums) const {
-  const auto& formed = uses.front().instantiated;
-  const auto gradient = formed.empty() ? total_first_gradient(uses) : formed.front();
+  const auto& formed = records.front().instantiated;
+  const auto gradient = formed.empty() ? total_first_gradient(records) : formed.front();
   add_weighted_sum(gradient, factors, sums[0].view({width_}));
 }
 

@@ -2,7 +2,7 @@
 //
 //   Embedding      ids [B, T] int64 -> rows [B, T, D]; identical to torch.nn.Embedding: the row padding_index is used in the
 //                  forward pass and gets no gradient from the lookup
-//   tied           the same layer applied to a float input h [B, T, D] is the output projection h W^T -> [B, T, V]; both uses
+//   tied           the same layer applied to a float input h [B, T, D] is the output projection h W^T -> [B, T, V]; both applications
 //                  make one gradient, cross terms counted
 //   Positions      x [B, T, D] -> x + W[0 .. T)
 //   ClassToken     x [B, T, D] -> [token; x], [B, T + 1, D]
@@ -28,15 +28,16 @@ class Embedding : public Layer {
   std::vector<std::string> ruled_parameters() const override { return {"weight"}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
-  torch::Tensor input_gradient(const Use& use) const override;
-  void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
+  void add_squared_norms(std::span<const ActivationRecord> records,
+                         torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
 
  private:
-  torch::Tensor lookup_gradient(const Use& use) const;  // zero at padding
-  SequenceNorms norms_by_kernel(const Use& use) const;
-  torch::Tensor reach_of(const Use& use) const;
+  torch::Tensor lookup_gradient(const ActivationRecord& record) const;  // zero at padding
+  SequenceNorms norms_by_kernel(const ActivationRecord& record) const;
+  torch::Tensor reach_of(const ActivationRecord& record) const;
 
   std::int64_t rows_;
   std::int64_t width_;
@@ -55,9 +56,12 @@ class Positions : public Layer {
   torch::Tensor forward(const torch::Tensor& input) const override;
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   bool rules_read_inputs() const override { return false; }
-  torch::Tensor input_gradient(const Use& use) const override { return use.output_gradient; }
-  void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+  torch::Tensor input_gradient(const ActivationRecord& record) const override {
+    return record.output_gradient;
+  }
+  void add_squared_norms(std::span<const ActivationRecord> records,
+                         torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
 
  private:
@@ -75,9 +79,10 @@ class ClassToken : public Layer {
   torch::Tensor forward(const torch::Tensor& input) const override;
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   bool rules_read_inputs() const override { return false; }
-  torch::Tensor input_gradient(const Use& use) const override;
-  void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
+  void add_squared_norms(std::span<const ActivationRecord> records,
+                         torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
 
  private:

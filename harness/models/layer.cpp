@@ -14,14 +14,14 @@ Tensor Layer::forward_recorded(const Tensors& inputs, Tensors* saved) const {
   return forward(inputs.front());
 }
 
-Tensor Layer::input_gradient(const Use& use) const {
-  (void)use;
+Tensor Layer::input_gradient(const ActivationRecord& record) const {
+  (void)record;
   HYFREEDP_CHECK(false, "a layer has no gradient to its input");
   return {};
 }
 
-Tensors Layer::input_gradients(const Use& use, const std::vector<bool>& needed) const {
-  return {needed.front() ? input_gradient(use) : Tensor()};
+Tensors Layer::input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const {
+  return {needed.front() ? input_gradient(record) : Tensor()};
 }
 
 }  // namespace hyfreedp::models

@@ -9,7 +9,7 @@
 // Invariants
 //   - Row i of every recorded tensor belongs to sample i and depends on sample i alone: a layer that mixes
 //     samples (BatchNorm) cannot keep this contract.
-//   - A layer applied several times in one pass has one Use for each; its gradient is the sum over them, so
+//   - A layer applied several times in one pass has one ActivationRecord for each; its gradient is the sum over them, so
 //     squared norms include the cross terms.
 //   - Norms are accumulated in float32 or wider and summed over layers in float64.
 //   - A trainable parameter that ruled_parameters() leaves out is an error that names it (network.h), never a
@@ -40,12 +40,12 @@ struct BoundParameter {
 using Tensors = std::vector<torch::Tensor>;
 
 // One application of a layer in a recorded pass. First dimension of every tensor: sample.
-struct Use {
+struct ActivationRecord {
   Tensors inputs;
   torch::Tensor output;
   Tensors saved;                  // what the layer kept for its gradients
   torch::Tensor output_gradient;  // of each sample's own loss; set by the backward pass
-  // Per-sample gradients [B, ...] in the order of parameters(), in a layer's first use, where the norm rule formed them, laid out as
+  // Per-sample gradients [B, ...] in the order of parameters(), in a layer's first record, where the norm rule formed them, laid out as
   // the layer's sum rule reads them; undefined for the others. Of a layer with all its trainable ones formed the network keeps
   // nothing else.
   mutable Tensors instantiated;
@@ -72,7 +72,7 @@ class Layer {
   // `saved`: null in a pass without gradients.
   virtual torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const;
 
-  // What input_gradients() reads of a use beyond `saved` and the output gradient. The network keeps nothing else between the
+  // What input_gradients() reads of a record beyond `saved` and the output gradient. The network keeps nothing else between the
   // passes: where a flag is false (and the rules do not read the inputs), a tensor has its sizes and no values.
   struct Reads {
     bool inputs = true;
@@ -83,20 +83,21 @@ class Layer {
   virtual bool rules_read_inputs() const { return true; }
 
   // Gradient of each sample's loss with respect to the layer's one input. A layer without parameters may write it over the output
-  // gradient where nobody else holds that (samples.h, is_own): the network lets go of such a use at once.
-  virtual torch::Tensor input_gradient(const Use& use) const;
+  // gradient where nobody else holds that (samples.h, is_own): the network lets go of such a record at once.
+  virtual torch::Tensor input_gradient(const ActivationRecord& record) const;
   // With respect to each input; undefined where `needed` is false or there is none (ids, masks).
-  virtual Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const;
+  virtual Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const;
 
   // squared_norms[i] += ||gradient of sample i's loss with respect to the trainable parameters||^2.
-  virtual void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const {
-    (void)uses, (void)squared_norms;
+  virtual void add_squared_norms(std::span<const ActivationRecord> records,
+                                 torch::Tensor& squared_norms) const {
+    (void)records, (void)squared_norms;
   }
   // sums[p] += sum_i factors[i] * gradient of sample i's loss with respect to parameter p; sums[p] has the
   // shape of parameter p and is undefined where p is frozen. Undefined factors: all 1.
-  virtual void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+  virtual void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                                 std::span<torch::Tensor> sums) const {
-    (void)uses, (void)factors, (void)sums;
+    (void)records, (void)factors, (void)sums;
   }
 };
 

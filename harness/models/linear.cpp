@@ -16,17 +16,17 @@ Tensor row_products(const Tensor& left, const Tensor& right) {
 // [B, T, n] -> [B, n]; [B, n] stays.
 Tensor over_positions(const Tensor& values) { return values.dim() == 3 ? values.sum(1) : values; }
 
-Tensor total_output_gradient(std::span<const Use> uses) {
-  Tensor total = over_positions(uses.front().output_gradient);
-  for (const auto& use : uses.subspan(1)) total = total + over_positions(use.output_gradient);
+Tensor total_output_gradient(std::span<const ActivationRecord> records) {
+  Tensor total = over_positions(records.front().output_gradient);
+  for (const auto& record : records.subspan(1)) total = total + over_positions(record.output_gradient);
   return total;
 }
 
 // All applications of one layer as one longer sequence: their gradients add up just as those of positions do.
-Tensor joined(std::span<const Use> uses, Tensor (*of)(const Use&)) {
+Tensor joined(std::span<const ActivationRecord> records, Tensor (*of)(const ActivationRecord&)) {
   Tensors parts;
-  for (const auto& use : uses) {
-    const auto part = of(use);
+  for (const auto& record : records) {
+    const auto part = of(record);
     parts.push_back(part.dim() == 2 ? part.unsqueeze(1) : part);
   }
   return parts.size() == 1 ? parts.front() : at::cat(parts, 1);
@@ -62,20 +62,20 @@ Tensor Linear::forward(const Tensor& input) const {
   return output.view({input.size(0), input.size(1), outputs_});
 }
 
-Tensor Linear::input_gradient(const Use& use) const {
-  const auto& gradient = use.output_gradient;
+Tensor Linear::input_gradient(const ActivationRecord& record) const {
+  const auto& gradient = record.output_gradient;
   if (gradient.dim() == 2) return at::mm(gradient, weight());
-  return at::mm(gradient.reshape({-1, outputs_}), weight()).view(use.input().sizes());
+  return at::mm(gradient.reshape({-1, outputs_}), weight()).view(record.input().sizes());
 }
 
-void Linear::add_vector_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+void Linear::add_vector_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
   auto estimates = torch::zeros_like(squared_norms);
   auto reach = torch::zeros_like(squared_norms);
-  const auto type = uses.front().output_gradient.scalar_type();
-  for (std::size_t k = 0; k < uses.size(); ++k) {
+  const auto type = records.front().output_gradient.scalar_type();
+  for (std::size_t k = 0; k < records.size(); ++k) {
     for (std::size_t l = 0; l <= k; ++l) {
-      const auto inputs = row_products(uses[k].input(), uses[l].input());
-      const auto gradients = row_products(uses[k].output_gradient, uses[l].output_gradient);
+      const auto inputs = row_products(records[k].input(), records[l].input());
+      const auto gradients = row_products(records[k].output_gradient, records[l].output_gradient);
       estimates.addcmul_(inputs, gradients, k == l ? 1 : 2);
       if (k != l) continue;
       reach.addcmul_(inputs.sqrt().add_(lost_length(inputs_, type)),
@@ -86,9 +86,11 @@ void Linear::add_vector_norms(std::span<const Use> uses, Tensor& squared_norms) 
 }
 
 // The per-sample gradients as the weight is stored, or undefined by the ghost norm.
-Tensor Linear::add_sequence_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  const auto input = joined(uses, [](const Use& use) { return use.input(); });             // [B, T, in]
-  const auto gradient = joined(uses, [](const Use& use) { return use.output_gradient; });  // [B, T, out]
+Tensor Linear::add_sequence_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+  const auto input =
+      joined(records, [](const ActivationRecord& record) { return record.input(); });  // [B, T, in]
+  const auto gradient =
+      joined(records, [](const ActivationRecord& record) { return record.output_gradient; });  // [B, T, out]
   if (instantiates(input.size(1))) {
     auto each =
         transposed_ ? at::bmm(input.transpose(1, 2), gradient) : at::bmm(gradient.transpose(1, 2), input);
@@ -117,33 +119,33 @@ bool Linear::instantiates(std::int64_t positions) const {
   return positions * kept > inputs_ * outputs_;
 }
 
-void Linear::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  for (const auto& use : uses) use.instantiated.clear();
+void Linear::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+  for (const auto& record : records) record.instantiated.clear();
   Tensors formed(with_bias_ ? 2 : 1);
-  const bool one_vector = uses.size() == 1 && uses.front().input().dim() == 2;
+  const bool one_vector = records.size() == 1 && records.front().input().dim() == 2;
   if (trains_weight() && one_vector) {
-    add_outer_norms(uses.front().output_gradient, uses.front().input(), trains_bias(), squared_norms);
+    add_outer_norms(records.front().output_gradient, records.front().input(), trains_bias(), squared_norms);
   } else if (trains_weight()) {
-    // Of many uses (copies of a sample) the pairs are more work than one longer sequence.
-    if (uses.front().input().dim() == 2 && uses.size() <= 2) {
-      add_vector_norms(uses, squared_norms);
+    // Of many records (copies of a sample) the pairs are more work than one longer sequence.
+    if (records.front().input().dim() == 2 && records.size() <= 2) {
+      add_vector_norms(records, squared_norms);
     } else {
-      formed[0] = add_sequence_norms(uses, squared_norms);
+      formed[0] = add_sequence_norms(records, squared_norms);
     }
   }
   if (trains_bias()) {
-    formed[1] = total_output_gradient(uses);
+    formed[1] = total_output_gradient(records);
     if (!trains_weight() || !one_vector) squared_norms.add_(squared_sample_norms(formed[1]));
   }
-  uses.front().instantiated = std::move(formed);
+  records.front().instantiated = std::move(formed);
 }
 
-void Linear::add_weight_sum(const Use& use, const Tensor& factors, Tensor& sum) const {
+void Linear::add_weight_sum(const ActivationRecord& record, const Tensor& factors, Tensor& sum) const {
   // The factors go into the smaller operand.
   const bool scale_input = inputs_ < outputs_;
-  const auto input = scaled_samples(use.input(), scale_input ? factors : Tensor()).reshape({-1, inputs_});
+  const auto input = scaled_samples(record.input(), scale_input ? factors : Tensor()).reshape({-1, inputs_});
   const auto gradient =
-      scaled_samples(use.output_gradient, scale_input ? Tensor() : factors).reshape({-1, outputs_});
+      scaled_samples(record.output_gradient, scale_input ? Tensor() : factors).reshape({-1, outputs_});
   if (transposed_) {
     sum.addmm_(input.t(), gradient);
   } else {
@@ -151,32 +153,33 @@ void Linear::add_weight_sum(const Use& use, const Tensor& factors, Tensor& sum) 
   }
 }
 
-void Linear::add_vector_sums(std::span<const Use> uses, const Tensor& factors, std::span<Tensor> sums) const {
-  for (const auto& use : uses) {
-    const auto gradient = scaled_samples(use.output_gradient, factors);
+void Linear::add_vector_sums(std::span<const ActivationRecord> records, const Tensor& factors,
+                             std::span<Tensor> sums) const {
+  for (const auto& record : records) {
+    const auto gradient = scaled_samples(record.output_gradient, factors);
     auto weight_sum = transposed_ ? sums[0].t() : sums[0];
-    weight_sum.addmm_(gradient.t(), use.input());
+    weight_sum.addmm_(gradient.t(), record.input());
     if (trains_bias()) sums[1].add_(gradient.sum(0));
   }
 }
 
-void Linear::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+void Linear::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
                               std::span<Tensor> sums) const {
-  const auto& formed = uses.front().instantiated;
+  const auto& formed = records.front().instantiated;
   const bool is_formed = !formed.empty() && formed[0].defined();
-  if (trains_weight() && !is_formed && uses.front().input().dim() == 2) {
-    add_vector_sums(uses, factors, sums);
+  if (trains_weight() && !is_formed && records.front().input().dim() == 2) {
+    add_vector_sums(records, factors, sums);
     return;
   }
   if (trains_bias()) {
-    add_weighted_sum(formed.size() > 1 ? formed[1] : total_output_gradient(uses), factors, sums[1]);
+    add_weighted_sum(formed.size() > 1 ? formed[1] : total_output_gradient(records), factors, sums[1]);
   }
   if (!trains_weight()) return;
   if (is_formed) {
     add_weighted_sum(formed[0], factors, sums[0]);
     return;
   }
-  for (const auto& use : uses) add_weight_sum(use, factors, sums[0]);
+  for (const auto& record : records) add_weight_sum(record, factors, sums[0]);
 }
 
 }  // namespace hyfreedp::models

@@ -23,11 +23,12 @@ class Linear : public Layer {
   void bind(std::vector<BoundParameter> parameters) override;
   std::vector<std::string> ruled_parameters() const override;
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   bool rules_read_inputs() const override { return trains_weight(); }
-  void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+  void add_squared_norms(std::span<const ActivationRecord> records,
+                         torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
 
  private:
@@ -35,11 +36,12 @@ class Linear : public Layer {
   bool trains_bias() const { return with_bias_ && bias_.trainable; }
   torch::Tensor weight() const { return transposed_ ? weight_.value.t() : weight_.value; }  // [out, in]
   bool instantiates(std::int64_t positions) const;
-  void add_vector_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const;
-  torch::Tensor add_sequence_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const;
-  void add_vector_sums(std::span<const Use> uses, const torch::Tensor& factors,
+  void add_vector_norms(std::span<const ActivationRecord> records, torch::Tensor& squared_norms) const;
+  torch::Tensor add_sequence_norms(std::span<const ActivationRecord> records,
+                                   torch::Tensor& squared_norms) const;
+  void add_vector_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                        std::span<torch::Tensor> sums) const;
-  void add_weight_sum(const Use& use, const torch::Tensor& factors, torch::Tensor& sum) const;
+  void add_weight_sum(const ActivationRecord& record, const torch::Tensor& factors, torch::Tensor& sum) const;
 
   std::int64_t inputs_;
   std::int64_t outputs_;

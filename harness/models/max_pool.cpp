@@ -204,15 +204,15 @@ Tensor MaxPool2d::forward_recorded(const Tensors& inputs, Tensors* saved) const 
   return output;
 }
 
-Tensor MaxPool2d::input_gradient(const Use& use) const {
-  const auto& places = use.saved.at(0);
-  const auto gradient = use.output_gradient.contiguous();
+Tensor MaxPool2d::input_gradient(const ActivationRecord& record) const {
+  const auto& places = record.saved.at(0);
+  const auto gradient = record.output_gradient.contiguous();
   if (places.scalar_type() != torch::kUInt8) {
-    return at::max_pool2d_with_indices_backward(gradient, use.input(), kernel_, stride_, {0, 0}, {1, 1},
+    return at::max_pool2d_with_indices_backward(gradient, record.input(), kernel_, stride_, {0, 0}, {1, 1},
                                                 false, places);
   }
-  const Window w(kernel_, stride_, use.input().sizes());
-  auto result = torch::empty(use.input().sizes(), gradient.options());
+  const Window w(kernel_, stride_, record.input().sizes());
+  auto result = torch::empty(record.input().sizes(), gradient.options());
   by_type(gradient, [&](auto zero) {
     using T = decltype(zero);
     const T* from = gradient.const_data_ptr<T>();

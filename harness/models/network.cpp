@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "harness/base/text.h"
+#include "harness/models/activation_records.h"
 #include "harness/models/samples.h"
-#include "harness/models/uses.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -38,16 +38,16 @@ std::int64_t total(const std::vector<Slice>& layout) {
 Tensor sizes_only(const Tensor& tensor) { return torch::zeros({1}, tensor.options()).expand(tensor.sizes()); }
 
 // Lets go of what the clipped sum will not read, after the norm rule has run.
-void keep_for_sum(std::vector<Use>& uses, const std::vector<std::ptrdiff_t>& slices) {
-  const auto& formed = uses.front().instantiated;
+void keep_for_sum(std::vector<ActivationRecord>& records, const std::vector<std::ptrdiff_t>& slices) {
+  const auto& formed = records.front().instantiated;
   bool all = formed.size() >= slices.size();
   for (std::size_t p = 0; all && p < slices.size(); ++p) all = slices[p] < 0 || formed[p].defined();
-  for (auto& use : uses) {
-    use.output = Tensor();
+  for (auto& record : records) {
+    record.output = Tensor();
     if (!all) continue;
-    for (auto& input : use.inputs) input = sizes_only(input);
-    use.output_gradient = sizes_only(use.output_gradient);
-    use.saved.clear();
+    for (auto& input : record.inputs) input = sizes_only(input);
+    record.output_gradient = sizes_only(record.output_gradient);
+    record.saved.clear();
   }
 }
 
@@ -56,7 +56,7 @@ void keep_for_sum(std::vector<Use>& uses, const std::vector<std::ptrdiff_t>& sli
 Result<Network> Network::make(std::vector<Place> places, const torch::TensorOptions& options,
                               const Trainable& trainable) {
   Network network;
-  std::vector<std::size_t> uses;
+  std::vector<std::size_t> records;
   for (auto& place : places) {
     if (place.layer->mixes_samples()) {
       return error("model: layer '" + place.name +
@@ -67,10 +67,14 @@ Result<Network> Network::make(std::vector<Place> places, const torch::TensorOpti
     const auto known = std::find_if(network.owners_.begin(), network.owners_.end(),
                                     [&](const Owner& owner) { return owner.layer == place.layer; });
     const auto index = static_cast<std::size_t>(known - network.owners_.begin());
-    network.steps_.push_back(
-        {.owner = index, .use = 0, .inputs = {}, .needs_gradient = false, .passes_on = {}, .last_reader = 0});
+    network.steps_.push_back({.owner = index,
+                              .record = 0,
+                              .inputs = {},
+                              .needs_gradient = false,
+                              .passes_on = {},
+                              .last_reader = 0});
     if (known != network.owners_.end()) {
-      network.steps_.back().use = uses[index]++;
+      network.steps_.back().record = records[index]++;
       continue;
     }
     for (const auto& owner : network.owners_) {
@@ -78,7 +82,7 @@ Result<Network> Network::make(std::vector<Place> places, const torch::TensorOpti
         return error("model: two layers are called '" + place.name + "'");
       }
     }
-    uses.push_back(1);
+    records.push_back(1);
     network.owners_.push_back({place.name, place.layer, {}, {}, false});
   }
   network.bind_parameters(options, trainable);
@@ -162,16 +166,19 @@ Tensors Network::prepared(const Tensors& inputs) const {
   return found;
 }
 
-void Network::with_uses(const Owner& owner, const Rule& rule) const { with_uses(owner, owner.uses, rule); }
+void Network::with_records(const Owner& owner, const Rule& rule) const {
+  with_records(owner, owner.records, rule);
+}
 
-void Network::with_uses(const Owner& owner, std::span<const Use> own, const Rule& rule) const {
+void Network::with_records(const Owner& owner, std::span<const ActivationRecord> own,
+                           const Rule& rule) const {
   if (!is_narrow()) return rule(own);
-  const auto uses = in_type(own, parameters_.scalar_type());
+  const auto records = in_type(own, parameters_.scalar_type());
   owner.layer->bind(owner.own);
-  rule(uses);
+  rule(records);
   owner.layer->bind(owner.narrow);
   // What the norm rule formed is there for the clipped sum.
-  for (std::size_t k = 0; k < uses.size(); ++k) own[k].instantiated = uses[k].instantiated;
+  for (std::size_t k = 0; k < records.size(); ++k) own[k].instantiated = records[k].instantiated;
 }
 
 Result<void> Network::check_coverage() const {
@@ -228,24 +235,25 @@ Tensor Network::forward(const Tensors& given) const {
   return values.back().to(parameters_.scalar_type());
 }
 
-// `output` is exchanged for its sizes in the use where no gradient reads its values.
-Use Network::recorded(const Step& step, Tensors inputs, Tensor* output) const {
+// `output` is exchanged for its sizes in the record where no gradient reads its values.
+ActivationRecord Network::recorded(const Step& step, Tensors inputs, Tensor* output) const {
   const auto& owner = owners_[step.owner];
-  Use use{.inputs = std::move(inputs), .output = {}, .saved = {}, .output_gradient = {}, .instantiated = {}};
-  *output = owner.layer->forward_recorded(use.inputs, step.needs_gradient ? &use.saved : nullptr);
+  ActivationRecord record{
+      .inputs = std::move(inputs), .output = {}, .saved = {}, .output_gradient = {}, .instantiated = {}};
+  *output = owner.layer->forward_recorded(record.inputs, step.needs_gradient ? &record.saved : nullptr);
   if (!step.needs_gradient) return {};
   const bool passes = std::find(step.passes_on.begin(), step.passes_on.end(), true) != step.passes_on.end();
   const auto reads = owner.layer->gradient_reads();
-  use.output = passes && reads.output ? *output : sizes_only(*output);
+  record.output = passes && reads.output ? *output : sizes_only(*output);
   const bool ruled = owner.trains && owner.layer->rules_read_inputs();
-  if (ruled || (passes && reads.inputs)) return use;
-  for (auto& input : use.inputs) input = sizes_only(input);
-  return use;
+  if (ruled || (passes && reads.inputs)) return record;
+  for (auto& input : record.inputs) input = sizes_only(input);
+  return record;
 }
 
 void Network::forget() {
   for (auto& owner : owners_) {
-    owner.uses.clear();
+    owner.records.clear();
     owner.squared_norms = Tensor();
   }
 }
@@ -257,7 +265,7 @@ Tensor Network::record(const Tensors& given, std::int64_t copies) {
   Tensors values(steps_.size());
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     const auto& step = steps_[at];
-    owners_[step.owner].uses.push_back(recorded(step, inputs_of(step, values, inputs), &values[at]));
+    owners_[step.owner].records.push_back(recorded(step, inputs_of(step, values, inputs), &values[at]));
     for (const int from : step.inputs) {
       if (from >= 0 && steps_[static_cast<std::size_t>(from)].last_reader == at) {
         values[static_cast<std::size_t>(from)] = Tensor();
@@ -289,13 +297,14 @@ void Network::walk_back(Tensor logit_gradient, const std::function<void(Owner&, 
     const auto& step = steps_[at];
     if (!step.needs_gradient) continue;
     auto& owner = owners_[step.owner];
-    auto& use = owner.uses[step.use];
-    use.output_gradient = gradients[at].defined() ? std::move(gradients[at])
-                                                  : torch::zeros(use.output.sizes(), use.output.options());
+    auto& record = owner.records[step.record];
+    record.output_gradient = gradients[at].defined()
+                                 ? std::move(gradients[at])
+                                 : torch::zeros(record.output.sizes(), record.output.options());
     gradients[at] = Tensor();
     if (std::find(step.passes_on.begin(), step.passes_on.end(), true) != step.passes_on.end()) {
-      auto found = owner.layer->input_gradients(use, step.passes_on);
-      if (!owner.trains) use = {};
+      auto found = owner.layer->input_gradients(record, step.passes_on);
+      if (!owner.trains) record = {};
       pass_on(step, std::move(found), gradients);
     }
     if (owner.trains) done(owner, step);
@@ -304,13 +313,14 @@ void Network::walk_back(Tensor logit_gradient, const std::function<void(Owner&, 
 
 void Network::backward(Tensor logit_gradient) {
   walk_back(std::move(logit_gradient), [this](Owner& owner, const Step& step) {
-    if (step.use > 0) return;  // an earlier use's gradient is still to come
-    if (copies_ > 1) owner.uses = by_copies(owner.uses, copies_);
-    const auto& gradient = owner.uses.front().output_gradient;
+    if (step.record > 0) return;  // an earlier record's gradient is still to come
+    if (copies_ > 1) owner.records = by_copies(owner.records, copies_);
+    const auto& gradient = owner.records.front().output_gradient;
     owner.squared_norms = torch::zeros({gradient.size(0)}, gradient.options().dtype(torch::kFloat64));
-    with_uses(owner,
-              [&](std::span<const Use> uses) { owner.layer->add_squared_norms(uses, owner.squared_norms); });
-    keep_for_sum(owner.uses, owner.slices);
+    with_records(owner, [&](std::span<const ActivationRecord> records) {
+      owner.layer->add_squared_norms(records, owner.squared_norms);
+    });
+    keep_for_sum(owner.records, owner.slices);
   });
 }
 
@@ -318,9 +328,10 @@ void Network::backward_sum(Tensor logit_gradient, Tensor& sum) {
   HYFREEDP_CHECK(sum.numel() == parameters_.numel(), "the sum has another size than the parameters");
   walk_back(std::move(logit_gradient), [&](Owner& owner, const Step& step) {
     auto slices = views(owner, sum);
-    with_uses(owner, {&owner.uses[step.use], 1},
-              [&](std::span<const Use> uses) { owner.layer->add_clipped_sums(uses, {}, slices); });
-    owner.uses[step.use] = {};
+    with_records(owner, {&owner.records[step.record], 1}, [&](std::span<const ActivationRecord> records) {
+      owner.layer->add_clipped_sums(records, {}, slices);
+    });
+    owner.records[step.record] = {};
   });
 }
 
@@ -343,9 +354,11 @@ Tensors Network::views(const Owner& owner, const Tensor& vector) const {
 }
 
 void Network::add_clipped_sum_of(const Owner& owner, const Tensor& factors, Tensor& sum) const {
-  if (!owner.trains || owner.uses.empty()) return;
+  if (!owner.trains || owner.records.empty()) return;
   auto slices = views(owner, sum);
-  with_uses(owner, [&](std::span<const Use> uses) { owner.layer->add_clipped_sums(uses, factors, slices); });
+  with_records(owner, [&](std::span<const ActivationRecord> records) {
+    owner.layer->add_clipped_sums(records, factors, slices);
+  });
 }
 
 void Network::add_clipped_sum(const Tensor& factors, Tensor& sum) const {
@@ -394,36 +407,36 @@ void Network::take_clipped_sum(const Tensor& factors, Tensor& sum) {
   auto row = by_layer ? factors.size(0) : 0;
   for (auto owner = owners_.rbegin(); owner != owners_.rend(); ++owner) {
     if (!owner->trains) continue;
-    HYFREEDP_CHECK(!owner->uses.empty(), "the clipped sum was taken already, or nothing was recorded");
+    HYFREEDP_CHECK(!owner->records.empty(), "the clipped sum was taken already, or nothing was recorded");
     add_clipped_sum_of(*owner, by_layer ? factors.select(0, --row) : factors, sum);
-    owner->uses.clear();
+    owner->records.clear();
   }
   HYFREEDP_CHECK(row == 0, "there is one row of factors for each layer that trains");
 }
 
-std::int64_t Network::recorded_uses() const {
+std::int64_t Network::activation_records() const {
   std::int64_t count = 0;
   for (const auto& owner : owners_) {
-    count += std::count_if(owner.uses.begin(), owner.uses.end(),
-                           [](const Use& use) { return !use.inputs.empty(); });
+    count += std::count_if(owner.records.begin(), owner.records.end(),
+                           [](const ActivationRecord& record) { return !record.inputs.empty(); });
   }
   return count;
 }
 
 void Network::drop_samples(const Tensor& rows) {
   for (auto& owner : owners_) {
-    for (auto& use : owner.uses) {
+    for (auto& record : owner.records) {
       const auto drop = [&](Tensor& recorded) {
         if (!recorded.defined()) return;
         std::vector<std::int64_t> shape(static_cast<std::size_t>(recorded.dim()), 1);
         shape[0] = rows.size(0);
         recorded = recorded.masked_fill(rows.view(shape), 0);
       };
-      for (auto* group : {&use.inputs, &use.saved, &use.instantiated}) {
+      for (auto* group : {&record.inputs, &record.saved, &record.instantiated}) {
         for (auto& recorded : *group) drop(recorded);
       }
-      drop(use.output);
-      drop(use.output_gradient);
+      drop(record.output);
+      drop(record.output_gradient);
     }
   }
 }

@@ -90,7 +90,7 @@ class Network {
   // Either of the two (by the factors' dimension), once, last layer first: what a layer recorded is let go as soon as it is added.
   void take_clipped_sum(const torch::Tensor& factors, torch::Tensor& sum);
   // Applications of layers that the recorded pass still holds: none below the lowest trainable layer.
-  std::int64_t recorded_uses() const;
+  std::int64_t activation_records() const;
   // Lets go of the recorded pass, norms included: what is gathered next finds its memory free.
   void forget();
   // Forgets the samples of `rows` ([B], bool): zeroes what was recorded of them, so that a sample whose
@@ -101,7 +101,7 @@ class Network {
   struct Owner {
     std::string name;
     std::shared_ptr<Layer> layer;
-    std::vector<Use> uses;
+    std::vector<ActivationRecord> records;
     std::vector<std::ptrdiff_t> slices;  // of its parameters in layout_; -1: frozen
     bool trains = false;
     torch::Tensor squared_norms = {};         // [B], float64; of the last backward pass
@@ -110,19 +110,19 @@ class Network {
   };
   struct Step {
     std::size_t owner = 0;
-    std::size_t use = 0;  // which of the owner's
+    std::size_t record = 0;  // which of the owner's
     std::vector<int> inputs;
     bool needs_gradient = false;  // it or something below trains
     std::vector<bool> passes_on;  // to which inputs a gradient goes
     std::size_t last_reader = 0;  // of its output; the number of steps for the last one
   };
 
-  using Rule = std::function<void(std::span<const Use>)>;
+  using Rule = std::function<void(std::span<const ActivationRecord>)>;
 
   Result<void> connect(const std::vector<Place>& places);
   void add_clipped_sum_of(const Owner& owner, const torch::Tensor& factors, torch::Tensor& sum) const;
-  Use recorded(const Step& step, Tensors inputs, torch::Tensor* output) const;
-  // Calls `done` with each layer that trains and its step, once the step's use has its output gradient, last step first.
+  ActivationRecord recorded(const Step& step, Tensors inputs, torch::Tensor* output) const;
+  // Calls `done` with each layer that trains and its step, once the step's record has its output gradient, last step first.
   void walk_back(torch::Tensor logit_gradient, const std::function<void(Owner&, const Step&)>& done);
   static void pass_on(const Step& step, Tensors found, Tensors& gradients);
   Tensors views(const Owner& owner, const torch::Tensor& vector) const;
@@ -138,8 +138,8 @@ class Network {
   // The inputs in the compute type, once the weights' copies are those of now.
   Tensors prepared(const Tensors& inputs) const;
   // Calls `rule` with what the layer recorded, in the parameters' type and with the layer bound to them.
-  void with_uses(const Owner& owner, const Rule& rule) const;
-  void with_uses(const Owner& owner, std::span<const Use> own, const Rule& rule) const;
+  void with_records(const Owner& owner, const Rule& rule) const;
+  void with_records(const Owner& owner, std::span<const ActivationRecord> own, const Rule& rule) const;
 
   std::vector<Owner> owners_;
   std::vector<Step> steps_;

@@ -81,30 +81,30 @@ Tensor Normalisation::over_positions(const Tensor& values) const {
   return values.dim() == 2 ? values : values.reshape({values.size(0), -1, width_}).sum(1);
 }
 
-Tensors Normalisation::each_of(const Use& use) const {
-  const auto& gradient = use.output_gradient;
+Tensors Normalisation::each_of(const ActivationRecord& record) const {
+  const auto& gradient = record.output_gradient;
   Tensors found(2);
   const auto type = gradient.scalar_type();
-  const auto saved = positionwise(use);
+  const auto saved = positionwise(record);
   if (saved.scale.defined() && gradient.is_cpu() && saved.scale.scalar_type() == type &&
       (type == torch::kFloat32 || type == torch::kFloat64)) {
     if (weight_.trainable) found[0] = torch::zeros({gradient.size(0), width_}, gradient.options());
     if (trains_bias()) found[1] = torch::zeros({gradient.size(0), width_}, gradient.options());
     const auto mean = saved.mean.defined() ? saved.mean.contiguous() : Tensor();
-    (type == torch::kFloat32 ? add_samples<float> : add_samples<double>)(use.input().contiguous(),
+    (type == torch::kFloat32 ? add_samples<float> : add_samples<double>)(record.input().contiguous(),
                                                                          gradient.contiguous(), mean,
                                                                          saved.scale.contiguous(), found);
     return found;
   }
-  if (weight_.trainable) found[0] = over_positions(gradient * normalised(use));
+  if (weight_.trainable) found[0] = over_positions(gradient * normalised(record));
   if (trains_bias()) found[1] = over_positions(gradient);
   return found;
 }
 
-Tensors Normalisation::each(std::span<const Use> uses) const {
-  auto totals = each_of(uses.front());
-  for (const auto& use : uses.subspan(1)) {
-    const auto more = each_of(use);
+Tensors Normalisation::each(std::span<const ActivationRecord> records) const {
+  auto totals = each_of(records.front());
+  for (const auto& record : records.subspan(1)) {
+    const auto more = each_of(record);
     for (std::size_t p = 0; p < totals.size(); ++p) {
       if (totals[p].defined()) totals[p] = totals[p] + more[p];
     }
@@ -112,17 +112,18 @@ Tensors Normalisation::each(std::span<const Use> uses) const {
   return totals;
 }
 
-void Normalisation::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
-  uses.front().instantiated = each(uses);
-  for (const auto& one : uses.front().instantiated) {
+void Normalisation::add_squared_norms(std::span<const ActivationRecord> records,
+                                      Tensor& squared_norms) const {
+  records.front().instantiated = each(records);
+  for (const auto& one : records.front().instantiated) {
     if (one.defined()) squared_norms.add_(squared_sample_norms(one));
   }
 }
 
-void Normalisation::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+void Normalisation::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
                                      std::span<Tensor> sums) const {
-  const auto& kept = uses.front().instantiated;
-  const auto gradients = kept.empty() ? each(uses) : kept;
+  const auto& kept = records.front().instantiated;
+  const auto gradients = kept.empty() ? each(records) : kept;
   for (std::size_t p = 0; p < sums.size(); ++p) {
     if (gradients[p].defined()) add_weighted_sum(gradients[p], factors, sums[p]);
   }
@@ -135,14 +136,14 @@ Tensor LayerNorm::forward_recorded(const Tensors& inputs, Tensors* saved) const 
   return output;
 }
 
-Tensor LayerNorm::input_gradient(const Use& use) const {
-  return std::get<0>(at::native_layer_norm_backward(use.output_gradient, use.input(), {width_},
-                                                    use.saved.at(0), use.saved.at(1), weight_.value,
+Tensor LayerNorm::input_gradient(const ActivationRecord& record) const {
+  return std::get<0>(at::native_layer_norm_backward(record.output_gradient, record.input(), {width_},
+                                                    record.saved.at(0), record.saved.at(1), weight_.value,
                                                     bias_.value, {true, false, false}));
 }
 
-Tensor LayerNorm::normalised(const Use& use) const {
-  return (use.input() - use.saved.at(0)) * use.saved.at(1);
+Tensor LayerNorm::normalised(const ActivationRecord& record) const {
+  return (record.input() - record.saved.at(0)) * record.saved.at(1);
 }
 
 // saved: mean and reciprocal standard deviation, [B, groups].
@@ -155,17 +156,18 @@ Tensor GroupNorm::forward_recorded(const Tensors& inputs, Tensors* saved) const 
   return output;
 }
 
-Tensor GroupNorm::input_gradient(const Use& use) const {
-  const auto input = use.input().contiguous();
+Tensor GroupNorm::input_gradient(const ActivationRecord& record) const {
+  const auto input = record.input().contiguous();
   return std::get<0>(at::native_group_norm_backward(
-      use.output_gradient.contiguous(), input, use.saved.at(0), use.saved.at(1), weight_.value, input.size(0),
-      width_, input.numel() / std::max<std::int64_t>(1, input.size(0) * width_), groups_,
+      record.output_gradient.contiguous(), input, record.saved.at(0), record.saved.at(1), weight_.value,
+      input.size(0), width_, input.numel() / std::max<std::int64_t>(1, input.size(0) * width_), groups_,
       {true, false, false}));
 }
 
-Tensor GroupNorm::normalised(const Use& use) const {
-  const auto input = use.input().reshape({use.input().size(0), groups_, -1});
-  return ((input - use.saved.at(0).unsqueeze(2)) * use.saved.at(1).unsqueeze(2)).view(use.input().sizes());
+Tensor GroupNorm::normalised(const ActivationRecord& record) const {
+  const auto input = record.input().reshape({record.input().size(0), groups_, -1});
+  return ((input - record.saved.at(0).unsqueeze(2)) * record.saved.at(1).unsqueeze(2))
+      .view(record.input().sizes());
 }
 
 Tensor GroupNorm::over_positions(const Tensor& values) const { return values.flatten(2).sum(2); }
@@ -180,12 +182,14 @@ Tensor RmsNorm::forward_recorded(const Tensors& inputs, Tensors* saved) const {
 }
 
 // With x^ = x r and g = b weight: dx = r (g - x^ mean(g x^)).
-Tensor RmsNorm::input_gradient(const Use& use) const {
-  const auto gradient = use.output_gradient * weight_.value;
-  const auto unit = normalised(use);
-  return use.saved.at(0) * (gradient - unit * (gradient * unit).mean(-1, true));
+Tensor RmsNorm::input_gradient(const ActivationRecord& record) const {
+  const auto gradient = record.output_gradient * weight_.value;
+  const auto unit = normalised(record);
+  return record.saved.at(0) * (gradient - unit * (gradient * unit).mean(-1, true));
 }
 
-Tensor RmsNorm::normalised(const Use& use) const { return use.input() * use.saved.at(0); }
+Tensor RmsNorm::normalised(const ActivationRecord& record) const {
+  return record.input() * record.saved.at(0);
+}
 
 }  // namespace hyfreedp::models

@@ -19,20 +19,21 @@ class Normalisation : public Layer {
   void bind(std::vector<BoundParameter> parameters) override;
   Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   std::vector<std::string> ruled_parameters() const override;
-  void add_squared_norms(std::span<const Use> uses, torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const Use> uses, const torch::Tensor& factors,
+  void add_squared_norms(std::span<const ActivationRecord> records,
+                         torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
 
  protected:
   // What the weight multiplies, [B, ...] as the input.
-  virtual torch::Tensor normalised(const Use& use) const = 0;
+  virtual torch::Tensor normalised(const ActivationRecord& record) const = 0;
   // Of an input normalised over the last dimension, x^ = (x - mean) scale, what was saved of each position; undefined for others.
   struct Positionwise {
     torch::Tensor mean;  // undefined: 0
     torch::Tensor scale;
   };
-  virtual Positionwise positionwise(const Use& use) const {
-    (void)use;
+  virtual Positionwise positionwise(const ActivationRecord& record) const {
+    (void)record;
     return {};
   }
   // [B, ...] -> [B, width]: sum over positions.
@@ -47,19 +48,21 @@ class Normalisation : public Layer {
 
  private:
   // [B, width]: of the weight and of the bias, where they train.
-  Tensors each(std::span<const Use> uses) const;
-  Tensors each_of(const Use& use) const;
+  Tensors each(std::span<const ActivationRecord> records) const;
+  Tensors each_of(const ActivationRecord& record) const;
 };
 
 class LayerNorm : public Normalisation {
  public:
   LayerNorm(std::int64_t width, double eps) : Normalisation(width, eps, true) {}
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  protected:
-  torch::Tensor normalised(const Use& use) const override;
-  Positionwise positionwise(const Use& use) const override { return {use.saved.at(0), use.saved.at(1)}; }
+  torch::Tensor normalised(const ActivationRecord& record) const override;
+  Positionwise positionwise(const ActivationRecord& record) const override {
+    return {record.saved.at(0), record.saved.at(1)};
+  }
 };
 
 class GroupNorm : public Normalisation {
@@ -67,10 +70,10 @@ class GroupNorm : public Normalisation {
   GroupNorm(std::int64_t groups, std::int64_t channels, double eps)
       : Normalisation(channels, eps, true), groups_(groups) {}
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  protected:
-  torch::Tensor normalised(const Use& use) const override;
+  torch::Tensor normalised(const ActivationRecord& record) const override;
   torch::Tensor over_positions(const torch::Tensor& values) const override;
 
  private:
@@ -81,11 +84,13 @@ class RmsNorm : public Normalisation {
  public:
   RmsNorm(std::int64_t width, double eps) : Normalisation(width, eps, false) {}
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  protected:
-  torch::Tensor normalised(const Use& use) const override;
-  Positionwise positionwise(const Use& use) const override { return {{}, use.saved.at(0)}; }
+  torch::Tensor normalised(const ActivationRecord& record) const override;
+  Positionwise positionwise(const ActivationRecord& record) const override {
+    return {{}, record.saved.at(0)};
+  }
 };
 
 }  // namespace hyfreedp::models

@@ -27,17 +27,17 @@ struct Sizes {
   std::int64_t padded() const { return channels * padded_height * padded_width; }
 };
 
-Sizes sizes_of(const Conv2dShape& shape, const Use& use) {
+Sizes sizes_of(const Conv2dShape& shape, const ActivationRecord& record) {
   Sizes s{};
   s.channels = shape.inputs / shape.groups;
   s.patch = s.channels * shape.kernel[0] * shape.kernel[1];
   s.outputs = shape.outputs / shape.groups;
-  s.height = use.input().size(2);
-  s.width = use.input().size(3);
+  s.height = record.input().size(2);
+  s.width = record.input().size(3);
   s.padded_height = s.height + 2 * shape.padding[0];
   s.padded_width = s.width + 2 * shape.padding[1];
-  s.lines = use.output_gradient.size(2);
-  s.columns = use.output_gradient.size(3);
+  s.lines = record.output_gradient.size(2);
+  s.columns = record.output_gradient.size(3);
   return s;
 }
 
@@ -73,11 +73,11 @@ void pad(const Sizes& s, const Conv2dShape& shape, const T* image, T* padded) {
 template <class T>
 class Products {
  public:
-  Products(const PatchKernel<T>& kernel, const Conv2dShape& shape, std::span<const Use> uses)
-      : kernel_(kernel), shape_(shape), sizes_(sizes_of(shape, uses.front())) {
-    for (const auto& use : uses) {
-      inputs_.push_back(use.input().contiguous());
-      gradients_.push_back(use.output_gradient.contiguous());
+  Products(const PatchKernel<T>& kernel, const Conv2dShape& shape, std::span<const ActivationRecord> records)
+      : kernel_(kernel), shape_(shape), sizes_(sizes_of(shape, records.front())) {
+    for (const auto& record : records) {
+      inputs_.push_back(record.input().contiguous());
+      gradients_.push_back(record.output_gradient.contiguous());
     }
     rows_ = tap_rows(shape, sizes_, kernel.taps);
     for (std::size_t taps = 1; taps < rows_.size(); ++taps) {
@@ -124,17 +124,17 @@ class Products {
   }
 
   double one(std::int64_t at, Buffers& buffers, T* out) const {
-    for (std::size_t use = 0; use < inputs_.size(); ++use) {
-      const T* image = inputs_[use].template const_data_ptr<T>() + at * sizes_.image();
+    for (std::size_t record = 0; record < inputs_.size(); ++record) {
+      const T* image = inputs_[record].template const_data_ptr<T>() + at * sizes_.image();
       if (pads()) {
-        T* padded = buffers.images.data() + static_cast<std::int64_t>(use) * sizes_.padded();
+        T* padded = buffers.images.data() + static_cast<std::int64_t>(record) * sizes_.padded();
         pad(sizes_, shape_, image, padded);
         image = padded;
       }
-      T* packed = buffers.gradients.data() + static_cast<std::int64_t>(use) * packed_;
-      kernel_.pack(gradients_[use].template const_data_ptr<T>() + at * sizes_.outputs * sizes_.places(),
+      T* packed = buffers.gradients.data() + static_cast<std::int64_t>(record) * packed_;
+      kernel_.pack(gradients_[record].template const_data_ptr<T>() + at * sizes_.outputs * sizes_.places(),
                    sizes_.outputs, sizes_.places(), packed);
-      buffers.sources[use] = {image, packed};
+      buffers.sources[record] = {image, packed};
     }
     auto task = task_;
     task.sources = buffers.sources.data();
@@ -164,25 +164,26 @@ PatchKernels<double> patch_kernels<double>() {
 }
 
 template <class T>
-void add_patch_norms_by(const PatchKernel<T>& kernel, const Conv2dShape& shape, std::span<const Use> uses,
-                        Tensor& norms, Tensor* gradients) {
+void add_patch_norms_by(const PatchKernel<T>& kernel, const Conv2dShape& shape,
+                        std::span<const ActivationRecord> records, Tensor& norms, Tensor* gradients) {
   HYFREEDP_CHECK(gradients == nullptr || gradients->is_contiguous(),
                  "per-sample gradients are written in order");
-  Products<T>(kernel, shape, uses)
+  Products<T>(kernel, shape, records)
       .run(norms.mutable_data_ptr<double>(),
            gradients == nullptr ? nullptr : gradients->mutable_data_ptr<T>());
 }
 
-template void add_patch_norms_by<float>(const PatchKernel<float>&, const Conv2dShape&, std::span<const Use>,
-                                        Tensor&, Tensor*);
-template void add_patch_norms_by<double>(const PatchKernel<double>&, const Conv2dShape&, std::span<const Use>,
-                                         Tensor&, Tensor*);
+template void add_patch_norms_by<float>(const PatchKernel<float>&, const Conv2dShape&,
+                                        std::span<const ActivationRecord>, Tensor&, Tensor*);
+template void add_patch_norms_by<double>(const PatchKernel<double>&, const Conv2dShape&,
+                                         std::span<const ActivationRecord>, Tensor&, Tensor*);
 
-void add_patch_norms(const Conv2dShape& shape, std::span<const Use> uses, Tensor& norms, Tensor* gradients) {
-  by_type(uses.front().input(), [&](auto zero) {
+void add_patch_norms(const Conv2dShape& shape, std::span<const ActivationRecord> records, Tensor& norms,
+                     Tensor* gradients) {
+  by_type(records.front().input(), [&](auto zero) {
     using T = decltype(zero);
     const auto all = patch_kernels<T>();
-    add_patch_norms_by(*all.kernels[all.count - 1], shape, uses, norms, gradients);
+    add_patch_norms_by(*all.kernels[all.count - 1], shape, records, norms, gradients);
   });
 }
 

@@ -11,12 +11,13 @@ namespace hyfreedp::models {
 
 // norms [B], float64, += ||dW_i||^2 over all applications; samples in parallel. float32 and float64, on the CPU.
 //   gradients   null, or [B, groups, in kh kw / groups, out / groups], which gets dW_i
-void add_patch_norms(const Conv2dShape& shape, std::span<const Use> uses, torch::Tensor& norms,
-                     torch::Tensor* gradients = nullptr);
+void add_patch_norms(const Conv2dShape& shape, std::span<const ActivationRecord> records,
+                     torch::Tensor& norms, torch::Tensor* gradients = nullptr);
 
 // The same by a kernel of one's choice, which tests compare.
 template <class T>
-void add_patch_norms_by(const PatchKernel<T>& kernel, const Conv2dShape& shape, std::span<const Use> uses,
-                        torch::Tensor& norms, torch::Tensor* gradients);
+void add_patch_norms_by(const PatchKernel<T>& kernel, const Conv2dShape& shape,
+                        std::span<const ActivationRecord> records, torch::Tensor& norms,
+                        torch::Tensor* gradients);
 
 }  // namespace hyfreedp::models

@@ -10,54 +10,58 @@ Tensor Unflatten::forward(const Tensor& input) const {
   return input.reshape(sizes);
 }
 
-Tensor Unflatten::input_gradient(const Use& use) const {
-  return use.output_gradient.reshape(use.input().sizes());
+Tensor Unflatten::input_gradient(const ActivationRecord& record) const {
+  return record.output_gradient.reshape(record.input().sizes());
 }
 
 Tensor Flatten::forward(const Tensor& input) const { return input.flatten(1); }
 
-Tensor Flatten::input_gradient(const Use& use) const {
-  return use.output_gradient.reshape(use.input().sizes());
+Tensor Flatten::input_gradient(const ActivationRecord& record) const {
+  return record.output_gradient.reshape(record.input().sizes());
 }
 
 Tensor PlacesToTokens::forward(const Tensor& input) const {
   return input.flatten(2).transpose(1, 2).contiguous();
 }
 
-Tensor PlacesToTokens::input_gradient(const Use& use) const {
-  return use.output_gradient.transpose(1, 2).reshape(use.input().sizes());
+Tensor PlacesToTokens::input_gradient(const ActivationRecord& record) const {
+  return record.output_gradient.transpose(1, 2).reshape(record.input().sizes());
 }
 
 Tensor AvgPool2d::forward(const Tensor& input) const { return at::avg_pool2d(input, kernel_, stride_); }
 
-Tensor AvgPool2d::input_gradient(const Use& use) const {
-  return at::avg_pool2d_backward(use.output_gradient.contiguous(), use.input(), kernel_, stride_, {0, 0},
-                                 false, true, std::nullopt);
+Tensor AvgPool2d::input_gradient(const ActivationRecord& record) const {
+  return at::avg_pool2d_backward(record.output_gradient.contiguous(), record.input(), kernel_, stride_,
+                                 {0, 0}, false, true, std::nullopt);
 }
 
 Tensor MeanPlaces::forward(const Tensor& input) const { return input.mean({2, 3}); }
 
-Tensor MeanPlaces::input_gradient(const Use& use) const {
-  const auto places = use.input().size(2) * use.input().size(3);
-  return (use.output_gradient / static_cast<double>(places)).unsqueeze(2).unsqueeze(3).expand_as(use.input());
+Tensor MeanPlaces::input_gradient(const ActivationRecord& record) const {
+  const auto places = record.input().size(2) * record.input().size(3);
+  return (record.output_gradient / static_cast<double>(places))
+      .unsqueeze(2)
+      .unsqueeze(3)
+      .expand_as(record.input());
 }
 
 Tensor MeanTokens::forward(const Tensor& input) const {
   return input.narrow(1, first_, input.size(1) - first_).mean(1);
 }
 
-Tensor MeanTokens::input_gradient(const Use& use) const {
-  auto gradient = torch::zeros(use.input().sizes(), use.output_gradient.options());
-  const auto tokens = use.input().size(1) - first_;
-  gradient.narrow(1, first_, tokens).copy_((use.output_gradient / static_cast<double>(tokens)).unsqueeze(1));
+Tensor MeanTokens::input_gradient(const ActivationRecord& record) const {
+  auto gradient = torch::zeros(record.input().sizes(), record.output_gradient.options());
+  const auto tokens = record.input().size(1) - first_;
+  gradient.narrow(1, first_, tokens)
+      .copy_((record.output_gradient / static_cast<double>(tokens)).unsqueeze(1));
   return gradient;
 }
 
 Tensor FirstToken::forward(const Tensor& input) const { return input.select(1, 0); }
 
-Tensor FirstToken::input_gradient(const Use& use) const {
-  auto gradient = torch::zeros(use.input().sizes(), use.output_gradient.options());
-  gradient.select(1, 0).copy_(use.output_gradient);
+Tensor FirstToken::input_gradient(const ActivationRecord& record) const {
+  auto gradient = torch::zeros(record.input().sizes(), record.output_gradient.options());
+  gradient.select(1, 0).copy_(record.output_gradient);
   return gradient;
 }
 
@@ -66,10 +70,10 @@ Tensor Add::forward_recorded(const Tensors& inputs, Tensors* saved) const {
   return at::add(inputs.at(0), inputs.at(1), scale_);
 }
 
-Tensors Add::input_gradients(const Use& use, const std::vector<bool>& needed) const {
+Tensors Add::input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const {
   Tensors gradients(2);
-  if (needed[0]) gradients[0] = use.output_gradient;
-  if (needed[1]) gradients[1] = scale_ == 1 ? use.output_gradient : use.output_gradient * scale_;
+  if (needed[0]) gradients[0] = record.output_gradient;
+  if (needed[1]) gradients[1] = scale_ == 1 ? record.output_gradient : record.output_gradient * scale_;
   return gradients;
 }
 

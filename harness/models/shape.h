@@ -13,7 +13,7 @@ class Unflatten : public Layer {
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   explicit Unflatten(std::vector<std::int64_t> shape) : shape_(std::move(shape)) {}
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  private:
   std::vector<std::int64_t> shape_;
@@ -24,7 +24,7 @@ class Flatten : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 };
 
 // [B, C, H, W] -> [B, H W, C]: an image's places as a sequence of tokens.
@@ -32,7 +32,7 @@ class PlacesToTokens : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 };
 
 // As torch.nn.MaxPool2d without padding, bit for bit; the remainder is dropped. On the CPU in float32 and float64 by loops over whole
@@ -44,7 +44,7 @@ class MaxPool2d : public Layer {
   MaxPool2d(std::array<std::int64_t, 2> kernel, std::array<std::int64_t, 2> stride)
       : kernel_(kernel), stride_(stride) {}
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  private:
   std::array<std::int64_t, 2> kernel_;
@@ -57,7 +57,7 @@ class AvgPool2d : public Layer {
   AvgPool2d(std::array<std::int64_t, 2> kernel, std::array<std::int64_t, 2> stride)
       : kernel_(kernel), stride_(stride) {}
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  private:
   std::array<std::int64_t, 2> kernel_;
@@ -69,7 +69,7 @@ class MeanPlaces : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 };
 
 // [B, T, D] -> [B, D]: mean over the tokens from `first` on.
@@ -78,7 +78,7 @@ class MeanTokens : public Layer {
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   explicit MeanTokens(std::int64_t first) : first_(first) {}
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  private:
   std::int64_t first_;
@@ -89,7 +89,7 @@ class FirstToken : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const Use& use) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
 };
 
 // y = a + scale b.
@@ -98,7 +98,7 @@ class Add : public Layer {
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   explicit Add(double scale = 1) : scale_(scale) {}
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
-  Tensors input_gradients(const Use& use, const std::vector<bool>& needed) const override;
+  Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const override;
 
  private:
   double scale_;

@@ -33,11 +33,11 @@ Standardisation in_type(const Standardisation& at, torch::ScalarType type) {
   return {at.centred.to(type), at.scale.to(type)};
 }
 
-Use some_samples(const Use& use, std::int64_t first, std::int64_t count) {
-  return {.inputs = {use.input().narrow(0, first, count)},
+ActivationRecord some_samples(const ActivationRecord& record, std::int64_t first, std::int64_t count) {
+  return {.inputs = {record.input().narrow(0, first, count)},
           .output = {},
           .saved = {},
-          .output_gradient = use.output_gradient.narrow(0, first, count),
+          .output_gradient = record.output_gradient.narrow(0, first, count),
           .instantiated = {}};
 }
 
@@ -67,24 +67,25 @@ Tensor StandardisedConv2d::forward(const Tensor& input) const {
   return convolution_.forward(input);
 }
 
-Tensor StandardisedConv2d::input_gradient(const Use& use) const {
+Tensor StandardisedConv2d::input_gradient(const ActivationRecord& record) const {
   standardise();  // other weights may have been looked at since the recorded pass
-  return convolution_.input_gradient(use);
+  return convolution_.input_gradient(record);
 }
 
-void StandardisedConv2d::add_squared_norms(std::span<const Use> uses, Tensor& squared_norms) const {
+void StandardisedConv2d::add_squared_norms(std::span<const ActivationRecord> records,
+                                           Tensor& squared_norms) const {
   if (!weight_.trainable) return;
-  const auto type = uses.front().output_gradient.scalar_type();
+  const auto type = records.front().output_gradient.scalar_type();
   const auto at = in_type(standardisation(weight_.value), type);
-  const auto samples = uses.front().output_gradient.size(0);
+  const auto samples = records.front().output_gradient.size(0);
   const auto largest =
       at.scale.max().to(torch::kFloat64).square();  // what the standardisation makes of a squared error
   const auto most = weight_.value.is_cpu() ? kMostAtOnce : kMostOnDevice;
   const auto chunk = std::max<std::int64_t>(1, most / weight_.value.numel());
   for (std::int64_t first = 0; first < samples; first += chunk) {
     const auto count = std::min(chunk, samples - first);
-    std::vector<Use> some;
-    for (const auto& use : uses) some.push_back(some_samples(use, first, count));
+    std::vector<ActivationRecord> some;
+    for (const auto& record : records) some.push_back(some_samples(record, first, count));
     const auto gradients = through(at, convolution_.sample_gradients(some));
     const auto reaches = convolution_.gradient_reaches(some) * largest;
     squared_norms.narrow(0, first, count)
@@ -92,11 +93,11 @@ void StandardisedConv2d::add_squared_norms(std::span<const Use> uses, Tensor& sq
   }
 }
 
-void StandardisedConv2d::add_clipped_sums(std::span<const Use> uses, const Tensor& factors,
+void StandardisedConv2d::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
                                           std::span<Tensor> sums) const {
   if (!weight_.trainable) return;
   auto sum = torch::zeros_like(sums[0]);
-  convolution_.add_clipped_sums(uses, factors, {&sum, 1});
+  convolution_.add_clipped_sums(records, factors, {&sum, 1});
   const auto at = in_type(standardisation(weight_.value), sum.scalar_type());
   sums[0].add_(through(at, sum.flatten(1)).view_as(sums[0]));
 }

@@ -22,7 +22,7 @@ class Watch : public Layer {
     given_ = Weak(output.getIntrusivePtr());
     return output;
   }
-  Tensor input_gradient(const Use& use) const override { return use.output_gradient * 2; }
+  Tensor input_gradient(const ActivationRecord& record) const override { return record.output_gradient * 2; }
   bool output_is_alive() const { return !given_.expired(); }
 
  private:

@@ -18,7 +18,7 @@ using torch::Tensor;
 
 const auto kDouble = torch::TensorOptions().dtype(torch::kFloat64);
 
-Use use_of(Tensor input, Tensor gradient) {
+ActivationRecord record_of(Tensor input, Tensor gradient) {
   return {.inputs = {std::move(input)},
           .output = {},
           .saved = {},
@@ -26,9 +26,9 @@ Use use_of(Tensor input, Tensor gradient) {
           .instantiated = {}};
 }
 
-Tensor norms_by(const Layer& layer, std::span<const Use> uses) {
-  auto norms = torch::zeros({uses.front().output_gradient.size(0)}, kDouble);
-  layer.add_squared_norms(uses, norms);
+Tensor norms_by(const Layer& layer, std::span<const ActivationRecord> records) {
+  auto norms = torch::zeros({records.front().output_gradient.size(0)}, kDouble);
+  layer.add_squared_norms(records, norms);
   return norms;
 }
 
@@ -47,8 +47,8 @@ TEST(WholeBatchRules, NormsOfProductsAreThoseOfALinearLayer) {
       // Not dense: what a transposed output hands on.
       const auto input = at::randn({positions, samples, inputs}, type).transpose(0, 1);
       const auto gradient = at::randn({samples, positions, outputs}, type);
-      const auto use = use_of(input, gradient);
-      const auto expected = norms_by(layer, {&use, 1});
+      const auto record = record_of(input, gradient);
+      const auto expected = norms_by(layer, {&record, 1});
       const auto found = product_norms(input, gradient);
       EXPECT_TRUE(near_relative(bounded(found, gradient), expected, type == torch::kFloat64 ? 1e-12 : 1e-5))
           << positions << " positions, " << type;
@@ -92,9 +92,9 @@ TEST(WholeBatchRules, NormsOfLookupsAreThoseOfAnEmbedding) {
       layer.bind({{torch::zeros({7, width}, kDouble), true}});
       const auto ids = at::randint(7, {positions, samples}, torch::kInt64).t();
       const auto gradient = at::randn({samples, positions, width}, kDouble);
-      const auto use = use_of(ids, gradient);
+      const auto record = record_of(ids, gradient);
       EXPECT_TRUE(near_relative(bounded(lookup_norms(ids, gradient, padding), gradient),
-                                norms_by(layer, {&use, 1}), 1e-12))
+                                norms_by(layer, {&record, 1}), 1e-12))
           << positions << " positions, " << width << " columns, padding " << padding.value_or(-1);
     }
   }
@@ -110,10 +110,10 @@ TEST(WholeBatchRules, ConvolutionsRulesAreTheLayers) {
         {{at::randn({shape.outputs, shape.inputs / shape.groups, shape.kernel[0], shape.kernel[1]}, kDouble),
           true}});
     const auto input = at::randn({3, shape.inputs, of.height, of.width}, kDouble);
-    const auto use = use_of(input, at::randn_like(layer.forward(input)));
-    const auto each = device_weight_gradients(shape, use).transpose(2, 3).reshape({3, shape.outputs, -1});
-    EXPECT_TRUE(near_relative(each, layer.sample_gradients({&use, 1}), 1e-12));
-    EXPECT_TRUE(near_relative(device_place_norms(shape, use), norms_by(layer, {&use, 1}), 1e-11));
+    const auto record = record_of(input, at::randn_like(layer.forward(input)));
+    const auto each = device_weight_gradients(shape, record).transpose(2, 3).reshape({3, shape.outputs, -1});
+    EXPECT_TRUE(near_relative(each, layer.sample_gradients({&record, 1}), 1e-12));
+    EXPECT_TRUE(near_relative(device_place_norms(shape, record), norms_by(layer, {&record, 1}), 1e-11));
   }
 }
 

@@ -24,14 +24,15 @@ void check(const Window& w, const Tensor& input) {
   SCOPED_TRACE(fmt::format("{}x{} by {}x{}, {}x{}", w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
                            w.height, w.width));
   const MaxPool2d pool(w.kernel, w.stride);
-  Use use{.inputs = {input}, .output = {}, .saved = {}, .output_gradient = {}, .instantiated = {}};
-  const auto output = pool.forward_recorded(use.inputs, &use.saved);
+  ActivationRecord record{
+      .inputs = {input}, .output = {}, .saved = {}, .output_gradient = {}, .instantiated = {}};
+  const auto output = pool.forward_recorded(record.inputs, &record.saved);
   const auto [expected, places] = at::max_pool2d_with_indices(input, w.kernel, w.stride);
   EXPECT_TRUE(same(output, expected));
-  ASSERT_EQ(use.saved.at(0).scalar_type(), torch::kUInt8) << "LibTorch's own loops ran";
-  use.output_gradient = torch::randn_like(output);
-  EXPECT_TRUE(same(pool.input_gradient(use),
-                   at::max_pool2d_with_indices_backward(use.output_gradient, input, w.kernel, w.stride,
+  ASSERT_EQ(record.saved.at(0).scalar_type(), torch::kUInt8) << "LibTorch's own loops ran";
+  record.output_gradient = torch::randn_like(output);
+  EXPECT_TRUE(same(pool.input_gradient(record),
+                   at::max_pool2d_with_indices_backward(record.output_gradient, input, w.kernel, w.stride,
                                                         {0, 0}, {1, 1}, false, places)));
 }
 

@@ -120,10 +120,10 @@ TEST(Network, TakingTheSumIsAddingItOnce) {
     } else {
       network.add_clipped_sum(factors, added);
     }
-    EXPECT_GT(network.recorded_uses(), 0);
+    EXPECT_GT(network.activation_records(), 0);
     network.take_clipped_sum(factors, taken);
     EXPECT_TRUE(at::equal(taken, added));
-    EXPECT_EQ(network.recorded_uses(), 0);
+    EXPECT_EQ(network.activation_records(), 0);
     EXPECT_THROW(network.take_clipped_sum(factors, taken), std::exception) << "nothing would be added";
   }
 }
@@ -172,7 +172,9 @@ class Scale : public Layer {
   std::vector<ParameterSpec> parameters() const override { return {{"scale", {1}}}; }
   void bind(std::vector<BoundParameter> parameters) override { scale_ = parameters.at(0).value; }
   Tensor forward(const Tensor& input) const override { return input * scale_; }
-  Tensor input_gradient(const Use& use) const override { return use.output_gradient * scale_; }
+  Tensor input_gradient(const ActivationRecord& record) const override {
+    return record.output_gradient * scale_;
+  }
 
  private:
   Tensor scale_;

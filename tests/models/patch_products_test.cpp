@@ -14,16 +14,17 @@ namespace {
 
 using torch::Tensor;
 
-Tensor expected(const Conv2dShape& s, std::span<const Use> uses) {  // [B, groups, patch, outputs]
+Tensor expected(const Conv2dShape& s,
+                std::span<const ActivationRecord> records) {  // [B, groups, patch, outputs]
   Tensor total;
-  for (const auto& use : uses) {
+  for (const auto& record : records) {
     std::vector<Tensor> each;
     const auto weight =
         torch::zeros({s.outputs, s.inputs / s.groups, s.kernel[0], s.kernel[1]}, torch::kFloat64);
-    for (std::int64_t i = 0; i < use.input().size(0); ++i) {
+    for (std::int64_t i = 0; i < record.input().size(0); ++i) {
       each.push_back(std::get<1>(at::convolution_backward(
-          use.output_gradient.narrow(0, i, 1).to(torch::kFloat64),
-          use.input().narrow(0, i, 1).to(torch::kFloat64), weight, at::OptionalIntArrayRef(), s.stride,
+          record.output_gradient.narrow(0, i, 1).to(torch::kFloat64),
+          record.input().narrow(0, i, 1).to(torch::kFloat64), weight, at::OptionalIntArrayRef(), s.stride,
           s.padding, s.dilation, false, {0, 0}, s.groups, {false, true, false})));
     }
     const auto all =
@@ -36,30 +37,30 @@ Tensor expected(const Conv2dShape& s, std::span<const Use> uses) {  // [B, group
 template <class T>
 void check(const PatchKernel<T>& kernel, const ConvolutionCase& shape, double tolerance) {
   const auto type = torch::CppTypeToScalarType<T>::value;
-  std::vector<Use> uses;
+  std::vector<ActivationRecord> records;
   for (int k = 0; k < 2; ++k) {
     const auto input = torch::randn({3, shape.conv.inputs, shape.height, shape.width}, type);
     const auto& c = shape.conv;
     const auto size = [&](std::size_t d, std::int64_t length) {
       return (length + 2 * c.padding[d] - c.dilation[d] * (c.kernel[d] - 1) - 1) / c.stride[d] + 1;
     };
-    uses.push_back(
+    records.push_back(
         {.inputs = {input},
          .output = {},
          .saved = {},
          .output_gradient = torch::randn({3, c.outputs, size(0, shape.height), size(1, shape.width)}, type),
          .instantiated = {}});
-    const auto wanted = expected(c, uses);
+    const auto wanted = expected(c, records);
     auto each = torch::full(wanted.sizes(), NAN, type);
     auto norms = torch::ones({3}, torch::kFloat64);
-    add_patch_norms_by(kernel, c, uses, norms, &each);
+    add_patch_norms_by(kernel, c, records, norms, &each);
     EXPECT_TRUE(each.is_contiguous());
     EXPECT_LE((each.to(torch::kFloat64) - wanted).abs().max().template item<double>(),
               tolerance * wanted.abs().max().template item<double>());
     const auto squares = wanted.square().flatten(1).sum(1);
     EXPECT_LE(((norms - 1) / squares - 1).abs().max().template item<double>(), tolerance);
     auto alone = torch::ones({3}, torch::kFloat64);
-    add_patch_norms_by<T>(kernel, c, uses, alone, nullptr);
+    add_patch_norms_by<T>(kernel, c, records, alone, nullptr);
     EXPECT_TRUE(at::equal(alone, norms)) << "the norm depends on whether the gradients are written";
   }
 }
@@ -85,9 +86,9 @@ double reach(const Conv2dShape& shape, const Tensor& input, const Tensor& gradie
                             input.options()),
                true},
               {torch::zeros({shape.outputs}, input.options()), true}});
-  const Use use{
+  const ActivationRecord record{
       .inputs = {input}, .output = {}, .saved = {}, .output_gradient = gradient, .instantiated = {}};
-  return layer.gradient_reaches(std::span(&use, 1)).item<double>();
+  return layer.gradient_reaches(std::span(&record, 1)).item<double>();
 }
 
 // Where taps of one kernel stand `dilation` places apart, a place is in more patches than strides of its width would let it be.

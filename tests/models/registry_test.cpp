@@ -123,7 +123,7 @@ TEST(RegisteredModel, GradientsAreThoseOfAutograd) {
 TEST(RegisteredModel, EachPartTrainsAloneAndCostsNothingBelowIt) {
   for (auto example : examples()) {
     const auto features = example.features(2);
-    std::int64_t uses_of_all = 0;
+    std::int64_t records_of_all = 0;
     const auto base = example.make().value();
     for (const auto& mode : modes(example.name)) {
       SCOPED_TRACE(example.name + " " + mode);
@@ -153,13 +153,13 @@ TEST(RegisteredModel, EachPartTrainsAloneAndCostsNothingBelowIt) {
       EXPECT_TRUE(near_relative(sum, autograd_sum(example, features), 1e-9));
       network->parameters().sub_(sum, 0.1);
       for (const auto& [name, value] : before) EXPECT_TRUE(at::equal(network->tensor(name), value)) << name;
-      const auto uses = network->recorded_uses();
-      if (mode == "full") uses_of_all = uses;
+      const auto records = network->activation_records();
+      if (mode == "full") records_of_all = records;
       if (mode == "head") {
-        EXPECT_EQ(uses, 1);
+        EXPECT_EQ(records, 1);
       }
       if (mode == "last-block") {
-        EXPECT_LT(uses, uses_of_all);
+        EXPECT_LT(records, records_of_all);
       }
     }
   }

@@ -83,7 +83,7 @@ TEST(Memory, OfAStepDoesNotGrowWithTheBatch) {
     constexpr std::int64_t kLoss = 8;  // bytes of a sample that are kept to the end
     EXPECT_LE(peak(20000, 100), small + 2 * kLoss * 20000);
     // The last microbatch's recording would lie beside the next batch.
-    EXPECT_EQ(network.recorded_uses(), 0);
+    EXPECT_EQ(network.activation_records(), 0);
     // What is bounded here grows where nothing bounds it.
     EXPECT_GT(peak(20000, 20000), 50 * small);
   }

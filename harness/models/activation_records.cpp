@@ -1,4 +1,4 @@
-#include "harness/models/uses.h"
+#include "harness/models/activation_records.h"
 
 #include "harness/base/result.h"
 
@@ -32,28 +32,28 @@ Tensors converted(const Tensors& recorded, torch::ScalarType type) {
 
 }  // namespace
 
-std::vector<Use> by_copies(const std::vector<Use>& uses, std::int64_t copies) {
-  std::vector<Use> parts;
-  for (const auto& use : uses) {
+std::vector<ActivationRecord> by_copies(const std::vector<ActivationRecord>& records, std::int64_t copies) {
+  std::vector<ActivationRecord> parts;
+  for (const auto& record : records) {
     for (std::int64_t m = 0; m < copies; ++m) {
-      parts.push_back({.inputs = parts_of(use.inputs, copies, m),
-                       .output = part_of(use.output, copies, m),
-                       .saved = parts_of(use.saved, copies, m),
-                       .output_gradient = part_of(use.output_gradient, copies, m),
+      parts.push_back({.inputs = parts_of(record.inputs, copies, m),
+                       .output = part_of(record.output, copies, m),
+                       .saved = parts_of(record.saved, copies, m),
+                       .output_gradient = part_of(record.output_gradient, copies, m),
                        .instantiated = {}});
     }
   }
   return parts;
 }
 
-std::vector<Use> in_type(std::span<const Use> uses, torch::ScalarType type) {
-  std::vector<Use> found;
-  for (const auto& use : uses) {
-    found.push_back({.inputs = converted(use.inputs, type),
-                     .output = use.output,
-                     .saved = converted(use.saved, type),
-                     .output_gradient = converted(use.output_gradient, type),
-                     .instantiated = use.instantiated});
+std::vector<ActivationRecord> in_type(std::span<const ActivationRecord> records, torch::ScalarType type) {
+  std::vector<ActivationRecord> found;
+  for (const auto& record : records) {
+    found.push_back({.inputs = converted(record.inputs, type),
+                     .output = record.output,
+                     .saved = converted(record.saved, type),
+                     .output_gradient = converted(record.output_gradient, type),
+                     .instantiated = record.instantiated});
   }
   return found;
 }

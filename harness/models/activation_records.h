@@ -8,9 +8,9 @@ namespace hyfreedp::models {
 
 // A pass over `copies` versions of B samples, version by version ([copies * B, ...], row m B + i is version m of sample i), as
 // `copies` applications to B samples each: a layer's rules then add up the versions of a sample, cross terms included. Views.
-std::vector<Use> by_copies(const std::vector<Use>& uses, std::int64_t copies);
+std::vector<ActivationRecord> by_copies(const std::vector<ActivationRecord>& records, std::int64_t copies);
 
 // Inputs, saved values and output gradients in floating type `type`; `output`, which rules do not read, as it is.
-std::vector<Use> in_type(std::span<const Use> uses, torch::ScalarType type);
+std::vector<ActivationRecord> in_type(std::span<const ActivationRecord> records, torch::ScalarType type);
 
 }  // namespace hyfreedp::models
