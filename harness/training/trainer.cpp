@@ -112,7 +112,7 @@ class Run {
         if (auto tested = record_test(done); !tested) return tested.error();
       }
     }
-    if (job_.witness != nullptr) job_.witness->run_ended(weights_);
+    if (job_.observer != nullptr) job_.observer->run_ended(weights_);
     if (auto concluded = conclude(); !concluded) return concluded.error();
     auto end = finished();
     end.weights_problem = keep_final_weights();
@@ -121,7 +121,7 @@ class Run {
 
   Result<void> centre_features() {
     if (!plan_.feature_mean) return {};
-    HYFREEDP_CHECK(job_.witness == nullptr, "an audit's reference knows the features as they are");
+    HYFREEDP_CHECK(job_.observer == nullptr, "an audit's reference knows the features as they are");
     if (auto booked = job_.journal.ensure_booked(0); !booked) return booked.error();
     feature_mean_ =
         release_feature_mean(plan_, job_.key, job_.journal.attempt(), job_.dataset.private_train.features);
@@ -174,11 +174,11 @@ class Run {
     return Next::go_on;
   }
 
-  // From the clipped sum to the direction. In one pass where the optimizer goes by pieces; a witness is shown the whole
+  // From the clipped sum to the direction. In one pass where the optimizer goes by pieces; an observer is shown the whole
   // release before anything uses it.
   GradientDigest release_and_advance(double rate) {
     const auto attempt = job_.journal.attempt();
-    if (job_.witness == nullptr && !norms_.wanted() && !planted(Bug::realised_divisor)) {
+    if (job_.observer == nullptr && !norms_.wanted() && !planted(Bug::realised_divisor)) {
       // Without probes nothing looks at the gradient after the direction is known, so it takes the gradient's place.
       if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(gradient_) : gradient_;
       if (const auto advance = setup_.optimizer->advance_by_pieces(gradient_, weights_, rate, direction_)) {
@@ -192,8 +192,8 @@ class Run {
     if (planted(Bug::realised_divisor)) {
       gradient_.mul_(plan_.batch_size / static_cast<double>(std::max<std::int64_t>(rows_.count, 1)));
     }
-    if (job_.witness != nullptr) {
-      job_.witness->gradient_released(
+    if (job_.observer != nullptr) {
+      job_.observer->gradient_released(
           {.step = step_, .rows = rows_, .weights = weights_, .released = gradient_});
     }
     setup_.optimizer->advance(gradient_, weights_, rate, direction_);
@@ -259,7 +259,7 @@ class Run {
   std::vector<double> probe_losses(const optimizers::ProbeRequest& request, const LossRelease& release) {
     const auto& abscissas = request.abscissas;
     const bool paired = plan_.is_private && request.difference_bound > 0;
-    HYFREEDP_CHECK(!paired || job_.witness == nullptr, "the audit knows no paired release of losses");
+    HYFREEDP_CHECK(!paired || job_.observer == nullptr, "the audit knows no paired release of losses");
     const auto attempt = job_.journal.attempt();
     const bool separate = plan_.probe->separate_batch;
     const Rows rows = separate ? probe_rows(plan_, job_.key, step_, attempt) : rows_;
@@ -280,15 +280,15 @@ class Run {
       released.push_back(plan_.is_private ? private_mean_loss(losses, release, z[k])
                                           : exact_mean_loss(losses, release.divisor));
     }
-    if (job_.witness != nullptr) {
-      job_.witness->probe_released({.step = step_,
-                                    .rows = rows,
-                                    .separate_batch = separate,
-                                    .weights = weights_,
-                                    .direction = direction_,
-                                    .abscissas = abscissas,
-                                    .loss_bound = release.bound,
-                                    .released = released});
+    if (job_.observer != nullptr) {
+      job_.observer->probe_released({.step = step_,
+                                     .rows = rows,
+                                     .separate_batch = separate,
+                                     .weights = weights_,
+                                     .direction = direction_,
+                                     .abscissas = abscissas,
+                                     .loss_bound = release.bound,
+                                     .released = released});
     }
     return released;
   }

@@ -27,8 +27,8 @@
 
 #include "datasets/dataset.h"
 #include "harness/random/stream.h"
+#include "harness/training/observer.h"
 #include "harness/training/run_key.h"
-#include "harness/training/witness.h"
 #include "harness/trial/journal.h"
 #include "harness/trial/trial_config.h"
 
@@ -46,7 +46,7 @@ struct TrainingJob {
   // After each step, with released values only.
   std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {
   };
-  Witness* witness = nullptr;  // an audit's
+  Observer* observer = nullptr;  // an audit's
   // Where the weights of a run that finishes are to be kept (kept_weights.h); empty: nowhere. No part of the run: it changes
   // nothing that is computed or recorded, and a folder that cannot be written fails nothing.
   std::string weights_folder = {};

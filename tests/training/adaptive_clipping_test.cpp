@@ -136,7 +136,7 @@ TEST(AdaptiveClipping, ARunFollowsItsReleasedFractions) {
 
 // The recorded hash is that of gradient, losses and the noised fraction together: of the very vector that was released.
 TEST(AdaptiveClipping, TheReleaseHashCoversTheCount) {
-  struct Keeper : Witness {
+  struct Keeper : Observer {
     void gradient_released(const GradientSeen& seen) override { gradient = seen.released.clone(); }
     void probe_released(const ProbeSeen&) override {}
     void run_ended(const Tensor&) override {}
@@ -151,7 +151,7 @@ TEST(AdaptiveClipping, TheReleaseHashCoversTheCount) {
                           .dataset = dataset,
                           .key = seeded_key(config),
                           .journal = **writer,
-                          .witness = &keeper});
+                          .observer = &keeper});
   ASSERT_TRUE(end);
   const auto step = trial::read_journal(folder.file("a.jsonl")).value().steps.at(0);
   const std::vector<double> fraction{step.scalars.at("unclipped_fraction")};

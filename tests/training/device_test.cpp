@@ -2,9 +2,9 @@
 // sums. Skips loudly where there is no device.
 #include <gtest/gtest.h>
 
+#include "harness/training/observer.h"
 #include "harness/training/release.h"
 #include "harness/training/sampler.h"
-#include "harness/training/witness.h"
 #include "tests/models/compare.h"
 #include "tests/need_device.h"
 #include "tests/training/fixtures.h"
@@ -17,7 +17,7 @@ using torch::Tensor;
 // Of weights after a dozen steps, relative to the largest: sums in float32 are taken in another order.
 constexpr double kTolerance = 1e-4;
 
-class Recorder : public Witness {
+class Recorder : public Observer {
  public:
   void gradient_released(const GradientSeen& seen) override { rows.push_back(seen.rows.indices); }
   void probe_released(const ProbeSeen&) override {}
@@ -36,7 +36,7 @@ Recorder recorded(trial::TrialConfig config, const std::string& device) {
                           .dataset = dataset,
                           .key = seeded_key(config),
                           .journal = *journal,
-                          .witness = &recorder})
+                          .observer = &recorder})
                        .value();
   EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.message;
   return recorder;

@@ -12,7 +12,7 @@ namespace {
 
 using torch::Tensor;
 
-class LastWeights : public Witness {
+class LastWeights : public Observer {
  public:
   void gradient_released(const GradientSeen&) override {}
   void probe_released(const ProbeSeen&) override {}
@@ -21,7 +21,7 @@ class LastWeights : public Witness {
 };
 
 trial::Journal journal_on(const datasets::Dataset& dataset, const trial::TrialConfig& config,
-                          Witness* witness = nullptr) {
+                          Observer* observer = nullptr) {
   const TemporaryFolder folder;
   {
     const auto writer = trial::JournalWriter::open(folder.file("a"), config, fingerprint("cpu")).value();
@@ -29,7 +29,7 @@ trial::Journal journal_on(const datasets::Dataset& dataset, const trial::TrialCo
                             .dataset = dataset,
                             .key = random::key_from_seed("one key"),
                             .journal = *writer,
-                            .witness = witness})
+                            .observer = observer})
                          .value();
     EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.message;
   }

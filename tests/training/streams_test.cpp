@@ -15,7 +15,7 @@ namespace {
 using random::Purpose;
 using torch::Tensor;
 
-class Recorder : public Witness {
+class Recorder : public Observer {
  public:
   void gradient_released(const GradientSeen& seen) override {
     rows.push_back(seen.rows);
@@ -32,7 +32,7 @@ class Recorder : public Witness {
 
 // Attempt 1 is that of a run which another machine had begun.
 trial::Journal journal_of(const trial::TrialConfig& config, std::int64_t attempt,
-                          Witness* witness = nullptr) {
+                          Observer* observer = nullptr) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");
   if (attempt == 1) {
@@ -46,7 +46,7 @@ trial::Journal journal_of(const trial::TrialConfig& config, std::int64_t attempt
                             .dataset = dataset,
                             .key = seeded_key(config),
                             .journal = *writer,
-                            .witness = witness})
+                            .observer = observer})
                          .value();
     EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.message;
   }

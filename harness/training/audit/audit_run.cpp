@@ -28,7 +28,7 @@ AuditFolder::~AuditFolder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-Result<std::vector<accounting::Event>> run_under(Witness& witness, const Experiment& experiment,
+Result<std::vector<accounting::Event>> run_under(Observer& observer, const Experiment& experiment,
                                                  std::int64_t repetition, const AuditFolder& folder) {
   auto config = experiment.config;
   config.repetition = repetition;
@@ -44,7 +44,7 @@ Result<std::vector<accounting::Event>> run_under(Witness& witness, const Experim
                           .dataset = experiment.dataset,
                           .key = *key,
                           .journal = **journal,
-                          .witness = &witness});
+                          .observer = &observer});
   if (!end) return end.error();
   if (!config.noise_seed) {
     if (auto deleted = random::delete_key(key_path); !deleted) return deleted.error();

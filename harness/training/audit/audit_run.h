@@ -1,11 +1,11 @@
-// One training run under a witness, made as a worker makes it: its own key, its own journal, the trainer.
+// One training run under an observer, made as a worker makes it: its own key, its own journal, the trainer.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "harness/training/audit/experiment.h"
-#include "harness/training/witness.h"
+#include "harness/training/observer.h"
 
 namespace hyfreedp::training {
 
@@ -25,7 +25,7 @@ class AuditFolder {
 
 // `repetition` is another one for each run of an audit, so that each has a key and a journal of its own. Returns what
 // the journal charges; an error where the run did not finish.
-Result<std::vector<accounting::Event>> run_under(Witness& witness, const Experiment& experiment,
+Result<std::vector<accounting::Event>> run_under(Observer& observer, const Experiment& experiment,
                                                  std::int64_t repetition, const AuditFolder& folder);
 
 }  // namespace hyfreedp::training

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "harness/training/audit/observer.h"
+#include "harness/training/audit/audit_observer.h"
 #include "harness/training/audit/one_run.h"
 
 namespace hyfreedp::training {
@@ -27,7 +27,7 @@ struct Limits {
 Result<RunObservations> observe(const PlannedRun& planned, std::int64_t residual_steps,
                                 const AuditFolder& folder) {
   try {
-    Observer observer(*planned.experiment, planned.number, residual_steps);
+    AuditObserver observer(*planned.experiment, planned.number, residual_steps);
     auto executed = run_under(observer, *planned.experiment, planned.number, folder);
     if (!executed) return executed.error();
     auto observed = observer.take();

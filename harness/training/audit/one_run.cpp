@@ -19,7 +19,7 @@ Result<std::vector<bool>> fair_coins(const AuditRequest& request) {
   return coins;
 }
 
-class LastWeights : public Witness {
+class LastWeights : public Observer {
  public:
   void gradient_released(const GradientSeen&) override {}
   void probe_released(const ProbeSeen&) override {}

@@ -1,5 +1,5 @@
-// A witness sees what was released, and changes nothing.
-#include "harness/training/witness.h"
+// An observer sees what was released, and changes nothing.
+#include "harness/training/observer.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace hyfreedp::training {
 namespace {
 
-class Recorder : public Witness {
+class Recorder : public Observer {
  public:
   void gradient_released(const GradientSeen& seen) override {
     flush();
@@ -48,21 +48,21 @@ class Recorder : public Witness {
   bool pending_ = false;
 };
 
-trial::Journal journal_under(const trial::TrialConfig& config, const std::string& path, Witness* witness) {
+trial::Journal journal_under(const trial::TrialConfig& config, const std::string& path, Observer* observer) {
   auto journal = trial::JournalWriter::open(path, config, fingerprint(config.device)).value();
   const auto dataset = data_of(config);
   const auto end = train({.config = config,
                           .dataset = dataset,
                           .key = run_key(config, "").value(),
                           .journal = *journal,
-                          .witness = witness});
+                          .observer = observer});
   EXPECT_TRUE(end) << end.error().message;
   return trial::read_journal(path).value();
 }
 
-// The journal's hashes are over what optimizer and controller were handed, so equal hashes say that the witness was
+// The journal's hashes are over what optimizer and controller were handed, so equal hashes say that the observer was
 // shown the same numbers.
-TEST(Witness, SeesWhatTheJournalHashesAndChangesNothing) {
+TEST(Observer, SeesWhatTheJournalHashesAndChangesNothing) {
   for (const auto& config : {small_config(), probing_config(false), probing_config(true), exact_config()}) {
     const TemporaryFolder folder;
     Recorder recorder;

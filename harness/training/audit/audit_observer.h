@@ -1,4 +1,4 @@
-// The witness of one run: turns what it sees into the standardised observations that harness/audit judges.
+// The observer of one run: turns what it sees into the standardised observations that harness/audit judges.
 //
 // Residuals    (released vector * B - reference sum) / (sigma_g * sensitivity), and the same for losses.
 // Scores       of a canary with clipped gradient c, on what is left when the sum of all OTHER records is taken from
@@ -16,7 +16,7 @@
 #include "harness/audit/observations.h"
 #include "harness/training/audit/experiment.h"
 #include "harness/training/audit/reference.h"
-#include "harness/training/witness.h"
+#include "harness/training/observer.h"
 
 namespace hyfreedp::training {
 
@@ -32,10 +32,10 @@ struct RunObservations {
   audit::RunReleases releases;          // without the journal's events
 };
 
-class Observer : public Witness {
+class AuditObserver : public Observer {
  public:
   // Residuals of steps from `residual_steps` on are left out, to bound memory.
-  Observer(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps);
+  AuditObserver(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps);
 
   void gradient_released(const GradientSeen& seen) override;
   void probe_released(const ProbeSeen& seen) override;

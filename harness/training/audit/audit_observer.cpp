@@ -1,4 +1,4 @@
-#include "harness/training/audit/observer.h"
+#include "harness/training/audit/audit_observer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +68,7 @@ std::vector<float> to_floats(const Tensor& values) {
 
 }  // namespace
 
-Observer::Observer(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps)
+AuditObserver::AuditObserver(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps)
     : experiment_(experiment),
       plan_(experiment.config.privacy),
       reference_(experiment.config, experiment.dataset.private_train),
@@ -83,17 +83,17 @@ Observer::Observer(const Experiment& experiment, std::int64_t run, std::int64_t 
   observed_.releases.losses_per_probe = plan_.probe ? plan_.probe->points : 0;
 }
 
-double Observer::gradient_scale() const { return plan_.gradient_noise * plan_.sensitivity(); }
+double AuditObserver::gradient_scale() const { return plan_.gradient_noise * plan_.sensitivity(); }
 
-std::vector<std::int64_t> Observer::rows_of(const Rows& rows) const {
+std::vector<std::int64_t> AuditObserver::rows_of(const Rows& rows) const {
   if (!rows.all) return rows.indices;
   std::vector<std::int64_t> every(static_cast<std::size_t>(rows.count));
   for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<std::int64_t>(i);
   return every;
 }
 
-Observer::Chosen Observer::choose(const std::vector<std::int64_t>& rows, const Tensor& alive,
-                                  const Tensor& losses) const {
+AuditObserver::Chosen AuditObserver::choose(const std::vector<std::int64_t>& rows, const Tensor& alive,
+                                            const Tensor& losses) const {
   Chosen chosen;
   const auto is_alive = alive.accessor<bool, 1>();
   const auto loss = losses.accessor<double, 1>();
@@ -109,8 +109,9 @@ Observer::Chosen Observer::choose(const std::vector<std::int64_t>& rows, const T
   return chosen;
 }
 
-Observer::Chosen Observer::score_gradient(const GradientSeen& seen, const std::vector<std::int64_t>& rows,
-                                          const Tensor& residual) const {
+AuditObserver::Chosen AuditObserver::score_gradient(const GradientSeen& seen,
+                                                    const std::vector<std::int64_t>& rows,
+                                                    const Tensor& residual) const {
   const auto gradients = reference_.clipped_gradients(seen.weights, experiment_.canaries);  // [m, d]
   const auto norms = at::linalg_vector_norm(gradients, 2, at::IntArrayRef{1});
   auto chosen = choose(rows, norms >= kAlive * plan_.sensitivity(),
@@ -127,7 +128,7 @@ Observer::Chosen Observer::score_gradient(const GradientSeen& seen, const std::v
   return chosen;
 }
 
-void Observer::gradient_released(const GradientSeen& seen) {
+void AuditObserver::gradient_released(const GradientSeen& seen) {
   const auto rows = rows_of(seen.rows);
   count_batch(rows, observed_.gradient_batches);
   ++observed_.releases.gradients;
@@ -155,7 +156,7 @@ void Observer::gradient_released(const GradientSeen& seen) {
   if (chosen.out >= 0) observed_.gradient_scores.out.push_back(chosen.out_score);
 }
 
-void Observer::probe_released(const ProbeSeen& seen) {
+void AuditObserver::probe_released(const ProbeSeen& seen) {
   const auto rows = rows_of(seen.rows);
   if (seen.separate_batch) count_batch(rows, observed_.probe_batches);
   ++(seen.separate_batch ? observed_.releases.probes_separate : observed_.releases.probes_shared);
@@ -174,7 +175,7 @@ void Observer::probe_released(const ProbeSeen& seen) {
   if (!experiment_.canaries.empty()) score_probe(seen, rows, residuals);
 }
 
-double Observer::loss_shift(const ProbeSeen& seen, std::int64_t place) const {
+double AuditObserver::loss_shift(const ProbeSeen& seen, std::int64_t place) const {
   double shift = 0;
   for (const double x : seen.abscissas) {
     const auto there = seen.weights.to(torch::kFloat64) - seen.direction.to(torch::kFloat64) * x;
@@ -185,8 +186,8 @@ double Observer::loss_shift(const ProbeSeen& seen, std::int64_t place) const {
          (std::sqrt(static_cast<double>(seen.abscissas.size())) * plan_.probe->noise * seen.loss_bound);
 }
 
-void Observer::score_probe(const ProbeSeen& seen, const std::vector<std::int64_t>& rows,
-                           const std::vector<double>& residuals) {
+void AuditObserver::score_probe(const ProbeSeen& seen, const std::vector<std::int64_t>& rows,
+                                const std::vector<double>& residuals) {
   double out_score = 0;
   for (const double residual : residuals) out_score += residual;
   out_score /= std::sqrt(static_cast<double>(residuals.size()));

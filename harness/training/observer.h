@@ -31,9 +31,9 @@ struct ProbeSeen {
   std::span<const double> released;  // the very losses that the controller is handed
 };
 
-class Witness {
+class Observer {
  public:
-  virtual ~Witness() = default;
+  virtual ~Observer() = default;
   virtual void gradient_released(const GradientSeen& seen) = 0;
   virtual void probe_released(const ProbeSeen& seen) = 0;
   // All steps are done.
