@@ -82,18 +82,19 @@ RegressCell whole_night() {
   return {.panel = "", .row = "", .title = "whole night", .epsilon = {}, .findings = {}};
 }
 
-std::vector<RegressCell> race_cells(const std::vector<RaceLap>& race, const RegressOptions& options) {
+std::vector<RegressCell> timing_cells(const std::vector<AbTiming>& timings, const RegressOptions& options) {
   std::vector<RegressCell> cells;
-  for (const auto& lap : race) {
-    auto cell = lap.panel.empty() ? whole_night() : RegressCell{lap.panel, lap.row, lap.row, lap.epsilon, {}};
-    cell.findings.push_back(race_finding(lap, options));
+  for (const auto& timing : timings) {
+    auto cell = timing.panel.empty() ? whole_night()
+                                     : RegressCell{timing.panel, timing.row, timing.row, timing.epsilon, {}};
+    cell.findings.push_back(timing_finding(timing, options));
     cells.push_back(std::move(cell));
   }
   return cells;
 }
 
-void add_race(std::vector<RegressCell>& cells, std::vector<RegressCell> race) {
-  for (auto& cell : race) {
+void add_timings(std::vector<RegressCell>& cells, std::vector<RegressCell> timings) {
+  for (auto& cell : timings) {
     const auto same = std::find_if(cells.begin(), cells.end(), [&](const RegressCell& candidate) {
       return std::tie(candidate.panel, candidate.row, candidate.epsilon) ==
              std::tie(cell.panel, cell.row, cell.epsilon);
@@ -220,8 +221,8 @@ int RegressReport::exit_code() const {
   return 2;
 }
 
-RegressReport compare_nights(const Night& tonight, const Night& reference, const std::vector<RaceLap>& race,
-                             const RegressOptions& options) {
+RegressReport compare_nights(const Night& tonight, const Night& reference,
+                             const std::vector<AbTiming>& timings, const RegressOptions& options) {
   RegressReport report;
   report.spec = tonight.spec;
   report.options = options;
@@ -240,9 +241,9 @@ RegressReport compare_nights(const Night& tonight, const Night& reference, const
     report.cells.push_back(std::move(cell));
   }
   auto night = whole_night();
-  if (race.empty()) night.findings.push_back(stored_seconds(tonight, reference));
+  if (timings.empty()) night.findings.push_back(stored_seconds(tonight, reference));
   if (!night.findings.empty()) report.cells.push_back(std::move(night));
-  add_race(report.cells, race_cells(race, options));
+  add_timings(report.cells, timing_cells(timings, options));
   report.tests = adjust(report.cells, options);
   sort_worst_first(report.cells);
   return report;

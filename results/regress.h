@@ -23,7 +23,7 @@
 //                layer that stands still. Where the reported runs are of one setting
 //   noise        log sd of the noise that was really added over the sd that the plan says     chi-square, absolute
 //   failures     more seeds without a value than before, by chance (diverged)      Fisher, exact  worse: more
-//   speed, memory  log ratio of interleaved repeats (harness/runner/race.h)        t, by round    worse: larger
+//   speed, memory  log ratio of A/B rounds (harness/runner/ab_timing.h)             t, by round    worse: larger
 //
 // "by seed": paired over the seeds that both have, where both have one noise seed, so that runs differ by what changed alone;
 // else Welch. A run whose norms were not journaled has no norm tests.
@@ -90,17 +90,17 @@ struct Night {
   std::vector<NightCell> cells;
 };
 
-// One cell's or one machine's repeats of tonight's worker and the reference's, round by round.
-struct RaceRound {
+// Times (or peaks of memory) of tonight's worker and the reference's on one cell, or on the whole night, round by round.
+struct AbRound {
   double tonight = 0;
   double reference = 0;
 };
-struct RaceLap {
+struct AbTiming {
   std::string what;  // "speed" or "memory"
   std::string panel;
   std::string row;
   std::optional<double> epsilon;
-  std::vector<RaceRound> rounds;
+  std::vector<AbRound> rounds;
 };
 
 enum class FalseAlarmControl { holm, fdr };
@@ -167,7 +167,7 @@ struct RegressReport {
 };
 
 RegressReport compare_nights(const Night& tonight, const Night& reference,
-                             const std::vector<RaceLap>& race = {}, const RegressOptions& options = {});
+                             const std::vector<AbTiming>& timings = {}, const RegressOptions& options = {});
 
 // The `regress` block of a resolved spec; the defaults where it has none.
 Result<RegressOptions> regress_options(const json::object& resolved);

@@ -420,11 +420,11 @@ std::vector<RegressFinding> compare_cells(const NightCell& tonight, const NightC
   return findings;
 }
 
-RegressFinding race_finding(const RaceLap& lap, const RegressOptions& options) {
-  const double margin = lap.what == "memory" ? options.margin.memory : options.margin.speed;
-  const Measure measure{.what = lap.what, .margin = std::log(margin), .bad = 1, .ratio = true};
+RegressFinding timing_finding(const AbTiming& timing, const RegressOptions& options) {
+  const double margin = timing.what == "memory" ? options.margin.memory : options.margin.speed;
+  const Measure measure{.what = timing.what, .margin = std::log(margin), .bad = 1, .ratio = true};
   std::vector<double> differences;
-  for (const auto& round : lap.rounds) {
+  for (const auto& round : timing.rounds) {
     if (round.tonight > 0 && round.reference > 0)
       differences.push_back(std::log(round.tonight / round.reference));
   }

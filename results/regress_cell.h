@@ -10,7 +10,7 @@ namespace hyfreedp::results {
 // Every check and test of the cell. What has a p-value has no verdict yet: that needs all tests of the night.
 std::vector<RegressFinding> compare_cells(const NightCell& tonight, const NightCell& reference,
                                           const RegressOptions& options);
-RegressFinding race_finding(const RaceLap& lap, const RegressOptions& options);
+RegressFinding timing_finding(const AbTiming& timing, const RegressOptions& options);
 
 // The verdict of a finding whose `adjusted` is known, and its words.
 void judge(RegressFinding& finding, const RegressOptions& options);

@@ -9,9 +9,9 @@
 #include "harness/cli/command_line.h"
 #include "harness/cli/references.h"
 #include "harness/cli/spec_request.h"
+#include "harness/runner/ab_timing.h"
 #include "harness/runner/local_executor.h"
 #include "harness/runner/plan.h"
-#include "harness/runner/race.h"
 #include "results/night.h"
 #include "results/regress_writers.h"
 
@@ -112,10 +112,10 @@ int keep(const Request& request, std::ostream& out, std::ostream& err) {
 }
 
 // The first seed's reported run of each cell.
-Result<std::vector<runner::RaceEntry>> entries_of(const results::Store& store, const std::string& spec) {
+Result<std::vector<runner::AbTimingEntry>> entries_of(const results::Store& store, const std::string& spec) {
   const auto studies = store.studies(spec);
   if (!studies) return studies.error();
-  std::vector<runner::RaceEntry> entries;
+  std::vector<runner::AbTimingEntry> entries;
   std::set<std::tuple<std::string, std::string, std::optional<double>>> seen;
   for (const auto& study : *studies) {
     if (study.state != results::StudyState::concluded || study.reported_trial.empty()) continue;
@@ -131,8 +131,8 @@ Result<std::vector<runner::RaceEntry>> entries_of(const results::Store& store, c
   return entries;
 }
 
-Result<std::vector<results::RaceLap>> run_race(const Request& request, const results::Store& store,
-                                               const std::string& spec, std::ostream& err) {
+Result<std::vector<results::AbTiming>> timings_of(const Request& request, const results::Store& store,
+                                                  const std::string& spec, std::ostream& err) {
   auto entries = entries_of(store, spec);
   if (!entries) return entries.error();
   auto worker = request.worker.empty() ? runner::find_worker() : Result<std::string>(request.worker);
@@ -142,12 +142,12 @@ Result<std::vector<results::RaceLap>> run_race(const Request& request, const res
     if (!std::filesystem::is_regular_file(program, failure))
       return error(program + ": there is no such worker program.");
   }
-  const runner::RaceRequest race{.tonight = *worker,
-                                 .reference = request.other_worker,
-                                 .entries = std::move(*entries),
-                                 .rounds = request.rounds};
-  return runner::race(race,
-                      [&](int round) { err << fmt::format("round {} of {}\n", round + 1, request.rounds); });
+  const runner::AbTimingRequest timing{.tonight = *worker,
+                                       .reference = request.other_worker,
+                                       .entries = std::move(*entries),
+                                       .rounds = request.rounds};
+  return runner::run_ab_timing(
+      timing, [&](int round) { err << fmt::format("round {} of {}\n", round + 1, request.rounds); });
 }
 
 Result<results::RegressReport> compare(const Request& request, std::ostream& err) {
@@ -172,13 +172,13 @@ Result<results::RegressReport> compare(const Request& request, std::ostream& err
   auto settings = results::regress_options((**spec).resolved);
   if (!settings) return settings.error();
   if (request.no_hashes) settings->hashes = false;
-  std::vector<results::RaceLap> laps;
+  std::vector<results::AbTiming> timings;
   if (request.speed) {
-    auto raced = run_race(request, **tonight_store, *name, err);
-    if (!raced) return raced.error();
-    laps = std::move(*raced);
+    auto timed = timings_of(request, **tonight_store, *name, err);
+    if (!timed) return timed.error();
+    timings = std::move(*timed);
   }
-  return results::compare_nights(*tonight, *reference, laps, *settings);
+  return results::compare_nights(*tonight, *reference, timings, *settings);
 }
 
 }  // namespace

@@ -155,9 +155,10 @@ TEST_F(Regress, RefusesAndSaysWhatThereIs) {
   expect_refused({"small", "--against", "v1", "--speed"}, {"--against-binary"});
   expect_refused({"small", "--against", "v1", "--rounds", "1"}, {"--rounds"});
   expect_refused({"small", "--against", "v1", "--tag", "x"}, {"for --keep"});
-  auto race = against(path("then"));
-  race.insert(race.end(), {"--speed", "--against-binary", "/nowhere/worker", "--worker", "/nowhere/worker"});
-  EXPECT_EQ(run(race), 2);
+  auto command = against(path("then"));
+  command.insert(command.end(),
+                 {"--speed", "--against-binary", "/nowhere/worker", "--worker", "/nowhere/worker"});
+  EXPECT_EQ(run(command), 2);
   EXPECT_EQ(out(), "");
 }
 

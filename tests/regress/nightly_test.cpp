@@ -149,17 +149,17 @@ TEST_F(Nightly, HashesTellABuildThatChangedNothing) {
 TEST_F(Nightly, ASlowerStepIsCaughtByTakingTurns) {
   const auto reference = night(0, "", kHonest);
   const auto tonight = night(0, "");
-  const auto raced = [&](const std::string& bug, int rounds) {
+  const auto timed = [&](const std::string& bug, int rounds) {
     const Worker worker(kPlanted, bug);  // the honest worker does not read it
     return compared(tonight, reference,
                     {"--speed", "--worker", kPlanted, "--against-binary", kHonest, "--rounds",
                      std::to_string(rounds), "--markdown", "r.md"});
   };
   // Twelve rounds tell on an idle machine, not on every busy one.
-  const auto slow = raced("slow", 40);
+  const auto slow = timed("slow", 40);
   EXPECT_EQ(slow.code, 1) << slow.out << slow.err;
   EXPECT_THAT(markdown(), HasSubstr("| regressed | whole night | speed | × 1."));
-  const auto honest = raced("", nights() == 2 ? 4 : 12);
+  const auto honest = timed("", nights() == 2 ? 4 : 12);
   EXPECT_NE(honest.code, 1) << honest.out << honest.err;
   EXPECT_THAT(markdown(), HasSubstr("whole night | memory | × "));
 }

@@ -263,30 +263,30 @@ TEST(Nights, NormsAreComparedAtOneSettingOnly) {
   EXPECT_EQ(verdict(report, "update norm", "row-1"), RegressVerdict::regressed);
 }
 
-RaceLap lap(double ratio, double sd, std::uint64_t seed, std::size_t rounds = 12) {
+AbTiming timing(double ratio, double sd, std::uint64_t seed, std::size_t rounds = 12) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal(0, sd);
-  RaceLap lap{.what = "speed", .panel = "p", .row = "row-0", .epsilon = 3, .rounds = {}};
+  AbTiming timing{.what = "speed", .panel = "p", .row = "row-0", .epsilon = 3, .rounds = {}};
   for (std::size_t i = 0; i < rounds; ++i) {
     const double load = 1 + 0.5 * static_cast<double>(i % 3);  // of the machine: of both alike
-    lap.rounds.push_back({ratio * load * std::exp(normal(random)), load});
+    timing.rounds.push_back({ratio * load * std::exp(normal(random)), load});
   }
-  return lap;
+  return timing;
 }
 
 TEST(Nights, SlowerStepsAreCaughtAndLoadIsNot) {
   const auto night = Source(World{}).night();
   int caught = 0, cried = 0, quiet = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    caught += compare_nights(night, night, {lap(1.2, 0.03, seed)}).exit_code() == 1;
-    const auto clean = compare_nights(night, night, {lap(1.0, 0.03, seed)}).exit_code();
+    caught += compare_nights(night, night, {timing(1.2, 0.03, seed)}).exit_code() == 1;
+    const auto clean = compare_nights(night, night, {timing(1.0, 0.03, seed)}).exit_code();
     cried += clean == 1;
     quiet += clean == 0;
   }
   EXPECT_GE(caught, 95);
   EXPECT_EQ(cried, 0);
   EXPECT_GE(quiet, 95);
-  EXPECT_EQ(verdict(compare_nights(night, night, {lap(0.5, 0.03, 1)}), "speed"), RegressVerdict::improved);
+  EXPECT_EQ(verdict(compare_nights(night, night, {timing(0.5, 0.03, 1)}), "speed"), RegressVerdict::improved);
 }
 
 TEST(Nights, StoredSecondsNeverRaiseAnAlarm) {

@@ -3,7 +3,7 @@
 // A round starts one worker of each program anew and gives every cell's trial to both, one after the other and never at the
 // same time; who goes first changes from cell to cell and from round to round, so that another load on the machine, a clock
 // that slows down, or being first falls on both alike. Each cell's times and each round's peaks of memory are pairs, for a
-// test on their ratios (results/regress.h: race).
+// test on their ratios (results/regress.h: AbTiming).
 //
 //   speed    processor time of the trial, its data already loaded; of trials on a GPU, and of workers that do not say it (before
 //            0.5), the time by the clock. Processor time does not see what waits for the disk. Of each cell, and of all cells of
@@ -25,22 +25,22 @@
 
 namespace hyfreedp::runner {
 
-struct RaceEntry {
+struct AbTimingEntry {
   std::string panel;
   std::string row;
   std::optional<double> epsilon;
   trial::TrialConfig config;
 };
 
-struct RaceRequest {
+struct AbTimingRequest {
   std::string tonight;  // worker programs
   std::string reference;
-  std::vector<RaceEntry> entries;
+  std::vector<AbTimingEntry> entries;
   int rounds = 20;
 };
 
 // An error where a worker cannot start or a trial fails; it names the program.
-Result<std::vector<results::RaceLap>> race(const RaceRequest& request,
-                                           const std::function<void(int round)>& progress);
+Result<std::vector<results::AbTiming>> run_ab_timing(const AbTimingRequest& request,
+                                                     const std::function<void(int round)>& progress);
 
 }  // namespace hyfreedp::runner

@@ -1,4 +1,4 @@
-#include "harness/runner/race.h"
+#include "harness/runner/ab_timing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "hyfreedp-race-XXXXXX").string();
+    std::string pattern = (fs::temp_directory_path() / "hyfreedp-ab-timing-XXXXXX").string();
     if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
   }
   ~ScratchFolder() {
@@ -52,7 +52,7 @@ class Runner {
         folder_(std::move(folder)),
         executor_({.worker = program_, .slots = 1, .environment = {}}) {}
 
-  Result<void> prepare(const std::vector<RaceEntry>& entries) {
+  Result<void> prepare(const std::vector<AbTimingEntry>& entries) {
     std::set<std::string> done;
     for (const auto& entry : entries) {
       auto job = prepare_job(entry.config.dataset);
@@ -64,7 +64,7 @@ class Runner {
   }
 
   // Seconds of the trial; processor time where the processor does the work and the worker says it.
-  Result<double> run(const RaceEntry& entry) {
+  Result<double> run(const AbTimingEntry& entry) {
     const auto file = fmt::format("{}/{}", folder_, runs_++);
     executor_.submit(trial_job(entry.config, file + ".jsonl", file + ".key"));
     const auto over = wait_for_end(executor_, program_);
@@ -84,8 +84,8 @@ class Runner {
   double peak_bytes_ = 0;
 };
 
-Result<void> run_pair(Runner& tonight, Runner& reference, const RaceEntry& entry, bool tonight_first,
-                      results::RaceRound& round) {
+Result<void> run_pair(Runner& tonight, Runner& reference, const AbTimingEntry& entry, bool tonight_first,
+                      results::AbRound& round) {
   for (const bool first : {true, false}) {
     const bool of_tonight = first == tonight_first;
     const auto seconds = (of_tonight ? tonight : reference).run(entry);
@@ -96,17 +96,17 @@ Result<void> run_pair(Runner& tonight, Runner& reference, const RaceEntry& entry
 }
 
 // Geometric means over the cells: every cell's ratio counts alike.
-results::RaceRound mean_of_last(const std::vector<results::RaceLap>& laps, std::size_t cells) {
+results::AbRound mean_of_last(const std::vector<results::AbTiming>& timings, std::size_t cells) {
   double tonight = 0, reference = 0;
   for (std::size_t i = 0; i < cells; ++i) {
-    tonight += std::log(laps[i].rounds.back().tonight);
-    reference += std::log(laps[i].rounds.back().reference);
+    tonight += std::log(timings[i].rounds.back().tonight);
+    reference += std::log(timings[i].rounds.back().reference);
   }
   const auto count = static_cast<double>(cells);
   return {std::exp(tonight / count), std::exp(reference / count)};
 }
 
-Result<void> run_round(const RaceRequest& request, int number, std::vector<results::RaceLap>& laps) {
+Result<void> run_round(const AbTimingRequest& request, int number, std::vector<results::AbTiming>& timings) {
   const ScratchFolder ours, theirs;
   if (ours.path().empty() || theirs.path().empty())
     return error("there is no folder for temporary files; set TMPDIR.");
@@ -115,22 +115,22 @@ Result<void> run_round(const RaceRequest& request, int number, std::vector<resul
     if (auto prepared = runner->prepare(request.entries); !prepared) return prepared;
   }
   for (std::size_t i = 0; i < request.entries.size(); ++i) {
-    results::RaceRound round;
+    results::AbRound round;
     const bool tonight_first = (static_cast<std::size_t>(number) + i) % 2 == 0;
     if (auto ran = run_pair(tonight, reference, request.entries[i], tonight_first, round); !ran) return ran;
-    laps[i].rounds.push_back(round);
+    timings[i].rounds.push_back(round);
   }
-  laps[request.entries.size()].rounds.push_back(mean_of_last(laps, request.entries.size()));
+  timings[request.entries.size()].rounds.push_back(mean_of_last(timings, request.entries.size()));
   if (tonight.peak_bytes() > 0 && reference.peak_bytes() > 0) {
-    laps.back().rounds.push_back({tonight.peak_bytes(), reference.peak_bytes()});
+    timings.back().rounds.push_back({tonight.peak_bytes(), reference.peak_bytes()});
   }
   return {};
 }
 
 }  // namespace
 
-Result<std::vector<results::RaceLap>> race(const RaceRequest& request,
-                                           const std::function<void(int round)>& progress) {
+Result<std::vector<results::AbTiming>> run_ab_timing(const AbTimingRequest& request,
+                                                     const std::function<void(int round)>& progress) {
   for (const auto& entry : request.entries) {
     if (!entry.config.noise_seed) {
       return error(
@@ -139,17 +139,17 @@ Result<std::vector<results::RaceLap>> race(const RaceRequest& request,
           "data.");
     }
   }
-  std::vector<results::RaceLap> laps;
+  std::vector<results::AbTiming> timings;
   for (const auto& entry : request.entries)
-    laps.push_back({"speed", entry.panel, entry.row, entry.epsilon, {}});
-  laps.push_back({"speed", "", "", {}, {}});
-  laps.push_back({"memory", "", "", {}, {}});
+    timings.push_back({"speed", entry.panel, entry.row, entry.epsilon, {}});
+  timings.push_back({"speed", "", "", {}, {}});
+  timings.push_back({"memory", "", "", {}, {}});
   for (int round = 0; round < request.rounds; ++round) {
     progress(round);
-    if (auto ran = run_round(request, round, laps); !ran) return ran.error();
+    if (auto ran = run_round(request, round, timings); !ran) return ran.error();
   }
-  if (laps.back().rounds.empty()) laps.pop_back();
-  return laps;
+  if (timings.back().rounds.empty()) timings.pop_back();
+  return timings;
 }
 
 }  // namespace hyfreedp::runner
