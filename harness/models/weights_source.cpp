@@ -102,7 +102,7 @@ Result<json::object> config_of(const std::string& folder, const Kind& kind) {
 Result<std::string> checksum_of(const std::string& folder, const Kind& kind) {
   auto names = weight_files(folder, kind);
   if (!names) return names.error();
-  if (is_file(fs::path(folder) / kTrialCard)) names->insert(kTrialCard);
+  if (is_file(fs::path(folder) / kTrialMetadata)) names->insert(kTrialMetadata);
   std::string list;
   for (const auto& name : *names) {
     const auto content = read_file((fs::path(folder) / name).string());

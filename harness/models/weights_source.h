@@ -11,10 +11,10 @@
 
 namespace hyfreedp::models {
 
-// Beside weights that a run of this program wrote: what they are and have seen (harness/runner/weights_card.h), or, while it is not
+// Beside weights that a run of this program wrote: what they are and have seen (harness/runner/weights_metadata.h), or, while it is not
 // over, what that will be made of (harness/training/kept_weights.h).
-inline constexpr const char* kTrialCard = "trial.json";
-inline constexpr const char* kStagedCard = "kept.json";
+inline constexpr const char* kTrialMetadata = "trial.json";
+inline constexpr const char* kStagedMetadata = "kept.json";
 
 // The folder, or an error that says what was needed and where it was looked for.
 Result<std::string> locate_weights(const std::string& folder);

@@ -17,11 +17,11 @@ bool stands(const fs::path& path) {
   return fs::symlink_status(path, failure).type() != fs::file_type::not_found;
 }
 
-// A card vouches for the files that it was written with.
-Result<void> check_files(const fs::path& folder, const json::object& card) {
-  const auto* files = card.if_contains("files");
+// Metadata vouch for the files that they were written with.
+Result<void> check_files(const fs::path& folder, const json::object& metadata) {
+  const auto* files = metadata.if_contains("files");
   if (files == nullptr || !files->is_object()) {
-    return error((folder / models::kTrialCard).string() + ": 'files' must say which files it speaks of.");
+    return error((folder / models::kTrialMetadata).string() + ": 'files' must say which files it speaks of.");
   }
   for (const auto& file : files->get_object()) {
     const auto path = folder / fs::path(std::string(file.key())).filename();
@@ -42,18 +42,18 @@ bool is_release(const json::value& value) {
 }
 
 Result<void> add_private_data(const fs::path& folder, json::array& seen) {
-  if (stands(folder / models::kStagedCard)) {
+  if (stands(folder / models::kStagedMetadata)) {
     return error(fmt::format(
         "The weights in '{}' are of a run that is not over: they become a release, or confidential, when it "
         "is (DIR/SPEC/weights/).",
         folder.string()));
   }
-  const auto path = folder / models::kTrialCard;
+  const auto path = folder / models::kTrialMetadata;
   if (!stands(path)) return {};
-  const auto card = read_json_file(path.string());
-  if (!card) return card.error();
-  if (!card->is_object()) return error(path.string() + ": must be an object.");
-  const auto& object = card->get_object();
+  const auto metadata = read_json_file(path.string());
+  if (!metadata) return metadata.error();
+  if (!metadata->is_object()) return error(path.string() + ": must be an object.");
+  const auto& object = metadata->get_object();
   if (object.contains("watermark")) {
     return error(fmt::format(
         "The weights in '{}' are confidential (trial.json: watermark): a run that began with them would pass "

@@ -12,7 +12,7 @@
 #include "harness/models/weights_source.h"
 #include "harness/runner/initial_weights.h"
 #include "harness/runner/release.h"
-#include "harness/runner/weights_card.h"
+#include "harness/runner/weights_metadata.h"
 #include "results/weights_release.h"
 
 namespace hyfreedp::runner {
@@ -31,10 +31,10 @@ std::string place_of(const PlannedStudy& study) {
 }
 
 bool is_published(const fs::path& folder, const results::StudyRecord& study) {
-  const auto card = read_json_file((folder / models::kTrialCard).string());
-  if (!card || !card->is_object()) return false;
-  return string_or(card->get_object(), "study", "") == study.id &&
-         string_or(card->get_object(), "trial", "") == study.reported_trial;
+  const auto metadata = read_json_file((folder / models::kTrialMetadata).string());
+  if (!metadata || !metadata->is_object()) return false;
+  return string_or(metadata->get_object(), "study", "") == study.id &&
+         string_or(metadata->get_object(), "trial", "") == study.reported_trial;
 }
 
 std::string row_of(const PlannedStudy& study) { return study.cell.panel + ", " + study.cell.row; }
@@ -49,7 +49,7 @@ Result<json::object> checksums(const fs::path& folder) {
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
     const auto name = entry.path().filename().string();
-    if (name == models::kStagedCard) continue;
+    if (name == models::kStagedMetadata) continue;
     const auto content = read_file(entry.path().string());
     if (!content) return content.error();
     found[name] = sha256_hex(*content);
@@ -71,14 +71,15 @@ Result<void> copy_files(const fs::path& from, const fs::path& to, const json::ob
   return {};
 }
 
-// The card first: what is there without it would pass for public weights.
-Result<void> put_into_place(const fs::path& staged, const fs::path& folder, const json::object& card) {
+// The metadata first: weights that lie there without them would pass for public weights.
+Result<void> put_into_place(const fs::path& staged, const fs::path& folder, const json::object& metadata) {
   const fs::path partial = folder.string() + ".partial";
   std::error_code failure;
   fs::remove_all(partial, failure);
   auto written = make_folders(partial.string());
-  if (written) written = write_file_atomically((partial / models::kTrialCard).string(), pretty_json(card));
-  if (written) written = copy_files(staged, partial, card.at("files").as_object());
+  if (written)
+    written = write_file_atomically((partial / models::kTrialMetadata).string(), pretty_json(metadata));
+  if (written) written = copy_files(staged, partial, metadata.at("files").as_object());
   if (written) {
     fs::remove_all(folder, failure);
     fs::rename(partial, folder, failure);
@@ -170,7 +171,7 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
     report.lost.push_back(fmt::format("{}: {}", place, reason));
   };
   const fs::path source = staged((**trial).id);
-  const auto draft = read_json_file((source / models::kStagedCard).string());
+  const auto draft = read_json_file((source / models::kStagedMetadata).string());
   // Of another attempt, whose noise is not that of the row.
   const bool is_there =
       draft && draft->is_object() && int_or(draft->get_object(), "attempt", -1) == (**trial).attempts - 1;
@@ -190,16 +191,16 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
   }
   const auto metrics = store.metrics((**trial).id);
   if (!metrics) return metrics.error();
-  const auto card = to_json({.spec = spec,
-                             .study = **study,
-                             .trial = **trial,
-                             .metrics = *metrics,
-                             .kept = draft->get_object(),
-                             .private_data = *seen,
-                             .files = *files,
-                             .why_confidential = why});
+  const auto metadata = to_json({.spec = spec,
+                                 .study = **study,
+                                 .trial = **trial,
+                                 .metrics = *metrics,
+                                 .kept = draft->get_object(),
+                                 .private_data = *seen,
+                                 .files = *files,
+                                 .why_confidential = why});
   auto put = why.empty() ? Result<void>() : make_private_folder(root.string());
-  if (put) put = put_into_place(source, folder, card);
+  if (put) put = put_into_place(source, folder, metadata);
   if (!put) {
     lose(put.error().message);
     report.waiting.insert((**trial).id);

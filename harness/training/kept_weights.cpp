@@ -29,7 +29,7 @@ Result<void> write_into(const FinalWeights& final, const std::string& folder) {
                           {"adapter", written->has_adapter},
                           {"network", written->has_network},
                           {"centred", centred}};
-  return write_file_atomically(folder + "/" + models::kStagedCard, pretty_json(kept));
+  return write_file_atomically(folder + "/" + models::kStagedMetadata, pretty_json(kept));
 }
 
 }  // namespace

@@ -58,11 +58,11 @@ class KeepWeights : public Program {
   fs::path kept(const std::string& spec) const {
     return folder_ / "out" / spec / "weights/one/fixed-rate.eps-8.seed-0";
   }
-  json::object card(const std::string& spec) const {
+  json::object metadata(const std::string& spec) const {
     return read_json_file((kept(spec) / "trial.json").string()).value().as_object();
   }
   double loss(const std::string& spec) const {
-    return double_or(card(spec).at("test").as_object(), "loss", NAN);
+    return double_or(metadata(spec).at("test").as_object(), "loss", NAN);
   }
 };
 
@@ -94,10 +94,10 @@ TEST_F(KeepWeights, AreReadAgainAndGiveTheSameLoss) {
   }
 }
 
-TEST_F(KeepWeights, TheCardsModelEntryReadsTheFolder) {
+TEST_F(KeepWeights, TheMetadatasModelEntryReadsTheFolder) {
   const auto first = write("first.yaml", spec_of("vit", kImages, kCases[1].model, "0.5", 3));
   ASSERT_EQ(run({"run", first, "--keep-weights", "--quiet"}).code, 0);
-  auto entry = card("vit").at("model").as_object();
+  auto entry = metadata("vit").at("model").as_object();
   for (auto& member : entry) {
     if (member.value().is_string() && member.value().get_string() == "FOLDER") {
       member.value() = kept("vit").string();

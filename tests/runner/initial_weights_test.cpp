@@ -29,17 +29,17 @@ class InitialWeights : public testing::Test {
     }
     return at(name).string();
   }
-  std::string with_card(const std::string& name, const std::string& card) const {
+  std::string with_metadata(const std::string& name, const std::string& metadata) const {
     auto path = folder(name);
-    write_file_atomically(path + "/trial.json", card).value();
+    write_file_atomically(path + "/trial.json", metadata).value();
     return path;
   }
   // As a run writes it.
   std::string kept(const std::string& name, const std::string& private_data,
                    const std::string& more = "") const {
-    return with_card(name,
-                     fmt::format(R"({{"private_data": [{}], "files": {{"model.safetensors": "{}"}}{}}})",
-                                 private_data, sha256_hex("{}"), more));
+    return with_metadata(name,
+                         fmt::format(R"({{"private_data": [{}], "files": {{"model.safetensors": "{}"}}{}}})",
+                                     private_data, sha256_hex("{}"), more));
   }
   Result<Spec> spec_of(const std::string& start, const std::string& dataset = "adult",
                        const std::string& epsilons = "[3]") const {
@@ -86,32 +86,33 @@ TEST_F(InitialWeights, ThatAreConfidentialAreRefusedOnWhateverData) {
   EXPECT_THAT(refusal(marked, public_data_), HasSubstr("are confidential"));
 }
 
-// Staged ones have no card yet, those of lost runs never get one.
+// Staged ones have no metadata yet, those of lost runs never get any.
 TEST_F(InitialWeights, OfARunThatIsNotOverAreRefused) {
   const auto staged = folder("staged");
   write_file_atomically(staged + "/kept.json", "{}").value();
   EXPECT_THAT(refusal(staged), HasSubstr("a run that is not over"));
 }
 
-TEST_F(InitialWeights, ACardThatDoesNotSayWhatTheyHaveSeenIsRefused) {
-  for (const char* card : {"{}", R"({"private_data": "adult"})", R"({"private_data": ["adult"]})",
-                           R"({"private_data": [{"dataset": "adult"}]})"}) {
-    EXPECT_THAT(refusal(with_card("unsaid", card)), HasSubstr("'private_data' must list")) << card;
+TEST_F(InitialWeights, MetadataThatDoNotSayWhatTheyHaveSeenAreRefused) {
+  for (const char* metadata : {"{}", R"({"private_data": "adult"})", R"({"private_data": ["adult"]})",
+                               R"({"private_data": [{"dataset": "adult"}]})"}) {
+    EXPECT_THAT(refusal(with_metadata("unsaid", metadata)), HasSubstr("'private_data' must list"))
+        << metadata;
   }
-  EXPECT_THAT(refusal(with_card("list", "[]")), HasSubstr("must be an object"));
-  EXPECT_THAT(refusal(with_card("torn", "{")), HasSubstr("trial.json"));
+  EXPECT_THAT(refusal(with_metadata("list", "[]")), HasSubstr("must be an object"));
+  EXPECT_THAT(refusal(with_metadata("torn", "{")), HasSubstr("trial.json"));
   const auto dangling = folder("dangling");
   fs::create_symlink("nowhere", dangling + "/trial.json");
   EXPECT_THAT(refusal(dangling), HasSubstr("trial.json"));
 }
 
-// Whoever saves other weights over those of a run has the run's card beside them.
-TEST_F(InitialWeights, ACardOfOtherFilesIsRefused) {
+// Whoever saves other weights over those of a run has the run's metadata beside them.
+TEST_F(InitialWeights, MetadataOfOtherFilesAreRefused) {
   const auto changed = kept("changed", "");
   EXPECT_EQ(refusal(changed), "");
   write_file_atomically(changed + "/model.safetensors", "{\"other\": 1}").value();
   EXPECT_THAT(refusal(changed), HasSubstr("not the file that trial.json"));
-  EXPECT_THAT(refusal(with_card("unbound", R"({"private_data": []})")), HasSubstr("'files' must say"));
+  EXPECT_THAT(refusal(with_metadata("unbound", R"({"private_data": []})")), HasSubstr("'files' must say"));
 }
 
 TEST_F(InitialWeights, OfNetworkAndAdapterBoth) {
@@ -136,7 +137,7 @@ TEST_F(InitialWeights, AreNotAskedAboutAgainByAPlan) {
   EXPECT_FALSE(spec_of(start));
 }
 
-TEST_F(InitialWeights, TheCardIsPartOfWhatARunBeginsWith) {
+TEST_F(InitialWeights, TheMetadataArePartOfWhatARunBeginsWith) {
   const auto start = kept("start", "");
   const auto before = spec_of(start).value().resolved;
   kept("start", kE2e);

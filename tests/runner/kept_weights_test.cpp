@@ -1,4 +1,4 @@
-// Which weights a run publishes, where they lie meanwhile, and what their card says. The dataset's name is one with private
+// Which weights a run publishes, where they lie meanwhile, and what their metadata say. The dataset's name is one with private
 // training examples; nothing is loaded.
 #include "harness/runner/kept_weights.h"
 
@@ -57,7 +57,7 @@ class Kept : public testing::Test {
   }
   fs::path root() const { return world_.out().root; }
   fs::path weights(const std::string& place) const { return root() / "kept/weights/small" / place; }
-  json::object card(const fs::path& folder) const {
+  json::object metadata(const fs::path& folder) const {
     return read_json_file((folder / "trial.json").string()).value().as_object();
   }
   // Files below the output folder, journals aside, that hold the text.
@@ -86,7 +86,7 @@ TEST_F(Kept, APrivateRowsWeightsArePublishedWithItsEpsilon) {
   EXPECT_EQ(read_file((folder / "model.safetensors").string()).value(), "weights of " + study.reported_trial);
   EXPECT_FALSE(fs::exists(folder / "kept.json"));
   EXPECT_FALSE(fs::exists(root() / "staged-weights"));
-  const auto told = card(folder);
+  const auto told = metadata(folder);
   EXPECT_EQ(string_or(told, "trial", ""), study.reported_trial);
   EXPECT_EQ(string_or(told, "spec_hash", ""), world_.store().spec("kept").value()->hash);
   EXPECT_EQ(int_or(told.at("dataset").as_object(), "classes", 0), 2);
@@ -112,7 +112,7 @@ TEST_F(Kept, OfAPrivateSelectionOnlyTheWinnersAreEverPublished) {
   EXPECT_THAT(files_with("weights of "), SizeIs(1));
   EXPECT_THAT(files_with("weights of " + study.reported_trial), SizeIs(1));
   EXPECT_FALSE(fs::exists(root() / "staged-weights"));
-  const auto text = canonical_json(card(report.weights.folders.front()));
+  const auto text = canonical_json(metadata(report.weights.folders.front()));
   for (const auto& id : staged_) {
     EXPECT_EQ(text.find(id) != std::string::npos, id == study.reported_trial);
   }
@@ -224,23 +224,23 @@ TEST_F(Kept, APrivateRowWithoutAPriceIsNotPublished) {
   EXPECT_EQ(report->confidential.begin()->first, "what the row spent is not known");
 }
 
-TEST_F(Kept, TheCardListsThePrivateDataThatTheWeightsHaveSeen) {
+TEST_F(Kept, TheMetadataListThePrivateDataThatTheWeightsHaveSeen) {
   run(spec_of(kFixed));
   const auto folder = weights("fixed-rate.eps-3.seed-0");
   const auto study = world_.store().studies("kept")->front();
-  EXPECT_EQ(card(folder).at("private_data"),
+  EXPECT_EQ(metadata(folder).at("private_data"),
             (json::value{
                 {{"dataset", "adult"}, {"epsilon", study.total->epsilon}, {"delta", study.total->delta}}}));
-  EXPECT_EQ(card(folder).at("files"),
+  EXPECT_EQ(metadata(folder).at("files"),
             (json::value{{"model.safetensors", sha256_hex("weights of " + study.reported_trial)}}));
 }
 
 // A spec that begins with a folder, which is made for it.
-std::string spec_from(const fs::path& start, const std::string& card = "") {
+std::string spec_from(const fs::path& start, const std::string& metadata = "") {
   fs::create_directories(start);
   for (const char* file : {"config.json", "model.safetensors"})
     write_file_atomically((start / file).string(), "{}").value();
-  if (!card.empty()) write_file_atomically((start / "trial.json").string(), card).value();
+  if (!metadata.empty()) write_file_atomically((start / "trial.json").string(), metadata).value();
   auto yaml = spec_of(kFixed);
   const std::string model = "model: linear";
   return yaml.replace(yaml.find(model), model.size(),
@@ -250,7 +250,7 @@ std::string spec_from(const fs::path& start, const std::string& card = "") {
 TEST_F(Kept, WhatTheirStartHasSeenIsPassedOn) {
   run(spec_from(root() / "start",
                 R"({"private_data": [{"dataset": "e2e-dev", "epsilon": 8, "delta": 1e-5}], "files": {}})"));
-  const auto told = card(weights("fixed-rate.eps-3.seed-0"));
+  const auto told = metadata(weights("fixed-rate.eps-3.seed-0"));
   const auto& seen = told.at("private_data").as_array();
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(string_or(seen[0].as_object(), "dataset", ""), "e2e-dev");
@@ -296,7 +296,7 @@ TEST_F(Kept, ConfidentialWeightsAreApartAndWatermarked) {
   EXPECT_TRUE(report.weights.confidential.empty());
   for (const auto& folder : report.weights.folders) {
     const bool apart = folder.find("/weights.confidential/") != std::string::npos;
-    const auto told = card(folder);
+    const auto told = metadata(folder);
     EXPECT_EQ(told.contains("watermark"), apart) << folder;
     EXPECT_EQ(apart,
               folder.find("nondp-gs") != std::string::npos || folder.find("non-private") != std::string::npos)

@@ -19,7 +19,7 @@
 
 namespace hyfreedp::runner {
 
-struct WeightsCard {
+struct WeightsMetadata {
   const results::SpecRecord& spec;
   const results::StudyRecord& study;
   const results::TrialRecord& trial;
@@ -30,6 +30,6 @@ struct WeightsCard {
   std::string why_confidential = {};  // empty: a release
 };
 
-json::object to_json(const WeightsCard& card);
+json::object to_json(const WeightsMetadata& metadata);
 
 }  // namespace hyfreedp::runner

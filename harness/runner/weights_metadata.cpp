@@ -1,4 +1,4 @@
-#include "harness/runner/weights_card.h"
+#include "harness/runner/weights_metadata.h"
 
 #include <fmt/format.h>
 
@@ -60,29 +60,29 @@ json::object dataset_of(const json::object& config) {
   return dataset;
 }
 
-std::string privacy_claim(const WeightsCard& card) {
-  if (!card.why_confidential.empty()) {
-    return fmt::format("confidential: not a release under any epsilon: {}.", card.why_confidential);
+std::string privacy_claim(const WeightsMetadata& metadata) {
+  if (!metadata.why_confidential.empty()) {
+    return fmt::format("confidential: not a release under any epsilon: {}.", metadata.why_confidential);
   }
-  const auto dataset = string_or(object_at(card.trial.config, "dataset"), "name", "");
+  const auto dataset = string_or(object_at(metadata.trial.config, "dataset"), "name", "");
   const bool is_public = datasets::training_split_is_public(dataset);
-  if (!card.study.total) {
+  if (!metadata.study.total) {
     return fmt::format("'{}' has public training examples; no privacy is claimed.", dataset);
   }
   const auto claim = fmt::format(
       "Private training examples enter these weights at epsilon {} and delta {}, the search for settings "
       "included, when one example is added or removed. Other rows, seeds and runs on the same data add to it "
       "(hyfreedp odometer).",
-      results::epsilon_text(card.study.total->epsilon), card.study.delta);
+      results::epsilon_text(metadata.study.total->epsilon), metadata.study.delta);
   if (!is_public) return claim;
   return fmt::format("{} '{}' has public training examples, so nobody's privacy rests on this.", claim,
                      dataset);
 }
 
-std::string statement(const WeightsCard& card) {
-  auto text = privacy_claim(card);
+std::string statement(const WeightsMetadata& metadata) {
+  auto text = privacy_claim(metadata);
   std::vector<std::string> seen;
-  for (const auto& value : card.private_data) {
+  for (const auto& value : metadata.private_data) {
     const auto& release = value.get_object();
     const auto* epsilon = release.if_contains("epsilon");
     const bool claimed = epsilon != nullptr && !epsilon->is_null();
@@ -96,14 +96,14 @@ std::string statement(const WeightsCard& card) {
   return fmt::format("{} The run began with weights that have seen more: {}.", text, join(seen, ", "));
 }
 
-json::object privacy_of(const WeightsCard& card) {
-  const auto& study = card.study;
+json::object privacy_of(const WeightsMetadata& metadata) {
+  const auto& study = metadata.study;
   json::object privacy{{"epsilon", nullptr},
                        {"delta", nullptr},
                        {"neighbouring", "add-remove"},
                        {"label", study.label},
                        {"flags", json::array(study.flags.begin(), study.flags.end())},
-                       {"statement", statement(card)}};
+                       {"statement", statement(metadata)}};
   if (study.total) {
     privacy["epsilon"] = number(study.total->epsilon);
     privacy["delta"] = study.total->delta;
@@ -112,22 +112,22 @@ json::object privacy_of(const WeightsCard& card) {
   return privacy;
 }
 
-json::array private_data_of(const WeightsCard& card) {
-  auto seen = card.private_data;
-  const auto own = string_or(object_at(card.trial.config, "dataset"), "name", "");
+json::array private_data_of(const WeightsMetadata& metadata) {
+  auto seen = metadata.private_data;
+  const auto own = string_or(object_at(metadata.trial.config, "dataset"), "name", "");
   if (datasets::training_split_is_public(own)) return seen;
   json::object release{{"dataset", own}, {"epsilon", nullptr}, {"delta", nullptr}};
-  if (card.study.total && card.why_confidential.empty()) {
-    release["epsilon"] = number(card.study.total->epsilon);
-    release["delta"] = card.study.total->delta;
+  if (metadata.study.total && metadata.why_confidential.empty()) {
+    release["epsilon"] = number(metadata.study.total->epsilon);
+    release["delta"] = metadata.study.total->delta;
   }
   seen.push_back(release);
   return seen;
 }
 
-json::object test_of(const WeightsCard& card) {
+json::object test_of(const WeightsMetadata& metadata) {
   json::object test;
-  for (const auto& metric : card.metrics) {
+  for (const auto& metric : metadata.metrics) {
     if (metric.split == "test") test[metric.name] = number(metric.value);
   }
   return test;
@@ -135,28 +135,28 @@ json::object test_of(const WeightsCard& card) {
 
 }  // namespace
 
-json::object to_json(const WeightsCard& card) {
-  json::object object{{"spec", card.spec.name},
-                      {"spec_hash", card.spec.hash},
-                      {"panel", card.study.panel},
-                      {"row", card.study.row},
-                      {"method", card.study.method},
-                      {"seed", card.study.seed},
-                      {"study", card.study.id},
-                      {"trial", card.trial.id},
-                      {"program", card.spec.version},
-                      {"private_data", private_data_of(card)},
-                      {"files", card.files},
-                      {"dataset", dataset_of(card.trial.config)},
-                      {"config", card.trial.config},
-                      {"weights", string_or(card.kept, "values", "")},
-                      {"model", model_entry(card.trial.config, card.kept)},
-                      {"test", test_of(card)},
-                      {"privacy", privacy_of(card)}};
-  if (bool_or(card.kept, "centred", false)) {
+json::object to_json(const WeightsMetadata& metadata) {
+  json::object object{{"spec", metadata.spec.name},
+                      {"spec_hash", metadata.spec.hash},
+                      {"panel", metadata.study.panel},
+                      {"row", metadata.study.row},
+                      {"method", metadata.study.method},
+                      {"seed", metadata.study.seed},
+                      {"study", metadata.study.id},
+                      {"trial", metadata.trial.id},
+                      {"program", metadata.spec.version},
+                      {"private_data", private_data_of(metadata)},
+                      {"files", metadata.files},
+                      {"dataset", dataset_of(metadata.trial.config)},
+                      {"config", metadata.trial.config},
+                      {"weights", string_or(metadata.kept, "values", "")},
+                      {"model", model_entry(metadata.trial.config, metadata.kept)},
+                      {"test", test_of(metadata)},
+                      {"privacy", privacy_of(metadata)}};
+  if (bool_or(metadata.kept, "centred", false)) {
     object["features"] = "the mean in features.safetensors is taken off every feature before the network";
   }
-  if (!card.why_confidential.empty()) object["watermark"] = results::kWatermark;
+  if (!metadata.why_confidential.empty()) object["watermark"] = results::kWatermark;
   return object;
 }
 
