@@ -124,13 +124,13 @@ void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates
   };
 }
 
-void offer_tunings(Baseline& baseline, Tuning otherwise, const Candidates& candidates) {
+void offer_tunings(Baseline& baseline, Tuning default_tuning, const Candidates& candidates) {
   auto choice = choice_option(
       "tuning", {"selection", "composed", "oracle"},
       "private selection; all candidates run and charged; or an uncharged oracle, and labelled so");
   auto readings = std::make_shared<std::map<std::string, Baseline>>();
   for (const auto& [tuning, name] : kTunings) {
-    if (tuning == otherwise) choice.otherwise = json::value(name);
+    if (tuning == default_tuning) choice.default_value = json::value(name);
   }
   baseline.options.push_back(std::move(choice));
   for (auto& option : selection_options(0)) baseline.options.push_back(std::move(option));
@@ -139,7 +139,7 @@ void offer_tunings(Baseline& baseline, Tuning otherwise, const Candidates& candi
     auto& reading = readings->emplace(name, baseline).first->second;
     make_search(reading, tuning, candidates);
   }
-  make_search(baseline, otherwise, candidates);
+  make_search(baseline, default_tuning, candidates);
   baseline.reading = [readings](const json::object& options) -> const Baseline& {
     return readings->at(string_or(options, "tuning", ""));
   };

@@ -25,7 +25,7 @@ using Candidates = std::function<std::vector<trial::TrialConfig>(const Cell&)>;
 void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates);
 
 // The same with the option `tuning`, `otherwise` its default, and the options that its choices read.
-void offer_tunings(Baseline& baseline, Tuning otherwise, const Candidates& candidates);
+void offer_tunings(Baseline& baseline, Tuning default_tuning, const Candidates& candidates);
 
 // Every candidate at the common noise of their composition, scored where there are several.
 Result<std::vector<trial::TrialConfig>> composed_runs(const Cell& cell,

@@ -46,22 +46,22 @@ Result<double> noise_beside_mean(const trial::PrivacyPlan& given, std::int64_t s
 
 }  // namespace
 
-OptionSpec real_option(std::string name, double otherwise, double min, double max, std::string help,
+OptionSpec real_option(std::string name, double default_value, double min, double max, std::string help,
                        std::string unit) {
   return {.name = std::move(name),
           .type = OptionType::real,
-          .otherwise = number(otherwise),
+          .default_value = number(default_value),
           .help = std::move(help),
           .unit = std::move(unit),
           .min = min,
           .max = max};
 }
 
-OptionSpec integer_option(std::string name, std::int64_t otherwise, double min, double max,
+OptionSpec integer_option(std::string name, std::int64_t default_value, double min, double max,
                           std::string help) {
   return {.name = std::move(name),
           .type = OptionType::integer,
-          .otherwise = otherwise,
+          .default_value = default_value,
           .help = std::move(help),
           .min = min,
           .max = max};
@@ -70,15 +70,15 @@ OptionSpec integer_option(std::string name, std::int64_t otherwise, double min, 
 OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help) {
   return {.name = std::move(name),
           .type = OptionType::choice,
-          .otherwise = json::value(choices.front()),
+          .default_value = json::value(choices.front()),
           .help = std::move(help),
           .choices = choices};
 }
 
-OptionSpec grid_option(std::string name, const std::vector<double>& otherwise, std::string help) {
+OptionSpec grid_option(std::string name, const std::vector<double>& default_value, std::string help) {
   return {.name = std::move(name),
           .type = OptionType::real_list,
-          .otherwise = to_array(otherwise),
+          .default_value = to_array(default_value),
           .help = std::move(help),
           .min = 1e-12,
           .max = 1e6};
@@ -97,7 +97,7 @@ std::vector<OptionSpec> with_default(std::vector<OptionSpec> table, const std::s
   const auto found =
       std::find_if(table.begin(), table.end(), [&](const auto& option) { return option.name == name; });
   HYFREEDP_CHECK(found != table.end(), "no option " + name);
-  found->otherwise = std::move(value);
+  found->default_value = std::move(value);
   return table;
 }
 

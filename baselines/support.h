@@ -15,13 +15,14 @@ namespace hyfreedp::baselines {
 using Finished = std::span<const FinishedTrial>;
 
 // Options, declared in one line each.
-OptionSpec real_option(std::string name, double otherwise, double min, double max, std::string help,
+OptionSpec real_option(std::string name, double default_value, double min, double max, std::string help,
                        std::string unit = {});
-OptionSpec integer_option(std::string name, std::int64_t otherwise, double min, double max, std::string help);
+OptionSpec integer_option(std::string name, std::int64_t default_value, double min, double max,
+                          std::string help);
 // The first choice is the default.
 OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help);
 // Learning rates; may be empty, which makes the cell fail with "empty-grid".
-OptionSpec grid_option(std::string name, const std::vector<double>& otherwise, std::string help);
+OptionSpec grid_option(std::string name, const std::vector<double>& default_value, std::string help);
 // Empty where the option is left out.
 std::vector<double> list_of(const json::object& options, const std::string& name);
 // `table` with another default for one option.

@@ -24,8 +24,8 @@ std::vector<OptionSpec> own_options(const TunedGrid& grid) {
 }
 
 // A list of one value where there is none to tune.
-std::vector<double> values_of(const Cell& cell, const std::string& name, bool is_tuned, double otherwise) {
-  return is_tuned ? list_of(cell.options, name) : std::vector<double>{otherwise};
+std::vector<double> values_of(const Cell& cell, const std::string& name, bool is_tuned, double untuned) {
+  return is_tuned ? list_of(cell.options, name) : std::vector<double>{untuned};
 }
 
 // `count` of them, without replacement, in the order drawn; all where there are no more.

@@ -33,26 +33,28 @@ Facts fashion_mnist() {
       .classes = 10,
       .options = {{.name = "features",
                    .type = OptionType::choice,
-                   .otherwise = "hog",
+                   .default_value = "hog",
                    .help = "hog: 716 fixed gradient-orientation features; pixels: the 784 pixels, each image "
                            "centred and scaled by itself",
                    .choices = {"hog", "pixels"}}},
   };
 }
 
-OptionSpec count_option(std::string name, std::int64_t otherwise, double min, double max, std::string help) {
+OptionSpec count_option(std::string name, std::int64_t default_value, double min, double max,
+                        std::string help) {
   return {.name = std::move(name),
           .type = OptionType::integer,
-          .otherwise = otherwise,
+          .default_value = default_value,
           .help = std::move(help),
           .min = min,
           .max = max};
 }
 
-OptionSpec real_option(std::string name, double otherwise, double max, std::string help, std::string unit) {
+OptionSpec real_option(std::string name, double default_value, double max, std::string help,
+                       std::string unit) {
   return {.name = std::move(name),
           .type = OptionType::real,
-          .otherwise = otherwise,
+          .default_value = default_value,
           .help = std::move(help),
           .unit = std::move(unit),
           .min = 0,
@@ -148,7 +150,7 @@ Facts adult() {
       .classes = 2,
       .options = {{.name = "capital",
                    .type = OptionType::choice,
-                   .otherwise = "linear",
+                   .default_value = "linear",
                    .help = "capital gains and losses: linear: divided by 100,000 and 5,000 dollars; log: "
                            "log(1 + x) / log(100,000)",
                    .choices = {"linear", "log"}}}};

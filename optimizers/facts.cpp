@@ -13,10 +13,10 @@ constexpr double kTiny = 1e-300;         // "greater than 0"
 constexpr double kBelowOne = 1 - 1e-12;  // "less than 1"
 constexpr std::int64_t kMostSteps = 1 << 30;
 
-OptionSpec real(std::string name, double otherwise, double min, double max, std::string help) {
+OptionSpec real(std::string name, double default_value, double min, double max, std::string help) {
   return {.name = std::move(name),
           .type = OptionType::real,
-          .otherwise = number(otherwise),
+          .default_value = number(default_value),
           .help = std::move(help),
           .min = min,
           .max = max};
@@ -25,19 +25,21 @@ OptionSpec real(std::string name, double otherwise, double min, double max, std:
 // A real that may be absent; `help` says what then holds.
 OptionSpec optional_real(std::string name, double min, double max, std::string help) {
   auto option = real(std::move(name), 0, min, max, std::move(help));
-  option.otherwise = nullptr;
+  option.default_value = nullptr;
   return option;
 }
 
-OptionSpec flag(std::string name, bool otherwise, std::string help) {
-  return {
-      .name = std::move(name), .type = OptionType::boolean, .otherwise = otherwise, .help = std::move(help)};
+OptionSpec flag(std::string name, bool default_value, std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::boolean,
+          .default_value = default_value,
+          .help = std::move(help)};
 }
 
-OptionSpec integer(std::string name, std::int64_t otherwise, double min, std::string help) {
+OptionSpec integer(std::string name, std::int64_t default_value, double min, std::string help) {
   return {.name = std::move(name),
           .type = OptionType::integer,
-          .otherwise = otherwise,
+          .default_value = default_value,
           .help = std::move(help),
           .min = min,
           .max = double(kMostSteps)};
@@ -47,25 +49,25 @@ OptionSpec integer(std::string name, std::int64_t otherwise, double min, std::st
 OptionSpec choice(std::string name, std::vector<std::string> choices, std::string help) {
   return {.name = std::move(name),
           .type = OptionType::choice,
-          .otherwise = json::value(choices.front()),
+          .default_value = json::value(choices.front()),
           .help = std::move(help),
           .choices = choices};
 }
 
-OptionSpec beta1(double otherwise) {
-  return real("beta1", otherwise, 0, kBelowOne, "decay of the first moment");
+OptionSpec beta1(double default_value) {
+  return real("beta1", default_value, 0, kBelowOne, "decay of the first moment");
 }
-OptionSpec beta2(double otherwise) {
-  return real("beta2", otherwise, 0, kBelowOne, "decay of the second moment");
+OptionSpec beta2(double default_value) {
+  return real("beta2", default_value, 0, kBelowOne, "decay of the second moment");
 }
-OptionSpec eps(double otherwise) {
-  return real("eps", otherwise, 0, kInfinity, "added to the root of the second moment");
+OptionSpec eps(double default_value) {
+  return real("eps", default_value, 0, kInfinity, "added to the root of the second moment");
 }
-OptionSpec weight_decay(double otherwise, std::string how) {
-  return real("weight_decay", otherwise, 0, kInfinity, "weight decay, " + std::move(how));
+OptionSpec weight_decay(double default_value, std::string how) {
+  return real("weight_decay", default_value, 0, kInfinity, "weight decay, " + std::move(how));
 }
-OptionSpec d0(double otherwise) {
-  return real("d0", otherwise, kTiny, kInfinity, "first estimate of the distance to the solution");
+OptionSpec d0(double default_value) {
+  return real("d0", default_value, kTiny, kInfinity, "first estimate of the distance to the solution");
 }
 OptionSpec growth_rate() {
   return real("growth_rate", kInfinity, 1, kInfinity, "d grows by at most this factor per step");
@@ -138,7 +140,7 @@ Facts d_adapt_adam_facts() {
                   growth_rate(),
                   {.name = "layer_scale",
                    .type = OptionType::real_list,
-                   .otherwise = json::array{},
+                   .default_value = json::array{},
                    .help = "one step-size factor for each parameter tensor; empty: all 1",
                    .min = 0}},
       .owns_step_size = true};

@@ -12,23 +12,23 @@ namespace {
 OptionSpec metric() {
   return {.name = "metric",
           .type = OptionType::choice,
-          .otherwise = "accuracy",
+          .default_value = "accuracy",
           .help = "test metric: accuracy in percent or loss in nats",
           .choices = {"accuracy", "loss"}};
 }
 
-OptionSpec text(const char* name, const json::value& otherwise, const char* help) {
-  return {.name = name, .type = OptionType::text, .otherwise = otherwise, .help = help};
+OptionSpec text(const char* name, const json::value& default_value, const char* help) {
+  return {.name = name, .type = OptionType::text, .default_value = default_value, .help = help};
 }
 
-OptionSpec flag(const char* name, bool otherwise, const char* help) {
-  return {.name = name, .type = OptionType::boolean, .otherwise = otherwise, .help = help};
+OptionSpec flag(const char* name, bool default_value, const char* help) {
+  return {.name = name, .type = OptionType::boolean, .default_value = default_value, .help = help};
 }
 
 OptionSpec choice(const char* name, const std::vector<std::string>& choices, const char* help) {
   return {.name = name,
           .type = OptionType::choice,
-          .otherwise = json::value(choices.front()),
+          .default_value = json::value(choices.front()),
           .help = help,
           .choices = choices};
 }
@@ -64,12 +64,12 @@ std::vector<FigureKind> make_kinds() {
        false,
        {{.name = "at",
          .type = OptionType::integer_list,
-         .otherwise = json::array{},
+         .default_value = json::array{},
          .help = "steps to show (the nearest probe at or after each); none: four, evenly spread",
          .min = 0},
         {.name = "seed",
          .type = OptionType::integer,
-         .otherwise = nullptr,
+         .default_value = nullptr,
          .help = "of the run shown; none: the row's first",
          .min = 0}}},
       {"heat-map",
@@ -123,7 +123,7 @@ std::vector<FigureKind> make_kinds() {
        false,
        {{.name = "points",
          .type = OptionType::integer,
-         .otherwise = 12,
+         .default_value = 12,
          .help = "steps at which it is priced",
          .min = 2,
          .max = 200}}},
@@ -135,7 +135,7 @@ std::vector<FigureKind> make_kinds() {
        false,
        {{.name = "most",
          .type = OptionType::integer,
-         .otherwise = 100,
+         .default_value = 100,
          .help = "candidates at most",
          .min = 2,
          .max = 100000}}},
@@ -175,7 +175,7 @@ FigureRequest request_of(const json::object& figure) {
   }
   if (const auto kind = find_figure_kind(request.kind)) {
     for (const auto& option : (**kind).options) {
-      if (!request.options.contains(option.name)) request.options[option.name] = option.otherwise;
+      if (!request.options.contains(option.name)) request.options[option.name] = option.default_value;
     }
   }
   return request;

@@ -9,19 +9,22 @@ namespace {
 OptionSpec choice(const char* name, std::vector<std::string> choices, const char* help) {
   return {.name = name,
           .type = OptionType::choice,
-          .otherwise = json::value(choices.front()),
+          .default_value = json::value(choices.front()),
           .help = help,
           .choices = choices,
           .stored_always = false};
 }
 
 OptionSpec toggle(const char* name, const char* help) {
-  return {
-      .name = name, .type = OptionType::boolean, .otherwise = false, .help = help, .stored_always = false};
+  return {.name = name,
+          .type = OptionType::boolean,
+          .default_value = false,
+          .help = help,
+          .stored_always = false};
 }
 
 OptionSpec row_name(const char* name, const char* help) {
-  return {.name = name, .type = OptionType::text, .otherwise = "", .help = help, .stored_always = false};
+  return {.name = name, .type = OptionType::text, .default_value = "", .help = help, .stored_always = false};
 }
 
 }  // namespace
@@ -51,7 +54,7 @@ const std::vector<OptionSpec>& table_options() {
           "rows of one group: all of them, or one row with the median, or the best, of each seed's values"),
       {.name = "last_checkpoints",
        .type = OptionType::integer,
-       .otherwise = 1,
+       .default_value = 1,
        .help = "a run's value is the mean over so many last evaluations on the test split",
        .min = 1,
        .max = 1000,
@@ -66,13 +69,13 @@ const std::vector<OptionSpec>& table_options() {
              "mark rows whose paired difference to the best oracle row has a 95 % interval above 0"),
       {.name = "paper",
        .type = OptionType::boolean,
-       .otherwise = nullptr,
+       .default_value = nullptr,
        .help = "the paper's value, the difference and whether it is in band; not given: where the spec "
                "reproduces a paper's",
        .stored_always = false},
       {.name = "paper_tolerance",
        .type = OptionType::real,
-       .otherwise = nullptr,
+       .default_value = nullptr,
        .help = "half width of the band around the paper's value",
        .unit = "points",
        .min = 0,
@@ -84,8 +87,11 @@ const std::vector<OptionSpec>& table_options() {
 
 const std::vector<OptionSpec>& rerr_options() {
   static const std::vector<OptionSpec> kOptions = {
-      {.name = "random", .type = OptionType::text, .otherwise = "", .help = "id of the row that is 0 %"},
-      {.name = "oracle", .type = OptionType::text, .otherwise = "", .help = "id of the row that is 100 %"}};
+      {.name = "random", .type = OptionType::text, .default_value = "", .help = "id of the row that is 0 %"},
+      {.name = "oracle",
+       .type = OptionType::text,
+       .default_value = "",
+       .help = "id of the row that is 100 %"}};
   return kOptions;
 }
 

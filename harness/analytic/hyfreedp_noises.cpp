@@ -82,8 +82,8 @@ Result<PaperNoises> paper_noises(const NoiseSetting& setting, const std::string&
 }
 
 std::vector<OptionSpec> noise_options() {
-  const auto count = [](const char* name, json::value otherwise, const char* help) {
-    OptionSpec option{name, OptionType::integer, std::move(otherwise), help};
+  const auto count = [](const char* name, json::value default_value, const char* help) {
+    OptionSpec option{name, OptionType::integer, std::move(default_value), help};
     option.min = 1;
     return option;
   };

@@ -30,13 +30,13 @@ constexpr Data kData[] = {
     {"MNIST", "mnist_n", "MNIST's 60,000 training images"}};
 
 std::vector<OptionSpec> options() {
-  const auto count = [](const char* name, int otherwise, const char* help) {
-    OptionSpec option{name, OptionType::integer, otherwise, help};
+  const auto count = [](const char* name, int default_value, const char* help) {
+    OptionSpec option{name, OptionType::integer, default_value, help};
     option.min = 1;
     return option;
   };
-  const auto records = [&](const char* name, json::value otherwise, const char* help) {
-    OptionSpec option{name, OptionType::integer, std::move(otherwise), help};
+  const auto records = [&](const char* name, json::value default_value, const char* help) {
+    OptionSpec option{name, OptionType::integer, std::move(default_value), help};
     option.min = 1;
     return option;
   };

@@ -8,8 +8,8 @@ namespace hyfreedp::analytic {
 namespace {
 
 std::vector<OptionSpec> options() {
-  const auto epsilon = [](const char* name, double otherwise, const char* help) {
-    return OptionSpec{name, OptionType::real, otherwise, help, "", 1e-6, 100};
+  const auto epsilon = [](const char* name, double default_value, const char* help) {
+    return OptionSpec{name, OptionType::real, default_value, help, "", 1e-6, 100};
   };
   OptionSpec runs{"runs", OptionType::integer, 3, "runs of each sweep (stated)"};
   runs.min = 1;

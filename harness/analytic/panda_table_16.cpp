@@ -7,8 +7,8 @@ namespace hyfreedp::analytic {
 namespace {
 
 std::vector<OptionSpec> options() {
-  const auto count = [](const char* name, int otherwise, const char* help) {
-    OptionSpec option{name, OptionType::integer, otherwise, help};
+  const auto count = [](const char* name, int default_value, const char* help) {
+    OptionSpec option{name, OptionType::integer, default_value, help};
     option.min = 1;
     return option;
   };

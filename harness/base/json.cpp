@@ -257,27 +257,27 @@ Result<bool> get_bool(const json::object& object, std::string_view key, const st
   return (**found).get_bool();
 }
 
-double double_or(const json::object& object, std::string_view key, double otherwise) {
+double double_or(const json::object& object, std::string_view key, double default_value) {
   const auto* found = object.if_contains(key);
-  if (found == nullptr || found->is_null()) return otherwise;
+  if (found == nullptr || found->is_null()) return default_value;
   return to_double(*found, std::string(key)).value();
 }
 
-std::int64_t int_or(const json::object& object, std::string_view key, std::int64_t otherwise) {
+std::int64_t int_or(const json::object& object, std::string_view key, std::int64_t default_value) {
   const auto* found = object.if_contains(key);
-  if (found == nullptr || found->is_null()) return otherwise;
+  if (found == nullptr || found->is_null()) return default_value;
   return get_int(object, key, "options").value();
 }
 
-bool bool_or(const json::object& object, std::string_view key, bool otherwise) {
+bool bool_or(const json::object& object, std::string_view key, bool default_value) {
   const auto* found = object.if_contains(key);
-  if (found == nullptr || found->is_null()) return otherwise;
+  if (found == nullptr || found->is_null()) return default_value;
   return get_bool(object, key, "options").value();
 }
 
-std::string string_or(const json::object& object, std::string_view key, std::string otherwise) {
+std::string string_or(const json::object& object, std::string_view key, std::string default_value) {
   const auto* found = object.if_contains(key);
-  if (found == nullptr || found->is_null()) return otherwise;
+  if (found == nullptr || found->is_null()) return default_value;
   return get_string(object, key, "options").value();
 }
 

@@ -35,9 +35,9 @@ Result<bool> get_bool(const json::object& object, std::string_view key, const st
 Result<double> to_double(const json::value& value, const std::string& where);
 
 // For values already validated (a resolved options object): the member, or the default when absent.
-double double_or(const json::object& object, std::string_view key, double otherwise);
-std::int64_t int_or(const json::object& object, std::string_view key, std::int64_t otherwise);
-bool bool_or(const json::object& object, std::string_view key, bool otherwise);
-std::string string_or(const json::object& object, std::string_view key, std::string otherwise);
+double double_or(const json::object& object, std::string_view key, double default_value);
+std::int64_t int_or(const json::object& object, std::string_view key, std::int64_t default_value);
+bool bool_or(const json::object& object, std::string_view key, bool default_value);
+std::string string_or(const json::object& object, std::string_view key, std::string default_value);
 
 }  // namespace hyfreedp

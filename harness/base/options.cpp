@@ -46,7 +46,7 @@ Result<json::value> checked_number(const OptionSpec& option, const json::value& 
 
 Result<json::value> checked(const OptionSpec& option, const json::value& value, const std::string& where) {
   if (value.is_null()) {
-    if (option.otherwise.is_null()) return value;
+    if (option.default_value.is_null()) return value;
     return error(where + " must have a value");
   }
   switch (option.type) {
@@ -120,12 +120,12 @@ Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const
   for (const auto& option : table) {
     const auto* value = given.if_contains(option.name);
     if (value == nullptr) {
-      if (option.stored_always) resolved[option.name] = option.otherwise;
+      if (option.stored_always) resolved[option.name] = option.default_value;
       continue;
     }
     auto one = checked(option, *value, where + ": '" + option.name + "'");
     if (!one) return one.error();
-    if (option.stored_always || *one != option.otherwise) resolved[option.name] = *one;
+    if (option.stored_always || *one != option.default_value) resolved[option.name] = *one;
   }
   return resolved;
 }
@@ -137,7 +137,7 @@ std::string describe_options(const std::vector<OptionSpec>& table) {
     if (const auto range = range_text(option); !range.empty()) type += ", " + range;
     if (!option.unit.empty()) type += ", " + option.unit;
     text += fmt::format("  {:<22} {}\n  {:<22} ({}; default {})\n", option.name, option.help, "", type,
-                        plain_text(option.otherwise));
+                        plain_text(option.default_value));
   }
   return text;
 }

@@ -133,7 +133,7 @@ json::array to_json(const std::vector<Listed>& entries) {
     for (const auto& option : entry.options) {
       table.push_back(json::object{{"name", option.name},
                                    {"type", to_string(option.type)},
-                                   {"default", option.otherwise},
+                                   {"default", option.default_value},
                                    {"help", option.help},
                                    {"unit", option.unit},
                                    {"min", number(option.min)},

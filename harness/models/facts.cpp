@@ -6,26 +6,27 @@
 namespace hyfreedp::models {
 namespace {
 
-OptionSpec count(std::string name, json::value otherwise, double max, std::string help) {
+OptionSpec count(std::string name, json::value default_value, double max, std::string help) {
   return {.name = std::move(name),
           .type = OptionType::integer,
-          .otherwise = std::move(otherwise),
+          .default_value = std::move(default_value),
           .help = std::move(help),
           .min = 1,
           .max = max};
 }
 
-OptionSpec choice(std::string name, json::value otherwise, std::string help,
+OptionSpec choice(std::string name, json::value default_value, std::string help,
                   std::vector<std::string> choices) {
   return {.name = std::move(name),
           .type = OptionType::choice,
-          .otherwise = std::move(otherwise),
+          .default_value = std::move(default_value),
           .help = std::move(help),
           .choices = std::move(choices)};
 }
 
 OptionSpec text(std::string name, std::string help) {
-  return {.name = std::move(name), .type = OptionType::text, .otherwise = nullptr, .help = std::move(help)};
+  return {
+      .name = std::move(name), .type = OptionType::text, .default_value = nullptr, .help = std::move(help)};
 }
 
 OptionSpec sparse(OptionSpec option) {
@@ -67,7 +68,7 @@ std::vector<OptionSpec> pretrained(std::vector<OptionSpec> own, const std::strin
   own.push_back(count("lora_rank", 8, 4096, "rank of the adapters, where they train"));
   own.push_back({.name = "lora_alpha",
                  .type = OptionType::real,
-                 .otherwise = nullptr,
+                 .default_value = nullptr,
                  .help = "adapters are scaled by alpha / rank (default: the rank)",
                  .min = 0,
                  .max = 1e6});
@@ -96,7 +97,7 @@ Facts linear() {
               with_weights({choice("init", "zero", "initial weights: all zero, or He-normal", {"zero", "he"}),
                             sparse({.name = "bias",
                                     .type = OptionType::boolean,
-                                    .otherwise = true,
+                                    .default_value = true,
                                     .help = "a number for each class beside its weights"})}),
           .example = {.dataset_options = {{"features", 11}}}};
 }
@@ -108,7 +109,7 @@ Facts mlp() {
           .options = with_weights(
               {{.name = "hidden",
                 .type = OptionType::integer_list,
-                .otherwise = json::array{128},
+                .default_value = json::array{128},
                 .help = "width of each hidden layer",
                 .min = 1,
                 .max = 65536},
@@ -127,7 +128,7 @@ Facts cnn() {
               {count("channels", 1, 1024, "of the input image; its features are channel, row, column"),
                {.name = "filters",
                 .type = OptionType::integer_list,
-                .otherwise = json::array{16, 32},
+                .default_value = json::array{16, 32},
                 .help = "of the first and the second convolution",
                 .min = 1,
                 .max = 4096},
@@ -147,7 +148,7 @@ Facts resnet() {
           .options = with_weights(
               {{.name = "widths",
                 .type = OptionType::integer_list,
-                .otherwise = json::array{16, 32, 64},
+                .default_value = json::array{16, 32, 64},
                 .help = "channels of each stage; every stage but the first halves the image",
                 .min = 1,
                 .max = 4096},

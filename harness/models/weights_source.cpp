@@ -19,7 +19,7 @@ struct Kind {
   const char* config;
   const char* single;
   const char* index;  // of shards; null: never
-  const char* otherwise;
+  const char* advice;
 };
 constexpr Kind kWeights = {"weights folder", "config.json", "model.safetensors",
                            "model.safetensors.index.json",
@@ -86,9 +86,9 @@ Result<std::string> locate(const std::string& folder, const Kind& kind) {
   if (suits(folder)) return folder;
   const auto shards =
       kind.index == nullptr ? std::string() : fmt::format(" (or {} and its shards)", kind.index);
-  return error(fmt::format(
-      "The {} '{}' is not on this machine. Needed: a folder with {} and {}{}. Looked in: {}. {}", kind.what,
-      folder, kind.config, kind.single, shards, join(looked_in, ", "), kind.otherwise));
+  return error(
+      fmt::format("The {} '{}' is not on this machine. Needed: a folder with {} and {}{}. Looked in: {}. {}",
+                  kind.what, folder, kind.config, kind.single, shards, join(looked_in, ", "), kind.advice));
 }
 
 Result<json::object> config_of(const std::string& folder, const Kind& kind) {

@@ -18,9 +18,9 @@ const std::vector<std::string> kSpecKeys = {
     "name",    "title",   "description",    "noise_seed",   "defaults", "rows",  "panels",  "reproduces",
     "presets", "assumed", "contradictions", "not_runnable", "analytic", "table", "figures", "regress"};
 
-Result<std::string> text_at(const Entry& document, const std::string& key, const std::string& otherwise) {
+Result<std::string> text_at(const Entry& document, const std::string& key, const std::string& default_value) {
   const auto entry = document.find(key);
-  if (!entry) return otherwise;
+  if (!entry) return default_value;
   return entry->text();
 }
 

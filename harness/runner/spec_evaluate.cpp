@@ -9,22 +9,22 @@ const std::vector<OptionSpec>& evaluate_options() {
   static const std::vector<OptionSpec> table = {
       {.name = "every",
        .type = OptionType::integer,
-       .otherwise = 0,
+       .default_value = 0,
        .help = "steps between evaluations on the test split; 0: at the end only",
        .min = 0,
        .max = 1e9},
       {.name = "gradient_norms",
        .type = OptionType::boolean,
-       .otherwise = false,
+       .default_value = false,
        .help = "quantiles of each batch's gradient norms and its clipped fraction; datasets of public data "
                "only"},
       {.name = "released_norms",
        .type = OptionType::boolean,
-       .otherwise = false,
+       .default_value = false,
        .help = "norms of each released gradient and of each change of the weights, for hyfreedp regress"},
       {.name = "noise_residual",
        .type = OptionType::boolean,
-       .otherwise = false,
+       .default_value = false,
        .help = "the noise's own squared norm, for hyfreedp regress; datasets of public data only"}};
   return table;
 }

@@ -45,7 +45,7 @@ Result<void> check_dependent(const json::object& object, const std::string& wher
                     {"augmentation_padding", copies > 0, "augmentations: 1 or more"}};
   for (const auto& option : training_option_table()) {
     const auto* given = object.if_contains(option.name);
-    if (given == nullptr || *given == option.otherwise) continue;
+    if (given == nullptr || *given == option.default_value) continue;
     for (const auto& dependent : dependents) {
       if (option.name == dependent.name && !dependent.on) {
         return error(fmt::format("{}: '{}' has no effect without {}.", where, option.name, dependent.needs));
@@ -61,57 +61,57 @@ const std::vector<OptionSpec>& training_option_table() {
   static const std::vector<OptionSpec> table = {
       {.name = "microbatch",
        .type = OptionType::integer,
-       .otherwise = 0,
+       .default_value = 0,
        .help = "samples in memory at once, copies included; 0: the model's own number",
        .min = 0,
        .max = 1 << 24},
       {.name = "average",
        .type = OptionType::choice,
-       .otherwise = "none",
+       .default_value = "none",
        .help = "average of the weights at which the model is evaluated",
        .choices = {"none", "ema", "swa"}},
       {.name = "average_decay",
        .type = OptionType::real,
-       .otherwise = 0.9999,
+       .default_value = 0.9999,
        .help = "of the exponential average, reached over min(decay, (1 + t) / (10 + t))",
        .min = 0,
        .max = 1},
       {.name = "average_from",
        .type = OptionType::integer,
-       .otherwise = 0,
+       .default_value = 0,
        .help = "first step whose weights are averaged",
        .min = 0,
        .max = 1e9},
       {.name = "augmentations",
        .type = OptionType::integer,
-       .otherwise = 0,
+       .default_value = 0,
        .help = "random copies of each image, averaged before clipping; 0: none",
        .min = 0,
        .max = 1024},
       {.name = "augmentation_flip",
        .type = OptionType::boolean,
-       .otherwise = true,
+       .default_value = true,
        .help = "a copy is mirrored with probability 1/2"},
       {.name = "augmentation_shift",
        .type = OptionType::integer,
-       .otherwise = 4,
+       .default_value = 4,
        .help = "pixels by which a copy moves at most, each way",
        .min = 0,
        .max = 1024},
       {.name = "augmentation_padding",
        .type = OptionType::choice,
-       .otherwise = "reflect",
+       .default_value = "reflect",
        .help = "what comes into view at the border",
        .choices = {"reflect", "zero"}},
       {.name = "precision",
        .type = OptionType::choice,
-       .otherwise = "float32",
+       .default_value = "float32",
        .help = "of activations and the weights they meet; norms, sums, noise and losses stay float32",
        .choices = {"float32", "bf16"}},
-      {.name = "tf32", .type = OptionType::boolean, .otherwise = false, .help = "TF32 products on a GPU"},
+      {.name = "tf32", .type = OptionType::boolean, .default_value = false, .help = "TF32 products on a GPU"},
       {.name = "probe_precision",
        .type = OptionType::choice,
-       .otherwise = "same",
+       .default_value = "same",
        .help = "of the losses of learning-rate probes; same: as precision",
        .choices = {"same", "float32", "bf16"}},
   };
@@ -122,7 +122,7 @@ json::object TrainingOptions::to_json() const {
   json::object kept;
   const auto all = all_of(*this);
   for (const auto& option : training_option_table()) {
-    if (const auto& value = all.at(option.name); value != option.otherwise) kept[option.name] = value;
+    if (const auto& value = all.at(option.name); value != option.default_value) kept[option.name] = value;
   }
   return kept;
 }

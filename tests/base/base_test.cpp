@@ -39,8 +39,8 @@ TEST(Json, NonFiniteNumbersAreWords) {
 
 TEST(Options, FillsDefaultsAndNamesTheNearestKey) {
   const std::vector<OptionSpec> table = {
-      {.name = "lr", .type = OptionType::real, .otherwise = 1e-3, .help = "rate", .min = 0},
-      {.name = "interval", .type = OptionType::integer, .otherwise = 5, .help = "K", .min = 1}};
+      {.name = "lr", .type = OptionType::real, .default_value = 1e-3, .help = "rate", .min = 0},
+      {.name = "interval", .type = OptionType::integer, .default_value = 5, .help = "K", .min = 1}};
   const auto resolved = resolve_options(table, {{"lr", 1}}, "spec.yaml:3");
   ASSERT_TRUE(resolved);
   EXPECT_EQ(canonical_json(*resolved), R"({"interval":5,"lr":1.0})");

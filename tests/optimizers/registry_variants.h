@@ -18,9 +18,9 @@ struct Variant {
 inline json::value changed(const OptionSpec& option) {
   switch (option.type) {
     case OptionType::boolean:
-      return !option.otherwise.as_bool();
+      return !option.default_value.as_bool();
     case OptionType::integer:
-      return option.otherwise.as_int64() + 1;
+      return option.default_value.as_int64() + 1;
     case OptionType::choice:
       return json::value(option.choices.back());
     case OptionType::real_list:
@@ -31,7 +31,8 @@ inline json::value changed(const OptionSpec& option) {
     case OptionType::integer_list:
       ADD_FAILURE() << "no variant for option " << option.name;
   }
-  const double now = option.otherwise.is_null() ? 0 : to_double(option.otherwise, option.name).value();
+  const double now =
+      option.default_value.is_null() ? 0 : to_double(option.default_value, option.name).value();
   if (!std::isfinite(now)) return std::max(1.5, option.min);
   const double other = std::clamp(now == 0 ? 0.5 : 0.9 * now, option.min, option.max);
   return other == now ? 1.1 * now : other;
