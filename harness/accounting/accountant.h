@@ -1,19 +1,26 @@
-// From events to epsilon.
+// The accountants: they turn the events of a run into a privacy guarantee (epsilon, delta), and a
+// target guarantee into the noise that meets it.
 //
-// Definition: for neighbouring data sets, outputs with laws P and Q, delta(eps) = sup over events E of P(E) - e^eps Q(E), the
-// larger of both directions; epsilon(delta) is the smallest eps >= 0 with delta(eps) <= delta.
+// Definition. For neighbouring data sets on which the outputs have the laws P and Q, delta(eps) is
+// the supremum over all events E of P(E) - e^eps Q(E), taken over both directions (P, Q) and
+// (Q, P). epsilon(delta) is the smallest eps >= 0 with delta(eps) <= delta.
 //
-//   PLD   privacy loss distribution, connect-the-dots (pessimistic; Doroshenko et al. 2022) and an optimistic version by
-//         post-processing (discrete_loss.h), so that the true epsilon lies in [epsilon_lower, epsilon]; tilted FFT with its
-//         rounding bounded (pld.h); both add and remove directions.
-//   RDP   Renyi DP over a table of orders, converted after Canonne, Kamath & Steinke 2020, Prop. 12 (Balle et al.
-//         2020, Thm 21), or Mironov 2017 for reproducing older tables. The only one that prices private selection.
-//   GDP   exact for q = 1; for q < 1 a central-limit approximation, labelled, never a bound.
+//   PLD   privacy loss distribution (pld.h): the loss is discretized pessimistically by connecting
+//         the dots (Doroshenko et al. 2022) and optimistically by post-processing
+//         (discrete_loss.h), and composed by a tilted FFT whose rounding error is bounded. The true
+//         epsilon lies in [epsilon_lower, epsilon].
+//   RDP   Renyi DP over a table of orders, converted to (epsilon, delta) by Canonne,
+//         Kamath & Steinke 2020, Proposition 12 (also Balle et al. 2020, Theorem 21), or by Mironov
+//         2017 for reproducing older tables. RDP is the only accountant here that prices private
+//         selection.
+//   GDP   Gaussian DP. It is exact at sample rate 1. Below 1 it is a central-limit approximation:
+//         the answer is labelled so and is not a bound.
 //
-// Assumptions: every batch is a Poisson sample drawn afresh; noise is exact Gaussian or Laplace noise in units of the
-// add/remove sensitivity (1; under replace-one the distance is 2); adaptive choice of what is released is allowed, adaptive
-// choice of rates and noises is not. Every accountant refuses, with a sentence, what it cannot price. Edge cases: nothing
-// released costs 0; an infinite epsilon is an answer, not an error.
+// Assumptions. Every batch is a Poisson sample drawn afresh. Noise is exact Gaussian or Laplace
+// noise, given in units of the add/remove sensitivity (1; under replace-one the distance is 2).
+// What is released may be chosen adaptively; sample rates and noise multipliers may not. Errors: an
+// accountant returns an error, as a sentence, for events that it cannot price. Edge cases: no event
+// costs epsilon 0; an infinite epsilon is a valid answer and not an error.
 #pragma once
 
 #include <functional>
@@ -33,27 +40,34 @@ struct EpsilonAnswer {
   std::optional<double> order;  // RDP: the order in force
   std::string note;             // e.g. "the order is at the end of the range"
   Neighbouring neighbouring = Neighbouring::add_remove;
-  std::vector<std::string> splits = {};  // that were touched; the one whose epsilon this is comes first
+  // that were touched; the one whose epsilon this is comes first
+  std::vector<std::string> splits = {};
 };
 
 enum class Conversion { canonne_kamath_steinke, mironov };
 
-// 1.01, 1.02, ... dense near 1, then 1.05 steps to 10.95, integers to 63 and on to 4096.
+// The default RDP orders: 1.01, 1.02, ... dense near 1, then steps of 1.05 up to 10.95, all
+// integers up to 63, and coarser integers up to 4096.
 const std::vector<double>& default_orders();
 
-// Epsilon at `delta` in (0, 1). The largest over splits. RDP: the best of the table, and with the default table (and no
-// selection) the best real order beside it.
+// The epsilon of `events` at `delta`, a number in (0, 1). If the events touch several splits, the
+// answer is the largest over the splits. An error says which event cannot be priced.
 //
-// PLD: the upper bound is about 3e-5 to 1e-4 above the true value and the lower one a few times as far below; where the
-// bracket stays wider than 0.2 % the note says so (losses in rare jumps over 1e6 uses; rounding limits them). Noise below 0.02
-// on a sampled batch is priced as if it were not sampled (lower bound 0).
+// RDP takes the best order of `orders`; with the default table, and no selection among the events,
+// it also searches the best real order.
+//
+// PLD: the upper bound lies about 3e-5 to 1e-4 (relative) above the true value and the lower bound
+// a few times as far below it. If the bracket stays wider than 0.2 % (losses in rare jumps over 1e6
+// steps, or rounding), `note` says so. A noise multiplier below 0.02 on a sampled batch is priced
+// as if the batch were not sampled (lower bound 0).
 Result<EpsilonAnswer> epsilon_pld(const Events& events, double delta);
 Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta,
                                   const std::vector<double>& orders = default_orders(),
                                   Conversion conversion = Conversion::canonne_kamath_steinke);
 Result<EpsilonAnswer> epsilon_gdp(const Events& events, double delta);
 
-// Delta at `epsilon` >= 0 by PLD: the true value lies in [delta_lower, delta]. The largest over splits.
+// The delta at `epsilon` >= 0 by PLD. The true value lies in [delta_lower, delta]. If the events
+// touch several splits, the answer is the largest over the splits.
 struct DeltaAnswer {
   double delta = 0;
   double delta_lower = 0;
@@ -62,7 +76,8 @@ struct DeltaAnswer {
 };
 Result<DeltaAnswer> delta_pld(const Events& events, double epsilon);
 
-// What the program reports: PLD where it applies with RDP beside it; `epsilon` is the smaller of the two upper bounds.
+// What the program reports: PLD where it applies, with RDP beside it. `epsilon` is the smaller of
+// the two upper bounds, which is an upper bound too.
 struct ReportedEpsilon {
   double epsilon = 0;
   double epsilon_lower = 0;
@@ -72,15 +87,20 @@ struct ReportedEpsilon {
   std::optional<double> rdp_order;
   std::string accountant;  // the one that gave `epsilon`
   std::string note;
-  std::vector<std::string> splits = {};  // as in EpsilonAnswer, of the accountant that gave `epsilon`
+  // as in EpsilonAnswer, of the accountant that gave `epsilon`
+  std::vector<std::string> splits = {};
 };
 Result<ReportedEpsilon> report_epsilon(const Events& events, double delta);
 
-// Smallest noise, one-sided, for an epsilon > 0 and a delta in (0, 1): at the returned value epsilon(events_at(noise)) <=
-// target, and 1e-4 relative below it is not (or the lowest noise tried, 0.01, already meets the target). `accountant`: "pld"
-// or "rdp", the one that priced the answer. epsilon must fall as noise grows. Where it applies, the inversion of contour.h
-// says where to begin; what is returned was priced by the accountant on both sides. Infeasible targets are errors that say
-// what the best reachable epsilon is.
+// The smallest noise multiplier that meets an epsilon > 0 and a delta in (0, 1). `events_at(noise)`
+// gives the events of a run with that noise; its epsilon must fall as the noise grows. `accountant`
+// is "pld" or "rdp".
+//
+// Guarantee: at the returned noise the epsilon is at most the target, priced by that accountant,
+// and at noise smaller by 1e-4 (relative) it is not, unless the smallest noise that is tried, 0.01,
+// already meets the target. The inversion of contour.h only chooses where the search begins.
+// Errors: an unknown accountant, and a target that no noise reaches; the message then names the
+// smallest epsilon that can be reached.
 struct Calibration {
   double noise_multiplier = 0;
   EpsilonAnswer answer;
@@ -88,18 +108,20 @@ struct Calibration {
 Result<Calibration> calibrate(const std::function<Events(double noise)>& events_at, double epsilon,
                               double delta, const std::string& accountant = "pld");
 
-// T steps of a Poisson-subsampled Gaussian.
+// The same for `steps` steps of a Gaussian mechanism on Poisson samples of rate `sample_rate`.
 Result<Calibration> calibrate_gaussian(double sample_rate, std::int64_t steps, double epsilon, double delta,
                                        const std::string& accountant = "pld");
 
-// HyFreeDP's split of one budget between gradients and loss probes (Liu & Bu 2025, Algorithm 2):
-// sigma_g = gamma * (noise without probes), sigma_l from what is left, in one of the modes. A clip count (adaptive clipping)
-// is a second release of every gradient batch, folded with it in every mode, and a mean of the features one release of the whole
-// split; both noises leave room for them.
+// HyFreeDP's division of one budget between gradients and loss probes (Liu & Bu 2025, Algorithm 2):
+// sigma_g = gamma * (the noise that would meet the target without probes), and sigma_l is the noise
+// of the losses that spends what is left, under one of the modes below. All three are noise
+// multipliers. A clip count (adaptive clipping) is a second release on every gradient batch and is
+// folded with the gradient in every mode. A release of the feature mean is one release on the whole
+// split. Both noises leave room for these.
 enum class ProbeAccounting {
   folded,          // sound: probes on the gradient's own batch, folded before amplification
   separate_batch,  // sound: probes on their own Poisson batch of rate probe_sample_rate
-  paper,           // as published: every release priced as if it had its own batch. Understates epsilon.
+  paper,           // as published: each release priced with its own batch; understates epsilon
   paper_appendix,  // appendix C: two epsilons added. Same flaw, and a 2 delta statement.
 };
 struct ProbeSplitRequest {
@@ -109,8 +131,8 @@ struct ProbeSplitRequest {
   int points = 3;                // m losses a probe
   double gamma = 1.01;           // > 1
   double probe_sample_rate = 0;  // separate_batch only; 0: same as sample_rate
-  double count_noise = 0;        // noise multiplier of a clip count on each gradient batch; 0: there is none
-  double mean_noise = 0;         // noise multiplier of one full-batch release before step 0; 0: there is none
+  double count_noise = 0;        // noise multiplier of a clip count on each gradient batch; 0: none
+  double mean_noise = 0;         // noise multiplier of a full-batch release before step 0; 0: none
   double epsilon = 0;
   double delta = 0;
   ProbeAccounting mode = ProbeAccounting::folded;
@@ -126,13 +148,15 @@ struct ProbeSplit {
   EpsilonAnswer sound;         // what the executed events really cost (same batch folded)
 };
 Result<ProbeSplit> split_budget(const ProbeSplitRequest& request);
-// The events a run with that split executes; always the sound (folded or separate) description.
+// The events that a run with this division executes. They are always described soundly
+// (folded, or with separate batches), whatever the mode claims.
 Events probe_events(const ProbeSplitRequest& request, double sigma_g, double sigma_l);
 
 std::string to_string(ProbeAccounting mode);
 Result<ProbeAccounting> probe_accounting_from(const std::string& name);
 
-// mu-GDP <-> (epsilon, delta), exact for the Gaussian.
+// Conversions between mu-GDP and (epsilon, delta); exact for the Gaussian mechanism
+// (Balle & Wang 2018, Theorem 8). An error for numbers out of range.
 double gdp_delta(double mu, double epsilon);
 Result<double> gdp_epsilon(double mu, double delta);
 Result<double> gdp_mu(double epsilon, double delta);

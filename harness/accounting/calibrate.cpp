@@ -13,10 +13,12 @@ namespace {
 constexpr double kLowestNoise = 0.01;
 constexpr double kHighestNoise = 1e8;
 constexpr double kPldTolerance = 2.5e-5;
-constexpr double kUsualRise = 5e-5;                 // of the PLD upper bound above the true epsilon, relative
-constexpr double kBeginnings[] = {-0.3, 0.3, 0.8};  // of log noise, after the central limit theorem's
-constexpr double kHintBudget = 5e6;                 // about 5 ms a noise at most
-constexpr std::int64_t kUsesWorthAHint = 64;        // fewer are priced by PLD in half a millisecond
+// of the PLD upper bound above the true epsilon, relative
+constexpr double kUsualRise = 5e-5;
+// of log noise, after the central limit theorem's
+constexpr double kBeginnings[] = {-0.3, 0.3, 0.8};
+constexpr double kHintBudget = 5e6;           // about 5 ms a noise at most
+constexpr std::int64_t kUsesWorthAHint = 64;  // fewer are priced by PLD in half a millisecond
 constexpr double kRdpTolerance = 1e-9;
 
 // One evaluated noise, in logarithms: excess > 0 misses the target.
@@ -34,7 +36,8 @@ class Search {
 
   Result<Calibration> run() {
     if (auto ok = bracket(); !ok) return ok.error();
-    if (has_meeting_ && !has_missing_) return finish();  // the lowest noise already meets the target
+    // the lowest noise already meets the target
+    if (has_meeting_ && !has_missing_) return finish();
     if (auto ok = narrow(); !ok) return ok.error();
     return finish();
   }
@@ -62,7 +65,8 @@ class Search {
     return {};
   }
 
-  // Epsilon falls roughly like a power of the noise between -1 and -3; steps grow until both sides are seen.
+  // Epsilon falls roughly like a power of the noise between -1 and -3; steps grow until both sides
+  // are seen.
   Result<void> bracket() {
     const double lowest = std::log(kLowestNoise);
     const double highest = std::log(kHighestNoise);
@@ -136,8 +140,8 @@ std::int64_t uses(const Events& events) {
   return total;
 }
 
-// Log of the noise at which the central limit theorem has the target; it errs by a tenth or so, which is near enough to
-// begin from.
+// Log of the noise at which the central limit theorem has the target; it errs by a tenth or so,
+// which is near enough to begin from.
 double central_limit_beginning(const EventsOfNoise& events_at, double epsilon, double delta) {
   double low = std::log(kLowestNoise);
   double high = std::log(kHighestNoise);
@@ -167,7 +171,8 @@ std::optional<NoiseHint> noise_hint(const EventsOfNoise& events_at, double epsil
   for (int i = 0; i < 40; ++i) {
     const auto found = contour_epsilon(events_at(std::exp(hint.log_noise)), delta, kHintBudget);
     if (!found) {
-      // Far from the target the inversion may not apply; nearer to where it did, or from another beginning, it may.
+      // Far from the target the inversion may not apply; nearer to where it did, or from another
+      // beginning, it may.
       if (++failures > 8 || (!seen && failures > static_cast<int>(std::size(kBeginnings))))
         return std::nullopt;
       hint.log_noise = seen ? (hint.log_noise + last) / 2 : beginning + kBeginnings[failures - 1];

@@ -14,24 +14,26 @@ using EpsilonOfNoise = std::function<Result<EpsilonAnswer>(double noise)>;
 
 using EventsOfNoise = std::function<Events(double noise)>;
 
-// Where a search may begin: the noise at which inverting the moment generating function (contour.h) meets the target, and
-// how log epsilon falls with log noise there. Only a beginning: the accountant decides on both sides of it.
+// Where a search begins: the noise at which the inversion of the moment generating function
+// (contour.h) meets the target, and the slope of log epsilon over log noise there. It does not
+// affect the answer, which the accountant decides.
 struct NoiseHint {
   double log_noise = 0;
   double slope = -1;
 };
-// Empty where the inversion does not apply or finds no such noise.
+// Nothing where the inversion does not apply or finds no such noise.
 std::optional<NoiseHint> noise_hint(const EventsOfNoise& events_at, double epsilon, double delta);
 
-// Smallest noise (within `tolerance`, relative) whose epsilon is at most `epsilon`; the answer is priced at exactly the
-// returned noise. Between 0.01 and 1e8.
+// The smallest noise multiplier in [0.01, 1e8], within the relative `tolerance`, whose epsilon is
+// at most `epsilon`. The answer is priced at exactly the returned noise. An error where no noise in
+// that range meets the target.
 Result<Calibration> search_noise(const EpsilonOfNoise& epsilon_of, double epsilon, double tolerance,
                                  const std::optional<NoiseHint>& hint = {});
 
-// How far above the smallest noise a search by this accountant may stop; an error for unknown accountants.
+// The relative tolerance of a search by this accountant; an error for an unknown accountant.
 Result<double> calibration_tolerance(const std::string& accountant);
 
-// "rdp" at `orders`, anything else by PLD.
+// Epsilon by RDP at `orders` if `accountant` is "rdp", else by PLD.
 Result<EpsilonAnswer> epsilon_by(const std::string& accountant, const Events& events, double delta,
                                  const std::vector<double>& orders);
 

@@ -53,8 +53,9 @@ class Rotation {
   }
 
  private:
-  // The noise beyond `cut` is tapered off, smoothly for the trapezoid rule's sake: at high orders the moment of a loss
-  // that never occurs would dwarf the rest. Nodes of the tilted noise where its weight counts, close enough for phases of up to `reach` times the loss.
+  // The noise beyond `cut` is tapered off, smoothly for the trapezoid rule's sake: at high orders
+  // the moment of a loss that never occurs would dwarf the rest. Nodes of the tilted noise where
+  // its weight counts, close enough for phases of up to `reach` times the loss.
   void place(const LossPair& pair, double order, double cut, double reach, double most) {
     const double sigma = pair.sigma();
     const double variance = sigma * sigma;
@@ -80,8 +81,8 @@ class Rotation {
       from = std::min(from, x - coarse);
       to = std::max(to, x + coarse);
     }
-    // Shifted by i y the integrand grows by e^{y^2 / 2 sigma^2 + y reach / sigma^2}, the rule's error falls by
-    // e^{-2 pi y / step}.
+    // Shifted by i y the integrand grows by e^{y^2 / 2 sigma^2 + y reach / sigma^2}, the rule's
+    // error falls by e^{-2 pi y / step}.
     const double y = std::min(0.9 * std::numbers::pi * variance, 8 * sigma);
     const double slope = pair.symmetric() ? 2.0 : 1.0;
     double spacing = 2 * std::numbers::pi / (y / (2 * variance) + slope * reach / variance + kPrecision / y);
@@ -291,7 +292,8 @@ std::optional<double> contour_value(std::vector<Member> members, Direction direc
   }
   Question target = question;
   double hidden = question.delta.value_or(1e-20);
-  // Where the loss comes in rare jumps the first saddle point is far off; it is moved to the answer.
+  // Where the loss comes in rare jumps the first saddle point is far off; it is moved to the
+  // answer.
   for (int i = 0; i < 6; ++i) {
     const double tail = std::max(1e-290, hidden * kHidden / uses);
     place_nodes(members, tail);

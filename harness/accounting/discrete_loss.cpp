@@ -38,7 +38,8 @@ class Gatherer {
       start(static_cast<std::int64_t>(at));
     }
     double excess = surplus(p, q);
-    // A cell above the group's loss makes up for what lies below it; the group is complete when they balance.
+    // A cell above the group's loss makes up for what lies below it; the group is complete when
+    // they balance.
     while (excess > lack_ + kBalance * p) {
       if (lack_ > 0) {
         const double share = lack_ / excess;
@@ -97,7 +98,8 @@ class Gatherer {
   }
 
   static constexpr std::size_t kLongest = std::size_t{1} << 26;
-  // A group this little above its lattice point, in relative terms, counts as complete: it is lowered by as much.
+  // A group this little above its lattice point, in relative terms, counts as complete: it is
+  // lowered by as much.
   static constexpr double kBalance = 3e-14;
   double origin_;
   double step_;
@@ -112,8 +114,9 @@ class Gatherer {
   double lack_ = 0;        // e^loss Q - P of the group, >= 0
 };
 
-// Cells of a Poisson-subsampled Gaussian under add/remove, counted from the infimum: there e^y = (1-q)/q (e^{ih} - 1) at
-// edge i for y = log N_1/N_0, without cancellation, and one exponential a cell gives both masses.
+// Cells of a Poisson-subsampled Gaussian under add/remove, counted from the infimum: there
+// e^y = (1-q)/q (e^{ih} - 1) at edge i for y = log N_1/N_0, without cancellation, and one
+// exponential a cell gives both masses.
 class SubsampledCells {
  public:
   SubsampledCells(const LossPair& pair, const Lattice& lattice, LossCells& cells)
@@ -180,7 +183,8 @@ void Lattice::restart(double step) {
 
 void Lattice::reach(std::size_t from, std::size_t to) {
   if (!growth_.empty() && from >= start_ && to < start_ + growth_.size()) return;
-  if (!growth_.empty() && from <= start_ + growth_.size() && to + 1 >= start_) {  // joined to what is there
+  // joined to what is there
+  if (!growth_.empty() && from <= start_ + growth_.size() && to + 1 >= start_) {
     from = std::min(from, start_);
     to = std::max(to, start_ + growth_.size() - 1);
   }
@@ -231,7 +235,8 @@ void loss_cells(const LossPair& pair, Lattice& lattice, double tail, LossCells& 
     for (std::size_t i = 0; i <= count; ++i) {
       edges[i] = pair.inverse(anchor + (from + static_cast<double>(i)) * step);
     }
-    // Rounding may put the first edge a hair above the infimum; all mass there belongs to the first cell.
+    // Rounding may put the first edge a hair above the infimum; all mass there belongs to the first
+    // cell.
     if (std::isfinite(pair.infimum()) && from == 0) edges[0] = -kInfinity;
     if (std::isfinite(pair.supremum())) edges[count] = kInfinity;
     for (std::size_t i = 1; i <= count; ++i) edges[i] = std::max(edges[i], edges[i - 1]);

@@ -1,17 +1,21 @@
 // Discretization of one mechanism's privacy loss on a lattice, from above and from below.
 //
-// A dominating pair is determined by its hockey-stick curve delta(x) = E_P[(1 - x e^{-L})_+], x = e^eps: convex and
-// decreasing. A discrete loss with masses on the lattice losses has a curve that is linear between lattice points.
+// A dominating pair is determined by its hockey-stick curve
+// delta(x) = E_P[(1 - x e^{-L})_+], x = e^eps: convex and decreasing. A discrete loss with masses
+// on the lattice losses has a curve that is linear between lattice points.
 //
-//   upper  connect the dots (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022): the curve through the true values at
-//          the lattice points. Convexity puts it above the true one. Equivalently the mass of every cell goes to the
-//          cell's two ends so that both its P and its Q mass are kept.
-//   lower  post-processing: telling only which group of neighbouring cells the outcome fell in (with a cell's mass
-//          shared between two groups by a coin) makes P and Q no easier to tell apart (data processing). The groups are
-//          chosen so that the loss of each, log(P mass / Q mass), is a lattice point. The curve is a chain of tangents.
+//   upper  connect the dots (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022): the curve through
+//          the true values at the lattice points. Convexity puts it above the true one.
+//          Equivalently the mass of every cell goes to the cell's two ends so that both its P and
+//          its Q mass are kept.
+//   lower  post-processing: telling only which group of neighbouring cells the outcome fell in
+//          (with a cell's mass shared between two groups by a coin) makes P and Q no easier to tell
+//          apart (data processing). The groups are chosen so that the loss of each,
+//          log(P mass / Q mass), is a lattice point. The curve is a chain of tangents.
 //
-// Both orders are kept by composition, by P' <= P, and by Q' >= Q (for a lower bound). With a lattice step h the upper
-// adds h^2 / 6 to the variance of a spread-out loss; the lower, with a lattice step H, takes H^2 / 12 to H^2 / 3 off.
+// Composition keeps both orders; so do lowering P and, for a lower bound, raising Q. With lattice
+// step h the upper bound adds h^2 / 6 to the variance of a spread-out loss; the lower bound, with
+// lattice step H, subtracts H^2 / 12 to H^2 / 3.
 #pragma once
 
 #include <vector>
@@ -52,9 +56,10 @@ struct LossCells {
   double p_below = 0, q_below = 0;  // at or below `first`
 };
 
-// The lattice is anchored at the infimum of the loss, or at 0 where there is none: that is where a subsampled loss
-// piles up. Cells reach from where Q keeps less than `tail` below to where P keeps less than `tail` above.
-// `cells` is overwritten; handing in the last one saves its memory.
+// Fills `cells` with the masses of `pair` on the lattice. The lattice starts at the infimum of the
+// loss, or at 0 where there is none, because a subsampled loss concentrates there. The cells reach
+// from the point below which Q has less than `tail` to the point above which P has less than
+// `tail`. `cells` is overwritten; passing the cells of the last call reuses their memory.
 void loss_cells(const LossPair& pair, Lattice& lattice, double tail, LossCells& cells);
 // Turns the cells into those of the exchanged pair, with loss -L.
 void exchange(LossCells& cells);

@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kSmallestNoise = 0.02;
 
-// Next to no noise: epsilon is in the thousands, and that of the same noise without sampling bounds it.
+// Next to no noise: epsilon is in the thousands, and that of the same noise without sampling bounds
+// it.
 Result<Bracket> unsampled_bracket(SplitContent content, Neighbouring neighbouring, const Question& question) {
   for (auto& mechanism : content.mechanisms) {
     if (mechanism.noise == Noise::laplace) {

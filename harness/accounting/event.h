@@ -1,14 +1,17 @@
-// What was released about the data, as the accountants price it.
+// What was released about the data, in the form that the accountants price.
 //
-// An event describes what was *done*; any accountant may price it and must refuse what it cannot price. Releases made
-// on one sampled batch share that batch's sampling coin, so they are folded into one Gaussian *before* subsampling is
-// credited: 1/sigma_eff^2 = sum_j count_j / sigma_j^2 (notes in this room's README). Composing them as if each had its
-// own batch is not expressible here.
+// An event describes what was *done*. Any accountant may price it and must refuse what it cannot
+// price. Releases made on one sampled batch share that batch's sampling coin, so they are folded
+// into one Gaussian *before* subsampling amplification is applied: 1/sigma_eff^2 = sum_j
+// count_j / sigma_j^2 (this room's README explains why). The types below cannot express the error
+// of composing them as if each had its own batch.
 //
-//   noise_multiplier  noise standard deviation (Laplace: scale) divided by the add/remove sensitivity of the release
+//   noise_multiplier  noise standard deviation (Laplace: scale) divided by the add/remove
+//                     sensitivity of the release
 //   sample_rate       Poisson inclusion probability; 1 is the full batch
-//   split             which disjoint part of the data was touched. One record lives in one split, so a guarantee is
-//                     the largest over splits (parallel composition); within one split everything composes.
+//   split             which of the disjoint parts of the data was touched. A record is in exactly
+//                     one split, so a guarantee is the largest over splits (parallel composition).
+//                     Within one split everything composes.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +25,8 @@ namespace hyfreedp::accounting {
 
 // The split that training touches, in events files and in the ledger alike.
 inline constexpr const char* kDefaultSplit = "private_train";
-// Beyond this a release says nothing and its tails are no longer doubles.
+// Larger noise multipliers are refused: such a release carries no information, and its tails
+// underflow.
 inline constexpr double kMaxNoiseMultiplier = 1e9;
 
 enum class Neighbouring { add_remove, replace_one };
@@ -50,9 +54,10 @@ struct Repeat {
   std::int64_t count = 1;
 };
 
-// Private selection: the base events run a random number of times, only the best run's output is released.
-// Truncated negative binomial with shape eta (1 geometric, 0 logarithmic) or Poisson number of runs, mean `mean`
-// (Papernot & Steinke 2022, Theorems 2 and 6); liu_talwar is Liu & Talwar 2019, Theorem 3.4.
+// Private selection: the base events run a random number of times, only the best run's output is
+// released. Truncated negative binomial with shape eta (1 geometric, 0 logarithmic) or Poisson
+// number of runs, mean `mean` (Papernot & Steinke 2022, Theorems 2 and 6); liu_talwar is
+// Liu & Talwar 2019, Theorem 3.4.
 struct Selection {
   enum class Distribution { truncated_negative_binomial, poisson, liu_talwar };
   Distribution distribution = Distribution::truncated_negative_binomial;
@@ -76,15 +81,22 @@ struct Events {
   std::vector<Event> events;
 };
 
-// Shorthands.
+// Constructors of the two most frequent events.
 Event poisson_gaussian(double sample_rate, double noise_multiplier, std::int64_t count);
 Event batch(double sample_rate, std::vector<Release> releases, std::int64_t count);
 
-// The events file: {"neighbouring":"add-remove","events":[{"type":"poisson-gaussian","sample_rate":q,
-// "noise_multiplier":s,"count":T}, {"type":"batch","sample_rate":q,"releases":[{"noise_multiplier":s,"count":3}],
-// "count":n}, ...]}; further types gaussian, laplace, repeat {base[], count}, selection {distribution:
-// "geometric|logarithmic|truncated-negative-binomial|poisson|liu-talwar", eta, mean, gamma, base[]}, not-accountable
-// {reason}; eta belongs to truncated-negative-binomial alone, gamma in place of mean to it, geometric and logarithmic; an optional "split" on each, of a-z, 0-9, _ and -. Every number is range-checked; an unknown type or field is an error.
+// Reading and writing the events file, a JSON object {"neighbouring": "add-remove" | "replace-one",
+// "events": [EVENT, ...]}. An EVENT is one of:
+//   {"type": "poisson-gaussian", "sample_rate": q, "noise_multiplier": s, "count": T}
+//   {"type": "gaussian" | "laplace", "noise_multiplier": s, "count": T}
+//   {"type": "batch", "sample_rate": q, "releases": [{"noise_multiplier": s}, ...], "count": n}
+//   {"type": "repeat", "base": [EVENT, ...], "count": n}
+//   {"type": "selection", "distribution": D, "eta": x, "mean": m, "base": [EVENT, ...]}
+//   {"type": "not-accountable", "reason": "..."}
+// D is geometric, logarithmic, truncated-negative-binomial, poisson or liu-talwar. `eta` belongs to
+// truncated-negative-binomial alone; `gamma` may stand in place of `mean` for it, geometric and
+// logarithmic. Each event may have a "split" of the characters a-z, 0-9, _ and -. Every number is
+// checked against its range; an unknown type or field is an error that begins with `where`.
 Result<Events> events_from_json(const json::value& value, const std::string& where);
 json::value events_to_json(const Events& events);
 json::value event_to_json(const Event& event);

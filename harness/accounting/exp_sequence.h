@@ -1,4 +1,5 @@
-// e^{rate * step * k}, k = 0, 1, 2, ... by products, restarted often enough to stay within 5e-15 of the true value.
+// e^{rate * step * k}, k = 0, 1, 2, ... by products, restarted often enough to stay within 5e-15 of
+// the true value.
 #pragma once
 
 #include <cmath>

@@ -98,8 +98,8 @@ HYFREEDP_WIDE void last_pair_pass(Input from, Output to, std::size_t stride) {
   }
 }
 
-// From the transform of even + i odd samples to that of the real sequence, and back (conjugated, so that the forward
-// transform inverts it).
+// From the transform of even + i odd samples to that of the real sequence, and back
+// (conjugated, so that the forward transform inverts it).
 HYFREEDP_WIDE void unpack(Input work, Input roots, Output to, std::size_t half) {
   for (std::size_t k = 1; k < half; ++k) {
     const double even_re = work.re[k] + work.re[half - k];
@@ -137,7 +137,8 @@ RealFft::RealFft(std::size_t size) : size_(size) {
   roots_.resize(half);
   work_.resize(half);
   scratch_.resize(half);
-  // Only the first eighth is computed; the rest follows by symmetry, so that every root is correctly rounded or nearly.
+  // Only the first eighth is computed; the rest follows by symmetry, so that every root is
+  // correctly rounded or nearly.
   const auto place = [&](std::size_t k, double cosine, double sine) {
     roots_.re[k] = cosine;
     roots_.im[k] = -sine;

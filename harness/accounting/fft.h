@@ -1,8 +1,8 @@
 // Fourier transforms of real sequences whose length is a power of two, in double precision.
 //
-// X_k = sum_j x_j e^{-2 pi i j k / n}, k = 0 .. n/2 (the rest is the conjugate); inverse() undoes it, 1/n included.
-// Error: |error of X_k| <= kFftError * log2(n) * sum_j |x_j|, and the root mean square over k is below
-// kFftError * log2(n) times that of X (Schatzman 1996, accurate twiddles).
+// X_k = sum_j x_j e^{-2 pi i j k / n}, k = 0 .. n/2 (the rest is the conjugate); inverse() undoes
+// it, 1/n included. Error: |error of X_k| <= kFftError * log2(n) * sum_j |x_j|, and the root mean
+// square over k is below kFftError * log2(n) times that of X (Schatzman 1996, accurate twiddles).
 #pragma once
 
 #include <cstddef>

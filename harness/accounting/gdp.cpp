@@ -23,8 +23,8 @@ double solve_from_above(double low, double high, const F& meets) {
   return high;
 }
 
-// mu of the central limit, q sqrt(T (e^{1/sigma^2} - 1)) (Bu, Dong, Long & Su 2020); squares add. Replace-one: the
-// chi-square distance of N_1 to N_-1 in place of that of N_1 to N_0.
+// mu of the central limit, q sqrt(T (e^{1/sigma^2} - 1)) (Bu, Dong, Long & Su 2020); squares add.
+// Replace-one: the chi-square distance of N_1 to N_-1 in place of that of N_1 to N_0.
 Result<double> clt_mu(const SplitContent& content, Neighbouring neighbouring) {
   double square = 0;
   for (const auto& mechanism : content.mechanisms) {

@@ -95,7 +95,8 @@ double log_convex_part(double order, const LossNode& node) {
 
 std::vector<LossNode> loss_nodes(const LossPair& pair, double lowest, double highest) {
   if (pair.noise() == Noise::laplace) return laplace_nodes(pair, lowest, highest);
-  // Tilting by e^{aL} moves the mean to at most a (add/remove) or between 1 - 2a and 2a - 1 (replace one).
+  // Tilting by e^{aL} moves the mean to at most a (add/remove) or between 1 - 2a and 2a - 1
+  // (replace one).
   const double margin = kReach * pair.sigma();
   if (pair.symmetric()) {
     return gaussian_nodes(pair, std::min(-3.0, 2 * lowest - 1) - margin,
@@ -112,8 +113,8 @@ std::vector<LossNode> central_nodes(const LossPair& pair, double below, double a
   const double bottom = pair.loss(from);
   const double top = pair.loss(to);
   for (auto& node : nodes) node.loss = std::clamp(node.loss, bottom, top);
-  // The mass cut off below, where a large negative order would find it: slabs of doubling depth, each with the most it can
-  // hold at the lowest loss it can have.
+  // The mass cut off below, where a large negative order would find it: slabs of doubling depth,
+  // each with the most it can hold at the lowest loss it can have.
   const double centre = pair.symmetric() ? -1 : 0;
   double depth = (centre - from) / pair.sigma();
   for (int i = 0; i < 24; ++i, depth *= 2) {

@@ -27,7 +27,8 @@ double log_mixture_inverse(double q, double loss) {
   const double scaled = std::expm1(loss) / q;  // e^y - 1
   if (scaled <= -1) return -kInfinity;
   if (loss > 30) return loss + std::log1p(-(1 - q) * std::exp(-loss)) - std::log(q);
-  // Near the infimum 1 + scaled cancels; the difference to it is formed from the two losses instead.
+  // Near the infimum 1 + scaled cancels; the difference to it is formed from the two losses
+  // instead.
   if (scaled < -0.5) return std::log(std::expm1(loss - std::log1p(-q)) * (1 - q) / q);
   return std::log1p(scaled);
 }
@@ -87,7 +88,8 @@ double LossPair::excess(double x) const {
   if (noise_ == Noise::laplace) return rate_ * std::expm1((2 * std::clamp(x, 0.0, 1.0) - 1) / sigma_);
   const double variance = sigma_ * sigma_;
   if (!replace_) return rate_ * std::expm1((2 * x - 1) / (2 * variance));
-  // (p - q) / q with the common (1-q) N_0 cancelled on paper: e^{a} - e^{-b} = e^{(a-b)/2} 2 sinh((a+b)/2).
+  // (p - q) / q with the common (1-q) N_0 cancelled on paper: e^{a} - e^{-b} = e^{(a-b)/2} 2
+  // sinh((a+b)/2).
   const double numerator = rate_ * std::exp(-1 / (2 * variance)) * 2 * std::sinh(x / variance);
   return numerator / std::exp(log_mixture(rate_, (-2 * x - 1) / (2 * variance)));
 }
@@ -100,8 +102,9 @@ double LossPair::inverse(double loss) const {
   }
   const double variance = sigma_ * sigma_;
   if (!replace_) return variance * log_mixture_inverse(rate_, loss) + 0.5;
-  // With t = e^{x / variance} and c = e^{-1 / (2 variance)}: q c t^2 - (1-q)(e^loss - 1) t - e^loss q c = 0. Solved for
-  // |loss| and mirrored: t = e^loss (half + sqrt(half^2 + e^-loss (q c)^2)) / (q c), in logarithms.
+  // With t = e^{x / variance} and c = e^{-1 / (2 variance)}: q c t^2 - (1-q)(e^loss - 1) t - e^loss
+  // q c = 0. Solved for |loss| and mirrored: t = e^loss (half + sqrt(half^2 + e^-loss (q
+  // c)^2)) / (q c), in logarithms.
   const double size = std::abs(loss);
   const double half = (1 - rate_) * -std::expm1(-size) / 2;
   const double log_edge = std::log(rate_) - 1 / (2 * variance);  // log(q c)

@@ -1,12 +1,15 @@
-// A mechanism's dominating pair (P, Q) on the real line and its privacy loss L(x) = log dP/dQ(x), non-decreasing in x.
+// A mechanism's dominating pair (P, Q) on the real line and its privacy loss L(x) = log dP/dQ(x),
+// non-decreasing in x.
 //
-//   add/remove   P = (1-q) N_0 + q N_1,  Q = N_0   ("remove": the record is in P). The add direction is the pair with
-//                P and Q exchanged; its loss is -L.
-//   replace one  P = (1-q) N_0 + q N_1,  Q = (1-q) N_0 + q N_-1 (the record's contribution moves from +1 to -1, distance
-//                2, at worst). Symmetric: exchanging P and Q mirrors x, so one direction is enough.
+//   add/remove   "remove", the direction in which P has the record: P = (1-q) N_0 + q N_1 and
+//                Q = N_0. The direction "add" is the pair with P and Q exchanged; its loss is -L.
+//   replace one  P = (1-q) N_0 + q N_1 and Q = (1-q) N_0 + q N_-1: at worst, the record's
+//                contribution moves from +1 to -1, a distance of 2. The pair is symmetric
+//                (exchanging P and Q mirrors x), so one direction suffices.
 //
-// N_m is the noise centred at m: Gaussian of standard deviation sigma or Laplace of scale sigma, in units of the
-// add/remove sensitivity. Poisson subsampling: Zhu, Dong & Wang 2022, Proposition 30 (dominating pairs under subsampling).
+// N_m is the noise centred at m: Gaussian of standard deviation sigma or Laplace of scale sigma, in
+// units of the add/remove sensitivity. Poisson subsampling: Zhu, Dong & Wang 2022, Proposition 30
+// (dominating pairs under subsampling).
 #pragma once
 
 #include <vector>
@@ -29,10 +32,11 @@ struct CellMass {
 
 class LossPair {
  public:
-  // Laplace under replace-one is only defined here at sample_rate 1 (the accountants refuse it otherwise).
+  // A Laplace pair under replace-one is defined at sample_rate 1 only; the accountants refuse
+  // others before they come here.
   LossPair(const Mechanism& mechanism, Neighbouring neighbouring);
 
-  // L(x), by a form without cancellation; e^L - 1 likewise.
+  // L(x) and e^{L(x)} - 1, each in a form without cancellation.
   double loss(double x) const;
   double excess(double x) const;
   // The largest x with L(x) <= loss; -inf where there is none, +inf where all are.
@@ -43,16 +47,18 @@ class LossPair {
 
   // Masses of (from, to] under P and Q; `doubt` bounds the relative rounding error of both.
   void cell_mass(double from, double to, double& p, double& q, double& doubt) const;
-  // P - Q of (x, inf), which is Q - P of (-inf, x]: rate times a cell of the noise, without a difference of tails.
+  // P - Q of (x, inf), which is Q - P of (-inf, x]: rate times a cell of the noise, without a
+  // difference of tails.
   CellMass gain_above(double x) const;
   double p_above(double x) const;
   double q_above(double x) const;
   double p_below(double x) const;
-  // Their logarithms, where the masses may be below the smallest double.
+  // Logarithms of the tails, for masses below the smallest double.
   double log_q_above(double x) const;
   double log_p_below(double x) const;
   double q_below(double x) const;
-  // A point beyond which P keeps at most `mass` above, and one beyond which Q keeps at most `mass` below.
+  // A point beyond which P keeps at most `mass` above, and one beyond which Q keeps at most `mass`
+  // below.
   double p_upper_point(double mass) const;
   double q_lower_point(double mass) const;
 

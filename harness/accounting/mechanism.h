@@ -1,8 +1,10 @@
-// Events in the form that accountants price: per split, a list of elementary mechanisms and selections.
+// Events in the form that accountants price: per split, a list of elementary mechanisms and
+// selections.
 //
-// A batch of Gaussian releases becomes one Gaussian before subsampling is credited: given the batch, adaptive Gaussian
-// releases with noise sigma_j are dominated by one Gaussian with 1/sigma_eff^2 = sum_j count_j / sigma_j^2 (a sufficient
-// statistic), and subsampling a dominated pair preserves dominance. Identical mechanisms are merged into one count.
+// A batch of Gaussian releases becomes one Gaussian before subsampling is credited: given the
+// batch, adaptive Gaussian releases with noise sigma_j are dominated by one Gaussian with
+// 1/sigma_eff^2 = sum_j count_j / sigma_j^2 (a sufficient statistic), and subsampling a dominated
+// pair preserves dominance. Identical mechanisms are merged into one count.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +15,8 @@
 
 namespace hyfreedp::accounting {
 
-// `count` independent Poisson samples at `sample_rate`, each released with `noise` of scale `noise_multiplier`.
+// `count` independent Poisson samples at `sample_rate`, each released with `noise` of scale
+// `noise_multiplier`.
 struct Mechanism {
   Noise noise = Noise::gaussian;
   double sample_rate = 1;
@@ -39,13 +42,14 @@ struct SelectionItem {
   SplitContent base;  // one run, on this split
 };
 
-// One entry a split that was touched, in order of first appearance. A base event inherits the split of the event that
-// holds it unless it names its own; a selection whose base touches several splits is priced on each with only that
-// split's base events. Fails, with a sentence, on not-accountable events, on numbers out of range, on several
-// releases of one subsampled batch that are not all Gaussian, and where more than kMaxMechanisms are counted.
+// One entry for each split that was touched, in the order of first appearance. A base event has the
+// split of the event that contains it unless it names its own. A selection whose base touches
+// several splits is priced on each of them with that split's base events only. Errors: a
+// not-accountable event, a number out of range, several releases on one subsampled batch that are
+// not all Gaussian, and more than kMaxMechanisms mechanisms.
 Result<std::vector<SplitContent>> split_contents(const Events& events);
 
-// The names of the splits, the costliest (a place in `contents`) first.
+// The names of the splits; the costliest, given by its index in `contents`, comes first.
 std::vector<std::string> split_names(const std::vector<SplitContent>& contents, std::size_t costliest);
 
 inline constexpr std::int64_t kMaxMechanisms = 100'000'000;

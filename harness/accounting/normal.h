@@ -1,4 +1,4 @@
-// The standard normal's tails, accurate in relative terms where doubles can be.
+// Tails of the standard normal distribution with small relative error.
 #pragma once
 
 namespace hyfreedp::accounting {
@@ -12,9 +12,10 @@ double log_normal_tail(double x);
 // The x with P(Z > x) = p, 0 < p < 1; accurate for p down to 1e-300.
 double normal_tail_inverse(double p);
 
-// P(middle - width/2 < Z < middle + width/2) / (width * density(middle)) for short cells, where a difference of tails would
-// cancel: sum over k of width^{2k} He_{2k}(middle) / (4^k (2k+1)!). `reach` is at least width (1 + |middle|) and below
-// kShortCell; what is left out is below 3e-17 relative.
+// P(middle - width/2 < Z < middle + width/2) / (width * density(middle)) for a short interval,
+// where the difference of two tails would cancel. It is the sum over k of width^{2k}
+// He_{2k}(middle) / (4^k (2k+1)!). `reach` is at least width (1 + |middle|) and below kShortCell;
+// the truncation error is below 3e-17, relative.
 inline constexpr double kShortCell = 0.6;
 double normal_cell(double middle, double width, double reach);
 

@@ -54,7 +54,8 @@ Bracket one_step_delta(const LossPair& pair, double epsilon) {
   Bracket delta = excess(pair.gain_above(above), pair.log_q_above(above), epsilon);
   delta.upper += end_doubt(pair, above);
   if (!pair.symmetric()) {
-    const double below = pair.inverse(-epsilon);  // the add direction's loss exceeds eps where L < -eps
+    // the add direction's loss exceeds eps where L < -eps
+    const double below = pair.inverse(-epsilon);
     const Bracket add = excess(pair.gain_above(below), pair.log_p_below(below), epsilon);
     delta.upper = std::max(delta.upper, add.upper + end_doubt(pair, below));
     delta.lower = std::max(delta.lower, add.lower);

@@ -12,13 +12,15 @@ namespace hyfreedp::accounting {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Spectrum values whose square is below this are set to zero: it keeps subnormal numbers, which are slow, away.
+// Spectrum values whose square is below this are set to zero: it keeps subnormal numbers, which are
+// slow, away.
 constexpr double kFlushed = 1e-150;
 // What a sum of up to 4 million terms may have lost to the smallest double, 5e-324.
 constexpr double kUnderflow = 1e-315;
 
-// product *= base^count, element by element, by repeated squaring; base is destroyed. The relative error of a power is
-// at most `count` times that of the base and of one complex product (5e-16) together.
+// product *= base^count, element by element, by repeated squaring; base is destroyed. The relative
+// error of a power is at most `count` times that of the base and of one complex product (5e-16)
+// together.
 HYFREEDP_WIDE void multiply_power(double* __restrict product_re, double* __restrict product_im,
                                   double* __restrict base_re, double* __restrict base_im, std::size_t size,
                                   std::uint64_t count) {
@@ -75,7 +77,8 @@ Composition::Composition(const LossWindow& window, double step, Bound bound, Wor
   product_.im = bench.take(window.size / 2 + 1, 0);
 }
 
-// Leaves the tilted mass, folded onto the window and summing to 1, on the bench; returns the root of its sum of squares.
+// Leaves the tilted mass, folded onto the window and summing to 1, on the bench; returns the root
+// of its sum of squares.
 double Composition::tilt(const DiscreteLoss& loss, double count) {
   auto& folded = bench_.mass;
   folded.assign(window_.size, 0);
@@ -124,9 +127,10 @@ void Composition::add(const DiscreteLoss& loss, std::int64_t count) {
 
 // The composed tilted masses, on the bench; returns a bound on the error of each.
 //
-// A value F of one spectrum is off by at most e (with sum of masses 1) and, root mean square over k, by e * root. Its
-// power n then is off by n |F|^{n-1} e: at most 2 n |F|^n e where |F| >= 1/2, and n 2^{1-n} e elsewhere. The error of a
-// mass is at most the mean over k of the errors of the product, in which the other factors are at most 1.
+// A value F of one spectrum is off by at most e (with sum of masses 1) and, root mean square over
+// k, by e * root. Its power n then is off by n |F|^{n-1} e: at most 2 n |F|^n e where |F| >= 1/2,
+// and n 2^{1-n} e elsewhere. The error of a mass is at most the mean over k of the errors of the
+// product, in which the other factors are at most 1.
 double Composition::invert() {
   const std::size_t size = window_.size;
   const double e = kFftError * (std::log2(static_cast<double>(size)) + 4);
@@ -151,11 +155,13 @@ ComposedLoss Composition::finish() {
   composed.first_ = origin_ + static_cast<double>(start) * step_;
   const double last = composed.first_ + static_cast<double>(size - 1) * step_;
   const double beyond = std::min(1.0, std::exp(log_up_ - window_.up_rate * last));
-  // Mass p at a loss l below the window comes in at l + W with weight p e^{theta l} e^{-theta (l + W)}.
+  // Mass p at a loss l below the window comes in at l + W with weight p e^{theta l}
+  // e^{-theta (l + W)}.
   const double length = window_.theta * step_ * static_cast<double>(size);
   const double from_below = 1 / std::expm1(length);
   const bool upper = bound_ == Bound::upper;
-  // All sums are relative to e^{-theta (l - first)}, so that nothing overflows; log_scale restores the size.
+  // All sums are relative to e^{-theta (l - first)}, so that nothing overflows; log_scale restores
+  // the size.
   composed.log_scale_ = log_normaliser_ - window_.theta * composed.first_;
   auto& delta = composed.delta_;
   delta = bench_.take(size, 0);
@@ -204,7 +210,8 @@ double ComposedLoss::value(std::size_t j) const {
     const double value = size * (1 - 1e-10) + constant_;
     return value > 0 ? std::min(value, 1.0) : 0.0;
   }
-  // What is not a number bounds nothing. Where sums underflow, Markov's inequality for e^{theta L} bounds delta.
+  // What is not a number bounds nothing. Where sums underflow, Markov's inequality for e^{theta L}
+  // bounds delta.
   if (!(scaled < kInfinity) || !(log_scale_ < kInfinity)) return 1;
   const double summed = log_scale_ + std::log(scaled + underflow_);
   const double markov = log_scale_ - fall_ * static_cast<double>(j) + 1e-9 * std::abs(log_scale_);

@@ -1,10 +1,11 @@
 // Composition of discrete privacy losses by an exponentially tilted Fourier transform.
 //
-// The mass at loss l is multiplied by e^{theta l} and normalised before the transform. The composed tilted distribution
-// is centred near the epsilon in question, so rounding, which an FFT spreads evenly, is small against the mass that
-// decides delta there; without the tilt it leaves about 1e-12 in delta whatever its size. What the transform folds over
-// (losses outside the window) is bounded by Chernoff's inequality and the rounding by the norms of the spectra; both are
-// added to the upper answer and taken from the lower one.
+// Before the transform the mass at loss l is multiplied by e^{theta l} and normalised. The composed
+// tilted distribution is then centred near the epsilon in question, so the rounding error, which an
+// FFT spreads evenly, is small against the mass that decides delta there; without the tilt it would
+// be about 1e-12 in delta, whatever delta is. Losses outside the window fold back into it; their
+// mass is bounded by Chernoff's inequality, and the rounding error by the norms of the spectra.
+// Both bounds are added to the upper answer and subtracted from the lower one.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ struct LossWindow {
 
 enum class Bound { upper, lower };
 
-// Memory and transforms that compositions share. Asking the system for it again each time takes longer than the sums.
+// Memory and transforms that several compositions share, because allocating them anew each time
+// takes longer than the sums.
 struct Workbench {
   std::map<std::size_t, std::unique_ptr<RealFft>> transforms = {};
   std::vector<double> mass = {};
@@ -45,10 +47,11 @@ struct Workbench {
 class ComposedLoss {
  public:
   double delta(double epsilon) const;
-  // Smallest epsilon >= 0 with delta(epsilon) <= delta (upper: infinite where none is; lower: 0 where all are).
+  // Smallest epsilon >= 0 with delta(epsilon) <= delta (upper: infinite where none is; lower: 0
+  // where all are).
   double epsilon(double delta) const;
   double step() const { return step_; }
-  // Ends the use of this object.
+  // Returns this object's memory to `bench`. The object must not be used afterwards.
   void hand_back(Workbench& bench) { bench.give(std::move(delta_)); }
 
  private:
@@ -71,7 +74,7 @@ class Composition {
   Composition(const LossWindow& window, double step, Bound bound, Workbench& bench);
   void add(const DiscreteLoss& loss, std::int64_t count);
   ComposedLoss finish();  // once, at the end
-  // Of a transform, in points; those that leave the caches count fourfold.
+  // Cost of one transform in points; a transform that does not fit into the caches counts fourfold.
   double work() const {
     return static_cast<double>(window_.size) * (window_.size > (std::size_t{1} << 18) ? 4 : 1);
   }

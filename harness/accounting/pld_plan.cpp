@@ -15,7 +15,8 @@ double order_of(Direction direction, double theta) {
   return direction == Direction::add ? -theta : theta + 1;
 }
 
-// The saddle point of M(theta) e^{-theta eps} / (theta (theta + 1)): its epsilon and the leading term of log delta.
+// The saddle point of M(theta) e^{-theta eps} / (theta (theta + 1)): its epsilon and the leading
+// term of log delta.
 Saddle saddle_at(const std::vector<Member>& members, Direction direction, double theta) {
   Saddle saddle;
   saddle.theta = theta;
@@ -52,8 +53,9 @@ Spread spread_of(const Member& member, double order) {
   return spread;
 }
 
-// Mean over a cell of (distance to the lower end) x (distance to the upper end): what connecting the dots adds to the
-// variance. Below the first lattice point after the anchor the loss may be piled up; further away it is spread.
+// Mean over a cell of (distance to the lower end) x (distance to the upper end): what connecting
+// the dots adds to the variance. Below the first lattice point after the anchor the loss may be
+// piled up; further away it is spread.
 double added_variance(const Spread& spread, double step) {
   const double even = step * step / 6;
   double total = 0;
@@ -117,9 +119,9 @@ Saddle find_saddle(const std::vector<Member>& members, Direction direction, cons
   for (int i = 0; i < 60; ++i) {
     const double theta = std::exp(at);
     saddle = saddle_at(members, direction, theta);
-    const double bend = theta * saddle.tilt.variance + 1 / theta +
-                        theta / ((theta + 1) * (theta + 1));  // d eps / d log theta
-    double value = 0;                                         // grows with theta, zero at the target
+    // d eps / d log theta
+    const double bend = theta * saddle.tilt.variance + 1 / theta + theta / ((theta + 1) * (theta + 1));
+    double value = 0;  // grows with theta, zero at the target
     double slope = 0;
     if (question.delta) {
       value = std::log(*question.delta) - saddle.log_delta;
@@ -146,7 +148,8 @@ double step_for(const std::vector<Member>& members, Direction direction, double 
     uses += member.count;
   }
   const double allowed = 2 * rise / (theta * (theta + 1));  // of added variance
-  // Were every loss spread out: the smallest the answer can be. Then steps of the square root's size.
+  // Were every loss spread out: the smallest the answer can be. Then steps of the square root's
+  // size.
   double step = std::sqrt(6 * allowed / uses);
   for (int i = 0; i < 30; ++i) {
     double added = 0;

@@ -1,8 +1,9 @@
 // Where and how finely a composition is computed: tilt, window and lattice step from saddle points.
 //
-// delta(eps) = 1/(2 pi i) int M(s) e^{-s eps} / (s (s + 1)) ds along Re s = theta > 0, M(s) = E_P[e^{s L}]. At the saddle
-// point of the integrand the tilted loss is centred near eps, and the leading term of the integral estimates delta. The
-// plan only sets the cost and the width of the bracket: every bound holds whatever the plan.
+// delta(eps) = 1/(2 pi i) int M(s) e^{-s eps} / (s (s + 1)) ds along Re s = theta > 0,
+// M(s) = E_P[e^{s L}]. At the saddle point of the integrand the tilted loss is centred near eps,
+// and the leading term of the integral estimates delta. The plan determines the cost and the width
+// of the bracket only: every bound holds for any plan.
 #pragma once
 
 #include <optional>
@@ -14,16 +15,16 @@
 
 namespace hyfreedp::accounting {
 
-// One mechanism with quadrature nodes for planning.
+// One mechanism, how often it is applied, and its quadrature nodes for planning.
 struct Member {
   LossPair pair;
   double count;
   std::vector<LossNode> nodes = {};
 };
 
-// The mechanisms of one split; full-batch Gaussians are one Gaussian.
+// The mechanisms of one split. All full-batch Gaussians are merged into one Gaussian.
 std::vector<Member> members_of(const SplitContent& content, Neighbouring neighbouring);
-// Cuts the losses that P exceeds with less than `tail`, and places the nodes.
+// Places the nodes, without the losses that P exceeds with probability below `tail`.
 void place_nodes(std::vector<Member>& members, double tail);
 
 enum class Direction { remove, add };
@@ -49,7 +50,8 @@ struct Saddle {
 // The saddle point that answers the question.
 Saddle find_saddle(const std::vector<Member>& members, Direction direction, const Question& question);
 
-// The largest lattice step for which connecting the dots raises log delta, as predicted, by at most `rise`.
+// The largest lattice step for which connecting the dots raises log delta, as predicted, by at most
+// `rise`.
 double step_for(const std::vector<Member>& members, Direction direction, double theta, double rise);
 
 // Tilt and extent of the window in which the composition is computed.
@@ -60,10 +62,11 @@ struct Extent {
   double length = 0;
 };
 
-// The shortest window from `low` on for which what folds in from below (e^{-theta length}, see pld.cpp) and from above
-// (Chernoff's inequality at theta + up_rate) each stay below e^{log_allowed}, over tilts near the saddle point: a smaller
-// tilt holds back what folds in from above, a larger one what folds in from below. `most_loss` limits the distance from
-// the saddle point, which amplifies rounding.
+// The shortest window from `low` upwards in which the mass that folds in from below
+// (e^{-theta length}, see pld.cpp) and from above (Chernoff's inequality at theta + up_rate) each
+// stay below e^{log_allowed}. Tilts near the saddle point are tried: a smaller tilt reduces what
+// folds in from above, a larger one what folds in from below. `most_loss` limits the distance from
+// the saddle point, because the distance amplifies rounding.
 Extent extent_for(const std::vector<Member>& members, Direction direction, const Saddle& saddle,
                   double log_allowed, double low, double most_loss);
 

@@ -11,7 +11,8 @@ namespace hyfreedp::accounting {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kAim = 3e-5;          // predicted relative distance of the upper answer from the true one
+// predicted relative distance of the upper answer from the true one
+constexpr double kAim = 3e-5;
 constexpr double kRelaxedAim = 1e-4;   // where the fine lattice would be longer than kFineSize
 constexpr double kFineSize = 1 << 14;  // lattice points
 constexpr double kStretch = 1.25;      // of the step, to fit a transform of half the length
@@ -22,7 +23,8 @@ constexpr double kPatientBudget = 1e8;  // where the first plan missed
 constexpr std::size_t kLargestKept =
     1 << 18;  // transforms beyond this length are not kept for the next question
 constexpr int kRefinements = 8;
-constexpr double kMostWork = 6e7;        // a second or some, after which the bracket is left as it is
+// a second or some, after which the bracket is left as it is
+constexpr double kMostWork = 6e7;
 constexpr double kManyUses = 1e4;        // from here on rounding may limit the bracket
 constexpr double kFinestEpsilon = 1e-7;  // smaller ones are not resolved finer in absolute terms
 constexpr int kLowerCoarsening = 2;      // the lower bound's lattice, over the upper's
@@ -109,7 +111,8 @@ class PldRun {
       const double folded = question_.delta
                                 ? std::clamp(0.1 * kAim * saddle.theta * std::abs(saddle.epsilon), 1e-9, 1e-4)
                                 : 5e-6;
-      // Away from the saddle point rounding, about 3e-14 a use, is amplified: up to what may fold in.
+      // Away from the saddle point rounding, about 3e-14 a use, is amplified: up to what may fold
+      // in.
       const double most_loss = retried_ ? 0 : std::max(0.0, std::log(folded / (3e-14 * (uses_ + 1))));
       plan.extent =
           extent_for(members_, plan.direction, saddle, log_delta_ + std::log(folded), low, most_loss);
@@ -131,7 +134,8 @@ class PldRun {
     });
   }
 
-  // Moves the saddle point to the epsilon that inverting the moment generating function gives, where that is cheap.
+  // Moves the saddle point to the epsilon that inverting the moment generating function gives,
+  // where that is cheap.
   void guide(Plan& plan) {
     if (members_.size() > kMostGuided) return;
     const auto epsilon = contour_value(members_, plan.direction, question_, guide_budget_);
@@ -152,8 +156,8 @@ class PldRun {
   }
   double smallest_step() const { return longest() / (double(kLargestSize) - 8); }
 
-  // The step that keeps the predicted error within `aim`. The direction with the smaller epsilon does not decide the
-  // answer, so its error may be a part of the difference.
+  // The step that keeps the predicted error within `aim`. The direction with the smaller epsilon
+  // does not decide the answer, so its error may be a part of the difference.
   double step_with(double aim) {
     double largest = -kInfinity;
     for (const auto& plan : plans_) largest = std::max(largest, plan.saddle.epsilon);
@@ -186,8 +190,8 @@ class PldRun {
     return std::max(step, smallest_step());
   }
 
-  // Composes in both directions; one that does not seem to decide only where a Renyi bound does not show, in the end, that
-  // it certainly decides nothing.
+  // Composes in both directions; one that does not seem to decide only where a Renyi bound does not
+  // show, in the end, that it certainly decides nothing.
   Bracket compose(double step) {
     Bracket bracket;
     outside_ = false;
@@ -252,9 +256,10 @@ class PldRun {
     below.hand_back(bench_);
   }
 
-  // Whether delta in this direction is certainly below what the other one needs: (1 - e^{-u})_+ <= c e^{theta u} with
-  // c = theta^theta / (theta + 1)^(theta + 1) bounds delta(eps) by c M(theta) e^{-theta eps} (Canonne, Kamath & Steinke
-  // 2020, Proposition 12), for every theta.
+  // Whether delta in this direction is certainly below what the other one needs:
+  // (1 - e^{-u})_+ <= c e^{theta u} with c = theta^theta / (theta + 1)^(theta + 1) bounds
+  // delta(eps) by c M(theta) e^{-theta eps} (Canonne, Kamath & Steinke 2020, Proposition 12), for
+  // every theta.
   bool is_dominated(const Plan& plan, const Bracket& decided) const {
     const double epsilon = question_.delta ? decided.lower : *question_.epsilon;
     const double target = std::log(question_.delta ? *question_.delta : decided.lower);

@@ -1,5 +1,5 @@
-// One question to the PLD accountant on one split: plans, composes from above and below in both directions, and refines
-// until the bracket is narrow.
+// Answers one question to the PLD accountant on one split: it plans, composes upper and lower
+// bounds in both directions, and refines the lattice until the bracket is narrow.
 #pragma once
 
 #include "harness/accounting/mechanism.h"
@@ -15,7 +15,8 @@ struct Bracket {
 // Relative width of the bracket above which the lattice is refined.
 inline constexpr double kPldWidth = 9e-4;
 
-// `content` holds mechanisms only; every noise is large enough for a lattice (kSmallestNoise in epsilon_pld.cpp).
+// `content` holds mechanisms and no selections, each with enough noise for a lattice
+// (kSmallestNoise in epsilon_pld.cpp).
 Bracket pld_bracket(const SplitContent& content, Neighbouring neighbouring, const Question& question);
 
 }  // namespace hyfreedp::accounting

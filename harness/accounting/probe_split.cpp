@@ -1,4 +1,5 @@
-// HyFreeDP's split of one budget between gradients and loss probes. See ProbeSplitRequest and this room's README.
+// HyFreeDP's split of one budget between gradients and loss probes. See ProbeSplitRequest and this
+// room's README.
 #include <cmath>
 #include <fmt/format.h>
 #include <utility>

@@ -15,7 +15,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargestSummedOrder = 20000;
 constexpr double kSmallestQuadratureNoise = 0.02;
 
-// log sum_{k>=2} C(a,k) (1-q)^(a-k) q^k (e^{k(k-1)/(2 sigma^2)} - 1): all terms positive, so nothing cancels.
+// log sum_{k>=2} C(a,k) (1-q)^(a-k) q^k (e^{k(k-1)/(2 sigma^2)} - 1): all terms positive, so
+// nothing cancels.
 double log_binomial_excess(double q, double sigma, int order) {
   const double inverse = 1 / (2 * sigma * sigma);
   const double log_odds = std::log(q) - std::log1p(-q);
@@ -51,8 +52,9 @@ double curve_at(const std::vector<Mechanism>& mechanisms, Neighbouring neighbour
   return total;
 }
 
-// Without selection epsilon falls and then rises along the orders, so a coarse pass and the neighbourhood of its best
-// order are enough; every order gives a bound, so a missed one could only cost tightness.
+// Without selection epsilon falls and then rises along the orders, so a coarse pass and the
+// neighbourhood of its best order are enough; every order gives a bound, so a missed one could only
+// cost tightness.
 Candidate best_order(const SplitContent& content, Neighbouring neighbouring, double delta,
                      const std::vector<double>& sorted, Conversion conversion) {
   Candidate best;
@@ -72,7 +74,8 @@ Candidate best_order(const SplitContent& content, Neighbouring neighbouring, dou
   return best;
 }
 
-// Golden-section search between the neighbours of the best order in the table; any order gives a bound.
+// Golden-section search between the neighbours of the best order in the table; any order gives a
+// bound.
 Candidate refined(const SplitContent& content, Neighbouring neighbouring, double delta,
                   const std::vector<double>& sorted, Conversion conversion, Candidate best) {
   if (best.place == 0 || best.place + 1 >= sorted.size() || best.epsilon == 0) return best;
@@ -173,7 +176,8 @@ double renyi_divergence(const Mechanism& mechanism, Neighbouring neighbouring, d
     if (!replace && alpha == std::floor(alpha) && alpha <= kLargestSummedOrder) {
       return log1p_exp(log_binomial_excess(q, sigma, static_cast<int>(alpha))) / (alpha - 1);
     }
-    if (sigma < kSmallestQuadratureNoise) {  // too many nodes; subsampling only lowers the divergence
+    // too many nodes; subsampling only lowers the divergence
+    if (sigma < kSmallestQuadratureNoise) {
       return (replace ? 4 : 1) * alpha / (2 * sigma * sigma);
     }
     const LossPair pair(mechanism, neighbouring);

@@ -12,8 +12,8 @@ constexpr double kLiuTalwarDelta2 = 1e-20;
 
 double log1m_exp(double x) { return std::log(-std::expm1(-x)); }  // log(1 - e^-x), x > 0
 
-// log E[K] at log(1/gamma) = t > 0. For eta near -1 gamma is far below the smallest double: 1/gamma grows like
-// E[K]^{1/(1 + eta)}.
+// log E[K] at log(1/gamma) = t > 0. For eta near -1 gamma is far below the smallest double: 1/gamma
+// grows like E[K]^{1/(1 + eta)}.
 double log_mean(double eta, double t) {
   const double log_odds = t + log1m_exp(t);
   const double scaled = std::abs(eta) * t;
@@ -22,7 +22,8 @@ double log_mean(double eta, double t) {
   return eta > 0 ? log_odds + log_ratio : (1 + eta) * t + log1m_exp(t) + log_ratio;
 }
 
-// (alpha - 1) times the bound for a Poisson number of runs, from x = (alpha - 1) R and y = (alpha - 1) mean delta.
+// (alpha - 1) times the bound for a Poisson number of runs, from x = (alpha - 1) R and
+// y = (alpha - 1) mean delta.
 double poisson_moment(double mean, double x, double y) {
   const double log_mean = std::log(mean);
   if (mean >= 1) return log_mean + x + y;
