@@ -1,13 +1,17 @@
-// The transform of Box and Muller (Ann. Math. Stat. 29, 1958) from two keystream words to two standard normals:
-//   z = sqrt(-2 ln u) (cos, sin)(2 pi v),  u = (word + 1) 2^-64 in (0, 1],  v = (word >> 11) 2^-53 in [0, 1)
+// The transform of Box and Muller (Ann. Math. Stat. 29, 1958) from two keystream words to two
+// standard normals:
+//   z = sqrt(-2 ln u) (cos, sin)(2 pi v), where
+//   u = (word + 1) 2^-64 in (0, 1] and v = (word >> 11) 2^-53 in [0, 1)
 //
-// Every result is a fixed sequence of additions, products, one division and one square root in double, each rounded
-// by IEEE 754, plus integer operations: no call of a mathematical library, no branch, no table. So the bits are the same
-// on every processor, at any vector width and on a GPU, provided that products and sums are not contracted
-// (-ffp-contract=off, nvcc: -fmad=false). Include it from device code as it is.
+// Every result is a fixed sequence of additions, products, one division and one square root in
+// double, each rounded by IEEE 754, plus integer operations: no call of a mathematical library, no
+// branch, no table. So the bits are the same on every processor, at any vector width and on a GPU,
+// provided that products and sums are not contracted (-ffp-contract=off, nvcc: -fmad=false).
+// Include it from device code as it is.
 //
-// Errors against the exact value, of the same words: logarithm 1 ulp, both coordinates of the turn 1.7 ulp, a normal 3.5
-// ulp. Polynomials interpolate at Chebyshev's nodes; truncation stays below 2^-55.5.
+// Errors against the exact value, of the same words: logarithm 1 ulp, both coordinates of the turn
+// 1.7 ulp, a normal 3.5 ulp. Polynomials interpolate at Chebyshev's nodes; truncation stays below
+// 2^-55.5.
 //   word 0               u = 2^-64, radius 9.42, the largest
 //   word of all ones     u = 1, radius 0
 //   v = 1/4, 1/2, 3/4    the vanishing coordinate is exactly 0
@@ -42,8 +46,8 @@ HYFREEDP_ANYWHERE std::uint64_t bits_of_double(double value) {
 #endif
 }
 
-// The word as a double, rounded to nearest. Its halves are put into the significands of 2^84 and 2^52, because not
-// every vector unit converts 64-bit integers.
+// The word as a double, rounded to nearest. Its halves are put into the significands of 2^84 and
+// 2^52, because not every vector unit converts 64-bit integers.
 HYFREEDP_ANYWHERE double double_of_word(std::uint64_t word) {
   const double high = double_of_bits((word >> 32) | 0x4530000000000000U);
   const double low = double_of_bits((word & 0xffffffffU) | 0x4330000000000000U);
@@ -51,8 +55,10 @@ HYFREEDP_ANYWHERE double double_of_word(std::uint64_t word) {
 }
 
 // Natural logarithm of u in [2^-64, 1].
-//   u = 2^k m, m in [sqrt(1/2), sqrt(2)); f = m - 1, s = f / (2 + f), h = f^2 / 2:  ln m = f - h + s (h + R(s^2))
-// where R is the odd series of 2 artanh s beyond its first term, over s. Next to u = 1 k is 0, so nothing cancels.
+//   u = 2^k m, m in [sqrt(1/2), sqrt(2)); f = m - 1, s = f / (2 + f), h = f^2 / 2;
+//   ln m = f - h + s (h + R(s^2)),
+// where R is the odd series of 2 artanh s beyond its first term, over s. Next to u = 1 k is 0, so
+// nothing cancels.
 HYFREEDP_ANYWHERE double log_of_unit(double u) {
   constexpr std::uint64_t kRootHalf = 0x3fe6a09e00000000U;  // bits of sqrt(1/2), cut
   constexpr std::uint64_t kBias = 64;                       // keeps k + kBias positive
@@ -82,7 +88,8 @@ struct Turn {
   double sine;
 };
 
-// (cos, sin)(2 pi v), v = (word >> 11) 2^-53. v = q/4 + r with r in [-1/8, 1/8), exactly; q turns by right angles.
+// (cos, sin)(2 pi v), v = (word >> 11) 2^-53. v = q/4 + r with r in
+// [-1/8, 1/8), exactly; q turns by right angles.
 HYFREEDP_ANYWHERE Turn turn_of_word(std::uint64_t word) {
   const std::uint64_t whole = word >> 11;
   const std::uint64_t quarters = (whole + (std::uint64_t{1} << 50)) >> 51;  // 0 to 4

@@ -1,8 +1,9 @@
-// Successive draws from one address of a keyed stream, for the few places that need numbers one after
-// another: how many candidates a private selection tries, a shuffled order, a noised score.
+// Successive draws from one address of a keyed stream, for the few callers that need numbers one
+// after another: the number of candidates of a private selection, a shuffled order, a noised score.
 //
-// Draw k depends on how many words the draws before it took (a rejection takes more than one), so unlike
-// stream.h this cannot start in the middle: give every independent use an address of its own.
+// Draw k depends on how many words the draws before it took (a rejection takes more than one), so
+// unlike stream.h a reader cannot start in the middle. Every independent purpose must have an
+// address of its own.
 #pragma once
 
 #include <array>
@@ -20,10 +21,11 @@ class Draws {
   std::uint64_t bits();
   // Uniform in [0, 1), a multiple of 2^-53.
   double uniform();
-  // Uniform in {0, ..., n - 1} without bias; n >= 1. Rejects the words of the last, incomplete cycle.
+  // Uniform in {0, ..., n - 1} without bias; n >= 1. Rejects the words of the last, incomplete
+  // cycle.
   std::uint64_t below(std::uint64_t n);
   double normal();
-  // Density exp(-|x| / scale) / (2 scale); tails reach 43.7 scale.
+  // Laplace with density exp(-|x| / scale) / (2 scale). The largest |x| is 43.7 scale.
   double laplace(double scale);
 
  private:

@@ -100,8 +100,8 @@ Result<void> write_new_file(const std::string& path, std::string_view content) {
   return {};
 }
 
-// link() never replaces an existing file, so that of two processes starting at once one wins and both use its
-// key.
+// link() never replaces an existing file, so that of two processes starting at once one wins and
+// both use its key.
 Result<void> publish(const std::string& path, const Key& key) {
   const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
   std::string text = to_text(key);

@@ -3,8 +3,8 @@
 #include "harness/base/vector_level.h"
 #include "harness/random/box_muller.h"
 
-// Three functions and a choice at run time rather than `target_clones`: the resolvers of those run before a
-// sanitizer is ready.
+// Three functions and a choice at run time rather than `target_clones`: the resolvers of those run
+// before a sanitizer is ready.
 namespace hyfreedp::random {
 namespace {
 

@@ -67,8 +67,8 @@ class Keystream {
   std::unique_ptr<EVP_CIPHER_CTX, Free> context_;
 };
 
-// Calls consume(offset, words) with consecutive pieces of words [first, first + count). Every piece but the
-// last has an even number of words, so that pairs stay together when `first` is even.
+// Calls consume(offset, words) with consecutive pieces of words [first, first + count). Every piece
+// but the last has an even number of words, so that pairs stay together when `first` is even.
 template <class Consume>
 void for_each_chunk(const Key& key, const Address& address, std::uint64_t first, std::uint64_t count,
                     Consume&& consume) {
@@ -95,7 +95,8 @@ void for_each_normal_chunk(const Key& key, const Address& address, std::uint64_t
   HYFREEDP_CHECK(first <= kAddressLength && count <= kAddressLength - first,
                  "a stream's address is exhausted");
   if (count == 0) return;
-  const std::uint64_t lead = first % 2;  // start at the pair that holds `first`, end with a whole pair
+  // start at the pair that holds `first`, end with a whole pair
+  const std::uint64_t lead = first % 2;
   const std::uint64_t words = (lead + count + 1) / 2 * 2;
   alignas(64) std::array<double, kChunkWords> normals;
   const NormalPass& pass = normal_pass();

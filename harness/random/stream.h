@@ -1,17 +1,20 @@
 // Keyed, counter-based random streams: the one source of every random number that training uses.
 //
-// A stream is the ChaCha20 keystream (RFC 8439) under a run's 256-bit key. Where in it a number lies is a
-// function of what the number is for, so nothing is drawn "next": element i of an address has the same value
-// whichever elements were asked for before, in whatever pieces, by whichever thread or device. That makes
+// A stream is the ChaCha20 keystream (RFC 8439) under a run's 256-bit key. The place of a number in
+// it is a function of what the number is for: element i of an address has the same value whichever
+// elements were asked for before, in whatever pieces, by whichever thread or device. That makes
 // resuming a run exact.
 //
-//   nonce (96 bits)   step 32 | tensor 16 | purpose 8 | lane 8 | attempt 16 | zero 16   (little endian)
-//   counter (32 bits) block of eight 64-bit words; word i of an address is word i mod 8 of block i / 8
-//   element i         bits, uniform, Poisson coin: word i; normal: words 2*(i/2) and 2*(i/2)+1, which make
-//   two normals
+//   nonce (96 bits)   step 32 | tensor 16 | purpose 8 | lane 8 | attempt 16 | zero 16
+//                     (little endian)
+//   counter (32 bits) block of eight 64-bit words; word i of an address is word i mod 8 of block
+//   i / 8
+//   element i         bits, uniform, Poisson coin: word i; normal: words 2*(i/2) and 2*(i/2)+1,
+//                     which make two normals
 //
-// An address holds 2^35 elements; asking beyond is an invariant violation. All functions are pure and
-// thread-safe. Keys are never printed, logged or stored anywhere but in the key file (key_file.h).
+// An address holds 2^35 elements; asking beyond is an invariant violation. All functions are pure
+// and thread-safe. Keys are never printed, logged or stored anywhere but in the key file
+// (key_file.h).
 #pragma once
 
 #include <array>
@@ -29,13 +32,13 @@ struct Key {
   bool operator==(const Key&) const = default;
 };
 
-// SHA-256 of a domain-separated text: equal texts give equal keys. Noise under such a key is reproducible and
-// therefore not private.
+// SHA-256 of a domain-separated text: equal texts give equal keys. Noise under such a key is
+// reproducible and therefore not private.
 Key key_from_seed(std::string_view text);
 // From the operating system's entropy (getrandom).
 Result<Key> key_from_entropy();
 
-// The numbers are part of the stream's address: never renumber, only append.
+// Part of the stream's address: append, never renumber.
 enum class Purpose : std::uint8_t {
   sampling = 0,        // which examples are in a gradient batch
   gradient_noise = 1,  // added to the clipped sum
@@ -57,7 +60,7 @@ struct Address {
   std::uint16_t tensor = 0;
   Purpose purpose = Purpose::sampling;
   std::uint8_t lane = 0;      // which probe, class, ... of one step
-  std::uint16_t attempt = 0;  // raised when a step is replayed and cannot be shown to be the same release
+  std::uint16_t attempt = 0;  // raised where a replayed step may be another release
 };
 
 inline constexpr std::uint64_t kAddressLength = std::uint64_t{1} << 35;
@@ -66,9 +69,10 @@ inline constexpr std::uint64_t kAddressLength = std::uint64_t{1} << 35;
 void fill_bits(const Key& key, const Address& address, std::uint64_t first, std::span<std::uint64_t> out);
 // Uniform in [0, 1), multiples of 2^-53.
 void fill_uniforms(const Key& key, const Address& address, std::uint64_t first, std::span<double> out);
-// Standard normals by Box and Muller (Ann. Math. Stat. 29, 1958) in double precision: z = sqrt(-2 ln u) (cos,
-// sin)(2 pi v) with u = (word + 1) 2^-64, so that tails reach |z| = 9.42. A 24-bit u would stop at 5.8, and
-// an unreachable tail is a privacy loss that no accountant sees. The same bits on every processor (box_muller.h).
+// Standard normals by Box and Muller (Ann. Math. Stat. 29, 1958) in double precision:
+// z = sqrt(-2 ln u) (cos, sin)(2 pi v) with u = (word + 1) 2^-64, so that the tails reach
+// |z| = 9.42. With a 24-bit u they would stop at 5.8, and a tail that cannot be reached is a
+// privacy loss that no accountant prices. The bits are the same on every processor (box_muller.h).
 void fill_normals(const Key& key, const Address& address, std::uint64_t first, std::span<double> out);
 // destination[i] += scale * z[first + i]: product and sum in double, rounded once to float.
 void add_normals(const Key& key, const Address& address, std::uint64_t first, double scale,
@@ -77,10 +81,10 @@ void add_normals(const Key& key, const Address& address, std::uint64_t first, do
 void add_normals(const Key& key, const Address& address, std::uint64_t first, double scale,
                  std::span<double> destination);
 
-// Poisson sampling: the sorted indices in [0, population) that are included, each independently with
-// probability `rate`: word i < rate * 2^64. Where that threshold is not a whole number (rate < 2^-12) it is
-// rounded down, so no example is ever included with more than `rate`. Rate 1 includes all, rate 0 none.
-// Requires 0 <= rate <= 1.
+// Poisson sampling: the sorted indices in [0, population) that are included, each independently
+// with probability `rate` in [0, 1], namely where word i < rate * 2^64. Where that threshold is not
+// a whole number (rate < 2^-12) it is rounded down, so no example is included with a probability
+// above `rate`. Rate 1 includes all, rate 0 none.
 std::vector<std::int64_t> poisson_sample(const Key& key, const Address& address, std::int64_t population,
                                          double rate);
 
