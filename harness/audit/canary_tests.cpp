@@ -13,9 +13,11 @@ namespace hyfreedp::audit {
 namespace {
 
 constexpr const char* kGroup = "canaries";
-// The audited epsilon is what people read, and its width depends on the rate; it gets the larger share.
+// The audited epsilon is what people read, and its width depends on the rate; it gets the larger
+// share.
 constexpr double kBoundWeight = 5;
-constexpr double kUsualRate = 0.05;  // shown beside, to compare with what papers print; refutes nothing
+// shown beside, to compare with what papers print; refutes nothing
+constexpr double kUsualRate = 0.05;
 constexpr double kLeastMu =
     1e-4;  // below, the noise multiplier leaves the accountants' range and adds nothing
 

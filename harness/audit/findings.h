@@ -1,7 +1,9 @@
-// Tests that try to falsify a privacy claim from observations. Each states its own false-alarm rate.
+// Tests that try to falsify a privacy claim from observations. Each states its own false-alarm
+// rate.
 //
-// A finding refutes where a correct mechanism would give what was seen with probability at most `false_alarm`. Bounds of
-// the whole report add up (union bound), so `judge` splits its rate over the findings.
+// A finding refutes where a correct mechanism would give what was seen with probability at most
+// `false_alarm`. Bounds of the whole report add up (union bound), so `judge` splits its rate over
+// the findings.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +45,8 @@ struct Report {
 json::object to_json(const Report& report);
 Result<Report> report_from_json(const json::value& value, const std::string& where);
 
-// All tests, in the order residuals, canaries, ledger, sampler, one run. `false_alarm` in (0, 1) is the rate of the whole.
+// All tests, in the order residuals, canaries, ledger, sampler, one run. `false_alarm` in (0, 1) is
+// the rate of the whole.
 Result<Report> judge(const Observations& observations, const Claim& claim, double false_alarm);
 
 }  // namespace hyfreedp::audit

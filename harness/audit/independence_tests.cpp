@@ -46,7 +46,8 @@ std::vector<Steps> first_steps(const Residuals& residuals) {
   return chosen;
 }
 
-// Single precision is plenty for a statistic that is compared at 5 deviations or more; the lanes let it vectorise.
+// Single precision is plenty for a statistic that is compared at 5 deviations or more; the lanes
+// let it vectorise.
 double dot(const float* a, const float* b, std::size_t n) {
   constexpr std::size_t kLanes = 16;
   std::array<float, kLanes> lanes{};
@@ -316,7 +317,8 @@ Largest among_a_probe(const std::vector<Steps>& probes, std::size_t points) {
   return largest;
 }
 
-// The losses of a probe against those of the probe `lag` later: each pair of places, and equal places together.
+// The losses of a probe against those of the probe `lag` later: each pair of places, and equal
+// places together.
 WorstLag among_successive_probes(const std::vector<Steps>& probes, std::size_t points) {
   WorstLag worst;
   for (std::size_t lag = 1; lag <= kLags; ++lag) {

@@ -1,7 +1,8 @@
-// What an audit has seen of training runs: standardised, so that its tests need no knowledge of the model.
+// What an audit has observed of training runs, standardised, so that its tests need not know the
+// model.
 //
-// Collected by harness/training/audit on the real training path; judged by findings.h. Nothing here is private:
-// an audit sees raw values, so it runs on generated or public data only.
+// harness/training/audit collects it on the real training path; findings.h judges it. An audit sees
+// raw values, so it runs on generated or public data only.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,23 @@
 
 namespace hyfreedp::audit {
 
-// One step's released tensors against sums that were computed anew, in float64, by independent code.
+// One step's released tensors against sums that were computed anew, in float64, by independent
+// code.
 struct StepResiduals {
   std::int64_t run = 0;
   std::int64_t step = 0;
   std::int64_t batch_size = 0;  // realised
-  // (vector handed to the optimizer * B - clipped sum) / (sigma_g * sensitivity), [d]: N(0, I) when all is well.
+  // (vector handed to the optimizer * B - clipped sum) / (sigma_g * sensitivity), [d]: N(0, I) when
+  // all is well.
   std::vector<float> gradient;
   // The same projected on the direction of the clipped sum, N(0, 1); NaN where the sum is 0.
   double along_sum = 0;
-  // (loss handed to the controller * B - sum of clamped losses) / (sigma_l * bound), one a loss; empty without a probe.
+  // (loss handed to the controller * B - sum of clamped losses) / (sigma_l * bound), one a loss;
+  // empty without a probe.
   std::vector<double> losses;
 };
 
-// Which records every batch of one kind ("gradient", "probe") held. Over all runs.
+// For every batch of one kind ("gradient", "probe"), over all runs: which records it held.
 struct SamplerCounts {
   std::string batch;
   std::int64_t population = 0;
@@ -36,9 +40,10 @@ struct SamplerCounts {
       pair_together;  // [population - 1]: in how many batches records i and i + 1 both were
 };
 
-// Scores of canaries for one kind of step, each the normalised log-likelihood ratio of "in" against "out" computed from
-// everything that the step released of the batch: N(0, 1) out and N(mu, 1) in, where mu <= claimed_mu.
-// One score "in" and one "out" a step at most, so that scores of a list are independent.
+// Scores of canaries for one kind of step, each the normalised log-likelihood ratio of "in" against
+// "out" computed from everything that the step released of the batch: N(0, 1) out and N(mu, 1) in,
+// where mu <= claimed_mu. One score "in" and one "out" a step at most, so that scores of a list are
+// independent.
 struct CanaryScores {
   std::string kind;        // "gradient", "gradient and probe", "probe"
   double sample_rate = 0;  // of the batch
@@ -59,8 +64,8 @@ struct RunReleases {
   std::vector<accounting::Event> executed;  // of the journal
 };
 
-// One-run audit (Steinke, Nasr & Jagielski 2023): each canary was in the data or not by a fair coin; a guess is made for
-// some of them from the final weights alone.
+// One-run audit (Steinke, Nasr & Jagielski 2023): a fair coin decided for each canary whether it
+// was in the data; from the final weights alone, the audit guesses this for some of them.
 struct OneRunGuesses {
   std::int64_t canaries = 0;
   std::int64_t guesses = 0;

@@ -1,11 +1,12 @@
 // Auditing in one run (Steinke, Nasr & Jagielski, NeurIPS 2023, Theorem 5.2).
 //
-// Each of m canaries was in the data or not by a fair coin; r of them are guessed, v correctly. Under (eps, delta)
+// Each of m canaries was in the data or not by a fair coin; r of them are guessed, v correctly.
+// Under (eps, delta)
 //     P(at least v of r correct) <= beta + 2 m delta max_{i = 1 .. v} P(v > Bin >= v - i) / i
 // with Bin ~ Bin(r, e^eps / (1 + e^eps)) and beta = P(Bin >= v).
 //
-// A smoke test: even with every guess right, 100, 1000 and 5000 canaries refute no more than an epsilon of about 3.5,
-// 5.8 and 7.4 at confidence 95 %.
+// This test is weak: even with every guess right, 100, 1000 and 5000 canaries refute no more than
+// an epsilon of about 3.5, 5.8 and 7.4 at confidence 95 %.
 #pragma once
 
 #include "harness/audit/plan.h"

@@ -1,5 +1,6 @@
-// A test before its share of the report's false-alarm rate is known. Each family of tests adds the ones that the
-// observations allow; `judge` divides the rate among them by weight and runs them.
+// A test whose share of the report's false-alarm rate is not yet known. Each family of tests adds
+// the tests that the observations allow; `judge` divides the rate among them by weight and runs
+// them.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,8 @@ namespace hyfreedp::audit {
 struct PlannedTest {
   std::string group;
   std::string name;
-  double weight = 1;                                // of the rate; 0: the test cannot raise a false alarm
+  // of the rate; 0: the test cannot raise a false alarm
+  double weight = 1;
   std::function<Result<Finding>(double rate)> run;  // leaves group, name and false_alarm to `judge`
 };
 

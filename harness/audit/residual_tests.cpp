@@ -55,7 +55,8 @@ PValue gradient_scale(const Residuals& residuals) {
   return scale_of(squares, n, "gradient noise");
 }
 
-// Three views of the mean over `rows` of rows of one length: grand, per column together, the largest column.
+// Three views of the mean over `rows` of rows of one length: grand, per column together, the
+// largest column.
 class ColumnMeans {
  public:
   explicit ColumnMeans(std::size_t columns) : sums_(columns, 0.0) {}

@@ -57,7 +57,8 @@ Tilt tilt_of_order(const Mechanisms& mechanisms, int order, double epsilon) {
   return tilt;
 }
 
-// A sum of log(1 - q + q e^y): factors are multiplied, and a logarithm is taken only where the product runs away.
+// A sum of log(1 - q + q e^y): factors are multiplied, and a logarithm is taken only where the
+// product runs away.
 class LogProduct {
  public:
   LogProduct(double q, double sigma)
@@ -97,7 +98,8 @@ class LogProduct {
   double product_ = 1;
 };
 
-// Adds the loss of `mechanism`'s steps to each run's total; draw(number, values) fills x for the steps from `number` on.
+// Adds the loss of `mechanism`'s steps to each run's total; draw(number, values) fills x for the
+// steps from `number` on.
 template <class Draw>
 void add_losses(const Mechanism& mechanism, std::int64_t first, std::vector<double>& totals, Draw draw) {
   const std::int64_t begin = first * mechanism.count;

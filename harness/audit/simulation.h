@@ -1,4 +1,5 @@
-// Draws of the total privacy loss of a composition, for the ledger audit (formulas in ledger_tests.h).
+// Draws of the total privacy loss of a composition, for the ledger audit
+// (formulas in ledger_tests.h).
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace hyfreedp::audit {
 
-// The tilted distribution of one step's x: N(k, sigma^2) with cumulative probability `cumulative[k]`.
+// The tilted distribution of one step's x: N(k, sigma^2) with cumulative probability
+// `cumulative[k]`.
 struct TiltedStep {
   accounting::Mechanism mechanism;
   std::vector<double> cumulative;
@@ -27,7 +29,8 @@ Tilt untilted(const std::vector<accounting::Mechanism>& mechanisms);
 // The whole order in 2 .. 256 with the smallest bound on X at `epsilon`.
 Tilt best_tilt(const std::vector<accounting::Mechanism>& mechanisms, double epsilon);
 
-// Total losses of runs [first, first + count): under the tilted P, or (add direction) minus the losses under Q.
+// Total losses of runs [first, first + count): under the tilted P, or (add direction) minus the
+// losses under Q.
 std::vector<double> draw_tilted(const Tilt& tilt, const random::Key& key, std::int64_t first,
                                 std::int64_t count);
 std::vector<double> draw_added(const std::vector<accounting::Mechanism>& mechanisms, const random::Key& key,
