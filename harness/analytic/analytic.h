@@ -1,9 +1,11 @@
-// Tables and figures of the papers that are pure accounting or formulas: computed here, never copied, without training.
+// Tables and figures of the papers that are pure accounting or formulas: computed here, never
+// copied, without training.
 //
-// An item is a pure function from options and the paper's values to a table and curves. The paper's values are its
-// values.json (experiments/papers/PAPER), read by the caller: no printed number stands in code. Each of our values is
-// compared with the paper's within half a unit of the last printed digit, or as the item says; what does not reproduce
-// keeps our value and a footnote with the reason.
+// An item is a pure function from options and the paper's values to a table and curves. The paper's
+// values are its values.json (experiments/papers/PAPER), read by the caller: no printed number
+// stands in code. Each of our values is compared with the paper's within half a unit of the last
+// printed digit, or as the item says; what does not reproduce keeps our value and a footnote with
+// the reason.
 #pragma once
 
 #include <string>
@@ -25,7 +27,8 @@ struct Item {
   std::string name;    // as a spec's `analytic: {name: ...}` says it
   std::string title;   // one line
   std::string source;  // paper, table or figure, equation
-  std::string paper;   // the folder of experiments/papers whose values.json it is compared with; empty: none
+  // Folder in experiments/papers whose values.json this item is compared with; empty: none.
+  std::string paper;
   std::vector<OptionSpec> options;
   Result<Analytic> (*compute)(const json::object& options, const PaperValues& paper);
 };
@@ -34,9 +37,10 @@ struct Item {
 const std::vector<Item>& registry();
 const Item* find(const std::string& name);
 
-// `given`: options as a spec wrote them, checked against the item's table (resolve_options). `values`: the whole document of
-// the paper's values.json; null where there is none, then every cell has our value alone (an item that computes from printed
-// numbers says that it needs them). `where` is what an error names.
+// `given`: options as a spec wrote them, checked against the item's table (resolve_options).
+// `values`: the whole document of the paper's values.json; null where there is none, then every
+// cell has our value alone (an item that computes from printed numbers says that it needs them).
+// `where` is what an error names.
 Result<Analytic> compute(const std::string& name, const json::object& given, const json::value& values,
                          const std::string& where);
 

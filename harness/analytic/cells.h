@@ -12,7 +12,8 @@ namespace hyfreedp::analytic {
 // Half a unit of the last of `decimals` printed digits: what rounds to the same digits.
 double half_unit(int decimals);
 
-// Ours beside the paper's, in band within half a unit and `more`; without a paper's cell ours alone.
+// Ours beside the paper's, in band within half a unit and `more`; without a paper's cell ours
+// alone.
 results::ValueCell compared(double ours, const std::optional<PaperCell>& paper, int decimals_alone = 2,
                             double more = 0);
 // Ours beside a printed number that stands in no table, with its tolerance.
@@ -21,7 +22,8 @@ results::ValueCell ours_alone(double ours, int decimals);
 results::ValueCell paper_alone(double printed, int decimals);
 results::ValueCell words(std::string text);
 
-// The number of the footnote, which is added unless it is there; the two-argument-and-cell form marks the cell too.
+// The number of the footnote, which is added unless it is there; the two-argument-and-cell form
+// marks the cell too.
 int footnote(results::ValueTable& table, const std::string& text);
 void footnote(results::ValueTable& table, results::ValueCell& cell, const std::string& text);
 

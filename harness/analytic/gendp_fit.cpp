@@ -20,8 +20,8 @@ struct Fit {
   double a = 0;
 };
 
-// argmin over (a, b) of the sum over eta_j in {-h, h} of (L(eta_j) - (L(0) - b eta_j + a eta_j^2 / 2))^2: the intercept is the
-// released L(0), so two equations in two unknowns.
+// argmin over (a, b) of the sum over eta_j in {-h, h} of (L(eta_j) - (L(0) - b eta_j + a
+// eta_j^2 / 2))^2: the intercept is the released L(0), so two equations in two unknowns.
 Fit fit_of(double below, double centre, double above, double h) {
   return {(below - above) / (2 * h), (above + below - 2 * centre) / (h * h)};
 }

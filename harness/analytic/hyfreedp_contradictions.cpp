@@ -1,4 +1,5 @@
-// What HyFreeDP's own result tables (2 and 7) say against the paper's statements, counted from values.json.
+// What HyFreeDP's own result tables (2 and 7) say against the paper's statements, counted from
+// values.json.
 #include <fmt/format.h>
 #include <map>
 

@@ -1,14 +1,17 @@
-// The noises of HyFreeDP's gradients and losses as the paper composes them, by either of its accountants and with either
-// noise on the losses (Liu & Bu 2025, Algorithm 2, equation 9, figures 3 and 6).
+// The noises of HyFreeDP's gradients and losses as the paper composes them, by either of its
+// accountants and with either noise on the losses (Liu & Bu 2025, Algorithm 2, equation 9, figures
+// 3 and 6).
 //
 //   sigma_g = gamma sigma, sigma such that T subsampled gradients alone cost (epsilon, delta)
-//   sigma_l such that T gradients with sigma_g and ceil(T/K) m losses with sigma_l, each as if it had a sample of its own,
+//   sigma_l such that T gradients with sigma_g and ceil(T/K) m losses with sigma_l, each as if it
+//   had a sample of its own,
 //           cost (epsilon, delta)
 //   even    one sigma for both: the paper's dashed line
 //
-// RDP: the accountant of this project. GDP: the central limit theorem, mu^2 = (B/N)^2 sum of chi^2 over all releases, with
-// chi^2 = E_Q[(P/Q)^2] - 1: e^{1/sigma^2} - 1 for the Gaussian (equation 9), 2/3 e^{1/b} + 1/3 e^{-2/b} - 1 for Laplace noise
-// of scale b. An approximation, never a bound. Both understate what is released: the losses share the gradient's sample.
+// RDP: the accountant of this project. GDP: the central limit theorem, mu^2 = (B/N)^2 sum of chi^2
+// over all releases, with chi^2 = E_Q[(P/Q)^2] - 1: e^{1/sigma^2} - 1 for the Gaussian
+// (equation 9), 2/3 e^{1/b} + 1/3 e^{-2/b} - 1 for Laplace noise of scale b. An approximation,
+// never a bound. Both understate what is released: the losses share the gradient's sample.
 #pragma once
 
 #include <string>

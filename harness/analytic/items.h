@@ -1,4 +1,5 @@
-// The items, one file each (differences of printed columns share one); analytic.cpp puts them into the registry.
+// The items, one file each (differences of printed columns share one); analytic.cpp puts them into
+// the registry.
 #pragma once
 
 #include "harness/analytic/analytic.h"

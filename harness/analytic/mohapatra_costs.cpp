@@ -10,7 +10,8 @@ namespace {
 
 using accounting::epsilon_from_renyi;
 
-// The Renyi divergence of one step at orders 2, 3, ...; composition multiplies it, so one curve serves every number of steps.
+// The Renyi divergence of one step at orders 2, 3, ...; composition multiplies it, so one curve
+// serves every number of steps.
 class StepCurve {
  public:
   explicit StepCurve(const MohapatraRun& run) : conversion_(run.conversion) {

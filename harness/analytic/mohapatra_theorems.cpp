@@ -31,7 +31,8 @@ std::vector<OptionSpec> options() {
           {"delta", OptionType::real, 1e-6, "delta_f of Theorem 1 (stated)", "", 1e-15, 0.5}};
 }
 
-// The bound that the theorem's proof minimises over the rate: R^2 / (2 alpha T) + alpha C^2 (1 + sigma^2) / 2.
+// The bound that the theorem's proof minimises over the rate: R^2 / (2 alpha T) + alpha C^2
+// (1 + sigma^2) / 2.
 double risk(double alpha, double distance, double clip, double steps, double sigma) {
   return distance * distance / (2 * alpha * steps) + alpha * clip * clip * (1 + sigma * sigma) / 2;
 }

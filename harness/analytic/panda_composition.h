@@ -1,5 +1,6 @@
-// Panda et al. 2024 compose runs as Gaussian mechanisms: mu^2 adds (Theorem 4.1), each run's mu being that of its epsilon at
-// the one delta. Exact for full batches (Dong, Roth & Su 2019, Corollary 3.3).
+// Panda et al. 2024 compose runs as Gaussian mechanisms: mu^2 adds (Theorem 4.1), each run's mu
+// being that of its epsilon at the one delta. Exact for full batches
+// (Dong, Roth & Su 2019, Corollary 3.3).
 #pragma once
 
 #include <vector>

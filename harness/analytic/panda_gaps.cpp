@@ -1,5 +1,5 @@
-// Columns that are differences of their neighbours: private against non-private accuracy (tables 4 and 17), and what a
-// cheaper epsilon costs (table 12).
+// Columns that are differences of their neighbours: private against non-private accuracy
+// (tables 4 and 17), and what a cheaper epsilon costs (table 12).
 #include <fmt/format.h>
 
 #include "harness/analytic/cells.h"

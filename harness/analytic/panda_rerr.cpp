@@ -9,12 +9,14 @@ namespace {
 
 constexpr const char* kTable = "3";
 
-// Relative error-rate reduction: how much of the oracle's lead over random search is made up, in per cent.
+// Relative error-rate reduction: how much of the oracle's lead over random search is made up, in
+// per cent.
 double reduction(double random, double oracle, double ours) {
   return 100 * (ours - random) / (oracle - random);
 }
 
-// How far the reduction can lie from that of the printed numbers, each being right to half a unit of its own last digit.
+// How far the reduction can lie from that of the printed numbers, each being right to half a unit
+// of its own last digit.
 double rounding_reach(double random, double oracle, double ours) {
   const double centre = reduction(random, oracle, ours);
   double reach = 0;

@@ -1,4 +1,5 @@
-// The total step sizes r = eta T that tables 6 and 8 print, against the line through the first two of each task.
+// The total step sizes r = eta T that tables 6 and 8 print, against the line through the first two
+// of each task.
 #include <fmt/format.h>
 #include <map>
 
@@ -22,7 +23,8 @@ Result<void> add_task(const std::string& task, const std::vector<Point>& points,
     const Point& point = points[i];
     const double on_line = points[0].r + slope * (point.epsilon - points[0].epsilon);
     const double at = points[0].epsilon + (point.r - points[0].r) / slope;
-    // Each r is right to half a unit; the line carries the errors of its two points to the epsilon asked for.
+    // Each r is right to half a unit; the line carries the errors of its two points to the epsilon
+    // asked for.
     const double stretch = (point.epsilon - points[0].epsilon) / (points[1].epsilon - points[0].epsilon);
     auto cell = compared(on_line, point.r, point.decimals,
                          half_unit(point.decimals) + half_unit(points[0].decimals) * (stretch - 1) +

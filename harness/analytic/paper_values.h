@@ -1,7 +1,9 @@
 // A paper's printed values, as its values.json (schema "paper-tables/1") holds them.
 //
-// {"tables": [{"id", "row_fields", "column_fields", "cells": [{"row": [...], "columns": [...], "value", "sd"?, "unit"?}]}],
-//  further members that an item reads by JSON pointer}. A number in JSON has lost its final zeros, so a column is taken to be
+// {"tables": [{"id", "row_fields", "column_fields", "cells": [{"row": [...], "columns": [...],
+// "value", "sd"?, "unit"?}]}],
+//  further members that an item reads by JSON pointer}. A number in JSON has lost its final zeros,
+//  so a column is taken to be
 // printed with as many decimals as its most precise cell.
 #pragma once
 
