@@ -1,5 +1,6 @@
-// The keystream of harness/random/stream.h, one 64-byte block at a time: ChaCha20 (RFC 8439, section 2.3) under the
-// same key, nonce and counter, so that words and uniforms are equal bit for bit.
+// The keystream of harness/random/stream.h, one 64-byte block at a time: ChaCha20
+// (RFC 8439, section 2.3) under the same key, nonce and counter, so that words and uniforms are
+// equal bit for bit.
 #pragma once
 
 #include "harness/kernels/team.h"
@@ -8,7 +9,7 @@ namespace hyfreedp::kernels {
 
 inline constexpr unsigned kWordsPerBlock = 8;  // of 64 bits
 
-// A key and an address of stream.h, as the cipher takes them.
+// A key and an address of stream.h in the form that the cipher takes.
 struct Stream {
   std::uint32_t key[8];
   std::uint32_t nonce[3];

@@ -1,5 +1,6 @@
-// The CPU reference implementations of the kernels: the same results by plain loops and float64 tensor operations. What the device is
-// checked against, and what a tensor on the CPU gets.
+// CPU reference implementations of the kernels, by plain loops and float64 tensor operations.
+// kernels.h calls them for tensors on the CPU, and the tests compare the device's results with
+// theirs. Each function is documented under its name in kernels.h.
 #pragma once
 
 #include "harness/kernels/kernels.h"

@@ -1,4 +1,5 @@
-// The functions of kernels.h for tensors on a CUDA device; defined in device.cpp, in builds with CUDA only.
+// The functions of kernels.h for tensors on a CUDA device; defined in device.cpp, in builds with
+// CUDA only.
 #pragma once
 
 #include "harness/kernels/kernels.h"

@@ -1,12 +1,17 @@
-// What runs on the device by this project's own CUDA kernels, as functions of tensors. A tensor on the CPU goes to the
-// kernel's reference implementation, so callers need no CUDA, and the two are compared in tests/kernels and tests/gpu.
+// The operations that have CUDA kernels of this project's own, as functions of tensors. For a
+// tensor on the CPU the kernel's reference implementation (cpu_reference.h) runs, so callers need
+// no CUDA; tests/kernels and tests/gpu compare the two.
 //
-//   keystream   harness/random/stream.h on the device: words, uniforms, Poisson coins and normals equal bit for bit
-//   norms       squared norms of single samples' gradients: float32 products, float64 sums; no atomics, so every run gives
-//               the same bits; against the reference implementation 1e-5 relative in float32, 1e-12 in float64
-//   update      noise, division and optimizer in one pass over the flat vector; equal to the reference implementation bit for bit
+//   keystream   harness/random/stream.h on the device: words, uniforms, Poisson coins and normals
+//               are equal to the CPU's bit for bit
+//   norms       squared norms of single samples' gradients: products in float32, sums in float64,
+//               no atomics, so every run gives the same bits. They agree with the reference
+//               implementation to 1e-5 (relative) in float32 and to 1e-12 in float64
+//   update      noise, division and optimizer in one pass over the flat vector; equal to the
+//               reference implementation bit for bit
 //
-// Tensors are contiguous. Called by: harness/training, harness/models, optimizers.
+// Shapes: B samples, T positions, d parameters. All tensors are contiguous; a wrong shape or type
+// is an invariant violation (it throws). Called by harness/training, harness/models and optimizers.
 #pragma once
 
 #include <array>
@@ -21,17 +26,18 @@ namespace hyfreedp::kernels {
 
 // Whether this program was built with the kernels.
 bool built_with_cuda();
-// The current GPU with what else decides its results: "NVIDIA H100 80GB HBM3, sm_90, CUDA 13.0". Needs a device.
+// The name of the current GPU with all that decides its results: "NVIDIA H100 80GB HBM3, sm_90,
+// CUDA 13.0". Needs a device.
 std::string device_name();
 
-// Elements [first, first + numel) of an address.
+// A part of a keyed stream: element i of a tensor is element first + i of the address.
 struct StreamPart {
   const random::Key& key;
   random::Address address;
   std::uint64_t first = 0;
 };
 
-void fill_words(const StreamPart& part, torch::Tensor& out);     // int64: the bits
+void fill_words(const StreamPart& part, torch::Tensor& out);     // int64: the bits of the words
 void fill_uniforms(const StreamPart& part, torch::Tensor& out);  // float64
 void fill_normals(const StreamPart& part, torch::Tensor& out);   // float64
 // destination += scale * z; float32 or float64, rounded once.
@@ -39,23 +45,26 @@ void add_normals(const StreamPart& part, double scale, torch::Tensor& destinatio
 // mask [population] uint8: 1 where random::poisson_sample includes the element; part.first is 0.
 void poisson_mask(const StreamPart& part, double rate, torch::Tensor& mask);
 
-// squared_norms [B] float64 += of each sample. Values float32, float64 or bfloat16.
+// The next three functions add each sample's squared norm to squared_norms, [B] float64. Values are
+// float32, float64 or bfloat16.
 void add_row_norms(const torch::Tensor& values, torch::Tensor& squared_norms);  // values [B, ...]
-// sum_st <a_s, a_t> <b_s, b_t>, a [B, T, p], b [B, T, q], without [T, T] in memory.
+// Ghost norm: squared_norms[i] += sum_st <a_s, a_t> <b_s, b_t> for inputs a [B, T, p] and gradients
+// b [B, T, q]; no [T, T] matrix is stored.
 void add_ghost_norms(const torch::Tensor& inputs, const torch::Tensor& gradients,
                      torch::Tensor& squared_norms);
-// Of a lookup: sum over ids of ||sum of the id's rows||^2, ids [B, T] int64, gradients [B, T, D], ids equal to `padding` left out.
+// Norm of an embedding lookup's gradient: squared_norms[i] += sum over ids of ||sum of the id's
+// rows||^2 for ids [B, T] int64 and gradients [B, T, D]. Ids equal to `padding` are left out.
 void add_embedding_norms(const torch::Tensor& ids, const torch::Tensor& gradients,
                          std::optional<std::int64_t> padding, torch::Tensor& squared_norms);
 
-// g = (clip * sum + scale * z) / divisor, written over the sum.
+// The released mean g = (clip * sum + scale * z) / divisor, z ~ N(0, I), written over the sum.
 struct PrivateMean {
   StreamPart noise;
   double scale = 0;  // 0: no noise is drawn
   double divisor = 1;
   double clip = 1;
 };
-// The sum is the mean already.
+// For a vector that is the released mean already: no noise, divisor 1.
 PrivateMean unchanged_mean();
 void release_mean(const PrivateMean& mean, torch::Tensor& sum);
 
@@ -68,16 +77,17 @@ struct StepVectors {
   torch::Tensor largest;    // undefined without AMSGrad
   torch::Tensor direction;  // undefined: not wanted
 };
-// Mean, moments and direction in one pass; w <- w - step u in the same pass where step is not 0.
+// The released mean, the optimizer's moments and its direction u in one pass over the vectors;
+// where step is not 0, also w <- w - step u.
 void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors);
 void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors);
 
-// out := w - x u for a step or a probe, product and difference in double, rounded once; `out` may be `w`. Whether every
-// element of `out` is finite.
+// out := w - x u for a step or a probe, with product and difference in double, rounded once; `out`
+// may be `weights`. Returns whether every element of `out` is finite.
 bool subtract_scaled(const torch::Tensor& weights, const torch::Tensor& direction, double x,
                      torch::Tensor& out);
 
-// 128 bits that tell whether two vectors hold the same bits (update_body.h); equal on every device.
+// A 128-bit digest of a vector's bits (update_body.h); equal on every device.
 std::array<std::uint64_t, 2> digest(const torch::Tensor& values);
 
 }  // namespace hyfreedp::kernels

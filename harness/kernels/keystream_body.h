@@ -1,7 +1,9 @@
-// Words, uniforms, normals and Poisson coins of a stream, one thread a block of the keystream (eight elements).
+// Words, uniforms, normals and Poisson coins of a stream, one thread a block of the keystream
+// (eight elements).
 //
-// Element i of a vector is element first + i of the address (harness/random/stream.h). Compiled without contraction of
-// products and sums, all of them are those of the CPU bit for bit, the normals too (harness/random/box_muller.h).
+// Element i of a vector is element first + i of the address (harness/random/stream.h). Compiled
+// without contraction of products and sums, all of them are those of the CPU bit for bit, the
+// normals too (harness/random/box_muller.h).
 #pragma once
 
 #include "harness/kernels/chacha.h"
@@ -9,8 +11,9 @@
 
 namespace hyfreedp::kernels {
 
-// The part of a vector that one block of the keystream covers: word k of the block belongs to element first + k of the
-// vector, for begin <= k < end. Loops go over all eight words, so that none of them is indexed at run time.
+// The part of a vector that one block of the keystream covers: word k of the block belongs to
+// element first + k of the vector, for begin <= k < end. Loops run over all eight words with
+// constant bounds, so that no word is indexed by a variable.
 struct Span8 {
   std::uint32_t block;  // of the stream
   std::int64_t first;   // may lie before the vector

@@ -1,6 +1,8 @@
-// Launches of the kernels on raw device memory; defined in the .cu files. Internal to the room: others include kernels.h.
+// Launches of the kernels on raw device memory; defined in the .cu files. Internal to the room:
+// others include kernels.h.
 //
-// `queue` is a cudaStream_t. A launch that CUDA refuses leaves its error for the caller's check of cudaGetLastError.
+// `queue` is a cudaStream_t. A launch that CUDA refuses leaves its error for the caller's check of
+// cudaGetLastError.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Squared norms of single samples' gradients. Every sum has a fixed order; nothing is added atomically.
+// Squared norms of single samples' gradients. Every sum has a fixed order; nothing is added
+// atomically.
 //
 // A kernel writes partial sums [samples, parts], which add_partials_body (team.h) adds up. Parts:
 //   rows        pieces of kRowPiece elements of a row
@@ -14,7 +15,7 @@ namespace hyfreedp::kernels {
 
 inline constexpr std::int64_t kRowPiece = 16384;
 
-// partials[i, p] = sum over piece p of values[i, .]^2, in double.
+// partials[i, p] = sum of values[i, .]^2 over piece p, in double.
 template <class Team, class T>
 HYFREEDP_DEVICE void row_norms_body(const Team& team, const T* values, std::int64_t columns,
                                     std::int64_t parts, double* partials, double* shared) {
@@ -30,8 +31,9 @@ HYFREEDP_DEVICE void row_norms_body(const Team& team, const T* values, std::int6
   if (team.thread == 0) partials[team.block] = total;
 }
 
-// sum_st <a_s, a_t> <b_s, b_t> of one sample ("ghost norm", Li et al., arXiv:2110.05679), by tiles of positions: the
-// [T, T] products live in registers. Tiles below the diagonal equal those above and are counted twice.
+// The ghost norm sum_st <a_s, a_t> <b_s, b_t> of one sample (Li et al., arXiv:2110.05679), by tiles
+// of positions: the [T, T] products stay in registers. Tiles below the diagonal equal those above,
+// which are counted twice.
 template <class T>
 struct GhostNorm {
   const T* inputs;     // [B, positions, input_width]
@@ -45,20 +47,21 @@ HYFREEDP_DEVICE std::int64_t tile_pairs(std::int64_t positions, int tile) {
   return tiles * (tiles + 1) / 2;
 }
 
-inline constexpr int kGhostSide = 16;   // threads of a block stand in a square of 16 x 16
-inline constexpr int kGhostDepth = 16;  // columns that lie in shared memory at a time
-// Columns whose products are added up by themselves: one float sum over the 50,257 columns of a vocabulary would be off by
-// 1e-5 where all products have one sign.
+inline constexpr int kGhostSide = 16;   // the threads of a block form a square of 16 x 16
+inline constexpr int kGhostDepth = 16;  // columns in shared memory at a time
+// Number of columns that are added up in float before they are added in double. A single float sum
+// over the 50,257 columns of a vocabulary would be off by 1e-5 where all products have one sign.
 inline constexpr std::int64_t kGhostRun = 1024;
 
-// A column of a tile in shared memory, padded by what keeps its elements aligned for loads of 16 bytes.
+// Length of a tile's column in shared memory, padded so that its elements stay aligned for loads of
+// 16 bytes.
 template <int kTile>
 inline constexpr int kGhostStride = kTile + 4;
-// In elements of the accumulator's type.
+// Size of the shared memory in elements of the accumulator's type.
 template <int kTile>
 inline constexpr int kGhostShared = 2 * kGhostDepth* kGhostStride<kTile>;
 
-// Neighbours in shared memory, loaded 16 bytes at a time.
+// Neighbouring elements in shared memory, loaded 16 bytes at a time.
 template <class Sum, int kEach>
 struct alignas(kEach * sizeof(Sum) < 16 ? kEach * sizeof(Sum) : 16) Neighbours {
   Sum at[kEach];
@@ -75,7 +78,8 @@ HYFREEDP_DEVICE Neighbours<Sum, kEach> neighbours(const Sum* from) {
 #endif
 }
 
-// products[m][n] = <row s_m of tile `left`, row t_n of tile `right`>, s_m = y E + m, t_n = x E + n, E = tile / 16.
+// products[m][n] = <row s_m of tile `left`, row t_n of tile `right`>, s_m = y E + m, t_n = x E + n,
+// E = tile / 16.
 template <int kTile, class Team, class T, class Sum>
 HYFREEDP_DEVICE void tile_products(const Team& team, const T* rows, std::int64_t positions,
                                    std::int64_t width, std::int64_t left, std::int64_t right, Sum* shared,
@@ -122,7 +126,8 @@ HYFREEDP_DEVICE void tile_products(const Team& team, const T* rows, std::int64_t
   }
 }
 
-// One block a pair of tiles. Products in Sum, their products and the sum over positions in double.
+// One block computes one pair of tiles: products in Sum, their products and the sum over positions
+// in double.
 template <int kTile, class Sum, class Team, class T>
 HYFREEDP_DEVICE void ghost_norm_body(const Team& team, const GhostNorm<T>& at, Sum* shared,
                                      double* shared_sums) {
@@ -146,8 +151,9 @@ HYFREEDP_DEVICE void ghost_norm_body(const Team& team, const GhostNorm<T>& at, S
   if (team.thread == 0) at.partials[team.block] = left == right ? total : 2 * total;
 }
 
-// Squared norm of a lookup's gradient: rows of equal ids are added up before they are squared. One thread a column;
-// `ids` are sorted within the sample, `order` says where each stood.
+// Squared norm of an embedding lookup's gradient: rows of equal ids are added up before they are
+// squared. Each thread computes one column. `ids` are sorted within the sample; `order` gives the
+// original positions.
 template <class T>
 struct EmbeddingNorm {
   const std::int64_t* ids;    // [B, positions]

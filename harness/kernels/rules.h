@@ -1,9 +1,9 @@
-// The numbers of one optimizer step, as kernels take them.
+// The numbers of one optimizer step, in the form that the kernels take.
 #pragma once
 
 namespace hyfreedp::kernels {
 
-// As in optimizers/adam.h, with the bias corrections worked out.
+// As in optimizers/adam.h, with the bias corrections computed beforehand.
 struct AdamNumbers {
   double beta1, rest1, beta2, rest2;
   double unbias1, unbias2;  // 1 / (1 - beta1^t), 1 / sqrt(1 - beta2^t)

@@ -1,10 +1,12 @@
-// How a kernel is written here: as a function template over a "team", one thread's place in a grid.
+// How kernels are written here: as function templates over a "team", which is one thread's place in
+// a grid.
 //
-// The same text is compiled by nvcc for the device (cuda_team.h) and by the C++ compiler for the emulated device of
-// tests/kernels, which runs every thread of a small grid on the CPU. So the index arithmetic, the barriers and the
-// results of every kernel are tested where there is no GPU.
+// The same text is compiled by nvcc for the device (cuda_team.h) and by the C++ compiler for the
+// emulated device of tests/kernels, which runs every thread of a small grid on the CPU. So the
+// index arithmetic, the barriers and the results of every kernel are tested where there is no GPU.
 //
-// A team has: thread, threads (a power of two), block, blocks, and sync(), the barrier of one block.
+// A team has: thread, threads (a power of two), block, blocks, and sync(), the barrier of one
+// block.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,7 @@ namespace hyfreedp::kernels {
 
 inline constexpr unsigned kThreads = 256;  // of every block
 
-// A bfloat16 as it lies in memory.
+// A bfloat16 as stored in memory.
 struct Bf16 {
   std::uint16_t bits;
 };
@@ -33,8 +35,8 @@ HYFREEDP_DEVICE float widened(Bf16 value) {
   return wide;
 }
 
-// The sum of every thread's value, in an order that depends on the number of threads alone. `shared` [threads]; all
-// threads call, all get the sum.
+// The sum of the values of all threads, in an order that depends on the number of threads alone.
+// `shared` is [threads]. Every thread must call it, and each gets the sum.
 template <class Team, class T>
 HYFREEDP_DEVICE T block_sum(const Team& team, T value, T* shared) {
   team.sync();
@@ -47,7 +49,7 @@ HYFREEDP_DEVICE T block_sum(const Team& team, T value, T* shared) {
   return shared[0];
 }
 
-// sums[i] += partials[i, 0] + partials[i, 1] + ..., in this order; one thread a row.
+// sums[i] += partials[i, 0] + partials[i, 1] + ..., in this order; each thread computes one row.
 template <class Team>
 HYFREEDP_DEVICE void add_partials_body(const Team& team, const double* partials, std::int64_t rows,
                                        std::int64_t columns, double* sums) {

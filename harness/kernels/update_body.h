@@ -1,12 +1,12 @@
-// The private step over the flat vector of parameters, in one pass: clip factor, noise, division by the public B, and
-// the optimizer's moments and direction, without the noise ever being stored.
+// The private step over the flat vector of parameters in one pass: clip factor, noise, division by
+// the public B, and the optimizer's moments and direction. The noise is never stored.
 //
-//   g = (clip * sum + scale * z) / divisor      written over the sum: it is what was released
-//   Adam, AdamW, SGD                             as optimizers/adam.h and optimizers/sgd.h say
-//   w <- w - step u                              only where a step is given
+//   g = (clip * sum + scale * z) / divisor is written over the sum; it is the released value
+//   Adam, AdamW, SGD as optimizers/adam.h and optimizers/sgd.h define them
+//   w <- w - step u, only if a step is given
 //
-// One thread eight elements, those of one block of the keystream. Compiled without contraction, so that every
-// result is the reference implementation's bit for bit.
+// Each thread computes eight elements, those of one block of the keystream. The code is compiled
+// without contraction, so that every result equals the reference implementation's bit for bit.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct Noise {
   Stream stream;
   std::uint64_t first;  // element of the address that belongs to the vector's first
   double clip;          // factor of the sum
-  double scale;         // sd of the noise; 0: none is drawn
+  double scale;         // standard deviation of the noise; 0: no noise is drawn
   double divisor;       // B
 };
 
@@ -35,7 +35,7 @@ struct Vectors {
   std::int64_t size;
 };
 
-// Eight elements, 16 bytes at a time.
+// Loads and stores eight elements, 16 bytes at a time.
 template <class T>
 HYFREEDP_DEVICE void copy_row(const T* from, T* to) {
 #ifdef __CUDA_ARCH__
@@ -53,7 +53,7 @@ struct alignas(16) Row {
   T at[kWordsPerBlock];
 };
 
-// Nothing where the vector is absent.
+// Does nothing if the vector is absent.
 template <class T>
 HYFREEDP_DEVICE void load_row(const T* vector, const Span8& span, Row<T>& row) {
   if (vector == nullptr) return;
@@ -115,8 +115,8 @@ HYFREEDP_DEVICE T stepped(T weight, T direction, double by) {
   return static_cast<T>(static_cast<double>(weight) - by * static_cast<double>(direction));
 }
 
-// `rule(k, gradient, weight)` gives the direction of element k of the row and moves its moments. Elements that the span
-// does not hold are worked out like the others, from zeros, and never stored.
+// `rule(k, gradient, weight)` returns the direction of element k of the row and updates its
+// moments. Elements outside the span are computed from zeros like the others, and are not stored.
 template <class T, class Rule>
 HYFREEDP_DEVICE void update_row(const Noise& noise, double step, const Vectors<T>& at, const Span8& span,
                                 Rule rule) {
@@ -166,7 +166,7 @@ HYFREEDP_DEVICE void sgd_body(const Team& team, const Noise& noise, const SgdNum
   store_row(buffer, span, at.first);
 }
 
-// g = (clip * sum + scale * z) / divisor alone.
+// The released mean alone: g = (clip * sum + scale * z) / divisor.
 template <class Team, class T>
 HYFREEDP_DEVICE void release_body(const Team& team, const Noise& noise, T* gradient, std::int64_t size) {
   if (piece_of(team) >= pieces_of(noise.first, size)) return;
@@ -177,8 +177,8 @@ HYFREEDP_DEVICE void release_body(const Team& team, const Noise& noise, T* gradi
   store_row(row, span, gradient);
 }
 
-// out := w - x u, product and difference in double, rounded once: the step and where a probe looks. `out` may be `w`.
-// partials[block] counts the elements that are not finite.
+// out := w - x u, with product and difference in double, rounded once: the step, or the point of a
+// probe. `out` may be `w`. partials[block] is the number of elements that are not finite.
 template <class Team, class T>
 HYFREEDP_DEVICE void subtract_body(const Team& team, const T* weights, const T* direction, double x,
                                    std::int64_t size, T* out, std::uint64_t* partials,
@@ -194,8 +194,9 @@ HYFREEDP_DEVICE void subtract_body(const Team& team, const T* weights, const T* 
   if (team.thread == 0) partials[team.block] = bad;
 }
 
-// A 128-bit fingerprint of 32-bit words, the same however the words are dealt out: two sums modulo 2^64 of a mix of
-// (word, index). Not against an adversary: it tells whether a replayed step gave the same bits.
+// A 128-bit fingerprint of 32-bit words that does not depend on how the words are distributed over
+// threads: two sums modulo 2^64 of a mix of (word, index). It tells whether a replayed step gave
+// the same bits; it does not resist an adversary.
 HYFREEDP_DEVICE std::uint64_t mixed(
     std::uint64_t value) {  // the finaliser of splitmix64 (Steele et al. 2014)
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
