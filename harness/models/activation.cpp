@@ -30,8 +30,8 @@ void tanh_gradient(const Tensor& output, const Tensor& gradient, const Tensor& r
 
 Tensor Tanh::forward(const Tensor& input) const { return at::tanh(input); }
 
-// g (1 - y^2), in the gradient's own memory where nobody else holds it. With LibTorch's tanh_backward the reference case cnn_group was
-// 1.2e-5 off in float32, with this 1.4e-6.
+// g (1 - y^2), in the gradient's own memory where nobody else holds it. With LibTorch's
+// tanh_backward the reference case cnn_group was 1.2e-5 off in float32, with this 1.4e-6.
 Tensor Tanh::input_gradient(const ActivationRecord& record) const {
   const auto& given = record.output_gradient;
   if (!has_loops(given) || !has_loops(record.output) || given.scalar_type() != record.output.scalar_type()) {

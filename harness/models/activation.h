@@ -1,8 +1,11 @@
-// Element-wise activations; no parameters.
-//   tanh       y = tanh(x)         dx = dy (1 - y^2)
-//   relu       y = max(x, 0)       dx = dy where y > 0, else 0 (the derivative at 0 is taken as 0, as in LibTorch)
-//   gelu       y = x Phi(x), exact (ViT) or by tanh (GPT-2's gelu_new), as in LibTorch
-//   gated silu y = silu(a) b, two inputs (the SwiGLU of Llama, Shazeer, arXiv:2002.05202)
+// Element-wise activations without parameters. x, y and their gradients dx, dy have one shape,
+// [B, ...].
+//   tanh         y = tanh(x), dx = dy (1 - y^2)
+//   relu         y = max(x, 0), dx = dy where y > 0 and 0 elsewhere
+//                (the derivative at 0 is 0, as in LibTorch)
+//   gelu         y = x Phi(x), exact (ViT) or by tanh (GPT-2's gelu_new), as in LibTorch
+//   gated silu   y = silu(a) b for two inputs a and b (the SwiGLU of Llama, Shazeer,
+//                arXiv:2002.05202)
 #pragma once
 
 #include "harness/models/layer.h"

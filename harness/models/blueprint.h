@@ -1,15 +1,18 @@
-// A model's tensors before it is built, without LibTorch: names, shapes and initial values in the network's order, and which of
-// them train. From it follow the public number of parameters, which prices nothing but is stored with every row, and the checks of
-// a spec. make_model (model.h) builds the network from the same blueprint and refuses any difference.
+// The tensors of a model before it is built, without LibTorch: names, shapes and initial values in
+// the network's order, and which of them are trainable. The checks of a spec use it, and so does
+// the number of parameters, which is public, stored with every row, and does not enter any price.
+// make_model (model.h) builds the network from the same blueprint and refuses any difference.
 //
-// Parts that `trainable` may name; the body below the lowest trainable layer costs no backward pass:
+// The option `trainable` names one of these sets. The layers below the lowest trainable one cost no
+// backward pass.
 //   full               everything
-//   head               the last linear layer (a tied output projection is no layer of its own)
-//   last-block         the last block and all that comes after it
-//   first-last-block   that and the first block; embeddings stay frozen
-//   bitfit             every bias (Ben Zaken et al., arXiv:2106.10199); bitfit-head: and the head
-//   lora               the adapters alone, as peft trains them; lora-head: and the head
-//   trainable_pattern  with full or lora: the parameters in whose name the regular expression (ECMAScript) is found
+//   head               the last linear layer (a tied output projection is not a layer of its own)
+//   last-block         the last block and all layers after it
+//   first-last-block   last-block and the first block; embeddings stay frozen
+//   bitfit             every bias (Ben Zaken et al., arXiv:2106.10199); bitfit-head adds the head
+//   lora               the adapters alone, as peft trains them; lora-head adds the head
+//   trainable_pattern  with full or lora: the parameters whose name matches the regular expression
+//                      (ECMAScript, anywhere in it)
 #pragma once
 
 #include <optional>
@@ -25,8 +28,9 @@
 
 namespace hyfreedp::models {
 
-// How a tensor begins; `scale` is the standard deviation, or the bound of a uniform.
-//   truncated   normal, redrawn beyond two standard deviations (of the untruncated normal, as timm's)
+// The initial distribution of a tensor. `scale` is the standard deviation, or the bound of a
+// uniform distribution. `truncated` is a normal that is redrawn beyond two standard deviations
+// (of the untruncated normal, as in timm).
 struct Initial {
   enum class Kind { zero, one, normal, truncated, uniform };
   Kind kind = Kind::zero;
@@ -41,7 +45,8 @@ struct ParameterShape {
   std::int64_t size() const;
 };
 
-// Fully connected: features -> hidden... -> classes. Layers "fc1", "fc2", ...; "fc" where there is one alone.
+// A fully connected network: features -> hidden... -> classes. Its layers are "fc1", "fc2", ..., or
+// "fc" if there is one only.
 struct MlpShape {
   std::int64_t features = 0;
   std::vector<std::int64_t> hidden;
@@ -55,15 +60,16 @@ struct Blueprint {
   Shape shape;
   std::optional<Lora> lora;
   std::vector<ParameterShape> parameters;
-  std::vector<std::string> blocks;  // prefixes of names, from the input on
-  std::string head;                 // prefix; empty: none of its own
-  std::vector<bool> trainable;      // as parameters
+  std::vector<std::string> blocks;  // prefixes of parameter names, from the input on
+  std::string head;                 // prefix of the head's names; empty: no head of its own
+  std::vector<bool> trainable;      // one entry for each of `parameters`
 
   bool trains(const std::string& name) const;
   std::int64_t trainable_count() const;
 };
 
-// `options` resolved against facts.h.
+// The blueprint of a registered model. `options` were resolved against facts.h. Errors name the
+// option that does not fit the data.
 Result<Blueprint> blueprint(const std::string& name, const json::object& options, const ModelInput& input);
 
 }  // namespace hyfreedp::models

@@ -1,6 +1,5 @@
-// Puts the places of a network together, with low-rank adapters where they are asked for.
-//
-// An adapter is a pair of linear layers beside the adapted one (lora.h).
+// Assembles the places of a network, with low-rank adapters (pairs of linear layers, lora.h) beside
+// the layers that are their targets.
 #pragma once
 
 #include <optional>
@@ -15,9 +14,9 @@ class Builder {
  public:
   explicit Builder(std::optional<Lora> lora = {}) : lora_(std::move(lora)) {}
 
-  // The place's index, for later places' inputs.
+  // Adds a layer and returns the index of its place, by which later places name their inputs.
   int add(std::string name, std::shared_ptr<Layer> layer, std::vector<int> inputs = {});
-  // A linear layer and, where it is a target, its adapter.
+  // Adds a linear layer and, if it is a target, its adapter.
   struct LinearSize {
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
@@ -27,7 +26,7 @@ class Builder {
   int linear(const std::string& name, const LinearSize& size, int input);
   int last() const { return static_cast<int>(places_.size()) - 1; }
 
-  // An error where no layer was a target.
+  // The network. An error if the adapter's targets match no layer.
   Result<Network> build(const torch::TensorOptions& options, const Network::Trainable& trainable);
 
  private:

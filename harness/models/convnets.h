@@ -1,6 +1,8 @@
-// Residual networks with GroupNorm (convnet_shape.h has the two architectures), and the tanh network.
+// Residual networks with GroupNorm (convnet_shape.h describes the two architectures), and the tanh
+// network.
 //
-// Input: images [B, channels, side, side], or the same numbers as [B, channels * side * side]. Output: [B, classes].
+// Input: images [B, channels, side, side], or the same numbers as [B, channels * side * side].
+// Output: logits [B, classes].
 #pragma once
 
 #include "harness/models/convnet_shape.h"

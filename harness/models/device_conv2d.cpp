@@ -8,7 +8,8 @@ namespace {
 
 using torch::Tensor;
 
-// [B, groups, patch, places]. A view with a stride for each index, copied once: LibTorch's unfold would launch a kernel a sample.
+// [B, groups, patch, places]. A view with a stride for each index, copied once: LibTorch's unfold
+// would launch a kernel a sample.
 Tensor patches_of(const Conv2dShape& shape, const ActivationRecord& record) {
   const auto& [down, right] = shape.padding;
   const auto padded = at::constant_pad_nd(record.input(), {right, right, down, down}).contiguous();
@@ -22,7 +23,8 @@ Tensor patches_of(const Conv2dShape& shape, const ActivationRecord& record) {
   return view.reshape({padded.size(0), shape.groups, patch, rows * columns});
 }
 
-Tensor by_group(const Conv2dShape& shape, const Tensor& gradient) {  // [B, groups, out / groups, places]
+// [B, groups, out / groups, places]
+Tensor by_group(const Conv2dShape& shape, const Tensor& gradient) {
   return gradient.reshape(
       {gradient.size(0), shape.groups, shape.outputs / shape.groups, gradient.size(2) * gradient.size(3)});
 }
@@ -34,7 +36,8 @@ Tensor device_weight_gradients(const Conv2dShape& shape, const ActivationRecord&
 }
 
 Tensor device_place_norms(const Conv2dShape& shape, const ActivationRecord& record) {
-  const auto patches = patches_of(shape, record).transpose(2, 3);                  // [B, G, L, patch]
+  // [B, G, L, patch]
+  const auto patches = patches_of(shape, record).transpose(2, 3);
   const auto gradients = by_group(shape, record.output_gradient).transpose(2, 3);  // [B, G, L, out]
   auto norms = product_norms(patches.flatten(0, 1), gradients.flatten(0, 1));      // [B G]
   const auto each =

@@ -1,4 +1,5 @@
-// Names and options of every model, without LibTorch, and the public number of parameters. Sizes: blueprint.h.
+// Names and options of every model, and its public number of parameters, without LibTorch. For
+// sizes see blueprint.h.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,10 @@ struct Facts {
   std::string title;
   std::string source;
   std::vector<OptionSpec> options;
-  // Samples in memory at once, where a run does not say it: as many as keep the matrix products busy and the recorded pass small.
+  // Default number of samples in memory at once. It keeps the matrix products busy and the recorded
+  // pass small.
   std::int64_t microbatch = 2048;
-  // A small instance and a dataset that suits it, for tests of everything that is registered.
+  // A small instance and a dataset that suits it, for tests that run over every registered model.
   struct Example {
     std::string dataset = "synthetic";
     json::object dataset_options = {};
@@ -28,7 +30,7 @@ struct Facts {
 
 const std::vector<Facts>& model_facts();
 Result<const Facts*> find_model(const std::string& name);
-// Number of trainable parameters under resolved options.
+// The number of trainable parameters under resolved options.
 Result<std::int64_t> parameter_count(const std::string& name, const json::object& options,
                                      const ModelInput& input);
 

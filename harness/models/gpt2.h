@@ -1,7 +1,9 @@
-// GPT-2 (Radford et al., 2019) with Hugging Face's names: learned positions, pre-norm blocks, Conv1D weights [in, out], GELU by
-// tanh, the output projection tied to the token embedding unless the config says otherwise. No dropout.
+// GPT-2 (Radford et al., 2019) with Hugging Face's parameter names: learned positions, pre-norm
+// blocks, Conv1D weights stored [in, out], GELU by tanh. The output projection is tied to the token
+// embedding unless the config unties it. There is no dropout.
 //
-// Inputs: ids [B, T] int64 and, with `masked`, the attention mask [B, T] int64. Output: logits [B, T, vocabulary].
+// Inputs: ids [B, T] int64 and, with `masked`, the attention mask [B, T] int64. Output: logits
+// [B, T, vocabulary].
 #pragma once
 
 #include "harness/models/builder.h"

@@ -20,9 +20,11 @@ struct Gpt2Shape {
   bool tied = true;
   bool masked = true;
 
-  // "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl", "distilgpt2"
+  // Sizes by name: "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl", "distilgpt2". An error that
+  // begins with `where` for another name.
   static Result<Gpt2Shape> named(const std::string& name, const std::string& where);
-  // Hugging Face's config.json; options that change the network and are not supported are refused by name.
+  // Sizes from Hugging Face's config.json. An error names any option that changes the network and
+  // is not supported.
   static Result<Gpt2Shape> from_json(const json::object& config, const std::string& where);
 };
 

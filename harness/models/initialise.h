@@ -1,7 +1,8 @@
-// Initial weights from a keyed stream: public, and equal for equal keys on every device.
+// Initial weights from a keyed stream. They are public, and equal for equal keys on every device.
 //
-// Tensor t of the blueprint draws from address (step 0, tensor t, purpose initialisation); adapters count on after all other
-// tensors. So the base model begins the same whatever trains and whether it has adapters.
+// Tensor t of the blueprint is drawn from the address (step 0, tensor t, purpose initialisation).
+// Adapters come after all other tensors. So the base model starts equal whatever is trainable and
+// whether it has adapters.
 #pragma once
 
 #include "harness/models/blueprint.h"

@@ -1,10 +1,13 @@
-// Llama (Touvron et al., arXiv:2302.13971; Grattafiori et al., arXiv:2407.21783) with Hugging Face's names: RMSNorm, rotary
-// positions, grouped-query attention, SwiGLU; biases where the config has them.
+// Llama (Touvron et al., arXiv:2302.13971; Grattafiori et al., arXiv:2407.21783) with Hugging
+// Face's parameter names: RMSNorm, rotary positions, grouped-query attention, SwiGLU; biases where
+// the config has them.
 //
-// Inputs: ids [B, T] int64 and, with `masked`, the attention mask [B, T] int64. Output: logits [B, T, vocabulary].
-// Rotary frequencies: theta^(-2 j / head_width), and after them
-//   linear   divided by `factor`
-//   llama3   by wavelength: short ones kept, long ones divided by `factor`, in between interpolated
+// Inputs: ids [B, T] int64 and, with `masked`, the attention mask [B, T] int64. Output: logits
+// [B, T, vocabulary]. The rotary frequencies are theta^(-2 j / head_width), which `rope_scaling`
+// may change:
+//   linear   all are divided by `factor`
+//   llama3   by wavelength: high frequencies stay, low ones are divided by `factor`, those between
+//            are interpolated
 #pragma once
 
 #include "harness/models/builder.h"

@@ -22,14 +22,15 @@ struct LlamaShape {
   bool attention_bias = false;
   bool mlp_bias = false;
   bool masked = true;
-  std::vector<double> frequencies;  // [head_width / 2], of rope_theta and rope_scaling
+  std::vector<double> frequencies;  // [head_width / 2], from rope_theta and rope_scaling
   double rope_theta = 10000;
-  json::object rope_scaling;  // as in config.json, with its "rope_type"; empty: the plain rotary embedding
-  std::int64_t positions = 2048;  // max_position_embeddings, which bounds nothing here
+  json::object rope_scaling;      // as in config.json; empty: the plain embedding
+  std::int64_t positions = 2048;  // max_position_embeddings; it limits nothing here
 
-  // The config.json of "llama-3.2-1b" or "llama-3.2-3b", as far as it has sizes.
+  // Sizes by name, "llama-3.2-1b" or "llama-3.2-3b", as a config.json.
   static Result<json::object> named_config(const std::string& name, const std::string& where);
-  // Hugging Face's config.json, `rope_parameters` (or the older `rope_theta` and `rope_scaling`).
+  // Sizes from Hugging Face's config.json, with `rope_parameters` or the older `rope_theta` and
+  // `rope_scaling`.
   static Result<LlamaShape> from_json(const json::object& config, const std::string& where);
 };
 

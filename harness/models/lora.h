@@ -1,6 +1,7 @@
-// Low-rank adapters (Hu et al., arXiv:2106.09685) beside a linear layer: y = W x + (alpha / rank) B (A x), A [rank, in],
-// B [out, rank]. Their parameters have peft's names, base_model.model.LAYER.lora_A.weight and .lora_B.weight; the layer keeps
-// its own. Needs no LibTorch.
+// Low-rank adapters (LoRA, Hu et al., arXiv:2106.09685) beside a linear layer:
+// y = W x + (alpha / rank) B (A x), A [rank, in], B [out, rank]. The adapters' parameters have
+// peft's names, base_model.model.LAYER.lora_A.weight and .lora_B.weight; the layer's parameters
+// keep their own. This file needs no LibTorch.
 #pragma once
 
 #include <string>
@@ -14,11 +15,12 @@ struct Lora {
   std::int64_t rank = 8;
   double alpha = 8;
   bool root_scaling = false;         // alpha / sqrt(rank) ("rslora")
-  std::vector<std::string> targets;  // a layer's name, or the end of it after a dot
+  std::vector<std::string> targets;  // names of layers, or their ends after a dot
 
   double scale() const;
   bool adapts(const std::string& layer) const;
-  // peft's adapter_config.json. What this library cannot run (DoRA, patterns, saved modules, trained biases) is refused by name.
+  // From peft's adapter_config.json. An error names what is not supported
+  // (DoRA, patterns, saved modules, trained biases).
   static Result<Lora> from_json(const json::object& config, const std::string& where);
 };
 

@@ -5,8 +5,8 @@ namespace {
 
 using torch::Tensor;
 
-// values[..., column] -= 1, one column of each row. On a GPU by comparison: there LibTorch's deterministic scatter waits for
-// the device.
+// values[..., column] -= 1, one column of each row. On a GPU by comparison: there LibTorch's
+// deterministic scatter waits for the device.
 void subtract_one(Tensor& values, const Tensor& column) {
   if (values.is_cuda()) {
     values.add_(at::arange(values.size(-1), column.options()) == column, -1);

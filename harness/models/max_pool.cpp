@@ -10,8 +10,8 @@ namespace {
 
 using torch::Tensor;
 
-// A plane's outputs as lines. Where the window moves by one column, all of a plane's lines are one: the numbers between them, of
-// windows that would lie across the border, are computed and left out.
+// A plane's outputs as lines. Where the window moves by one column, all of a plane's lines are one:
+// the numbers between them, of windows that would lie across the border, are computed and left out.
 struct Window {
   std::int64_t kernel[2], stride[2];
   std::int64_t height, width;   // of the input
@@ -37,8 +37,9 @@ template <class T>
   taps = larger ? tap : taps;
 }
 
-// Numbers that are worked on at a time, all taps one after another. The last block of a line overlaps the one before, so that
-// every one is whole where the line is long enough: loops of a known length become vector code without a rest.
+// Numbers that are worked on at a time, all taps one after another. The last block of a line
+// overlaps the one before, so that every one is whole where the line is long enough: loops of a
+// known length become vector code without a rest.
 constexpr std::int64_t kBlock = 64;
 
 template <class F>
@@ -96,8 +97,8 @@ void pool_planes(const Window& w, std::int64_t begin, std::int64_t end, const T*
   }
 }
 
-// What `count` numbers of the input get from the outputs of one line, in the order of the outputs, as LibTorch adds it. The line
-// has zeros before and behind it, so that every tap may look back.
+// What `count` numbers of the input get from the outputs of one line, in the order of the outputs,
+// as LibTorch adds it. The line has zeros before and behind it, so that every tap may look back.
 template <class T>
 [[gnu::always_inline]] inline void give_back_block(const Window& w, const T* gradient,
                                                    const std::int32_t* taps, std::int64_t count, T* to) {

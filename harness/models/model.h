@@ -1,5 +1,6 @@
-// Models by name: what a trial's `model` entry builds. Names and options: facts.h; sizes and what trains: blueprint.h.
-// Initial weights depend on `key` only, or come from the weights folder that the options name.
+// Builds a model by its name, as a trial's `model` entry gives it. Names and options: facts.h;
+// sizes and what is trainable: blueprint.h. Initial weights depend on `key` alone, or are read from
+// the weights folder that the options name.
 #pragma once
 
 #include "harness/base/json.h"
@@ -9,7 +10,9 @@
 
 namespace hyfreedp::models {
 
-// `options` resolved against facts.h. Features [B, features] of any kind, images too; ids [B, length] of sequences.
+// `options` were resolved against facts.h. The network's inputs are features [B, features] of any
+// kind, images too, or ids [B, length] of sequences. Errors: sizes that do not fit the data, and
+// weights that are missing or do not fit.
 Result<Network> make_model(const std::string& name, const json::object& options, const ModelInput& input,
                            const random::Key& key, const torch::TensorOptions& tensor_options);
 

@@ -34,8 +34,8 @@ json::object adapter_facts(const Blueprint& plan, const json::object& options, b
   return facts;
 }
 
-// Special tokens are no part of a shape. Those of a folder go on. Where a reader is told of none it takes GPT-2's or Llama's, which is
-// right of GPT-2's own vocabulary alone.
+// Special tokens are no part of a shape. Those of a folder go on. Where a reader is told of none it
+// takes GPT-2's or Llama's, which is right of GPT-2's own vocabulary alone.
 Result<json::object> config_of(const Blueprint& plan, const json::object& options) {
   auto config = model_config(plan.shape);
   const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape);

@@ -1,10 +1,13 @@
-// A trained network as the folder that Hugging Face's, timm's and peft's loaders and this program's own read again.
+// Writes a trained network as a folder that the loaders of Hugging Face, timm and peft and of this
+// program read.
 //
-//   config.json, model.safetensors                         the network without adapters (model_config.h); of a language model with
-//                                                          the special tokens of the folder that it began with, without one
-//                                                          GPT-2's for GPT-2's vocabulary and else none
-//   adapter_config.json, adapter_model.safetensors         its adapters, where it has any; the network beside them is then left
-//                                                          out where it is just what the option `weights` names
+//   config.json, model.safetensors
+//       The network without adapters (model_config.h). A language model's config names the special
+//       tokens of the folder that it was initialised from; without such a folder, GPT-2's for
+//       GPT-2's vocabulary, and none for others.
+//   adapter_config.json, adapter_model.safetensors
+//       The network's adapters, if it has any. The network itself is then left out if it is exactly
+//       what the option `weights` names.
 #pragma once
 
 #include "harness/models/blueprint.h"
@@ -17,7 +20,8 @@ struct ModelFolder {
   bool has_network = false;
 };
 
-// `plan` and `options` are those that the network was made from. Files that the folder has already are replaced.
+// `plan` and `options` are those that the network was made from. Existing files of these names in
+// the folder are replaced.
 Result<ModelFolder> write_model_folder(const Network& network, const Blueprint& plan,
                                        const json::object& options, const std::string& folder);
 

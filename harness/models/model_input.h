@@ -1,7 +1,8 @@
-// What a model must know of its data: public constants, without LibTorch.
+// The public sizes of the data that a model must know, without LibTorch.
 //
 //   vectors     features [n, features]
-//   images      the same, and `image` says that they are channel, row, column: features = channels * rows * columns
+//   images      the same, where `image` gives the order channel, row, column:
+//               features = channels * rows * columns
 //   sequences   ids [n, length] below `vocabulary`; classes = vocabulary
 #pragma once
 

@@ -1,25 +1,28 @@
-// One sample's weight gradient of a convolution, dW [patch, out] = sum over places l of x_l b_l^T, or only its squared norm.
+// The weight gradient of a convolution for one sample, dW [patch, out] = sum over places l of x_l
+// b_l^T, or only its squared norm.
 //
-// The vectors run over the outputs. A tile of dW is held in registers while all places go by: each place gives one vector (or two) of
-// b and one number of the padded image for each tap, so that patches are never written. Taps that stand beside each other in a
-// row of the kernel share one pointer into the image. Without `out` a tile is squared and forgotten.
+// Vector registers run over the outputs. A tile of dW stays in registers while the loop goes over
+// all places; each place gives one or two vectors of b and, for each tap, one number of the padded
+// image, so that patches are never written to memory. Taps that are neighbours in a row of the
+// kernel share one pointer into the image. Without `out` a tile is squared, added up and discarded.
 //
-// No header of the standard library with functions is included here: the kernels are compiled once for each instruction set, and a
-// function that they shared with the rest of the program could be the one that the linker keeps.
+// This file includes no header of the standard library that defines functions: the kernels are
+// compiled once for each instruction set, and the linker could keep a shared inline function in a
+// version that the processor does not support.
 #pragma once
 
 #include <cstdint>
 
 namespace hyfreedp::models {
 
-// What one application of the convolution gives of one sample and one group.
+// The data of one application of the convolution, for one sample and one group.
 template <class T>
 struct PatchSource {
   const T* image;      // [channels, height, width], zero-padded
   const T* gradients;  // packed b: [blocks, places, block width], zero beyond the outputs
 };
 
-// `taps` neighbouring taps of one row of the kernel.
+// Neighbouring taps of one row of the kernel.
 struct TapRow {
   std::int64_t offset;  // of the first, into the padded image
   std::int64_t first;   // its index in the patch
@@ -28,9 +31,9 @@ struct TapRow {
 template <class T>
 struct PatchTask {
   static constexpr int kMostTaps = 4;
-  const PatchSource<T>* sources = nullptr;  // one for each application; their gradients add up
+  const PatchSource<T>* sources = nullptr;  // one for each application; the gradients are added up
   std::int64_t source_count = 0;
-  const TapRow* rows[kMostTaps + 1] = {};  // by their number of taps
+  const TapRow* rows[kMostTaps + 1] = {};  // indexed by their number of taps
   std::int64_t row_counts[kMostTaps + 1] = {};
   std::int64_t lines = 0, columns = 0;          // of the output
   std::int64_t line_step = 0, column_step = 0;  // in the padded image
@@ -40,17 +43,18 @@ struct PatchTask {
 template <class T>
 struct PatchKernel {
   const char* name;
-  std::int64_t taps;   // the most neighbouring taps that it takes
-  std::int64_t lanes;  // numbers in a vector
-  // Outputs side by side in a packed block: one vector, or two where one does not hold them all.
+  std::int64_t taps;   // largest number of neighbouring taps
+  std::int64_t lanes;  // numbers in a vector register
+  // Number of outputs in a packed block: one vector, or two if one does not hold them all.
   std::int64_t block(std::int64_t outputs) const { return outputs > lanes ? 2 * lanes : lanes; }
-  // [outputs, places] -> [blocks, places, block width].
+  // Packs gradients [outputs, places] into [blocks, places, block width].
   void (*pack)(const T* gradients, std::int64_t outputs, std::int64_t places, T* packed);
-  // The squared norm; `out`: null or [patch, out_stride], of which each line gets `outputs` numbers.
+  // Returns the squared norm. If `out` is not null, [patch, out_stride], `outputs` numbers are
+  // written to each of its lines.
   double (*run)(const PatchTask<T>& task, T* out, std::int64_t out_stride);
 };
 
-// The kernels that this processor can run, the best one last; three at most.
+// The kernels that this processor can run, at most three, the fastest last.
 template <class T>
 struct PatchKernels {
   const PatchKernel<T>* kernels[3];

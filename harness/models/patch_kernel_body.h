@@ -1,4 +1,5 @@
-// The body of patch_kernel.h's kernels, for vectors of kBytes bytes; included by one file for each instruction set.
+// The body of patch_kernel.h's kernels, for vectors of kBytes bytes; included by one file for each
+// instruction set.
 #pragma once
 
 #include "harness/models/patch_kernel.h"

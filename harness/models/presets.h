@@ -1,19 +1,20 @@
-// From a model's options to the sizes of its network: a size by name, explicit sizes, or the config.json of a weights folder.
-// Without LibTorch.
+// From a model's options to the sizes of its network, without LibTorch. The options give a size by
+// name, explicit sizes, or a weights folder with a config.json.
 #pragma once
 
 #include "harness/models/blueprint.h"
 
 namespace hyfreedp::models {
 
-// The shape that the options of model `name` ask for on such data. `name` is a registered model.
+// The shape that the options of the registered model `name` describe on such data. Errors name the
+// option that does not fit.
 Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& options,
                                   const ModelInput& input);
-// The adapter, where `trainable` is lora or lora-head.
+// The adapter if `trainable` is lora or lora-head, else nothing.
 Result<std::optional<Lora>> lora_of(const std::string& name, const json::object& options);
 
-// Fills in what only the machine knows: the checksums of the weights' and the adapter's folder. A checksum that the options give
-// already must be that of the folder. To be called once, when a spec is read.
+// Adds the checksums of the folders of weights and adapter, which only this machine knows. An error
+// if the options already give another checksum. Called once, when a spec is read.
 Result<json::object> complete_options(json::object options);
 
 }  // namespace hyfreedp::models

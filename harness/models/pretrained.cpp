@@ -34,7 +34,8 @@ Result<void> fit_vit(const VitShape& shape, const Blueprint& plan, bool new_head
   return {};
 }
 
-// Shapes of tensors do not tell one activation from another, so the folder's config.json must say the same network.
+// Shapes of tensors do not tell one activation from another, so the folder's config.json must say
+// the same network.
 Result<void> check_own_config(const std::string& folder, const Blueprint& plan) {
   const auto there = weights_config(folder);
   if (!there) return there.error();

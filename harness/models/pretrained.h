@@ -1,9 +1,13 @@
-// Weights of a folder into a model that was just initialised (weights_source.h says where the folder is looked for).
-//   ViT     a position embedding of another image size is resampled; option head: new keeps the drawn head, file takes the file's
-//   GPT-2   names with or without "transformer."; stored masks and a copy of the tied head are left
-//   others  the folder's config.json must say the very network (model_config.h)
-//   Llama   stored rotary frequencies and a copy of the tied head are left
-// Adapters keep their initial values. Anything else that is missing, unexpected or misshaped is an error that lists it.
+// Loads the weights of a folder into a newly initialised model (weights_source.h says where the
+// folder is looked for).
+//   ViT      a position embedding of another image size is resampled. Option `head`: "new" keeps
+//            the drawn head, "file" takes the file's
+//   GPT-2    names with or without "transformer."; stored masks and a copy of the tied head are
+//            ignored
+//   Llama    stored rotary frequencies and a copy of the tied head are ignored
+//   others   the folder's config.json must describe exactly this network (model_config.h)
+// Adapters keep their initial values. Any other missing, unexpected or misshaped tensor is listed
+// in an error.
 #pragma once
 
 #include "harness/models/blueprint.h"
@@ -11,7 +15,8 @@
 
 namespace hyfreedp::models {
 
-// Nothing where the options name no weights. The checksum in the options, where there is one, must be the folder's.
+// Does nothing if the options name no weights. If the options have a checksum, an error unless it
+// is the folder's.
 Result<void> load_pretrained(Network& network, const Blueprint& plan, const json::object& options);
 
 }  // namespace hyfreedp::models

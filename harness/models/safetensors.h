@@ -1,15 +1,15 @@
-// Reads safetensors files (https://github.com/huggingface/safetensors, format description): memory-mapped,
-// read-only, tensors are views of the mapping and keep it alive.
+// Reads safetensors files (https://github.com/huggingface/safetensors, format description). The
+// file is memory-mapped read-only; the tensors are views of the mapping and keep it alive.
 //
-//   8 bytes   length n of the header, little endian, at most 100 MB
-//   n bytes   JSON object: NAME -> {"dtype": D, "shape": [..], "data_offsets": [begin, end)};
-//             "__metadata__" is left out
-//   the rest  data; offsets count from its start
+//   8 bytes    length n of the header, little endian, at most 100 MB
+//   n bytes    JSON object: NAME -> {"dtype": D, "shape": [..], "data_offsets": [begin, end]};
+//              "__metadata__" is ignored
+//   the rest   data; offsets count from its start
 //
-// Every field is checked before it is used: header length against the file, JSON types, known dtype,
-// non-negative shape whose product does not overflow, begin <= end <= size of the data, end - begin equal to
-// the shape's bytes, begin a multiple of the element size. A file that fails a check is refused as a whole,
-// naming the tensor.
+// Every field is checked before it is used: the header's length against the file's, JSON types, a
+// known dtype, a non-negative shape whose product does not overflow, begin <= end <= size of the
+// data, end - begin equal to the shape's bytes, begin a multiple of the element size. If a check
+// fails, the whole file is refused by an error that names the tensor.
 #pragma once
 
 #include <map>
@@ -20,7 +20,8 @@
 
 namespace hyfreedp::models {
 
-// dtypes: F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL. Writing to a tensor is a memory fault: copy it first.
+// The tensors by name. dtypes: F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL. A tensor must be copied
+// before it is written to; writing to the mapping is a memory fault.
 Result<std::map<std::string, torch::Tensor>> read_safetensors(const std::string& path);
 
 }  // namespace hyfreedp::models

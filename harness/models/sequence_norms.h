@@ -1,9 +1,10 @@
-// Norms of a sequence's gradient by the kernels (harness/kernels): what the layers use on a GPU, where the products of all
-// pairs of positions, [B, T, T], are then never in memory. On the CPU the kernels' reference implementations run, so that tests hold these functions
-// against the layers' own path there.
+// Norms of the gradients of sequences by the kernels (harness/kernels), in the form that layers use
+// on a GPU: the products of all pairs of positions, [B, T, T], are never in memory. On the CPU the
+// kernels' reference implementations run, so tests compare these functions with the layers' own
+// rules there.
 //
-// Inputs need not be dense; a batch or a sequence of length 0 gives zeros. Estimates and reaches are [B] float64 and belong
-// together as beyond_rounding (samples.h) says.
+// Inputs need not be contiguous. A batch or sequence of length 0 gives zeros. beyond_rounding
+// (samples.h) explains what estimates and reaches, both [B] float64, are for.
 #pragma once
 
 #include <optional>
@@ -12,14 +13,16 @@
 namespace hyfreedp::models {
 
 struct SequenceNorms {
-  torch::Tensor estimates;  // squared norms, as they come out of the sums
+  torch::Tensor estimates;  // squared norms as computed
   torch::Tensor reaches;    // sum_t ||a_t|| ||b_t||, not squared
 };
 
-// Of sum_t a_t b_t^T: inputs a [B, T, p], gradients b [B, T, q] ("ghost norm", Li et al., arXiv:2110.05679).
+// For the gradient sum_t a_t b_t^T, with inputs a [B, T, p] and gradients b [B, T, q]
+// ("ghost norm", Li et al., arXiv:2110.05679).
 SequenceNorms product_norms(const torch::Tensor& inputs, const torch::Tensor& gradients);
 
-// Of a table's gradient by lookups of ids [B, T] int64, gradients [B, T, D]; ids equal to `padding` are left out.
+// For a table's gradient by lookups of ids [B, T] int64, with gradients [B, T, D]. Ids equal to
+// `padding` are left out.
 SequenceNorms lookup_norms(const torch::Tensor& ids, const torch::Tensor& gradients,
                            std::optional<std::int64_t> padding);
 
