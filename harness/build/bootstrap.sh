@@ -3,7 +3,8 @@
 #   bootstrap_packages LIST...   installs what is missing (as root, or by sudo without a password); without rights it
 #                                prints the list and exits 2
 #   bootstrap_libtorch FLAVOUR   cpu or cuda: unpacks the pinned wheel into the cache, once
-#   bootstrap_build PRESET TARGET...   configures when needed and builds
+#   bootstrap_build PRESET PARTS NEXT  configures when needed and builds; PARTS: programs, or all (tests too);
+#                                NEXT: what comes then and how long it takes, for the person who waits
 #
 # A second run finds everything in place, needs no network and takes a second or two.
 
@@ -101,35 +102,63 @@ bootstrap_show_build() {
   done
 }
 
-# bootstrap_build PRESET CMAKE_ARGUMENTS -- TARGET...
-bootstrap_build() {
-  local preset=$1
+# bootstrap_configure PRESET KEY=VALUE...
+# Both run scripts use one build folder, in any order, on a machine where packages appear between two calls. So what was
+# configured is written down, only after it succeeded, and is configured again where something that is asked for now is
+# not in it. What another call had asked for and this one does not mention stays as it is: the tests that tests/run
+# added are still there after experiments/run.
+bootstrap_configure() {
+  local preset=$1 build=$project/build/$1 wanted configured=() arguments=() fits=yes
   shift
-  local arguments=()
-  while [[ $1 != -- ]]; do
-    arguments+=("$1")
-    shift
-  done
-  shift
-  local build=$project/build/$preset
   local stamp=$build/.configured-with
-  if [[ ! -e $build/build.ninja || $(cat "$stamp" 2>/dev/null) != "${arguments[*]}" ]]; then
-    say "[3/4] configuring build/$preset"
-    mkdir -p "$project/build"
-    if ! (cd "$project" && cmake --preset "$preset" "${arguments[@]}" >"$build.log" 2>&1); then
-      cat "$build.log" >&2
-      fail "cmake could not configure the build; its message is above"
-    fi
-    printf '%s' "${arguments[*]}" >"$stamp"
-  else
+  [[ -e $build/build.ninja && -e $stamp ]] && mapfile -t configured <"$stamp"
+  for wanted in "$@"; do
+    [[ " ${configured[*]} " == *" $wanted "* ]] || fits=
+  done
+  if [[ $fits == yes && ${#configured[@]} != 0 ]]; then
     say "[3/4] build/$preset is configured"
+    return
   fi
-  say "[4/4] building (a cold build takes some minutes on two cores)"
+  say "[3/4] configuring build/$preset (seconds)"
+  mkdir -p "$project/build"
+  rm -f "$stamp"
+  arguments=("${@/#/-D}")
+  if ! (cd "$project" && cmake --preset "$preset" "${arguments[@]}" >"$build.log" 2>&1); then
+    cat "$build.log" >&2
+    fail "cmake could not configure the build; its message is above"
+  fi
+  for wanted in "${configured[@]}"; do
+    [[ " $*" == *" ${wanted%%=*}="* ]] || set -- "$@" "$wanted"
+  done
+  printf '%s\n' "$@" >"$stamp"
+}
+
+# What one step of a cold build takes one core, on average, in hundredths of a second (measured).
+seconds_a_step=150
+
+bootstrap_build() {
+  local preset=$1 parts=$2 next=$3 targets=(hyfreedp hyfreedp-worker) settings
+  settings=("HYFREEDP_CUDA=$cuda" "HYFREEDP_LIBTORCH_DIR=$cache/libtorch-2.11.0-$flavour")
+  if [[ $parts == all ]]; then
+    targets=(all)
+    settings+=(HYFREEDP_TESTS=ON)
+  fi
+  bootstrap_configure "$preset" "${settings[@]}"
+  local build=$project/build/$preset steps
+  # Steps of a cold build less those that were done here before: no more than a hint.
+  steps=$(ninja -C "$build" -t commands "${targets[@]}" | grep -c .)
+  [[ ! -e $build/.ninja_log ]] || steps=$((steps - $(cut -f4 "$build/.ninja_log" | sort -u | wc -l)))
+  if [[ $steps -lt 50 ]]; then
+    say "[4/4] building"
+  else
+    say "[4/4] building: $steps steps, about $(((steps * seconds_a_step / 100 / $(nproc) + 59) / 60)) min on $(nproc) cores; less where" \
+      "the compiler cache knows them. Then $next"
+  fi
   # On a terminal ninja keeps one line up to date; elsewhere a line every 10 % is enough.
   if [[ -t 2 ]]; then
-    ninja -C "$build" "$@" >&2 || fail "the build failed; its message is above"
+    ninja -C "$build" "${targets[@]}" >&2 || fail "the build failed; its message is above"
   else
-    NINJA_STATUS='[%f/%t] ' ninja -C "$build" "$@" 2>&1 | bootstrap_show_build >&2
+    NINJA_STATUS='[%f/%t] ' ninja -C "$build" "${targets[@]}" 2>&1 | bootstrap_show_build >&2
     [[ ${PIPESTATUS[0]} == 0 ]] || fail "the build failed; its message is above"
   fi
 }

@@ -7,7 +7,8 @@ set(HYFREEDP_CUDA_OBJECTS AUTO CACHE STRING
     "In a CPU build, compile the CUDA files without linking them: AUTO (where nvcc is found), ON, OFF")
 set_property(CACHE HYFREEDP_CUDA_OBJECTS PROPERTY STRINGS AUTO ON OFF)
 option(HYFREEDP_STATIC "Link everything but LibTorch, CUDA, C and what C++ runtime they share statically" OFF)
-option(HYFREEDP_TESTS "Build the tests" ON)
+set(HYFREEDP_TESTS AUTO CACHE STRING "Build the tests: AUTO (where GoogleTest is found), ON, OFF")
+set_property(CACHE HYFREEDP_TESTS PROPERTY STRINGS AUTO ON OFF)
 option(HYFREEDP_TORCH "Build the parts that need LibTorch (the worker)" ON)
 set(HYFREEDP_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
 
