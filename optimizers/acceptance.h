@@ -1,15 +1,17 @@
-// What becomes of the step size after a fit, and of the loss bound after a probe.
+// What follows from a fit for the step size, and from a probe for the loss bound.
 //
-// The step size, from eta in force and eta* = G / H of the fit:
-//   raw    accepted: eta*                                  else: eta       (HyFreeDP as printed)
-//   clamp  accepted: clamp(eta*, eta/2, 2 eta)             else: eta
-//   gen    accepted: (1 - smoothing) eta + smoothing scale clamp(eta*, eta/2, 2 eta)
-//          nonfinite_loss: eta/2                           else: eta       (the public GeN code)
+// The step size, from the present eta and the fit's minimum eta* = G / H:
+//   raw    fit accepted: eta*; else eta (HyFreeDP as printed)
+//   clamp  fit accepted: clamp(eta*, eta/2, 2 eta); else eta
+//   gen    fit accepted: (1 - smoothing) eta + smoothing scale clamp(eta*, eta/2, 2 eta); a loss
+//          not finite: eta/2; else eta (the public GeN code)
 //
-// The loss bound R_l of the next probe, from this probe's private losses:
-//   center  the loss at w;   sum  the sum of all of them (Liu and Bu: "in practice")
-//   not finite: R_l stays; then it changes at most by `change` and never falls below `floor`.
-// Source: Liu and Bu, ICLR 2025, algorithm 1; Bu and Xu 2024 (arXiv:2407.02772) and its public code.
+// The loss bound R_l of the next probe, from this probe's private losses, is the loss at w (center)
+// or the sum of all of them (sum; Liu and Bu: "in practice"). If it is not finite, R_l stays. R_l
+// changes by at most the factor `change` and never falls below `floor`.
+//
+// Source: Liu and Bu, ICLR 2025, algorithm 1; Bu and Xu 2024 (arXiv:2407.02772) and its public
+// code.
 #pragma once
 
 #include <limits>
@@ -27,7 +29,7 @@ struct AcceptanceRule {
   double smoothing = 0.1;
   bool linear_scale = false;  // scale 1 - t/T instead of 1
 };
-// Reads acceptance (where the table has it), smoothing and gen_scale.
+// Reads the options acceptance (if the table has it), smoothing and gen_scale.
 AcceptanceRule acceptance_of(const json::object& options);
 
 double next_rate(const AcceptanceRule& rule, const std::string& decision, double eta, double eta_star,

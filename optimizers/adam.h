@@ -1,11 +1,12 @@
 // Adam and AdamW, with or without AMSGrad, as torch.optim.Adam and torch.optim.AdamW.
 //
-//   Adam:  g' = g + weight_decay * w      AdamW: g' = g
-//   m <- beta1 m + (1 - beta1) g',  v <- beta2 v + (1 - beta2) g'^2,  amsgrad: v^ <- max(v^, v), else v^ = v
+//   Adam:  g' = g + weight_decay * w; AdamW: g' = g
+//   m <- beta1 m + (1 - beta1) g' and v <- beta2 v + (1 - beta2) g'^2
+//   v^ <- max(v^, v) with amsgrad, else v^ = v
 //   u = m / (1 - beta1^t) / (sqrt(v^ / (1 - beta2^t)) + eps)  [AdamW: + weight_decay * w]
 //
-// Source: Kingma and Ba 2015 (arXiv:1412.6980), algorithm 1; Loshchilov and Hutter 2019 (arXiv:1711.05101),
-// algorithm 2; Reddi, Kale and Kumar 2018 (AMSGrad). t counts from 1.
+// Source: Kingma and Ba 2015 (arXiv:1412.6980), algorithm 1; Loshchilov and Hutter 2019
+// (arXiv:1711.05101), algorithm 2; Reddi, Kale and Kumar 2018 (AMSGrad). t counts from 1.
 #pragma once
 
 #include <memory>
@@ -21,10 +22,10 @@ struct AdamMoments {
   torch::Tensor largest_second;  // v^ [d], defined with amsgrad only
 };
 
-// Step t >= 1 with tensor operations.
+// Step t >= 1 by tensor operations. Updates the moments, [d] each, and writes `direction` [d].
 void adam_direction(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
                     const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction);
-// The same in one pass over dense CPU vectors of one floating type, cut into pieces.
+// The same as one pass over dense CPU vectors of one floating type, cut into pieces (optimizer.h).
 PieceWork adam_pieces(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
                       const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction);
 

@@ -1,5 +1,5 @@
-// Adam's loop over raw memory (adam.h has the rule). No LibTorch here, so that the file can be compiled with flags that
-// its precompiled headers do not have.
+// Adam's loop over raw memory; adam.h has the rule. This file includes no LibTorch, so that it can
+// be compiled with flags that LibTorch's precompiled header does not have.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct AdamVectors {
   T* direction;  // may be `gradient`
 };
 
-// Elements [begin, end) of step t >= 1; T is float or double.
+// Computes elements [begin, end) of step t >= 1; T is float or double.
 template <class T>
 void adam_pass(const AdamRule& rule, std::int64_t t, std::int64_t begin, std::int64_t end,
                const AdamVectors<T>& at);

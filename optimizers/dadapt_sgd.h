@@ -6,7 +6,8 @@
 //   d^  =  2 num / ||s||_2,  d <- max(d, min(d^, d growth_rate))
 //   x_new = momentum x + (1 - momentum)(x0 - s);  u = x - x_new
 //
-//   gradient exactly 0 and ||g0|| not set | no step, k stays 0, ||g0|| comes from the first other gradient
+//   gradient exactly 0 and ||g0|| not set | no step, k stays 0, ||g0|| comes from the first other
+//   gradient
 //                                         | (the authors' code divides by zero there)
 //   lr = 0                                | s and d stay
 //   d^ not finite                         | d stays

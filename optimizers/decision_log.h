@@ -1,5 +1,5 @@
-// Counts of a controller's decisions by name, and the last one; saved and restored with the controller's
-// scalars.
+// Counts of a controller's decisions by name, and the last one; saved and restored with the
+// controller's scalars.
 #pragma once
 
 #include <cstdint>

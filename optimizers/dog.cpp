@@ -40,7 +40,8 @@ class Dog final : public Optimizer {
     squares_ += sum_of_squares(direction);
     const double root = std::sqrt(squares_);
     eta_ = root == 0 ? 0 : learning_rate * rbar_ / root;
-    // Divided first: eta alone may be out of float32's range where its product with a tiny gradient is not.
+    // Divided first: eta alone may be out of float32's range where its product with a tiny gradient
+    // is not.
     if (root > 0)
       direction.div_(factor_for(direction, root)).mul_(factor_for(direction, learning_rate * rbar_));
     t_ += 1;

@@ -38,7 +38,8 @@ class Dowg final : public Optimizer {
     const double denominator = std::sqrt(weighted_squares_) + rule_.eps_den;
     eta_ = denominator == 0 ? 0 : learning_rate * radius_squared_ / denominator;
     direction.copy_(gradient);
-    // Divided first: eta alone may be out of float32's range where its product with a tiny gradient is not.
+    // Divided first: eta alone may be out of float32's range where its product with a tiny gradient
+    // is not.
     if (denominator > 0) {
       direction.div_(factor_for(direction, denominator))
           .mul_(factor_for(direction, learning_rate * radius_squared_));

@@ -1,10 +1,13 @@
-// DPAdamWOSM: Adam without a second moment; the denominator is the known scale of the privacy noise.
+// DPAdamWOSM: Adam without a second moment; the denominator is the known scale of the privacy
+// noise.
 //
-//   g' = g + weight_decay * w,  m <- beta1 m + (1 - beta1) g',  u = m / (1 - beta1^t) / (sigma C / B + xi)
+//   g' = g + weight_decay * w
+//   m <- beta1 m + (1 - beta1) g'
+//   u = m / (1 - beta1^t) / (sigma C / B + xi)
 //
-// sigma: noise multiplier, C: clipping norm (sensitivity), B: public divisor; g is the privatized mean
-// gradient. xi stands outside the root (theorem 3).
-//   sigma = 0 (a run without privacy) | the denominator is xi alone, so the step is huge: set a larger xi
+// sigma is the noise multiplier, C the clipping norm (sensitivity), B the public divisor, g the
+// privatized mean gradient. xi stands outside the root (theorem 3). In a run without privacy,
+// sigma = 0, the denominator is xi alone and the step is very large: such a run needs a larger xi.
 //
 // Source: Mohapatra, Sasy, He, Kamath and Thakkar 2022 (arXiv:2111.04906), section 6 and theorem 3.
 #pragma once
@@ -21,10 +24,10 @@ struct WosmRule {
   double denominator = 1;  // sigma C / B + xi
 };
 
-// Step t >= 1 with tensor operations; `moment` [d] is updated.
+// Step t >= 1 by tensor operations; updates `moment` [d].
 void wosm_direction(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
                     const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction);
-// The same in one pass over dense CPU vectors of one floating type, cut into pieces.
+// The same as one pass over dense CPU vectors of one floating type, cut into pieces (optimizer.h).
 PieceWork wosm_pieces(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
                       const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction);
 

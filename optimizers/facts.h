@@ -8,7 +8,7 @@
 
 namespace hyfreedp::optimizers {
 
-// Of hyfreedp's option difference_share.
+// Default of hyfreedp's option difference_share.
 inline constexpr double kDifferenceShare = 0.1;
 
 struct Facts {
@@ -16,14 +16,16 @@ struct Facts {
   std::string title;   // as a person reads it
   std::string source;  // paper or package whose rule it is
   std::vector<OptionSpec> options;
-  bool owns_step_size = false;    // optimizer: takes no learning-rate controller but "constant"
-  bool probes = false;            // controller: needs private loss probes, so the privacy plan must have them
-  bool non_private_only = false;  // controller: its rule assumes exact losses; a private plan must refuse it
+  bool owns_step_size = false;  // optimizer: accepts no learning-rate controller but "constant"
+  bool probes = false;          // controller: needs private loss probes in the privacy plan
+  // controller: its rule needs exact losses; private plans refuse it
+  bool non_private_only = false;
 };
 
 const std::vector<Facts>& optimizer_facts();
 const std::vector<Facts>& controller_facts();
-// An unknown name lists the valid ones and the nearest match.
+// Looks an entry up by name. The error for an unknown name lists the valid names and the nearest
+// one.
 Result<const Facts*> find_optimizer(const std::string& name);
 Result<const Facts*> find_controller(const std::string& name);
 

@@ -13,7 +13,7 @@ namespace hyfreedp::optimizers {
 namespace {
 
 constexpr double kLossRounding = 1e-7;  // relative, of a mean of float32 losses
-constexpr double kFar = 3;              // a fit counts as no further than this factor from the mean in force
+constexpr double kFar = 3;              // a fit changes the mean by at most this factor
 
 struct Rule {
   bool eta0_from_dimension;  // 0.5 / sqrt(d)
@@ -27,7 +27,8 @@ struct Rule {
   LossBoundRule loss_bound;
 };
 
-// A precision-weighted mean whose memory fades: its precision is multiplied by rho before each new estimate.
+// A precision-weighted mean whose memory fades: its precision is multiplied by rho before each new
+// estimate.
 struct RunningMean {
   double value = 0, precision = 0;
 

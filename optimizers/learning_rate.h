@@ -1,15 +1,16 @@
 // The contract of a learning-rate controller: constant, schedule, or fitted from privatized losses.
 //
 // Invariants
-//   - It never sees a raw loss. Before step t the trainer asks wants_probe(t); if it does, the trainer
-//   evaluates the
-//     per-sample losses at w - x u for the abscissas x it asks for, clamps each to [0, loss_bound], sums,
-//     adds noise of sigma_l * loss_bound, divides by the public batch size, books the event, and hands the
+//   - A controller never sees a raw loss. Before step t the trainer asks wants_probe(t). If it
+//     returns true, the trainer evaluates the per-sample losses at w - x u for the abscissas x that
+//     the controller asks for, clamps each loss to [0, loss_bound], adds them up, adds noise of
+//     sigma_l * loss_bound, divides by the public batch size, books the event, and passes the
 //     results to observe().
-//   - loss_bound (R_l), radius and step size are functions of earlier released values and public constants
-//   only.
-//   - State is enumerable, as for an optimizer.
-// Called by: harness/training/trainer. Registered in optimizers/registry.cpp, facts in optimizers/facts.h.
+//   - loss_bound (R_l), radius and step size are functions of earlier released values and of public
+//     constants only.
+//   - Its state is enumerable, as for an optimizer.
+// Called by harness/training/trainer. Registered in optimizers/registry.cpp, facts in
+// optimizers/facts.h.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,13 @@
 namespace hyfreedp::optimizers {
 
 struct ProbeRequest {
-  std::vector<double> abscissas;  // step lengths along -u, e.g. {0, +h, -h}: losses at w, w - h u, w + h u
-  double loss_bound = 1;          // R_l, the clamp and the sensitivity
-  // 0: each loss is released by itself. D > 0, paired: the loss at abscissa 0, which comes first, and for each other x the
-  // difference of a sample's two losses, clamped to [-D, D] and noised as a release of sensitivity D. As many releases at the
-  // same noise multiplier, so the price is the same; what the losses have in common needs no noise twice.
+  // step lengths along -u, e.g. {0, +h, -h}: losses at w, w - h u, w + h u
+  std::vector<double> abscissas;
+  double loss_bound = 1;  // R_l: each loss is clamped to it, and it is the sensitivity
+  // 0: each loss is a release of its own. D > 0 (paired): the loss at abscissa 0, which must come
+  // first, is a release, and for each other x the difference of a sample's two losses, clamped to
+  // [-D, D], is one of sensitivity D. There are as many releases at the same noise multiplier, so
+  // the price is the same; the part that the losses have in common is noised once.
   double difference_bound = 0;
 };
 
@@ -35,14 +38,15 @@ struct ProbeResult {
   std::vector<double> abscissas;
   std::vector<double>
       losses;  // privatized means, same order; paired: the first one plus the private differences
-  // Standard deviation of the noise in each (public): sigma_l R_l / B_probe; paired: in each difference, sigma_l D / B_probe.
+  // Standard deviation of the noise in each loss (public): sigma_l R_l / B_probe; paired: in each
+  // difference, sigma_l D / B_probe.
   double noise_sd = 0;
 };
 
 class LearningRateController {
  public:
   virtual ~LearningRateController() = default;
-  // `steps`: T; `dimension`: number of trainable parameters (public); `classes`: public.
+  // Public constants of the run: `steps` is T, `dimension` the number of trainable parameters.
   struct Start {
     std::int64_t steps = 0;
     std::int64_t dimension = 0;
@@ -58,17 +62,18 @@ class LearningRateController {
     return {};
   }
   virtual void observe(std::int64_t step, const ProbeResult& result) { (void)step, (void)result; }
-  // The step size of step t, after any probe of that step.
+  // The step size of step t, after the probe of that step if it has one.
   virtual double learning_rate(std::int64_t step) const = 0;
 
   virtual std::map<std::string, double> state_scalars() const { return {}; }
   virtual void restore_scalars(const std::map<std::string, double>& scalars) { (void)scalars; }
-  // Worth plotting after a probe (R_l, H, G, radius, ...) and counts of decisions ("accepted",
-  // "H_nonpositive", ...).
+  // Values worth plotting after a probe, by name (R_l, H, G, radius, ...), and counts of decisions
+  // ("accepted", "H_nonpositive", ...).
   virtual std::map<std::string, double> scalars() const { return {}; }
   virtual std::map<std::string, std::int64_t> decisions() const { return {}; }
   virtual std::string last_decision() const { return ""; }
-  // A typed failure to report, or "" (e.g. "fit rejected throughout").
+  // A typed failure to report beside the result, such as "fit rejected throughout"; "" if there is
+  // none.
   virtual std::string outcome() const { return ""; }
 };
 

@@ -18,8 +18,8 @@ bool is_central_difference(const std::vector<double>& abscissas) {
   return abscissas.size() == 3 && abscissas[0] == 0 && abscissas[1] == -abscissas[2] && abscissas[1] > 0;
 }
 
-// Normal equations in long double on scaled abscissas and losses relative to the centre: 3 to 9 points need
-// no more.
+// Normal equations in long double on scaled abscissas and losses relative to the centre: 3 to 9
+// points need no more.
 struct Moments {
   long double x1 = 0, x2 = 0, x3 = 0, x4 = 0, y = 0, xy = 0, x2y = 0;
   long double count = 0;

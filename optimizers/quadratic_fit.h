@@ -1,9 +1,11 @@
-// The parabola through losses along the descent direction, and whether its minimum may become the step size.
+// The parabola through losses along the descent direction, and whether its minimum may become the
+// step size.
 //
-//   L(w - x u) ~ c - G x + H x^2 / 2,   step size G / H       (HyFreeDP eq. 6; x = +h: the loss at w - h u)
+//   L(w - x u) ~ c - G x + H x^2 / 2, step size G / H (HyFreeDP eq. 6; x = +h: the loss at w - h u)
 //
-// Three points {0, +h, -h} fit exactly: H = (L+ + L- - 2 L0) / h^2, G = (L- - L+) / (2 h). Any other set is
-// fitted by least squares, the intercept fixed to the loss at x = 0 (as eq. 6 prints it) or free.
+// Three points {0, +h, -h} fit exactly: H = (L+ + L- - 2 L0) / h^2, G = (L- - L+) / (2 h). Any
+// other set is fitted by least squares, the intercept fixed to the loss at x = 0
+// (as eq. 6 prints it) or free.
 //   r2 = 1 - SS_residual / SS_total over all points
 // Verdicts, the first that applies:
 //   nonfinite_loss   a loss is not finite
@@ -12,7 +14,8 @@
 //   eta_nonfinite    G / H is not a positive finite number
 //   r2_low           r2 is not above r2_min, with more than three points (three fit exactly)
 //   accepted
-// Source: Liu and Bu, ICLR 2025, eq. 5 and 6; r2 from the public GeN code (Bu and Xu 2024, arXiv:2407.02772).
+// Source: Liu and Bu, ICLR 2025, eq. 5 and 6; r2 from the public GeN code (Bu and Xu 2024,
+// arXiv:2407.02772).
 #pragma once
 
 #include <string>
@@ -30,11 +33,12 @@ struct QuadraticFit {
   double minimum() const { return slope / curvature; }  // G / H
 };
 
-// Needs x = 0 among the abscissas and at least two others; NaN throughout where a loss is not finite.
+// Fits the losses at the abscissas, which must have x = 0 and at least two others. All members are
+// NaN if a loss is not finite.
 QuadraticFit fit_quadratic(const std::vector<double>& abscissas, const std::vector<double>& losses,
                            Intercept intercept);
 
-// "nonfinite_loss", "H_nonpositive", "G_nonpositive", "eta_nonfinite", "r2_low" or "accepted".
+// The verdict on a fit: one of the names above.
 std::string judge_fit(const QuadraticFit& fit, const std::vector<double>& losses, double r2_min);
 
 // The loss at x = 0.

@@ -61,8 +61,8 @@ std::vector<std::string> names_of(const Table& table) {
   return names;
 }
 
-// `facts` is the entry's own, so its options can be resolved (again: resolving is idempotent) before the rule
-// reads them; a caller that passes a partial object gets the defaults.
+// `facts` is the entry's own, so its options can be resolved (again: resolving is idempotent)
+// before the rule reads them; a caller that passes a partial object gets the defaults.
 template <class T, class Table>
 Result<std::unique_ptr<T>> make(const Table& table, const Result<const Facts*>& facts,
                                 const json::object& options) {

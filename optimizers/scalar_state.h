@@ -1,7 +1,6 @@
-// The scalars of a rule's state by name, so that saving and restoring them cannot drift apart.
-//
-// A rule declares its doubles first and then one ScalarState that lists them; the owner must not be copied or
-// moved.
+// The scalars of a rule's state by name, listed once for saving and restoring. A rule declares its
+// doubles first and then one ScalarState that lists them; the owner must not be copied or moved,
+// because the list holds their addresses.
 #pragma once
 
 #include <initializer_list>

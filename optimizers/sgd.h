@@ -21,10 +21,11 @@ struct SgdRule {
   bool nesterov = false;
 };
 
-// One step with tensor operations; `buffer` is undefined without momentum. `first`: no earlier step.
+// One step by tensor operations. `buffer` [d] is undefined without momentum; `first` says that
+// there was no step before.
 void sgd_direction(const SgdRule& rule, bool first, const torch::Tensor& gradient,
                    const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction);
-// The same in one pass over dense CPU vectors of one floating type, cut into pieces.
+// The same as one pass over dense CPU vectors of one floating type, cut into pieces (optimizer.h).
 PieceWork sgd_pieces(const SgdRule& rule, bool first, const torch::Tensor& gradient,
                      const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction);
 

@@ -1,6 +1,6 @@
-// Sums over whole vectors in float64, whatever the vectors' type: the distance and norm statistics of the
-// learning-rate-free rules. On the CPU in one pass, by blocks that do not depend on the number of threads, so the same bits
-// for any number of them.
+// Sums over whole vectors in float64, whatever the vectors' type: the distances and norms of the
+// learning-rate-free rules. On the CPU they are computed in one pass by blocks that do not depend
+// on the number of threads, so the bits do not either.
 #pragma once
 
 #include <torch/types.h>

@@ -1,4 +1,5 @@
-// Signum: a step of one size in every coordinate, along the sign of a running mean of the gradients.
+// Signum: a step of one size in every coordinate, along the sign of a running mean of the
+// gradients.
 //
 //   m <- beta1 m + (1 - beta1) g,  m = 0 at first
 //   u  = sign(m), with sign(0) = 0 and sign(NaN) = NaN

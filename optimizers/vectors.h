@@ -1,4 +1,4 @@
-// Small things every rule does with its vectors.
+// Operations on vectors that several rules share.
 #pragma once
 
 #include <cmath>
@@ -37,8 +37,8 @@ inline void shape_like(const torch::Tensor& gradient, torch::Tensor& direction) 
   }
 }
 
-// A factor for tensor operations on `vector`. They throw on a finite factor outside the vector's type; a
-// diverging estimate is to become infinite there, as it would in the vector's own arithmetic.
+// A factor for tensor operations on `vector`. These operations throw if a finite factor is outside
+// the vector's type; this function makes it infinite instead, as the vector's own arithmetic would.
 inline double factor_for(const torch::Tensor& vector, double factor) {
   const bool narrow = vector.scalar_type() == torch::kFloat;
   if (narrow && std::abs(factor) > double(std::numeric_limits<float>::max())) {
