@@ -14,7 +14,8 @@ Result<Configs> grid_runs(const Cell& cell) {
   return oracle_grid(cell, cell.epsilon, list_of(cell.options, "grid"));
 }
 
-// The narrow runs around the grid's best; empty while the grid is unfinished or when all of it failed.
+// The narrow runs around the grid's best; empty while the grid is unfinished or when all of it
+// failed.
 Result<Configs> narrow_runs(const Cell& cell, const Configs& grid, Finished finished) {
   if (!unfinished(grid, finished).empty()) return Configs{};
   const auto* best = best_of(grid, finished, oracle_score);

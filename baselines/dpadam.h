@@ -1,5 +1,5 @@
-// DPAdam as Mohapatra et al. tune it (tuned_grid.h): Adam at its default rate .001, on 4 clipping thresholds, all runs
-// composed unless `tuning` says otherwise.
+// DPAdam as Mohapatra et al. tune it (tuned_grid.h): Adam at its default rate .001, with 4 clipping
+// thresholds. By default all runs are composed (option `tuning`).
 #pragma once
 
 #include "baselines/baseline.h"

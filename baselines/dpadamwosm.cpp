@@ -11,7 +11,8 @@ const std::vector<OptionSpec>& rule_options() {
 }
 
 Result<trial::TrialConfig> make(const Cell& cell) {
-  // The rule needs one known noise scale sigma C / B, so its clipping is its own, whatever the panel's is.
+  // The rule needs one known noise scale sigma C / B, so its clipping is its own, whatever the
+  // panel's is.
   auto own = cell;
   own.base.privacy = with_threshold(own.base.privacy, double_or(cell.options, "clipping_threshold", 1));
   const auto noise = plain_noise(own, cell.epsilon);

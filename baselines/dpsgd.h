@@ -1,5 +1,5 @@
-// DPSGD as Mohapatra et al. tune it (tuned_grid.h): plain SGD on 10 learning rates by 4 clipping thresholds, chosen by
-// private selection unless `tuning` says otherwise.
+// DPSGD as Mohapatra et al. tune it (tuned_grid.h): plain SGD with 10 learning rates times 4
+// clipping thresholds. By default one is chosen by private selection (option `tuning`).
 #pragma once
 
 #include "baselines/baseline.h"

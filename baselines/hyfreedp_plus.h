@@ -1,6 +1,7 @@
-// HyFreeDP+ (ours): HyFreeDP's privatized parabola at a probe radius of its own, on a separate probe batch 2.5 times the
-// gradient's; the rate is half the mean of the fits (controller `hyfreedp-plus`), and the model is evaluated at an
-// exponential average of its weights, decay 1 - 1 / (average_part T), where the cell has no average of its own.
+// HyFreeDP+ (ours): HyFreeDP's privatized parabola at a probe radius of its own, on a separate
+// probe batch 2.5 times as large as the gradient's. The rate is half the mean of the fits
+// (controller `hyfreedp-plus`). Unless the cell sets an average, the model is evaluated at an
+// exponential average of its weights with decay 1 - 1 / (average_part T).
 #pragma once
 
 #include "baselines/baseline.h"

@@ -11,7 +11,8 @@
 namespace hyfreedp::baselines::linear_rule {
 namespace {
 
-constexpr double kSlack = 1e-12;  // of rounding, in a comparison of r with a bound or in a number of steps
+// of rounding, in a comparison of r with a bound or in a number of steps
+constexpr double kSlack = 1e-12;
 
 Run corner(double eta, std::int64_t steps, std::string clamp) {
   return {.eta = eta,
@@ -73,7 +74,8 @@ Run rejection(const Space& space, double r, const std::function<double()>& unifo
   return nearest_on_grid(space, r, space.max_tries);
 }
 
-// Never beyond the bound that r was clamped to: T is rounded down where the nearest one would pass r_max.
+// Never beyond the bound that r was clamped to: T is rounded down where the nearest one would pass
+// r_max.
 Run fixed_eta(const Space& space, double r, std::string clamp) {
   const double most =
       std::min(std::floor(space.r_max() / space.eta_max + kSlack), static_cast<double>(space.t_max));

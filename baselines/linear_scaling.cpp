@@ -23,7 +23,8 @@ std::function<double()> draws_of(const Cell& cell, std::string what) {
 trial::TrialConfig config_of(const Cell& cell, const Settings& settings, Place place, const rule::Run& run,
                              double mu) {
   const auto privacy = linear_search::plan_of(cell, settings, place, run.steps, mu);
-  // r = eta T B C with eta on summed gradients: the trainer's mean gradient takes eta B, which is eta' / C of r = eta' T.
+  // r = eta T B C with eta on summed gradients: the trainer's mean gradient takes eta B, which is
+  // eta' / C of r = eta' T.
   const double rate = settings.whole_product ? run.eta / privacy.sensitivity() : run.eta;
   auto config = at_rate(cell, 0, rate);
   config.steps = run.steps;
@@ -79,7 +80,8 @@ std::optional<double> best_r(const Settings& settings, const Sweep& sweep, Finis
   return std::nullopt;
 }
 
-// As far as the finished runs allow: the runs wanted so far, in order, and the final one once it is known.
+// As far as the finished runs allow: the runs wanted so far, in order, and the final one once it is
+// known.
 struct Progress {
   Configs configs;
   int clamped = 0;  // sweep runs

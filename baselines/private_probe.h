@@ -1,14 +1,16 @@
-// A method that is one private run whose learning rate is fitted from privatized losses (HyFreeDP and
-// HyFreeDP+).
+// A method that is one private run whose learning rate is fitted from privatized losses
+// (HyFreeDP and HyFreeDP+).
 //
-// One budget pays gradients and probes: sigma_g = gamma sigma, sigma_l from what is left (Liu & Bu, ICLR
-// 2025, Algorithm 2; accounting::split_budget). How it is priced is the option `accounting`:
+// One budget pays for gradients and probes: sigma_g = gamma sigma, and sigma_l follows from what is
+// left (Liu & Bu, ICLR 2025, Algorithm 2; accounting::split_budget). The option `accounting` says
+// how it is priced:
 //   folded          probes on the gradient's own batch, folded before amplification: sound
 //   separate-batch  probes on their own Poisson batch: sound
-//   paper           as published: same batch, priced as if each release had its own. Understates epsilon: the row
-//                   claims the target, carries a flag, and its real epsilon is derived from the executed events
+//   paper           as published: same batch, priced as if each release had its own. It understates
+//                   epsilon: the row claims the target, carries a flag, and its real epsilon is
+//                   derived from the executed events
 //   paper-appendix  appendix C: two epsilons added; flagged likewise
-// In the non-private arm the probes are exact.
+// In a non-private column the probes are exact.
 #pragma once
 
 #include <string>
@@ -25,8 +27,8 @@ struct ProbeDefaults {
   std::string footnote = {};  // of every row
 };
 
-// Fills in options (the controller's own, and how the budget is split), next and conclude. `pricing`: the
-// choices of `accounting`, the default first.
+// Sets the baseline's options (the controller's own, and how the budget is divided), next and
+// conclude. `pricing` lists the choices of `accounting`; the first is the default.
 void run_probing_controller(Baseline& baseline, const std::string& controller_name,
                             const std::vector<std::string>& pricing, const ProbeDefaults& defaults = {});
 

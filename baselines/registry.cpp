@@ -1,5 +1,5 @@
-// Every method, in the order that `hyfreedp list methods` prints. To add one: one include, one line; `hyfreedp new
-// baseline NAME` writes both.
+// Every method, in the order that `hyfreedp list methods` prints. To add one: one include, one
+// line; `hyfreedp new baseline NAME` writes both.
 #include "baselines/adadp.h"
 #include "baselines/d_adaptation.h"
 #include "baselines/dog.h"

@@ -8,8 +8,9 @@
 namespace hyfreedp::baselines {
 namespace {
 
-// The smallest k >= first whose cumulative sum of terms exceeds u. `next(k, term)` gives the term of k + 1. Ends where
-// the terms no longer change the sum, so rounding of a sum that should reach 1 cannot keep it going.
+// The smallest k >= first whose cumulative sum of terms exceeds u. `next(k, term)` gives the term
+// of k + 1. Ends where the terms no longer change the sum, so rounding of a sum that should reach 1
+// cannot keep it going.
 template <class Next>
 std::int64_t smallest_beyond(double uniform, std::int64_t first, double term, std::int64_t mode,
                              const Next& next) {

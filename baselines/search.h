@@ -1,14 +1,16 @@
 // How a method chooses among its candidates, and what that costs.
 //
-//   selection  private selection (private_selection.h): a random number of runs, the best released; end-to-end DP, and how
-//              many runs there were is confidential
-//   composed   every candidate is run and all runs are charged in sequence; the best noised validation score wins. One
-//              candidate is one run at the full budget, without a score. End-to-end DP
-//   oracle     every candidate is run at the full budget, the best un-noised validation accuracy wins and the reported run
-//              alone is charged; label oracle
-// composed: all runs have one noise multiplier, that of a single run of their summed length at the cell's epsilon (by PLD),
-// so lengths may differ between candidates. Each score is a full-batch Gaussian of sensitivity one count on the validation
-// split, which their composition must not spend more than epsilon on.
+//   selection  private selection (private_selection.h): a random number of runs, the best released;
+//              end-to-end DP, and how many runs there were is confidential
+//   composed   every candidate is run and all runs are charged in sequence; the best noised
+//              validation score wins. One candidate is one run at the full budget, without a score.
+//              End-to-end DP
+//   oracle     every candidate is run at the full budget, the best un-noised validation accuracy
+//              wins and the reported run alone is charged; label oracle
+// composed: all runs have one noise multiplier, that of a single run of their summed length at the
+// cell's epsilon (by PLD), so lengths may differ between candidates. Each score is a full-batch
+// Gaussian of sensitivity one count on the validation split, which their composition must not spend
+// more than epsilon on.
 #pragma once
 
 #include "baselines/support.h"
@@ -17,21 +19,25 @@ namespace hyfreedp::baselines {
 
 enum class Tuning { selection, composed, oracle };
 
-// The candidates of a cell, without gradient noise: a pure function, empty where there is nothing to choose from.
+// The candidates of a cell, without gradient noise: a pure function that returns nothing if there
+// is nothing to choose from.
 using Candidates = std::function<std::vector<trial::TrialConfig>(const Cell&)>;
 
-// Fills in label, confidentiality, next and conclude. The cell's options are read by selection (`runs`, `mean_runs`,
-// `score_noise`) and composed (`score_noise`).
+// Sets the baseline's label, confidentiality, next and conclude for one way of choosing. Of the
+// cell's options, selection reads `runs`, `mean_runs` and `score_noise`, and composed reads
+// `score_noise`.
 void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates);
 
-// The same with the option `tuning`, `otherwise` its default, and the options that its choices read.
+// The same with an option `tuning`, whose default is `default_tuning`, and with the options that
+// its choices read.
 void offer_tunings(Baseline& baseline, Tuning default_tuning, const Candidates& candidates);
 
-// Every candidate at the common noise of their composition, scored where there are several.
+// Every candidate at the common noise of their composition, with a score if there are several. An
+// error if the epsilon is infeasible.
 Result<std::vector<trial::TrialConfig>> composed_runs(const Cell& cell,
                                                       std::vector<trial::TrialConfig> candidates);
 
-// Every candidate at the full budget `epsilon`, to be judged by un-noised validation accuracy.
+// Every candidate at the full budget `epsilon`, to be compared by un-noised validation accuracy.
 Result<std::vector<trial::TrialConfig>> oracle_runs(const Cell& cell,
                                                     const std::vector<trial::TrialConfig>& candidates,
                                                     std::optional<double> epsilon);

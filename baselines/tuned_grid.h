@@ -1,11 +1,14 @@
-// The rivals of Mohapatra et al., AAAI 2022 (arXiv:2111.04906): an optimizer on a grid of learning rates and clipping
-// thresholds (Abadi et al.), its tuning charged. Used by dpsgd.cpp, dpmomentum.cpp, dpadam.cpp and adadp_method.cpp.
+// The rivals of Mohapatra et al., AAAI 2022 (arXiv:2111.04906): an optimizer on a grid of learning
+// rates and clipping thresholds (Abadi et al.), with its tuning charged. Used by dpsgd.cpp,
+// dpmomentum.cpp, dpadam.cpp and adadp_method.cpp.
 //
-// Grids as in the authors' published configuration: C in {.1, .2, .5, 1} and, where the optimizer has a rate to tune,
-// alpha in {1, 2, 5} x 10^-3..-1 and 1: the 40 candidates of DPSGD and the 4 of DPAdam (section 5). Section 5 prices the
-// wide grids by Liu & Talwar's selection with as many runs, in the mean, as there are candidates, and the narrow ones by
-// composing every run ("MA"); section 5.2 draws 4 candidates from the wide grid (option `candidates`).
-// Theirs is un-noised validation accuracy; here each score is noised and priced, except by the oracle.
+// The grids are those of the authors' published configuration: C in {.1, .2, .5, 1} and, if the
+// optimizer has a rate to tune, alpha in {1, 2, 5} x 10^-3..-1 and 1: the 40 candidates of DPSGD
+// and the 4 of DPAdam (section 5). Section 5 prices the wide grids by Liu & Talwar's selection with
+// as many runs, in the mean, as there are candidates, and the narrow ones by composing every run
+// ("MA"); section 5.2 draws 4 candidates from the wide grid (option `candidates`). The paper
+// chooses by un-noised validation accuracy; here each score is noised and priced, except for an
+// oracle.
 #pragma once
 
 #include "baselines/search.h"
@@ -22,7 +25,7 @@ struct TunedGrid {
 
 const std::vector<double>& mohapatra_rates();
 
-// Fills in source, options, next and conclude.
+// Sets the baseline's source, options, next and conclude.
 void make_tuned_grid(Baseline& baseline, const TunedGrid& grid);
 
 }  // namespace hyfreedp::baselines
