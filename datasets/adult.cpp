@@ -24,9 +24,10 @@ struct Column {
 // The survey's largest answer in five digits, at which gains are cut.
 constexpr double kTopCode = 99999;
 
-// Units are round numbers of what a column can hold by its description, not by these rows: ages and hours have two digits, education
-// 16 levels, a gain five digits. Losses: a round number above the 3,000 dollars a year that the tax code lets one deduct
-// (26 U.S.C. 1211(b)). Weights (fnlwgt): millions.
+// Units are round numbers of what a column can hold by its description, not by these rows: ages and
+// hours have two digits, education 16 levels, a gain five digits. Losses: a round number above the
+// 3,000 dollars a year that the tax code lets one deduct (26 U.S.C. 1211(b)). Weights (fnlwgt):
+// millions.
 std::vector<Column> columns() {
   return {
       {.name = "age", .unit = 100},

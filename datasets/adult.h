@@ -1,16 +1,21 @@
-// Adult: who earned more than 50,000 dollars in 1994, from 14 answers to a census survey (Becker, Kohavi: Adult, UCI Machine
-// Learning Repository, 1996, doi:10.24432/C5XW20).
+// Adult: whether a person earned more than 50,000 dollars in 1994, from 14 answers to a census
+// survey (Becker, Kohavi: Adult, UCI Machine Learning Repository, 1996, doi:10.24432/C5XW20).
 //
-//   features  104: one-hot of the 8 categorical columns (7 + 16 + 7 + 14 + 6 + 5 + 2 + 41 = 98) in their place among the 6 numeric
-//             ones, each divided by a public constant. capital: log takes log(1 + x) / log(1 + 99,999) for the two capital columns
-//   label     1: more than 50,000 dollars
-// Categories are those of the dataset's own description (adult.names), sorted; nothing is fitted to rows. Its class Never-worked
-// is left out: such a person has no occupation, so that no complete row has it.
+//   features  104 numbers in the order of the file's columns: the one-hot codes of the 8
+//             categorical columns (7 + 16 + 7 + 14 + 6 + 5 + 2 + 41 = 98) and the 6 numeric
+//             columns, each divided by a public constant. With the option `capital: log`, the two
+//             capital columns become log(1 + x) / log(1 + 99,999)
+//   label     1: more than 50,000 dollars, 0: not
+// The categories are those of the dataset's own description (adult.names), sorted; nothing is
+// fitted to rows. The class Never-worked is left out, because no complete row has it
+// (such a person has no occupation).
 //
-// Rows with an empty field (or ?) are left out, as is usual: 30,162 of the file's 32,561 are complete. That is a function of one
-// row alone. The splits are of 20,000, 4,129 and 6,033 complete rows, by a keyed hash of a row's place in the file: 80 : 20 train
-// and test, and the validation part taken from train. This test part is not the one that UCI ships (adult.test). N and the sizes
-// count as public constants, by the usual convention; neighbouring data differ in one row of a split.
+// Rows with an empty field (or ?) are left out, as is usual: 30,162 of the file's 32,561 rows are
+// complete. Whether a row is complete depends on that row alone. The splits have 20,000, 4,129 and
+// 6,033 complete rows, chosen by a keyed hash of a row's place in the file: 80 : 20 for train and
+// test, with the validation part taken from train. This test part is not the one that UCI ships
+// (adult.test). By the usual convention N and the sizes are public constants; neighbouring data
+// sets differ in one row of a split.
 #pragma once
 
 #include <array>
@@ -26,16 +31,18 @@ Result<Dataset> load_adult(const Facts& facts, const json::object& options);
 struct AdultTable {
   std::vector<float> features;       // [rows, kAdultFeatures]
   std::vector<std::int64_t> labels;  // [rows]
-  std::vector<std::size_t> places;   // of each row in the file, from 0, incomplete ones counted
+  std::vector<std::size_t> places;   // each row's line in the file, from 0, incomplete rows counted
 };
 
 inline constexpr std::size_t kAdultFeatures = 104;
 
-// The complete rows of a file, in its order. An unknown category, or a number that is none or negative, is an error with its line.
+// Reads the complete rows of a file, in its order. Errors, with their line: an unknown category,
+// and a field that is not a number or is negative.
 Result<AdultTable> read_adult(const std::string& path, bool log_capital);
 
-// Rows (indices of `places`, in order) of private_train, private_validation and test: those of the `test` smallest hashes are test, of the
-// `validation` next ones private_validation. Requires test + validation <= places.size().
+// The rows of private_train, private_validation and test, as sorted indices of `places`: test has
+// those with the `test` smallest hashes, private_validation those with the `validation` next ones.
+// Requires test + validation <= places.size().
 std::array<std::vector<std::int64_t>, 3> split_adult(const std::vector<std::size_t>& places,
                                                      std::int64_t validation, std::int64_t test);
 

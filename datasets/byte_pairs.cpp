@@ -68,13 +68,14 @@ std::size_t word_end(const std::string& text, const std::vector<Character>& all,
   const bool blank = text[all[at].begin] == ' ';
   const auto first = blank && all[at + 1].kind != Kind::end && all[at + 1].kind != Kind::space ? at + 1 : at;
   if (all[first].kind != Kind::space) return run_end(all, first);
-  // White space, but for its last character where a word follows, which takes it along if it is a blank.
+  // White space, but for its last character where a word follows, which takes it along if it is a
+  // blank.
   const auto end = run_end(all, at);
   return all[end].kind == Kind::end || end == at + 1 ? end : end - 1;
 }
 
-// The printable characters that stand for bytes in GPT-2's files: bytes that print stand for themselves, the others for the
-// characters from U+0100 on, in order.
+// The printable characters that stand for bytes in GPT-2's files: bytes that print stand for
+// themselves, the others for the characters from U+0100 on, in order.
 const std::array<std::uint32_t, 256>& stand_ins() {
   static const auto table = [] {
     std::array<std::uint32_t, 256> codes{};

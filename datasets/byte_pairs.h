@@ -1,10 +1,13 @@
-// GPT-2's tokenizer: byte-level byte-pair encoding (Sennrich et al., arXiv:1508.07909; Radford et al., 2019).
+// GPT-2's tokenizer: byte-level byte-pair encoding (Sennrich et al., arXiv:1508.07909; Radford et
+// al., 2019).
 //
-//   text   UTF-8; cut into words by GPT-2's pattern  's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-//   word   its bytes, each a symbol; the adjacent pair that comes first in vocab.bpe is joined, until none is known
-//   ids    of the symbols that are left, from encoder.json
-// Every byte string has an encoding, and decoding gives its bytes back. "<|endoftext|>" in a text is plain text.
-// Letters, numbers and white space are those of Boost's tables of Unicode.
+//   text   UTF-8, cut into words by GPT-2's pattern 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+|
+//          ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+//   word   a word's bytes are its first symbols; the adjacent pair of symbols that stands first in
+//          vocab.bpe is joined, again and again, until no pair is in vocab.bpe
+//   ids    of the remaining symbols, from encoder.json
+// Every byte string has an encoding, and decoding gives its bytes back. "<|endoftext|>" in a text
+// is plain text. Letters, numbers and white space are those of Boost's tables of Unicode.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +24,10 @@ class BytePairs {
  public:
   static Result<BytePairs> load(const std::string& encoder_path, const std::string& merges_path);
 
-  // Remembers words, of which a text has few different ones; so not for several threads at once.
+  // The ids of a text. The object caches the words that it has met, so it must not be used by
+  // several threads at once.
   std::vector<std::int64_t> encode(const std::string& text);
-  // Unknown ids are a broken invariant.
+  // The text of some ids. An unknown id is an invariant violation (it throws).
   std::string decode(const std::vector<std::int64_t>& ids) const;
   std::int64_t vocabulary() const { return static_cast<std::int64_t>(symbols_.size()); }
   std::int64_t end_of_text() const { return end_of_text_; }
@@ -40,7 +44,7 @@ class BytePairs {
   std::int64_t end_of_text_ = 0;
 };
 
-// The words that the pattern finds, in order; together they are the text.
+// The words that the pattern finds, in order; joined together they are the text.
 std::vector<std::string> gpt2_words(const std::string& text);
 
 }  // namespace hyfreedp::datasets

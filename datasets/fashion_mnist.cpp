@@ -12,7 +12,8 @@
 namespace hyfreedp::datasets {
 namespace {
 
-// Part of the cache's name: raise it when hog.cpp, normalise.h or the choice of examples changes any feature.
+// Part of the cache's name: raise it when hog.cpp, normalise.h or the choice of examples changes
+// any feature.
 constexpr int kFeatureCodeVersion = 1;
 
 struct Images {

@@ -20,8 +20,8 @@ struct Close {
 };
 using File = std::unique_ptr<gzFile_s, Close>;
 
-// Bytes read, fewer than asked for only at the end of the file; zlib verifies the gzip checksum when it gets
-// there.
+// Bytes read, fewer than asked for only at the end of the file; zlib verifies the gzip checksum
+// when it gets there.
 Result<std::size_t> read_up_to(const File& file, std::span<std::uint8_t> out, const std::string& path) {
   constexpr std::size_t kPiece = std::size_t{1} << 24;  // gzread counts in int
   std::size_t done = 0;

@@ -1,10 +1,13 @@
 // IDX files (the MNIST family's format), plain or gzipped.
 //
-//   bytes 0-1  zero;  byte 2  element type, 0x08 = unsigned byte (the only one accepted);  byte 3  number of
-//   dimensions d d big-endian 32-bit sizes, then the elements, last dimension fastest. Nothing may follow.
+//   bytes 0-1   zero
+//   byte 2      element type; 0x08, unsigned byte, is the only one accepted
+//   byte 3      number of dimensions d
+//   then        d big-endian 32-bit sizes, and the elements with the last dimension fastest;
+//               nothing may follow
 //
-// Every header field is checked before it is used; a truncated, over-long or damaged file is an error that
-// names it.
+// Every header field is checked before it is used. A truncated, over-long or damaged file is an
+// error that names it.
 #pragma once
 
 #include <cstdint>

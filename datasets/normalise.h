@@ -16,7 +16,7 @@ inline void centre_and_scale(std::span<float> values, double length) {
     const double centred = static_cast<double>(value) - mean;
     squares += centred * centred;
   }
-  // Below this the spread is rounding of the mean, not signal (values are of order 1).
+  // A smaller spread is the rounding error of the mean and not signal (values are of order 1).
   constexpr double kFlat = 1e-20;
   const double factor = squares > kFlat ? length / std::sqrt(squares) : 0.0;
   for (float& value : values) value = static_cast<float>((static_cast<double>(value) - mean) * factor);

@@ -1,4 +1,4 @@
-// Whether what a run without noise says of its training examples may be shown.
+// Whether statistics of the training examples of a run without noise may be shown.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace hyfreedp::datasets {
 
-// Facts::public_train; an unknown dataset is private.
+// The value of Facts::public_train. An unknown dataset counts as private.
 inline bool training_split_is_public(const std::string& dataset) {
   const auto facts = find_dataset(dataset);
   return facts && (**facts).public_train;
 }
 
-// Whether what a run says of its training examples (losses, norms, step sizes) is a release, or nobody's secret.
+// Whether values computed from training examples (losses, norms, step sizes) may be shown: they are
+// released with noise, or the training split is public.
 inline bool training_values_are_released(bool is_private, const std::string& dataset) {
   return is_private || training_split_is_public(dataset);
 }

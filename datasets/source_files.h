@@ -1,4 +1,4 @@
-// The files that a dataset was defined on, told apart from others of the same name.
+// Checks that a dataset's files are those that it was defined on.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace hyfreedp::datasets {
 
-// Each file of the dataset in `folder` has the SHA-256 of its facts; an error names the first that has not.
+// Checks the SHA-256 of each file of the dataset in `folder` against its facts. The error names the
+// first file that differs.
 Result<void> verify_files(const Facts& facts, const std::string& folder);
 
 }  // namespace hyfreedp::datasets

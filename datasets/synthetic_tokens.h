@@ -1,10 +1,13 @@
-// Generated sequences of tokens, a noisy Markov chain: needs no file, holds nobody's data; for tests and smoke runs.
+// Generated sequences of tokens, a noisy Markov chain, for tests and smoke runs. The dataset needs
+// no file and contains nobody's data.
 //
-//   first token uniform; each later one successor(token before) with probability 1 - noise, else uniform; `successor` is one fixed
-//   random permutation of the vocabulary
-// The best loss in nats a token is known: with V tokens and p = 1 - noise + noise / V, -p log p - (1 - p) log(noise / V).
+// The first token is uniform. Each later token is successor(token before) with probability
+// 1 - noise, and else uniform; `successor` is one fixed random permutation of the vocabulary. The
+// best possible loss in nats a token is known: with V tokens and p = 1 - noise + noise / V, it is
+// -p log p - (1 - p) log(noise / V).
 //
-// Example i of a split depends on the options vocabulary, length and noise and on i alone. No seed, on purpose.
+// Example i of a split depends on the options vocabulary, length and noise and on i alone. It has
+// no seed on purpose.
 #pragma once
 
 #include "datasets/dataset.h"
