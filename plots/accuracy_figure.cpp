@@ -19,11 +19,12 @@ using results::TableModel;
 constexpr double kBoxWidth = 330;
 constexpr double kBoxHeight = 330;
 constexpr double kBoxGap = 58;
-constexpr double kSpread = 0.24;  // rows stand side by side over that share of the smallest distance of ticks
+// rows stand side by side over that share of the smallest distance of ticks
+constexpr double kSpread = 0.24;
 constexpr double kBreakGap = 0.30;    // share of the range that must be empty for a broken axis
 constexpr double kBreakMinRange = 5;  // percentage points
 constexpr double kLowerShare = 0.24;  // of the box's height, beneath the break
-constexpr double kBreakPad = 0.2;     // share of the gap that each part may take: no tick is in both
+constexpr double kBreakPad = 0.2;     // each part may take this share of the gap
 constexpr double kBreakSpace = 10;    // pixels between the two parts
 constexpr double kPixelsPerCharacter = 7.6;
 
@@ -31,7 +32,8 @@ struct Range {
   double from = 0, to = 0;
 };
 
-// Positions of the columns: log of epsilon; the non-private arm one step to the right of the largest.
+// Positions of the columns: log of epsilon; the non-private arm one step to the right of the
+// largest.
 std::vector<double> positions(const PanelModel& panel) {
   std::vector<double> at;
   for (const auto& epsilon : panel.columns) {
@@ -78,7 +80,8 @@ Range padded(Range range, double most, bool percent) {
   return {std::max(0.0, range.from - pad), percent ? std::min(100.0, range.to + pad) : range.to + pad};
 }
 
-// One range, or two (lower, upper) where a wide gap, which no bar reaches into, leaves most means above it.
+// One range, or two (lower, upper) where a wide gap, which no bar reaches into, leaves most means
+// above it.
 std::vector<Range> ranges_of(const PanelModel& panel, bool percent) {
   const auto extents = extents_of(panel);
   Range lower = extents.front(), all = extents.front(), at_gap, above;

@@ -14,12 +14,13 @@ struct AccuracyLook {
   std::string name = "accuracy";
   std::string title = "Test accuracy against ε";
   std::string metric = "Test accuracy";
-  std::string unit = "%";  // "%" has an axis from 0 to 100, broken where a few rows lie far below
+  // "%": the axis runs from 0 to 100 and is broken if a few rows lie far below
+  std::string unit = "%";
 };
 
 std::optional<Figure> accuracy_figure(const results::TableModel& table);
-// `table`: what is shown, its cells' means in the look's unit; `styles` of the whole table, so that a row looks the same in
-// every figure.
+// The figure of `table`, whose cells' means are in the look's unit; nothing if there is no value to
+// show. `styles` are those of the whole table, so that a row looks the same in every figure.
 std::optional<Figure> accuracy_figure(const results::TableModel& table, const RowStyles& styles,
                                       const AccuracyLook& look);
 

@@ -1,5 +1,5 @@
-// A scale of colours for numbers: viridis (van der Walt & Smith 2015, CC0), by its eleven anchors. Its lightness grows evenly,
-// so that it reads the same in grey and for the colour-blind.
+// A colour scale for numbers: viridis (van der Walt & Smith 2015, CC0), by its eleven anchors. Its
+// lightness increases evenly, so that it can be read in grey and by colour-blind readers.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace hyfreedp::plots {
 
-// 0: darkest, 1: lightest.
+// The colour at `share` in [0, 1]: 0 is the darkest, 1 the lightest.
 std::string scale_colour(double share);
 std::vector<std::string> scale_colours(bool reversed);  // for a colour bar, from low to high
-// Whether white is read better on it than black (WCAG's relative luminance).
+// Whether white text has more contrast on this colour than black text (WCAG's relative luminance).
 bool is_dark(const std::string& colour);
-// Mixed with white: `share` 0 is white.
+// The colour mixed with white; `share` 0 is white, 1 the colour.
 std::string tint(const std::string& colour, double share);
 
 }  // namespace hyfreedp::plots

@@ -84,7 +84,8 @@ class CurveFigure {
               .error_bars = false,
               .band = false};
     std::erase_if(line.points,
-                  [&](const Point& point) { return !(point.y > 0); });  // a log axis has no place for it
+                  // a log axis has no place for it
+                  [&](const Point& point) { return !(point.y > 0); });
     if (line.points.size() < 2) return std::optional<Line>{};
     for (auto& point : line.points) {
       point.low = std::max(*point.low, look_.floor);

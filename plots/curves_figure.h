@@ -1,6 +1,7 @@
-// A results::CurveFigure as a figure: its panels side by side, one legend of all curves' titles. Curves of one colour number
-// share a colour; where several are in one panel they carry sparse markers of different shapes, so that they are told apart
-// in grey. A curve of one title in several panels is one entry of the legend.
+// Makes a figure of a results::CurveFigure: its panels side by side, and one legend of all curves'
+// titles. Curves with one colour number share a colour; where several of them are in one panel they
+// carry sparse markers of different shapes, so that they can be told apart in grey. A title that
+// occurs in several panels is one entry of the legend.
 #pragma once
 
 #include "plots/figure.h"

@@ -101,7 +101,8 @@ class Builder {
   Result<Outcome> build() {
     auto list = runs_of(source_, request_, Which::reported);
     if (!list) return list.error();
-    // One quantity that is not released leaves a run out of all, so that the boxes of a row show the same runs.
+    // One quantity that is not released leaves a run out of all, so that the boxes of a row show
+    // the same runs.
     if (std::any_of(quantities_.begin(), quantities_.end(), shows_raw_values)) {
       leave_out_unreleased(source_, *list);
     }

@@ -1,8 +1,8 @@
 // A figure as data, and the gnuplot script that draws it.
 //
-// A figure is a set of boxes placed on a canvas (pixels, origin at the lower left, as gnuplot has it), lines in the boxes,
-// texts beside them and one legend outside. Nothing here knows of the store; sheet.h lays boxes out, the files *_figure.cpp
-// fill them.
+// A figure is a set of boxes on a canvas (pixels, origin at the lower left, as in gnuplot), with
+// lines in the boxes, texts beside them and one legend outside. This file does not depend on the
+// store; sheet.h lays boxes out, and the files *_figure.cpp fill them.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +29,15 @@ struct Line {
   bool error_bars = false;
   bool band = false;  // filled between low and high
   bool line = true;   // false: markers, bars or band alone
-  // One marker every so many points, beginning at the offset: lines stay told apart in grey.
+  // Draws a marker at every so many points, beginning at the offset, so that lines can be told
+  // apart in grey.
   std::size_t marker_stride = 1;
   std::size_t marker_offset = 0;
   double marker_size = 0.8;
   double width = 1.8;
 };
 
-// A filled rectangle, in the box's own units; beneath the lines.
+// A filled rectangle in the box's own units, beneath the lines.
 struct Patch {
   double left = 0, right = 0, bottom = 0, top = 0;
   std::string colour;  // "#RRGGBB"
@@ -51,7 +52,7 @@ struct Axis {
   double from = 0;
   double to = 1;
   bool logarithmic = false;
-  bool show_ticks = true;   // false: their grid lines alone
+  bool show_ticks = true;   // false: grid lines without tick labels
   std::vector<Tick> ticks;  // empty: gnuplot's own
 };
 
@@ -60,7 +61,7 @@ struct Box {
   Axis x;
   Axis y;
   bool bottom_border = true;
-  bool break_below = false;  // the y axis goes on in the box beneath
+  bool break_below = false;  // the y axis continues in the box beneath
   std::vector<Line> lines;
   std::vector<Patch> patches = {};
   bool bare = false;  // neither borders nor grid
@@ -96,19 +97,19 @@ struct Figure {
   std::size_t legend_columns = 1;          // filled one after the other
 };
 
-// The script writes `svg` and `png` (paths as given). It holds its data and can be run alone.
+// A gnuplot script that writes the files `svg` and `png`. It contains its data and runs by itself.
 std::string gnuplot_script(const Figure& figure, const std::string& svg, const std::string& png);
 
 enum class FileKind { svg, png, pdf };
-// The script writes one file.
+// A gnuplot script that writes one file.
 std::string gnuplot_script(const Figure& figure, FileKind kind, const std::string& path);
 
-// Breaks a legend title into lines of about that many characters, for the room right of the boxes.
+// Number of characters at which a legend's title is broken, for the room to the right of the boxes.
 inline constexpr std::size_t kLegendCharacters = 34;
 inline constexpr double kLegendColumnWidth = 290;  // pixels
-// Of the highest column.
+// Height of the highest column.
 double legend_height(const std::vector<LegendEntry>& legend, std::size_t columns = 1);
-// Of one column, as wide as its longest line.
+// Width of one column, that of its longest line.
 double legend_width(const std::vector<LegendEntry>& legend);
 
 }  // namespace hyfreedp::plots

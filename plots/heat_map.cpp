@@ -21,7 +21,8 @@ constexpr const char* kFrame = "#D55E00";
 
 struct Grid {
   std::vector<double> xs, ys;
-  std::map<std::pair<std::size_t, std::size_t>, double> values;  // the better, where several candidates meet
+  // the better, where several candidates meet
+  std::map<std::pair<std::size_t, std::size_t>, double> values;
   bool several = false;
 };
 

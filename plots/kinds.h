@@ -1,4 +1,4 @@
-// The figure kinds of results/figure_spec.h, one builder each, in a file of its own.
+// The figure kinds of results/figure_spec.h: one builder for each, in a file of its own.
 #pragma once
 
 #include "plots/runs.h"
@@ -16,7 +16,7 @@ Result<Outcome> bars_kind(const Source& source, const results::FigureRequest& re
 Result<Outcome> epsilon_steps_kind(const Source& source, const results::FigureRequest& request);
 Result<Outcome> tuning_cost_kind(const Source& source, const results::FigureRequest& request);
 
-// Name and title as the spec wants them, or the kind's.
+// Sets name and title: those of the spec, or by default the kind's.
 void name_sheet(const results::FigureRequest& request, std::string& name, std::string& title);
 
 }  // namespace hyfreedp::plots

@@ -1,5 +1,5 @@
-// Losses along the step and the parabola through them (Liu & Bu, figure 2): what the controller was told, from the scalars
-// probe_x.K and probe_loss.K that the journal keeps of each probe.
+// Losses along the step and the parabola through them (Liu & Bu, figure 2): what the controller was
+// told, from the scalars probe_x.K and probe_loss.K that the journal keeps of each probe.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -24,8 +24,9 @@ struct Probe {
   std::int64_t step = 0;
   std::vector<Point> losses;  // by x
   double slope = 0, curvature = 0, eta = 0;
-  bool fitted = false;    // the fit is known and finite
-  bool rejected = false;  // it has no minimum ahead, or is too far from the losses: no step size came of it
+  bool fitted = false;  // the fit is known and finite
+  // The parabola has no minimum ahead, or is too far from the losses: it gave no step size.
+  bool rejected = false;
 };
 
 std::optional<double> scalar(const trial::StepRecord& step, const std::string& name) {
@@ -76,8 +77,8 @@ std::vector<Probe> chosen(const std::vector<Probe>& all, const json::array& want
   return probes;
 }
 
-// The loss as the fit has it, through the mean of the losses less the fit's own change there (the intercept need not be the
-// loss at 0).
+// The loss as the fit has it, through the mean of the losses less the fit's own change there
+// (the intercept need not be the loss at 0).
 std::vector<Point> parabola(const Probe& probe, double from, double to) {
   const auto change = [&](double x) { return -probe.slope * x + probe.curvature * x * x / 2; };
   double intercept = 0;

@@ -207,7 +207,8 @@ class Placer {
     }
   }
 
-  // Names along x are texts of the figure: gnuplot breaks no lines and turns all ticks of the canvas alike.
+  // Names along x are texts of the figure: gnuplot breaks no lines and turns all ticks of the
+  // canvas alike.
   void write_names(const SheetPanel& panel, Box& box) {
     for (const auto& tick : box.x.ticks) {
       const double x = box.left + share_of(box.x, tick.at) * (box.right - box.left);

@@ -1,5 +1,5 @@
-// Panels with axes of their own, side by side, and a legend: what most figures are. Ranges and ticks follow from what is in
-// a panel where it does not fix them.
+// Most figures: panels side by side, each with axes of its own, and a legend. Ranges and ticks
+// follow from a panel's content unless the panel fixes them.
 #pragma once
 
 #include <optional>
@@ -18,14 +18,14 @@ struct SheetAxis {
 };
 
 struct SheetText {
-  double x = 0, y = 0;  // in the panel's units: the text's middle
+  double x = 0, y = 0;  // centre of the text, in the panel's units
   std::string text;
   std::string colour = {};
   double size = 11;
   Text::Align align = Text::Align::centre;
 };
 
-// A scale of colours at a panel's right.
+// A colour scale to the right of a panel.
 struct ColourBar {
   std::string label;
   double from = 0, to = 1;
@@ -41,8 +41,8 @@ struct SheetPanel {
   std::vector<Patch> patches = {};
   std::vector<SheetText> texts = {};
   std::optional<ColourBar> bar = {};
-  bool names =
-      false;  // ticks of x are names: broken into lines, or turned where that does not do, with room for them
+  // Ticks of x are names: they are broken into lines, or turned if that does not suffice.
+  bool names = false;
 };
 
 struct Sheet {
@@ -55,10 +55,11 @@ struct Sheet {
 
 Figure place(const Sheet& sheet);
 
-// An outline or a rule.
+// An outline or a line.
 Line stroke(std::vector<Point> points, const std::string& colour, double width, int dash = 1);
 
-// Gives lines that have none a few markers, staggered, where a panel has several: colours are gone in grey.
+// Adds a few staggered markers to the lines without markers, in panels with several lines, so that
+// they can be told apart in grey.
 void mark_sparsely(std::vector<Line>& lines);
 
 }  // namespace hyfreedp::plots

@@ -1,5 +1,5 @@
-// An SVG file as a piece of an HTML page: without prologue, with ids that no other picture of the page has, and with a text
-// for readers who do not see it.
+// Makes an SVG file part of an HTML page: it removes the prologue, makes ids unique in the page,
+// and adds an alternative text.
 #pragma once
 
 #include <string>
