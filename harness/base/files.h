@@ -1,4 +1,4 @@
-// Files, written so that a crash leaves either the old content or the new, never half.
+// Writing files so that a crash leaves either the old content or the new one.
 #pragma once
 
 #include <string>
@@ -9,14 +9,16 @@
 namespace hyfreedp {
 
 Result<std::string> read_file(const std::string& path);
-// Writes PATH.tmp-PID, syncs it and renames it over PATH; parent folders are made. mode: permission bits.
+// Writes PATH.tmp-PID, syncs it and renames it over PATH. Missing parent folders are made. `mode`:
+// permission bits.
 Result<void> write_file_atomically(const std::string& path, std::string_view content, unsigned mode = 0644);
 // Makes the folder and its parents; not an error where it exists.
 Result<void> make_folders(const std::string& path);
-// The same with nobody else let in (mode 0700), also where it exists; parents as make_folders makes them. An error where a link, a
-// file or another user's folder stands there.
+// Makes the folder with mode 0700, or sets that mode if it exists; parents as make_folders makes
+// them. An error if a link, a file or another user's folder stands there.
 Result<void> make_private_folder(const std::string& path);
-// The same, closed to other users as far as the file system lets; whose it is is not asked, and a link is followed.
+// Makes the folder, or sets its mode to 0700 as far as the file system supports it. It does not
+// check the owner and follows a link.
 Result<void> make_closed_folder(const std::string& path);
 // Makes a rename or a new file in the folder durable.
 Result<void> sync_folder(const std::string& path);

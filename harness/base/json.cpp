@@ -67,8 +67,9 @@ void write(std::string& out, const json::value& value, int indent) {
   }
 }
 
-// Builds the value like boost::json::parse, but reads each double from its text by std::from_chars: Boost 1.81's own
-// reader is off by a bit for one double in ten, and hashes and seeded rows need the very value that was written.
+// Builds the value like boost::json::parse, but reads each double from its text by std::from_chars:
+// Boost 1.81's own reader is off by a bit for one double in ten, and hashes and seeded rows need
+// the very value that was written.
 class ExactHandler {
  public:
   static constexpr std::size_t max_object_size = json::object::max_size();
@@ -82,7 +83,8 @@ class ExactHandler {
     keys_.emplace_back();
     return true;
   }
-  // A key that is there twice would silently count once; which of its values is meant nobody can know.
+  // A key that is there twice would silently count once; which of its values is meant nobody can
+  // know.
   bool on_object_end(std::size_t n, json::error_code& code) {
     auto& keys = keys_.back();
     std::sort(keys.begin(), keys.end());
@@ -126,7 +128,8 @@ class ExactHandler {
     number_.append(s.data(), s.size());
     double value = 0;
     const auto read = std::from_chars(number_.data(), number_.data() + number_.size(), value);
-    stack_.push_double(read.ec == std::errc() ? value : rounded);  // beyond the range: 0 or infinity
+    // beyond the range: 0 or infinity
+    stack_.push_double(read.ec == std::errc() ? value : rounded);
     number_.clear();
     return true;
   }

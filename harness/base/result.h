@@ -1,10 +1,10 @@
 // Expected failures as values.
 //
-// An Error's message says what went wrong, where (file:line or key path) and what to do about it; it is shown
-// to the user as it stands, so it is one or more whole sentences. Everything that can fail for a reason
-// outside the program (a bad spec, a missing file, an infeasible epsilon, a wrong checksum) returns
-// Result<T>. Exceptions are left to libraries and are caught where a room is entered. Violated invariants use
-// HYFREEDP_CHECK, which is always on.
+// An Error's message says what went wrong, where (file:line or key path) and what to do about it;
+// it is shown to the user as it stands, so it is one or more whole sentences. Everything that can
+// fail for a reason outside the program (a bad spec, a missing file, an infeasible epsilon, a wrong
+// checksum) returns Result<T>. Exceptions are left to libraries and are caught where a room is
+// entered. Violated invariants use HYFREEDP_CHECK, which is always on.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -15,7 +15,8 @@
 namespace hyfreedp {
 
 struct Error {
-  // Two arguments, so that a lone string is never an Error: `return text;` from a Result<std::string> stays a value.
+  // With two arguments, so that a string never becomes an Error implicitly: `return text;` from a
+  // Result<std::string> stays a value.
   struct Message {};
   Error() = default;
   Error(Message, std::string text) : message(std::move(text)) {}
@@ -33,7 +34,7 @@ using Result = boost::system::result<T, Error>;
 
 inline Error error(std::string message) { return Error(Error::Message{}, std::move(message)); }
 
-// "context: message", for adding where to an error on its way up.
+// The error with the message "context: message", for adding where it happened on its way up.
 inline Error in_context(const std::string& context, const Error& inner) {
   return error(context + ": " + inner.message);
 }

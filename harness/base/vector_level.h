@@ -1,4 +1,5 @@
-// Which of three builds of a loop this processor can run: 1 the baseline, 2 AVX2 with fused multiply-add, 3 AVX-512 (F, DQ, VL) too.
+// Which of three versions of a loop this processor can run: 1 the baseline, 2 AVX2 with fused
+// multiply-add, 3 AVX-512 (F, DQ, VL) as well.
 #pragma once
 
 namespace hyfreedp {

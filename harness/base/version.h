@@ -1,5 +1,5 @@
-// The program's version and the comparability version: rows of different comparability versions are not to be
-// compared bit for bit (CHANGELOG.md says what changed).
+// The program's version and the comparability version: rows of different comparability versions are
+// not to be compared bit for bit (CHANGELOG.md says what changed).
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@ namespace hyfreedp {
 inline constexpr const char* kVersion = "0.6.0";
 inline constexpr int kComparabilityVersion = 5;
 
-// "0.4.0 (comparability 4, commit 0123456789ab)": what is kept with results. Without the commit where nobody said it: in tests,
-// and in a build outside a checkout.
+// "0.4.0 (comparability 4, commit 0123456789ab)": what is kept with results. Without the commit
+// where nobody said it: in tests, and in a build outside a checkout.
 std::string program_version();
-// main() says once what it was built from; "-dirty" at its end: with changes that were not committed.
+// main() says once what it was built from; "-dirty" at its end: with changes that were not
+// committed.
 void set_build_commit(const std::string& commit);
 }  // namespace hyfreedp

@@ -1,7 +1,8 @@
 // Marks a function to be compiled a second time for wider vectors, chosen when the program starts.
 //
-// Bits do not depend on the choice: AVX2 computes the same IEEE operations in the same order, the clone has no fused
-// multiply-add, and the compiler keeps the order of floating-point sums.
+// The bits do not depend on the version that is chosen: AVX2 computes the same IEEE operations in
+// the same order, the version has no fused multiply-add, and the compiler keeps the order of
+// floating-point sums.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
