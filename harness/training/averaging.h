@@ -1,10 +1,13 @@
-// An average of the weights that training goes through, at which the model is evaluated (trial::TrainingOptions).
-//   ema   a += (1 - d_t) (w - a), d_t = min(decay, (1 + t) / (10 + t)), t = 0 at the first weights averaged
-//         (De et al., arXiv:2204.13650, section 3: the warm-up keeps the initial weights from staying in the average)
+// An average of the weights over training, at which the model is evaluated
+// (trial::TrainingOptions).
+//   ema   a += (1 - d_t) (w - a), d_t = min(decay, (1 + t) / (10 + t)), where t = 0 at the first
+//         weights that are averaged (De et al., arXiv:2204.13650, section 3: this warm-up removes
+//         the initial weights from the average)
 //   swa   a += (w - a) / (t + 1): the mean (Izmailov et al., arXiv:1803.05407)
-// A function of released values only, so it costs no privacy. An optimizer that has an average of its own keeps it; asking
-// for both is refused at setup. The average is in the weights' type: at decay 0.9999 a float32 update moves the average as
-// long as its change exceeds 6e-8 of its size.
+// It is a function of released values only, so it costs no privacy. An optimizer that has an
+// average of its own keeps it; asking for both is refused at setup. The average has the weights'
+// type: at decay 0.9999 a float32 update changes the average as long as the change exceeds 6e-8 of
+// its size.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +22,12 @@ class WeightAverage {
   explicit WeightAverage(const trial::TrainingOptions& options)
       : kind_(options.average), decay_(options.average_decay), from_(options.average_from) {}
 
-  // Forgets everything: a run begins anew.
+  // Forgets all weights, for a run that begins again.
   void reset();
-  // `weights` [d] as they are after step `step`.
+  // Adds the weights [d] after step `step`.
   void observe(const torch::Tensor& weights, std::int64_t step);
-  // [d]; undefined where nothing was averaged (yet): evaluate at the weights.
+  // The average [d]; undefined if nothing was averaged so far, in which case the model is evaluated
+  // at the weights.
   const torch::Tensor& parameters() const { return average_; }
 
  private:

@@ -1,5 +1,5 @@
-// Hands out a split's rows in microbatches on the training device, in the training type, through one preallocated
-// buffer. A full batch is not copied: its microbatches are views of the split.
+// Delivers a split's rows in microbatches, on the training device and in the training type, through
+// one preallocated buffer. A full batch is not copied: its microbatches are views of the split.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,10 @@
 namespace hyfreedp::training {
 
 struct Microbatch {
-  torch::Tensor features;   // [n, p], ids [n, T] of sequences; valid until the next microbatch
-  torch::Tensor labels;     // [n], [n, T]
-  std::int64_t copies = 1;  // M: rows m B .. (m + 1) B - 1 are copy m of the same B samples, n = M B
+  torch::Tensor features;  // [n, p], ids [n, T] of sequences; valid until the next microbatch
+  torch::Tensor labels;    // [n], [n, T]
+  // M: rows m B .. (m + 1) B - 1 are copy m of the same B samples, n = M B.
+  std::int64_t copies = 1;
 };
 
 class BatchReader {
@@ -23,16 +24,18 @@ class BatchReader {
 
   std::int64_t size() const { return labels_.size(0); }
   void for_each(const Rows& rows, const std::function<void(const Microbatch&)>& consume);
-  // From here on each sample comes in copies, each of which counts as one of the `microbatch_size` in memory. Null: as it is.
+  // From here on each sample comes in copies; each copy counts as one of the `microbatch_size` in
+  // memory. Null: no copies.
   void augment(const Augmentation* augmentation) { augmentation_ = augmentation; }
-  // From here on `mean` [p] is taken off each vector of features as it was given; a second mean replaces the first.
+  // From here on `mean` [p] is subtracted from each vector of the original features; a second mean
+  // replaces the first.
   void centre(const torch::Tensor& mean);
   void for_all(const std::function<void(const Microbatch&)>& consume);
 
  private:
   std::int64_t samples_at_once() const;
   Microbatch copied(const Microbatch& batch, const Rows& rows, std::int64_t first, std::int64_t count) const;
-  // On the training device; undefined for all rows in order.
+  // The rows' indices on the training device; undefined for all rows in order.
   torch::Tensor indices_of(const Rows& rows) const;
   Microbatch gather(const torch::Tensor& indices, std::int64_t first, std::int64_t count);
 

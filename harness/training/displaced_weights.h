@@ -1,5 +1,6 @@
-// Looks at other weights for a while: w - x u for a probe, an optimizer's average for evaluation. The weights are
-// changed in place, so that every layer's view sees them, and are put back bit for bit when the guard goes.
+// A guard that moves the weights for a while: to w - x u for a probe, to an optimizer's average for
+// evaluation. The weights are changed in place, so that the views of all layers see them, and are
+// restored bit for bit when the guard is destroyed.
 #pragma once
 
 #include <torch/types.h>
@@ -10,7 +11,7 @@ namespace hyfreedp::training {
 
 class DisplacedWeights {
  public:
-  // `scratch` [d] keeps the original meanwhile.
+  // `scratch` [d] stores the original weights meanwhile.
   DisplacedWeights(torch::Tensor& weights, torch::Tensor& scratch) : weights_(weights), original_(scratch) {
     original_.copy_(weights_);
   }

@@ -1,9 +1,12 @@
-// Mean loss and accuracy of a model on a whole split, exact. What may be shown of them is for the caller to say.
+// Exact mean loss and accuracy of a model on a whole split. The caller decides what of it may be
+// shown.
 //
-//   classes     mean over samples of the cross entropy; correct and count are of samples
-//   real labels mean over samples of the squared error; nothing is correct or wrong
-//   sequences   mean over all scored tokens of the split (not of the samples' means), so that exp(mean_loss) is the perplexity of
-//               the literature; correct and count are of tokens
+//   classes      mean over samples of the cross entropy; `correct` and `count` are numbers of
+//                samples
+//   real labels  mean over samples of the squared error; `correct` is 0
+//   sequences    mean over all scored tokens of the split, so that exp(mean_loss) is the perplexity
+//                of the literature (it is not the mean over samples of their means); `correct` and
+//                `count` are numbers of tokens
 #pragma once
 
 #include <cmath>

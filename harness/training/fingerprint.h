@@ -1,5 +1,5 @@
-// What the bits of a run depend on beside its config and key. A replay under another fingerprint is not the same
-// release, so the journal starts the next attempt.
+// All that the bits of a run depend on beside its config and key. A replay with another fingerprint
+// is not the same release, so the journal starts the next attempt.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace hyfreedp::training {
 
-// {"version", "comparability", "build", "torch", "cpu", "threads", "device"}; `device`: as in a trial's config.
+// {"version", "comparability", "build", "torch", "cpu", "threads", "device"}; `device`: as in a
+// trial's config.
 json::object fingerprint(const std::string& device);
 
 }  // namespace hyfreedp::training

@@ -1,10 +1,13 @@
-// The weights of a finished run, put into a folder for whoever asked to keep them (`hyfreedp run --keep-weights`).
+// Writes the weights of a finished run into a folder, for `hyfreedp run --keep-weights`.
 //
-//   FOLDER/   harness/models/model_folder.h's files
-//             features.safetensors   "mean" [p], float64: what the run took off every feature before the network, where it did
-//             kept.json              {"values", "attempt", "adapter", "network", "centred"}: what the coordinator needs for trial.json
-// The values are those at which the run was evaluated: the average, where it has one. The folder appears as a whole or not at all,
-// and replaces one of its name. It has mode 0700 and says nothing of privacy: that is for the coordinator, who prices the run.
+//   FOLDER/   the files of harness/models/model_folder.h, and
+//     features.safetensors   "mean" [p], float64: the mean that the run subtracted from all
+//                            features, if it did
+//     kept.json              {"values", "attempt", "adapter", "network", "centred"}: what the
+//                            coordinator needs for trial.json
+// The values are those at which the run was evaluated: its average, if it has one. The folder
+// appears as a whole or not at all, and replaces one of its name. It has mode 0700 and makes no
+// statement about privacy; that is the task of the coordinator, which prices the run.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,13 @@
-// A batch's gradient norms in a few numbers, for trials on public data (trial::Evaluation::gradient_norms).
+// A summary of a batch's gradient norms, for trials on public data
+// (trial::Evaluation::gradient_norms).
 //
-// Raw: whoever reads them reads the samples. Spec and worker refuse them where the training split is not declared public.
-//   norm_q05 .. norm_q95, norm_max   quantiles of the norms before clipping, linear between samples; finite norms only
-//   clipped_fraction                 of the samples that clipping shrank; one that is not finite counts
-// Nothing of an empty batch, no quantiles of one without finite norms.
+// These are raw values of the samples. Spec and worker refuse the option unless the training split
+// is declared public.
+//   norm_q05 .. norm_q95, norm_max   quantiles of the finite norms before clipping, interpolated
+//                                    linearly between samples
+//   clipped_fraction                 fraction of the samples that clipping shortened; a norm that
+//                                    is not finite counts
+// An empty batch gives nothing; a batch without finite norms gives no quantiles.
 #pragma once
 
 #include <map>

@@ -1,8 +1,9 @@
-// Sees what a run releases and what it is made of, for the audit (harness/training/audit).
+// An observer is shown what a run releases and the inputs of each release. The audit uses it
+// (harness/training/audit), and so do tests; in other runs it is null.
 //
-// Null in every run but an audit's. What it sees is raw, hence confidential: an audit runs on generated data. It is told
-// after a release is final and before anything uses it, changes nothing, and the run is the same to the last bit with
-// and without one. A step that a replay repeats is seen again.
+// It sees raw values, which are confidential, so an audit runs on generated data. It is called
+// after a release is final and before anything uses it. It must change nothing: a run is the same
+// to the last bit with and without an observer. A step that is repeated by a replay is shown again.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct GradientSeen {
   std::int64_t step = 0;
   const Rows& rows;               // the batch
   const torch::Tensor& weights;   // [d], before the step
-  const torch::Tensor& released;  // [d]: the very vector that the optimizer is handed, divided and all
+  const torch::Tensor& released;  // [d]: the vector that the optimizer receives, after the division
 };
 
 struct ProbeSeen {
@@ -28,7 +29,7 @@ struct ProbeSeen {
   const torch::Tensor& direction;     // [d]: losses are at weights - x direction
   std::span<const double> abscissas;  // x
   double loss_bound = 0;
-  std::span<const double> released;  // the very losses that the controller is handed
+  std::span<const double> released;  // the losses that the controller receives
 };
 
 class Observer {
@@ -36,7 +37,7 @@ class Observer {
   virtual ~Observer() = default;
   virtual void gradient_released(const GradientSeen& seen) = 0;
   virtual void probe_released(const ProbeSeen& seen) = 0;
-  // All steps are done.
+  // Called after the last step.
   virtual void run_ended(const torch::Tensor& weights) = 0;
 };
 

@@ -1,7 +1,8 @@
-// The private mean loss that a learning-rate probe sees (Liu and Bu, ICLR 2025, equation 7 with Algorithm 1):
+// The private mean loss that a learning-rate probe sees (Liu and Bu, ICLR 2025, equation 7 with
+// Algorithm 1):
 //   L~ = (sum_i clamp(L_i, 0, R) + sigma_l R z) / B,  z ~ N(0, 1)
-// R is the loss bound (nats), the sensitivity of the sum; B the public divisor, never the realised size; sigma_l the
-// noise multiplier.
+// R is the loss bound in nats, which is the sensitivity of the sum; B is the public divisor and not
+// the realised batch size; sigma_l is the noise multiplier.
 //   L_i < 0      0 (equation 7 read literally would give +R)
 //   L_i = +inf   R
 //   L_i = NaN    0
@@ -18,13 +19,14 @@ struct LossRelease {
   double divisor = 1;
 };
 
-// `losses` [n] of any floating type.
+// The private mean of `losses` [n], of any floating type; `z` is a standard normal.
 double private_mean_loss(const torch::Tensor& losses, const LossRelease& release, double z);
-// Of a paired release (optimizers/learning_rate.h): (sum_i clamp(L_i - L0_i, -D, D) + sigma_l D z) / B with D the release's
-// bound, the sensitivity of this sum. A difference that is NaN (also of two infinite losses): 0.
+// The private mean of differences in a paired release (optimizers/learning_rate.h):
+// (sum_i clamp(L_i - L0_i, -D, D) + sigma_l D z) / B, where D is the release's bound and the
+// sensitivity of this sum. A difference that is NaN, also of two infinite losses, counts as 0.
 double private_mean_difference(const torch::Tensor& losses, const torch::Tensor& losses_at_zero,
                                const LossRelease& release, double z);
-// Non-private rows: the plain sum over the same divisor.
+// For non-private rows: the plain sum over the same divisor.
 double exact_mean_loss(const torch::Tensor& losses, double divisor);
 // Standard deviation of the noise in one private mean loss: sigma_l R / B.
 double noise_sd(const LossRelease& release);

@@ -1,9 +1,10 @@
-// Which rows of the private training split a batch holds, from keyed streams: a function of (key, step, attempt)
-// alone, so that a resumed or repeated run draws the same batches.
-//   poisson      each row independently with probability q; the realised size varies, 0 included
+// Chooses the rows of the private training split that are in a batch, from keyed streams. A batch
+// is a function of (key, step, attempt) alone, so a resumed or repeated run draws the same batches.
+//   poisson      each row independently with probability q; the realised size varies and can be 0
 //   full_batch   every row, in order
-//   shuffle      non-private rows only: consecutive round(B) rows of one random order per epoch, the remainder dropped
-// The realised size is confidential and never a divisor.
+//   shuffle      non-private rows only: consecutive round(B) rows of one random order per epoch;
+//                the remainder is dropped
+// The realised size is confidential and is never used as a divisor.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Rows {
 
 Rows gradient_rows(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
                    std::int64_t attempt);
-// Of a probe with a batch of its own.
+// The rows of a probe that has a batch of its own.
 Rows probe_rows(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
                 std::int64_t attempt);
 

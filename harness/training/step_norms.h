@@ -1,8 +1,10 @@
-// What a nightly comparison reads of a run (harness/trial/released_norms.h), from the vectors themselves: not from the rate and
-// the direction, so that a step that is not what these say is seen.
+// The norms that a nightly comparison reads of a run (harness/trial/released_norms.h). They are
+// computed from the vectors themselves and not from rate and direction, so that a step that differs
+// from these is noticed.
 //
-// The change of the weights is that of the step before, seen at the next step's start: a step's line is written before its
-// change is made. So step 0 has none, and the last step's own change is not seen.
+// A step's journal line is written before the weights change. The norm of a change therefore
+// appears in the line of the next step; step 0 has none, and the change of the last step is not
+// recorded.
 #pragma once
 
 #include <optional>
@@ -18,13 +20,13 @@ namespace hyfreedp::training {
 
 class StepNorms {
  public:
-  // Nothing below does anything where the evaluation asks for nothing, or the norms would be raw: those of a run without
-  // noise on a training split that is not public.
+  // Records nothing if the evaluation asks for nothing, or if the norms would be raw: those of a
+  // run without noise on a training split that is not public.
   StepNorms(const trial::TrialConfig& config, std::vector<models::Slice> layout);
   bool wanted() const { return norms_ || residual_; }
   void reset();
 
-  // In a step's order.
+  // The next three are called in the order of a step.
   void see_weights(const torch::Tensor& weights);  // before its change
   void see_sum(const torch::Tensor& sum);          // the clipped sum
   void see_release(const torch::Tensor& released, const trial::PrivacyPlan& plan);

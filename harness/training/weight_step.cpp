@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::int64_t kPiece = 16384;
 
-// Adding the exponent's lowest bit to an exponent of all ones carries into the sign's place, which was cleared: an OR over
-// all elements tells whether one of them is infinite or NaN, in plain integer arithmetic.
+// Adding the exponent's lowest bit to an exponent of all ones carries into the sign's place, which
+// was cleared: an OR over all elements tells whether one of them is infinite or NaN, in plain
+// integer arithmetic.
 template <class T>
 bool subtract_piece(const T* weights, const T* direction, double x, T* out, std::int64_t size) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;

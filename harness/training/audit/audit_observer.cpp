@@ -112,7 +112,8 @@ AuditObserver::Chosen AuditObserver::choose(const std::vector<std::int64_t>& row
 AuditObserver::Chosen AuditObserver::score_gradient(const GradientSeen& seen,
                                                     const std::vector<std::int64_t>& rows,
                                                     const Tensor& residual) const {
-  const auto gradients = reference_.clipped_gradients(seen.weights, experiment_.canaries);  // [m, d]
+  // [m, d]
+  const auto gradients = reference_.clipped_gradients(seen.weights, experiment_.canaries);
   const auto norms = at::linalg_vector_norm(gradients, 2, at::IntArrayRef{1});
   auto chosen = choose(rows, norms >= kAlive * plan_.sensitivity(),
                        reference_.losses(seen.weights, experiment_.canaries));

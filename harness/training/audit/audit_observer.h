@@ -1,16 +1,21 @@
-// The observer of one run: turns what it sees into the standardised observations that harness/audit judges.
+// The observer of one run: it turns what it is shown into the standardised observations that
+// harness/audit judges.
 //
-// Residuals    (released vector * B - reference sum) / (sigma_g * sensitivity), and the same for losses.
-// Scores       of a canary with clipped gradient c, on what is left when the sum of all OTHER records is taken from
-//              released * B, over the noise's deviation (r for the gradient, r_k for loss k of m):
-//   z_g   <r, c / |c|>                    N(0, 1) out, mean |c| / (sigma_g * sensitivity) <= 1 / sigma_g in
-//   z_l   sum_k r_k / sqrt(m)             N(0, 1) out, mean <= sqrt(m) / sigma_l in
-//   both  (z_g / sigma_g + z_l sqrt(m) / sigma_l) / mu,  mu^2 = 1 / sigma_g^2 + m / sigma_l^2, for releases on one batch:
-//         the likelihood ratio of "in" against "out" where the canary does all that one record may do; always N(0, 1) out
-//         and never more than N(mu, 1) in.
-// One canary "in" and one "out" a step: those of the largest loss at the step's weights, of the canaries with a clipped
-// norm of kAlive of the sensitivity or more there. The choice looks at the weights and at who is in the batch, not at the
-// step's noise, so that a score keeps its law.
+// Residuals    (released vector * B - reference sum) / (sigma_g * sensitivity), and the same for
+//              losses.
+// Scores       of a canary with clipped gradient c, from the rest that remains when the sum of all
+//              other records is subtracted from released * B, in units of the noise's standard
+//              deviation (r for the gradient, r_k for loss k of m):
+//   z_g   <r, c / |c|>: N(0, 1) out, mean |c| / (sigma_g * sensitivity) <= 1 / sigma_g in
+//   z_l   sum_k r_k / sqrt(m): N(0, 1) out, mean <= sqrt(m) / sigma_l in
+//   both  (z_g / sigma_g + z_l sqrt(m) / sigma_l) / mu with mu^2 = 1 / sigma_g^2 + m / sigma_l^2,
+//         for releases on one batch. It is the likelihood ratio of "in" against "out" if the canary
+//         has the largest effect that one record may have; always N(0, 1) out, and never more than
+//         N(mu, 1) in
+// "In" and "out" say whether the canary is in the step's batch. Each step scores at most one canary
+// of each kind: the one with the largest loss at the step's weights, among canaries whose clipped
+// norm there is at least kAlive times the sensitivity. The choice depends on the weights and on the
+// batch, and not on the step's noise, so a score keeps its distribution.
 #pragma once
 
 #include "harness/audit/observations.h"
@@ -34,7 +39,7 @@ struct RunObservations {
 
 class AuditObserver : public Observer {
  public:
-  // Residuals of steps from `residual_steps` on are left out, to bound memory.
+  // Residuals of steps from `residual_steps` on are not kept, to bound memory.
   AuditObserver(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps);
 
   void gradient_released(const GradientSeen& seen) override;
@@ -44,7 +49,7 @@ class AuditObserver : public Observer {
   RunObservations take() { return std::move(observed_); }
 
  private:
-  // The canaries that a step scores: places in experiment.canaries, -1 for none.
+  // The canaries that a step scores, as indices of experiment.canaries; -1: none.
   struct Chosen {
     std::int64_t in = -1;
     std::int64_t out = -1;
@@ -53,14 +58,14 @@ class AuditObserver : public Observer {
   };
 
   std::vector<std::int64_t> rows_of(const Rows& rows) const;
-  // At most one canary in and one out; `alive` [m] bool, `losses` [m].
+  // Chooses at most one canary in and one out; `alive` [m] bool, `losses` [m].
   Chosen choose(const std::vector<std::int64_t>& rows, const torch::Tensor& alive,
                 const torch::Tensor& losses) const;
   Chosen score_gradient(const GradientSeen& seen, const std::vector<std::int64_t>& rows,
                         const torch::Tensor& residual) const;
   void score_probe(const ProbeSeen& seen, const std::vector<std::int64_t>& rows,
                    const std::vector<double>& residuals);
-  // Mean of z_l's shift that canary `place` makes.
+  // The mean by which canary `place` shifts z_l.
   double loss_shift(const ProbeSeen& seen, std::int64_t place) const;
   double gradient_scale() const;
 

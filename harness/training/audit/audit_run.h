@@ -1,4 +1,5 @@
-// One training run under an observer, made as a worker makes it: its own key, its own journal, the trainer.
+// One training run under an observer, made as a worker makes it: with a key and a journal of its
+// own, by the trainer.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace hyfreedp::training {
 
-// Where journals and keys of an audit lie; removed with the object.
+// The folder of an audit's journals and keys; it is removed with the object.
 class AuditFolder {
  public:
   static Result<AuditFolder> make();
@@ -23,8 +24,8 @@ class AuditFolder {
   std::string path_;
 };
 
-// `repetition` is another one for each run of an audit, so that each has a key and a journal of its own. Returns what
-// the journal charges; an error where the run did not finish.
+// Each run of an audit has another `repetition`, and so a key and a journal of its own. Returns the
+// events that the journal charges. An error if the run did not finish.
 Result<std::vector<accounting::Event>> run_under(Observer& observer, const Experiment& experiment,
                                                  std::int64_t repetition, const AuditFolder& folder);
 

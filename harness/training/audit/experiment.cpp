@@ -114,7 +114,8 @@ Result<std::optional<Experiment>> sparse_experiment(const AuditRequest& given) {
   request.probe_batch_size =
       (request.hyfreedp == "separate-batch" ? given.probe_sample_rate : given.sample_rate) *
       static_cast<double>(request.population);
-  // Vectors of released gradients are compared over all runs, so the model has the full setting's size.
+  // Vectors of released gradients are compared over all runs, so the model has the full setting's
+  // size.
   auto config = config_of(request, given.canaries);
   if (!config) return config.error();
   auto dataset = ordinary_records(*config);

@@ -1,7 +1,8 @@
-// What an audit is asked to look at: one setting of the training path and how hard to look.
+// The request of an audit: one setting of the training path, and how many runs to observe.
 //
-// Written by `hyfreedp audit`, read by `hyfreedp-worker --audit`; one JSON object with every field below under its own
-// name ("probes": none is 0, "seed": null takes keys from the system's entropy), `claim` {epsilon, delta, by}.
+// `hyfreedp audit` writes it and `hyfreedp-worker --audit` reads it, as one JSON object with every
+// field below under its own name ("probes": none is 0; "seed": null means that keys come from the
+// system's entropy), and `claim` {epsilon, delta, by}.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 namespace hyfreedp::training {
 
 struct AuditRequest {
-  std::string hyfreedp =
-      "none";          // none, folded, separate-batch, paper: where the loss probes' batch comes from
+  // The loss probes' batch: none, folded, separate-batch or paper.
+  std::string hyfreedp = "none";
   double epsilon = 8;  // target of the noise below
   double delta = 1e-5;
   std::int64_t population = 5000;  // N
@@ -45,7 +46,7 @@ struct AuditRequest {
   trial::PrivacyPlan plan() const;
 };
 
-// Every field is demanded and checked.
+// Reads a request. Every field is required and checked; errors begin with `where`.
 Result<AuditRequest> audit_request_from_json(const json::value& value, const std::string& where);
 
 }  // namespace hyfreedp::training

@@ -1,5 +1,6 @@
-// The worker's standard input, read by a thread of its own so that a stop is seen between steps of a running trial.
-// Stop is: a {"type":"stop"} line, the end of the input (the coordinator has gone), SIGTERM or SIGINT.
+// The worker's standard input, read by a thread of its own so that a stop is noticed between the
+// steps of a running trial. A stop is a {"type":"stop"} line, the end of the input
+// (the coordinator has ended), SIGTERM or SIGINT.
 #pragma once
 
 #include <atomic>
@@ -16,18 +17,18 @@ namespace hyfreedp::worker {
 
 struct Message {
   json::object object;
-  std::string problem;  // a line that is no message: why
+  std::string problem;  // why a line is not a message
 };
 
 class Inbox {
  public:
-  // Blocks SIGTERM and SIGINT for the whole process, so it comes before any other thread.
+  // Blocks SIGTERM and SIGINT for the whole process; must be called before any other thread starts.
   Inbox();
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  // The next message; empty: stop.
+  // The next message; nothing after a stop.
   std::optional<Message> next();
   bool stop_requested() const { return stopping_; }
 

@@ -1,4 +1,5 @@
-// The worker's standard output: one JSON object a line, nothing else. Libraries that print go to standard error.
+// The worker's standard output: one JSON object a line and nothing else. What libraries print goes
+// to standard error.
 #pragma once
 
 #include "harness/base/json.h"
@@ -12,7 +13,7 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  // False when nobody reads any more.
+  // Sends a message. Returns false if the reader has closed its end.
   bool send(const json::object& message);
 
  private:
