@@ -1,11 +1,14 @@
-// Events counted by kind: what thousands of runs executed, as the few different events that it comes down to.
+// Events counted by kind: thousands of executed runs reduced to the few different events that they
+// consist of.
 //
-// Two events are of one kind where they differ in their count alone: same sampling, same noise, same purpose, same
-// split. Composition is order-free, so a tally is priced as the list that it was made from, and much faster.
-//   add        the events in sequence: counts of a kind add up
-//   raise_to   the dearest of several runs: of each kind the larger count. Composing the result costs at least as much as
-//              composing either, since it contains all the events of each; it is no dearer than the dearer one where one
-//              contains the other, as runs of one plan do that differ in how often they were begun anew.
+// Two events are of one kind if they differ in their count alone: same sampling, noise, purpose and
+// split. Composition does not depend on the order, so a tally costs the same epsilon as the list
+// that it was made from, and is priced much faster.
+//   add        adds the events of another list: counts of a kind add up
+//   raise_to   the larger count of each kind, for the largest cost among several runs. The result
+//              costs at least as much as either, because it contains all events of each. It costs
+//              exactly as much as the larger one if that contains the other, as for runs of one
+//              plan that differ in how often they were restarted
 #pragma once
 
 #include <cstdint>
@@ -27,9 +30,9 @@ class EventTally {
   void raise_to(const EventTally& other);
 
   bool empty() const { return kinds_.empty(); }
-  // Of each kind at least as many as `other` has.
+  // Whether this tally has at least as many events of each kind as `other`.
   bool contains(const EventTally& other) const;
-  // One event a kind, in the order in which kinds first came up.
+  // One event of each kind, in the order of first appearance.
   std::vector<accounting::Event> events() const;
 
  private:

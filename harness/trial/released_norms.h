@@ -1,14 +1,17 @@
-// Names of the per-step scalars that a nightly comparison reads (results/night.h), written where the trial's Evaluation
-// asks for them.
+// Names of the per-step scalars that a nightly comparison reads (results/night.h). They are written
+// if the trial's Evaluation asks for them.
 //
-//   released_norms   functions of what was released. A run without noise releases nothing, so there they are written only where
-//                    the training split is public (datasets::Facts::public_train):
-//     kGradientNorm     norm of the released mean gradient
-//     kUpdateNorm       norm of the change of all weights that the step before made, as it was made; none at step 0
-//     kTensorUpdate + NAME, at the last step alone: root mean square over steps of the norm of that tensor's change
-//   noise_residual   raw: who knows the noise and the release knows the sum. Only where the training split is public:
-//     kNoiseResidual    squared norm of (released gradient * B - clipped sum) / (sigma * sensitivity): chi-square with
-//     kNoiseDimension   so many degrees of freedom where the noise is what the plan says
+// `released_norms` are functions of releases. A run without noise releases nothing, so it writes
+// them only if the training split is public (datasets::Facts::public_train):
+//   kGradientNorm           norm of the released mean gradient
+//   kUpdateNorm             norm of the change of all weights in the step before; none at step 0
+//   kTensorUpdate + NAME    at the last step: root mean square over steps of the norm of that
+//                           tensor's change
+// `noise_residual` is raw, because noise and release together give the sum. It is written only if
+// the training split is public:
+//   kNoiseResidual          squared norm of (released gradient * B - clipped
+//                           sum) / (sigma * sensitivity), which is chi-square
+//   kNoiseDimension         its degrees of freedom, if the noise is what the plan says
 #pragma once
 
 namespace hyfreedp::trial {

@@ -1,8 +1,10 @@
-// The compile-time seam by which the tests of the audit plant bugs in the training path, one at a time.
+// A compile-time switch by which the tests of the audit plant bugs in the training path, one at a
+// time.
 //
-// Without HYFREEDP_TEST_SEAM `planted` is a constant false: the compiler removes every branch that asks it, and the
-// program holds neither the bugs nor a way to switch one on. Only the tests' own copy of the path is built with it
-// (target hyfreedp_training_planted); what each bug does is written where it is asked for.
+// Without HYFREEDP_TEST_SEAM `planted` is a constant false: the compiler removes every branch that
+// asks it, and the program contains neither the bugs nor a way to switch one on. Only the tests'
+// own copy of the path (target hyfreedp_training_planted) is built with it. What each bug does is
+// written where `planted` is asked.
 #pragma once
 
 #ifdef HYFREEDP_TEST_SEAM
@@ -32,7 +34,7 @@ inline std::optional<Bug>& planted_bug() {
   static std::optional<Bug> bug;
   return bug;
 }
-// Not while a run is in progress.
+// Must not be called while a run is in progress.
 inline void plant(std::optional<Bug> bug) { planted_bug() = bug; }
 inline bool planted(Bug bug) { return planted_bug() == bug; }
 #else

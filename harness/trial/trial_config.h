@@ -1,8 +1,8 @@
-// One training run, fully resolved: what a worker receives and all it receives.
+// The configuration of one training run, fully resolved: all that a worker receives.
 //
-// The identity of a trial is the hash of this object, so rows that need the same run share it, and a finished
-// run is never repeated. Independent repetitions of the same setting (private selection draws a candidate
-// twice) differ in `repetition`.
+// The identity of a trial is the hash of this object. Rows that need the same run therefore share
+// it, and a finished run is not repeated. Independent repetitions of one setting
+// (private selection may draw a candidate twice) differ in `repetition`.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +24,26 @@ struct Named {
 inline constexpr const char* kTrainSplit = "private_train";
 inline constexpr const char* kValidationSplit = "private_validation";
 
-// A priced release of the final validation accuracy: count of correct examples plus Gaussian noise of that
-// many counts, over the public size of the split. Absent: no validation score is released.
+// A priced release of the final validation accuracy: the count of correct examples plus Gaussian
+// noise with a standard deviation of that many counts, over the public size of the split. Absent:
+// no validation score is released.
 struct ScoreRelease {
   double noise_counts = 0;
 };
 
 struct Evaluation {
-  std::int64_t every = 0;  // test loss and accuracy each that many steps (and always at the end); 0: end only
-  bool oracle_validation = false;  // the un-noised validation accuracy; confidential, makes the row an oracle
-  bool oracle_train = false;       // the same of the training split
+  // number of steps between test evaluations (one is always at the end); 0: at the end only
+  std::int64_t every = 0;
+  // the un-noised validation accuracy; confidential, makes the row an oracle
+  bool oracle_validation = false;
+  bool oracle_train = false;  // the same of the training split
   std::optional<ScoreRelease> score;
-  // Quantiles of each batch's gradient norms and its clipped fraction into the journal. Raw values of the training split:
-  // only where that split is public (datasets::Facts::public_train); spec and worker refuse it elsewhere.
+  // Writes quantiles of each batch's gradient norms, and its clipped fraction, to the journal.
+  // These are raw values of the training split, so spec and worker refuse it unless that split is
+  // public (datasets::Facts::public_train).
   bool gradient_norms = false;
-  // What a nightly comparison reads, into the steps' scalars (released_norms.h): norms of what was released, and, on public
-  // training splits alone, the residual of the noise.
+  // Writes the norms of releases to the steps' scalars for a nightly comparison (released_norms.h),
+  // and on public training splits the residual of the noise.
   bool released_norms = false;
   bool noise_residual = false;
 };
@@ -53,18 +57,19 @@ struct TrialConfig {
   Evaluation evaluation;
   TrainingOptions training;
   std::int64_t steps = 0;
-  std::int64_t seed = 0;                  // of the cell; enters initialisation and, when seeded, every stream
+  // the study's seed; enters initialisation and, if seeded, every stream
+  std::int64_t seed = 0;
   std::int64_t repetition = 0;            // independent repeats of the same setting
   std::optional<std::string> noise_seed;  // absent: the key comes from the system's entropy
   std::string device = "cpu";
   std::string dtype = "float32";
 
-  // All that a run to its end releases: its steps, then its score. Empty where nothing has noise.
+  // All that a complete run releases: its steps, then its score. Empty if nothing has noise.
   std::vector<accounting::Event> events() const;
 
   json::object to_json() const;
   static Result<TrialConfig> from_json(const json::value& value, const std::string& where);
-  // First 16 hex digits of the SHA-256 of the canonical JSON.
+  // The first 16 hex digits of the SHA-256 of the canonical JSON.
   std::string id() const;
 };
 
