@@ -1,12 +1,13 @@
 // A limit on the odometer: nothing is started that would take a dataset beyond it.
 //
-// What is counted is what would be booked, not what will be executed: each run to its last step, each private selection as a
-// whole before its first run, and a run that was interrupted as if it began anew, since on another machine it must. So the
-// odometer never passes the limit, and may stay below it. (One exception: a worker whose replay is not reproduced begins
-// anew on its own; the budget hears of that at the next start of `hyfreedp run`.)
+// The budget counts what would be booked and not what will be executed: each run to its last step,
+// each private selection as a whole before its first run, and an interrupted run as if it were
+// started again, because on another machine it must be. So the odometer never exceeds the limit,
+// and may stay below it. (One exception: a worker whose replay is not reproduced starts again by
+// itself; the budget learns of this at the next `hyfreedp run`.)
 //
-// A run without privacy, or one that hands un-noised validation scores to its method, has no epsilon: under a limit it is
-// refused, and so is everything on data that such a run has touched already.
+// A run without privacy, or one that passes un-noised validation scores to its method, has no
+// epsilon. Under a limit it is refused, and so is everything on data that such a run has touched.
 #pragma once
 
 #include <optional>
@@ -25,7 +26,7 @@ struct Cap {
   std::optional<double> delta;  // absent: N^-1.1 of each dataset
 };
 
-// One dataset before a spec runs, and when all that it starts with is done.
+// The odometer of one dataset before a spec runs, and after all that it starts with.
 struct Forecast {
   std::string dataset;  // title
   double delta = 0;
@@ -37,16 +38,18 @@ struct Forecast {
 
 class Budget {
  public:
-  // `cap` absent: nothing is refused; forecast() still tells.
+  // `cap` absent: nothing is refused, and forecast() still works.
   static Result<Budget> open(const results::Store& store, const OutFolder& out, std::optional<Cap> cap);
 
-  // What studies that have no row yet start with: their first runs, or the whole of a private selection. An error, which
-  // says how much there is, how much is needed and the limit, where that is too much.
+  // Reserves what the studies without a row start with: their first runs, or the whole of a private
+  // selection. If that exceeds the limit, the error gives what was spent, what is needed and the
+  // limit.
   Result<void> reserve(const std::vector<PlannedStudy>& studies);
-  // What a study asks for on its way. Runs that are over, were reserved or admitted cost nothing again.
+  // Admits the further runs that a study asks for. Runs that are over, reserved or admitted already
+  // cost nothing again.
   Result<void> admit(const baselines::Baseline& baseline, const std::vector<trial::TrialConfig>& wishes);
 
-  // Of the datasets that anything was reserved on.
+  // The forecast for each dataset on which anything was reserved.
   Result<std::vector<Forecast>> forecast(std::optional<double> delta) const;
 
  private:
@@ -63,7 +66,7 @@ class Budget {
   std::set<std::string> touched_;   // datasets, by title
 };
 
-// Whether the method's runs are reserved as a selection, before any of them is known.
+// Whether the method's runs are reserved as one selection, before any of them is known.
 bool is_reserved_as_selection(const baselines::Baseline& baseline);
 
 }  // namespace hyfreedp::runner

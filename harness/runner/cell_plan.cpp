@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kRow = "row, planned again";
 
-// A spec of this one row and column, of the release and with the seeded noise that the run's config names.
+// A spec of this one row and column, of the release and with the seeded noise that the run's config
+// names.
 Spec spec_of(const json::object& file, const json::object& config) {
   auto row = file.at("row").as_object();
   row["epsilons"] = json::array{file.at("column")};

@@ -1,5 +1,6 @@
-// What a cell's file (results/cell_file.h) holds of panel and row, planned again: a study's id is a hash of the spec's name, the
-// panel, the row's method and options, epsilon, seed and delta, and a row's label is that of its method so read.
+// Checks a cell's file (results/cell_file.h) by planning its panel and row again: a study's id is a
+// hash of the spec's name, the panel, the row's method and options, epsilon, seed and delta, and a
+// row's label is that of its method.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace hyfreedp::runner {
 
-// Of each seed with a value its study, and of the row its label. Titles, notes and the spec's hash enter no id.
+// The study of each seed with a value, and the label of the row. Titles, notes and the spec's hash
+// enter no id.
 std::vector<results::CellCheck> plan_checks(const json::object& file);
 
 }  // namespace hyfreedp::runner

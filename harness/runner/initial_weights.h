@@ -1,8 +1,10 @@
-// What the weights that a run begins with (options `weights` and `adapter` of its model) have seen of private data.
+// What private data the initial weights of a run (options `weights` and `adapter` of its model)
+// have seen.
 //
-// Folders that `hyfreedp run --keep-weights` wrote say it in trial.json; a folder without one is taken for public weights. A run's
-// epsilon is that of its own steps, so a start that saw the same private data would be spent without being counted, and one that
-// is no release at all would come out under the run's epsilon: a spec that asks for either is refused when it is read.
+// Folders that `hyfreedp run --keep-weights` wrote say so in trial.json; a folder without that file
+// counts as public weights. A run's epsilon is that of its own steps. If its start had seen the
+// same private data, that cost would not be counted; if its start is not a release, it would be
+// published under the run's epsilon. A spec that asks for either is refused when it is read.
 #pragma once
 
 #include <string>
@@ -11,12 +13,13 @@
 
 namespace hyfreedp::runner {
 
-// [{"dataset", "epsilon" (null: none is claimed), "delta"}]: the releases of private data that enter the start, each once.
-// An error: a folder that is not there, that a run has staged (kept.json), whose trial.json cannot be read, is watermarked or speaks
-// of other files.
+// The releases of private data that enter the start, each once: [{"dataset", "epsilon" (null: none
+// is claimed), "delta"}]. Errors: a folder that does not exist, that a run has staged (kept.json),
+// or whose trial.json cannot be read, is watermarked or describes other files.
 Result<json::array> private_data_of_start(const json::object& model_options);
 
-// Whether runs on the dataset may begin with it. `is_private`: whether an epsilon is claimed for any of them.
+// Checks whether runs on the dataset may start from these weights. `is_private`: whether an epsilon
+// is claimed for any of the runs.
 Result<void> check_start(const json::object& model_options, const std::string& dataset, bool is_private);
 
 }  // namespace hyfreedp::runner

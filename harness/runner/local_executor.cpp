@@ -23,7 +23,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Deaths in a row, without a job that ended well in between, after which there is no point in going on.
+// Deaths in a row, without a job that ended well in between, after which there is no point in going
+// on.
 constexpr int kStartFailures = 3;
 constexpr int kLossesInARow = 8;
 

@@ -188,10 +188,11 @@ class Replay {
   ReplayedRow row_;
   std::string address_;
   std::int64_t group_ = -1;
-  std::size_t fewest_seeds_ = std::numeric_limits<std::size_t>::max();  // of the cells that were asked for
-  std::map<std::size_t, std::vector<std::size_t>> resampled_;           // by pooled cell
-  std::map<std::string, trial::TrialConfig> wanted_;                    // of the repeat
-  std::map<std::string, double> test_;                                  // of the repeat: accuracy by trial
+  // of the cells that were asked for
+  std::size_t fewest_seeds_ = std::numeric_limits<std::size_t>::max();
+  std::map<std::size_t, std::vector<std::size_t>> resampled_;  // by pooled cell
+  std::map<std::string, trial::TrialConfig> wanted_;           // of the repeat
+  std::map<std::string, double> test_;                         // of the repeat: accuracy by trial
   std::vector<double> group_values_;
   std::vector<double> group_means_;
   std::vector<double> values_;

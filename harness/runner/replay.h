@@ -1,21 +1,26 @@
-// Methods over runs that were trained once: what a row would show if it were repeated many times, in seconds.
+// Repeats methods over runs that were trained once: what a row would show if it were repeated many
+// times, in seconds.
 //
-// A baseline is a pure function of finished runs, so a repeat of its row is: fresh draws for the method, and for every run it
-// wants one that the pool has at that setting (replay_pool.h), of a seed drawn at random. A released score is the pooled run's
-// un-noised validation accuracy with fresh noise. The row is priced by the accountant on the events that the wanted runs would
-// book, by the composition that the method concludes with. Nothing is trained, and nothing is released: the result is a
+// A baseline is a pure function of finished runs. To repeat its row, the method gets fresh draws,
+// and for every run that it asks for it gets one that the pool has at that setting (replay_pool.h),
+// with a seed drawn at random. A released score is the pooled run's un-noised validation accuracy
+// plus fresh noise. The accountant prices the row on the events that these runs would book,
+// composed as the method concludes. Nothing is trained and nothing is released: the result is a
 // simulation on oracle information.
 //
-//   accuracy   test accuracy of the reported run, percent: mean, 10th and 90th percentile over the repeats that report one
-//   interval   95 %, normal, of the mean: the variance of the draws over their number, and that of the pool's few seeds.
-//              The latter is bootstrapped: repeats come in groups, each with seeds resampled in every cell of the pool;
-//              what of the variance of the groups' means is not that of their draws, times n / (n - 1) at n seeds a cell.
-//              A pool of one seed hides that part.
+//   accuracy   test accuracy of the reported run in percent: mean, 10th and 90th percentile over
+//              the repeats that report one
+//   interval   95 % normal interval of the mean, whose variance is that of the draws over their
+//              number plus that of the pool's few seeds. The latter is bootstrapped: repeats come
+//              in groups, and each group resamples the seeds in every cell of the pool. Its
+//              estimate is the variance of the groups' means beyond that of their draws, times
+//              n / (n - 1) at n seeds a cell. A pool with one seed cannot show this part
 //   epsilon    total, tuning included: the largest over the repeats
 //   failed     the share of repeats without a reported run
 //
-// Runs of one repeat are drawn independently, as their noises would be; a real row's runs share the cell's seed.
-// Deterministic: the same pool, rows and seed give the same result.
+// Runs of one repeat are drawn independently, as their noises would be; the runs of a real row
+// share the study's seed. The result is deterministic: the same pool, rows and seed give the same
+// result.
 #pragma once
 
 #include <cstdint>
@@ -61,11 +66,12 @@ struct ReplayedRow {
   std::int64_t between_noises = 0;  // noise taken from a neighbour
 };
 
-// The study's seed plays no part. An error where the pool lacks a run that the method wants, or what it asks to know of it.
+// Repeats one study; its seed has no effect. An error if the pool lacks a run that the method asks
+// for, or a metric that it needs.
 Result<ReplayedRow> replay(const PlannedStudy& study, const ReplayPool& pool, const ReplayOptions& options,
                            StudyPricer& pricer);
 
-// Each panel, row and epsilon of the spec once, in the spec's order.
+// Repeats each panel, row and epsilon of the spec once, in the spec's order.
 Result<std::vector<ReplayedRow>> replay_spec(const Spec& spec, const ReplayPool& pool,
                                              const ReplayOptions& options);
 

@@ -1,11 +1,13 @@
-// Runs trained once, from which a replay takes the run that a method wants (replay.h).
+// Runs that were trained once, from which a replay takes those that a method asks for (replay.h).
 //
-// A wanted run and a pooled one are of one setting where their configs agree in everything but seed, repetition, noise seed
-// and what is evaluated. Two quantities may differ from what is pooled:
-//   learning rate   of a constant controller: the nearest pooled one in log, at most a factor `max_rate_factor` away
-//   noise           of the gradients: between two pooled noises one of them is taken at random, with the weights that make
-//                   the expected result linear in ln(noise); outside their range the nearest, if within kMaxNoiseFactor
-// Anything else that differs is an error that names what differs.
+// A requested run and a pooled one have the same setting if their configs agree in everything but
+// seed, repetition, noise seed and what is evaluated. Two quantities may differ from the pool:
+//   learning rate   of a constant controller: the nearest pooled rate (in log) is taken if it is
+//                   within a factor `max_rate_factor`
+//   noise           of the gradients: one of the two neighbouring pooled noises is taken at random,
+//                   with weights that make the expected result linear in ln(noise); outside the
+//                   range of the pool the nearest is taken if it is within kMaxNoiseFactor
+// Any other difference is an error that names it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,7 @@
 
 namespace hyfreedp::runner {
 
-inline constexpr double kMaxNoiseFactor = 1.05;  // beyond the pooled noises
+inline constexpr double kMaxNoiseFactor = 1.05;  // allowed distance beyond the pooled noises
 inline constexpr double kMaxNoiseGap = 3;        // between two neighbours, of which one is taken
 
 struct PooledRun {
@@ -31,7 +33,7 @@ struct PooledRun {
   std::optional<double> train;       // the same
 };
 
-// The runs at one learning rate and one noise, in the order of their seeds.
+// The runs at one learning rate and one noise, ordered by seed.
 struct PooledCell {
   std::size_t index = 0;  // among the pool's
   std::vector<PooledRun> runs;
@@ -45,11 +47,12 @@ struct PoolMatch {
 
 class ReplayPool {
  public:
-  // All runs of the spec's studies that ended for good. An error where a run has no test accuracy.
+  // Opens a pool of all runs of the spec's studies that ended for good. An error if a run has no
+  // test accuracy.
   static Result<ReplayPool> open(const results::Store& store, const std::string& spec);
 
   Result<void> add(const trial::TrialConfig& config, PooledRun run);
-  // `uniform` in [0, 1) chooses between two noises.
+  // Finds the pooled run for `wanted`; `uniform` in [0, 1) chooses between two noises.
   Result<PoolMatch> find(const trial::TrialConfig& wanted, double max_rate_factor, double uniform) const;
 
   std::size_t runs() const { return runs_; }

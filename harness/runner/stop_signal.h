@@ -1,10 +1,10 @@
-// Ctrl-C (SIGINT) and SIGTERM: the first asks for a clean stop, the second ends the program at once (workers go with
-// it; their journals stay resumable).
+// Ctrl-C (SIGINT) and SIGTERM: the first one asks for a clean stop, the second one ends the program
+// at once (its workers end with it, and their journals can be resumed).
 #pragma once
 
 namespace hyfreedp::runner {
 
-// Handles both signals while it lives; one at a time.
+// Handles both signals while it exists; only one object may exist at a time.
 class StopSignal {
  public:
   StopSignal();

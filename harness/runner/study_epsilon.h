@@ -1,4 +1,5 @@
-// What a study cost: the executed events of its trials, composed by the rule its method named, priced at its delta.
+// What a study cost: the executed events of its trials, composed by the rule its method named,
+// priced at its delta.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,8 @@ class StudyPricer {
  public:
   using Executed = std::function<Result<std::vector<accounting::Event>>(const std::string& trial)>;
 
-  // Fills `study.total` and `study.training`; nothing for a non-private study, or one that touched nothing.
+  // Fills `study.total` and `study.training`; nothing for a non-private study, or one that touched
+  // nothing.
   Result<void> price(results::StudyRecord& study, const baselines::Composition& composition,
                      const Executed& executed);
 

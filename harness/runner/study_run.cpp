@@ -125,8 +125,8 @@ void StudyRun::check_end_to_end(const baselines::Conclusion& conclusion) const {
   }
 }
 
-// The price of a selection is that of independent runs of one mechanism: none may follow from the result of another, and
-// each costs the same.
+// The price of a selection is that of independent runs of one mechanism: none may follow from the
+// result of another, and each costs the same.
 void StudyRun::check_selection(const baselines::Conclusion& conclusion) const {
   if (conclusion.label != baselines::Label::end_to_end ||
       conclusion.composition.rule != baselines::Composition::Rule::selection) {
@@ -135,7 +135,8 @@ void StudyRun::check_selection(const baselines::Conclusion& conclusion) const {
   const auto complain = [&](const std::string& what) {
     throw std::runtime_error(study_.baseline->name + " prices a private selection but " + what);
   };
-  if (rounds_ > 2) complain("asked for its runs in several rounds");  // the last round asked for none
+  // the last round asked for none
+  if (rounds_ > 2) complain("asked for its runs in several rounds");
   std::optional<trial::EventTally> first;
   for (const auto& [id, trial] : finished_) {
     const trial::EventTally tally(trial.config.events());
@@ -146,8 +147,8 @@ void StudyRun::check_selection(const baselines::Conclusion& conclusion) const {
   }
 }
 
-// Parts compose in parallel only where the runs had them, and where they are parts of one partition of the same data: of
-// other data, a record may be in both.
+// Parts compose in parallel only where the runs had them, and where they are parts of one partition
+// of the same data: of other data, a record may be in both.
 void StudyRun::check_parts(const baselines::Conclusion& conclusion) const {
   std::optional<random::Part> any;
   std::optional<trial::Named> data;
@@ -201,7 +202,8 @@ void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& mes
   if (!study_.baseline->confidential_runs) {
     composition_ = {.rule = baselines::Composition::Rule::none, .trials = {}, .selection = {}};
   } else {
-    // Its finished runs are part of the selection that the next run of the spec completes: still confidential.
+    // Its finished runs are part of the selection that the next run of the spec completes: still
+    // confidential.
     composition_.rule = baselines::Composition::Rule::selection;
     composition_.trials.clear();
     outcome_.failure_message = fmt::format(

@@ -1,5 +1,5 @@
-// One study on its way: asks its baseline for trials, waits for them, asks again, and concludes. Pure: the outcome
-// depends on which trials finished how, never on their order.
+// One study in progress: it asks its baseline for trials, waits for them, asks again, and
+// concludes. It is pure: the outcome depends on how each trial ended and not on their order.
 #pragma once
 
 #include <map>
@@ -18,26 +18,29 @@ class StudyRun {
   const PlannedStudy& study() const { return study_; }
   const baselines::Cell& cell() const { return study_.cell; }
 
-  // Call while nothing is waited for. The trials wanted next, not asked for before; empty: outcome() is there.
+  // To be called while no trial is outstanding. Returns the trials that are wanted next and were
+  // not asked for before; if there are none, outcome() is final.
   std::vector<trial::TrialConfig> advance();
   bool is_waiting() const { return !waiting_.empty(); }
   bool is_over() const { return over_; }
 
-  // A trial that was asked for has an end: by its own doing ...
+  // Reports how a requested trial ended, if it ended by itself ...
   void receive(const baselines::FinishedTrial& trial);
-  // ... or by the machine's, to be tried again by the next run. The study then waits for no conclusion: concluding
-  // without that trial would make the row depend on the accident.
+  // ... or that it was lost to the machine and will be tried again by the next run. The study then
+  // does not conclude: a conclusion without that trial would make the row depend on the accident.
   void receive_lost(const std::string& trial, const std::string& kind, const std::string& message);
 
-  // Of a private selection: writes what it will cost into the outcome, before any of its runs (Baseline::selection).
+  // For a private selection: writes its cost into the outcome before any of its runs
+  // (Baseline::selection).
   void book_selection();
 
-  // Without epsilons and seconds, which come from executed events. While the study is open it lists the trials asked for
-  // so far. Where the runs are confidential (Baseline::confidential_runs), one that is open or ended unexpectedly lists
-  // none of them: rule selection over nothing, with the runs' intended events as its base.
+  // The study's record, without epsilons and seconds, which come from executed events. While the
+  // study is open, it lists the trials that were asked for. If the runs are confidential
+  // (Baseline::confidential_runs), a study that is open or ended unexpectedly lists none of them:
+  // its composition is a selection over nothing, with the runs' intended events as its base.
   const results::StudyRecord& outcome() const { return outcome_; }
   const baselines::Composition& composition() const { return composition_; }
-  // The run's or the machine's fault, not a typed failure of the method.
+  // Whether the run or the machine failed, as opposed to a typed failure of the method.
   bool failed_unexpectedly() const { return unexpected_; }
 
  private:

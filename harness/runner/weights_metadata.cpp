@@ -17,7 +17,8 @@ const json::object& object_at(const json::object& object, const char* key) {
   return object.at(key).as_object();
 }
 
-// Sizes come from the folder where the model has a config.json of its library's; else from the same options as before.
+// Sizes come from the folder where the model has a config.json of its library's; else from the same
+// options as before.
 bool has_library_config(const std::string& model) {
   const auto facts = models::find_model(model);
   if (!facts) return false;

@@ -1,15 +1,20 @@
-// trial.json beside published weights: what they are, and what may be said of their privacy.
+// The metadata file trial.json beside published weights: what they are, and what is claimed about
+// their privacy.
 //
-//   {"spec", "spec_hash", "panel", "row", "method", "seed", "study", "trial", "program": names of the row and of its run
-//    "private_data": [{"dataset", "epsilon", "delta"}: what of private data the weights have seen, their start's included]
+//   {"spec", "spec_hash", "panel", "row", "method", "seed", "study", "trial", "program": names of
+//   the row and of its run
+//    "private_data": [{"dataset", "epsilon", "delta"}: the private data that the weights have seen,
+//    their start included]
 //    "files": {NAME: SHA-256}, beside trial.json
 //    "dataset": {"name", "options", "classes"}, "config": the run's whole config
-//    "weights": "of the last step" or what else; "features": where a mean must be taken off first
-//    "model": what a spec says to begin with them, FOLDER being where they lie
-//    "test": {"accuracy": x, ...}: the last measured, on public test data
-//    "privacy": {"epsilon", "delta", "neighbouring", "label", "flags", "claimed_epsilon", "statement"}
-//    "watermark": of weights that are no release, and only of those}
-// Neither times nor attempts: under private selection they tell of the other runs.
+//    "weights": such as "of the last step"; "features": present if a mean must be subtracted first
+//    "model": the `model` of a spec that starts from them, with FOLDER for their folder
+//    "test": {"accuracy": x, ...}: the last measurement on public test data
+//    "privacy": {"epsilon", "delta", "neighbouring", "label", "flags", "claimed_epsilon",
+//    "statement"}
+//    "watermark": present if and only if the weights are not a release}
+// It has no times and no attempt numbers, because under private selection these would reveal
+// something of the other runs.
 #pragma once
 
 #include <string>

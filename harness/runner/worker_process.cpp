@@ -34,8 +34,8 @@ namespace process = boost::process;
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::size_t kTailBytes = 4096;
-// How long output may still trickle in after the exit (something else may hold the pipe), and how long a
-// worker without output may take to exit.
+// How long output may still trickle in after the exit (something else may hold the pipe), and how
+// long a worker without output may take to exit.
 constexpr std::chrono::milliseconds kPatience{1000};
 
 // Between fork and exec: only system calls that are safe there.
@@ -102,8 +102,8 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
         process::on_exit =
             [self = weak_from_this()](int, const std::error_code&) {
               const auto state = self.lock();
-              // Not from here: whoever hears of the exit may start another process, which changes the list of
-              // awaited ones that Boost.Process is walking through right now.
+              // Not from here: whoever hears of the exit may start another process, which changes
+              // the list of awaited ones that Boost.Process is walking through right now.
               if (state) boost::asio::post(state->timer.get_executor(), [state] { state->on_exit(); });
             },
         ChildSetup{}, failure);
@@ -140,8 +140,8 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
         {.by_signal = by_signal, .code = by_signal ? WTERMSIG(status) : WEXITSTATUS(status), .tail = tail});
   }
 
-  // An operation under way uses the buffers, so its handler keeps them alive. The destructor of the process ends all
-  // of them by closing the pipes.
+  // An operation under way uses the buffers, so its handler keeps them alive. The destructor of the
+  // process ends all of them by closing the pipes.
   void read_output() {
     boost::asio::async_read_until(output, lines, '\n',
                                   [self = shared_from_this()](const boost::system::error_code& failure,

@@ -1,8 +1,9 @@
-// One worker process: lines in, lines out, and how it ended.
+// One worker process: lines to it, lines from it, and how it ended.
 //
-// The process has its own process group, so that a Ctrl-C at the terminal reaches the coordinator alone, and dies with
-// the thread that started it (PR_SET_PDEATHSIG): a killed coordinator leaves no worker behind.
-// All functions and callbacks run on the thread of the io_context.
+// The process has a process group of its own, so that Ctrl-C at the terminal reaches the
+// coordinator alone. It is killed with the thread that started it (PR_SET_PDEATHSIG), so a killed
+// coordinator leaves no worker behind. All functions and callbacks run on the thread of the
+// io_context.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -20,9 +21,9 @@ struct Death {
   int code = 0;      // signal number or exit status
   std::string tail;  // the end of what it wrote to standard error
 
-  // "was killed by signal 9 (Killed)" or "left with exit status 1"
+  // "was killed by signal 9 (Killed)" or "exited with status 1".
   std::string how() const;
-  // how(), and the tail where there is one.
+  // how(), and the last output if there is any.
   std::string sentence() const;
 };
 
@@ -31,13 +32,13 @@ class WorkerProcess {
   struct Callbacks {
     std::function<void(const std::string& line)> on_line;
     std::function<void(const Death& death)>
-        on_death;  // once, after the last line; never before start() returns
+        on_death;  // called once, after the last line, and never before start() returns
   };
   using Environment = std::map<std::string, std::string>;  // added to this process's own
 
   static Result<std::unique_ptr<WorkerProcess>> start(boost::asio::io_context& io, const std::string& path,
                                                       const Environment& environment, Callbacks callbacks);
-  ~WorkerProcess();  // kills it where it still runs; no callback comes any more
+  ~WorkerProcess();  // kills the process if it still runs; no callback is called afterwards
 
   void send(const std::string& line);
   void close_input();
