@@ -1,4 +1,5 @@
-// The flags that epsilon and calibrate share, range-checked: each error names the flag, its value and what is allowed.
+// The flags that `epsilon` and `calibrate` share, with their range checks. Each error names the
+// flag, its value and what is allowed.
 #pragma once
 
 #include <initializer_list>
@@ -12,7 +13,7 @@ namespace hyfreedp::cli {
 
 using Given = boost::program_options::variables_map;
 
-// Declares --NAME taking a text, which the functions below read.
+// Declares --NAME with a text argument, which the functions below read.
 void add_text(boost::program_options::options_description_easy_init& add, const char* name,
               const char* value_name, const char* help);
 
@@ -22,14 +23,14 @@ Result<double> rate_given(const Given& given, const std::string& name);
 Result<double> positive_given(const Given& given, const std::string& name);
 // --delta: in (0, 1).
 Result<double> delta_given(const Given& given);
-// --neighbouring; add-remove where it is absent.
+// The value of --neighbouring; default: add-remove.
 Result<accounting::Neighbouring> neighbouring_given(const Given& given);
-// --orders, each in (1, 1e6]; default_orders() where it is absent.
+// The values of --orders, each in (1, 1e6]; default: default_orders().
 Result<std::vector<double>> orders_given(const Given& given);
 
-// An error where --NAME is given together with one of `others`.
+// An error if --NAME is given together with one of `others`.
 Result<void> excluded(const Given& given, const char* name, std::initializer_list<const char*> others);
-// An error, with the nearest match, where `value` of --NAME is not in `allowed`.
+// An error that names the nearest match if `value` of --NAME is not in `allowed`.
 Result<void> one_of(const char* name, const std::string& value, const std::vector<std::string>& allowed);
 
 }  // namespace hyfreedp::cli

@@ -1,4 +1,5 @@
-// `hyfreedp archive`: freezes a table with its figures, its spec and the part of the database that it rests on.
+// `hyfreedp archive`: freezes a table with its figures, its spec and the part of the database that
+// it rests on.
 #pragma once
 
 #include <ostream>

@@ -82,8 +82,8 @@ struct Said {
   int code = 0;
 };
 
-// Shows what the worker says on the way: "run 3 of 66" and what follows it on one line of a terminal, elsewhere every tenth
-// of them; all else as it comes.
+// Shows what the worker says on the way: "run 3 of 66" and what follows it on one line of a
+// terminal, elsewhere every tenth of them; all else as it comes.
 class Relay {
  public:
   explicit Relay(std::ostream& err)

@@ -1,6 +1,6 @@
-// What `hyfreedp audit` asks of `hyfreedp-worker --audit`: its flags, checked, with the noise that they calibrate to.
-//
-// One JSON object on the worker's standard input; harness/training/audit/request.h reads it. Every field is always there.
+// The request that `hyfreedp audit` sends to `hyfreedp-worker --audit`: its flags, checked, with
+// the noise that they are calibrated to. It is one JSON object on the worker's standard input with
+// every field present; harness/training/audit/request.h reads it.
 #pragma once
 
 #include "harness/base/json.h"
@@ -17,8 +17,9 @@ struct AuditAsked {
 // The flags and --help's text.
 CommandLine audit_command_line();
 
-// Errors name the flag. Calibrates: sound modes by PLD, the paper's by RDP as published. The claim is the PLD upper bound
-// of the calibrated events, or the paper's nominal epsilon.
+// Reads and checks the flags; errors name the flag. Calibrates the noise: sound modes by PLD, the
+// paper's by RDP as published. The claim is the PLD upper bound of the calibrated events, or the
+// paper's nominal epsilon.
 Result<AuditAsked> audit_asked(const boost::program_options::variables_map& given);
 
 }  // namespace hyfreedp::cli

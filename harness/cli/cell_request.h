@@ -17,8 +17,8 @@ struct CellCommand {
   results::CellRequest cell;
 };
 
-// Returns the exit code where nothing is left to do: 0 after --help (prints `usage` and the options, `further` ones too), 2
-// after an error.
+// Returns the exit code if the command is done: 0 after --help (it prints `usage` and all options),
+// 2 after an error.
 std::optional<int> parse_cell_command(const std::string& command, const std::string& usage,
                                       const boost::program_options::options_description& further,
                                       const std::vector<std::string>& arguments, CellCommand& request,

@@ -1,9 +1,10 @@
-// Every command of `hyfreedp`, in one table: dispatch, the overview and the tests of --help read it.
+// Every command of `hyfreedp` in one table, which dispatch, the overview and the tests of --help
+// read.
 //
 // A command is one function in a file of its own, NAME_command.h/.cpp:
-//   int NAME_command(arguments, out, err)   arguments without the command's own name; results go to `out`, what went
-//                                           wrong to `err`
-// Exit codes: 0 done; 1 the work ran and something in it failed unexpectedly; 2 bad input; 130 stopped by Ctrl-C.
+// `int NAME_command(arguments, out, err)`. `arguments` are those after the command's name; results
+// go to `out`, errors to `err`. Exit codes: 0 done; 1 the work ran and something in it failed
+// unexpectedly; 2 bad input; 130 stopped by Ctrl-C.
 #pragma once
 
 #include <ostream>
@@ -24,7 +25,8 @@ struct Command {
 
 const std::vector<Command>& commands();
 
-// Runs `hyfreedp ARGUMENTS`. No arguments or --help: the overview. An unknown command names the nearest one.
+// Runs `hyfreedp ARGUMENTS`. No arguments or --help: the overview. An unknown command names the
+// nearest one.
 int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace hyfreedp::cli

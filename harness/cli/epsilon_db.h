@@ -1,4 +1,5 @@
-// Epsilon of what a database holds, derived anew from the executed events: `hyfreedp epsilon --db FILE --study ID | --trial ID`.
+// `hyfreedp epsilon --db FILE --study ID | --trial ID`: epsilon of a stored study or trial, derived
+// again from the executed events.
 #pragma once
 
 #include <ostream>
@@ -6,8 +7,9 @@
 
 namespace hyfreedp::cli {
 
-// kind "study": composes the executed events of its trials by the study's rule and prints epsilon beside the row's own;
-// 1 where they differ. kind "trial": the trial alone, at the delta of each study that uses it. 2: bad input.
+// kind "study": composes the executed events of the study's trials by its rule and prints epsilon
+// beside the recorded one; returns 1 if they differ. kind "trial": prices the trial alone, at the
+// delta of each study that has it. Returns 2 for bad input.
 int epsilon_from_db(const std::string& db, const std::string& kind, const std::string& id, bool json,
                     std::ostream& out, std::ostream& err);
 

@@ -22,7 +22,7 @@ using plots::Text;
 constexpr double kBoxWidth = 300;
 constexpr double kBoxHeight = 220;
 constexpr double kBoxGap = 92;         // room for the next box's axis
-constexpr double kVisibleBand = 1.01;  // upper over lower bound; a narrower band is hidden by its line
+constexpr double kVisibleBand = 1.01;  // of the bounds; a narrower band is hidden by its line
 constexpr const char* kUpperBoundOfPld = "PLD, upper bound";
 constexpr const char* kInk = "#222222";
 

@@ -1,7 +1,9 @@
-// Epsilon as a picture: a box for each quantity that can be turned (steps, noise, ...), epsilon over it.
+// Epsilon as a figure: one box for each quantity that can be varied (steps, noise, ...), with
+// epsilon over it.
 //
-// Each box shows PLD (upper bound, with a band down to its lower bound) and RDP; where PLD prices nothing (private
-// selection) RDP alone. Points whose epsilon is infinite or beyond what the accountants price are left out.
+// Each box shows PLD (upper bound, with a band down to its lower bound) and RDP; private selection,
+// which PLD does not price, shows RDP alone. Points whose epsilon is infinite or beyond what the
+// accountants price are left out.
 #pragma once
 
 #include <functional>
@@ -14,7 +16,7 @@
 
 namespace hyfreedp::cli {
 
-// A point that stands out, such as what was asked for.
+// A highlighted point, such as the requested one.
 struct MarkedPoint {
   double x = 0;
   double epsilon = 0;

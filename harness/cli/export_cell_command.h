@@ -1,4 +1,5 @@
-// `hyfreedp export-cell`: a cell of a table as one small file that `hyfreedp verify` checks without the database.
+// `hyfreedp export-cell`: a cell of a table as one small file that `hyfreedp verify` checks without
+// the database.
 #pragma once
 
 #include <ostream>

@@ -1,5 +1,5 @@
-// `hyfreedp new`: a method, optimizer or learning-rate controller of one's own, begun from a template that is compiled and
-// tested here.
+// `hyfreedp new`: starts a new method, optimizer or learning-rate controller from a template that
+// is compiled and tested here.
 #pragma once
 
 #include <ostream>

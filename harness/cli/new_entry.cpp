@@ -100,7 +100,8 @@ std::string filled(std::string text, const Name& name) {
 
 bool continues_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// `text` with the template's names replaced, whole words only, in one pass: what was put in is not looked at again.
+// `text` with the template's names replaced, whole words only, in one pass: what was put in is not
+// looked at again.
 std::string renamed(const std::string& text, const Kind& kind, const Name& name) {
   const std::vector<std::pair<std::string, std::string>> pairs = {
       {fmt::format(".title = \"{}\"", kind.title), fmt::format(".title = \"{}\"", name.title)},

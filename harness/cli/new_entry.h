@@ -1,11 +1,10 @@
-// What a new registry entry writes: copies of a template's file pair and test under a new name, and the lines in the tables
-// that make it known.
+// What a new registry entry writes: copies of a template's file pair and test under a new name, and
+// the lines in the tables that register it.
 //
-// The templates are entries like all others (fixed-rate, signum, constant), compiled and tested, and are read from the
-// checkout, so they are as old as the code that they must fit. A copy differs from its template in names alone; its
-// source then says what it was copied from, until somebody says better.
-//
-// Nothing is written unless all of it can be: every file is read, checked and put beside its place first, then renamed.
+// The templates are ordinary entries (fixed-rate, signum, constant), compiled and tested, and are
+// read from the checkout, so they always fit its code. A copy differs from its template in names
+// alone; its source field then names the template. Nothing is written unless everything can be:
+// every file is first read, checked and put beside its place, then renamed.
 #pragma once
 
 #include <string>
@@ -30,14 +29,16 @@ struct NewEntry {
 // "baseline", "optimizer", "controller".
 const std::vector<std::string>& new_kinds();
 
-// The checkout that `start` lies in: the folder, from there upwards, whose CMakeLists.txt begins project(hyfreedp.
+// The checkout that contains `start`: the first folder upwards whose CMakeLists.txt has
+// project(hyfreedp.
 Result<std::string> find_checkout(const std::string& start);
 
-// Pure but for reading `checkout`. Refused: a name that is not lower-case words joined by hyphens, that the language keeps, or
-// that is taken by an entry, a file or a function; a table or template that is not as this program knows it.
+// Plans the new entry without writing anything. Errors: a name that is not lower-case words joined
+// by hyphens, that is a keyword, or that an entry, file or function already has; and a table or
+// template that does not have the expected form.
 Result<NewEntry> plan_entry(const std::string& checkout, const std::string& kind, const std::string& name);
 
-// All or nothing.
+// Writes all files or none.
 Result<void> write_entry(const std::string& checkout, const NewEntry& entry);
 
 }  // namespace hyfreedp::cli

@@ -1,4 +1,5 @@
-// `hyfreedp odometer`: what everything that was ever run in an output folder adds up to, by dataset.
+// `hyfreedp odometer`: the composed epsilon of everything that was ever run in an output folder,
+// for each dataset.
 #pragma once
 
 #include <ostream>

@@ -1,5 +1,6 @@
-// What `hyfreedp run` leaves behind, rebuilt from the database alone: out/NAME/{table.md, .csv, .tex, .html,
-// report.html, plots/*.svg, *.png, *.gp}, and the table on the terminal.
+// What `hyfreedp run` leaves behind, rebuilt from the database alone:
+// out/NAME/{table.md, .csv, .tex, .html, report.html, plots/*.svg, *.png, *.gp}, and the table on
+// the terminal.
 #pragma once
 
 #include <ostream>
@@ -11,13 +12,13 @@
 
 namespace hyfreedp::cli {
 
-// Writes everything into `folder` and prints the terminal table. Without gnuplot the plots are left out, and
-// the terminal says which package brings it.
+// Writes everything into `folder` and prints the terminal table. Without gnuplot the plots are left
+// out, and the terminal says which package brings it.
 Result<void> write_outputs(const results::Store& store, const std::string& spec_name,
                            const std::string& folder, std::ostream& terminal);
 
-// The parts. Each returns the paths that it wrote. A confidential report is a file of its own, report.confidential.html: it
-// must never take the place of the one that may be published.
+// The parts. Each returns the paths that it wrote. A confidential report is a file of its own,
+// report.confidential.html: it must never take the place of the one that may be published.
 Result<std::vector<std::string>> write_tables(const results::TableModel& table, const std::string& folder);
 struct PlotOptions {
   bool confidential = false;  // into plots.confidential, watermarked

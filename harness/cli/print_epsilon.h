@@ -1,8 +1,9 @@
-// How every command prints an epsilon: for people one fact a line, for machines one JSON object.
+// Prints an epsilon, in the same form in every command: one fact a line for people, one JSON object
+// for machines.
 //
-//   epsilon        upper bound; null beside "infinite": true where there is none
-//   epsilon_lower  lower bound on the true value; null where that is infinite
-//   delta, accountant, neighbouring, order (RDP), note (when there is one)
+//   epsilon        upper bound; null, with "infinite": true, if there is none
+//   epsilon_lower  lower bound on the true value; null if it is infinite
+//   delta, accountant, neighbouring, order (RDP), note (if there is one)
 #pragma once
 
 #include <iosfwd>
@@ -12,7 +13,7 @@
 namespace hyfreedp::cli {
 
 json::object epsilon_to_json(const accounting::EpsilonAnswer& answer);
-// The same members, with "pld" and "rdp" beside them where they were computed.
+// The same members, with "pld" and "rdp" if they were computed.
 json::object epsilon_to_json(const accounting::ReportedEpsilon& report,
                              accounting::Neighbouring neighbouring);
 
@@ -22,8 +23,8 @@ void print_epsilon(const accounting::ReportedEpsilon& report, accounting::Neighb
 
 std::string to_string(accounting::Neighbouring neighbouring);
 
-// Six significant digits, rounded so that the text claims no more than the number: up for what must be at least that (an upper
-// bound, a noise that meets a target), down for a lower bound. "infinite" where it is.
+// Six significant digits, rounded in the safe direction: up for an upper bound or a noise that
+// meets a target, down for a lower bound. "infinite" for infinity.
 std::string rounded_up(double value);
 std::string rounded_down(double value);
 

@@ -49,7 +49,8 @@ Result<void> write_database(const results::Store& store, const std::string& to) 
   return {};
 }
 
-// The commit that every spec's program says (base/version.h); empty where they differ, or one had changes of its own.
+// The commit that every spec's program says (base/version.h); empty where they differ, or one had
+// changes of its own.
 Result<std::string> recorded_commit(const results::Store& store) {
   const auto specs = store.specs();
   if (!specs) return specs.error();

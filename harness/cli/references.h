@@ -1,4 +1,5 @@
-// Databases that were kept to compare later nights with: ROOT/TAG@COMMIT.sqlite, ROOT/COMMIT.sqlite or ROOT/TAG.sqlite.
+// Databases that were kept as references for later nights: ROOT/TAG@COMMIT.sqlite,
+// ROOT/COMMIT.sqlite or ROOT/TAG.sqlite.
 #pragma once
 
 #include <string>
@@ -17,14 +18,15 @@ struct Reference {
 
 std::vector<Reference> references_in(const std::string& folder);
 
-// Keeps what results::write_reference keeps of an output folder's database. Without `commit`: that of the program that made it,
-// where the database names one. An error where there is a reference of that commit and tag, and where neither is known or one is
-// no name.
+// Keeps the part of an output folder's database that results::write_reference writes. The default
+// of `commit` is that of the program that made the database, if the database names one. Errors: a
+// reference of that commit and tag exists, neither of them is known, or one of them is not a valid
+// name.
 Result<Reference> keep_reference(const std::string& out_folder, const std::string& folder,
                                  const std::string& commit, const std::string& tag);
 
-// The database that `given` names: a file, an output folder, a tag, or the beginning of a commit (4 digits at least). An error
-// lists what there is.
+// The database that `given` names: a file, an output folder, a tag, or the first digits of a commit
+// (at least 4). The error lists the references that exist.
 Result<std::string> find_reference(const std::string& given, const std::string& folder);
 
 }  // namespace hyfreedp::cli

@@ -1,4 +1,5 @@
-// Mean accuracy of replayed rows against their total epsilon: a box a panel, a line a row, bars of the 95 % interval.
+// Mean accuracy of replayed rows against their total epsilon: a box a panel, a line a row, bars of
+// the 95 % interval.
 #pragma once
 
 #include <map>

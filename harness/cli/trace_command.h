@@ -1,4 +1,5 @@
-// `hyfreedp trace SPEC ROW COL`: the runs, configs, versions, events and epsilons behind a cell of a table.
+// `hyfreedp trace SPEC ROW COL`: the runs, configs, versions, events and epsilons behind a cell of
+// a table.
 #pragma once
 
 #include <ostream>
