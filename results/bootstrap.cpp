@@ -9,7 +9,8 @@
 namespace hyfreedp::results {
 namespace {
 
-// Not std::uniform_int_distribution, whose draws differ between standard libraries. The bias of n / 2^32 is nothing here.
+// Not std::uniform_int_distribution, whose draws differ between standard libraries. The bias of
+// n / 2^32 is nothing here.
 std::size_t index_below(std::mt19937_64& random, std::size_t n) {
   return static_cast<std::size_t>(((random() >> 32) * static_cast<std::uint64_t>(n)) >> 32);
 }
@@ -27,7 +28,8 @@ std::vector<double> resampled_means(std::span<const double> values, int resample
 }
 
 double acceleration(std::span<const double> values) {
-  // A leave-one-out mean differs from their average by (mean - value_i) / (n - 1), and the factor cancels.
+  // A leave-one-out mean differs from their average by (mean - value_i) / (n - 1), and the factor
+  // cancels.
   const double centre = mean(values);
   double squares = 0, cubes = 0;
   for (const double value : values) {

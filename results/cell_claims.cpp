@@ -87,7 +87,8 @@ class Claims {
     std::sort(here.begin(), here.end());
     std::sort(asked.begin(), asked.end());
     say("seeds, those that the row asks for", join(here, ", "), join(asked, ", "));
-    // The program says fewer seeds than the panel's in a footnote, unless the row has notes of its own.
+    // The program says fewer seeds than the panel's in a footnote, unless the row has notes of its
+    // own.
     const auto fewer = own.size() < list_in(object_in(file_, "panel"), "seeds").size();
     if (fewer && list_in(row_, "footnotes").empty()) {
       say("seeds, fewer than the panel's", "not said", "a footnote of the row");

@@ -239,7 +239,8 @@ std::vector<Event> on_part(std::vector<Event> events, const json::object& compos
   return events;
 }
 
-// The law of the number of runs, "truncated-negative-binomial, eta 1, mean 4"; the other laws have no eta.
+// The law of the number of runs, "truncated-negative-binomial, eta 1, mean 4"; the other laws have
+// no eta.
 constexpr const char* kWithEta = "truncated-negative-binomial";
 std::string law_text(const std::string& name, double eta, double mean) {
   return name == kWithEta ? fmt::format("{}, eta {}, mean {}", name, shown(eta), shown(mean))
@@ -259,7 +260,8 @@ std::string law_of(const accounting::Selection& selection) {
   return law_text(name, selection.eta, selection.mean);
 }
 
-// That the events which the row pays for hold those of the reported run, composed by the rule that is named.
+// That the events which the row pays for hold those of the reported run, composed by the rule that
+// is named.
 Result<void> Verifier::verify_composition(const json::object& seed, const std::string& where,
                                           const Events& total, const Events& training) {
   const auto composition = object_at(seed, "composition", where);

@@ -1,27 +1,35 @@
-// One cell of a table as one small file, from which its metric and its epsilon can be derived again without the database:
+// One cell of a table as one small file, from which its metric and its epsilon can be derived again
+// without the database:
 // `hyfreedp export-cell` and `hyfreedp verify`.
 //
-//   {"format": "hyfreedp-cell", "format_version": 1, "program": ..., "ran_by": ..., "comparability": ...,
-//    "spec": {"name", "title", "hash"}, "panel": {...} as resolved, without rows, "row": {...} as resolved, "column": 3 | "inf",
-//    "metric": {"name": "accuracy" | "loss", "split": "test", "unit", "checkpoints": the last so many are averaged},
+//   {"format": "hyfreedp-cell", "format_version": 1, "program": ..., "ran_by": ...,
+//   "comparability": ...,
+//    "spec": {"name", "title", "hash"}, "panel": {...} as resolved, without rows, "row": {...} as
+//    resolved, "column": 3 | "inf",
+//    "metric": {"name": "accuracy" | "loss", "split": "test", "unit", "checkpoints": the last so
+//    many are averaged},
 //    "neighbouring": "add-remove", "delta": ...,
 //    "cell": {"mean", "sd" | null, "n", "epsilon" | null, "epsilon_least" | null},
-//    "seeds": [{"seed", "study", "state", "failure", "label", "flags", "footnotes", "claimed_epsilon",
+//    "seeds": [{"seed", "study", "state", "failure", "label", "flags", "footnotes",
+//    "claimed_epsilon",
 //               and where it has a value:
-//               "trial", "config", "fingerprint", "test": [[step, fraction or loss], ...], "value" in the unit,
+//               "trial", "config", "fingerprint", "test": [[step, fraction or loss], ...], "value"
+//               in the unit,
 //               "composition": {...} as a study has it, without what is confidential,
-//               "events": all that the row's epsilon pays for, composed, equal ones folded, "training_events": the reported
-//               run's, "total" and "training": epsilon records or null}],
+//               "events": all that the row's epsilon pays for, composed, equal ones folded,
+//               "training_events": the reported run's, "total" and "training": epsilon records or
+//               null}],
 //    "checksum": SHA-256 of the canonical JSON without this member}
 //
-// A private selection's `events` are the selection itself: the law of its number of runs and the events of one run. How many
-// runs there were is not in the file, nor is any losing one.
+// A private selection's `events` are the selection itself: the law of its number of runs and the
+// events of one run. How many runs there were is not in the file, nor is any losing one.
 //
-// Seeds, column, labels, flags and claimed epsilon are held against row, configs and events (cell_claims.h).
+// Seeds, column, labels, flags and claimed epsilon are checked against row, configs and events
+// (cell_claims.h).
 //
-// What a file cannot show: that these events are what was executed, that the accuracies are what the run gave, and that the
-// spec of this hash asked for this panel and row. Whoever changes one of them wherever the file has it, and all that follows
-// from it alike, checksum included, makes a file that agrees with itself.
+// A file cannot prove that these events were executed, that the runs had these accuracies, or that
+// the spec of this hash asked for this panel and row. Whoever changes one of them consistently
+// throughout the file, checksum included, gets a file without contradictions.
 #pragma once
 
 #include <optional>
@@ -36,7 +44,7 @@ namespace hyfreedp::results {
 inline constexpr const char* kCellFormat = "hyfreedp-cell";
 inline constexpr std::int64_t kCellFormatVersion = 1;
 
-// Sets, or replaces, the member "checksum".
+// Sets the member "checksum".
 void seal_cell(json::object& cell);
 
 struct CellCheck {
@@ -52,13 +60,16 @@ struct CellVerification {
   bool agrees() const;
 };
 
-// An error where the file is of another format, or a member that is needed is missing or of another kind.
+// Derives and compares all numbers. An error if the file has another format, or if a member is
+// missing or has another type.
 Result<CellVerification> verify_cell(const json::value& file);
-// The same from the file's text, which besides must be, white space aside, what the program would write: of two neighbouring
-// decimals of 17 digits both may read as the same number, so that a changed last digit shows in the text alone.
+// The same from the file's text, which must also be exactly what the program would write, apart
+// from white space: two neighbouring decimals of 17 digits can read as the same number, so a
+// changed last digit shows in the text alone.
 Result<CellVerification> verify_cell_text(const std::string& text, const std::string& where);
 
-// What was recomputed beside what the file claims, a line each, and what no file can show.
+// The result as text: each recomputed number beside the one in the file, and what no file can
+// prove.
 std::string verification_text(const CellVerification& verification);
 json::object verification_json(const CellVerification& verification);
 

@@ -1,4 +1,4 @@
-// What of a reported run's metrics a cell is about.
+// Reads the metric that a cell shows from a reported run's metrics.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,15 @@
 
 namespace hyfreedp::results {
 
-// In percent, of the largest step.
+// The accuracy in percent at the largest step; nothing if there is none.
 std::optional<double> last_accuracy(std::span<const trial::MetricRecord> metrics, const std::string& split);
 
 struct Checkpoints {
   std::optional<double> mean;  // of accuracy in percent, or of loss
   int n = 0;                   // that there were, at most as many as asked for
 };
-// Over the last evaluations on the test split, one a step; of accuracy where the metric is neither accuracy nor loss.
+// The mean over the last evaluations on the test split, one for each step. It is of accuracy if the
+// table's metric is neither accuracy nor loss.
 Checkpoints last_checkpoints(std::span<const trial::MetricRecord> metrics, const TableSettings& settings);
 
 }  // namespace hyfreedp::results

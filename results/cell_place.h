@@ -1,4 +1,5 @@
-// Finds a spec, and a cell of its table, by the names that a person types; an error lists the valid ones and the nearest.
+// Finds a spec, and a cell of its table, by names that a person types. Errors list the valid names
+// and the nearest one.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ struct CellRequest {
   std::string column;  // epsilon as text; "inf" or "non-private" for the arm without privacy
 };
 
-// Points into the table.
+// Where the cell is in the table.
 struct CellPlace {
   const PanelModel* panel = nullptr;
   const RowModel* row = nullptr;
@@ -25,14 +26,14 @@ struct CellPlace {
   std::vector<std::string> other_panels;  // ids of those that have the cell too
 };
 
-// A cell that the spec plans, whatever became of it.
+// Finds a cell that the spec plans, whatever its state.
 Result<CellPlace> find_cell(const TableModel& table, const CellRequest& request);
 
-// The table of a spec by whose rows a cell is found: as it is printed, but with the rows of a group one by one, since what is
-// behind a cell are the runs of one row.
+// The table of a spec in which a cell is searched: as printed, but with the rows of a group one by
+// one, because a cell's runs belong to one row.
 Result<TableModel> table_of_rows(const Store& store, const std::string& spec, bool confidential = false);
 
-// "3", "0.5", "inf": as it is typed.
+// The column's name as it is typed: "3", "0.5", "inf".
 std::string column_name(const std::optional<double>& epsilon);
 
 }  // namespace hyfreedp::results

@@ -8,14 +8,14 @@
 
 namespace hyfreedp::results {
 
-// Of the table's metric, by seed; seeds without a value are left out.
+// The values of the table's metric by seed; seeds without a value are left out.
 BySeed by_seed(const CellModel& cell);
 std::vector<double> values_of(const CellModel& cell);
 
-// Planned seeds without a value, or, of a folded row, without that of each candidate: a mean over the others is too good where the
-// worst ones diverged.
+// The planned seeds without a value; of a folded row, without the value of each candidate. A mean
+// over the other seeds is too good if the missing ones diverged.
 std::vector<std::int64_t> missing_seeds(const CellModel& cell);
-// Some planned seed has no answer yet, a value or a failure.
+// Whether a planned seed has neither a value nor a failure yet.
 bool waits_for_seeds(const CellModel& cell);
 
 }  // namespace hyfreedp::results

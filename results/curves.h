@@ -1,4 +1,5 @@
-// Curves that are drawn without a store: what an accountant computes over a range. plots/ makes a figure of it.
+// Curves that are drawn without a store: what an accountant computes over a range. plots/ makes a
+// figure of it.
 #pragma once
 
 #include <optional>
@@ -16,8 +17,8 @@ struct CurvePoint {
 
 struct Curve {
   std::string title;  // in the legend
-  int colour =
-      0;  // curves of one colour belong together; 0, 1, 2, ... are told apart by the colour-blind too
+  // Curves of one colour belong together; colour-blind readers can tell 0, 1, 2, ... apart.
+  int colour = 0;
   bool dashed = false;
   bool markers = false;
   bool line = true;  // false: the markers alone

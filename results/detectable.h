@@ -1,9 +1,10 @@
 // The smallest true difference that a comparison of this size would have found.
 //
-// A two-sided paired t-test at `significance` over n differences of standard deviation `sd` finds a true mean difference d with
-// probability  P(|T| > t_{1 - significance/2, n-1}),  T noncentral t with n - 1 degrees of freedom and noncentrality d sqrt(n) / sd.
-// Solved for d at `power`. It says what the experiment could see, not what is true: with the sd estimated from the same few
-// differences it is itself uncertain. None at n < 2 or sd = 0.
+// A two-sided paired t-test at `significance` over n differences with standard deviation `sd` finds
+// a true mean difference d with probability P(|T| > t_{1 - significance/2, n-1}), where T is
+// noncentral t with n - 1 degrees of freedom and noncentrality d sqrt(n) / sd. This is solved for d
+// at the given `power`. It describes what the experiment could detect and not what is true; as sd
+// is estimated from the same few differences, it is uncertain itself. Nothing if n < 2 or sd = 0.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,11 @@
-// What a table looks like, apart from any format: the one thing that terminal, Markdown, LaTeX and HTML writers print.
+// The content of a table, independent of any format; the terminal, Markdown, LaTeX and HTML writers
+// print it.
 //
-// document_of makes it from a comparison (table_model.h) and from a table of plain values (value_table.h), so no two formats can
-// disagree and both kinds of table look alike. All text is plain UTF-8: each writer escapes for its own format. Notes are numbers
-// into Document::footnotes, from 1. CSV is not printed from it: it is the models' long form, every field in full.
+// document_of makes it from a comparison (table_model.h) or from a table of plain values
+// (value_table.h), so that formats cannot disagree and both kinds of table look alike. All text is
+// plain UTF-8, which each writer escapes for its format. Notes are numbers into
+// Document::footnotes, from 1. CSV is not made from it: it is the long form of the models, with
+// every field in full.
 #pragma once
 
 #include <string>
@@ -26,7 +29,8 @@ struct DocumentCell {
 
 struct DocumentRow {
   std::vector<std::string> heads;  // one a head of the panel
-  std::string label;               // what kind of row it is; empty where the panel has no label column
+  // What kind of row it is; empty where the panel has no label column.
+  std::string label;
   std::vector<int> notes;
   std::vector<DocumentCell> cells;  // one a column
 };

@@ -1,9 +1,11 @@
-// The kinds of figure that a spec's `figures` may list: names, help and options, without LibTorch and without gnuplot.
+// The kinds of figure that a spec's `figures` may list: names, help and options, without LibTorch
+// and without gnuplot.
 //
-// A figure of a spec, resolved (spec["figures"], a list):
-//   {"kind", "name", "title"?, "rows"?: [ids or groups], "panels"?: [ids], "epsilons"?: [numbers, "inf"],
+// A resolved figure of a spec (an element of spec["figures"]):
+//   {"kind", "name", "title"?, "rows"?: [ids or groups], "panels"?: [ids], "epsilons"?:
+//   [numbers, "inf"],
 //    "options": {those that are not the default}}
-// A list that is left out means all. The name is that of its files and of no other figure of the spec.
+// A list that is absent means all. `name` is unique in the spec and names the figure's files.
 #pragma once
 
 #include <optional>
@@ -18,13 +20,13 @@ struct FigureKind {
   std::string name;
   std::string title;  // as a person reads it
   std::string help;   // what it draws
-  bool all_runs =
-      false;  // reads every run of a row, not only the reported one: not of rows of private selection
+  // Reads every run of a row and not only the reported one; rows of private selection are left out.
+  bool all_runs = false;
   std::vector<OptionSpec> options;
 };
 
 const std::vector<FigureKind>& figure_kinds();
-// An unknown name lists the valid ones and the nearest match.
+// Looks a kind up by name. The error for an unknown name lists the valid names and the nearest one.
 Result<const FigureKind*> find_figure_kind(const std::string& name);
 
 // One figure that a spec asks for.
@@ -42,7 +44,8 @@ struct FigureRequest {
   bool wants_epsilon(const std::optional<double>& epsilon) const;
 };
 
-// Of spec["figures"]; none: a spec that says nothing, which has the usual figures (plots/figures.h).
+// The figures in spec["figures"]; nothing if the spec does not list any, in which case it has the
+// default figures (plots/figures.h).
 std::optional<std::vector<FigureRequest>> figure_requests(const json::object& resolved_spec);
 
 }  // namespace hyfreedp::results

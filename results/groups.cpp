@@ -20,7 +20,8 @@ std::vector<std::int64_t> all_seeds(const std::vector<const CellModel*>& members
   return seeds;
 }
 
-// The weakest promise of all: what a row may say of itself where it is made of several. A label that is not known promises nothing.
+// The weakest promise of all: what a row may say of itself where it is made of several. A label
+// that is not known promises nothing.
 std::string weakest(const std::vector<std::string>& labels) {
   static const std::vector<std::string> kStrengths{"oracle", "simulated", "end-to-end DP"};
   const auto strength = [](const std::string& label) {
@@ -80,7 +81,8 @@ void add_spent(CellModel& cell, const CellModel& member) {
   cell.epsilon_least = std::min(cell.epsilon_least.value_or(least), least);
 }
 
-// The smallest claim beside the largest epsilon: the gap is never told smaller than a candidate's own.
+// The smallest claim beside the largest epsilon: the gap is never told smaller than a candidate's
+// own.
 void add_claim(CellModel& cell, const CellModel& member) {
   if (!member.claimed_epsilon) return;
   cell.claimed_epsilon =

@@ -1,8 +1,10 @@
-// A table as LaTeX with booktabs: a document of its own that pdflatex compiles, or the tables alone to be \input into one.
+// A table as LaTeX with booktabs: a complete document for pdflatex, or the tables alone for \input.
 //
-// The tables alone need \usepackage{booktabs,array,graphicx} and \usepackage[utf8]{inputenc} (the default since 2018). A table that
-// is too wide or too long for a page becomes several, headed alike; one that is a little too wide is scaled down. Footnotes
-// are a numbered list beneath. A character that LaTeX has no command for is written as [U+XXXX], so that the result always compiles.
+// The tables alone need \usepackage{booktabs,array,graphicx} and \usepackage[utf8]{inputenc}
+// (the default since 2018). A table that is too wide or too long for a page is divided into several
+// with the same heads; one that is slightly too wide is scaled down. Footnotes are a numbered list
+// beneath. A character without a LaTeX command is written as [U+XXXX], so that the result always
+// compiles.
 #pragma once
 
 #include <string>

@@ -16,7 +16,8 @@ std::vector<double> ranks(std::span<const std::optional<double>> values, bool la
   for (std::size_t first = 0; first < order.size();) {
     auto last = first;
     while (last < order.size() && values[order[last]] == values[order[first]]) ++last;
-    const double place = static_cast<double>(first + 1 + last) / 2;  // average of first + 1, ..., last
+    // average of first + 1, ..., last
+    const double place = static_cast<double>(first + 1 + last) / 2;
     for (auto i = first; i < last; ++i) places[order[i]] = place;
     first = last;
   }

@@ -1,5 +1,5 @@
-// Ranks of rows over the cells of a table: 1 is the best, equal values share the average of their places, and what has no value comes
-// last (all of those tied).
+// Ranks of rows over the cells of a table: 1 is the best, equal values share the average of their
+// ranks, and all cells without a value share the last ranks.
 #pragma once
 
 #include <optional>

@@ -12,7 +12,8 @@
 namespace hyfreedp::results {
 namespace {
 
-// At most this large: beyond it t is a normal to all digits, and the non-central t's series grows long.
+// At most this large: beyond it t is a normal to all digits, and the non-central t's series grows
+// long.
 constexpr double kMostFreedom = 1e7;
 
 boost::math::students_t student(double freedom) {
@@ -63,7 +64,8 @@ double power_of(const PowerRequest& request, std::int64_t n) {
   const double se = request.sd * std::sqrt((request.paired ? 1 : 2) / seeds);
   const double critical = boost::math::quantile(student(freedom), 1 - request.level);
   const double noncentrality = request.margin / se;
-  // So far out that the series of the non-central t does not end; a normal is exact there to many digits.
+  // So far out that the series of the non-central t does not end; a normal is exact there to many
+  // digits.
   if (noncentrality > 30 + critical) return 1;
   const boost::math::non_central_t distribution(freedom, noncentrality);
   return boost::math::cdf(boost::math::complement(distribution, critical));

@@ -1,10 +1,11 @@
-// Whether the per-step scalars that a run journals are releases.
+// Whether the per-step scalars in a run's journal are releases.
 //
-// Of a private run they are: its losses were noised, and all else is computed from releases. Without noise (epsilon = inf)
-// losses along the step, the fit through them, the loss bound and norms of gradients are raw values of the training examples:
-// confidential unless the dataset declares its training split public (datasets::Facts::public_train). Step sizes alone are
-// shown of every run: like the test accuracies of a run without noise they come of its un-noised training, and a row of such
-// runs claims no privacy.
+// Those of a private run are: its losses have noise, and everything else is computed from releases.
+// In a run without noise (epsilon = inf), losses along the step, the fit through them, the loss
+// bound and norms of gradients are raw values of the training examples. They are confidential
+// unless the dataset declares its training split public (datasets::Facts::public_train). Step sizes
+// are shown for every run: like the test accuracies of a run without noise they come from un-noised
+// training, and a row of such runs claims no privacy.
 #pragma once
 
 #include <string>
@@ -13,11 +14,11 @@
 
 namespace hyfreedp::results {
 
-// Of a run with this config, as the store has it. One that says neither that it is private nor a known public dataset has
-// confidential scalars.
+// For a run with this config, as the store has it. If the config says neither that the run is
+// private nor that the dataset is public, its scalars are confidential.
 bool scalars_are_released(const json::object& trial_config);
 
-// eta, d and what other optimizers call the length of their step.
+// Whether the name is eta, d or another optimizer's name for the length of its step.
 bool is_step_size(const std::string& scalar);
 
 }  // namespace hyfreedp::results

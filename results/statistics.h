@@ -1,11 +1,11 @@
-// The little statistics that tables need.
+// The statistics that tables need.
 //
-//   mean            NaN of nothing
-//   sample_sd       divisor n - 1; none at n < 2
-//   difference_interval  two-sided t-interval at confidence `level` of the mean of a - b. Seeds that both
-//   have are
-//                   paired; where the seeds are not the same on both sides, Welch's interval (unequal
-//                   variances). None when either side has fewer than two values, or when nothing varies.
+//   mean                 NaN of no values
+//   sample_sd            with divisor n - 1; nothing if n < 2
+//   difference_interval  two-sided t-interval at confidence `level` of the mean of a - b. If both
+//                        have the same seeds they are paired by seed, else it is Welch's interval
+//                        (unequal variances). Nothing if either side has fewer than two values or
+//                        if nothing varies
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Interval {
   double low = 0;
   double high = 0;
 };
-// Two-sided t-interval of the mean; none at n < 2 or where nothing varies.
+// The two-sided t-interval of the mean; nothing if n < 2 or if nothing varies.
 std::optional<Interval> mean_interval(std::span<const double> values, double level);
 using BySeed = std::map<std::int64_t, double>;
 std::optional<Interval> difference_interval(const BySeed& a, const BySeed& b, double level);

@@ -1,5 +1,6 @@
-// What a spec's `table` (of the whole spec or of a panel, the panel's over the spec's) may say of how its table is made. Only what is
-// given is stored; what each means is in the options' help texts, which `hyfreedp table` and experiments/README.md repeat.
+// The options of a spec's `table`, which says how its tables are made; a panel's `table` overrides
+// the spec's. Only options that are given are stored. Their meaning is in the help texts, which
+// `hyfreedp table` and experiments/README.md repeat.
 #pragma once
 
 #include <optional>
@@ -29,7 +30,7 @@ struct TableSettings {
   bool operator==(const TableSettings&) const = default;
 };
 
-// Of what a cell shows.
+// The metric that a cell shows.
 struct MetricFacts {
   std::string name;
   std::string title;  // in a column's header and in sentences
@@ -39,14 +40,14 @@ struct MetricFacts {
 };
 const MetricFacts& metric_facts(const std::string& name);
 
-// Options of `table`; `rerr` is a map of its own with rerr_options.
+// The options of `table`; its member `rerr` is a map with the options rerr_options.
 const std::vector<OptionSpec>& table_options();
 const std::vector<OptionSpec>& rerr_options();
 
-// `given`: what table_options allow, as stored. `where` is what an error names.
+// Reads stored options. Errors begin with `where`.
 Result<TableSettings> table_settings(const json::object& given, const std::string& where);
 
-// Members of `above` over those of `below`.
+// The members of both; those of `above` override those of `below`.
 json::object laid_over(const json::object& above, json::object below);
 
 }  // namespace hyfreedp::results

@@ -1,5 +1,5 @@
-// A table as text for a terminal or a pipe. A value is never cut: what does not fit into `width` columns side by side is
-// printed as further blocks of columns beneath, and details are wrapped at spaces before a column grows too wide.
+// A table as text for a terminal or a pipe. Values are never cut: columns that do not fit into
+// `width` are printed as further blocks beneath, and details are wrapped at spaces.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct TerminalStyle {
   bool colour = false;
 };
 
-// Of standard output: its width where it is a terminal (else COLUMNS, else 100); colour on a terminal without
-// NO_COLOR.
+// The style for standard output: the terminal's width if it is a terminal (else COLUMNS, else 100),
+// and colour on a terminal without NO_COLOR.
 TerminalStyle style_of_standard_output();
 
 std::string terminal_text(const Document& document, const TerminalStyle& style);

@@ -1,4 +1,5 @@
-// The sentences beneath a table that its settings (table_options.h) ask for: what a value is, and each thing shown beside it.
+// The sentences beneath a table that follow from its settings (table_options.h): what a value is,
+// and what is shown beside it.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@
 
 namespace hyfreedp::results {
 
-// The first says what the numbers are. A sentence that does not hold for every panel names those that it is about.
+// The first note says what the numbers are. A note that does not hold for every panel names its
+// panels.
 std::vector<std::string> value_notes(const TableModel& table, bool single_seed);
 
 }  // namespace hyfreedp::results

@@ -1,8 +1,9 @@
-// A table of plain values that no training gave: what an accountant computes, or what a paper printed.
+// A table of plain values without training: what an accountant computes, or what a paper prints.
 //
-// Rows and columns carry labels; a cell has our value, the paper's, or both. `in_band` says whether ours agrees with the
-// paper's: within `tolerance` (absolute, in the cell's unit) where one is given. The same writers print it as print a
-// comparison (table_model.h); harness/analytic fills one, and a spec that cannot be run here gives the paper's values alone.
+// Rows and columns have labels; a cell has our value, the paper's, or both. `in_band` says whether
+// ours agrees with the paper's within `tolerance` (absolute, in the cell's unit), if one is given.
+// The writers for comparisons (table_model.h) print it too. harness/analytic fills such tables, and
+// a spec that cannot be run here shows the paper's values alone.
 #pragma once
 
 #include <optional>
@@ -14,14 +15,16 @@ namespace hyfreedp::results {
 struct ValueCell {
   std::optional<double> ours;
   std::optional<double> paper;
-  std::optional<double> paper_sd;          // as the paper prints it
-  std::string text;                        // instead of a number: "yes", "not stated"; empty otherwise
-  int decimals = 2;                        // to print; the paper's own where it has the cell
-  std::optional<int> paper_decimals = {};  // of the paper's value, where it is printed with others than ours
-  std::optional<double> tolerance;         // none: no verdict
-  std::vector<int> notes;                  // numbers into ValueTable::footnotes, from 1
+  std::optional<double> paper_sd;  // as the paper prints it
+  // Instead of a number: "yes", "not stated"; empty otherwise.
+  std::string text;
+  int decimals = 2;  // to print; the paper's own where it has the cell
+  // Of the paper's value, where it is printed with others than ours.
+  std::optional<int> paper_decimals = {};
+  std::optional<double> tolerance;  // none: no verdict
+  std::vector<int> notes;           // numbers into ValueTable::footnotes, from 1
 
-  // None without both values and a tolerance.
+  // Nothing unless both values and a tolerance are given.
   std::optional<bool> in_band() const {
     if (!ours || !paper || !tolerance) return std::nullopt;
     const double difference = *ours - *paper;
@@ -39,7 +42,8 @@ struct ValueTable {
   std::string title;
   std::string description;  // what is computed, from which formula and source
   std::string unit;         // of all cells: "epsilon", "%"; empty where the columns say it
-  // What stands in `paper` of the cells: a printed value, or what a formula of the paper gives, which it does not print.
+  // What stands in `paper` of the cells: a printed value, or what a formula of the paper gives,
+  // which it does not print.
   enum class Source { paper, formula };
   Source source = Source::paper;
   const char* source_word() const { return source == Source::formula ? "formula" : "paper"; }
