@@ -1,4 +1,5 @@
-// Reference cases: every case of every file in $HYFREEDP_REFERENCE_DIR/accounting (default: tests/data/accounting).
+// Reference cases: every case of every file in $HYFREEDP_REFERENCE_DIR/accounting
+// (default: tests/data/accounting).
 #pragma once
 
 #include <cstdlib>
@@ -28,7 +29,8 @@ inline std::string text(const json::object& object, const char* key) {
   return get_string(object, key, "case").value();
 }
 
-// The cases of one file; prints how many there are. Empty (and the test is skipped) where the folder or file is absent.
+// The cases of one file; prints how many there are. Empty (and the test is skipped) where the
+// folder or file is absent.
 inline std::vector<json::object> cases_of(const std::string& stem) {
   const auto path = reference_folder() / (stem + ".json");
   std::vector<json::object> cases;

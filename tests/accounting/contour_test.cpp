@@ -1,4 +1,5 @@
-// The contour inversion against the PLD bracket (two independent roads to the same number) and the files' `exact` column.
+// The contour inversion against the PLD bracket (two independent roads to the same number) and the
+// files' `exact` column.
 #include "harness/accounting/contour.h"
 
 #include <cmath>
@@ -10,7 +11,8 @@
 namespace hyfreedp::accounting::testing {
 namespace {
 
-// `exact` and the inversion are each good to about 1e-8 (the file's own check is looser where it has no lattice).
+// `exact` and the inversion are each good to about 1e-8 (the file's own check is looser where it
+// has no lattice).
 constexpr double kAgreement = 1e-7;
 
 int compare_file(const std::string& stem, Neighbouring neighbouring, int& applied) {

@@ -73,7 +73,8 @@ double delta_of(const DiscreteLoss& loss, double epsilon) {
   return sum;
 }
 
-// The lattice losses bound the true curve at every epsilon, in both directions, on coarse and fine lattices.
+// The lattice losses bound the true curve at every epsilon, in both directions, on coarse and fine
+// lattices.
 TEST(DiscreteLoss, BoundsTheTrueCurve) {
   for (const double q : {0.001, 0.02, 0.3, 1.0}) {
     for (const double sigma : {0.5, 1.5, 8.0}) {
@@ -107,7 +108,8 @@ TEST(DiscreteLoss, BoundsTheTrueCurve) {
   }
 }
 
-// Three uses of a small discrete loss, composed by hand: what is cut off counts, and the bounds enclose the truth.
+// Three uses of a small discrete loss, composed by hand: what is cut off counts, and the bounds
+// enclose the truth.
 TEST(Composition, ChargesTheInfiniteMassAndEnclosesTheTruth) {
   DiscreteLoss loss;
   loss.first = -0.25;
@@ -130,7 +132,8 @@ TEST(Composition, ChargesTheInfiniteMassAndEnclosesTheTruth) {
     composition.add(loss, 3);
     const ComposedLoss composed = composition.finish();
     for (const double epsilon : {0.0, 0.1, 0.4, 0.7, 3.0}) {
-      // Infinite mass adds up over uses (above its probability, 1 - 0.99^3); the lower bound leaves it out.
+      // Infinite mass adds up over uses (above its probability, 1 - 0.99^3); the lower bound leaves
+      // it out.
       const double infinite = 1 - std::pow(0.99, 3);
       const double charged = bound == Bound::upper ? 0.03 : 0;
       const double got = composed.delta(epsilon) - charged + infinite;
@@ -144,7 +147,8 @@ TEST(Composition, ChargesTheInfiniteMassAndEnclosesTheTruth) {
   }
 }
 
-// A window that is too short: the losses above it fold into it, and the lower bound must not count them.
+// A window that is too short: the losses above it fold into it, and the lower bound must not count
+// them.
 TEST(Composition, WhatFoldsInFromAboveRaisesNoLowerBound) {
   DiscreteLoss loss;
   loss.first = 0;

@@ -1,7 +1,9 @@
-// Properties of PLD answers on 10,816 random mechanisms, seeded. Lower <= reported upper = min(PLD, RDP);
-// monotone in rate, noise, steps and delta; free of the order of composition; a part below the whole; a folded batch above
-// each of its releases; replace-one above add/remove; delta of epsilon. The bracket's relative width is at most kWidth, which
-// is the tolerance of every comparison between two PLD answers. (Renyi divergences have 7,600 cases of their own.)
+// Properties of PLD answers on 10,816 random mechanisms, seeded. Lower <= reported
+// upper = min(PLD, RDP); monotone in rate, noise, steps and delta; free of the order of
+// composition; a part below the whole; a folded batch above each of its releases; replace-one above
+// add/remove; delta of epsilon. The bracket's relative width is at most kWidth, which is the
+// tolerance of every comparison between two PLD answers. (Renyi divergences have 7,600 cases of
+// their own.)
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -169,7 +171,8 @@ TEST(AccountingProperty, LittleNoiseNeverCostsLessThanItsParts) {
 }
 
 TEST(AccountingProperty, LittleNoiseKnownValues) {
-  // q = .02, 250 steps, delta 1e-5: the same lattice on both sides of the overflow that once made epsilon 0.
+  // q = .02, 250 steps, delta 1e-5: the same lattice on both sides of the overflow that once made
+  // epsilon 0.
   const std::pair<double, double> known[] = {
       {0.0352, 6773.8}, {0.036, 6472.7}, {0.04, 5228.7}, {0.045, 4117.0}, {0.05, 3323.1}};
   for (const auto& [sigma, epsilon] : known) {

@@ -1,6 +1,7 @@
-// Every case of the reference files. Tolerances: PLD never below `exact` and at most 0.1 % above it, its lower bound never
-// above it (both up to the 1e-9 that `exact` itself is checked to, 1e-6 where the file gives no lattice bracket); RDP
-// curves to 1e-9; calibration within 1e-4 above the smallest noise; closed forms to 1e-9.
+// Every case of the reference files. Tolerances: PLD never below `exact` and at most 0.1 % above
+// it, its lower bound never above it (both up to the 1e-9 that `exact` itself is checked to, 1e-6
+// where the file gives no lattice bracket); RDP curves to 1e-9; calibration within 1e-4 above the
+// smallest noise; closed forms to 1e-9.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -53,7 +54,8 @@ std::vector<double> integer_orders() {
   return orders;
 }
 
-// The best any order can do is the least; the default table must come within 0.1 % of it or stand at its end.
+// The best any order can do is the least; the default table must come within 0.1 % of it or stand
+// at its end.
 void expect_rdp(const json::object& one, const Events& events) {
   const auto rdp = epsilon_rdp(events, num(one, "delta"));
   ASSERT_TRUE(rdp.has_value()) << rdp.error().message;
@@ -349,7 +351,8 @@ TEST(ReferenceAccounting, SplitsOfTheBudget) {
       ASSERT_TRUE(split.has_value()) << split.error().message;
       EXPECT_NEAR(split->sigma / num(one, "sigma_pld"), 1, 1e-4);
       EXPECT_NEAR(split->sigma_g / num(one, "sigma_g_pld"), 1, 1e-4);
-      // What is left for the losses is a small difference: 1e-4 in sigma_g moves sigma_l by up to 50 times as much.
+      // What is left for the losses is a small difference: 1e-4 in sigma_g moves sigma_l by up to
+      // 50 times as much.
       EXPECT_NEAR(split->sigma_l / num(one, folded ? "sigma_l_same_batch_pld" : "sigma_l_separate_pld"), 1,
                   5e-3)
           << text(one, "id");

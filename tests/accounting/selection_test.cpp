@@ -17,7 +17,8 @@ struct Few {
   double mean, noise, epsilon;
 };
 
-// Epsilon at delta 1e-5 of releasing the largest of K outputs, or that there was none, by quadrature.
+// Epsilon at delta 1e-5 of releasing the largest of K outputs, or that there was none, by
+// quadrature.
 TEST(PoissonSelection, AMeanBelowOneCostsAtLeastTheTruth) {
   const Few cases[] = {{0.5, 1, 4.212}, {0.5, 10, 0.322}, {0.01, 1, 3.139}, {0.9, 3, 1.262}};
   for (const auto& one : cases) {
@@ -28,7 +29,8 @@ TEST(PoissonSelection, AMeanBelowOneCostsAtLeastTheTruth) {
   }
 }
 
-// The alpha-th moment of the largest of K outputs of N(0, noise^2) against N(1, noise^2), either way, K = 0 included.
+// The alpha-th moment of the largest of K outputs of N(0, noise^2) against N(1, noise^2), either
+// way, K = 0 included.
 double true_divergence(double mean, double noise, double alpha, bool swapped) {
   const double low = -12 * noise - 30, high = 12 * noise + 30;
   constexpr int kCells = 200000;

@@ -13,8 +13,8 @@ double ours(const std::string& item, const std::vector<std::string>& row, const 
   return cell_at(computed(item).table, row, column).ours.value();
 }
 
-// By an own implementation in another language (RDP quadrature, PLD by FFT): sigma_l of Algorithm 2, the sound one, and what
-// the published noises cost.
+// By an own implementation in another language (RDP quadrature, PLD by FFT): sigma_l of Algorithm
+// 2, the sound one, and what the published noises cost.
 TEST(HyfreedpFigure3, AgreesWithAnIndependentImplementation) {
   const struct {
     const char* epsilon;

@@ -26,7 +26,8 @@ TEST(MohapatraTable1, WithoutThePapersValuesWhatIsNotPrintedIsNotComputed) {
   EXPECT_TRUE(cells_with(done->table, true).empty());
 }
 
-// Independent implementation, quoted in this project's notes: LT of ENRON and Gisette at the fitted n.
+// Independent implementation, quoted in this project's notes: LT of ENRON and Gisette at the fitted
+// n.
 TEST(MohapatraTable1, TheValuesThatDoNotReproduceAreKnown) {
   const auto& table = computed("mohapatra-table-1").table;
   EXPECT_NEAR(*cell_at(table, {"ENRON"}, "DPSGD (LT)").ours, 30.06, 0.01);

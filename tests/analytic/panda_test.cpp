@@ -29,7 +29,8 @@ TEST(PandaImagenet, ComposesToOneWithTheFeatureMeans) {
   EXPECT_NEAR(ours("panda-imagenet-composition", {"feature means"}, "of all so far"), 0.9986, 5e-5);
 }
 
-// Full batches: the same runs priced as Gaussian mechanisms by the accountant, not by adding mu^2 here.
+// Full batches: the same runs priced as Gaussian mechanisms by the accountant, not by adding mu^2
+// here.
 TEST(PandaComposition, IsThatOfTheAccountant) {
   const double delta = 1e-5;
   accounting::Events events;

@@ -1,4 +1,5 @@
-// Every item, and exactly which printed values it does not reproduce: a new mismatch fails, and so does one that is gone.
+// Every item, and exactly which printed values it does not reproduce: a new mismatch fails, and so
+// does one that is gone.
 #include "tests/analytic/verdicts.h"
 
 namespace hyfreedp::analytic {

@@ -54,7 +54,8 @@ inline const results::ValueCell& cell_at(const results::ValueTable& table,
   throw std::out_of_range(join(row, ", ") + ": " + column);
 }
 
-// Every row has a cell a column and every footnote's number exists; what a table must have to be printed.
+// Every row has a cell a column and every footnote's number exists; what a table must have to be
+// printed.
 inline void expect_well_formed(const Analytic& done) {
   EXPECT_FALSE(done.table.name.empty() || done.table.title.empty() || done.table.description.empty());
   for (const auto& row : done.table.rows) {

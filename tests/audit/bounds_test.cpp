@@ -84,8 +84,9 @@ TEST(Tail, ChiSquareKnownValues) {
   EXPECT_LT(chi_square_two_sided(1e30, 4e6), 1e-300);
 }
 
-// The bound on autocorrelations holds: over 2000 sequences of 60 normals, those beyond its 1 % point are at most what
-// Bin(2000, 0.01) gives but for 1e-6. And it is not idle: its 1e-9 point lies below twice the normal one.
+// The bound on autocorrelations holds: over 2000 sequences of 60 normals, those beyond its 1 %
+// point are at most what Bin(2000, 0.01) gives but for 1e-6. And it is not idle: its 1e-9 point
+// lies below twice the normal one.
 TEST(Tail, TheLeastOfSeveralIsOneWhereNothingWasTested) {
   EXPECT_EQ(of_several(1, 0), 1);
   EXPECT_EQ(of_several(0.25, 3), 0.75);
@@ -107,7 +108,8 @@ TEST(Tail, AutocorrelationBoundHoldsAndIsNotIdle) {
   }
   EXPECT_GT(binomial_at_least(beyond, 2000, 0.01), 1e-6) << beyond;
   EXPECT_LT(autocorrelation_two_sided(2 * 6.1 * std::sqrt(1e4), 1e4), 1e-9);
-  EXPECT_NEAR(std::log(autocorrelation_two_sided(7e4, 1e8) / 2), -24.5, 0.05);  // 7 deviations: e^{-49/2}
+  // 7 deviations: e^{-49/2}
+  EXPECT_NEAR(std::log(autocorrelation_two_sided(7e4, 1e8) / 2), -24.5, 0.05);
   EXPECT_EQ(quadratic_form_two_sided(0, 0, 0), 1);
   EXPECT_EQ(quadratic_form_two_sided(1, 0, 0), 0);
 }

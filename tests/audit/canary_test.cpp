@@ -1,4 +1,5 @@
-// Canary bounds and the one-run audit against the reference values of this project's notes and by simulation.
+// Canary bounds and the one-run audit against the reference values of this project's notes and by
+// simulation.
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double kDelta = 6.778e-6;
 
-// Scores of `canaries` canaries over `steps` steps, each in by a fair coin (so that both error rates are well known).
+// Scores of `canaries` canaries over `steps` steps, each in by a fair coin
+// (so that both error rates are well known).
 CanaryScores simulated_scores(double sigma, std::int64_t canaries, std::int64_t steps, double rate,
                               const std::string& seed, double noise = 1) {
   random::Draws draws(random::key_from_seed("canaries " + seed), {});
@@ -26,7 +28,8 @@ CanaryScores simulated_scores(double sigma, std::int64_t canaries, std::int64_t 
   return scores;
 }
 
-// 1000 canaries x 250 steps reach 2.48 of 2.53 and 6.69 of 6.82 at 95 %, a few hundredths more or less by chance.
+// 1000 canaries x 250 steps reach 2.48 of 2.53 and 6.69 of 6.82 at 95 %, a few hundredths more or
+// less by chance.
 TEST(Canaries, ComeCloseToTheTrueEpsilon) {
   for (const auto& [sigma, truth, reference] :
        {std::tuple{0.9229, 2.5326, 2.48}, std::tuple{0.6375, 6.816, 6.69}}) {
@@ -86,7 +89,8 @@ TEST(Canaries, ALargerMeanThanClaimedIsRefuted) {
               ::testing::ElementsAre("scores in, gradient"));
 }
 
-// "Every guess right": 3.5, 5.8 and 7.4 for 100, 1000 and 5000 canaries at 95 %; delta takes a little off.
+// "Every guess right": 3.5, 5.8 and 7.4 for 100, 1000 and 5000 canaries at 95 %; delta takes a
+// little off.
 TEST(OneRun, CapsWhenEveryGuessIsRight) {
   for (const auto& [canaries, cap] : {std::pair{100, 3.5}, std::pair{1000, 5.8}, std::pair{5000, 7.4}}) {
     const double found = one_run_epsilon({canaries, canaries, canaries}, 0, 0.05);
@@ -109,8 +113,8 @@ TEST(OneRun, PureEpsilonIsABinomialTail) {
   EXPECT_GT(one_run_p_value({100, 100, 95}, 2, 1e-3), one_run_p_value({100, 100, 95}, 2, 0));
 }
 
-// Randomized response at epsilon 2 is the worst case of delta = 0: the bound exceeds 2 in at most 5 % of the runs (false
-// failure 1e-4), and comes close.
+// Randomized response at epsilon 2 is the worst case of delta = 0: the bound exceeds 2 in at most 5
+// % of the runs (false failure 1e-4), and comes close.
 TEST(OneRun, RandomizedResponse) {
   random::Draws draws(random::key_from_seed("randomized response"), {});
   const double right = 1 / (1 + std::exp(-2.0));

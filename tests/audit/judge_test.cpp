@@ -1,4 +1,5 @@
-// The whole report: honest training is accepted at the stated rate, each planted bug is refuted by the test that should.
+// The whole report: honest training is accepted at the stated rate, each planted bug is refuted by
+// the test that should.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -69,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Planted{Bug::shared_stream, "independence across coordinates"},
                       Planted{Bug::loss_from_gradient, "losses against gradients"}));
 
-// The paper's accounting at epsilon 8: what is booked is worth 14.8, so the nominal claim must fall.
+// The paper's accounting at epsilon 8: what is booked is worth 14.8, so the nominal claim must
+// fall.
 TEST(Judge, PaperAccountingIsRefutedByLedgerAndCanaries) {
   Setting setting;
   setting.runs = 4;
@@ -84,8 +86,8 @@ TEST(Judge, PaperAccountingIsRefutedByLedgerAndCanaries) {
   EXPECT_LT(report.audited_epsilon, 14.82);
 }
 
-// Over 300 honest experiments at a rate of 5 %, refusals are at most what Bin(300, 0.05) gives but for 1e-4; the union
-// bound makes fewer of them. False failure of the test: 1e-4.
+// Over 300 honest experiments at a rate of 5 %, refusals are at most what Bin(300, 0.05) gives but
+// for 1e-4; the union bound makes fewer of them. False failure of the test: 1e-4.
 TEST(Judge, RefusesHonestTrainingNoMoreOftenThanItStates) {
   constexpr std::int64_t kExperiments = 300;
   constexpr double kRate = 0.05;

@@ -1,4 +1,5 @@
-// The ledger audit: what is booked against what was released, and simulated delta against the accountants.
+// The ledger audit: what is booked against what was released, and simulated delta against the
+// accountants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +48,8 @@ TEST(Completeness, EveryGapIsNamed) {
   EXPECT_THAT(missing_from_ledger(separate), HasSubstr("batch of their own"));
 }
 
-// Booked as a batch of its own, computed on the gradient's: the flaw of the paper's composition, in a ledger.
+// Booked as a batch of its own, computed on the gradient's: the flaw of the paper's composition, in
+// a ledger.
 TEST(Completeness, AProbeOnAnotherBatchThanBookedIsMissing) {
   auto run = complete_run();
   run.executed = {accounting::batch(0.02, {{0.9, 1, accounting::Noise::gaussian, "gradient"}}, 20),

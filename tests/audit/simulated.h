@@ -1,7 +1,9 @@
-// Observations of simulated training: honest ones, and ones with each planted bug that shows in observations.
+// Observations of simulated training: honest ones, and ones with each planted bug that shows in
+// observations.
 //
-// The mechanism is simulated, not a model: raw sums are drawn, the bug is built in, and residuals, scores and counts are
-// computed as the collector does. Every draw comes from a keyed stream, so a seed names an experiment.
+// The mechanism is simulated, not a model: raw sums are drawn, the bug is built in, and residuals,
+// scores and counts are computed as the collector does. Every draw comes from a keyed stream, so a
+// seed names an experiment.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +23,7 @@ enum class Bug {
   none,
   small_noise,         // 2/3 of the claimed scale
   large_noise,         // 3/2 of it
-  unclipped_layer,     // the last tenth of the coordinates keeps ten times what clipping would leave
+  unclipped_layer,     // the last tenth of the coordinates is ten times too long
   realised_divisor,    // divided by the realised batch size
   reused_noise,        // step 7 repeats the noise of step 3, in every run
   skipped_empty,       // empty batches are left out
@@ -151,7 +153,8 @@ class SimulatedTraining {
     return values;
   }
 
-  // What the optimizer was handed, against the clipped sum (the batch's size times 0.3, along the diagonal).
+  // What the optimizer was handed, against the clipped sum (the batch's size times 0.3, along the
+  // diagonal).
   StepResiduals residuals(std::int64_t run, std::int64_t step) const {
     StepResiduals one{.run = run, .step = step, .batch_size = size(run, step), .gradient = {}, .losses = {}};
     const auto added = noise(run, step);

@@ -1,4 +1,5 @@
-// Single tests on faults that the planted bugs do not bring out: each must refute, and the honest mechanism must not.
+// Single tests on faults that the planted bugs do not bring out: each must refute, and the honest
+// mechanism must not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

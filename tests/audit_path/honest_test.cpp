@@ -1,4 +1,5 @@
-// The training path as it is stands up to the audit in every mode, and what the audit collects is what it says.
+// The training path as it is stands up to the audit in every mode, and what the audit collects is
+// what it says.
 #include "tests/audit_path/settings.h"
 
 namespace hyfreedp::training {
@@ -68,7 +69,8 @@ TEST(HonestPath, FreshKeysDoToo) {
   EXPECT_FALSE(audit::judge(first, request.claim, request.false_alarm)->refuted());
 }
 
-// Canaries that do all that one record may do: their mean score is the claimed mu but for what AUTO-S takes.
+// Canaries that do all that one record may do: their mean score is the claimed mu but for what
+// AUTO-S takes.
 TEST(HonestPath, CanariesReachTheClaimedMu) {
   for (const std::string hyfreedp : {"none", "folded"}) {
     Setting setting;

@@ -1,5 +1,5 @@
-// The audit accepts the training path as it is and refutes each bug that is planted in it, by the findings that are
-// meant for it.
+// The audit accepts the training path as it is and refutes each bug that is planted in it, by the
+// findings that are meant for it.
 #include <algorithm>
 #include <chrono>
 
@@ -102,8 +102,8 @@ TEST(PlantedBugInMlp, UnclippedLayerAndSmallNoiseAreRefuted) {
   expect_refuted_by(report_on(request_of(setting)), {"residuals: noise scale"});
 }
 
-// The algorithm as published prices probes of the gradient's batch as batches of their own: nothing is wrong with the
-// path, and the canaries alone show more than epsilon 8.
+// The algorithm as published prices probes of the gradient's batch as batches of their own: nothing
+// is wrong with the path, and the canaries alone show more than epsilon 8.
 TEST(PaperMode, ItsClaimIsRefutedByCanariesAndBySimulation) {
   Setting setting = small("paper");
   setting.population = 1000;

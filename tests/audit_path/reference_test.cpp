@@ -1,4 +1,5 @@
-// The audit's own gradients and losses against the training path's, and records that count as nothing.
+// The audit's own gradients and losses against the training path's, and records that count as
+// nothing.
 #include "harness/training/audit/reference.h"
 
 #include <numeric>

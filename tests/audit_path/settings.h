@@ -1,5 +1,5 @@
-// Audits of the training path in settings small enough for a test, with the noise and the claim that
-// `hyfreedp audit` would give them.
+// Audits of the training path in settings small enough for a test, with the noise and the claim
+// that `hyfreedp audit` would give them.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// A pure response surface that stands in for training, and a study loop that stands in for the runner.
+// A pure response surface that stands in for training, and a study loop that stands in for the
+// runner.
 #pragma once
 
 #include <functional>
@@ -17,8 +18,8 @@ using World = std::function<FinishedTrial(const trial::TrialConfig&)>;
 // The setting of the tests: N 2000, q .1, T 12, AdamW; `options` over the method's defaults.
 Cell cell_of(const Baseline& baseline, std::optional<double> epsilon, const json::object& options = {});
 
-// Accuracy falls with the distance of ln(eta T) from its best and with the noise; a rate above 10 diverges. Scores are
-// offered exactly as the config asks for them.
+// Accuracy falls with the distance of ln(eta T) from its best and with the noise; a rate above 10
+// diverges. Scores are offered exactly as the config asks for them.
 FinishedTrial ordinary_world(const trial::TrialConfig& config);
 // Every run fails.
 FinishedTrial broken_world(const trial::TrialConfig& config);
@@ -32,8 +33,8 @@ struct Study {
   std::vector<FinishedTrial> finished;
   Conclusion conclusion;
 };
-// Runs next() until it wants nothing; checks on the way that answers do not depend on the order of the finished set,
-// that nothing finished or twice is asked for, and that it ends.
+// Runs next() until it wants nothing; checks on the way that answers do not depend on the order of
+// the finished set, that nothing finished or twice is asked for, and that it ends.
 Study run_study(const Baseline& baseline, const Cell& cell, const World& world, const Order& order = first);
 
 // What a run of `config` would book, the score included.

@@ -1,5 +1,6 @@
-// Reference vectors of the search rules: every run of the linear scaling cases, run counts, picks and winners of private
-// selection, the simulated range. Files of `optimizers` with other schemas belong to other suites.
+// Reference vectors of the search rules: every run of the linear scaling cases, run counts, picks
+// and winners of private selection, the simulated range. Files of `optimizers` with other schemas
+// belong to other suites.
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -22,7 +23,8 @@ std::string reference_folder() {
   return std::string(given != nullptr && *given != '\0' ? given : HYFREEDP_TEST_DATA) + "/optimizers";
 }
 
-// Every file of the folder with that schema; nothing and a printed reason where the folder is absent.
+// Every file of the folder with that schema; nothing and a printed reason where the folder is
+// absent.
 std::optional<std::vector<json::object>> files_of(const std::string& schema) {
   const auto folder = reference_folder();
   if (!std::filesystem::is_directory(folder)) {

@@ -1,4 +1,5 @@
-// Every registered method, and its variants, over a simulated world: what the contract in baselines/baseline.h says.
+// Every registered method, and its variants, over a simulated world: what the contract in
+// baselines/baseline.h says.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -17,7 +18,7 @@ struct Variant {
   double epsilon = 3;
   double count_noise = 0;           // above 0: adaptive clipping, whose count is paid too
   std::optional<Label> label = {};  // where an option changes the method's
-  double mean_noise = 0;            // above 0: each run begins with a mean of the features, which is paid too
+  double mean_noise = 0;            // above 0: each run releases a feature mean first
 };
 
 // Its defaults, but for how many runs there are where they are dozens.
@@ -33,7 +34,8 @@ std::vector<Variant> variants() {
   for (const auto& baseline : registry()) {
     all.push_back({baseline.name, quick(baseline.name), 3, baseline.name == "linear-scaling" ? 30.0 : 2.5});
   }
-  // A mean that alone costs about a third of epsilon 3; less where a method releases one in each of seven or eight runs.
+  // A mean that alone costs about a third of epsilon 3; less where a method releases one in each of
+  // seven or eight runs.
   for (const auto& baseline : registry()) {
     const bool many = baseline.name == "linear-scaling" || baseline.name == "subset-tuning";
     all.push_back({baseline.name, quick(baseline.name), 3, 0, {}, many ? 20.0 : 4.0});
@@ -108,8 +110,8 @@ bool clips_by_itself(const Baseline& baseline, const json::object& options) {
   return own.contains(baseline.name) || options.contains("thresholds") || options.contains("threshold_max");
 }
 
-// What a row costs, from its runs and its rule alone: one run, all runs in sequence, or a selection over runs like the one
-// shown, priced on each split.
+// What a row costs, from its runs and its rule alone: one run, all runs in sequence, or a selection
+// over runs like the one shown, priced on each split.
 double priced_by_hand(const Study& study) {
   const auto& composition = study.conclusion.composition;
   accounting::Events events;
@@ -213,7 +215,8 @@ TEST_P(Method, CostsNoMoreThanItsTarget) {
   }
 }
 
-// An end-to-end row's price is that of every run it asked for; an oracle's and a simulated row's is the reported run's.
+// An end-to-end row's price is that of every run it asked for; an oracle's and a simulated row's is
+// the reported run's.
 TEST_P(Method, ItsEpsilonIsTheAccountantsAnswerOnItsEvents) {
   const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world);
   const auto& composition = study.conclusion.composition;
@@ -227,7 +230,8 @@ TEST_P(Method, ItsEpsilonIsTheAccountantsAnswerOnItsEvents) {
   EXPECT_NEAR(accounting::report_epsilon(*events, 1e-5).value().epsilon, priced_by_hand(study), 1e-9);
 }
 
-// With adaptive clipping every gradient batch books its count; a method with a clipping of its own counts nothing.
+// With adaptive clipping every gradient batch books its count; a method with a clipping of its own
+// counts nothing.
 TEST_P(Method, BooksTheCountsOfAdaptiveClipping) {
   const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world);
   for (const auto& trial : study.finished) {

@@ -1,5 +1,6 @@
-// Counts the bytes that LibTorch's CPU allocator has handed out and not got back: exact, unlike a process's resident size,
-// which keeps what earlier cases touched. Scratch memory inside BLAS and oneDNN is not LibTorch's and is not counted.
+// Counts the bytes that LibTorch's CPU allocator has handed out and not got back: exact, unlike a
+// process's resident size, which keeps what earlier cases touched. Scratch memory inside BLAS and
+// oneDNN is not LibTorch's and is not counted.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,8 @@ void sha256(benchmark::State& state) {
   report(state);
 }
 
-// All that a private step does once the clipped sum is known, in one pass and one more for the weights.
+// All that a private step does once the clipped sum is known, in one pass and one more for the
+// weights.
 void private_step(benchmark::State& state, const std::string& name) {
   Step step(state, name);
   step.direction = step.gradient;

@@ -1,5 +1,6 @@
-// Where forming a linear layer's per-sample gradients is cheaper than the ghost norm (harness/models/linear.h), for 8 samples of T
-// positions. Both times are of what a step does beyond the gradient of the input: norm and clipped sum.
+// Where forming a linear layer's per-sample gradients is cheaper than the ghost norm
+// (harness/models/linear.h), for 8 samples of T positions. Both times are of what a step does
+// beyond the gradient of the input: norm and clipped sum.
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>

@@ -1,4 +1,5 @@
-// What training_bench measures: each network built twice, on harness/models and with LibTorch's own operations for autograd.
+// What training_bench measures: each network built twice, on harness/models and with LibTorch's own
+// operations for autograd.
 #pragma once
 
 #include <functional>

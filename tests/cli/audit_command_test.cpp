@@ -1,4 +1,5 @@
-// `hyfreedp audit`: flags, the request that the worker gets, and what is made of its answers. Workers are shell scripts.
+// `hyfreedp audit`: flags, the request that the worker gets, and what is made of its answers.
+// Workers are shell scripts.
 #include "harness/cli/audit_command.h"
 
 #include <cstdlib>

@@ -58,7 +58,8 @@ class CommandTest : public testing::Test {
   }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  // Refused with exit code 2, nothing on the output, and one line on the error stream that holds all of `parts`.
+  // Refused with exit code 2, nothing on the output, and one line on the error stream that holds
+  // all of `parts`.
   void expect_refused(const std::vector<std::string>& arguments, const std::vector<std::string>& parts) {
     std::string shown;
     for (const auto& argument : arguments) shown += ' ' + argument.substr(0, 80);

@@ -1,4 +1,5 @@
-// `hyfreedp epsilon` from flags and from events files: answers, refusals, pictures, and files nobody should send.
+// `hyfreedp epsilon` from flags and from events files: answers, refusals, pictures, and files
+// nobody should send.
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>

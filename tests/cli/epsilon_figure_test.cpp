@@ -1,4 +1,5 @@
-// The epsilon figures as data: what they range over, what stands out, and that it all lies on the canvas.
+// The epsilon figures as data: what they range over, what stands out, and that it all lies on the
+// canvas.
 #include "harness/cli/epsilon_figure.h"
 
 #include <algorithm>

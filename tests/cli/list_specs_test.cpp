@@ -62,7 +62,8 @@ trial::TrialConfig config_of(const std::string& path) {
   return studies.front().baseline->next(studies.front().cell, {}).value().front();
 }
 
-// By hand: d = 51 of 16 features and 3 classes; 10 steps of 50 of 500 examples; probes at steps 0 and 5.
+// By hand: d = 51 of 16 features and 3 classes; 10 steps of 50 of 500 examples; probes at steps 0
+// and 5.
 TEST_F(ListSpecs, APriceIsSixTimesParametersAndExamples) {
   const auto plain = price_of(config_of(file("one.yaml", kOne))).value();
   EXPECT_EQ(plain.runs, 1);

@@ -1,4 +1,5 @@
-// `hyfreedp regress`: references, files, exit codes. What its tests can tell is in tests/results and tests/regress.
+// `hyfreedp regress`: references, files, exit codes. What its tests can tell is in tests/results
+// and tests/regress.
 #include <atomic>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -65,7 +66,8 @@ TEST_F(Regress, KeepRefusesWhatHasNoNameOrIsThere) {
   expect_refused(keep({"--tag", "v2", "--against", "v1"}), {"--keep keeps and compares nothing"});
 }
 
-// A reference is carried about (a cache, a colleague): it holds what a comparison needs and nothing confidential.
+// A reference is carried about (a cache, a colleague): it holds what a comparison needs and nothing
+// confidential.
 TEST_F(Regress, AReferenceHoldsNothingConfidentialAndIsAsGood) {
   ASSERT_EQ(run(against(path("then"))), 0) << err();
   const auto with_the_database = out();
@@ -100,7 +102,8 @@ TEST_F(Regress, AReferenceHoldsNothingConfidentialAndIsAsGood) {
   EXPECT_EQ(out(), with_the_database);
 }
 
-// Whoever looks into the folder again and again while it is made never finds a file that others may read.
+// Whoever looks into the folder again and again while it is made never finds a file that others may
+// read.
 TEST_F(Regress, AReferenceIsItsOwnersFromTheFirstByteOn) {
   namespace fs = std::filesystem;
   const auto before = ::umask(0);

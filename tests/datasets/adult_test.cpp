@@ -1,4 +1,5 @@
-// The splits and the encoding on files that the tests write; the real file where HYFREEDP_DATA has it.
+// The splits and the encoding on files that the tests write; the real file where HYFREEDP_DATA has
+// it.
 #include "datasets/adult.h"
 
 #include <cmath>

@@ -51,7 +51,8 @@ void expect_shapes(const Dataset& data, const Sizes& n) {
   EXPECT_THROW((void)data.split(Split::public_data), std::logic_error);
 }
 
-// Every registered dataset loads with the sizes that its facts promise, or says that it is not installed.
+// Every registered dataset loads with the sizes that its facts promise, or says that it is not
+// installed.
 TEST_F(LoadDataset, EveryRegisteredDatasetHasTheSizesOfItsFacts) {
   for (const auto& facts : dataset_facts()) {
     SCOPED_TRACE(facts.name);
@@ -114,7 +115,8 @@ TEST_F(LoadDataset, RegressionsLabelsAreTheWeightedSumAndSplitsDiffer) {
   EXPECT_TRUE(at::equal(train.features, longer.private_train.features.slice(0, 0, 4000)));
 }
 
-// With all means at the origin the features are the noise alone, of which no two splits may share a draw.
+// With all means at the origin the features are the noise alone, of which no two splits may share a
+// draw.
 TEST_F(LoadDataset, SyntheticSplitsHaveNoiseOfTheirOwn) {
   const auto data = *load_dataset("synthetic", resolved("synthetic", {{"train", 500}, {"separation", 0.0}}));
   const auto shared = [](const SplitData& a, const SplitData& b) {
@@ -126,8 +128,8 @@ TEST_F(LoadDataset, SyntheticSplitsHaveNoiseOfTheirOwn) {
   EXPECT_EQ(shared(data.test, data.test), 500 * 16);
 }
 
-// Distances from the class means are those of a standard normal: E|x - mean|^2 = p, sd of the average sqrt(2
-// p / n).
+// Distances from the class means are those of a standard normal: E|x - mean|^2 = p, sd of the
+// average sqrt(2 p / n).
 TEST_F(LoadDataset, SyntheticClassesAreUnitGaussiansAtTheSeparation) {
   const auto data = *load_dataset(
       "synthetic",
@@ -151,8 +153,8 @@ TEST_F(LoadDataset, SyntheticRefusesWhatWouldNotFit) {
   EXPECT_NE(data.error().message.find("synthetic"), std::string::npos);
 }
 
-// A pixel's variance within a class is 1 and a class's pattern has the root mean square that was asked for: 2000 images a class
-// of 768 pixels; the tolerances are above six standard deviations.
+// A pixel's variance within a class is 1 and a class's pattern has the root mean square that was
+// asked for: 2000 images a class of 768 pixels; the tolerances are above six standard deviations.
 TEST_F(LoadDataset, GeneratedImagesHavePatternsAndUnitNoise) {
   const auto data = *load_dataset(
       "synthetic-images", resolved("synthetic-images", {{"train", 4000}, {"classes", 2}, {"contrast", 0.7}}));
@@ -176,7 +178,8 @@ TEST_F(LoadDataset, GeneratedTokensFollowTheirChain) {
   const auto after = ids.narrow(1, 1, 15).reshape({-1});
   for (std::int64_t v = 0; v < 8; ++v) {
     const auto counts = at::bincount(after.masked_select(before == v), {}, 8);
-    // 0.75 + 0.25 / 8; some 3750 pairs, so that a deviation of 0.04 is more than six standard deviations.
+    // 0.75 + 0.25 / 8; some 3750 pairs, so that a deviation of 0.04 is more than six standard
+    // deviations.
     const double most = counts.max().item<double>() / counts.sum().item<double>();
     EXPECT_NEAR(most, 0.78125, 0.04);
   }

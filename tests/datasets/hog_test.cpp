@@ -51,7 +51,8 @@ double part_sum(const Hog& hog, std::size_t begin, std::size_t end) {
   return sum;
 }
 
-// Directions k pi / 4 fall wholly into bin k; halfway is shared equally; 30 degrees gives bin 1 two thirds.
+// Directions k pi / 4 fall wholly into bin k; halfway is shared equally; 30 degrees gives bin 1 two
+// thirds.
 TEST(Hog, OrientationIsSharedBetweenTheTwoNearestBins) {
   constexpr double kPi = 3.14159265358979323846;
   for (std::size_t k = 0; k < 8; ++k) {
@@ -71,16 +72,16 @@ TEST(Hog, OrientationIsSharedBetweenTheTwoNearestBins) {
   EXPECT_LT(just_below_zero.high, 8u);
 }
 
-// One white pixel at (14, 14), by hand: its four neighbours have gradients of length 1 towards it. The fine
-// cells are 4 wide, so the neighbours to the left and above are in cell 3, as are those right and below
-// (12..15). The coarse cells begin at -2, so 13 is in cell 1 and 14, 15 are in cell 2. The pooled cell (7, 7)
-// is 1/4.
+// One white pixel at (14, 14), by hand: its four neighbours have gradients of length 1 towards it.
+// The fine cells are 4 wide, so the neighbours to the left and above are in cell 3, as are those
+// right and below (12..15). The coarse cells begin at -2, so 13 is in cell 1 and 14, 15 are in cell
+// 2. The pooled cell (7, 7) is 1/4.
 TEST(Hog, OneWhitePixelByHand) {
   Image image{};
   image[14 * kImageSide + 14] = 255;
   const auto hog = hog_of(image);
-  // k equal values v among n, centred and scaled to norm 1: v -> sqrt((1 - k/n) / k), 0 -> -sqrt(k/n / (n -
-  // k)).
+  // k equal values v among n, centred and scaled to norm 1: v -> sqrt((1 - k/n) / k),
+  // 0 -> -sqrt(k/n / (n - k)).
   const auto expect_part = [&hog](std::size_t begin, std::size_t n, const std::vector<std::size_t>& on) {
     const double k = static_cast<double>(on.size());
     const double size = static_cast<double>(n);
@@ -98,8 +99,9 @@ TEST(Hog, OneWhitePixelByHand) {
   expect_part(kPooled, 196, {pooled(7, 7)});
 }
 
-// Two white pixels, one above and one left of (5, 5)'s neighbours: magnitudes and the square root enter.
-// Pixel values 255 and 51 give |gradient| 1 and 1/5, so the fine cells' roots are in the ratio sqrt(5).
+// Two white pixels, one above and one left of (5, 5)'s neighbours: magnitudes and the square root
+// enter. Pixel values 255 and 51 give |gradient| 1 and 1/5, so the fine cells' roots are in the
+// ratio sqrt(5).
 TEST(Hog, CellsHoldTheRootOfTheMeanMagnitude) {
   Image image{};
   image[2 * kImageSide + 2] = 255;   // all its neighbours in fine cell (0, 0)
@@ -126,7 +128,8 @@ TEST(Hog, EachPartIsCentredAndTheWholeHasNormRoot716) {
 
 TEST(Hog, ABlankImageIsZeroAndAPartWithoutContrastToo) {
   for (const float value : hog_of(Image{})) ASSERT_EQ(value, 0.0f);
-  // All white: the pooled part is constant, the gradients at the border remain and make up the whole norm.
+  // All white: the pooled part is constant, the gradients at the border remain and make up the
+  // whole norm.
   Image white;
   white.fill(255);
   const auto hog = hog_of(white);
@@ -134,8 +137,8 @@ TEST(Hog, ABlankImageIsZeroAndAPartWithoutContrastToo) {
   EXPECT_NEAR(part_norm(hog, 0, kHogFeatures), std::sqrt(716.0), 1e-4);
 }
 
-// A shift by 8 pixels moves a figure by two fine cells, one coarse cell and four pooled pixels and changes
-// nothing else.
+// A shift by 8 pixels moves a figure by two fine cells, one coarse cell and four pooled pixels and
+// changes nothing else.
 TEST(Hog, AShiftByACellShiftsTheFeatures) {
   const auto source = noise_image(77);
   Image here{}, there{};
@@ -190,7 +193,8 @@ TEST(Pixels, AreCentredAndScaledPerImage) {
   }
   EXPECT_NEAR(sum, 0.0, 1e-3);
   EXPECT_NEAR(std::sqrt(squares), 28.0, 1e-4);
-  // An affine map of the pixels: a pixel's feature has the sign of its distance from the image's mean.
+  // An affine map of the pixels: a pixel's feature has the sign of its distance from the image's
+  // mean.
   for (std::size_t i = 0; i < kImagePixels; ++i) {
     EXPECT_EQ(out[i] > 0.0f, image[i] > pixel_sum / static_cast<double>(kImagePixels));
   }

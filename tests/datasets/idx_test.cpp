@@ -87,7 +87,8 @@ TEST_F(Idx, ADamagedGzipFileIsAnError) {
   write_gz("file.gz", kTwoByThree);
   const auto whole = *read_file(path("file.gz"));
   auto flipped = whole;
-  flipped[whole.size() - 6] = static_cast<char>(flipped[whole.size() - 6] ^ 1);  // in the stored checksum
+  // in the stored checksum
+  flipped[whole.size() - 6] = static_cast<char>(flipped[whole.size() - 6] ^ 1);
   ASSERT_TRUE(write_file_atomically(path("flipped.gz"), flipped).has_value());
   EXPECT_TRUE(read_idx(path("flipped.gz")).has_error());
   ASSERT_TRUE(write_file_atomically(path("cut.gz"), whole.substr(0, whole.size() - 9)).has_value());

@@ -1,4 +1,5 @@
-// Every table that is frozen in results/archive is as it was, and follows from its slice of the database.
+// Every table that is frozen in results/archive is as it was, and follows from its slice of the
+// database.
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {

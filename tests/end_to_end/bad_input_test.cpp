@@ -1,4 +1,5 @@
-// What is wrong with the input is said in one clear sentence, with the place, before anything starts.
+// What is wrong with the input is said in one clear sentence, with the place, before anything
+// starts.
 #include <SQLiteCpp/Database.h>
 
 #include "tests/end_to_end/program.h"
@@ -11,7 +12,8 @@ using ::testing::Not;
 
 class BadInput : public Program {
  protected:
-  // The smoke spec with the first `from` replaced; the number of the line where that is, in `line_`.
+  // The smoke spec with the first `from` replaced; the number of the line where that is, in
+  // `line_`.
   std::string changed(const std::string& from, const std::string& to) {
     auto text = read_file(kSmoke).value();
     const auto at = text.find(from);

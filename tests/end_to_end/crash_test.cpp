@@ -1,4 +1,5 @@
-// kill -9 and Ctrl-C in the middle, then the same command again: the rows are those of an undisturbed run.
+// kill -9 and Ctrl-C in the middle, then the same command again: the rows are those of an
+// undisturbed run.
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
@@ -100,7 +101,8 @@ TEST_F(Crash, CtrlCStopsCleanlyAndIsContinued) {
   EXPECT_EQ(rows("long"), undisturbed_rows());
 }
 
-// An unseeded run goes on with the same key, so that its replay is the same release and is charged once.
+// An unseeded run goes on with the same key, so that its replay is the same release and is charged
+// once.
 TEST_F(Crash, AnUnseededRunKeepsItsKeyUntilItIsComplete) {
   auto running = start_and_wait(unseeded_, "out");
   running.kill();

@@ -1,6 +1,6 @@
-// What may go wrong with a method shows in the table, each as what it is, and never as a blank: a step-size estimate stuck at
-// its start, a fit never accepted, divergence, an epsilon that cannot be met, a grid of nothing. And the arms that tell what
-// clipping and noise cost, side by side.
+// What may go wrong with a method shows in the table, each as what it is, and never as a blank: a
+// step-size estimate stuck at its start, a fit never accepted, divergence, an epsilon that cannot
+// be met, a grid of nothing. And the arms that tell what clipping and noise cost, side by side.
 #include <set>
 
 #include "tests/end_to_end/program.h"

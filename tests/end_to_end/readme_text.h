@@ -1,9 +1,10 @@
 // What README.md says to type, and what it says comes out.
 //
-// A command is what begins with one of the programs below: in a fenced block a line of its own (after "$ " where the block has
-// such lines; then what follows is its output), part of one (after &&, |, cron's times or YAML's "run:"), and in running text an
-// inline `span`. A comment at its end and redirections are left off, white space is one blank, and build/release/bin/hyfreedp is
-// hyfreedp.
+// A command is what begins with one of the programs below: in a fenced block a line of its own
+// (after "$ " where the block has such lines; then what follows is its output), part of one
+// (after &&, |, cron's times or YAML's "run:"), and in running text an inline `span`. A comment at
+// its end and redirections are left off, white space is one blank, and build/release/bin/hyfreedp
+// is hyfreedp.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Times of the kernels on a GPU beside the same work by LibTorch's operations; one JSON object a line on standard output.
+// Times of the kernels on a GPU beside the same work by LibTorch's operations; one JSON object a
+// line on standard output.
 //   gpu_bench [--quick]     --quick: a hundredth of the sizes, to see that it runs
 // Microseconds are the least of seven rounds. Exit status 77 where there is no device.
 #include <ATen/Context.h>

@@ -34,7 +34,8 @@ inline const std::vector<Piece> kPieces = {
 struct GhostShape {
   std::int64_t samples, positions, input_width, gradient_width;
 };
-// One position, both tile sizes, tiles that are not full, widths around the depth of 16 and beyond one run of columns.
+// One position, both tile sizes, tiles that are not full, widths around the depth of 16 and beyond
+// one run of columns.
 inline const std::vector<GhostShape> kGhostShapes = {{3, 1, 1, 1},    {2, 17, 5, 16},  {2, 32, 16, 33},
                                                      {1, 33, 40, 7},  {2, 64, 15, 17}, {1, 150, 20, 9},
                                                      {2, 61, 1031, 3}};

@@ -1,4 +1,5 @@
-// The CPU reference implementations against formulas of their own: per-sample gradients formed in full, optimizers/, harness/random.
+// The CPU reference implementations against formulas of their own: per-sample gradients formed in
+// full, optimizers/, harness/random.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
-// Runs a kernel's body (harness/kernels/team.h) on the CPU: every thread of every block, with real barriers.
+// Runs a kernel's body (harness/kernels/team.h) on the CPU: every thread of every block, with real
+// barriers.
 //
-// A block whose threads meet at barriers is a set of CPU threads, so the thread sanitizer sees a missing barrier as a
-// race; one whose threads never meet runs them one after another.
+// A block whose threads meet at barriers is a set of CPU threads, so the thread sanitizer sees a
+// missing barrier as a race; one whose threads never meet runs them one after another.
 #pragma once
 
 #include <barrier>

@@ -1,4 +1,5 @@
-// What a recorded pass keeps, and when it lets go; norms and sums themselves are checked in reference_test and layers_test.
+// What a recorded pass keeps, and when it lets go; norms and sums themselves are checked in
+// reference_test and layers_test.
 #include <gtest/gtest.h>
 
 #include "harness/models/activation.h"
@@ -41,7 +42,8 @@ Network one_layer(std::int64_t inputs, std::int64_t outputs) {
   return network;
 }
 
-// Long sequences through small layers and short ones through large layers, a residual, a layer used twice.
+// Long sequences through small layers and short ones through large layers, a residual, a layer used
+// twice.
 Network mixed(std::int64_t width) {
   const auto twice = std::make_shared<Linear>(width, width);
   auto network = Network::make({{"in", std::make_shared<Linear>(width, width)},

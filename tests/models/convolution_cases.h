@@ -12,7 +12,8 @@ struct ConvolutionCase {
   std::int64_t height, width;
 };
 
-// Kernels of one to eleven taps a row, less and more outputs than one and two vectors hold, padding, groups, dilation.
+// Kernels of one to eleven taps a row, less and more outputs than one and two vectors hold,
+// padding, groups, dilation.
 inline std::vector<ConvolutionCase> convolution_cases() {
   return {
       {{.inputs = 1, .outputs = 1, .kernel = {1, 1}}, 1, 1},

@@ -1,4 +1,5 @@
-// Copies of samples and narrow compute types: what the network does to a recorded pass before the layers' rules see it.
+// Copies of samples and narrow compute types: what the network does to a recorded pass before the
+// layers' rules see it.
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
@@ -139,7 +140,8 @@ TEST(Copies, ASampleWithACopyThatIsNotFiniteIsDroppedWhole) {
   }
 }
 
-// bfloat16 has 8 bits: a pass is off by some parts in a hundred, and its norms are those of its own gradients to float32.
+// bfloat16 has 8 bits: a pass is off by some parts in a hundred, and its norms are those of its own
+// gradients to float32.
 TEST(ComputeType, NarrowPassesAreCloseAndConsistent) {
   for (auto& one : cases()) {
     SCOPED_TRACE(one.name);

@@ -1,5 +1,6 @@
-// Every layer on a GPU against itself on the CPU: outputs, per-sample norms, clipped sums. Skips loudly where there is no device;
-// that the comparison itself works is shown by the same layers in float32 against float64.
+// Every layer on a GPU against itself on the CPU: outputs, per-sample norms, clipped sums. Skips
+// loudly where there is no device; that the comparison itself works is shown by the same layers in
+// float32 against float64.
 #include <functional>
 #include <gtest/gtest.h>
 

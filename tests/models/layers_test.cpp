@@ -1,5 +1,6 @@
-// Every layer rule against finite differences of each sample's own loss, in float64, in networks small enough to move every
-// parameter. The loss of sample i is a fixed random linear function of its outputs, so nothing but the layers is tested.
+// Every layer rule against finite differences of each sample's own loss, in float64, in networks
+// small enough to move every parameter. The loss of sample i is a fixed random linear function of
+// its outputs, so nothing but the layers is tested.
 #include <ATen/Context.h>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -336,8 +337,8 @@ TEST(LayerRules, FrozenLayersBelowCostNoBackwardPass) {
   check(std::move(network), {sequences(4, 3)});
 }
 
-// Two positions whose parts all but cancel: what is left of the gradient is a ten-thousandth of them, less than the rounding
-// of their inner products, and the clipped sum is made of it.
+// Two positions whose parts all but cancel: what is left of the gradient is a ten-thousandth of
+// them, less than the rounding of their inner products, and the clipped sum is made of it.
 void expect_norm_not_too_small(std::shared_ptr<Layer> layer, std::vector<std::int64_t> one_position,
                                std::int64_t position_axis) {
   at::manual_seed(11);
@@ -364,7 +365,8 @@ TEST(LayerRules, ANormThatCancelsIsNotTooSmall) {
                             {200, 64, 1, 1}, 3);
 }
 
-// The same of a convolution whose norm is taken of gradients that are not kept: what cancels is what the places add up to.
+// The same of a convolution whose norm is taken of gradients that are not kept: what cancels is
+// what the places add up to.
 TEST(LayerRules, AConvolutionsNormThatCancelsIsNotTooSmall) {
   at::manual_seed(12);
   const auto single = torch::TensorOptions().dtype(torch::kFloat32);
@@ -374,14 +376,16 @@ TEST(LayerRules, AConvolutionsNormThatCancelsIsNotTooSmall) {
        std::vector<std::shared_ptr<Layer>>{conv(plain), std::make_shared<StandardisedConv2d>(plain)}) {
     auto network = Network::make({{"conv", layer}}, single).value();
     network.parameters().normal_(0, 0.1);  // whose standardisation has scales above 1
-    // One line of six places: the inner ones see equal inputs, and their gradients add up to 0 but for rounding.
+    // One line of six places: the inner ones see equal inputs, and their gradients add up to 0 but
+    // for rounding.
     auto gradient = at::zeros({samples, 3, 1, 6}, single);
     const auto half = at::randn({samples, 3, 1, 2}, single);
     gradient.narrow(3, 1, 4).copy_(at::cat({half, -half}, 3));
     const auto input = at::randn({samples, 2, 1, 1}, single).expand({samples, 2, 1, 6});
     network.record(input);
     network.backward(gradient);
-    // The least that ||x_l|| ||b_l|| of the places add up to: each inner place's own input and gradient.
+    // The least that ||x_l|| ||b_l|| of the places add up to: each inner place's own input and
+    // gradient.
     const auto reach =
         (input.square().sum(1).sqrt() * gradient.square().sum(1).sqrt()).flatten(1).sum(1).to(kDouble);
     EXPECT_TRUE((network.squared_norms().sqrt() >= 0.99e-5 * reach).all().item<bool>());
@@ -393,7 +397,8 @@ TEST(LayerRules, AConvolutionsNormThatCancelsIsNotTooSmall) {
   }
 }
 
-// Squares of what lies below 1e-19 vanish in float32; the other factor of a gradient may be as large as they are small.
+// Squares of what lies below 1e-19 vanish in float32; the other factor of a gradient may be as
+// large as they are small.
 TEST(LayerRules, ANormWithATinyAndAHugeFactorIsNotTooSmall) {
   at::manual_seed(13);
   const auto single = torch::TensorOptions().dtype(torch::kFloat32);
@@ -414,7 +419,8 @@ TEST(LayerRules, ANormWithATinyAndAHugeFactorIsNotTooSmall) {
     for (const double size : {1e-17, -1e-20, 1e-20, 1e-23, 1e17}) {
       auto network = Network::make({{"layer", one.layer}}, single).value();
       network.record(at::randn(one.input, single) / size * 1e-5);
-      // As some processors and programs do, what is below the normal range is 0: in this thread, which does the first samples.
+      // As some processors and programs do, what is below the normal range is 0: in this thread,
+      // which does the first samples.
       if (size < 0 && !at::globalContext().setFlushDenormal(true)) continue;
       network.backward(at::randn(one.gradient, single) * size);
       at::globalContext().setFlushDenormal(false);
@@ -429,7 +435,8 @@ TEST(LayerRules, ANormWithATinyAndAHugeFactorIsNotTooSmall) {
   }
 }
 
-// The kernel adds up the places one after another: what is left beside two large inputs that cancel depends on the order.
+// The kernel adds up the places one after another: what is left beside two large inputs that cancel
+// depends on the order.
 TEST(LayerRules, AConvolutionsNormThatCancelsBetweenATinyAndAHugeFactorIsNotTooSmall) {
   const auto single = torch::TensorOptions().dtype(torch::kFloat32);
   for (const double size : {1e18, 1e30}) {
@@ -445,7 +452,8 @@ TEST(LayerRules, AConvolutionsNormThatCancelsBetweenATinyAndAHugeFactorIsNotTooS
     const double tiny = 2e-23;
     network.record(input);
     network.backward(torch::full({1, 64, 5, 5}, tiny, single));
-    // In exact arithmetic; any order of the additions is off by no more than their rounding at the size of the largest.
+    // In exact arithmetic; any order of the additions is off by no more than their rounding at the
+    // size of the largest.
     const double rest = 23 * 2e-8 * size * tiny * 8;
     const double norm = std::sqrt(network.squared_norms()[0].item<double>());
     EXPECT_TRUE(norm >= rest || !std::isfinite(norm)) << size << ": " << norm << " of " << rest;

@@ -15,7 +15,8 @@ TEST(Lora, ScaleIsAlphaOverTheRankOrOverItsRoot) {
   EXPECT_EQ(Lora::from_json(config, "file").value().scale(), 2);
 }
 
-// Each of these changes what an adapter computes, so that leaving it out unread would be another model.
+// Each of these changes what an adapter computes, so that leaving it out unread would be another
+// model.
 TEST(Lora, WhatCannotBeRunIsRefusedByName) {
   const json::object strange{{"use_dora", true},
                              {"lora_bias", true},

@@ -1,4 +1,5 @@
-// Networks written as folders and read again; names, shapes and bytes beside those of the reference files.
+// Networks written as folders and read again; names, shapes and bytes beside those of the reference
+// files.
 #include "harness/models/model_folder.h"
 
 #include <filesystem>

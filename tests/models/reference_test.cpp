@@ -1,6 +1,6 @@
-// Logits, losses, per-sample norms and clipped sums against vectors computed by torch.autograd in float64
-// (tests/data/models; fields are described in the README of that set). Per-layer and per-parameter values are had by
-// training that layer or parameter alone.
+// Logits, losses, per-sample norms and clipped sums against vectors computed by torch.autograd in
+// float64 (tests/data/models; fields are described in the README of that set). Per-layer and
+// per-parameter values are had by training that layer or parameter alone.
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -232,8 +232,8 @@ class Checker {
   Tensor expected(const std::string& key) const { return reference_.expected.at(run_ + "/" + key); }
   bool has(const std::string& key) const { return reference_.expected.contains(run_ + "/" + key); }
 
-  // In float32 a sum whose terms cancel is worse than 1e-5; the case says how bad a plain loop is, for the kinds of sums
-  // that it lists, and the worst of them for the others.
+  // In float32 a sum whose terms cancel is worse than 1e-5; the case says how bad a plain loop is,
+  // for the kinds of sums that it lists, and the worst of them for the others.
   double tolerance(const std::string& what) const {
     if (options_.dtype() == torch::kFloat64) return 1e-9;
     const auto& guide = description_.at("float32_rel_err").as_object();
@@ -297,7 +297,8 @@ class Checker {
     check_by_layer(network);
   }
 
-  // Every sample's gradient, as a clipped sum with one factor 1; relative to the parameter's largest entry in the batch.
+  // Every sample's gradient, as a clipped sum with one factor 1; relative to the parameter's
+  // largest entry in the batch.
   void check_gradients(const Network& network) {
     const auto samples = expected("norm_total").size(0);
     auto each = torch::zeros({samples, network.dimension()}, options_);
@@ -342,7 +343,8 @@ class Checker {
     }
   }
 
-  // Norms and sums of all layers from one pass, where the reference's layers are the network's (a LoRA pair is two there).
+  // Norms and sums of all layers from one pass, where the reference's layers are the network's
+  // (a LoRA pair is two there).
   void check_by_layer(const Network& network) const {
     if (!has("layer_norm")) return;
     std::map<std::set<std::string>, std::int64_t> columns;

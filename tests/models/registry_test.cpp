@@ -1,4 +1,5 @@
-// Every registered model on data that suits it: public counts, gradients against LibTorch's autograd, and what trains.
+// Every registered model on data that suits it: public counts, gradients against LibTorch's
+// autograd, and what trains.
 #include <gtest/gtest.h>
 
 #include "datasets/facts.h"
@@ -247,7 +248,8 @@ TEST(RegisteredModel, DataThatDoNotSuitAreRefused) {
   EXPECT_FALSE(parameter_count("vit", Example(*find_model("vit").value()).resolved(), vectors));
 }
 
-// 40 000 draws: a sample deviation is off by 1 % with probability 1e-2 in none of 1e6 seeds; the tolerance is 2.5 %.
+// 40 000 draws: a sample deviation is off by 1 % with probability 1e-2 in none of 1e6 seeds; the
+// tolerance is 2.5 %.
 TEST(RegisteredModel, InitialValuesAreTheAuthors) {
   auto example = Example(*find_model("vit").value());
   example.options["width"] = 96;
@@ -255,7 +257,8 @@ TEST(RegisteredModel, InitialValuesAreTheAuthors) {
   const auto qkv = network.tensor("blocks.0.attn.qkv.weight");
   EXPECT_LE(qkv.abs().max().item<double>(), 0.04);
   EXPECT_GT(qkv.abs().max().item<double>(), 0.0399);
-  EXPECT_NEAR(qkv.std().item<double>(), 0.02 * 0.8796, 0.0005);  // of a normal cut at two deviations
+  // of a normal cut at two deviations
+  EXPECT_NEAR(qkv.std().item<double>(), 0.02 * 0.8796, 0.0005);
   EXPECT_EQ(network.tensor("blocks.0.attn.qkv.bias").abs().max().item<double>(), 0);
   EXPECT_EQ(network.tensor("norm.weight").min().item<double>(), 1);
   EXPECT_GT(network.tensor("pos_embed").std().item<double>(), 0.01);
@@ -270,7 +273,8 @@ TEST(RegisteredModel, InitialValuesAreTheAuthors) {
   EXPECT_TRUE(at::equal(network.forward(features), lora.forward(features)));
 }
 
-// Heads begin at zero, or He-normal where the option says so; nothing else moves. A value beyond 6 deviations: 2e-9 each.
+// Heads begin at zero, or He-normal where the option says so; nothing else moves. A value beyond 6
+// deviations: 2e-9 each.
 TEST(RegisteredModel, HeadsBeginAtZeroOrDrawn) {
   std::int64_t offered = 0;
   for (const auto& facts : model_facts()) {

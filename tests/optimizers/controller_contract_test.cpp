@@ -82,7 +82,8 @@ TEST(EveryController, ProbesAtTheIntervalAndCountsEveryDecision) {
   }
 }
 
-// Losses that tell nothing, or that no clamp would let through: the rate and the next bound stay numbers to work with.
+// Losses that tell nothing, or that no clamp would let through: the rate and the next bound stay
+// numbers to work with.
 TEST(EveryController, TakesDegenerateLosses) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();

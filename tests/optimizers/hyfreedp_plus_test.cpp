@@ -85,7 +85,8 @@ TEST(HyFreeDpPlus, HalvesTheRadiusDownToTheRateWhereTheCurvatureIsPlain) {
     EXPECT_GE(radius(*rule), rule->learning_rate(0));
   }
   EXPECT_NEAR(rule->learning_rate(0), 1e-3, 1e-9);
-  // 10 sd at h = sqrt(10 sqrt(6) 1e-5 / 10) = 4.9e-3: the radius stays between that and twice its half.
+  // 10 sd at h = sqrt(10 sqrt(6) 1e-5 / 10) = 4.9e-3: the radius stays between that and twice its
+  // half.
   EXPECT_GE(radius(*rule), 2.2e-3);
   EXPECT_LE(radius(*rule), 5e-3);
 }
@@ -163,7 +164,8 @@ TEST(HyFreeDpPlus, ClimbsByFactorsOf3WhichCountAsOneFitAndLimitEveryOther) {
   EXPECT_NEAR(rule->learning_rate(0), 0.45 * std::cbrt(3.0) / std::pow(3.0, 0.25), 1e-9);
 }
 
-// Within reach of a small rate the curvature never shows, so a rule that waits for it would wait for ever.
+// Within reach of a small rate the curvature never shows, so a rule that waits for it would wait
+// for ever.
 TEST(HyFreeDpPlus, ClimbsOnTheSlopeAloneWhereTheCurvatureIsOutOfReach) {
   const auto rule = make("hyfreedp-plus", {{"eta0_rule", "fixed"}, {"reach", 4.0}});
   const Parabola loss{2, 2, 25};
@@ -238,9 +240,9 @@ TEST(HyFreeDpPlus, WorksOnExactLosses) {
   EXPECT_LT(mean->learning_rate(0), 0.06) << "half of the fits' mean";
 }
 
-// 200 seeded runs of 50 probes from 1e-4, where a fit of the published rule sees a curvature of 2e-5 sd. The
-// decoupled rule must bring 95 % of them within a factor of 3 of G / H, the published one under half; the mean of all fits, to which
-// the climb belongs, three quarters.
+// 200 seeded runs of 50 probes from 1e-4, where a fit of the published rule sees a curvature of
+// 2e-5 sd. The decoupled rule must bring 95 % of them within a factor of 3 of G / H, the published
+// one under half; the mean of all fits, to which the climb belongs, three quarters.
 // The seeds are fixed, so a right implementation never fails by chance.
 TEST(HyFreeDpPlus, FindsTheRateUnderNoiseWhereThePublishedRuleStalls) {
   const Parabola loss{2, 0.5, 10};

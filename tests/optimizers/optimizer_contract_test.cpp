@@ -1,4 +1,5 @@
-// What the contract promises, for every optimizer in the registry: to be listed there is to be tested here.
+// What the contract promises, for every optimizer in the registry: to be listed there is to be
+// tested here.
 #include <bit>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,8 +37,8 @@ bool same_bits(const torch::Tensor& a, const torch::Tensor& b) {
   return std::memcmp(left.const_data_ptr(), right.const_data_ptr(), left.nbytes()) == 0;
 }
 
-// A quadratic bowl around `target` with noisy gradients, every eighth one uphill: every estimate moves, and
-// running maxima are not always the latest value.
+// A quadratic bowl around `target` with noisy gradients, every eighth one uphill: every estimate
+// moves, and running maxima are not always the latest value.
 struct Descent {
   std::unique_ptr<Optimizer> optimizer;
   torch::Tensor weights, target, direction;
@@ -130,7 +131,8 @@ TEST_P(EveryOptimizer, LeavesItsInputsAlone) {
   }
 }
 
-// Where a rule goes by pieces: any partition, and a direction that takes the gradient's place, give advance()'s bits.
+// Where a rule goes by pieces: any partition, and a direction that takes the gradient's place, give
+// advance()'s bits.
 TEST_P(EveryOptimizer, PiecesEqualTheWhole) {
   int by_pieces = 0;
   for (const auto& variant : variants(optimizer_facts())) {

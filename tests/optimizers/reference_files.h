@@ -1,4 +1,5 @@
-// Finds and reads the reference files of this room: every *.json in $HYFREEDP_REFERENCE_DIR/optimizers.
+// Finds and reads the reference files of this room: every *.json in
+// $HYFREEDP_REFERENCE_DIR/optimizers.
 #pragma once
 
 #include <algorithm>
@@ -47,9 +48,9 @@ inline std::vector<File> files_of(const std::string& schema) {
   return files;
 }
 
-// A suite skips, loudly, where the folder is absent. It fails where it finds none of its cases: in the
-// project's own data always; in a folder given by HYFREEDP_REFERENCE_DIR, which may hold some kinds only,
-// where that has no file at all.
+// A suite skips, loudly, where the folder is absent. It fails where it finds none of its cases: in
+// the project's own data always; in a folder given by HYFREEDP_REFERENCE_DIR, which may hold some
+// kinds only, where that has no file at all.
 class Suite : public ::testing::Test {
  protected:
   explicit Suite(std::string unit = "cases") : unit_(std::move(unit)) {}

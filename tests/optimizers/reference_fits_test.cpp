@@ -117,7 +117,8 @@ void run_controller(const json::object& one) {
       const double size = rounding(losses);
       const auto scalars = controller.scalars();
       if (controller.last_decision() == "nonfinite_loss") {
-        // The files disagree whether the fit of an infinite loss is NaN or infinite; neither is finite.
+        // The files disagree whether the fit of an infinite loss is NaN or infinite; neither is
+        // finite.
         EXPECT_FALSE(std::isfinite(scalars.at("H")) || std::isfinite(column("H", i)));
         EXPECT_FALSE(std::isfinite(scalars.at("G")) || std::isfinite(column("G", i)));
       } else {

@@ -1,4 +1,5 @@
-// Every reference file of the room is of a kind that some test reads; a new kind must not pass unnoticed.
+// Every reference file of the room is of a kind that some test reads; a new kind must not pass
+// unnoticed.
 #include <set>
 
 #include "tests/optimizers/reference_files.h"

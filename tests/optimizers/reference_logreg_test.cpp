@@ -1,5 +1,6 @@
-// HyFreeDP end to end on a logistic regression whose sampling masks and Gaussian draws are data, so that
-// every weight is determined: optimizer and controller of this room; clipping and release are written out.
+// HyFreeDP end to end on a logistic regression whose sampling masks and Gaussian draws are data, so
+// that every weight is determined: optimizer and controller of this room; clipping and release are
+// written out.
 #include "optimizers/learning_rate.h"
 #include "optimizers/optimizer.h"
 #include "tests/optimizers/reference_files.h"

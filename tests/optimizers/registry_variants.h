@@ -1,4 +1,5 @@
-// Every registry entry with its defaults and with each option changed once, for the registry-driven tests.
+// Every registry entry with its defaults and with each option changed once, for the registry-driven
+// tests.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The first step of a momentum buffer, which the reference traces, without dampening, do not tell from the others.
+// The first step of a momentum buffer, which the reference traces, without dampening, do not tell
+// from the others.
 #include "optimizers/sgd.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,8 @@
 namespace hyfreedp::plots {
 namespace {
 
-// Like what an accountant gives: two panels, one logarithmic; a band, markers with bars, a dashed level.
+// Like what an accountant gives: two panels, one logarithmic; a band, markers with bars, a dashed
+// level.
 results::CurveFigure some() {
   results::CurveFigure figure{
       .name = "curves-of-an-accountant", .title = "Noise", .caption = "Made up.", .panels = {}};

@@ -1,5 +1,6 @@
-// A made-up database of grids, as papers that tune by hand have them: rows of two groups for every combination, a search that
-// has its runs in one row, a private selection, and a probing controller. Numbers follow from formulas given here.
+// A made-up database of grids, as papers that tune by hand have them: rows of two groups for every
+// combination, a search that has its runs in one row, a private selection, and a probing
+// controller. Numbers follow from formulas given here.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Draws a figure of a test where a person can look at it (the build folder's `pictures`), and checks what can be checked.
+// Draws a figure of a test where a person can look at it (the build folder's `pictures`), and
+// checks what can be checked.
 #pragma once
 
 #include <cstdio>
@@ -22,7 +23,8 @@ inline std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
   return value;
 }
 
-// The PNG has twice the figure's size, the SVG is well-formed, the script holds every point; says loudly what it cannot check.
+// The PNG has twice the figure's size, the SVG is well-formed, the script holds every point; says
+// loudly what it cannot check.
 inline void check_picture(const Figure& figure) {
   if (!find_program("gnuplot")) {
     std::printf("SKIPPED: drawing '%s'. %s\n", figure.name.c_str(), kNoGnuplot);

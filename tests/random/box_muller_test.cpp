@@ -1,5 +1,5 @@
-// The transform against its formula in long double, at the words where it could go wrong, and one instruction set
-// against the other.
+// The transform against its formula in long double, at the words where it could go wrong, and one
+// instruction set against the other.
 #include "harness/random/box_muller.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 namespace hyfreedp::random {
 namespace {
 
-// Around every power of two, the ends, the quarters and eighths of a turn and the halves of the logarithm's range.
+// Around every power of two, the ends, the quarters and eighths of a turn and the halves of the
+// logarithm's range.
 std::vector<std::uint64_t> edge_words() {
   std::vector<std::uint64_t> words;
   const auto around = [&words](std::uint64_t centre) {

@@ -1,5 +1,5 @@
-// Distributions of uniforms, coins and draws (normals: noise_test.cpp). Seeds are fixed; "false failure" is the chance that
-// a fresh seed would fail a right implementation.
+// Distributions of uniforms, coins and draws (normals: noise_test.cpp). Seeds are fixed; "false
+// failure" is the chance that a fresh seed would fail a right implementation.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -31,8 +31,8 @@ TEST(Uniforms, FillTheUnitInterval) {
   EXPECT_LT(chi_square, 152.0);
 }
 
-// Total inclusions over many steps within 6 standard errors (2e-9) of the rate, and not within them of 2/3 or
-// 3/2 of it.
+// Total inclusions over many steps within 6 standard errors (2e-9) of the rate, and not within them
+// of 2/3 or 3/2 of it.
 TEST(PoissonSample, IncludesAtTheRate) {
   constexpr std::int64_t kPopulation = 50000;
   constexpr std::uint32_t kSteps = 300;
@@ -93,8 +93,8 @@ TEST(PoissonSample, CoinsOfNeighboursAreIndependent) {
   EXPECT_LT(std::abs(both - kSteps * 0.25), kStandardErrors * std::sqrt(kSteps * 0.25 * 0.75));
 }
 
-// Each residue's count within 6 standard errors. n = 3 * 2^62 makes a plain remainder favour its lower third
-// 2 : 1.
+// Each residue's count within 6 standard errors. n = 3 * 2^62 makes a plain remainder favour its
+// lower third 2 : 1.
 TEST(Draws, IntegersAreUnbiased) {
   Draws draws(kKey, {.purpose = Purpose::selection});
   constexpr int kCount = 60000;
@@ -129,8 +129,8 @@ TEST(Draws, NormalAndLaplaceHaveTheirMoments) {
   }
   EXPECT_EQ(judge_normals(z), "");
   const double n = kCount;
-  // Laplace(2): variance 8, E|x| = 2 with variance 4, P(|x| > 2 ln 100) = 0.01; each within 6 standard
-  // errors.
+  // Laplace(2): variance 8, E|x| = 2 with variance 4, P(|x| > 2 ln 100) = 0.01; each within 6
+  // standard errors.
   EXPECT_LT(std::abs(sum / n), kStandardErrors * std::sqrt(8.0 / n));
   EXPECT_LT(std::abs(absolute / n - 2.0), kStandardErrors * std::sqrt(4.0 / n));
   EXPECT_GT(std::abs(absolute / n - 3.0), kStandardErrors * std::sqrt(4.0 / n));

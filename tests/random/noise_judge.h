@@ -1,8 +1,9 @@
-// Whether numbers look like independent standard normals: the tests that every claim about noise rests on. Each is a
-// named check that can be asked alone, so that a test can show that it rejects what it should.
+// Whether numbers look like independent standard normals: the tests that every claim about noise
+// rests on. Each is a named check that can be asked alone, so that a test can show that it rejects
+// what it should.
 //
-// "False failure" is the chance that right noise under a fresh seed fails; the seeds are fixed, so a test that passed once
-// passes for ever.
+// "False failure" is the chance that right noise under a fresh seed fails; the seeds are fixed, so
+// a test that passed once passes for ever.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,8 @@ inline constexpr double kFalseFailure = 1e-9;
 inline double normal_cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2.0); }
 inline double two_sided_tail(double x) { return std::erfc(x * std::numbers::sqrt2 / 2.0); }
 
-// Whether `found` of `n` is likely under `probability`: exact binomial tails of at least kFalseFailure / 2 on its side.
+// Whether `found` of `n` is likely under `probability`: exact binomial tails of at least
+// kFalseFailure / 2 on its side.
 inline bool count_agrees(std::uint64_t found, std::uint64_t n, double probability) {
   const boost::math::binomial_distribution<double> counts(static_cast<double>(n), probability);
   const auto k = static_cast<double>(found);
@@ -88,8 +90,9 @@ inline bool kolmogorov_fits(const Sample& z) {
   return distance * std::sqrt(n) <= 3.3;
 }
 
-// Anderson and Darling's A^2 = -n - 1/n sum (2i - 1) (ln F(z_i) + ln(1 - F(z_(n+1-i)))). In the limit it is the sum over j
-// of chi-squares over j (j + 1), whose tail is sqrt(3) P(chi-square(1) > 2a): P(> 20) = 4e-10.
+// Anderson and Darling's A^2 = -n - 1/n sum (2i - 1) (ln F(z_i) + ln(1 - F(z_(n+1-i)))). In the
+// limit it is the sum over j of chi-squares over j (j + 1), whose tail is sqrt(3)
+// P(chi-square(1) > 2a): P(> 20) = 4e-10.
 inline bool anderson_darling_fits(const Sample& z) {
   const auto sample = sorted_part(z);
   const std::size_t n = sample.size();

@@ -1,6 +1,7 @@
-// Normal noise: scale, shape and tails to 6 standard deviations, and independence of whatever addresses differ. Seeds are
-// fixed; noise_judge.h states how often each check would fail under a fresh one. What must be rejected is: every check
-// that looks at the scale rejects 2/3 and 3/2 by itself, and the checks of independence reject a copied stream.
+// Normal noise: scale, shape and tails to 6 standard deviations, and independence of whatever
+// addresses differ. Seeds are fixed; noise_judge.h states how often each check would fail under a
+// fresh one. What must be rejected is: every check that looks at the scale rejects 2/3 and 3/2 by
+// itself, and the checks of independence reject a copied stream.
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -56,7 +57,8 @@ TEST(Normals, WrongShapesAreRejected) {
   auto repeated = right;
   for (std::size_t i = 1; i < repeated.size(); i += 2) repeated[i] = repeated[i - 1];
   EXPECT_EQ(judge_normals(repeated), "neighbours");
-  // A second half that copies the magnitudes of the first: uncorrelated by sign, but the squares tell.
+  // A second half that copies the magnitudes of the first: uncorrelated by sign, but the squares
+  // tell.
   for (std::size_t i = 1; i < repeated.size(); i += 4) repeated[i] = -repeated[i - 1];
   EXPECT_EQ(judge_normals(repeated), "neighbours");
 }
@@ -70,8 +72,8 @@ TEST(Normals, AddNormalsHasTheScaleItWasGiven) {
   EXPECT_NE(judge_normals(scaled(z, 1.5 / 0.75)), "");
 }
 
-// Exceedances of 4, 5 and 6 in 2e7 draws (2e8 with HYFREEDP_SLOW): expected 1267, 11.5 and 0.04 (0.4). Exact binomials, 3e-9
-// together.
+// Exceedances of 4, 5 and 6 in 2e7 draws (2e8 with HYFREEDP_SLOW): expected 1267, 11.5 and 0.04
+// (0.4). Exact binomials, 3e-9 together.
 TEST(Normals, TailsAreNotCutAndNotHeavy) {
   const std::uint32_t pieces = std::getenv("HYFREEDP_SLOW") != nullptr ? 1000 : 100;
   constexpr std::size_t kPiece = 200000;
@@ -99,9 +101,10 @@ TEST(Normals, TailsAreNotCutAndNotHeavy) {
   EXPECT_FALSE(agrees(1, 0));   // tails of 2/3 are seen at 4; too few lie beyond 5 to miss them
 }
 
-// Far tails without waiting for them: given that the radius word has `bits` leading zeros, the radius lies beyond
-// r = sqrt(2 bits ln 2) and P(|z| > t | that) = P(|z| > t) 2^bits for t >= r, exactly. A million draws each; the levels reach
-// 8 standard deviations. 4 counts, 4e-9 together; a scale off by 2% is seen at every one.
+// Far tails without waiting for them: given that the radius word has `bits` leading zeros, the
+// radius lies beyond r = sqrt(2 bits ln 2) and P(|z| > t | that) = P(|z| > t) 2^bits for t >= r,
+// exactly. A million draws each; the levels reach 8 standard deviations. 4 counts, 4e-9 together; a
+// scale off by 2% is seen at every one.
 TEST(Normals, FarTailsFollowTheNormalGivenTheRadiusWord) {
   constexpr std::size_t kPairs = 500000;
   std::vector<std::uint64_t> words(2 * kPairs);
@@ -118,8 +121,8 @@ TEST(Normals, FarTailsFollowTheNormalGivenTheRadiusWord) {
       z[2 * k] = pair.first;
       z[2 * k + 1] = pair.second;
     }
-    // The two of a pair are not independent given the radius, but both beyond such a level would need a radius of
-    // sqrt(2) of it: less than once in 1e9 draws.
+    // The two of a pair are not independent given the radius, but both beyond such a level would
+    // need a radius of sqrt(2) of it: less than once in 1e9 draws.
     const double probability = std::ldexp(two_sided_tail(level), bits);
     EXPECT_TRUE(count_agrees(count_beyond(z, level), z.size(), probability)) << level;
     for (const double scale : {2.0 / 3.0, 0.98, 1.02, 3.0 / 2.0}) {
@@ -157,7 +160,8 @@ TEST(Independence, OverStepTensorPurposeLaneAndAttempt) {
       EXPECT_TRUE(uncorrelated(streams[a], streams[b])) << a << ' ' << b;
     }
   }
-  // What the check is for: the same stream, its negative, a scaled copy, and one that is a tenth copied.
+  // What the check is for: the same stream, its negative, a scaled copy, and one that is a tenth
+  // copied.
   EXPECT_FALSE(uncorrelated(streams[0], streams[0]));
   EXPECT_FALSE(uncorrelated(streams[0], scaled(streams[0], -1)));
   EXPECT_FALSE(uncorrelated(streams[0], scaled(streams[0], 2.0 / 3.0)));
@@ -188,7 +192,8 @@ TEST(Independence, NoAddressRepeatsAWordOfAnother) {
   EXPECT_TRUE(any_twice(shifted));
 }
 
-// Summing k independent streams multiplies the variance by k; the checks then see whether any pair was not.
+// Summing k independent streams multiplies the variance by k; the checks then see whether any pair
+// was not.
 TEST(Independence, StepsAddUpLikeIndependentOnes) {
   constexpr std::uint32_t kSteps = 64;
   Sample total(50000, 0.0);
@@ -205,8 +210,8 @@ TEST(Independence, StepsAddUpLikeIndependentOnes) {
   EXPECT_NE(judge_normals(reused), "");
 }
 
-// Ranks of a data-parallel run draw their own pieces of one stream: together they are the whole, bit for bit, wherever
-// it is cut and by however many threads.
+// Ranks of a data-parallel run draw their own pieces of one stream: together they are the whole,
+// bit for bit, wherever it is cut and by however many threads.
 TEST(Ranks, PiecesOfOneStreamAreTheWhole) {
   constexpr std::size_t kSize = 100003;
   std::vector<float> whole(kSize, 0.25F);

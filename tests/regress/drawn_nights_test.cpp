@@ -1,5 +1,5 @@
-// Clean nights, drawn from one real night of experiments/nightly.yaml: its cells, its tests, its spreads and how they
-// go together. Two hundred, or a thousand with HYFREEDP_SLOW=1.
+// Clean nights, drawn from one real night of experiments/nightly.yaml: its cells, its tests, its
+// spreads and how they go together. Two hundred, or a thousand with HYFREEDP_SLOW=1.
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -16,7 +16,8 @@ using results::Night;
 using results::NightCell;
 using results::NightRun;
 
-// Runs of a cell, drawn from the normal distribution that has the real runs' mean and covariance over all that is compared:
+// Runs of a cell, drawn from the normal distribution that has the real runs' mean and covariance
+// over all that is compared:
 // mean + sum_i g_i (x_i - mean) / sqrt(n - 1) with independent standard normal g_i.
 class DrawnCell {
  public:
@@ -91,9 +92,10 @@ Counted count_alarms(const Night& real, int nights, const results::RegressOption
 
 class DrawnNights : public Program {};
 
-// What nights that raise an alarm with probability exactly 5 % (1 %) exceed seldom: 200 give more than 24 with probability 3e-5
-// (more than 8: 2e-4), 1000 more than 77 with 1e-4 (24: 4e-5). That 200 of the 2 % that was measured raise none: 2 %; the draw is
-// seeded. With margins of nothing the null's edge is tested; with the spec's own the nights are well inside it.
+// What nights that raise an alarm with probability exactly 5 % (1 %) exceed seldom: 200 give more
+// than 24 with probability 3e-5 (more than 8: 2e-4), 1000 more than 77 with 1e-4 (24: 4e-5). That
+// 200 of the 2 % that was measured raise none: 2 %; the draw is seeded. With margins of nothing the
+// null's edge is tested; with the spec's own the nights are well inside it.
 struct Bounds {
   int nights, at_five_percent, at_one_percent, least;
 };

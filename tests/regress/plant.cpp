@@ -1,4 +1,5 @@
-// Plants the bug that HYFREEDP_PLANT names, before the worker's main: for the worker of the tests alone.
+// Plants the bug that HYFREEDP_PLANT names, before the worker's main: for the worker of the tests
+// alone.
 #include <cstdlib>
 #include <iostream>
 #include <map>

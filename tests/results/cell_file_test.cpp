@@ -175,8 +175,8 @@ TEST_P(CellFile, EveryChangedLeafIsFoundByTheChecksum) {
   EXPECT_EQ(failures_of(honest), "");
 }
 
-// Whoever changes a number can make a new checksum; what is derived from the rest still finds it. Left over is what nothing
-// depends on: names, labels, notes, the machine.
+// Whoever changes a number can make a new checksum; what is derived from the rest still finds it.
+// Left over is what nothing depends on: names, labels, notes, the machine.
 TEST_P(CellFile, AChangedNumberIsFoundUnderANewChecksumToo) {
   const std::vector<std::string> free = {
       "/program",     "/comparability", "/ran_by",         "/spec/",        "/panel/id",

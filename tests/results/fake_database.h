@@ -1,8 +1,8 @@
-// A made-up database with the shape of experiments/quick.yaml: 2 panels, 12 rows, epsilon 1, 3, 8 and none, 3
-// seeds (1 in the second panel), 250 steps. Nothing in it was measured; curves and accuracies only look
-// plausible. It has one of everything that writers must cope with: a cell that failed, a cell with one failed
-// seed, a cell not run yet, a row without a non-private arm, private selection, paper accounting, characters
-// that need escaping, confidential values.
+// A made-up database with the shape of experiments/quick.yaml: 2 panels, 12 rows, epsilon 1, 3, 8
+// and none, 3 seeds (1 in the second panel), 250 steps. Nothing in it was measured; curves and
+// accuracies only look plausible. It has one of everything that writers must cope with: a cell that
+// failed, a cell with one failed seed, a cell not run yet, a row without a non-private arm, private
+// selection, paper accounting, characters that need escaping, confidential values.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,6 @@
-// Intervals, ranks and power. Reference numbers: SciPy 1.17.1 (t.interval, bootstrap with method BCa and 2,000,000 resamples, nct.cdf
-// solved by brentq, rankdata), computed once on the values that stand here.
+// Intervals, ranks and power. Reference numbers: SciPy 1.17.1 (t.interval, bootstrap with method
+// BCa and 2,000,000 resamples, nct.cdf solved by brentq, rankdata), computed once on the values
+// that stand here.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -58,8 +59,8 @@ double coverage(int n, int samples, const IntervalOf& interval_of) {
   return held / static_cast<double>(samples);
 }
 
-// With fixed seeds the test is one fixed computation; with other seeds, a band of 4 standard errors of a share of 4,000 samples
-// would fail in 6 of 100,000 cases.
+// With fixed seeds the test is one fixed computation; with other seeds, a band of 4 standard errors
+// of a share of 4,000 samples would fail in 6 of 100,000 cases.
 TEST(Intervals, CoverAsOftenAsTheySay) {
   const auto by_t = [](const auto& values) { return mean_interval(values, 0.95); };
   const auto by_bootstrap = [](const auto& values) { return bootstrap_interval(values, 0.95, 500); };

@@ -32,7 +32,8 @@ TEST(Statistics, SharedSeedsArePaired) {
 }
 
 TEST(Statistics, OtherSeedsGiveWelchsInterval) {
-  // Equal variances 1 and n = 3 on both sides: 4 degrees of freedom, standard error sqrt(2/3); t(0.975, 4) = 2.776445.
+  // Equal variances 1 and n = 3 on both sides: 4 degrees of freedom, standard error sqrt(2/3);
+  // t(0.975, 4) = 2.776445.
   const auto interval = difference_interval({{0, 11}, {1, 12}, {2, 13}}, {{5, 1}, {6, 2}, {7, 3}}, 0.95);
   ASSERT_TRUE(interval);
   EXPECT_NEAR(interval->low, 10 - 2.776445 * std::sqrt(2.0 / 3), 1e-5);

@@ -1,4 +1,5 @@
-// One contract for every storage: in memory, in a file, and in a file that is closed and opened before each read.
+// One contract for every storage: in memory, in a file, and in a file that is closed and opened
+// before each read.
 #include "results/store.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// A worker program that trains nothing: the test executable itself, started again with HYFREEDP_FAKE_WORKER set.
-// Each request says what to do in `behaviour`.
+// A worker program that trains nothing: the test executable itself, started again with
+// HYFREEDP_FAKE_WORKER set. Each request says what to do in `behaviour`.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// What a run may begin with: weights that have seen its own private examples, or are no release, are refused when the spec is read.
+// What a run may begin with: weights that have seen its own private examples, or are no release,
+// are refused when the spec is read.
 #include "harness/runner/initial_weights.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Which weights a run publishes, where they lie meanwhile, and what their metadata say. The dataset's name is one with private
-// training examples; nothing is loaded.
+// Which weights a run publishes, where they lie meanwhile, and what their metadata say. The
+// dataset's name is one with private training examples; nothing is loaded.
 #include "harness/runner/kept_weights.h"
 
 #include <filesystem>
@@ -120,7 +120,8 @@ TEST_F(Kept, OfAPrivateSelectionOnlyTheWinnersAreEverPublished) {
   EXPECT_EQ(text.find("attempt"), std::string::npos);
 }
 
-// Runs of a selection do not stay behind for the sake of a row whose weights cannot be had any more.
+// Runs of a selection do not stay behind for the sake of a row whose weights cannot be had any
+// more.
 TEST_F(Kept, LosersAreNotStagedForTheSakeOfALostRow) {
   const auto keep = executor_.keep_weights;
   executor_.keep_weights = [&](const std::string& folder, const trial::TrialConfig& config) {

@@ -1,4 +1,5 @@
-// The specs of Panda et al., their draft and the analytic ones: every preset reads, resolves and plans.
+// The specs of Panda et al., their draft and the analytic ones: every preset reads, resolves and
+// plans.
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -74,7 +75,8 @@ TEST(PandaSpecs, WhatTrainsHasASmokePreset) {
 constexpr const char* kAfterResults =
     "The range was set after results on this data; a search that did so privately would pay for it.";
 
-// Their ranges of rates were widened until they held the optimum, which a reader of the table must be told beside each row.
+// Their ranges of rates were widened until they held the optimum, which a reader of the table must
+// be told beside each row.
 TEST(PandaSpecs, RangesSetAfterResultsAreSaidSoByEveryRow) {
   const auto folder = std::filesystem::path(HYFREEDP_SOURCE_DIR) / "experiments/papers/panda";
   for (const char* name : {"table-2", "table-3", "table-11", "table-15", "figure-3", "figure-5", "figure-6",

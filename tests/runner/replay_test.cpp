@@ -43,7 +43,8 @@ ReplayPool pool_of(World& world, const std::string& text, const Values& values, 
   return pool;
 }
 
-// 30 % at the small rate, 80 % at the large one; scores too far apart for their noise to confuse them.
+// 30 % at the small rate, 80 % at the large one; scores too far apart for their noise to confuse
+// them.
 std::pair<double, double> two_rates(double rate, int) {
   return rate < 5e-3 ? std::pair(0.3, 0.2) : std::pair(0.8, 0.9);
 }
@@ -56,8 +57,9 @@ Result<ReplayedRow> replay_one(World& world, const ReplayPool& pool, const std::
   return rows->front();
 }
 
-// Geometric with mean 4: all runs are at the small rate with probability p / 2 / (1 - (1 - p) / 2) = 0.2 at p = 1/4, so the
-// mean is 0.2 * 30 + 0.8 * 80 = 70. Its standard error is 20 / sqrt(2000); five of them are allowed (6e-7).
+// Geometric with mean 4: all runs are at the small rate with probability
+// p / 2 / (1 - (1 - p) / 2) = 0.2 at p = 1/4, so the mean is 0.2 * 30 + 0.8 * 80 = 70. Its standard
+// error is 20 / sqrt(2000); five of them are allowed (6e-7).
 TEST(Replay, PrivateSelectionIsWhatEnumerationGives) {
   World world;
   const auto pool = pool_of(world, spec_text(kEpsilons, kPoolRows), two_rates);
@@ -112,8 +114,9 @@ TEST(Replay, AnOracleGridReportsItsBestExactly) {
   EXPECT_EQ(row->snapped, 0);
 }
 
-// Five seeds at 60, 70, ..., 100: their mean has a standard error of 15.81 / sqrt(5) = 7.07, so that its 95 % interval is
-// about 80 -+ 13.9; twenty groups know that to 16 % (one standard deviation).
+// Five seeds at 60, 70, ..., 100: their mean has a standard error of 15.81 / sqrt(5) = 7.07, so
+// that its 95 % interval is about 80 -+ 13.9; twenty groups know that to 16 %
+// (one standard deviation).
 TEST(Replay, TheIntervalIsThatOfThePoolsSeeds) {
   World world;
   const auto by_seed = [](double, int seed) { return std::pair(0.6 + 0.1 * seed, 0.5); };
@@ -141,8 +144,9 @@ TEST(Replay, IsAFunctionOfPoolRowsAndSeed) {
   EXPECT_NE(mean(1), mean(2));
 }
 
-// Validation counts 100 and 400 of 500: noise of 30 tells them apart always, noise of 3000 hardly ever. Then the
-// pick is as good as drawn evenly, and the mean 55 instead of 70; four standard errors (6e-5) and a point for what is left.
+// Validation counts 100 and 400 of 500: noise of 30 tells them apart always, noise of 3000 hardly
+// ever. Then the pick is as good as drawn evenly, and the mean 55 instead of 70; four standard
+// errors (6e-5) and a point for what is left.
 TEST(Replay, ScoresHaveTheNoiseThatTheMethodAsksFor) {
   World world;
   const auto pool = pool_of(world, spec_text(kEpsilons, kPoolRows), [](double rate, int) {

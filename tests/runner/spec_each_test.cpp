@@ -30,7 +30,8 @@ TEST_F(Each, EveryCombinationIsARow) {
   EXPECT_EQ(made[2].at("options").at("lr").as_double(), 0.01);
   EXPECT_EQ(made[2].at("optimizer").at("options").at("beta1").as_double(), 0.8);
   EXPECT_EQ(made[2].at("optimizer").at("name").as_string(), "adamw");
-  EXPECT_EQ(made[2].at("optimizer").at("options").at("weight_decay").as_double(), 0.02);  // the panel's
+  // the panel's
+  EXPECT_EQ(made[2].at("optimizer").at("options").at("weight_decay").as_double(), 0.02);
   EXPECT_EQ(made[2].at("clipping_constant").as_double(), 0.5);
 }
 

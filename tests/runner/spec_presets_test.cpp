@@ -32,7 +32,8 @@ TEST_F(Presets, MapsAreMergedAndListsReplaced) {
   const auto& panel = smoke.at("panels").as_array().at(0).as_object();
   EXPECT_EQ(panel.at("id").as_string(), "only");
   EXPECT_EQ(panel.at("steps").as_int64(), 3);
-  EXPECT_EQ(panel.at("sample_rate").as_double(), 0.1);  // the top level's, beside the preset's steps
+  // the top level's, beside the preset's steps
+  EXPECT_EQ(panel.at("sample_rate").as_double(), 0.1);
   EXPECT_EQ(panel.at("optimizer").at("options").at("weight_decay").as_double(), 0.02);
 }
 

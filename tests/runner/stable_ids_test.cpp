@@ -1,4 +1,5 @@
-// Ids of studies and hashes of specs that are in users' databases: a new key of a spec must not move them.
+// Ids of studies and hashes of specs that are in users' databases: a new key of a spec must not
+// move them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +11,9 @@ namespace {
 
 struct Known {
   const char* spec;
-  const char* hash;     // Spec::hash
-  const char* studies;  // first 16 digits of the SHA-256 of all ids, one a line, in the plan's order
+  const char* hash;  // Spec::hash
+  // First 16 digits of the SHA-256 of all ids, one a line, in the plan's order.
+  const char* studies;
 };
 
 class StableIds : public testing::TestWithParam<Known> {};

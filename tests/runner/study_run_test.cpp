@@ -167,7 +167,8 @@ std::string why_it_failed(const Baseline& method) {
   return run.failed_unexpectedly() ? run.outcome().failure_message : "";
 }
 
-// Parts of the data compose in parallel only where the runs were on them, and on those of one partition.
+// Parts of the data compose in parallel only where the runs were on them, and on those of one
+// partition.
 TEST(StudyRun, ARowPricedByPartsHadThem) {
   const auto on_parts = [](bool asked, const std::string& other_key, const trial::Named& other_data = {}) {
     auto method = two_rounds();

@@ -1,4 +1,5 @@
-// The adaptive threshold: against $HYFREEDP_REFERENCE_DIR/optimizers (schema quantile-clipping/1), and in whole runs.
+// The adaptive threshold: against $HYFREEDP_REFERENCE_DIR/optimizers (schema quantile-clipping/1),
+// and in whole runs.
 #include "harness/training/adaptive_clipping.h"
 
 #include <cmath>
@@ -23,7 +24,8 @@ constexpr double kTolerance = 1e-12;
 
 class ReferenceTrainingThresholds : public reference::Suite {};
 
-// The reference adds the raw count, ours the centred one: with n samples they differ by (m - n) / (2 m), exactly.
+// The reference adds the raw count, ours the centred one: with n samples they differ by
+// (m - n) / (2 m), exactly.
 TEST_F(ReferenceTrainingThresholds, ClosedLoops) {
   for (const auto& file : reference::files_of("quantile-clipping/1")) {
     for (const auto& item : file.content.at("cases").as_array()) {
@@ -117,7 +119,8 @@ TEST(AdaptiveClipping, ARunFollowsItsReleasedFractions) {
   const TemporaryFolder folder;
   auto config = adaptive_config(60, false);  // 29 steps can raise the threshold 77-fold at most
   config.evaluation.gradient_norms = true;
-  config.controller = controller_named("constant", {{"lr", 1e-4}});  // weights hardly move, so norms stay
+  // weights hardly move, so norms stay
+  config.controller = controller_named("constant", {{"lr", 1e-4}});
   const auto journal = journal_of(config, folder.file("a.jsonl"));
   double threshold = 0.01;
   for (const auto& step : journal.steps) {
@@ -134,7 +137,8 @@ TEST(AdaptiveClipping, ARunFollowsItsReleasedFractions) {
   EXPECT_EQ(hashes_of(journal_of(config, folder.file("b.jsonl"))), hashes_of(journal));
 }
 
-// The recorded hash is that of gradient, losses and the noised fraction together: of the very vector that was released.
+// The recorded hash is that of gradient, losses and the noised fraction together: of the very
+// vector that was released.
 TEST(AdaptiveClipping, TheReleaseHashCoversTheCount) {
   struct Keeper : Observer {
     void gradient_released(const GradientSeen& seen) override { gradient = seen.released.clone(); }

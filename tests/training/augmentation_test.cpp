@@ -78,7 +78,8 @@ TEST(Augmentation, WithoutAShiftOrAMirrorIsTheImage) {
   EXPECT_TRUE(at::equal(copies, source.repeat({3, 1})));
 }
 
-// 4000 copies: each of the 9 shifts within 5 standard deviations of its share, mirrors too; false failures below 1e-5.
+// 4000 copies: each of the 9 shifts within 5 standard deviations of its share, mirrors too; false
+// failures below 1e-5.
 TEST(Augmentation, ShiftsAndMirrorsAreUniform) {
   auto marker = torch::zeros({1, 196}, torch::kFloat64);
   marker[0][7 * 14 + 5] = 1;
@@ -126,8 +127,8 @@ struct Bench {
 
 const Rows kRows{.count = 5, .all = false, .indices = {0, 3, 4, 7, 11}};
 
-// Against one pass for each copy of each sample. The lowest threshold clips every sample, the highest none: there a sum over
-// copies in place of their mean would show.
+// Against one pass for each copy of each sample. The lowest threshold clips every sample, the
+// highest none: there a sum over copies in place of their mean would show.
 void expect_clipped_means(double threshold) {
   const auto augment = augmentation({.copies = 3, .shift = 2});
   Bench bench(torch::kFloat64, 2048, &augment);

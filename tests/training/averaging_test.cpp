@@ -50,7 +50,8 @@ TEST(WeightAverage, WithoutOneNothingIsKept) {
   EXPECT_FALSE(average.parameters().defined());
 }
 
-// The first weights averaged are those after step `average_from`: two steps from 0 differ from the last, one from 1 does not.
+// The first weights averaged are those after step `average_from`: two steps from 0 differ from the
+// last, one from 1 does not.
 TEST(WeightAverage, BeginsWithTheStepItWasToldTo) {
   const auto loss_with = [&](const json::object& given) {
     auto config = small_config(2);

@@ -1,5 +1,5 @@
-// Runs on a GPU beside the same runs on the CPU: the same batches, the same noise, the same weights but for the order of
-// sums. Skips loudly where there is no device.
+// Runs on a GPU beside the same runs on the CPU: the same batches, the same noise, the same weights
+// but for the order of sums. Skips loudly where there is no device.
 #include <gtest/gtest.h>
 
 #include "harness/training/observer.h"
@@ -14,7 +14,8 @@ namespace {
 
 using torch::Tensor;
 
-// Of weights after a dozen steps, relative to the largest: sums in float32 are taken in another order.
+// Of weights after a dozen steps, relative to the largest: sums in float32 are taken in another
+// order.
 constexpr double kTolerance = 1e-4;
 
 class Recorder : public Observer {

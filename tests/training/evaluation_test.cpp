@@ -1,5 +1,5 @@
-// What a run's numbers are of: which split, which weights, which features; and that its step sizes and its initial weights are
-// those of the config.
+// What a run's numbers are of: which split, which weights, which features; and that its step sizes
+// and its initial weights are those of the config.
 #include "harness/training/evaluation.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,8 @@ TEST(Evaluation, EachAccuracyIsOfItsOwnSplit) {
   EXPECT_NEAR(metric_of(journal, "test", "accuracy"), test, 1e-12);
 }
 
-// Augmentation is of training: at weights that hardly move, the training accuracy is that without it.
+// Augmentation is of training: at weights that hardly move, the training accuracy is that without
+// it.
 TEST(Evaluation, TheTrainingAccuracyIsOfTheSamplesAsTheyAre) {
   auto config = exact_config(1);
   use_example(config, **models::find_model("resnet"));
@@ -111,7 +112,8 @@ TEST(Evaluation, TheFeatureMeanIsTakenOffEverySplit) {
             metric_of(expected, "private_validation", "accuracy"));
 }
 
-// Sigma S / B + xi is DPAdam-WOSM's denominator; a rate that falls with the step shows which step's it was.
+// Sigma S / B + xi is DPAdam-WOSM's denominator; a rate that falls with the step shows which step's
+// it was.
 TEST(StepSizes, AreThoseOfTheSchedulesStepAndOfThePlansNoise) {
   auto config = small_config();
   config.privacy.clipping = trial::Clipping::abadi;

@@ -1,4 +1,5 @@
-// The private mean of features: what is released, what it costs, and that a run with one is resumed to the bit.
+// The private mean of features: what is released, what it costs, and that a run with one is resumed
+// to the bit.
 #include "harness/training/feature_mean.h"
 
 #include <cmath>
@@ -26,7 +27,8 @@ Tensor mean_of(const trial::PrivacyPlan& plan, const Tensor& features, std::int6
   return release_feature_mean(plan, random::key_from_seed("feature mean"), attempt, features);
 }
 
-// At the public N, whatever the rows; a longer vector counts at norm R, one that is not finite not at all.
+// At the public N, whatever the rows; a longer vector counts at norm R, one that is not finite not
+// at all.
 TEST(FeatureMean, IsOfClippedVectorsOverThePublicSize) {
   trial::PrivacyPlan plan;
   plan.is_private = false;
@@ -58,8 +60,8 @@ TEST(FeatureMean, OneRowMovesTheSumByItsNormAtMost) {
   EXPECT_GT(most, 0.7 * (1 - 1e-12));
 }
 
-// 20,000 coordinates: the sd of an empty sum is noise R / N within 6 of its own standard errors (0.5 %); a fixed seed, false
-// failures 2e-9. Scales of 2/3 and 3/2 are far outside.
+// 20,000 coordinates: the sd of an empty sum is noise R / N within 6 of its own standard errors
+// (0.5 %); a fixed seed, false failures 2e-9. Scales of 2/3 and 3/2 are far outside.
 TEST(FeatureMean, ItsNoiseHasTheSensitivitysScale) {
   auto plan = centred_config().privacy;
   const auto nobody = torch::zeros({0, 20000}, torch::kFloat32);
@@ -128,7 +130,8 @@ TEST(FeatureMean, TheFirstStepsHashCoversIt) {
   EXPECT_EQ(tiny.steps.at(1).hash, none.steps.at(1).hash);
 }
 
-// Cut at any byte of its journal, the run ends with the bits of the undisturbed one, and with its price.
+// Cut at any byte of its journal, the run ends with the bits of the undisturbed one, and with its
+// price.
 TEST(FeatureMean, ATornRunIsResumedToTheSameBits) {
   const TemporaryFolder folder;
   const auto config = centred_config();

@@ -47,7 +47,8 @@ inline trial::TrialConfig small_config(std::int64_t steps = 12) {
   return config;
 }
 
-// The model's example on a dataset that suits it; it needs 600 training examples, as small_config has.
+// The model's example on a dataset that suits it; it needs 600 training examples, as small_config
+// has.
 inline void use_example(trial::TrialConfig& config, const models::Facts& facts) {
   auto data = facts.example.dataset_options;
   data["train"] = 600;

@@ -1,4 +1,5 @@
-// The weights of a finished run as files: those at which it was evaluated, and no other effect on the run.
+// The weights of a finished run as files: those at which it was evaluated, and no other effect on
+// the run.
 #include "harness/training/kept_weights.h"
 
 #include <filesystem>

@@ -32,7 +32,8 @@ std::map<std::string, double> first_probe(const json::object& options, bool sepa
 
 json::object paired(double share) { return {{"release", "paired"}, {"difference_share", share}}; }
 
-// No loss and no difference reaches a bound here, so the released values are the exact ones and their noise.
+// No loss and no difference reaches a bound here, so the released values are the exact ones and
+// their noise.
 TEST(PairedRelease, TheNoiseOfADifferenceIsInProportionToItsBound) {
   for (const bool separate : {false, true}) {
     const auto half = first_probe(paired(0.5), separate), one = first_probe(paired(1), separate),

@@ -79,8 +79,7 @@ TEST(Precision, IsForFloat32) {
 TEST(ProbePrecision, ProbesInBfloat16LeaveTheGradientAlone) {
   for (const bool separate : {false, true}) {
     auto config = probing_config(separate);
-    config.model =
-        model_named("linear", {{"init", "he"}});  // at zero weights all losses are log 3 in any type
+    config.model = model_named("linear", {{"init", "he"}});  // zero weights: losses are log 3
     const auto wide = journal_of(config, {});
     const auto narrow = journal_of(config, {{"probe_precision", "bf16"}});
     const auto loss_at = [](const trial::Journal& journal) {
@@ -92,7 +91,8 @@ TEST(ProbePrecision, ProbesInBfloat16LeaveTheGradientAlone) {
   }
 }
 
-// All three losses of a probe are of one function: at equal weights they are equal, whatever the step computes in.
+// All three losses of a probe are of one function: at equal weights they are equal, whatever the
+// step computes in.
 TEST(ProbePrecision, GuardPutsTheTypeBack) {
   auto network = models::make_model("linear", model_named("linear", {}).options,
                                     {.features = 8, .classes = 3}, kKey, torch::kFloat32)

@@ -1,5 +1,5 @@
-// The training path with every registered model: results do not depend on how a batch was cut up, and without noise and clipping
-// the private path is the plain one.
+// The training path with every registered model: results do not depend on how a batch was cut up,
+// and without noise and clipping the private path is the plain one.
 #include <gtest/gtest.h>
 
 #include "harness/training/evaluation.h"

@@ -28,7 +28,8 @@ std::map<std::string, double> last_test_metrics(const trial::TrialConfig& config
   return values;
 }
 
-// Labels are a linear function of the features, so that plain gradient descent finds it; the loss begins at E y^2 = 2583.
+// Labels are a linear function of the features, so that plain gradient descent finds it; the loss
+// begins at E y^2 = 2583.
 TEST(Regression, PlainTrainingFindsTheWeights) {
   auto timid = regression_config(1);
   timid.controller = controller_named("constant", {{"lr", 1e-5}});
@@ -45,7 +46,8 @@ TEST(Regression, PrivateTrainingRunsThroughTheSameEngine) {
   config.dataset = plain.dataset;
   config.model = plain.model;
   config.optimizer = plain.optimizer;
-  config.controller = controller_named("constant", {{"lr", 3.0}});  // of clipped gradients, which have norm 1
+  // of clipped gradients, which have norm 1
+  config.controller = controller_named("constant", {{"lr", 3.0}});
   config.privacy.gradient_noise = 0.5;
   EXPECT_LT(last_test_metrics(config).at("loss"), 300);
 }

@@ -1,5 +1,5 @@
-// The noise in what training releases, by the checks of tests/random/noise_judge.h: its scale is the plan's and no other,
-// its tails are whole, and no two releases share it.
+// The noise in what training releases, by the checks of tests/random/noise_judge.h: its scale is
+// the plan's and no other, its tails are whole, and no two releases share it.
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ using random::uncorrelated;
 
 const random::Key kKey = random::key_from_seed("tests of released noise");
 
-// (released B - sum) / (sigma_g sensitivity), which is to be standard normal. The sum is 0, so float32 costs 2^-24 of it.
+// (released B - sum) / (sigma_g sensitivity), which is to be standard normal. The sum is 0, so
+// float32 costs 2^-24 of it.
 Sample noise_of(const trial::PrivacyPlan& plan, std::int64_t size, std::int64_t step,
                 std::int64_t attempt = 0) {
   auto sum = torch::zeros({size});

@@ -32,8 +32,9 @@ Tensor residual(const trial::PrivacyPlan& plan, torch::ScalarType dtype, std::in
   return released.to(torch::kFloat64) * plan.batch_size - sum.to(torch::kFloat64);
 }
 
-// Whether the residual's sum of squares is that of N(0, sd^2) entries. The statistic is chi-square with 20 000 degrees of
-// freedom, standard deviation 200: 5 of them are passed by chance with probability 6e-7.
+// Whether the residual's sum of squares is that of N(0, sd^2) entries. The statistic is chi-square
+// with 20 000 degrees of freedom, standard deviation 200: 5 of them are passed by chance with
+// probability 6e-7.
 bool has_deviation(const Tensor& noise, double sd) {
   const double statistic = noise.square().sum().item<double>() / (sd * sd);
   return std::abs(statistic - kDimension) < 5 * std::sqrt(2.0 * kDimension);
@@ -119,7 +120,8 @@ TEST(Release, EveryBlockIsHandedOnOnceWhenItIsFinal) {
   EXPECT_EQ(after, digest);
 }
 
-// at::parallel_for is serial in a file that is compiled without OpenMP, and nothing else would tell.
+// at::parallel_for is serial in a file that is compiled without OpenMP, and nothing else would
+// tell.
 TEST(Release, BlocksAreSharedOutToThreads) {
   const int before = at::get_num_threads();
   at::set_num_threads(2);

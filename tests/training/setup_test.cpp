@@ -1,4 +1,5 @@
-// What is refused before step 0 since the data is not what was declared, and what the bits of a run depend on.
+// What is refused before step 0 since the data is not what was declared, and what the bits of a run
+// depend on.
 #include "harness/training/setup.h"
 
 #include <ATen/Parallel.h>

@@ -51,8 +51,8 @@ TEST(StepNorms, AreThoseOfTheStepsAsTheyWereMade) {
   EXPECT_FALSE(journal.steps[2].scalars.contains(std::string(trial::kTensorUpdate) + "fc.weight"));
 }
 
-// 40 steps of 27 values: chi-square with 1080 degrees of freedom, within 6 standard deviations (a false failure once in
-// 1e8), which 2/3 and 3/2 are far beyond.
+// 40 steps of 27 values: chi-square with 1080 degrees of freedom, within 6 standard deviations
+// (a false failure once in 1e8), which 2/3 and 3/2 are far beyond.
 TEST(StepNorms, ResidualIsTheNoiseAndTheNoiseAlone) {
   for (auto config : {small_config(40), probing_config(true, 40)}) {
     config.privacy.clipping = trial::Clipping::abadi;

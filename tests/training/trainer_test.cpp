@@ -111,7 +111,8 @@ TEST(Trainer, LearnsWhatIsEasy) {
   EXPECT_GT(metric_of(journal_of(small_config(60), folder.file("a.jsonl")), "test", "accuracy"), 0.9);
 }
 
-// A run cut at a byte of its journal, as a kill -9 leaves it, ends with the bits of the undisturbed run.
+// A run cut at a byte of its journal, as a kill -9 leaves it, ends with the bits of the undisturbed
+// run.
 TEST(Trainer, ResumesFromATornJournalToTheSameBits) {
   const TemporaryFolder folder;
   const auto config = probing_config(true);
@@ -157,8 +158,8 @@ TEST(Trainer, StopLeavesAResumableJournal) {
   expect_same_outcome(journal_of(config, folder.file("a.jsonl")), journal_of(config, folder.file("b.jsonl")));
 }
 
-// A recorded hash that the replay does not reproduce: new noise from step 0 under the next attempt, as if that had
-// been the only one, and both are charged.
+// A recorded hash that the replay does not reproduce: new noise from step 0 under the next attempt,
+// as if that had been the only one, and both are charged.
 TEST(Trainer, ReplayThatDiffersBecomesTheNextAttempt) {
   const TemporaryFolder folder;
   const auto config = small_config();
@@ -225,7 +226,8 @@ TEST(Trainer, ProbesSayWhatTheyReleased) {
   EXPECT_FALSE(journal.finish->counts.empty());
 }
 
-// The un-noised arm of a plan, probes at the gradient's batch, is HyFreeDP-free AdamW written with LibTorch's autograd.
+// The un-noised arm of a plan, probes at the gradient's batch, is HyFreeDP-free AdamW written with
+// LibTorch's autograd.
 TEST(Trainer, NonPrivateRunIsPlainAdamW) {
   const TemporaryFolder folder;
   auto config = exact_config(25);

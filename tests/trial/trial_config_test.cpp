@@ -1,4 +1,5 @@
-// A trial's identity is the hash of its config: two configs of one identity would share a run and a row.
+// A trial's identity is the hash of its config: two configs of one identity would share a run and a
+// row.
 #include "harness/trial/trial_config.h"
 
 #include <functional>
