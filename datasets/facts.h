@@ -1,7 +1,7 @@
-// Public facts of every dataset, without LibTorch: what `hyfreedp` needs to check a spec and to price it.
-//
-// N, the splits' sizes, the number of classes and the feature dimension are public constants, written down
-// here before any data is touched. Splits are typed; a selection metric names the split it reads.
+// Public facts of every dataset, without LibTorch: what `hyfreedp` needs to check a spec and to
+// price it. N, the splits' sizes, the number of classes and the feature dimension are public
+// constants that stand here before any data are read. Splits are typed; a selection metric names
+// the split that it reads.
 #pragma once
 
 #include <array>
@@ -27,23 +27,24 @@ struct Facts {
   std::string title;
   std::string source;      // citation
   std::string how_to_get;  // "apt-get install dataset-fashion-mnist"
-  // Folders looked in, in order. A path may begin with $HYFREEDP_DATA, which is read at each look-up; unset
-  // skips it.
+  // Folders in which the files are looked for, in this order. A path may begin with $HYFREEDP_DATA,
+  // which is read at each look-up; it is skipped if that variable is not set.
   std::vector<std::string> search_paths;
-  std::vector<SourceFile> files;  // none: the dataset is generated and needs no files
-  // 0 where an option says it (a generated dataset): ask sizes(), which is right for both.
+  std::vector<SourceFile> files;  // empty: the dataset is generated and needs no files
+  // The sizes; 0 if an option gives them (a generated dataset). sizes() is right for both.
   std::int64_t private_train = 0;
   std::int64_t private_validation = 0;
   std::int64_t public_data = 0;
   std::int64_t test = 0;
   std::int64_t classes = 0;
   std::vector<OptionSpec> options;  // e.g. features: hog | pixels
-  // Private until declared otherwise: the training split holds nobody's data, so raw statistics of single examples, such as
-  // their gradient norms, may be shown.
+  // Whether the training split contains nobody's data, so that raw statistics of single examples,
+  // such as their gradient norms, may be shown. Default: private.
   bool public_train = false;
 };
 
-// The public constants of a dataset under resolved options: everything that prices a run or shapes a model.
+// The public constants of a dataset under resolved options: all that prices a run or shapes a
+// model.
 struct Sizes {
   std::int64_t private_train = 0;
   std::int64_t private_validation = 0;
@@ -51,12 +52,15 @@ struct Sizes {
   std::int64_t test = 0;
   std::int64_t classes = 0;
   std::int64_t features = 0;  // length of one example's feature vector, or of its sequence
-  // Images: channels, rows, columns, in this order in the feature vector. 0: the features are no image.
+  // Images: channels, rows and columns, in this order in the feature vector. 0: the features are
+  // not images.
   std::array<std::int64_t, 3> image = {};
-  // Sequences: tokens of one example, and how many different ones there are; classes = vocabulary. 0: no sequences.
+  // Sequences: number of tokens of one example, and number of different tokens
+  // (classes = vocabulary). 0: no sequences.
   std::int64_t length = 0;
   std::int64_t vocabulary = 0;
-  // The label is a real number and the loss its squared error: no classes, no accuracy; `classes` is 1, the model's one output.
+  // The label is a real number, and the loss its squared error. There are no classes and no
+  // accuracy; `classes` is 1, for the model's one output.
   bool real_labels = false;
 
   bool operator==(const Sizes&) const = default;
@@ -66,10 +70,10 @@ const std::vector<Facts>& dataset_facts();
 Result<const Facts*> find_dataset(const std::string& name);
 Sizes sizes(const Facts& facts, const json::object& options);
 std::int64_t split_size(const Sizes& sizes, Split split);
-// Length of one example's feature vector under resolved options; sizes(...).features.
+// Length of one example's feature vector under resolved options: sizes(...).features.
 std::int64_t feature_count(const Facts& facts, const json::object& options);
-// The folder that holds all files, or an error naming the package or command that brings them and the folders
-// looked in. Checks presence only. Empty for a generated dataset.
+// The folder that has all files; empty for a generated dataset. It checks presence only. The error
+// names the package or command that provides the files, and the folders that were looked in.
 Result<std::string> locate(const Facts& facts);
 
 }  // namespace hyfreedp::datasets
