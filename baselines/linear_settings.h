@@ -1,9 +1,11 @@
-// What a cell's options say of the linear scaling search, checked, with the noise of each kind of run.
+// What a cell's options say of the linear scaling search, checked, with the noise of each kind of
+// run.
 //
-// Full batches: a run of T steps at sigma = sqrt(T) / mu is mu-GDP whatever T and eta are, so T may follow from scores.
-// Sampled batches have no such form, and no accountant here prices rates and noises that are chosen by results. There T is
-// fixed and B and C are drawn from public randomness, so that every noise is known before the first run: a sweep's run costs
-// its own epsilon by PLD, and the final noise is what the whole search leaves.
+// Full batches: a run of T steps at sigma = sqrt(T) / mu is mu-GDP for all T and eta, so T may
+// follow from scores. Sampled batches have no such form, and no accountant here prices rates and
+// noises that are chosen by results. There T is fixed, and B and C are drawn from public
+// randomness, so that every noise is known before the first run: a sweep's run costs its own
+// epsilon by PLD, and the final noise is what the whole search leaves.
 #pragma once
 
 #include <optional>
@@ -36,21 +38,23 @@ struct Settings {
   double final_axis() const { return over_mu ? budget.mu_final : budget.epsilon_final; }
 };
 
-// One run's place in the search: sweeps count from 0, the final run is stage `epsilons.size()`, index 0.
+// The place of one run in the search. Sweeps count from 0; the final run has stage
+// `epsilons.size()` and index 0.
 struct Place {
   std::size_t stage = 0;
   std::int64_t index = 0;
 };
 std::string stage_name(const Settings& settings, std::size_t stage);  // "first sweep", ..., "final"
 
-// The pick is by un-noised training accuracy.
+// Whether the pick is by un-noised training accuracy.
 bool is_unpriced(const json::object& options);
-// An option that contradicts another, or the panel; an empty range.
+// An error for an option that contradicts another option or the panel, and for an empty range;
+// nothing if there is none.
 std::optional<Failure> conflict(const Cell& cell);
-// Ask conflict() first. An error: the epsilon is infeasible.
+// Reads the settings; conflict() must have found nothing. An error if the epsilon is infeasible.
 Result<Settings> settings_of(const Cell& cell);
 
-// The plan of a run: sampler, B, C, and the noise of `steps` steps; on full batches at `mu`.
+// The plan of a run: sampler, B, C, and the noise of `steps` steps; on full batches that of `mu`.
 trial::PrivacyPlan plan_of(const Cell& cell, const Settings& settings, Place place, std::int64_t steps,
                            double mu);
 
