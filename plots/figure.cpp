@@ -21,7 +21,8 @@ constexpr const char* kGrid = "#E4E4E4";
 constexpr const char* kInk = "#222222";
 constexpr double kUsualSize = 12;
 
-// Single quotes: gnuplot substitutes nothing inside them (in double quotes, back-quotes would run a command).
+// Single quotes: gnuplot substitutes nothing inside them (in double quotes, back-quotes would run a
+// command).
 std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
@@ -37,7 +38,8 @@ std::string data_number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? fmt::format("{:.8g}", *value) : "NaN";
 }
 
-// gnuplot's own dashes stand far apart in a short line. Ends are round: butt ends of short lines grow spikes in its PNGs.
+// gnuplot's own dashes stand far apart in a short line. Ends are round: butt ends of short lines
+// grow spikes in its PNGs.
 const char* dashes(int dash) {
   switch (dash) {
     case 2:
@@ -228,8 +230,9 @@ class Script {
                        every, line.style.colour, line.style.marker, line.marker_size);
   }
 
-  // Texts, legend and axis breaks: a plot over the whole canvas whose coordinates are pixels. (Lines of the legend are
-  // plotted, not drawn as arrows, because the SVG terminal draws every arrow solid.)
+  // Texts, legend and axis breaks: a plot over the whole canvas whose coordinates are pixels.
+  // (Lines of the legend are plotted, not drawn as arrows, because the SVG terminal draws every
+  // arrow solid.)
   void draw_overlay() {
     out_ +=
         "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen 0\nset tmargin at screen "
@@ -252,9 +255,9 @@ class Script {
                                                            : "center";
     std::string font = text.bold ? bold_ : "";
     if (text.size != kUsualSize) font += fmt::format(",{:g}", text.size * size_scale_);
-    out_ += fmt::format("set label {} at first {:.2f},{:.2f} {} {} textcolor rgb '{}'{}\n", in_quotes(text.text),
-                        text.x, text.y, align, text.upright ? "rotate by 90" : "norotate",
-                        text.colour.empty() ? kInk : text.colour,
+    out_ += fmt::format("set label {} at first {:.2f},{:.2f} {} {} textcolor rgb '{}'{}\n",
+                        in_quotes(text.text), text.x, text.y, align,
+                        text.upright ? "rotate by 90" : "norotate", text.colour.empty() ? kInk : text.colour,
                         font.empty() ? "" : fmt::format(" font {}", in_quotes(font)));
   }
 
