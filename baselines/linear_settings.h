@@ -32,7 +32,8 @@ struct Settings {
   double momentum = 0.9;
   double score_noise = 30;
   linear_rule::Budget budget;              // sampled: the mu that costs what a run costs
-  std::vector<std::vector<double>> noise;  // sampled: sigma of each run of each stage, the final one last
+  // Sampled: sigma of each run of each stage, the final one last.
+  std::vector<std::vector<double>> noise;
 
   double axis_of(std::size_t sweep) const { return over_mu ? budget.mu[sweep] : epsilons[sweep]; }
   double final_axis() const { return over_mu ? budget.mu_final : budget.epsilon_final; }

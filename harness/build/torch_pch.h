@@ -1,4 +1,4 @@
-// Precompiled once for every target that uses LibTorch; a file that includes <torch/types.h> alone costs 10 s.
+// Precompiled once for every target that uses LibTorch: <torch/types.h> alone costs 10 s a file.
 #pragma once
 #include <ATen/Parallel.h>
 #include <algorithm>
