@@ -31,7 +31,7 @@ struct Settings {
   linear_rule::Fit fit = linear_rule::Fit::line;
   double momentum = 0.9;
   double score_noise = 30;
-  linear_rule::Budget budget;              // sampled: the mu that costs what a run costs
+  linear_rule::Budget budget;  // sampled: the mu that costs what a run costs
   // Sampled: sigma of each run of each stage, the final one last.
   std::vector<std::vector<double>> noise;
 

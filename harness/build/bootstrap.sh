@@ -1,4 +1,5 @@
-# Everything that a bare Debian 12 needs before the project can run; sourced by experiments/run and tests/run.
+# Everything that a bare Debian 12 needs before the project can run; sourced by experiments/run and
+# tests/run.
 #
 #   bootstrap_packages LIST...   installs what is missing (as root, or by sudo without a password); without rights it
 #                                prints the list and exits 2
@@ -103,10 +104,11 @@ bootstrap_show_build() {
 }
 
 # bootstrap_configure PRESET KEY=VALUE...
-# Both run scripts use one build folder, in any order, on a machine where packages appear between two calls. So what was
-# configured is written down, only after it succeeded, and is configured again where something that is asked for now is
-# not in it. What another call had asked for and this one does not mention stays as it is: the tests that tests/run
-# added are still there after experiments/run.
+# Both run scripts use one build folder, in any order, on a machine where packages appear between
+# two calls. So what was configured is written down, only after it succeeded, and is configured
+# again where something that is asked for now is not in it. What another call had asked for and this
+# one does not mention stays as it is: the tests that tests/run added are still there after
+# experiments/run.
 bootstrap_configure() {
   local preset=$1 build=$project/build/$1 wanted configured=() arguments=() fits=yes
   shift
@@ -163,7 +165,8 @@ bootstrap_build() {
   fi
 }
 
-# CMake arguments and LibTorch flavour for this machine: a GPU driver means a CUDA build unless --cpu was given.
+# CMake arguments and LibTorch flavour for this machine: a GPU driver means a CUDA build unless
+# --cpu was given.
 bootstrap_device() {
   if [[ ${1:-} == cpu ]] || ! { [[ -e /proc/driver/nvidia/version ]] || [[ -e /dev/nvidia0 ]]; }; then
     flavour=cpu

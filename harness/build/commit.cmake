@@ -1,5 +1,6 @@
-# cmake -DSOURCE=DIR -DHEADER=FILE -P commit.cmake: the commit that is checked out in DIR as a macro in FILE, which is written
-# only where it changes, so that nothing is built again for nothing. Empty where DIR is no checkout.
+# cmake -DSOURCE=DIR -DHEADER=FILE -P commit.cmake: the commit that is checked out in DIR as a macro
+# in FILE, which is written only where it changes, so that nothing is built again for nothing. Empty
+# where DIR is no checkout.
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)

@@ -1,11 +1,12 @@
-# Decides HYFREEDP_WITH_CUDA from HYFREEDP_CUDA (AUTO|ON|OFF), and in a CPU build HYFREEDP_COMPILE_CUDA from
-# HYFREEDP_CUDA_OBJECTS (AUTO|ON|OFF).
+# Decides HYFREEDP_WITH_CUDA from HYFREEDP_CUDA (AUTO|ON|OFF), and in a CPU build
+# HYFREEDP_COMPILE_CUDA from HYFREEDP_CUDA_OBJECTS (AUTO|ON|OFF).
 #
-# AUTO: on when a GPU driver is present. Then nvcc 13.0 must be there too: a machine with a GPU that silently trains on
-# the CPU is not what its owner asked for, so its absence is an error that names the package, or -DHYFREEDP_CUDA=OFF.
+# AUTO: on when a GPU driver is present. Then nvcc 13.0 must be there too: a machine with a GPU that
+# silently trains on the CPU is not what its owner asked for, so its absence is an error that names
+# the package, or -DHYFREEDP_CUDA=OFF.
 #
-# A CPU build compiles the kernels and the CUDA host files all the same where it finds nvcc, for one architecture and
-# without linking them, so that an error in them is seen on machines without a GPU.
+# A CPU build compiles the kernels and the CUDA host files all the same where it finds nvcc, for one
+# architecture and without linking them, so that an error in them is seen on machines without a GPU.
 set(_driver FALSE)
 if(EXISTS /proc/driver/nvidia/version OR EXISTS /dev/nvidia0)
   set(_driver TRUE)
@@ -56,7 +57,8 @@ endif()
 message(STATUS "CUDA: ${HYFREEDP_WITH_CUDA} (HYFREEDP_CUDA=${HYFREEDP_CUDA}); kernels compiled without being linked: "
                "${HYFREEDP_COMPILE_CUDA}")
 
-# Headers of the CUDA libraries, for host files; from the wheel's NVIDIA packages where they are there.
+# Headers of the CUDA libraries, for host files; from the wheel's NVIDIA packages where they are
+# there.
 function(hyfreedp_cuda_includes TARGET)
   get_filename_component(bin ${HYFREEDP_NVCC} DIRECTORY)
   set(folders ${bin}/../include)
@@ -66,8 +68,8 @@ function(hyfreedp_cuda_includes TARGET)
   target_include_directories(${TARGET} SYSTEM PRIVATE ${folders})
 endfunction()
 
-# hyfreedp_cuda_kernels(NAME STATIC|OBJECT files...): .cu files, without LibTorch. No contraction of products and sums, so
-# that results equal the CPU's.
+# hyfreedp_cuda_kernels(NAME STATIC|OBJECT files...): .cu files, without LibTorch. No contraction of
+# products and sums, so that results equal the CPU's.
 function(hyfreedp_cuda_kernels NAME KIND)
   add_library(${NAME} ${KIND} ${ARGN})
   target_include_directories(${NAME} PRIVATE ${CMAKE_SOURCE_DIR})

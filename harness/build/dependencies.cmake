@@ -4,8 +4,8 @@ if(HYFREEDP_STATIC)
   set(Boost_USE_STATIC_LIBS ON)
   set(OPENSSL_USE_STATIC_LIBS TRUE)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-  # A process with LibTorch must share its C++ runtime: two of them free each other's locales and abort. GCC's is put
-  # beside the programs, for a machine whose own is older.
+  # A process with LibTorch must share its C++ runtime: two of them free each other's locales and
+  # abort. GCC's is put beside the programs, for a machine whose own is older.
   foreach(_runtime libstdc++.so.6 libgcc_s.so.1)
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${_runtime} OUTPUT_VARIABLE _file
       OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -58,8 +58,8 @@ if(NOT EXISTS ${_torch}/lib/libtorch_cpu.so)
                       "or set -DHYFREEDP_LIBTORCH_DIR=DIR.")
 endif()
 
-# TorchConfig.cmake looks for a whole CUDA toolkit, also in a CPU build; so the libraries are named here. Those that they
-# need in turn they find beside themselves.
+# TorchConfig.cmake looks for a whole CUDA toolkit, also in a CPU build; so the libraries are named
+# here. Those that they need in turn they find beside themselves.
 add_library(hyfreedp_libtorch INTERFACE)
 add_library(hyfreedp::libtorch ALIAS hyfreedp_libtorch)
 target_include_directories(hyfreedp_libtorch SYSTEM INTERFACE

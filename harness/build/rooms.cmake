@@ -1,12 +1,15 @@
-# How a cold build stays short: nearly all of a file's compile time is in the headers of the standard library, Boost.JSON,
-# fmt and LibTorch, so each kind of target has one precompiled header, which is compiled once and reused:
+# How a cold build stays short: nearly all of a file's compile time is in the headers of the
+# standard library, Boost.JSON, fmt and LibTorch, so each kind of target has one precompiled header,
+# which is compiled once and reused:
 #   core          rooms without LibTorch
 #   torch         rooms with it
 #   core_test     tests of the former: core and GoogleTest
 #   torch_test    tests of the latter
-# A file still includes what it needs: it has to compile without the precompiled header too (clang-tidy reads it so).
+# A file still includes what it needs: it has to compile without the precompiled header too
+# (clang-tidy reads it so).
 
-# hyfreedp_precompiled(KIND): the target hyfreedp_KIND_pch, whose precompiled header other targets reuse. Made once.
+# hyfreedp_precompiled(KIND): the target hyfreedp_KIND_pch, whose precompiled header other targets
+# reuse. Made once.
 function(hyfreedp_precompiled KIND)
   set(target hyfreedp_${KIND}_pch)
   if(TARGET ${target})
@@ -27,8 +30,9 @@ function(hyfreedp_precompiled KIND)
   target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/harness/build/${KIND}_pch.h)
 endfunction()
 
-# hyfreedp_reuse(TARGET KIND): TARGET is compiled with the precompiled header of that kind. It was made for a library and is
-# refused by an executable's -fPIE, so every target is compiled with -fPIC.
+# hyfreedp_reuse(TARGET KIND): TARGET is compiled with the precompiled header of that kind. It was
+# made for a library and is refused by an executable's -fPIE, so every target is compiled with
+# -fPIC.
 function(hyfreedp_reuse TARGET KIND)
   hyfreedp_precompiled(${KIND})
   target_precompile_headers(${TARGET} REUSE_FROM hyfreedp_${KIND}_pch)
@@ -63,9 +67,9 @@ function(hyfreedp_room NAME)
   endif()
 endfunction()
 
-# hyfreedp_use_torch(TARGET [KIND]): TARGET may use LibTorch; KIND of precompiled header: torch (default) or torch_test.
-# at::parallel_for is a template in LibTorch's headers that is serial where OpenMP is off; the threads are LibTorch's own,
-# whose libgomp is linked.
+# hyfreedp_use_torch(TARGET [KIND]): TARGET may use LibTorch; KIND of precompiled header: torch
+# (default) or torch_test. at::parallel_for is a template in LibTorch's headers that is serial where
+# OpenMP is off; the threads are LibTorch's own, whose libgomp is linked.
 function(hyfreedp_use_torch TARGET)
   set(kind torch)
   if(ARGC GREATER 1)
@@ -77,10 +81,12 @@ function(hyfreedp_use_torch TARGET)
   hyfreedp_reuse(${TARGET} ${kind})
 endfunction()
 
-# hyfreedp_test(NAME [TORCH] [DEVICE] [DEPENDS targets...] [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
-#   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of the same name. Each REFERENCE
-#   suite S (a gtest suite named ReferenceS...) gets its own entry reference_s with the label `reference`. DEVICE: suites named Device... need a GPU and get the entry
-#   gpu_NAME with the label `gpu`.
+# hyfreedp_test(NAME [TORCH] [DEVICE] [DEPENDS targets...] [REFERENCE SUITE...] [LABELS ...]
+# [TIMEOUT s])
+#   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of that name.
+#   REFERENCE: each suite S (a gtest suite named ReferenceS...) gets an entry reference_s with the
+#   label `reference`. DEVICE: suites named Device... need a GPU and get the entry gpu_NAME with the
+#   label `gpu`.
 function(hyfreedp_test NAME)
   cmake_parse_arguments(TEST "TORCH;DEVICE" "TIMEOUT" "DEPENDS;REFERENCE;LABELS" ${ARGN})
   if(TEST_TORCH AND NOT HYFREEDP_TORCH)
