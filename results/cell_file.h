@@ -1,25 +1,24 @@
 // One cell of a table as one small file, from which its metric and its epsilon can be derived again
-// without the database:
-// `hyfreedp export-cell` and `hyfreedp verify`.
+// without the database (`hyfreedp export-cell` and `hyfreedp verify`).
 //
-//   {"format": "hyfreedp-cell", "format_version": 1, "program": ..., "ran_by": ...,
-//   "comparability": ...,
-//    "spec": {"name", "title", "hash"}, "panel": {...} as resolved, without rows, "row": {...} as
-//    resolved, "column": 3 | "inf",
-//    "metric": {"name": "accuracy" | "loss", "split": "test", "unit", "checkpoints": the last so
-//    many are averaged},
-//    "neighbouring": "add-remove", "delta": ...,
+//   {"format": "hyfreedp-cell", "format_version": 1, "program", "ran_by", "comparability",
+//    "spec": {"name", "title", "hash"},
+//    "panel": as resolved, without rows,
+//    "row": as resolved,
+//    "column": 3 | "inf",
+//    "metric": {"name": "accuracy" | "loss", "split": "test", "unit", "checkpoints"},
+//    "neighbouring": "add-remove", "delta",
 //    "cell": {"mean", "sd" | null, "n", "epsilon" | null, "epsilon_least" | null},
 //    "seeds": [{"seed", "study", "state", "failure", "label", "flags", "footnotes",
-//    "claimed_epsilon",
-//               and where it has a value:
-//               "trial", "config", "fingerprint", "test": [[step, fraction or loss], ...], "value"
-//               in the unit,
-//               "composition": {...} as a study has it, without what is confidential,
+//               "claimed_epsilon", and if the seed has a value:
+//               "trial", "config", "fingerprint", "value" in the metric's unit,
+//               "test": [[step, fraction or loss], ...],
+//               "composition": as a study has it, without what is confidential,
 //               "events": all that the row's epsilon pays for, composed, equal ones folded,
-//               "training_events": the reported run's, "total" and "training": epsilon records or
-//               null}],
+//               "training_events": those of the reported run,
+//               "total", "training": epsilon records or null}],
 //    "checksum": SHA-256 of the canonical JSON without this member}
+// "checkpoints" is the number of last evaluations that are averaged.
 //
 // A private selection's `events` are the selection itself: the law of its number of runs and the
 // events of one run. How many runs there were is not in the file, nor is any losing one.

@@ -9,20 +9,20 @@
 
 namespace hyfreedp::analytic {
 
-// Half a unit of the last of `decimals` printed digits: what rounds to the same digits.
+// Half a unit of the last of `decimals` printed digits.
 double half_unit(int decimals);
 
-// Ours beside the paper's, in band within half a unit and `more`; without a paper's cell ours
-// alone.
+// A cell with our value and the paper's, in band within half a unit plus `more`; with ours alone if
+// the paper has no such cell.
 results::ValueCell compared(double ours, const std::optional<PaperCell>& paper, int decimals_alone = 2,
                             double more = 0);
-// Ours beside a printed number that stands in no table, with its tolerance.
+// A cell with our value and a printed number that is in no table, with its tolerance.
 results::ValueCell compared(double ours, std::optional<double> printed, int decimals, double tolerance);
 results::ValueCell ours_alone(double ours, int decimals);
 results::ValueCell paper_alone(double printed, int decimals);
 results::ValueCell words(std::string text);
 
-// The number of the footnote, which is added unless it is there; the two-argument-and-cell form
+// The number of the footnote with this text, which is added if it is new. The form with a cell
 // marks the cell too.
 int footnote(results::ValueTable& table, const std::string& text);
 void footnote(results::ValueTable& table, results::ValueCell& cell, const std::string& text);

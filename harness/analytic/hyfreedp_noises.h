@@ -2,16 +2,16 @@
 // accountants and with either noise on the losses (Liu & Bu 2025, Algorithm 2, equation 9, figures
 // 3 and 6).
 //
-//   sigma_g = gamma sigma, sigma such that T subsampled gradients alone cost (epsilon, delta)
-//   sigma_l such that T gradients with sigma_g and ceil(T/K) m losses with sigma_l, each as if it
-//   had a sample of its own,
-//           cost (epsilon, delta)
-//   even    one sigma for both: the paper's dashed line
+//   sigma_g   gamma sigma, where T subsampled gradients alone at sigma cost (epsilon, delta)
+//   sigma_l   such that T gradients with sigma_g and ceil(T/K) m losses with sigma_l together cost
+//             (epsilon, delta), if each of them had a sample of its own
+//   even      the common sigma if both have the same: the paper's dashed line
 //
-// RDP: the accountant of this project. GDP: the central limit theorem, mu^2 = (B/N)^2 sum of chi^2
-// over all releases, with chi^2 = E_Q[(P/Q)^2] - 1: e^{1/sigma^2} - 1 for the Gaussian
-// (equation 9), 2/3 e^{1/b} + 1/3 e^{-2/b} - 1 for Laplace noise of scale b. An approximation,
-// never a bound. Both understate what is released: the losses share the gradient's sample.
+// RDP is this project's accountant. GDP is the central limit theorem: mu^2 = (B/N)^2 times the sum
+// of chi^2 over all releases, with chi^2 = E_Q[(P/Q)^2] - 1, which is e^{1/sigma^2} - 1 for the
+// Gaussian (equation 9) and 2/3 e^{1/b} + 1/3 e^{-2/b} - 1 for Laplace noise of scale b; it is an
+// approximation and not a bound. Both understate the cost, because the losses share the gradient's
+// sample.
 #pragma once
 
 #include <string>
@@ -40,13 +40,14 @@ struct PaperNoises {
 Result<PaperNoises> paper_noises(const NoiseSetting& setting, const std::string& accountant,
                                  accounting::Noise losses);
 
-// (B/N) sqrt(count chi^2) of `count` releases, squared.
+// The square of (B/N) sqrt(count chi^2), for `count` releases.
 double clt_mu_squared(double sample_rate, double count, accounting::Noise noise, double scale);
 
-// Options that the items share, with the paper's defaults and those that it does not state.
+// The options that the items share, with the paper's defaults and those that the paper does not
+// state.
 std::vector<OptionSpec> noise_options();
 NoiseSetting setting_of(const json::object& options);
-// "q = 0.02, T = 250, ..." of the description, and the footnotes on what the paper does not state.
+// "q = 0.02, T = 250, ..." for the description, and footnotes on what the paper does not state.
 std::string describe(const NoiseSetting& setting);
 std::vector<std::string> assumed_notes(const NoiseSetting& setting);
 

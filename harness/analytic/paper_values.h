@@ -1,10 +1,9 @@
-// A paper's printed values, as its values.json (schema "paper-tables/1") holds them.
-//
-// {"tables": [{"id", "row_fields", "column_fields", "cells": [{"row": [...], "columns": [...],
-// "value", "sd"?, "unit"?}]}],
-//  further members that an item reads by JSON pointer}. A number in JSON has lost its final zeros,
-//  so a column is taken to be
-// printed with as many decimals as its most precise cell.
+// A paper's printed values, read from its values.json (schema "paper-tables/1"):
+//   {"tables": [{"id", "row_fields", "column_fields",
+//                "cells": [{"row": [...], "columns": [...], "value", "sd"?, "unit"?}]}],
+//    and further members, which items read by JSON pointer}
+// A number in JSON has lost its trailing zeros, so the program assumes that every cell of a column
+// was printed with as many decimals as the most precise one.
 #pragma once
 
 #include <optional>
@@ -31,20 +30,20 @@ class PaperValues {
   explicit PaperValues(json::value document) : document_(std::move(document)) {}
 
   bool empty() const { return !document_.is_object(); }
-  // Numeric cells of a table in the paper's order; none where the table is absent.
+  // The numeric cells of a table in the paper's order; none if the paper has no such table.
   std::vector<PaperCell> table(const std::string& id) const;
-  // Empty where there is no such cell or it holds no number.
+  // Nothing if there is no such cell or if it is not a number.
   std::optional<PaperCell> cell(const std::string& table, const Labels& row, const Labels& columns) const;
-  // The text of a cell that holds one ("<1").
+  // The text of a cell that is not a number, such as "<1".
   std::optional<std::string> text(const std::string& table, const Labels& row, const Labels& columns) const;
-  // Any other member by JSON pointer ("/settings/noise_example"); null where it is absent.
+  // Any other member by JSON pointer, such as "/settings/noise_example"; null if it is absent.
   const json::value* at(const std::string& pointer) const;
 
  private:
   json::value document_;
 };
 
-// Decimals of the shortest text that reads back to the number: 3.01 has 2, 12.8 has 1.
+// Number of decimals of the shortest text that reads back to the number: 2 for 3.01, 1 for 12.8.
 int decimals_of(double value);
 
 }  // namespace hyfreedp::analytic
