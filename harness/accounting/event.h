@@ -88,7 +88,8 @@ Event batch(double sample_rate, std::vector<Release> releases, std::int64_t coun
 // Reading and writing the events file, a JSON object {"neighbouring": "add-remove" | "replace-one",
 // "events": [EVENT, ...]}. An EVENT is one of:
 //   {"type": "poisson-gaussian", "sample_rate": q, "noise_multiplier": s, "count": T}
-//   {"type": "gaussian" | "laplace", "noise_multiplier": s, "count": T}
+//   {"type": "gaussian", "noise_multiplier": s, "count": T}
+//   {"type": "laplace", "sample_rate"?: q, "noise_multiplier": s, "count": T}
 //   {"type": "batch", "sample_rate": q, "releases": [{"noise_multiplier": s}, ...], "count": n}
 //   {"type": "repeat", "base": [EVENT, ...], "count": n}
 //   {"type": "selection", "distribution": D, "eta": x, "mean": m, "base": [EVENT, ...]}
