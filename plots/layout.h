@@ -1,4 +1,4 @@
-// What the figures share: where boxes stand, which style a row has, the legend.
+// What the figures share: positions of boxes, styles of rows, the legend.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class RowStyles {
  public:
   explicit RowStyles(const results::TableModel& table);
   const LineStyle& of(const std::string& row) const { return styles_.at(row); }
-  // Entries of the rows in `shown`.
+  // The entries of the rows in `shown`.
   std::vector<LegendEntry> legend(const std::vector<std::string>& shown, bool markers) const;
 
  private:
@@ -36,17 +36,19 @@ class RowStyles {
 // Step -> value.
 using Curve = std::map<std::int64_t, double>;
 enum class CurveBand { none, range, quartiles };
-// Median over the curves at the steps at which all have a finite value, with a band from the smallest to the largest or
-// between the quartiles.
+// The median over the curves at the steps at which all have a finite value, with a band from the
+// smallest to the largest or between the quartiles.
 std::vector<Point> merged(const std::vector<Curve>& curves, CurveBand band);
 
-// Widens the figure by a legend right of everything and lets it start at `top` (pixels above the lower edge).
+// Adds a legend to the right of the figure, which becomes wider; the legend starts at `top`
+// (pixels above the lower edge).
 void add_legend(Figure& figure, std::vector<LegendEntry> legend, double top);
 
 // At most `count` round ticks (steps of 1, 2 or 5 times a power of ten) within [from, to].
 std::vector<Tick> linear_ticks(double from, double to, int count);
 
-// 1-2-5 ticks within [from, to] on a logarithmic axis; decades alone where it spans more than three.
+// 1-2-5 ticks within [from, to] on a logarithmic axis; decades alone where it spans more than
+// three.
 std::vector<Tick> logarithmic_ticks(double from, double to);
 
 }  // namespace hyfreedp::plots

@@ -1,7 +1,9 @@
-// The runs that a figure reads: test metrics of finished runs of the rows it names, by their settings.
+// The runs that a figure reads: test metrics of finished runs of the rows that it names, by their
+// settings.
 //
-// All runs of a row are read only where their number is public: of a row of private selection the losing runs, and how many
-// there were, are confidential (results/README.md), so such a row is left out and named unless the table is confidential.
+// All runs of a row are read only if their number is public. Of a row of private selection the
+// losing runs and their number are confidential (results/README.md), so such a row is left out and
+// named unless the table is confidential.
 #pragma once
 
 #include <map>
@@ -17,14 +19,14 @@
 
 namespace hyfreedp::plots {
 
-// What a figure kind is drawn from.
+// What a figure is drawn from.
 struct Source {
   const results::Store& store;
   const results::TableModel& table;
   const json::object& spec;  // resolved
 };
 
-// A figure, or why there is none.
+// A figure, or the reason why there is none.
 struct Outcome {
   std::optional<Figure> figure = {};
   std::string why = {};
@@ -41,7 +43,8 @@ struct Run {
   json::object config;
   double seconds = 0;
   std::vector<accounting::Event> events;
-  std::map<std::int64_t, double> curve;  // step -> the test metric: accuracy in percent, loss in nats
+  // step -> the test metric: accuracy in percent, loss in nats
+  std::map<std::int64_t, double> curve;
   double last() const { return curve.rbegin()->second; }
 };
 
@@ -50,33 +53,35 @@ struct RunList {
   std::vector<std::string> refused;  // titles of rows of private selection, left out
   bool any_unreleased = false;       // leave_out_unreleased() left some out
   bool any_left_open = false;
-  // Appended to a caption; empty where nothing was left out.
+  // A sentence for the caption about what was left out; empty if nothing was.
   std::string refusal() const;
-  // Why there is nothing to draw.
+  // The reason why there is nothing to draw.
   std::string nothing(const std::string& wanted) const;
 };
 
-// Leaves out the runs whose journalled scalars are no releases (results/released_scalars.h), unless the table is
-// confidential.
+// Leaves out the runs whose journalled scalars are not releases (results/released_scalars.h),
+// unless the table is confidential.
 void leave_out_unreleased(const Source& source, RunList& list);
 
 enum class Which { reported, all };
-// Of studies that are concluded, runs that are finished. With a `metric` ("accuracy" or "loss") those that have it.
+// The finished runs of concluded studies; with a `metric` ("accuracy" or "loss"), those that have
+// it.
 Result<RunList> runs_of(const Source& source, const results::FigureRequest& request, Which which,
                         const std::string& metric = {});
 
-// A number among a run's settings: "rate" (the constant or scheduled one), "epsilon", "steps", "seed", a name in the
-// options of its optimizer, controller, privacy, model, dataset or training (in this order), a path of names joined by
-// points, or a product of such ("rate * steps").
+// A number among a run's settings: "rate" (constant or scheduled), "epsilon", "steps", "seed", a
+// name in the options of its optimizer, controller, privacy, model, dataset or training
+// (in this order), a path of names joined by points, or a product of such names ("rate * steps").
 std::optional<double> setting(const Run& run, const std::string& name);
-// "rate=0.001, beta1=0.9": whether a run has all of these.
+// Reads settings such as "rate=0.001, beta1=0.9".
 Result<std::vector<std::pair<std::string, double>>> parse_settings(const std::string& text);
 bool has_settings(const Run& run, const std::vector<std::pair<std::string, double>>& wanted);
-// As an axis names it: "learning rate η".
+// The text for an axis: "learning rate η".
 std::string setting_label(const std::string& name);
-std::string metric_label(const std::string& metric);  // "test accuracy (%)"; a loss has no unit of its own
+// "test accuracy (%)"; a loss has no unit.
+std::string metric_label(const std::string& metric);
 
-// Group of each row, by (panel, row); only where a row says one.
+// The group of each row, by (panel, row), for the rows that have one.
 std::map<std::pair<std::string, std::string>, std::string> row_groups(const json::object& spec);
 
 // The runs of one (panel, epsilon).
@@ -91,7 +96,7 @@ struct Candidate {
   std::string family;  // group or row
   std::vector<const Run*> runs;
   double value() const;  // mean of last() over seeds
-  // Mean over seeds, at the steps that all have.
+  // The mean over seeds at the steps that all of them have.
   std::map<std::int64_t, double> curve() const;
 };
 enum class By { group, row };

@@ -1,5 +1,5 @@
-// What the accountants priced for each private cell, and on which machines: the report's summary, and
-// `hyfreedp table NAME --ledger`.
+// What the accountants priced for each private cell, and on which machines, for the report's
+// summary and for `hyfreedp table NAME --ledger`.
 #pragma once
 
 #include <optional>
@@ -23,17 +23,19 @@ struct LedgerLine {
   std::string label;               // "end-to-end DP", "oracle", ...
   std::vector<std::string> flags;
 
-  // What finding the reported run cost: total - training, at least 0. It is no guarantee by itself.
+  // The cost of finding the reported run: total - training, at least 0. It is not a guarantee by
+  // itself.
   std::optional<double> tuning() const;
 };
 
-// One line a private cell that has a value: of the seed that spent most.
+// One line for each private cell with a value, from the seed that spent most.
 Result<std::vector<LedgerLine>> ledger_lines(const Store& store, const TableModel& table);
 
-// As a text table, one line a cell: training, tuning and total epsilon, delta, PLD and RDP bounds, sampler, label.
+// As a text table with one line for each cell: training, tuning and total epsilon, delta, PLD and
+// RDP bounds, sampler, label.
 std::string ledger_text(const TableModel& table, const std::vector<LedgerLine>& lines);
 
-// Events in words, equal ones merged.
+// Events in words; equal ones are merged.
 std::string describe_events(const std::vector<accounting::Event>& events);
 
 // The distinct fingerprints of the reported trials, as "device cpu, threads 1, ...".

@@ -1,4 +1,4 @@
-// Typed reading of SpecRecord::resolved (its shape is in harness/runner/plan.h). A member that is missing
+// Typed reading of SpecRecord::resolved (its shape is in harness/runner/plan.h). A missing member
 // reads as empty; a row without its own seeds or epsilons has its panel's.
 #pragma once
 

@@ -1,20 +1,26 @@
-// From the store to one model that every writer, plot and report reads, so that they cannot disagree.
+// One model of a table, made from the store; every writer, plot and report reads it, so that they
+// cannot disagree.
 //
-// For each panel a table: one row a spec row, one column an epsilon (the last: non-private). A cell is, over
-// seeds,
-//   mean       of the metric (table_options.h): test accuracy of the reported run at its last step, in percent, where nothing else
-//              is asked for; sample standard deviation (none at n = 1), n. Test data is public here: its evaluation is outside
-//              the mechanism and steers nothing.
-//   epsilon    what was spent, tuning included: the largest over the seeds, never below the truth of any of them
-//   failure    a typed reason where no seed succeeded; a footnote where some did not. Never a blank.
-//   best       only among end-to-end rows that kept to the target epsilon, have a value of every planned seed (a row whose bad seeds
-//              fell out would win by those that are left) and are no candidates of a group (picking the best of them by its test
-//              result is an oracle's choice), and only where a 95 % t-interval (Bonferroni over the competitors, paired by seed)
-//              puts the row above each of them; never of times
-//   seconds    mean over seeds of all runs that the cell asked for; of the reported run alone where the number of runs is itself
-//              confidential (private selection)
-// Confidential values (un-noised validation accuracy, number of runs under private selection) are in the
-// model only when asked for, and then `confidential` is set, for which every writer prints kWatermark.
+// Each panel has a table with one line for each row of the spec and one column for each epsilon
+// (the last: non-private). A cell has, over seeds,
+//   mean       of the metric (table_options.h), by default the test accuracy of the reported run at
+//              its last step in percent; with the sample standard deviation (none at n = 1) and n.
+//              Test data are public here: their evaluation is outside the mechanism and steers
+//              nothing
+//   epsilon    what was spent, tuning included: the largest over the seeds, so it is never too
+//              small for any of them
+//   failure    a typed reason if no seed succeeded, and a footnote if some did not; a cell is never
+//              blank
+//   best       a mark that only end-to-end rows can have, if they kept to the target epsilon, have
+//              a value for every planned seed (a row without its bad seeds would win unfairly) and
+//              are not candidates of a group (choosing among these by test results is an oracle's
+//              choice), and if a 95 % t-interval (Bonferroni over the competitors, paired by seed)
+//              puts the row above each of them; times are never marked
+//   seconds    mean over seeds of the time of all runs that the cell asked for; of the reported run
+//              alone if the number of runs is confidential (private selection)
+// Confidential values (un-noised validation accuracy, the number of runs under private selection)
+// are in the model only if they were asked for; then `confidential` is set, and every writer prints
+// kWatermark.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +47,15 @@ struct SeedResult {
   std::optional<double> epsilon;
   std::string failure_kind;
   std::string failure_message;
-  // Of a folded row (groups.h): some of its candidates have no value at this seed, so the value is over those that are left.
+  // For a folded row (groups.h): whether some of its candidates have no value at this seed, so that
+  // the value is over the others.
   bool lacks_candidates = false;
-  // Of a reported run that finished but whose method did not work: "stuck at d0". Functions of what was released.
+  // What a finished run whose method did not work says, such as "stuck at d0"; a function of
+  // releases.
   std::vector<std::string> outcomes = {};
 };
 
-// A paper's own value of a cell.
+// A paper's own value for a cell.
 struct PaperValue {
   double value = 0;
   std::optional<double> sd;
@@ -78,7 +86,7 @@ struct CellModel {
   std::vector<int> notes;  // numbers into TableModel::footnotes, from 1
   bool is_private_selection = false;
 
-  // Where the settings ask for it (table_extras.h).
+  // Set if the settings ask for it (table_extras.h).
   std::optional<Interval> interval;  // of the mean
   std::optional<double> relation;    // to the row of relative_to: difference, or ratio of times
   std::optional<Interval> relation_range;
@@ -89,9 +97,10 @@ struct CellModel {
   std::optional<double> rank;
   std::optional<PaperValue> paper;
 
-  // Only when confidential values were asked for.
-  std::optional<double> validation;  // mean un-noised validation accuracy of the reported runs, percent
-  std::optional<double> runs;        // mean number of runs a seed
+  // Set only if confidential values were asked for.
+  // mean un-noised validation accuracy of the reported runs, percent
+  std::optional<double> validation;
+  std::optional<double> runs;  // mean number of runs a seed
 };
 
 struct RowModel {
@@ -134,15 +143,16 @@ struct TableModel {
 
 struct TableOptions {
   bool confidential = false;
-  // Members of a spec's `table` (table_options.h), over the spec's own.
+  // Members of a spec's `table` (table_options.h) that override the spec's own.
   json::object overrides = {};
-  // Without what the spec says of its table: plain accuracies, as plots read them.
+  // Ignores what the spec says of its table: plain accuracies, as plots read them.
   bool plain = false;
 };
 
 Result<TableModel> build_table(const Store& store, const std::string& spec, const TableOptions& options = {});
 
-// The number of runs, and everything that gives it away (time of all runs, losing runs), is public.
+// Whether the number of runs, and everything that reveals it (time of all runs, losing runs), is
+// public.
 bool run_count_is_public(const StudyRecord& study);
 
 }  // namespace hyfreedp::results

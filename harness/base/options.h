@@ -1,10 +1,10 @@
-// Options, declared once: command line, YAML, --help, the printed settings and the stored row derive from
-// this.
+// Options are declared once; the command line, YAML, --help, the printed settings and the stored
+// row derive from that declaration.
 //
-// A registry entry (optimizer, controller, model, dataset, baseline) owns one table of OptionSpec.
-// resolve_options checks a user's object against the table and returns it with every default filled in, so
-// that what is stored and hashed is always the full set. The tables need no LibTorch: `hyfreedp` checks a
-// whole spec before a worker starts.
+// A registry entry (optimizer, controller, model, dataset, baseline) has one table of OptionSpec.
+// resolve_options checks a user's object against the table and returns it with every default filled
+// in, so that what is stored and hashed is always complete. The tables need no LibTorch: `hyfreedp`
+// checks a whole spec before a worker starts.
 #pragma once
 
 #include <limits>
@@ -27,15 +27,15 @@ struct OptionSpec {
   double min = -std::numeric_limits<double>::infinity();  // inclusive, of each number
   double max = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices = {};  // of OptionType::choice
-  // False: left out of the resolved object where it has its default, so that an option that is added later does not change the
-  // identity of the trials before it. Read such an option with a default (string_or, ...).
+  // False: left out of the resolved object if it has its default, so that a later option does not
+  // change the identity of earlier trials. Such an option is read with a default (string_or, ...).
   bool stored_always = true;
 };
 
 std::string to_string(OptionType type);
 
-// `where` is the key path or file:line that an error names. Unknown keys are errors that name the nearest
-// valid key.
+// Checks `given` against `table` and fills in the defaults. Errors begin with `where`, a key path
+// or file:line; an unknown key is an error that names the nearest valid key.
 Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const json::object& given,
                                      const std::string& where);
 // One line an option: name, type, range, default, help. For `hyfreedp list`.

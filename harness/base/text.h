@@ -1,4 +1,4 @@
-// Small text helpers shared by error messages and tables.
+// Text functions that error messages and tables share.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace hyfreedp {
 
-// The candidate with the smallest edit distance to `name`; empty when none is near (more than half of it
-// differs).
+// The candidate with the smallest edit distance to `name`; empty if more than half of `name`
+// differs from every candidate.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 // " Did you mean 'x'?" or "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);

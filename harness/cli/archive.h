@@ -1,8 +1,9 @@
-// A table, frozen: `hyfreedp archive`.
+// `hyfreedp archive`: freezes a table.
 //
-// ROOT/NAME holds the table in every format, the figures as SVG, the spec as it was run (spec.yaml), the part of the database
-// that the table rests on (slice.sqlite, results/slice.h), provenance.json, README.md and SHA256SUMS over all of them. Files are
-// read-only; an archive that exists is never written to. Nothing confidential is in it.
+// ROOT/NAME has the table in every format, the figures as SVG, the spec as it was run (spec.yaml),
+// the part of the database that the table needs (slice.sqlite, results/slice.h), provenance.json,
+// README.md, and SHA256SUMS over all of them. Files are read-only, and an existing archive is never
+// changed. It contains nothing confidential.
 #pragma once
 
 #include <string>
@@ -33,13 +34,14 @@ struct Archived {
 
 Result<Archived> archive(const results::Store& store, const ArchiveRequest& request);
 
-// One line a thing that was looked at. An error where the folder is no archive.
+// One line for each check. An error if the folder is not an archive.
 struct ArchiveCheck {
   std::vector<std::string> passed;
   std::vector<std::string> failed;
 };
-// Checksums, no other files, the slice free of confidential values and of this spec, and the tables built anew from it the same
-// byte for byte. Writes nothing but into a temporary folder.
+// Checks the checksums, that there are no other files, that the slice has no confidential values
+// and is of this spec, and that the tables built from it are the same byte for byte. Writes to a
+// temporary folder only.
 Result<ArchiveCheck> check_archive(const std::string& folder);
 
 }  // namespace hyfreedp::cli

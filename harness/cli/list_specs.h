@@ -1,4 +1,5 @@
-// `hyfreedp list specs`: every spec below a folder, what it reproduces, and the state of each of its presets here.
+// `hyfreedp list specs`: every spec below a folder, what it reproduces, and the state of each of
+// its presets on this machine.
 #pragma once
 
 #include <ostream>
@@ -26,7 +27,8 @@ struct ListedSpec {
   std::vector<ListedPreset> presets;  // at least one
 };
 
-// Every .yaml file below `folder`, in the order of their paths; a file that is no spec is listed with the reason.
+// Every .yaml file below `folder`, in the order of their paths; a file that is not a spec is listed
+// with the reason.
 Result<std::vector<ListedSpec>> listed_specs(const std::string& folder);
 void print(const std::vector<ListedSpec>& specs, std::ostream& out);
 json::array to_json(const std::vector<ListedSpec>& specs);

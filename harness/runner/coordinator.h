@@ -1,12 +1,15 @@
-// From a spec to rows in the store: plans, asks the baselines, hands trials to an executor, prices and records.
+// From a spec to rows in the store: plans, asks the baselines, gives trials to an executor, prices
+// and records.
 //
-// Deterministic: a row depends on the spec and on what its trials did, never on the order in which they ended, on which
-// worker ran them, or on how often the run was interrupted.
-//   - A trial that several studies want runs once; one that ended in an earlier run (in the store, or in a complete
-//     journal) is not run again.
-//   - A trial that the machine lost (killed, out of memory, ...) fails the studies that want it for this time, and the
-//     next run tries again. A trial that failed by itself (diverged) is an answer, which the method sees.
-//   - Each dataset is prepared once before its first trial.
+// Deterministic: a row depends on the spec and on the outcomes of its trials. It does not depend on
+// the order in which they ended, on the workers that ran them, or on how often the run was
+// interrupted.
+//   - A trial that several studies want runs once; one that ended in an earlier run
+//     (in the store, or in a complete journal) is not run again.
+//   - A trial that the machine lost (killed, out of memory, ...) fails the studies that want it in
+//     this run, and the next run tries again. A trial that failed by itself (diverged) is an
+//     answer, which the method sees.
+//   - Each dataset is prepared once, before its first trial.
 #pragma once
 
 #include <deque>
@@ -46,7 +49,7 @@ struct RunReport {
   std::vector<FailedStudy> failed;
   bool stopped = false;             // asked to; what is missing is continued by the next run
   std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
-  // What the budget did not let start; a run with a larger one goes on with it.
+  // What the budget did not allow to start; a run with a larger budget continues it.
   std::optional<std::string> refused;
   KeptReport weights;          // with keep_weights, of a run that came to its end
   bool halt_is_crash = false;  // ... or a worker that was killed before anything could run
@@ -58,13 +61,15 @@ class Coordinator {
  public:
   Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress);
 
-  // Without it nothing is refused. What the spec starts with is reserved already.
+  // Sets a budget; by default nothing is refused. What the spec starts with must be reserved
+  // already.
   void keep_within(Budget budget) { budget_ = std::move(budget); }
 
-  // Has the runs' weights staged, and those that rows report published at the end of run(). Not without open().
+  // Stages the runs' weights, and publishes those that rows report at the end of run(). open() must
+  // have been called.
   void keep_weights(KeptWeights keeper) { keeper_ = std::move(keeper); }
 
-  // `spec` as recorded in the store (enter_spec). An error where nothing can run any more.
+  // Runs `spec` as recorded in the store (enter_spec). An error if nothing can run any more.
   Result<RunReport> run(const Spec& spec, const std::function<bool()>& stop_asked);
 
  private:
@@ -114,11 +119,12 @@ class Coordinator {
   std::optional<Refused> refused_;  // the first
   RunReport report_;
   std::vector<StudyRun> studies_;
-  std::deque<std::size_t> ready_;                              // studies to advance
-  std::map<std::string, Wanted> trials_;                       // waiting or running
-  std::map<std::string, TrialEnd> ended_;                      // trials
-  std::map<std::string, std::vector<std::string>> held_back_;  // by prepare job that is not over: trials
-  std::set<std::string> prepared_;                             // prepare jobs that are over
+  std::deque<std::size_t> ready_;          // studies to advance
+  std::map<std::string, Wanted> trials_;   // waiting or running
+  std::map<std::string, TrialEnd> ended_;  // trials
+  // By prepare job that is not over: trials.
+  std::map<std::string, std::vector<std::string>> held_back_;
+  std::set<std::string> prepared_;             // prepare jobs that are over
   std::optional<std::string> draw_key_;        // file, while studies of an unseeded spec are open
   std::map<std::size_t, FailedStudy> failed_;  // by position in the spec
 };

@@ -1,14 +1,20 @@
-// `hyfreedp run --keep-weights`: weights of the runs that rows report, each with what may be said of it.
+// `hyfreedp run --keep-weights`: keeps the weights of the runs that rows report, each with its
+// metadata.
 //
-//   ROOT/staged-weights/SPEC/TRIAL      while the spec is under way: as workers write them (harness/training/kept_weights.h)
-//   ROOT/SPEC/weights/PANEL/ROW.eps-E.seed-S                 what a row released; `.release-R` at its end after --fresh
-//   ROOT/SPEC/weights.confidential/PANEL/...                 with --confidential: what is no release, watermarked
-// Each of the last two is a folder that `weights:` (or `adapter:`) of a spec reads, with trial.json: what was trained on what, at
-// which epsilon, and how to load it.
+//   ROOT/staged-weights/SPEC/TRIAL
+//       while the spec is in progress, as workers write them (harness/training/kept_weights.h)
+//   ROOT/SPEC/weights/PANEL/ROW.eps-E.seed-S
+//       what a row released; after --fresh the name ends with `.release-R`
+//   ROOT/SPEC/weights.confidential/PANEL/...
+//       with --confidential: weights that are not a release, watermarked
+// `weights:` or `adapter:` of a spec reads a folder of the last two kinds. Its trial.json says what
+// was trained on which data, at which epsilon, and how to load it.
 //
-// Staging and what is confidential are of mode 0700: which trials are staged says how many runs a private selection made. Staging is
-// emptied once the spec is complete. Published files are copies, made when the whole spec is over, so neither a time nor what else
-// was staged shows in them. Which rows may be published without --confidential is for results/weights_release.h to say.
+// Staged and confidential folders have mode 0700, because the staged trials show how many runs a
+// private selection made. The staging folder is emptied when the spec is complete. Published files
+// are copies that are made after the whole spec is over, so neither their times nor other staged
+// files show in them. results/weights_release.h decides which rows may be published without
+// --confidential.
 #pragma once
 
 #include <map>
@@ -22,7 +28,7 @@
 
 namespace hyfreedp::runner {
 
-// As far as it is known before anything trains.
+// What is known before anything trains.
 struct KeptForecast {
   std::size_t kept = 0, cells = 0;
   std::map<std::string, std::vector<std::string>> confidential;  // reasons, rows
@@ -30,26 +36,28 @@ struct KeptForecast {
 
 struct KeptReport {
   std::vector<std::string> folders;  // published now or before, in the order of rows
-  // Reasons and the rows ("linear, prodigy") to which each applies.
+  // Reasons, and the rows ("linear, prodigy") to which each applies.
   std::map<std::string, std::vector<std::string>> confidential;
   std::vector<std::string> lost;  // a sentence each: asked for, and not there
-  std::set<std::string> waiting;  // trials whose files, or their start's, could not be read: still staged
+  // Trials whose files, or their start's, could not be read: still staged.
+  std::set<std::string> waiting;
 };
 
 class KeptWeights {
  public:
   KeptWeights(OutFolder out, std::string spec, bool confidential);
 
-  // Makes the staging folder: what cannot be written is known before anything trains.
+  // Makes the staging folder, so that an error shows before anything trains.
   Result<void> open() const;
   // Whether the weights of the study's runs are to be staged.
   bool wants(const PlannedStudy& study) const { return confidential_ || why_not(study).empty(); }
-  // As far as is known before it runs; results/weights_release.h.
+  // Why the study's weights would be confidential, as far as it is known before it runs
+  // (results/weights_release.h).
   std::string why_not(const PlannedStudy& study) const;
   KeptForecast foresee(const std::vector<PlannedStudy>& studies) const;
   std::string staged(const std::string& trial) const;
   void note_problem(const std::string& trial, const std::string& problem);
-  // Of all studies that are concluded. Again and again the same.
+  // Publishes the weights of all concluded studies. A second call has the same result.
   Result<KeptReport> publish(const results::Store& store, const std::vector<PlannedStudy>& studies) const;
 
  private:
@@ -62,7 +70,7 @@ class KeptWeights {
   std::map<std::string, std::string> problems_;  // by trial
 };
 
-// Once no row of the spec is open: all but what waits.
+// Removes the staged weights once no row of the spec is open, except those that still wait.
 Result<void> discard_staged(const OutFolder& out, const std::string& spec,
                             const std::set<std::string>& waiting);
 

@@ -1,8 +1,9 @@
-// The executor of one machine: a fixed number of long-lived workers, one job at a time each.
+// The executor of one machine: a fixed number of long-lived workers with one job at a time each.
 //
-// Workers start when there is work for them, load LibTorch once and run many jobs. One that dies is replaced while jobs
-// wait; where workers die again and again without ending a job, poll() fails instead. A thread of the executor's own
-// hands out jobs, so that workers stay busy while the coordinator computes an epsilon.
+// Workers start when there is work for them, load LibTorch once and run many jobs. A worker that
+// dies is replaced while jobs wait; if workers die repeatedly without ending a job, poll() fails. A
+// thread of the executor gives out jobs, so that workers stay busy while the coordinator computes
+// an epsilon.
 #pragma once
 
 #include <chrono>
@@ -21,13 +22,14 @@ struct LocalOptions {
   WorkerProcess::Environment environment;  // added to worker_environment()
 };
 
-// HYFREEDP_THREADS threads each (default 1, whatever the number of workers, so that results do not depend on it), asleep while
-// idle: two workers fill two cores without fighting over them.
+// The environment of a worker: HYFREEDP_THREADS threads (default 1 for any number of workers, so
+// that results do not depend on it), which sleep while idle, so that two workers share two cores.
 WorkerProcess::Environment worker_environment();
-// "2 workers of 1 thread each, ..."; for people.
+// "2 workers of 1 thread each, ...", for people.
 std::string describe_workers(int slots);
 
-// HYFREEDP_WORKER, or hyfreedp-worker beside this program.
+// The path in HYFREEDP_WORKER, or hyfreedp-worker beside this program. An error if there is no such
+// program.
 Result<std::string> find_worker();
 
 class LocalExecutor final : public Executor {

@@ -33,12 +33,13 @@ struct Setup {
   BatchReader test;
 };
 
-// The device, or why there is none: "cuda" without a usable GPU is refused, never replaced by the CPU.
+// The device, or why there is none. "cuda" without a usable GPU is refused and not replaced by the
+// CPU.
 boost::system::result<torch::Device, SetupFailure> find_device(const std::string& name);
 
 boost::system::result<Setup, SetupFailure> set_up(const trial::TrialConfig& config,
                                                   const datasets::Dataset& dataset);
-// Starts optimizer and controller from the initial weights; again after a restart.
+// Starts optimizer and controller from the initial weights, also after a restart.
 boost::system::result<void, SetupFailure> begin_run(const trial::TrialConfig& config, Setup& setup);
 
 }  // namespace hyfreedp::training
