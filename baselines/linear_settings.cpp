@@ -16,7 +16,8 @@ namespace rule = linear_rule;
 
 constexpr const char* kSweeps[] = {"first sweep", "second sweep", "third sweep"};
 
-// Options that came later are not stored where they have their default: the ids of earlier studies stay what they were.
+// Options that came later are not stored where they have their default: the ids of earlier studies
+// stay what they were.
 OptionSpec later(OptionSpec option) {
   option.stored_always = false;
   return option;
@@ -36,7 +37,8 @@ std::vector<double> shares_of(const Cell& cell) {
   return shares;
 }
 
-// The grids of the authors' script: learning rates .15 decades apart up to eta_max, lengths 5 apart.
+// The grids of the authors' script: learning rates .15 decades apart up to eta_max, lengths 5
+// apart.
 void fill_grids(rule::Space& space) {
   for (int i = 0; space.eta_min * std::pow(10, 0.15 * i) < space.eta_max * (1 - 1e-9); ++i) {
     space.eta_grid.push_back(space.eta_min * std::pow(10, 0.15 * i));
@@ -98,8 +100,9 @@ const char* head_option(const Cell& cell) {
   return name == "linear" ? "init" : name == "mlp" ? "last_layer" : nullptr;
 }
 
-// Above the exact value by more than rounding, so that the composed epsilon never passes its target. An error where the
-// clip counts of adaptive clipping, or the feature mean, leave nothing for the gradients.
+// Above the exact value by more than rounding, so that the composed epsilon never passes its
+// target. An error where the clip counts of adaptive clipping, or the feature mean, leave nothing
+// for the gradients.
 Result<double> full_batch_noise(const Cell& cell, std::int64_t steps, double mu) {
   if (const double mean = mean_noise(cell); mean > 0) {
     const double left = mu * mu - 1 / (mean * mean);

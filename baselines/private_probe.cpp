@@ -47,8 +47,8 @@ Result<accounting::ProbeSplit> split(const Cell& cell, double epsilon) {
   return memo.get(key, [&] { return accounting::split_budget(request); });
 }
 
-// Decay of the method's exponential average of the weights, over a public part of the steps; none where the cell or its
-// optimizer has an average of its own.
+// Decay of the method's exponential average of the weights, over a public part of the steps; none
+// where the cell or its optimizer has an average of its own.
 std::optional<double> average_decay(const Cell& cell) {
   const auto& base = cell.base;
   const double steps = double_or(cell.options, "average_part", 0) * static_cast<double>(base.steps);

@@ -75,8 +75,10 @@ Result<double> noise(const Cell& cell, const SelectionRule& rule, const Configs&
   });
 }
 
-// The winner's repetition is public (it is in its config and its id), so it must not tell how many runs there were:
-// a label drawn for each run by itself says nothing of the run's place among them, as a counter would.
+// The winner's repetition is public (it is in its config and its id), so it must not tell how many
+// runs there were:
+// a label drawn for each run by itself says nothing of the run's place among them, as a counter
+// would.
 std::int64_t repetition_of(const Cell& cell, std::int64_t run) {
   return cell.base.repetition + 1 + pick(draw(cell, "label", run), kRepetitionsPerRelease - 2);
 }
@@ -162,7 +164,8 @@ Result<Conclusion> conclude_selection(const Cell& cell, const SelectionRule& rul
     return nothing;
   }
   const auto* best = best_of(*wanted, finished, released_score);
-  // Which runs failed, and how many there were, is confidential; the reader learns that nothing can be reported.
+  // Which runs failed, and how many there were, is confidential; the reader learns that nothing can
+  // be reported.
   auto conclusion = best == nullptr ? failed("all-trials-failed", "No run of the selection can be reported.")
                                     : Conclusion{};
   const auto& shown = best == nullptr ? wanted->front().id() : best->id;

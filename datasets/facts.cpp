@@ -134,26 +134,26 @@ Facts e2e() {
 }
 
 Facts adult() {
-  return {
-      .name = "adult",
-      .title = "Adult (census income)",
-      .source = "Becker, Kohavi: Adult, UCI Machine Learning Repository, 1996, doi:10.24432/C5XW20",
-      .how_to_get =
-          "adult/adult.csv: adult.data of the UCI repository without the blanks after its commas, its "
-          "question marks left empty, with a line of column names",
-      .search_paths = {"$HYFREEDP_DATA/adult"},
-      .files = {{"adult.csv", "5138b5b5c98caed85f1d168fa268339cfe6e9d033c3957515ab3a00396877174"}},
-      // Of the 30,162 complete rows, by a keyed hash: 80 % train and validation, 20 % test (not UCI's own test part).
-      .private_train = 20000,
-      .private_validation = 4129,
-      .test = 6033,
-      .classes = 2,
-      .options = {{.name = "capital",
-                   .type = OptionType::choice,
-                   .default_value = "linear",
-                   .help = "capital gains and losses: linear: divided by 100,000 and 5,000 dollars; log: "
-                           "log(1 + x) / log(100,000)",
-                   .choices = {"linear", "log"}}}};
+  return {.name = "adult",
+          .title = "Adult (census income)",
+          .source = "Becker, Kohavi: Adult, UCI Machine Learning Repository, 1996, doi:10.24432/C5XW20",
+          .how_to_get =
+              "adult/adult.csv: adult.data of the UCI repository without the blanks after its commas, its "
+              "question marks left empty, with a line of column names",
+          .search_paths = {"$HYFREEDP_DATA/adult"},
+          .files = {{"adult.csv", "5138b5b5c98caed85f1d168fa268339cfe6e9d033c3957515ab3a00396877174"}},
+          // Of the 30,162 complete rows, by a keyed hash: 80 % train and validation, 20 % test
+          // (not UCI's own test part).
+          .private_train = 20000,
+          .private_validation = 4129,
+          .test = 6033,
+          .classes = 2,
+          .options = {{.name = "capital",
+                       .type = OptionType::choice,
+                       .default_value = "linear",
+                       .help = "capital gains and losses: linear: divided by 100,000 and 5,000 dollars; log: "
+                               "log(1 + x) / log(100,000)",
+                       .choices = {"linear", "log"}}}};
 }
 
 // What does not depend on a real dataset's options.

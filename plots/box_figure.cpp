@@ -88,7 +88,8 @@ class Builder {
         if (candidate.family != family.id) continue;
         const bool star = !starred_.empty() && has_settings(*candidate.runs.front(), starred_);
         const bool mark = !star && !marked_.empty() && has_settings(*candidate.runs.front(), marked_);
-        // A golden-ratio sequence spreads neighbours apart, and the same ones the same way each time.
+        // A golden-ratio sequence spreads neighbours apart, and the same ones the same way each
+        // time.
         const double turn = std::fmod(0.618034 * static_cast<double>(values.size()), 1.0) - 0.5;
         auto& line = star ? starred : mark ? marked : plain;
         line.points.push_back({at + (star ? 0 : 2 * kSpread * turn), candidate.value()});

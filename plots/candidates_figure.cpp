@@ -13,8 +13,8 @@ namespace {
 constexpr int kResamples = 1000;
 constexpr double kLow = 0.025, kHigh = 0.975;
 
-// Percentile bootstrap of the median over candidates (Efron 1979); the same draws every time. Index arithmetic of our own,
-// since the standard's distributions differ between libraries.
+// Percentile bootstrap of the median over candidates (Efron 1979); the same draws every time. Index
+// arithmetic of our own, since the standard's distributions differ between libraries.
 results::Interval median_interval(const std::vector<double>& values) {
   std::mt19937_64 random(values.size());
   std::vector<double> medians, sample(values.size());

@@ -19,8 +19,10 @@ constexpr std::array<std::pair<std::string_view, const char*>, 19> kColours = {{
 // For methods that are not in the list, by their name.
 constexpr std::array<const char*, 4> kFurther = {"#6F4E37", "#44AA99", "#332288", "#AA4499"};
 
-constexpr std::array<int, 4> kDashes = {1, 2, 3, 4};                 // solid, dashed, dotted, dash-dotted
-constexpr std::array<int, 8> kMarkers = {7, 5, 9, 13, 11, 6, 4, 8};  // circle, square, triangle, diamond, ...
+// solid, dashed, dotted, dash-dotted
+constexpr std::array<int, 4> kDashes = {1, 2, 3, 4};
+// circle, square, triangle, diamond, ...
+constexpr std::array<int, 8> kMarkers = {7, 5, 9, 13, 11, 6, 4, 8};
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// A point a candidate, and the front of those that no other beats in both quantities (Panda et al.).
+// A point a candidate, and the front of those that no other beats in both quantities
+// (Panda et al.).
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>

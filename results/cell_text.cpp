@@ -23,7 +23,8 @@ std::string value_detail(const CellModel& cell) {
   return join(parts, ", ");
 }
 
-// "∞" for what is not finite; a value too small for its decimals keeps two significant digits instead of reading 0.00.
+// "∞" for what is not finite; a value too small for its decimals keeps two significant digits
+// instead of reading 0.00.
 std::string fixed(double value, int decimals) {
   if (std::isnan(value)) return "not a number";
   if (std::isinf(value)) return value < 0 ? "-∞" : "∞";

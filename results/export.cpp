@@ -50,8 +50,8 @@ Result<json::object> study_json(const Store& store, const StudyRecord& study, co
   return object;
 }
 
-// Whether a row says that this run may be told of. What no row speaks for (its study is open, lost, or replaced) may be a
-// run of a private selection.
+// Whether a row says that this run may be told of. What no row speaks for
+// (its study is open, lost, or replaced) may be a run of a private selection.
 Result<bool> is_releasable(const Store& store, const std::string& trial) {
   auto specs = store.specs();
   if (!specs) return specs.error();

@@ -1,4 +1,5 @@
-// Stored records as JSON: for exports, for comparison, and for the structured columns of the database.
+// Stored records as JSON: for exports, for comparison, and for the structured columns of the
+// database.
 #pragma once
 
 #include <optional>

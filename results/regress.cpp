@@ -40,8 +40,8 @@ std::set<std::string> machines(const Night& night) {
   return found;
 }
 
-// Seconds were not taken side by side: another load on the machine would pass for a slower program, on all cells at once.
-// So they never raise an alarm; twice as long is worth a measurement.
+// Seconds were not taken side by side: another load on the machine would pass for a slower program,
+// on all cells at once. So they never raise an alarm; twice as long is worth a measurement.
 RegressFinding stored_seconds(const Night& tonight, const Night& reference) {
   const auto cells = by_key(reference);
   double now = 0, before = 0;

@@ -158,8 +158,8 @@ std::size_t count_runs(const NightCell& cell, const std::function<bool(const Nig
   return static_cast<std::size_t>(std::count_if(cell.runs.begin(), cell.runs.end(), counts));
 }
 
-// A cell of which nothing is left; regress.h says how often that is chance. Fisher's test, one of a hundred a night, does not
-// see it: 6 of 6 against 0 of 6 has p = 1/924.
+// A cell of which nothing is left; regress.h says how often that is chance. Fisher's test, one of a
+// hundred a night, does not see it: 6 of 6 against 0 of 6 has p = 1/924.
 std::optional<RegressFinding> all_diverged(const NightCell& tonight, const NightCell& reference) {
   const auto diverged = count_runs(tonight, [](const NightRun& run) {
     return run.state == NightRun::State::failed && fails_by_chance(run.failure_kind);

@@ -7,7 +7,8 @@
 
 namespace hyfreedp::results {
 
-// Every check and test of the cell. What has a p-value has no verdict yet: that needs all tests of the night.
+// Every check and test of the cell. What has a p-value has no verdict yet: that needs all tests of
+// the night.
 std::vector<RegressFinding> compare_cells(const NightCell& tonight, const NightCell& reference,
                                           const RegressOptions& options);
 RegressFinding timing_finding(const AbTiming& timing, const RegressOptions& options);
@@ -15,7 +16,8 @@ RegressFinding timing_finding(const AbTiming& timing, const RegressOptions& opti
 // The verdict of a finding whose `adjusted` is known, and its words.
 void judge(RegressFinding& finding, const RegressOptions& options);
 
-// Failures that happen by chance, to a run; those of the machine, which say nothing; all others are the program's own.
+// Failures that happen by chance, to a run; those of the machine, which say nothing; all others are
+// the program's own.
 bool fails_by_chance(const std::string& failure_kind);
 bool machine_failed(const std::string& failure_kind);
 

@@ -79,7 +79,8 @@ void add_relations(PanelModel& panel) {
   }
 }
 
-// Index of the row with the best mean among those of several seeds, with which others can be compared.
+// Index of the row with the best mean among those of several seeds, with which others can be
+// compared.
 std::optional<std::size_t> leader_of(const PanelModel& panel, std::size_t column) {
   const bool larger = metric_facts(panel.table.metric).larger_is_better;
   std::optional<std::size_t> leader;
@@ -122,7 +123,8 @@ void add_detectable(PanelModel& panel) {
   }
 }
 
-// "Row A (ε = 1: seed 1, 2; ε = 3: seed 0)" of every row that has a value but not of each planned seed.
+// "Row A (ε = 1: seed 1, 2; ε = 3: seed 0)" of every row that has a value but not of each planned
+// seed.
 std::vector<std::string> rows_with_missing_seeds(const PanelModel& panel,
                                                  const std::vector<std::size_t>& columns) {
   std::vector<std::string> rows;

@@ -288,7 +288,8 @@ class Builder {
 
   void conclude(CellModel& cell) {
     std::vector<double> values;
-    std::map<std::string, std::vector<std::string>> failures, outcomes;  // sentence or outcome -> seeds
+    // sentence or outcome -> seeds
+    std::map<std::string, std::vector<std::string>> failures, outcomes;
     std::vector<std::string> kinds, waiting;
     for (const auto& result : cell.seeds) {
       const auto seed = std::to_string(result.seed);
@@ -326,7 +327,8 @@ class Builder {
     }
   }
 
-  // A flag that every private cell has is a banner; any other that needs words is a footnote of its rows.
+  // A flag that every private cell has is a banner; any other that needs words is a footnote of its
+  // rows.
   void number_flags() {
     std::map<std::string, int> count;
     std::vector<std::string> order;

@@ -159,7 +159,8 @@ class Writer {
     wanted = std::min(wanted, kMaxHeadWidth);
     std::size_t all = 0;
     for (const auto& column : columns) all += column.width + kGap;
-    // All columns side by side where the head can shrink to make room; else at least one must fit beside it.
+    // All columns side by side where the head can shrink to make room; else at least one must fit
+    // beside it.
     const std::size_t room = width_ > all + kMinHeadWidth ? width_ - all
                              : width_ > widest + kGap     ? width_ - widest - kGap
                                                           : 0;

@@ -18,7 +18,8 @@ namespace {
 
 using accounting::ReportedEpsilon;
 
-constexpr double kSame = 1e-9;  // relative; the same events give the same bits, another build nearly
+// relative; the same events give the same bits, another build nearly
+constexpr double kSame = 1e-9;
 
 struct Derived {
   ReportedEpsilon epsilon;
@@ -92,7 +93,8 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
   return std::vector<Derived>{std::move(*derived)};
 }
 
-// At the delta of each study that uses the trial; beside it what the study recorded for its reported run.
+// At the delta of each study that uses the trial; beside it what the study recorded for its
+// reported run.
 Result<std::vector<Derived>> derive_trial(const results::Store& store, const std::string& id) {
   auto events = executed_by(store, id);
   if (!events) return events.error();

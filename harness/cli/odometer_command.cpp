@@ -177,7 +177,8 @@ json::object to_json(const Line& line, bool confidential) {
   for (const auto& [spec, epsilon] : spending.tables) tables[spec] = number(epsilon);
   json::array notes;
   for (const auto& note : remarks(spending)) notes.emplace_back(note);
-  // The whole odometer first: a reader that looks at "epsilon" alone must not take the private part for it.
+  // The whole odometer first: a reader that looks at "epsilon" alone must not take the private part
+  // for it.
   object["private_epsilon"] = object.contains("epsilon") ? object.at("epsilon") : json::value(nullptr);
   if (spending.is_infinite()) {
     object["epsilon"] = nullptr;

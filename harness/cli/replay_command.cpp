@@ -98,8 +98,8 @@ Result<std::string> pool_name(const std::string& given) {
   return string_or(spec->resolved, "name", "");
 }
 
-// Validation accuracies were never noised, whoever knows the noise of the runs: they are confidential unless the data is
-// nobody's.
+// Validation accuracies were never noised, whoever knows the noise of the runs: they are
+// confidential unless the data is nobody's.
 Result<void> check_confidential(const results::SpecRecord& spec, bool asked) {
   if (asked) return {};
   for (const auto& panel : spec.resolved.at("panels").as_array()) {

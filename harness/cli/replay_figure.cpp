@@ -57,7 +57,8 @@ void scale(plots::Box& box) {
   box.y.ticks = plots::linear_ticks(box.y.from, box.y.to, 6);
 }
 
-// Rows at the same total epsilon would hide each other: lines stand side by side, each moved by the same factor everywhere.
+// Rows at the same total epsilon would hide each other: lines stand side by side, each moved by the
+// same factor everywhere.
 void set_apart(std::vector<plots::Line>& lines) {
   if (lines.size() < 2) return;
   const double middle = static_cast<double>(lines.size() - 1) / 2;

@@ -82,7 +82,8 @@ void add_footnotes(const json::object& resolved, results::ValueTable& table) {
   }
 }
 
-// A number in JSON has lost its final zeros: a column was printed with as many decimals as its most precise cell.
+// A number in JSON has lost its final zeros: a column was printed with as many decimals as its most
+// precise cell.
 void align_decimals(results::ValueTable& table) {
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     int most = 0;

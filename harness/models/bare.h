@@ -1,6 +1,7 @@
-// Parameters that stand alone, as some networks have them: y = x * scale or y = x + bias, [width] over the last dimension of
-// x [B, width] or [B, T, width]. Per-sample rules: dscale_i = sum over positions of b_i x_i, dbias_i = sum over positions of b_i.
-// Applied several times in one pass, its gradient is the sum over its activation records.
+// Parameters that stand alone, as some networks have them: y = x * scale or y = x + bias, [width]
+// over the last dimension of x [B, width] or [B, T, width]. Per-sample rules: dscale_i = sum over
+// positions of b_i x_i, dbias_i = sum over positions of b_i. Applied several times in one pass, its
+// gradient is the sum over its activation records.
 #pragma once
 
 #include "harness/models/layer.h"

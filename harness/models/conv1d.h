@@ -1,5 +1,6 @@
-// y = conv1d(x, W) + bias, identical to torch.nn.Conv1d with zero padding: x [B, in, L], W [out, in / groups, k]. It is a
-// two-dimensional convolution over images of one row, whose rules it uses.
+// y = conv1d(x, W) + bias, identical to torch.nn.Conv1d with zero padding: x [B, in, L], W
+// [out, in / groups, k]. It is a two-dimensional convolution over images of one row, whose rules it
+// uses.
 #pragma once
 
 #include "harness/models/conv2d.h"

@@ -167,7 +167,8 @@ bool same_sizes(std::span<const ActivationRecord> records) {
   });
 }
 
-// The sum over the applications, and its squared norms added to `norms`; [B, groups, patch, outputs].
+// The sum over the applications, and its squared norms added to `norms`;
+// [B, groups, patch, outputs].
 Tensor formed_gradients(const Conv2dShape& shape, std::span<const ActivationRecord> records, Tensor& norms) {
   const auto& first = records.front();
   const auto g = geometry(shape, first.input(), first.output_gradient);
@@ -237,8 +238,8 @@ Tensor Conv2d::sample_gradients(std::span<const ActivationRecord> records) const
   return each.transpose(2, 3).reshape({each.size(0), shape_.outputs, each.size(2)});
 }
 
-// ||X_i||^2 is at most ||x_i||^2 times the patches that may hold one place. Of more places than some hundreds, which the kernel adds up
-// one after another, the rounding grows with their number.
+// ||X_i||^2 is at most ||x_i||^2 times the patches that may hold one place. Of more places than
+// some hundreds, which the kernel adds up one after another, the rounding grows with their number.
 Tensor Conv2d::gradient_reaches(std::span<const ActivationRecord> records) const {
   double patches = 1, places = 0;
   for (std::size_t d = 0; d < 2; ++d) {

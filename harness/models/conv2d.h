@@ -1,12 +1,17 @@
-// y = conv2d(x, W) + bias, identical to torch.nn.Conv2d with zero padding: x [B, in, H, W'], W [out, in / groups, kh, kw].
+// y = conv2d(x, W) + bias, identical to torch.nn.Conv2d with zero padding: x [B, in, H, W'], W
+// [out, in / groups, kh, kw].
 //
-// With X_i [groups, in kh kw / groups, L] the patches of sample i at its L output places and b_i [groups, out / groups, L]:
+// With X_i [groups, in kh kw / groups, L] the patches of sample i at its L output places and b_i
+// [groups, out / groups, L]:
 //   dW_i = b_i X_i^T, dbias_i = sum over places of b_i.
-// On the CPU one of three ways, chosen from the shapes; none writes the patches of the batch (patch_kernel.h):
-//   formed       dW_i is formed and kept for the clipped sum, where that takes no more than the input and output gradient do, which
-//                are then let go
-//   recomputed   the norm is taken of dW_i in registers; the clipped sum is a plain backward pass of c_i b_i
-//   ghost        ||dW_i||^2 = sum_lm <X_il, X_im> <b_il, b_im> where 2 L (in kh kw + out) < out in kh kw; the sum as before
+// On the CPU one of three ways, chosen from the shapes; none writes the patches of the batch
+// (patch_kernel.h):
+//   formed       dW_i is formed and kept for the clipped sum, where that takes no more than the
+//                input and output gradient do, which are then let go
+//   recomputed   the norm is taken of dW_i in registers; the clipped sum is a plain backward pass
+//                of c_i b_i
+//   ghost        ||dW_i||^2 = sum_lm <X_il, X_im> <b_il, b_im> where 2 L (in kh kw + out) < out in
+//                kh kw; the sum as before
 // Elsewhere ATen's unfold and products, formed and kept.
 #pragma once
 
@@ -45,7 +50,8 @@ class Conv2d : public Layer {
 
   // dW_i of the sum over the applications, [B, out, in kh kw / groups].
   torch::Tensor sample_gradients(std::span<const ActivationRecord> records) const;
-  // At least (sum over the places of ||x_l|| ||b_l||)^2, [B] float64: what beyond_forming (samples.h) takes.
+  // At least (sum over the places of ||x_l|| ||b_l||)^2, [B] float64: what beyond_forming
+  // (samples.h) takes.
   torch::Tensor gradient_reaches(std::span<const ActivationRecord> records) const;
 
  private:

@@ -71,7 +71,8 @@ void Embedding::add_squared_norms(std::span<const ActivationRecord> records, Ten
         const auto products = at::bmm(lookup_gradient(one), lookup_gradient(other).transpose(1, 2));
         add(same.to(products.scalar_type()), products, factor);
       } else if (is_lookup(one)) {
-        const auto products = at::bmm(lookup_gradient(one), other.input().transpose(1, 2));  // <b_s, h_t>
+        // <b_s, h_t>
+        const auto products = at::bmm(lookup_gradient(one), other.input().transpose(1, 2));
         const auto rows = one.input().unsqueeze(1).expand({-1, other.input().size(1), -1});
         add(other.output_gradient.gather(2, rows).transpose(1, 2), products, factor);
       } else {

@@ -1,14 +1,15 @@
 // Tables of vectors looked up by token, by position, or once a sample.
 //
-//   Embedding      ids [B, T] int64 -> rows [B, T, D]; identical to torch.nn.Embedding: the row padding_index is used in the
-//                  forward pass and gets no gradient from the lookup
-//   tied           the same layer applied to a float input h [B, T, D] is the output projection h W^T -> [B, T, V]; both applications
-//                  make one gradient, cross terms counted
+//   Embedding      ids [B, T] int64 -> rows [B, T, D]; identical to torch.nn.Embedding: the row
+//                  padding_index is used in the forward pass and gets no gradient from the lookup
+//   tied           the same layer applied to a float input h [B, T, D] is the output projection h
+//                  W^T -> [B, T, V]; both applications make one gradient, cross terms counted
 //   Positions      x [B, T, D] -> x + W[0 .. T)
 //   ClassToken     x [B, T, D] -> [token; x], [B, T + 1, D]
 //
-// Per-sample rules, never forming [B, V, D]. Lookup: with E_st = 1 where ids s and t are equal, ||dW_i||^2 = sum_st E_st <b_s, b_t>.
-// Projection: ghost norm of a linear layer. Cross term: 2 sum_st g_t[id_s] <b_s, h_t>. Lookup's sum: c_i b_it added to row id_it.
+// Per-sample rules, never forming [B, V, D]. Lookup: with E_st = 1 where ids s and t are equal,
+// ||dW_i||^2 = sum_st E_st <b_s, b_t>. Projection: ghost norm of a linear layer. Cross term: 2
+// sum_st g_t[id_s] <b_s, h_t>. Lookup's sum: c_i b_it added to row id_it.
 #pragma once
 
 #include <optional>
@@ -47,7 +48,8 @@ class Embedding : public Layer {
 
 class Positions : public Layer {
  public:
-  // `name`: "weight" within its layer, or the whole name of a bare parameter; `shape` ends in [T, D].
+  // `name`: "weight" within its layer, or the whole name of a bare parameter; `shape` ends in
+  // [T, D].
   Positions(std::string name, std::vector<std::int64_t> shape)
       : name_(std::move(name)), shape_(std::move(shape)) {}
   std::vector<ParameterSpec> parameters() const override { return {{name_, shape_}}; }

@@ -22,7 +22,8 @@ Tensor total_output_gradient(std::span<const ActivationRecord> records) {
   return total;
 }
 
-// All applications of one layer as one longer sequence: their gradients add up just as those of positions do.
+// All applications of one layer as one longer sequence: their gradients add up just as those of
+// positions do.
 Tensor joined(std::span<const ActivationRecord> records, Tensor (*of)(const ActivationRecord&)) {
   Tensors parts;
   for (const auto& record : records) {
@@ -89,8 +90,9 @@ void Linear::add_vector_norms(std::span<const ActivationRecord> records, Tensor&
 Tensor Linear::add_sequence_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
   const auto input =
       joined(records, [](const ActivationRecord& record) { return record.input(); });  // [B, T, in]
+  // [B, T, out].
   const auto gradient =
-      joined(records, [](const ActivationRecord& record) { return record.output_gradient; });  // [B, T, out]
+      joined(records, [](const ActivationRecord& record) { return record.output_gradient; });
   if (instantiates(input.size(1))) {
     auto each =
         transposed_ ? at::bmm(input.transpose(1, 2), gradient) : at::bmm(gradient.transpose(1, 2), input);

@@ -1,9 +1,11 @@
-// y = x W^T + bias for x [B, in] or [B, T, in], W [out, in], bias [out]; identical to torch.nn.Linear.
+// y = x W^T + bias for x [B, in] or [B, T, in], W [out, in], bias [out]; identical to
+// torch.nn.Linear.
 //
 // Per-sample rules, with input a_i and output gradient b_i of sample i:
 //   vectors     ||dW_i||^2 = ||a_i||^2 ||b_i||^2 (Goodfellow, arXiv:1510.01799)
-//   sequences   ||dW_i||^2 = sum_st <a_is, a_it> <b_is, b_it> ("ghost norm", Li et al., arXiv:2110.05679), or dW_i = b_i^T a_i
-//               itself where T (in + out) > in out: it is then the smaller, and kept for the sum instead of a and b
+//   sequences   ||dW_i||^2 = sum_st <a_is, a_it> <b_is, b_it> ("ghost norm", Li et al.,
+//               arXiv:2110.05679), or dW_i = b_i^T a_i itself where T (in + out) > in out: it is
+//               then the smaller, and kept for the sum instead of a and b
 //   sum_i c_i dW_i = (c b)^T a over samples and positions; bias: sum over positions of b_i
 // Applied K times, the cross terms between applications are included.
 //
@@ -34,7 +36,8 @@ class Linear : public Layer {
  private:
   bool trains_weight() const { return weight_.trainable; }
   bool trains_bias() const { return with_bias_ && bias_.trainable; }
-  torch::Tensor weight() const { return transposed_ ? weight_.value.t() : weight_.value; }  // [out, in]
+  // [out, in]
+  torch::Tensor weight() const { return transposed_ ? weight_.value.t() : weight_.value; }
   bool instantiates(std::int64_t positions) const;
   void add_vector_norms(std::span<const ActivationRecord> records, torch::Tensor& squared_norms) const;
   torch::Tensor add_sequence_norms(std::span<const ActivationRecord> records,

@@ -11,7 +11,8 @@ using torch::Tensor;
 
 namespace {
 
-// Of one sample: dweight [width] += sum over positions of b x^, dbias [width] += sum of b; null where not wanted.
+// Of one sample: dweight [width] += sum over positions of b x^, dbias [width] += sum of b; null
+// where not wanted.
 template <class T>
 struct Sample {
   const T* input;     // [positions, width]

@@ -1,9 +1,13 @@
-// Normalisations within one sample, identical to LibTorch's; BatchNorm, which mixes samples, is not among them.
-//   LayerNorm   over the last dimension, y = x^ * weight + bias, biased variance (Ba et al., arXiv:1607.06450)
+// Normalisations within one sample, identical to LibTorch's; BatchNorm, which mixes samples, is not
+// among them.
+//   LayerNorm   over the last dimension, y = x^ * weight + bias, biased variance
+//               (Ba et al., arXiv:1607.06450)
 //   GroupNorm   over groups of channels and all places, [B, C, H, W] (Wu & He, arXiv:1803.08494)
-//   RMSNorm     y = x / sqrt(mean(x^2) + eps) * weight, last dimension (Zhang & Sennrich, arXiv:1910.07467)
-// Per-sample rules: dweight_i = sum over positions of b_i x^_i, dbias_i = sum over positions of b_i. They are small, so they
-// are formed and kept; over the last dimension in one pass over x and b, without writing x^.
+//   RMSNorm     y = x / sqrt(mean(x^2) + eps) * weight, last dimension (Zhang & Sennrich,
+//               arXiv:1910.07467)
+// Per-sample rules: dweight_i = sum over positions of b_i x^_i, dbias_i = sum over positions of
+// b_i. They are small, so they are formed and kept; over the last dimension in one pass over x and
+// b, without writing x^.
 #pragma once
 
 #include "harness/models/layer.h"
@@ -27,7 +31,8 @@ class Normalisation : public Layer {
  protected:
   // What the weight multiplies, [B, ...] as the input.
   virtual torch::Tensor normalised(const ActivationRecord& record) const = 0;
-  // Of an input normalised over the last dimension, x^ = (x - mean) scale, what was saved of each position; undefined for others.
+  // Of an input normalised over the last dimension, x^ = (x - mean) scale, what was saved of each
+  // position; undefined for others.
   struct Positionwise {
     torch::Tensor mean;  // undefined: 0
     torch::Tensor scale;

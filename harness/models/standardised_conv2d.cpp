@@ -41,7 +41,8 @@ ActivationRecord some_samples(const ActivationRecord& record, std::int64_t first
           .instantiated = {}};
 }
 
-// Numbers of the gradients that are projected at a time: what caches hold, and on a GPU what few launches fill.
+// Numbers of the gradients that are projected at a time: what caches hold, and on a GPU what few
+// launches fill.
 constexpr std::int64_t kMostAtOnce = 1 << 20;
 constexpr std::int64_t kMostOnDevice = 1 << 27;
 
@@ -78,8 +79,8 @@ void StandardisedConv2d::add_squared_norms(std::span<const ActivationRecord> rec
   const auto type = records.front().output_gradient.scalar_type();
   const auto at = in_type(standardisation(weight_.value), type);
   const auto samples = records.front().output_gradient.size(0);
-  const auto largest =
-      at.scale.max().to(torch::kFloat64).square();  // what the standardisation makes of a squared error
+  // What the standardisation makes of a squared error.
+  const auto largest = at.scale.max().to(torch::kFloat64).square();
   const auto most = weight_.value.is_cpu() ? kMostAtOnce : kMostOnDevice;
   const auto chunk = std::max<std::int64_t>(1, most / weight_.value.numel());
   for (std::int64_t first = 0; first < samples; first += chunk) {

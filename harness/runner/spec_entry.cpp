@@ -33,7 +33,8 @@ json::value scalar(const std::string& text, bool quoted) {
   return json::value(text);
 }
 
-// "where: 'name' must be ..." to "must be ...": the entry says where, and its path ends with the name.
+// "where: 'name' must be ..." to "must be ...": the entry says where, and its path ends with the
+// name.
 std::string without_name(const std::string& message, const std::string& name) {
   const std::string quoted = "'" + name + "' ";
   const auto at = message.find(quoted);

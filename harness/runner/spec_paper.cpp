@@ -77,8 +77,8 @@ std::optional<json::object> cell_at(const PaperPlace& place) {
   return std::nullopt;
 }
 
-// Why no cell of a row matches: a label that the tables do not have, with the nearest they have; else that the labels do not
-// occur together.
+// Why no cell of a row matches: a label that the tables do not have, with the nearest they have;
+// else that the labels do not occur together.
 std::string why_no_cell(const PaperPlace& asked) {
   for (const auto& [key, labels] : {std::pair{"row", asked.row}, std::pair{"columns", asked.columns}}) {
     for (std::size_t i = 0; i < labels.size(); ++i) {

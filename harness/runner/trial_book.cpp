@@ -80,8 +80,8 @@ Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& con
   }
   if (!std::filesystem::exists(out_.journal(id))) return std::optional<TrialEnd>{};
   const auto journal = trial::read_journal(out_.journal(id));
-  // A journal without a whole first line is one whose worker was killed while it wrote it; a damaged one the
-  // worker refuses, with the reason. So does it another trial's.
+  // A journal without a whole first line is one whose worker was killed while it wrote it; a
+  // damaged one the worker refuses, with the reason. So does it another trial's.
   if (!journal || journal->trial != id || !has_lasting_end(*journal)) return std::optional<TrialEnd>{};
   auto end = put(config, *journal);
   if (!end) return end.error();

@@ -19,8 +19,8 @@ torch::Tensor clipped_sum(const torch::Tensor& features, double norm) {
     const auto count = std::min(kRowsAtOnce, features.size(0) - first);
     const auto rows = features.narrow(0, first, count).to(torch::kFloat64);
     const auto norms = rows.norm(2, 1);
-    const auto factors =
-        at::where(at::isfinite(norms), (norm / norms).clamp_max(1.0), 0.0);  // 1 where the norm is 0
+    // 1 where the norm is 0.
+    const auto factors = at::where(at::isfinite(norms), (norm / norms).clamp_max(1.0), 0.0);
     sum += at::mv(at::nan_to_num(rows, 0.0, 0.0, 0.0).t(), factors);
   }
   return sum;

@@ -20,7 +20,8 @@ std::string build_id() {
 #endif
 }
 
-// The vector library chooses its kernels by the processor itself, not by the capability level alone.
+// The vector library chooses its kernels by the processor itself, not by the capability level
+// alone.
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {

@@ -1,11 +1,12 @@
-// What is released of a batch: the noisy mean gradient, and a hash by which a replay shows that it released the same.
+// What is released of a batch: the noisy mean gradient, and a hash by which a replay shows that it
+// released the same.
 //
 //   gradient = (clipped sum + sigma_g * sensitivity * z) / B,  z ~ N(0, I) from (step, purpose gradient_noise, attempt)
 // The divisor B is the plan's public constant whatever was drawn. Non-private rows: no noise.
 //
-// On the CPU the vector is dealt with in blocks of kReleaseBlock elements, by all threads: noise, division, digest and
-// what the caller does next with the block, all while it is in cache. Blocks lie where they lie for any number of
-// threads, so the bits do not depend on it.
+// On the CPU the vector is dealt with in blocks of kReleaseBlock elements, by all threads: noise,
+// division, digest and what the caller does next with the block, all while it is in cache. Blocks
+// lie where they lie for any number of threads, so the bits do not depend on it.
 #pragma once
 
 #include <span>
@@ -20,16 +21,17 @@ namespace hyfreedp::training {
 
 inline constexpr std::int64_t kReleaseBlock = 16384;
 
-// Of the released gradient's bytes: 16 of each block, Poly1305 under a fixed key (OpenSSL). It is to tell a replay that
-// went another way (a chance of 2^-90 to miss one), not to withstand an adversary, who has the journal anyway.
+// Of the released gradient's bytes: 16 of each block, Poly1305 under a fixed key (OpenSSL). It is
+// to tell a replay that went another way (a chance of 2^-90 to miss one), not to withstand an
+// adversary, who has the journal anyway.
 struct GradientDigest {
   std::string bytes;
   bool operator==(const GradientDigest&) const = default;
 };
 
-// `sum` [d] is the clipped sum on entry and the released mean gradient on return. `then`, where given, is called once on
-// each block [begin, end) as soon as that block is final, from several threads; it may overwrite the block. The digest
-// is of the block as it was released.
+// `sum` [d] is the clipped sum on entry and the released mean gradient on return. `then`, where
+// given, is called once on each block [begin, end) as soon as that block is final, from several
+// threads; it may overwrite the block. The digest is of the block as it was released.
 GradientDigest release_gradient(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
                                 std::int64_t attempt, torch::Tensor& sum,
                                 const optimizers::PieceWork& then = {});

@@ -56,7 +56,8 @@ struct JournalFile::State {
   int descriptor = -1;
   std::string checksum;
 
-  // The background syncer. `synced` follows `wanted` once an fdatasync that began after it was set is over.
+  // The background syncer. `synced` follows `wanted` once an fdatasync that began after it was set
+  // is over.
   std::mutex mutex;
   std::condition_variable changed;
   std::int64_t wanted = 0;
@@ -90,7 +91,8 @@ struct JournalFile::State {
       lock.unlock();
       auto outcome = sync_now();
       lock.lock();
-      // A failure is final: what the disk holds is unknown from here on, and every later wait says so.
+      // A failure is final: what the disk holds is unknown from here on, and every later wait says
+      // so.
       if (!outcome && failure.empty()) failure = outcome.error().message;
       synced = target;
       changed.notify_all();

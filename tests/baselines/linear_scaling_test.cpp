@@ -1,4 +1,5 @@
-// The ways of the linear scaling search: fits, splits of r, sampled batches, the whole product, the unpriced pick.
+// The ways of the linear scaling search: fits, splits of r, sampled batches, the whole product, the
+// unpriced pick.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,7 +33,8 @@ FinishedTrial contrary_world(const trial::TrialConfig& config) {
 }
 
 TEST(LinearScaling, DefaultsKeepTheirRuns) {
-  // Hashes of the ids of all runs and of the options, recorded before the search had its later options.
+  // Hashes of the ids of all runs and of the options, recorded before the search had its later
+  // options.
   const auto hashes = [](const json::object& options) {
     const auto in = cell(options);
     std::string ids;
@@ -106,7 +108,8 @@ TEST(LinearRule, AFixedRateMeetsRAsNearlyAsWholeStepsDo) {
   EXPECT_EQ(low.clamp, "floored_r_min");
 }
 
-// However scores come out: not a number, infinite, all equal, falling or rising with r; and runs that fail.
+// However scores come out: not a number, infinite, all equal, falling or rising with r; and runs
+// that fail.
 TEST(LinearScaling, EndsAfterItsRunsWhateverTheScores) {
   const std::vector<std::function<double(double)>> scores = {
       [](double) { return std::nan(""); }, [](double) { return HUGE_VAL; }, [](double) { return -HUGE_VAL; },

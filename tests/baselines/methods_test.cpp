@@ -109,7 +109,8 @@ TEST(GridSearch, RowsWithCommonRatesShareTrials) {
   }
 }
 
-// One run of the optimizer that finds its own step: the multiplier is 1, the settings are the published ones.
+// One run of the optimizer that finds its own step: the multiplier is 1, the settings are the
+// published ones.
 TEST(OwnStep, RunsAsPublished) {
   for (const char* name : {"d-adaptation", "prodigy", "dog", "dowg"}) {
     const auto study = fake::run_study(method(name), cell(name, 3), fake::ordinary_world);
@@ -181,8 +182,9 @@ TEST(PrivateSelection, EqualDrawsAreIndependentRuns) {
   EXPECT_EQ(repetitions.size(), wanted.size());
 }
 
-// The reported run's repetition is public and the number of runs is not, so it must say nothing of a run's place: by
-// place, labels have the same mean, and those of later runs are not the larger ones.
+// The reported run's repetition is public and the number of runs is not, so it must say nothing of
+// a run's place: by place, labels have the same mean, and those of later runs are not the larger
+// ones.
 TEST(PrivateSelection, RepetitionsDoNotTellHowManyRunsThereWere) {
   auto in = cell("dp-hyper", 3, {{"grid", {1e-2}}, {"runs", "poisson"}, {"mean_runs", 12}});
   in.base.repetition = 2 * kRepetitionsPerRelease;
@@ -232,7 +234,8 @@ TEST(PrivateSelection, PoissonMayDrawNothing) {
   const auto study = fake::run_study(method("dp-hyper"), in, fake::ordinary_world);
   ASSERT_TRUE(study.conclusion.failure);
   EXPECT_EQ(study.conclusion.failure->kind, "no-run-drawn");
-  // That nothing came out is an output: it costs what the selection booked, and the database can say so.
+  // That nothing came out is an output: it costs what the selection booked, and the database can
+  // say so.
   const auto stored = Composition::from_json(study.conclusion.composition.to_json(), "here").value();
   const auto events = compose(stored, [](const std::string&) -> Result<std::vector<accounting::Event>> {
     return error("no run was made");
@@ -309,7 +312,8 @@ TEST(LinearScaling, AnEmptySearchRangeIsATypedFailure) {
   EXPECT_EQ(study.conclusion.failure->kind, "empty-grid");
 }
 
-// A surface whose best r falls with epsilon sends the line below the range, one that explodes sends it above.
+// A surface whose best r falls with epsilon sends the line below the range, one that explodes sends
+// it above.
 TEST(LinearScaling, LeavingTheRangeIsClampedAndSaid) {
   std::set<std::string> flags;
   for (const double sign : {-1.0, 1.0}) {
@@ -378,7 +382,8 @@ TEST(RunCount, HasItsMean) {
   EXPECT_NEAR(mean_of(RunCount::poisson, 4), 4, 1e-3);
 }
 
-// The smallest k whose cumulative probability *exceeds* u: at g = 1/2 these are 1/2, 3/4, ... exactly.
+// The smallest k whose cumulative probability *exceeds* u: at g = 1/2 these are 1/2, 3/4, ...
+// exactly.
 TEST(RunCount, ABoundaryBelongsToTheNextCount) {
   EXPECT_EQ(run_count(RunCount::geometric, 0.5, std::nextafter(0.5, 0.0)), 1);
   EXPECT_EQ(run_count(RunCount::geometric, 0.5, 0.5), 2);

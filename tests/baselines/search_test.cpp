@@ -1,4 +1,5 @@
-// The searches over candidates: which runs are made, at what noise, which is picked and what that costs.
+// The searches over candidates: which runs are made, at what noise, which is picked and what that
+// costs.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -86,7 +87,8 @@ TEST(TunedGrid, DrawsCandidatesWithoutReplacement) {
     seen.insert(pairs.begin(), pairs.end());
   }
   EXPECT_GT(draws.size(), 110u) << "of 91390 sets";
-  // Each candidate is missed with probability .9^120: below 1.3e-4 that any is, and the seeds are fixed.
+  // Each candidate is missed with probability .9^120: below 1.3e-4 that any is, and the seeds are
+  // fixed.
   EXPECT_EQ(seen.size(), 40u);
 }
 
@@ -231,7 +233,8 @@ TEST(SubsetTuning, TunesOnOnePartAndReportsARunOnTheRest) {
   }
 }
 
-// Each part has the whole epsilon: together they cost it once, where runs on all of the data would cost more.
+// Each part has the whole epsilon: together they cost it once, where runs on all of the data would
+// cost more.
 TEST(SubsetTuning, PartsComposeInParallelAndAreStoredSo) {
   const auto study = study_of("subset-tuning", {{"share", 0.5}, {"grid", {1e-3, 2e-2}}});
   const auto& composition = study.conclusion.composition;

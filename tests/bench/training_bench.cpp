@@ -1,11 +1,13 @@
 // What a private step costs beside a plain one: README.md says how to run it and what it found.
 //
-// Variants of one step, from the rows' numbers to the updated weights, all in this process, one after another in each round:
+// Variants of one step, from the rows' numbers to the updated weights, all in this process, one
+// after another in each round:
 //   stock   LibTorch's operations, autograd, fused AdamW
 //   plain   this library without clipping and noise
 //   dp      clipped, without noise
 //   noise   clipped and noised
-// A ratio is of a round's times, dp / min(stock, plain); told are the median of the rounds and the ratio of the least times.
+// A ratio is of a round's times, dp / min(stock, plain); told are the median of the rounds and the
+// ratio of the least times.
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -35,7 +37,8 @@ using torch::Tensor;
 enum Part : std::size_t { kGather, kForward, kBackward, kNorms, kSum, kRelease, kUpdate, kParts };
 constexpr std::array<const char*, kParts> kPartNames = {"gather", "forward", "backward", "norms",
                                                         "sum",    "release", "update"};
-// Two more losses a probe: of the training batch, of a quarter of it, of all of it in bfloat16 (spec options of the methods).
+// Two more losses a probe: of the training batch, of a quarter of it, of all of it in bfloat16
+// (spec options of the methods).
 enum Probe : std::size_t { kSameBatch, kQuarter, kNarrow, kProbes };
 constexpr std::array<const char*, kProbes> kProbeNames = {"", "_quarter", "_bf16"};
 enum Variant : std::size_t { kStock, kPlain, kDp, kDpNoise, kVariants };
@@ -265,7 +268,8 @@ Timings time_case(const Case& c) {
   return timings;
 }
 
-// Peak of live bytes over a step, with weights, gradient and the optimizer's state, without the data set.
+// Peak of live bytes over a step, with weights, gradient and the optimizer's state, without the
+// data set.
 double peak_of(const Case& c, Variant variant) {
   const Data data(c);
   const auto before = live_bytes();

@@ -109,7 +109,8 @@ TEST_F(Replay, RefusesWhatItCannotDo) {
   expect_refused({"pool", "--rows", longer, "--out", path("out")}, {"row search", "no noise near"});
 }
 
-// Un-noised scores are nobody's to show, whoever knows the noise of the runs; generated data is everybody's.
+// Un-noised scores are nobody's to show, whoever knows the noise of the runs; generated data is
+// everybody's.
 TEST_F(Replay, ScoresAreConfidentialUnlessTheDataIsPublic) {
   fill(spec("fresh", false, kData, kPoolRows, "[3]"));
   const auto rows = file("own.yaml", spec("own", true, kData, kPoolRows, "[3]"));

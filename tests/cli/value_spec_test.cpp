@@ -1,4 +1,5 @@
-// Presets on the command line; specs that train nothing: the paper's values alone, or what is computed.
+// Presets on the command line; specs that train nothing: the paper's values alone, or what is
+// computed.
 #include "harness/cli/value_spec.h"
 
 #include <filesystem>

@@ -15,7 +15,8 @@ const std::vector<TableShape> kShapes = {{.name = "a", .rows = 5, .columns = 3},
 
 class Cache : public Scratch {
  protected:
-  // Loads with a maker that writes recognisable numbers and leaves one line in "calls" for each call.
+  // Loads with a maker that writes recognisable numbers and leaves one line in "calls" for each
+  // call.
   Result<std::vector<SplitData>> load(const std::vector<TableShape>& shapes = kShapes,
                                       unsigned pause_us = 0) const {
     return load_or_make(file(), shapes, [this, pause_us](std::span<const TableSpace> spaces) -> Result<void> {

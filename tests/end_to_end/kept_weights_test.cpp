@@ -1,5 +1,6 @@
-// Trained weights out of a run and into the next one: `hyfreedp run --keep-weights`, then a spec that begins with the folder and
-// takes one step of next to no length. Its test loss must be that of the run that wrote the folder.
+// Trained weights out of a run and into the next one: `hyfreedp run --keep-weights`, then a spec
+// that begins with the folder and takes one step of next to no length. Its test loss must be that
+// of the run that wrote the folder.
 #include <cmath>
 #include <fmt/format.h>
 
@@ -109,7 +110,8 @@ TEST_F(KeepWeights, TheMetadatasModelEntryReadsTheFolder) {
   EXPECT_NEAR(loss("again"), loss("vit"), kSame);
 }
 
-// An unseeded run that was killed on its way gives, once it is complete, weights whose loss is the row's.
+// An unseeded run that was killed on its way gives, once it is complete, weights whose loss is the
+// row's.
 TEST_F(KeepWeights, OfARunThatWasKilledAndResumed) {
   const std::string data = "{name: synthetic, train: 2000, validation: 100, test: 200, features: 64}";
   const auto spec = write("long.yaml", spec_of("long", data, "{name: mlp, hidden: [16]}", "0.1", 3000));

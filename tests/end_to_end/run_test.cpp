@@ -185,7 +185,8 @@ TEST_F(Commands, TheProgramLoadsNoLibTorchAndStartsAtOnce) {
   const double before = seconds_of_children();
   for (int i = 0; i < 10; ++i) run({"--version"});
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // Of processor time, whatever else the machine does: loading LibTorch would take hundreds of milliseconds each.
+  // Of processor time, whatever else the machine does: loading LibTorch would take hundreds of
+  // milliseconds each.
   EXPECT_LT(seconds_of_children() - before, 1);
 #endif
 }

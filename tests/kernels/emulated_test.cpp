@@ -1,4 +1,5 @@
-// The kernels' own text, run on the CPU thread by thread, against the reference implementations: index arithmetic, ends, barriers, bits.
+// The kernels' own text, run on the CPU thread by thread, against the reference implementations:
+// index arithmetic, ends, barriers, bits.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

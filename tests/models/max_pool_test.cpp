@@ -1,4 +1,5 @@
-// MaxPool2d's own loops against LibTorch's, bit for bit: values, and gradients through every choice among equals and NaNs.
+// MaxPool2d's own loops against LibTorch's, bit for bit: values, and gradients through every choice
+// among equals and NaNs.
 #include <ATen/Functions.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -91,7 +91,8 @@ double reach(const Conv2dShape& shape, const Tensor& input, const Tensor& gradie
   return layer.gradient_reaches(std::span(&record, 1)).item<double>();
 }
 
-// Where taps of one kernel stand `dilation` places apart, a place is in more patches than strides of its width would let it be.
+// Where taps of one kernel stand `dilation` places apart, a place is in more patches than strides
+// of its width would let it be.
 TEST(ReachesOfConvolutions, BoundTheGradientOfPlacesThatManyPatchesShare) {
   for (const std::int64_t dilation : {1, 2}) {
     const Conv2dShape shape{
@@ -117,7 +118,8 @@ TEST(ReachesOfConvolutions, ThatAreNotKnownLeaveTheSampleOut) {
   EXPECT_EQ(norms[2].item<double>(), 4);
 }
 
-// Of more places than the kernels' error is stated for, it grows with their number: the same numbers among four times the places.
+// Of more places than the kernels' error is stated for, it grows with their number: the same
+// numbers among four times the places.
 TEST(ReachesOfConvolutions, GrowWithThePlacesThatAreAddedUp) {
   const Conv2dShape shape{.inputs = 1, .outputs = 1, .kernel = {1, 1}};
   const auto among = [&](std::int64_t places) {

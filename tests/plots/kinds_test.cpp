@@ -410,7 +410,8 @@ TEST(ColourScale, GrowsLighterEvenInGrey) {
   EXPECT_EQ(tint("#000000", 0.5), "#808080");
 }
 
-// Every kind that a spec may name can be drawn, and has a section in the room's README with its options.
+// Every kind that a spec may name can be drawn, and has a section in the room's README with its
+// options.
 TEST(FigureKinds, EachIsBuiltAndDescribed) {
   const auto readme = read_file(std::string(HYFREEDP_SOURCE_DIR) + "/plots/README.md");
   ASSERT_TRUE(readme);

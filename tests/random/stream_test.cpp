@@ -40,9 +40,9 @@ TEST(Stream, KnownAnswersOfRfc8439) {
   EXPECT_EQ(std::memcmp(words.data() + 8, block1, sizeof block1), 0);
 }
 
-// RFC 8439, section 2.3.2: key 00..1f, block 1, nonce 00 00 00 09 | 00 00 00 4a | 00 00 00 00. The nonce is
-// spelled through our packing: step = its first four bytes, tensor, purpose and lane the next, attempt and
-// spare the last.
+// RFC 8439, section 2.3.2: key 00..1f, block 1, nonce 00 00 00 09 | 00 00 00 4a | 00 00 00 00. The
+// nonce is spelled through our packing: step = its first four bytes, tensor, purpose and lane the
+// next, attempt and spare the last.
 TEST(Stream, NoncePackingMatchesRfc8439Section232) {
   Key key;
   std::iota(key.bytes.begin(), key.bytes.end(), static_cast<unsigned char>(0));
@@ -145,8 +145,8 @@ TEST(Key, SeedsAreSeparatedAndStable) {
   EXPECT_TRUE(key_from_seed("7") == key_from_seed("7"));
   EXPECT_FALSE(key_from_seed("7") == key_from_seed("8"));
   EXPECT_FALSE(key_from_seed("") == Key{});
-  // `openssl enc -chacha20` of zeros under the SHA-256 of "hyfreedp stream key, version 1", NUL, "7". A
-  // change would alter every seeded result.
+  // `openssl enc -chacha20` of zeros under the SHA-256 of "hyfreedp stream key, version 1", NUL,
+  // "7". A change would alter every seeded result.
   EXPECT_EQ(bits(key_from_seed("7"), Address{}, 0, 1)[0], 13357996467228882854u);
 }
 

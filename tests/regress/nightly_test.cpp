@@ -1,8 +1,8 @@
-// Nights of the real programs: bugs planted in the worker are found by the tests that are meant for them, with hashes off,
-// and nights without one raise no alarm.
+// Nights of the real programs: bugs planted in the worker are found by the tests that are meant for
+// them, with hashes off, and nights without one raise no alarm.
 //
-// A few nights each here; HYFREEDP_SLOW=1 has twenty of each and checks the rate. results/README.md has what was measured on
-// experiments/nightly.yaml.
+// A few nights each here; HYFREEDP_SLOW=1 has twenty of each and checks the rate. results/README.md
+// has what was measured on experiments/nightly.yaml.
 #include <SQLiteCpp/Database.h>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -76,7 +76,8 @@ class Nightly : public Program {
     return run(arguments);
   }
 
-  // For comparisons that are not of time: what else a machine did meanwhile would be told otherwise, and rightly.
+  // For comparisons that are not of time: what else a machine did meanwhile would be told
+  // otherwise, and rightly.
   std::string untimed(const std::string& night) const {
     SQLite::Database database((folder_ / night / "hyfreedp.sqlite").string(), SQLite::OPEN_READWRITE);
     database.exec("UPDATE trials SET seconds = 1");
@@ -89,8 +90,9 @@ class Nightly : public Program {
 
 int nights() { return std::getenv("HYFREEDP_SLOW") == nullptr ? 2 : 20; }
 
-// Each bug in every night, whether the reference has the same noise (paired) or other noise (Welch); in slow mode 20 nights
-// of each may miss one, which a test of power 0.95 does with probability 0.26 twice or more: the measured one is far above.
+// Each bug in every night, whether the reference has the same noise (paired) or other noise
+// (Welch); in slow mode 20 nights of each may miss one, which a test of power 0.95 does with
+// probability 0.26 twice or more: the measured one is far above.
 TEST_F(Nightly, PlantedChangesAreCaughtWithHashesOff) {
   const std::vector<std::pair<std::string, std::string>> bugs = {
       {"noise", "| noise |"}, {"eta", "| update norm |"}, {"frozen", "| update of fc1.weight |"}};
@@ -131,7 +133,8 @@ TEST_F(Nightly, CleanNightsRaiseNoAlarm) {
     alarms += ended.code == 1;
   }
   std::cout << alarms << " of " << nights() << " clean nights of other noise raised an alarm\n";
-  // 5 % each: 5 or more of 20 with probability 0.003, 2 of 2 with 0.0025. Margins make it rarer still.
+  // 5 % each: 5 or more of 20 with probability 0.003, 2 of 2 with 0.0025. Margins make it rarer
+  // still.
   EXPECT_LE(alarms, nights() == 2 ? 1 : 4);
 }
 

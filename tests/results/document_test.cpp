@@ -53,7 +53,8 @@ ValueTable small_values() {
   return table;
 }
 
-// As many columns and rows as the widest table of the papers, with long names and everything that needs escaping.
+// As many columns and rows as the widest table of the papers, with long names and everything that
+// needs escaping.
 ValueTable large_values() {
   ValueTable table{
       .name = "large", .title = kNasty, .description = kNasty, .row_fields = {kNasty, "second field"}};

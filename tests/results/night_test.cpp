@@ -1,4 +1,5 @@
-// A night as it is read from a store: released and test values of the reported runs, and nothing else.
+// A night as it is read from a store: released and test values of the reported runs, and nothing
+// else.
 #include "results/night.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Nightly comparisons of nights whose truth is known: what is the same, what moved, and how often chance cries wolf.
+// Nightly comparisons of nights whose truth is known: what is the same, what moved, and how often
+// chance cries wolf.
 #include "results/regress.h"
 
 #include <algorithm>
@@ -98,8 +99,9 @@ TEST(Nights, RoundingIsTheSame) {
   EXPECT_THAT(find(report, "row-0", "accuracy")->test, HasSubstr("paired t, 6 seeds"));
 }
 
-// Power: each change is caught in 20 of 20 nights, with other noise than the reference's, hashes off. A change whose rate
-// were 90 % would pass this once in eight times; the rates are measured on real nights in tests/regress.
+// Power: each change is caught in 20 of 20 nights, with other noise than the reference's, hashes
+// off. A change whose rate were 90 % would pass this once in eight times; the rates are measured on
+// real nights in tests/regress.
 TEST(Nights, PlantedChangesAreCaughtByWhatIsMeantForThem) {
   struct Case {
     Change change;
@@ -216,7 +218,8 @@ Night with_diverged(const Night& reference, std::size_t runs) {
   return tonight;
 }
 
-// The same noise on the same machine gives the same run: what had a value then cannot diverge by chance.
+// The same noise on the same machine gives the same run: what had a value then cannot diverge by
+// chance.
 TEST(Nights, ARunThatDivergesUnderTheSameNoiseIsNotTheSameBitForBit) {
   const auto reference = Source(World{}).night();
   const auto report = compare_nights(with_diverged(reference, 3), reference);
@@ -331,8 +334,9 @@ CleanNights clean_nights(int nights, const World& world, const RegressOptions& o
   return counted;
 }
 
-// With margins of nothing every test stands at the edge of its null, where false alarms are likeliest: 1000 nights of 5 %
-// each give more than 50 + 4 sd = 77 with probability 1e-4. Without the adjustment nearly every night cries wolf.
+// With margins of nothing every test stands at the edge of its null, where false alarms are
+// likeliest: 1000 nights of 5 % each give more than 50 + 4 sd = 77 with probability 1e-4. Without
+// the adjustment nearly every night cries wolf.
 TEST(CleanNights, RaiseNoMoreAlarmsThanStatedAtTheEdgeOfTheNull) {
   auto options = without_bits();
   options.margin = {.accuracy = 1e-9, .loss = 1e-9, .norm = 1 + 1e-9, .noise = 1 + 1e-9};

@@ -1,4 +1,5 @@
-// The p-values against values computed by numerical integration of the densities, and against simulation.
+// The p-values against values computed by numerical integration of the densities, and against
+// simulation.
 #include "results/regress_tests.h"
 
 #include <cmath>
@@ -45,8 +46,8 @@ TEST(Shift, ResolutionKeepsEqualDifferencesFromBeingCertain) {
   EXPECT_NEAR(test.standard_error, std::sqrt(1.0 / 6 / 2), 1e-12);
 }
 
-// At the margin itself an alarm has the stated size, inside it less. 4000 draws, 6 standard deviations: a false failure
-// once in 1e8.
+// At the margin itself an alarm has the stated size, inside it less. 4000 draws, 6 standard
+// deviations: a false failure once in 1e8.
 TEST(PairedShift, SizeAtTheMarginAndWithinIt) {
   std::mt19937_64 random(1);
   const auto rate = [&](double shift) {
@@ -109,8 +110,8 @@ TEST(SeedsNeeded, FollowTheNonCentralT) {
   EXPECT_FALSE(seeds_needed({.sd = 1e6, .margin = 0.5}));
 }
 
-// With as many seeds as it says, two unchanged nights are shown to be the same as often as it says. 3000 draws, 5
-// standard deviations below: a false failure less than once in 1e6.
+// With as many seeds as it says, two unchanged nights are shown to be the same as often as it says.
+// 3000 draws, 5 standard deviations below: a false failure less than once in 1e6.
 TEST(SeedsNeeded, GiveThePower) {
   const PowerRequest request{.sd = 0.7, .margin = 0.5, .level = 0.05, .power = 0.8, .paired = true};
   const auto n = static_cast<std::size_t>(seeds_needed(request).value());

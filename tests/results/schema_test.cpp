@@ -70,7 +70,8 @@ TEST_F(Schema, ReadingWhatDoesNotExistSaysWhatMakesIt) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
-// A database of every released schema reads as the same rows, for reading as it is and for writing after migration.
+// A database of every released schema reads as the same rows, for reading as it is and for writing
+// after migration.
 TEST_F(Schema, DatabasesOfReleasedVersionsReadTheSame) {
   auto fresh = Store::in_memory();
   ASSERT_TRUE(fresh);

@@ -1,4 +1,5 @@
-// Nights drawn from distributions that are known, with as many cells and tests as experiments/nightly.yaml has.
+// Nights drawn from distributions that are known, with as many cells and tests as
+// experiments/nightly.yaml has.
 #pragma once
 
 #include <cmath>

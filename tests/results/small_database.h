@@ -1,7 +1,9 @@
-// A database small enough to know every number of: one panel, three rows, epsilon 1 and none, three seeds.
+// A database small enough to know every number of: one panel, three rows, epsilon 1 and none, three
+// seeds.
 //
 //   row a (prodigy, end-to-end)   eps 1: 80, 82, 84 -> 82 +- 2; none: 90, 90, 90
-//   row b (hyfreedp, paper)       eps 1: 70, failed, 72 -> 71 +- sqrt(2), spent 1.2 and 1.3, claimed 1; none: failed
+//   row b (hyfreedp, paper)       eps 1: 70, failed, 72 -> 71 +- sqrt(2), spent 1.2 and 1.3,
+//                                 claimed 1; none: failed
 //   row c (dp-hyper, selection)   eps 1: 60, 61, 62 of 3, 4, 5 runs; no non-private arm
 #pragma once
 
@@ -104,7 +106,8 @@ inline accounting::ReportedEpsilon spent(double epsilon, const std::string& acco
   return reported;
 }
 
-// Concludes `record` with `runs` trials, of which the first is reported; each says `notes` of itself.
+// Concludes `record` with `runs` trials, of which the first is reported; each says `notes` of
+// itself.
 inline Result<void> conclude(results::Store& store, results::StudyRecord record, double accuracy,
                              double epsilon, int runs = 1, const std::vector<std::string>& notes = {}) {
   const bool selection = record.method == "dp-hyper";

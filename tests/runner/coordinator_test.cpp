@@ -145,7 +145,8 @@ TEST(Coordinator, JournalsRebuildALostDatabase) {
   EXPECT_EQ(world.rows("tiny"), rows);
 }
 
-// A killed run fails the rows that need it for this time only, and is charged what it booked meanwhile.
+// A killed run fails the rows that need it for this time only, and is charged what it booked
+// meanwhile.
 TEST(Coordinator, ALostTrialIsTriedAgainByTheNextRun) {
   World clean;
   FakeExecutor undisturbed;
@@ -254,7 +255,8 @@ panels:
     rows: [{method: dp-hyper, options: {runs: poisson, mean_runs: 20, score_noise: 300}}]
 )";
 
-// Whichever run is lost, nothing public tells how many there were, nor which; the next run of the spec completes it.
+// Whichever run is lost, nothing public tells how many there were, nor which; the next run of the
+// spec completes it.
 TEST(Coordinator, ALostRunOfAPrivateSelectionStaysConfidential) {
   World clean;
   FakeExecutor undisturbed;
@@ -397,7 +399,8 @@ TEST(Release, AFreshRunIsANewReleaseAndKeepsTheOldTrials) {
   EXPECT_THAT(third.submitted, IsEmpty());
 }
 
-// Whoever holds a key can subtract the noise, so none outlives its use; but what may be continued keeps its own.
+// Whoever holds a key can subtract the noise, so none outlives its use; but what may be continued
+// keeps its own.
 TEST(Coordinator, KeysLeftBehindAreDeletedOnceEveryRowIsThere) {
   World world;
   const auto leave = [&](const std::string& path) { ASSERT_TRUE(random::create_or_read_key(path)); };

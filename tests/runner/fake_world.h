@@ -1,5 +1,5 @@
-// A world in which trials end at once: an executor that writes journals as a worker would, with metrics that are a pure
-// function of the config, and ends jobs in an order of the test's choosing.
+// A world in which trials end at once: an executor that writes journals as a worker would, with
+// metrics that are a pure function of the config, and ends jobs in an order of the test's choosing.
 #pragma once
 
 #include <deque>
@@ -32,8 +32,9 @@ class FakeExecutor final : public Executor {
   // What of a finished trial is put into the folder for its weights; returns why it could not be.
   std::function<std::string(const std::string& folder, const trial::TrialConfig&)> keep_weights = {};
   bool prepare_fails = false;
-  double test_shift = 0;               // of the test accuracies alone
-  std::string machine = "fake";        // another one cannot repeat the noise of a killed run: a new attempt
+  double test_shift = 0;  // of the test accuracies alone
+  // Another one cannot repeat the noise of a killed run: a new attempt.
+  std::string machine = "fake";
   std::vector<std::string> submitted;  // trials
   std::vector<std::string> prepared;   // jobs
   std::size_t ended = 0;

@@ -225,7 +225,8 @@ TEST(Odometer, FeaturesAreOptionsButPeopleAreNot) {
   EXPECT_EQ(steps_on(odometer.data.at(2), "private_train"), 10);
 }
 
-// Nothing that the odometer shows depends on how many runs a private selection made, at whatever moment it is read.
+// Nothing that the odometer shows depends on how many runs a private selection made, at whatever
+// moment it is read.
 TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
   std::set<std::size_t> numbers;
   std::set<double> epsilons;
@@ -260,7 +261,8 @@ TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
   EXPECT_THAT(epsilons, SizeIs(1));
 }
 
-// A Poisson number of runs may be 0. That output costs what any other does, in the row and in the sum.
+// A Poisson number of runs may be 0. That output costs what any other does, in the row and in the
+// sum.
 TEST(Odometer, ASelectionThatDrewNoRunCostsWhatAnyDoes) {
   const std::string rows =
       "      - {method: dp-hyper, options: {runs: poisson, mean_runs: 1.01, score_noise: 300}}\n";
@@ -348,8 +350,8 @@ TEST(Odometer, RunsOfAnUnknownSelectionAreLeftOutAndSaidToBe) {
   EXPECT_EQ(steps_on(all, "private_validation"), 1);
 }
 
-// An option says how these runs compose, so the method alone does not: a selection is booked when it opens, and a row
-// without a rule is not one.
+// An option says how these runs compose, so the method alone does not: a selection is booked when
+// it opens, and a row without a rule is not one.
 TEST(Odometer, RunsOfAnOpenCompositionAreKnownWhereItsMethodMayAlsoSelect) {
   World world;
   auto config = any_config("synthetic");
@@ -371,7 +373,8 @@ TEST(Odometer, RunsOfAnOpenCompositionAreKnownWhereItsMethodMayAlsoSelect) {
   EXPECT_EQ(steps_on(only(world), "private_validation"), 1);
 }
 
-// Liu and Talwar's price composes with nothing, but theirs is a search with a geometric number of runs.
+// Liu and Talwar's price composes with nothing, but theirs is a search with a geometric number of
+// runs.
 TEST(Odometer, ASelectionAtLiuAndTalwarsPriceComposesAsTheGeometricOneThatItIs) {
   using Distribution = accounting::Selection::Distribution;
   std::vector<double> epsilons;
@@ -387,7 +390,8 @@ TEST(Odometer, ASelectionAtLiuAndTalwarsPriceComposesAsTheGeometricOneThatItIs) 
   EXPECT_EQ(epsilons[0], epsilons[1]);
 }
 
-// A run begun anew on another machine executed more than the one reported; the selection is priced by the dearest.
+// A run begun anew on another machine executed more than the one reported; the selection is priced
+// by the dearest.
 TEST(Odometer, ARestartedLoserRaisesThePriceOfItsSelection) {
   const auto spec = spec_of("selection", kSelection, "[8]");
   World clean;

@@ -1,4 +1,5 @@
-// Whose losses the line of a running trial shows, from spec to terminal: those of a run without noise on private data are raw.
+// Whose losses the line of a running trial shows, from spec to terminal: those of a run without
+// noise on private data are raw.
 #include <chrono>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -13,7 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Each trial says a step size and a loss before it ends, and ends late enough for the line to be drawn.
+// Each trial says a step size and a loss before it ends, and ends late enough for the line to be
+// drawn.
 class Talkative final : public Executor {
  public:
   void submit(Job job) override { inner_.submit(std::move(job)); }

@@ -1,4 +1,5 @@
-// Reading specs: the shipped ones load, and every mistake is one sentence with file, line, key path and a way out.
+// Reading specs: the shipped ones load, and every mistake is one sentence with file, line, key path
+// and a way out.
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -243,7 +244,8 @@ TEST_F(SpecFile, TheHashFollowsWhatIsResolvedNotHowItIsWritten) {
   EXPECT_NE(one->hash(), other->hash());
 }
 
-// Options that came later are stored only where they are not the default, so that ids of older trials stay.
+// Options that came later are stored only where they are not the default, so that ids of older
+// trials stay.
 TEST_F(SpecFile, LaterOptionsOfAModelAreStoredOnlyWhereTheyDiffer) {
   const auto options = [&](const std::string& model) {
     return panel(with_line(5, "  model: " + model)).at("model").at("options").as_object();

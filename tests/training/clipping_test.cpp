@@ -1,4 +1,5 @@
-// Every clipping rule: its formula, its sensitivity under gradients made to break it, and that batches may be cut up.
+// Every clipping rule: its formula, its sensitivity under gradients made to break it, and that
+// batches may be cut up.
 #include "harness/training/clipping.h"
 
 #include <cmath>
@@ -134,7 +135,8 @@ TEST(Clipping, SumsAreThoseOfADoubleLoop) {
   }
 }
 
-// On a device factors come from tensor operations, on the CPU's float64 norms from a loop; float32 norms here take the former.
+// On a device factors come from tensor operations, on the CPU's float64 norms from a loop; float32
+// norms here take the former.
 TEST(Clipping, TensorOperationsGiveTheLoopsFactors) {
   const auto squared =
       torch::tensor({0.0, 1e-30, 1e-4, 0.25, 9.0, 1e12, kInfinity, std::nan("")}, torch::kFloat32);
@@ -182,8 +184,9 @@ TEST(Clipping, SharesOfLayersHaveSquaresThatAddUpToOne) {
   }
 }
 
-// Records made to break a rule: from far below the smallest norm to overflow, one long entry among tiny ones, NaN and
-// infinities. What one of them adds to a batch is what the sensitivity says, at most.
+// Records made to break a rule: from far below the smallest norm to overflow, one long entry among
+// tiny ones, NaN and infinities. What one of them adds to a batch is what the sensitivity says, at
+// most.
 std::vector<Tensor> adversarial_records() {
   std::vector<Tensor> records;
   for (const double scale :
@@ -232,7 +235,8 @@ TEST(Clipping, NoRecordMovesTheSumByMoreThanTheSensitivity) {
   }
 }
 
-// A gradient that is long in every layer comes to the bound, so that the bound above is no empty one.
+// A gradient that is long in every layer comes to the bound, so that the bound above is no empty
+// one.
 TEST(Clipping, LongGradientsReachTheSensitivity) {
   Bench bench(torch::kFloat64);
   for (auto rule : every_rule()) {
@@ -255,7 +259,8 @@ TEST(Clipping, AZeroGradientStaysZero) {
   }
 }
 
-// One pass, and the same samples in pieces; batches of nobody, of one, and of more than a microbatch.
+// One pass, and the same samples in pieces; batches of nobody, of one, and of more than a
+// microbatch.
 TEST(Clipping, MicrobatchesGiveTheSameSum) {
   for (const auto dtype : {torch::kFloat64, torch::kFloat32}) {
     const double tolerance = dtype == torch::kFloat64 ? 1e-12 : 1e-6;

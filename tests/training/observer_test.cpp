@@ -60,8 +60,8 @@ trial::Journal journal_under(const trial::TrialConfig& config, const std::string
   return trial::read_journal(path).value();
 }
 
-// The journal's hashes are over what optimizer and controller were handed, so equal hashes say that the observer was
-// shown the same numbers.
+// The journal's hashes are over what optimizer and controller were handed, so equal hashes say that
+// the observer was shown the same numbers.
 TEST(Observer, SeesWhatTheJournalHashesAndChangesNothing) {
   for (const auto& config : {small_config(), probing_config(false), probing_config(true), exact_config()}) {
     const TemporaryFolder folder;

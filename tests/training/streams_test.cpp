@@ -1,5 +1,6 @@
-// Which draws a run makes: every release has the noise and every batch the coins of its own address, in each attempt. With
-// nobody in a batch a release is its noise, which the key alone determines, so that it can be written down here.
+// Which draws a run makes: every release has the noise and every batch the coins of its own
+// address, in each attempt. With nobody in a batch a release is its noise, which the key alone
+// determines, so that it can be written down here.
 #include <gtest/gtest.h>
 
 #include "harness/training/adaptive_clipping.h"
@@ -68,7 +69,8 @@ std::vector<double> normals(const trial::TrialConfig& config, Purpose purpose, s
   return z;
 }
 
-// Gradient, losses and clip count; the threshold of a step and the bound of a probe are those that earlier releases gave.
+// Gradient, losses and clip count; the threshold of a step and the bound of a probe are those that
+// earlier releases gave.
 void expect_noise_alone(const trial::TrialConfig& config, std::int64_t attempt) {
   const auto journal = journal_of(config, attempt);
   const auto& privacy = config.privacy;
@@ -175,7 +177,8 @@ TEST(Streams, AugmentationsAreDrawnAnewInEachStepAndAttempt) {
   EXPECT_TRUE(differ(first[0], releases(1)[0]));
 }
 
-// A batch of one: its clipped gradient is as long as the threshold of its step, so long as the threshold is below its norm.
+// A batch of one: its clipped gradient is as long as the threshold of its step, so long as the
+// threshold is below its norm.
 TEST(Streams, EachStepIsClippedAtItsOwnThreshold) {
   auto config = exact_config(40);
   config.privacy.sample_rate = 1.0 / 600;
@@ -199,7 +202,8 @@ TEST(Streams, EachStepIsClippedAtItsOwnThreshold) {
   EXPECT_GT(largest, 1.2e-3) << "the threshold never moved";
 }
 
-// A replay that went another way begins from nothing: its outcome is that of a run whose first attempt never was.
+// A replay that went another way begins from nothing: its outcome is that of a run whose first
+// attempt never was.
 TEST(Streams, ARestartForgetsTheAttemptBefore) {
   auto adaptive = small_config();
   adaptive.privacy.clipping = trial::Clipping::adaptive;
@@ -235,7 +239,8 @@ TEST(Streams, ARestartForgetsTheAttemptBefore) {
   }
 }
 
-// The controller is handed the released losses and the scale of their noise: one that is handed the same does the same.
+// The controller is handed the released losses and the scale of their noise: one that is handed the
+// same does the same.
 TEST(Streams, AControllerFollowsFromWhatWasReleased) {
   for (const char* name : {"hyfreedp", "hyfreedp-plus"}) {
     auto config = probing_config(true, 31);

@@ -235,7 +235,8 @@ TEST(Journal, AScoreIsBookedOnceAnAttempt) {
   EXPECT_EQ(read_journal(path)->executed.size(), 2U);
 }
 
-// The replay computes another value (evaluated elsewhere, say); released is what was released before.
+// The replay computes another value (evaluated elsewhere, say); released is what was released
+// before.
 TEST(Journal, AReplayReleasesTheScoreThatWasReleased) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");

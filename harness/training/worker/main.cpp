@@ -40,8 +40,9 @@ int thread_count() {
   return *end == '\0' && threads >= 1 && threads <= 1024 ? static_cast<int>(threads) : 0;
 }
 
-// OpenMP reads how its idle threads wait when the program is loaded, before main: spinning ones take the cores from whoever
-// else works on the machine. So a worker of several threads that nobody told starts itself anew, told. One thread never waits.
+// OpenMP reads how its idle threads wait when the program is loaded, before main: spinning ones
+// take the cores from whoever else works on the machine. So a worker of several threads that nobody
+// told starts itself anew, told. One thread never waits.
 void sleep_while_idle(int threads, char** arguments) {
   if (threads == 1 || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   ::setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
