@@ -1,6 +1,6 @@
-// Parameters that stand alone, as some networks have them: y = x * scale or y = x + bias, [width]
-// over the last dimension of x [B, width] or [B, T, width]. Per-sample rules: dscale_i = sum over
-// positions of b_i x_i, dbias_i = sum over positions of b_i. Applied several times in one pass, its
+// Parameters that stand alone: y = x * scale or y = x + bias, with a vector [width] over the last
+// dimension of x, which is [B, width] or [B, T, width]. Per-sample rules: dscale_i is the sum over
+// positions of b_i x_i, dbias_i that of b_i. If the layer is applied several times in one pass, the
 // gradient is the sum over its activation records.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace hyfreedp::models {
 
 class Bare : public Layer {
  public:
-  // `name`: within its layer ("scale"), or the whole name where the place has none.
+  // `name` within its layer ("scale"), or the whole name if the place has none.
   Bare(std::string name, std::int64_t width) : name_(std::move(name)), width_(width) {}
   std::vector<ParameterSpec> parameters() const override { return {{name_, {width_}}}; }
   void bind(std::vector<BoundParameter> parameters) override { value_ = std::move(parameters.at(0)); }
@@ -21,7 +21,7 @@ class Bare : public Layer {
                         std::span<torch::Tensor> sums) const override;
 
  protected:
-  // What is summed over positions, [B, ..., width].
+  // The terms that are summed over positions, [B, ..., width].
   virtual torch::Tensor gradient(const ActivationRecord& record) const = 0;
 
   std::string name_;

@@ -1,6 +1,6 @@
-// y = conv1d(x, W) + bias, identical to torch.nn.Conv1d with zero padding: x [B, in, L], W
-// [out, in / groups, k]. It is a two-dimensional convolution over images of one row, whose rules it
-// uses.
+// y = conv1d(x, W) + bias for x [B, in, L] and W [out, in / groups, k], identical to
+// torch.nn.Conv1d with zero padding. It is a two-dimensional convolution over images with one row
+// and uses its rules.
 #pragma once
 
 #include "harness/models/conv2d.h"

@@ -1,18 +1,17 @@
-// y = conv2d(x, W) + bias, identical to torch.nn.Conv2d with zero padding: x [B, in, H, W'], W
-// [out, in / groups, kh, kw].
+// y = conv2d(x, W) + bias for x [B, in, H, W'] and W [out, in / groups, kh, kw], identical to
+// torch.nn.Conv2d with zero padding.
 //
-// With X_i [groups, in kh kw / groups, L] the patches of sample i at its L output places and b_i
-// [groups, out / groups, L]:
-//   dW_i = b_i X_i^T, dbias_i = sum over places of b_i.
-// On the CPU one of three ways, chosen from the shapes; none writes the patches of the batch
-// (patch_kernel.h):
-//   formed       dW_i is formed and kept for the clipped sum, where that takes no more than the
-//                input and output gradient do, which are then let go
-//   recomputed   the norm is taken of dW_i in registers; the clipped sum is a plain backward pass
-//                of c_i b_i
-//   ghost        ||dW_i||^2 = sum_lm <X_il, X_im> <b_il, b_im> where 2 L (in kh kw + out) < out in
-//                kh kw; the sum as before
-// Elsewhere ATen's unfold and products, formed and kept.
+// Let X_i [groups, in kh kw / groups, L] be the patches of sample i at its L output places, and b_i
+// [groups, out / groups, L] its output gradient. Then dW_i = b_i X_i^T, and dbias_i is the sum of
+// b_i over places. On the CPU one of three ways is chosen from the shapes; none of them stores the
+// patches of the batch (patch_kernel.h):
+//   formed       dW_i is formed and kept for the clipped sum, if it needs no more memory than input
+//                and output gradient, which are then released
+//   recomputed   the norm of dW_i is computed in registers; the clipped sum is a plain backward
+//                pass of c_i b_i
+//   ghost        ||dW_i||^2 = sum_lm <X_il, X_im> <b_il, b_im>, if 2 L (in kh kw + out) < out in kh
+//                kw; the sum as in `recomputed`
+// Elsewhere dW_i is formed by ATen's unfold and products, and kept.
 #pragma once
 
 #include <array>
@@ -48,10 +47,10 @@ class Conv2d : public Layer {
   void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                         std::span<torch::Tensor> sums) const override;
 
-  // dW_i of the sum over the applications, [B, out, in kh kw / groups].
+  // dW_i over all applications, [B, out, in kh kw / groups].
   torch::Tensor sample_gradients(std::span<const ActivationRecord> records) const;
-  // At least (sum over the places of ||x_l|| ||b_l||)^2, [B] float64: what beyond_forming
-  // (samples.h) takes.
+  // An upper bound of (sum over the places of ||x_l|| ||b_l||)^2, [B] float64, for beyond_forming
+  // (samples.h).
   torch::Tensor gradient_reaches(std::span<const ActivationRecord> records) const;
 
  private:

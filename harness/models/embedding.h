@@ -1,15 +1,15 @@
-// Tables of vectors looked up by token, by position, or once a sample.
+// Tables of vectors that are looked up by token, by position, or once a sample.
 //
 //   Embedding      ids [B, T] int64 -> rows [B, T, D]; identical to torch.nn.Embedding: the row
 //                  padding_index is used in the forward pass and gets no gradient from the lookup
 //   tied           the same layer applied to a float input h [B, T, D] is the output projection h
-//                  W^T -> [B, T, V]; both applications make one gradient, cross terms counted
+//                  W^T -> [B, T, V]; both applications make one gradient, cross terms included
 //   Positions      x [B, T, D] -> x + W[0 .. T)
 //   ClassToken     x [B, T, D] -> [token; x], [B, T + 1, D]
 //
-// Per-sample rules, never forming [B, V, D]. Lookup: with E_st = 1 where ids s and t are equal,
-// ||dW_i||^2 = sum_st E_st <b_s, b_t>. Projection: ghost norm of a linear layer. Cross term: 2
-// sum_st g_t[id_s] <b_s, h_t>. Lookup's sum: c_i b_it added to row id_it.
+// The per-sample rules never form [B, V, D]. Lookup: ||dW_i||^2 = sum_st E_st <b_s, b_t>, where
+// E_st = 1 if ids s and t are equal and 0 if not; its sum adds c_i b_it to row id_it. Projection:
+// ghost norm of a linear layer. Cross term: 2 sum_st g_t[id_s] <b_s, h_t>.
 #pragma once
 
 #include <optional>
@@ -48,7 +48,7 @@ class Embedding : public Layer {
 
 class Positions : public Layer {
  public:
-  // `name`: "weight" within its layer, or the whole name of a bare parameter; `shape` ends in
+  // `name` is "weight" within its layer, or the whole name of a bare parameter; `shape` ends in
   // [T, D].
   Positions(std::string name, std::vector<std::int64_t> shape)
       : name_(std::move(name)), shape_(std::move(shape)) {}

@@ -4,11 +4,11 @@
 // Per-sample rules, with input a_i and output gradient b_i of sample i:
 //   vectors     ||dW_i||^2 = ||a_i||^2 ||b_i||^2 (Goodfellow, arXiv:1510.01799)
 //   sequences   ||dW_i||^2 = sum_st <a_is, a_it> <b_is, b_it> ("ghost norm", Li et al.,
-//               arXiv:2110.05679), or dW_i = b_i^T a_i itself where T (in + out) > in out: it is
-//               then the smaller, and kept for the sum instead of a and b
-//   sum_i c_i dW_i = (c b)^T a over samples and positions; bias: sum over positions of b_i
-// Applied K times, the cross terms between applications are included.
-//
+//               arXiv:2110.05679). If T (in + out) > in out, dW_i = b_i^T a_i is smaller than a and
+//               b; it is then formed, and kept for the sum in their place
+//   sums        sum_i c_i dW_i = (c b)^T a over samples and positions; for the bias, the sum over
+//               positions of c_i b_i
+// If the layer is applied several times, the cross terms between applications are included.
 // `transposed`: W is stored [in, out] (GPT-2's Conv1D).
 #pragma once
 

@@ -1,13 +1,13 @@
-// Normalisations within one sample, identical to LibTorch's; BatchNorm, which mixes samples, is not
-// among them.
-//   LayerNorm   over the last dimension, y = x^ * weight + bias, biased variance
+// Normalisations within one sample, identical to LibTorch's. BatchNorm is not among them, because
+// it mixes samples.
+//   LayerNorm   y = x^ * weight + bias over the last dimension, biased variance
 //               (Ba et al., arXiv:1607.06450)
 //   GroupNorm   over groups of channels and all places, [B, C, H, W] (Wu & He, arXiv:1803.08494)
-//   RMSNorm     y = x / sqrt(mean(x^2) + eps) * weight, last dimension (Zhang & Sennrich,
+//   RMSNorm     y = x / sqrt(mean(x^2) + eps) * weight over the last dimension (Zhang & Sennrich,
 //               arXiv:1910.07467)
-// Per-sample rules: dweight_i = sum over positions of b_i x^_i, dbias_i = sum over positions of
-// b_i. They are small, so they are formed and kept; over the last dimension in one pass over x and
-// b, without writing x^.
+// Per-sample rules: dweight_i is the sum over positions of b_i x^_i, dbias_i that of b_i. They are
+// small, so they are formed and kept; over the last dimension this takes one pass over x and b, and
+// x^ is not stored.
 #pragma once
 
 #include "harness/models/layer.h"
@@ -29,10 +29,10 @@ class Normalisation : public Layer {
                         std::span<torch::Tensor> sums) const override;
 
  protected:
-  // What the weight multiplies, [B, ...] as the input.
+  // The values that the weight multiplies, [B, ...] as the input.
   virtual torch::Tensor normalised(const ActivationRecord& record) const = 0;
-  // Of an input normalised over the last dimension, x^ = (x - mean) scale, what was saved of each
-  // position; undefined for others.
+  // What was saved of each position for an input that is normalised over its last dimension,
+  // x^ = (x - mean) scale; undefined for others.
   struct Positionwise {
     torch::Tensor mean;  // undefined: 0
     torch::Tensor scale;
@@ -41,7 +41,7 @@ class Normalisation : public Layer {
     (void)record;
     return {};
   }
-  // [B, ...] -> [B, width]: sum over positions.
+  // [B, ...] -> [B, width]: the sum over positions.
   virtual torch::Tensor over_positions(const torch::Tensor& values) const;
   bool trains_bias() const { return with_bias_ && bias_.trainable; }
 
@@ -52,7 +52,7 @@ class Normalisation : public Layer {
   BoundParameter bias_;
 
  private:
-  // [B, width]: of the weight and of the bias, where they train.
+  // The gradients [B, width] of the weight and of the bias, if they are trainable.
   Tensors each(std::span<const ActivationRecord> records) const;
   Tensors each_of(const ActivationRecord& record) const;
 };

@@ -1,13 +1,15 @@
-// A convolution without bias whose weights are standardised before each use
-// (Qiao et al., arXiv:1903.10520; the form without the number of inputs of Brock et al.,
-// arXiv:2101.08692, which De et al., arXiv:2204.13650, train privately):
-//   for each output channel, with v = W - mean(W) over the n values that it reads:  W^ = v / sqrt(|v|^2 + 1e-4)
-//   (|v|^2 = n var(W), so a channel's output has the variance of its inputs)
-// Rule: the gradient G of W^ goes through the standardisation, with s = 1 / sqrt(|v|^2 + 1e-4) and
-// per channel
-//   dW = s (G - mean(G)) - s^3 <v, G> v
-// which is linear in G: the clipped sum is that of the sum; a sample's norm needs its own dW,
-// formed and dropped some samples at a time.
+// A convolution without bias whose weights are standardised before each application
+// (Qiao et al., arXiv:1903.10520; in the form of Brock et al., arXiv:2101.08692, without the number
+// of inputs, which De et al., arXiv:2204.13650, train privately). For each output channel, with
+// v = W - mean(W) over the n values that it reads,
+//   W^ = v / sqrt(|v|^2 + 1e-4).
+// |v|^2 = n var(W), so a channel's output has the variance of its inputs.
+//
+// Rule: the gradient G of W^ is passed through the standardisation; with
+// s = 1 / sqrt(|v|^2 + 1e-4), for each channel
+//   dW = s (G - mean(G)) - s^3 <v, G> v.
+// This is linear in G, so the clipped sum is that of the summed G. A sample's norm needs its own
+// dW, which is formed and dropped for some samples at a time.
 #pragma once
 
 #include "harness/models/conv2d.h"
