@@ -1,5 +1,6 @@
 #include "results/night.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -8,6 +9,7 @@
 #include "harness/base/text.h"
 #include "harness/trial/released_norms.h"
 #include "results/spec_view.h"
+#include "results/table_model.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -20,10 +22,10 @@ std::string machine_of(json::object fingerprint) {
   return canonical_json(fingerprint);
 }
 
-std::string setting_of(json::object config) {
+Setting setting_without_seeds(json::object config) {
   config.erase("noise_seed");
   config.erase("seed");
-  return canonical_json(config);
+  return setting_of(config);
 }
 
 void add_metrics(const std::vector<trial::MetricRecord>& metrics, NightRun& run) {
@@ -64,10 +66,22 @@ Result<void> add_lost(const Store& store, const StudyRecord& study, NightRun& ru
     const auto trial = store.trial(id);
     if (!trial) return trial.error();
     if (!*trial || (**trial).state != trial::TrialState::failed) continue;
-    run.lost_settings.push_back(setting_of((**trial).config));
+    run.lost_settings.push_back(setting_without_seeds((**trial).config));
     run.noise_seed = string_or((**trial).config, "noise_seed", "");
     if (!(**trial).fingerprint.empty()) run.machine = machine_of((**trial).fingerprint);
   }
+  return {};
+}
+
+// How many they were is confidential under private selection.
+Result<void> add_asked(const Store& store, const StudyRecord& study, NightRun& run) {
+  if (!run_count_is_public(study)) return {};
+  for (const auto& id : study.trials) {
+    const auto trial = store.trial(id);
+    if (!trial) return trial.error();
+    if (*trial) run.asked.push_back(setting_without_seeds((**trial).config));
+  }
+  std::sort(run.asked.begin(), run.asked.end());
   return {};
 }
 
@@ -77,6 +91,7 @@ Result<NightRun> read_run(const Store& store, const StudyRecord& study) {
   if (study.state == StudyState::open) return run;
   run.failure_kind = study.failure_kind;
   run.state = NightRun::State::failed;
+  if (auto added = add_asked(store, study, run); !added) return added.error();
   if (study.state == StudyState::failed || study.reported_trial.empty()) {
     if (auto added = add_lost(store, study, run); !added) return added.error();
     return run;
@@ -88,7 +103,7 @@ Result<NightRun> read_run(const Store& store, const StudyRecord& study) {
   if (!metrics) return metrics.error();
   auto steps = store.steps(study.reported_trial);
   if (!steps) return steps.error();
-  run.setting = setting_of((**trial).config);
+  run.setting = setting_without_seeds((**trial).config);
   run.noise_seed = string_or((**trial).config, "noise_seed", "");
   run.machine = machine_of((**trial).fingerprint);
   run.seconds = (**trial).seconds;
@@ -131,7 +146,11 @@ Result<Night> read_night(const Store& store, const std::string& spec) {
   if (!*record) return unknown_spec(store, spec);
   auto studies = store.studies(spec);
   if (!studies) return studies.error();
-  Night night{.spec = spec, .hash = (**record).hash, .version = (**record).version, .cells = {}};
+  Night night{.spec = spec,
+              .hash = (**record).hash,
+              .version = (**record).version,
+              .resolved = (**record).resolved,
+              .cells = {}};
   std::map<Key, std::size_t> places;
   const auto sizes = test_sizes((**record).resolved);
   for (const auto& panel : view_of(**record).panels) {

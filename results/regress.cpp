@@ -121,7 +121,7 @@ std::size_t adjust(std::vector<RegressCell>& cells, const RegressOptions& option
   const auto adjusted = options.control == FalseAlarmControl::holm ? holm_adjusted(p) : fdr_adjusted(p);
   for (std::size_t i = 0; i < tested.size(); ++i) {
     tested[i]->adjusted = adjusted[i];
-    judge(*tested[i], options);
+    judge(*tested[i], tested.size(), options);
   }
   return tested.size();
 }
@@ -148,10 +148,10 @@ std::vector<std::string> notes_of(const Night& tonight, const Night& reference,
                                   const RegressOptions& options) {
   std::vector<std::string> notes;
   if (tonight.hash != reference.hash) {
-    notes.push_back(
-        fmt::format("The spec is not the reference's (hash {:.12} now, {:.12} then): cells are matched by "
-                    "panel, row and epsilon, and their settings may differ.",
-                    tonight.hash, reference.hash));
+    const auto changes = spec_changes(reference.resolved, tonight.resolved);
+    notes.push_back(fmt::format(
+        "The spec is not the reference's: {}. Cells are matched by panel, row and epsilon.",
+        changes.empty() ? "what it resolves to is the same, its hash is not" : join(changes, "; ")));
   }
   if (tonight.version != reference.version) {
     notes.push_back(
@@ -202,6 +202,8 @@ RegressVerdict RegressReport::verdict() const {
   return worst;
 }
 
+bool RegressReport::is_quiet() const { return verdict() == RegressVerdict::same && !spec_changed; }
+
 std::size_t RegressReport::count(RegressVerdict verdict) const {
   return static_cast<std::size_t>(std::count_if(
       cells.begin(), cells.end(), [&](const RegressCell& cell) { return cell.verdict() == verdict; }));
@@ -226,12 +228,13 @@ RegressReport compare_nights(const Night& tonight, const Night& reference,
   RegressReport report;
   report.spec = tonight.spec;
   report.options = options;
+  report.spec_changed = tonight.hash != reference.hash;
   report.notes = notes_of(tonight, reference, options);
   const auto now = by_key(tonight);
   for (const auto& before : reference.cells) {
     auto cell = frame_of(before);
     if (const auto found = now.find(key_of(before)); found != now.end()) {
-      cell.findings = compare_cells(*found->second, before, options);
+      cell.findings = compare_cells(*found->second, before, !report.spec_changed, options);
     } else {
       cell.findings.push_back({.what = "values",
                                .test = "",

@@ -3,6 +3,11 @@
 //
 // A cell is one (panel, row, epsilon), its replicates are seeds. Checks without chance, outside the false-alarm rate:
 //
+//   setting      what each method made of an equal spec: the configs of the runs that it asked for, without seeds. Under one noise
+//                seed they are a function of spec and program, so a change is the program's, whatever it does to the results. Of
+//                a method that searches this holds on the same build, device and threads alone: elsewhere another choice may be
+//                rounding, and cannot be told. Of a private selection the reported run alone is compared. Where the spec changed,
+//                the notes say in what
 //   bits         hashes of all releases and all metrics of each run, bit for bit. Only where both runs had the same config, a
 //                noise_seed, and the same build, device and threads; elsewhere skipped, and said. A run that had a value and
 //                diverged tonight is not the same
@@ -34,7 +39,8 @@
 //   same         no alarm, and shown to be within the margin (two one-sided tests at `equivalence_level`). That a whole night is
 //                called the same needs all of its tests to show it, so this level holds for the night as it is
 //                (intersection-union)
-//   unclear      neither: "could not tell"; `seeds_needed` says how many seeds would
+//   unclear      neither: "could not tell"; `seeds_needed` says how many seeds would, were the change what was seen: more than
+//                were run, and at most kMostSeeds (regress_tests.h)
 //   skipped      not compared, with the reason; counts for nothing
 #pragma once
 
@@ -46,6 +52,7 @@
 
 #include "harness/base/json.h"
 #include "results/regress_tests.h"
+#include "results/setting_changes.h"
 
 namespace hyfreedp::results {
 
@@ -60,8 +67,9 @@ struct NightRun {
   std::int64_t seed = 0;
   State state = State::open;
   std::string failure_kind;
-  std::string setting;  // its config without noise seed and seed: equal settings are comparable in norms
-  std::vector<std::string> lost_settings;  // of a failed study: those of its trials that failed
+  Setting setting;  // its config without noise seed and seed: equal settings are comparable in norms
+  std::vector<Setting> asked;          // of all runs that the study asked for, sorted; empty: confidential, or not known
+  std::vector<Setting> lost_settings;  // of a failed study: those of its trials that failed
   std::string noise_seed;                  // empty: private noise
   std::string machine;                     // build, device, threads: equal ones give equal bits
   std::vector<std::string> hashes;
@@ -87,6 +95,7 @@ struct Night {
   std::string spec;
   std::string hash;
   std::string version;
+  json::object resolved = {};  // the spec
   std::vector<NightCell> cells;
 };
 
@@ -140,7 +149,8 @@ struct RegressFinding {
   std::optional<double> equivalence;
   std::optional<double> sd;  // of what was seen, from which the seeds that are needed follow
   bool paired = true;
-  std::optional<std::int64_t> seeds_needed;  // where it could not be told
+  std::int64_t replicates = 0;  // seeds, rounds or runs that were compared; of two unequal sets the smaller
+  std::optional<std::int64_t> seeds_needed;  // where it could not be told: more than `replicates`
 };
 
 struct RegressCell {
@@ -161,7 +171,10 @@ struct RegressReport {
   std::size_t tests = 0;           // that the false-alarm rate is shared among
   std::vector<std::string> notes;  // of the whole night
 
+  bool spec_changed = false;
+
   RegressVerdict verdict() const;
+  bool is_quiet() const;                            // all the same, of one spec: nothing to read
   std::size_t count(RegressVerdict verdict) const;  // of cells
   int exit_code() const;                            // 0 same or improved, 1 regressed, 2 could not tell
 };

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/base/text.h"
+#include "results/regress_settings.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -118,6 +119,7 @@ RegressFinding compare_bits(const NightCell& tonight, const NightCell& reference
     finding.text = pairs.empty() ? "no seed has a value in both" : "not compared: " + join(why, ", ");
     return finding;
   }
+  finding.replicates = static_cast<std::int64_t>(compared);
   finding.verdict = apart.empty() ? RegressVerdict::same : RegressVerdict::regressed;
   finding.text = apart.empty()
                      ? fmt::format("{} runs are the same bit for bit", compared)
@@ -314,6 +316,8 @@ std::optional<RegressFinding> compare_measure(const NightCell& tonight, const Ni
                                            : fmt::format("Welch, {} and {} seeds", samples.tonight.size(),
                                                          samples.reference.size()));
   finding.paired = samples.paired;
+  finding.replicates = static_cast<std::int64_t>(
+      samples.paired ? samples.differences.size() : std::min(samples.tonight.size(), samples.reference.size()));
   finding.sd = samples.paired
                    ? test->standard_error * std::sqrt(static_cast<double>(samples.differences.size()))
                    : pooled_sd(*test, samples);
@@ -331,7 +335,7 @@ std::set<std::string> norm_names(const NightCell& tonight, const NightCell& refe
 }
 
 bool one_setting(const NightCell& tonight, const NightCell& reference) {
-  std::set<std::string> settings;
+  std::set<Setting> settings;
   for (const auto* cell : {&tonight, &reference}) {
     for (const auto& run : cell->runs) {
       if (has_value(run)) settings.insert(run.setting);
@@ -377,6 +381,20 @@ std::optional<RegressFinding> test_noise(const NightCell& tonight, const Regress
   return finding;
 }
 
+// How many seeds would have told, were the change what was seen: inside the margin by showing that, beyond it by an alarm, which
+// Holm raises at the latest where p is at most the night's rate over its tests.
+std::optional<std::int64_t> seeds_that_tell(const RegressFinding& finding, std::size_t tests,
+                                            const RegressOptions& options) {
+  const double beyond = std::abs(finding.change) - finding.margin;
+  const double alarm =
+      options.false_alarms_per_night / (2 * static_cast<double>(std::max<std::size_t>(tests, 1)));
+  return seeds_needed({.sd = *finding.sd,
+                       .margin = std::abs(beyond),
+                       .level = beyond < 0 ? options.equivalence_level : alarm,
+                       .power = options.power,
+                       .paired = finding.paired});
+}
+
 std::string chance_text(const RegressFinding& finding, double rate) {
   const double adjusted = finding.adjusted.value_or(1);
   const auto p = adjusted > 0
@@ -396,11 +414,12 @@ bool machine_failed(const std::string& failure_kind) {
 }
 
 std::vector<RegressFinding> compare_cells(const NightCell& tonight, const NightCell& reference,
-                                          const RegressOptions& options) {
+                                          bool same_spec, const RegressOptions& options) {
   std::vector<RegressFinding> findings;
   const auto add = [&](std::optional<RegressFinding> finding) {
     if (finding) findings.push_back(std::move(*finding));
   };
+  add(compare_settings(tonight, reference, same_spec));
   if (options.hashes) add(compare_bits(tonight, reference));
   add(compare_epsilon(tonight, reference, options.margin.epsilon));
   add(compare_values(tonight, reference));
@@ -433,11 +452,12 @@ RegressFinding timing_finding(const AbTiming& timing, const RegressOptions& opti
   if (!test) return untested(measure, RegressVerdict::unclear, "fewer than two rounds were measured");
   auto finding =
       finding_of(measure, *test, fmt::format("paired t on log ratios, {} rounds", differences.size()));
+  finding.replicates = static_cast<std::int64_t>(differences.size());
   finding.sd = test->standard_error * std::sqrt(static_cast<double>(differences.size()));
   return finding;
 }
 
-void judge(RegressFinding& finding, const RegressOptions& options) {
+void judge(RegressFinding& finding, std::size_t tests, const RegressOptions& options) {
   const bool alarm = finding.adjusted.value_or(1) <= options.false_alarms_per_night;
   if (alarm) {
     const bool good = finding.bad != 0 && finding.change * finding.bad < 0;
@@ -452,15 +472,15 @@ void judge(RegressFinding& finding, const RegressOptions& options) {
   finding.verdict = RegressVerdict::unclear;
   finding.text += "; " + chance_text(finding, options.false_alarms_per_night);
   if (!finding.sd) return;
-  finding.seeds_needed = seeds_needed({.sd = *finding.sd,
-                                       .margin = finding.margin,
-                                       .level = options.equivalence_level,
-                                       .power = options.power,
-                                       .paired = finding.paired});
-  if (finding.seeds_needed) {
-    finding.text +=
-        fmt::format("; {} {} would tell with probability {:.3g}", *finding.seeds_needed,
-                    finding.what == "speed" || finding.what == "memory" ? "rounds" : "seeds", options.power);
+  const bool timed = finding.what == "speed" || finding.what == "memory";
+  const auto unit = timed ? "rounds" : "seeds";
+  const auto needed = seeds_that_tell(finding, tests, options);
+  if (!needed) {
+    finding.text += fmt::format("; no feasible number of {} would tell (more than {})", unit, kMostSeeds);
+  } else if (*needed > finding.replicates) {  // as many as were run have not told
+    finding.seeds_needed = needed;
+    finding.text += fmt::format("; {} {} would tell with probability {:.3g}, were the change what was seen",
+                                *needed, unit, options.power);
   }
 }
 

@@ -10,11 +10,11 @@ namespace hyfreedp::results {
 // Every check and test of the cell. What has a p-value has no verdict yet: that needs all tests of
 // the night.
 std::vector<RegressFinding> compare_cells(const NightCell& tonight, const NightCell& reference,
-                                          const RegressOptions& options);
+                                          bool same_spec, const RegressOptions& options);
 RegressFinding timing_finding(const AbTiming& timing, const RegressOptions& options);
 
-// The verdict of a finding whose `adjusted` is known, and its words.
-void judge(RegressFinding& finding, const RegressOptions& options);
+// The verdict of a finding whose `adjusted` is known, and its words. `tests`: of the whole night.
+void judge(RegressFinding& finding, std::size_t tests, const RegressOptions& options);
 
 // Failures that happen by chance, to a run; those of the machine, which say nothing; all others are
 // the program's own.

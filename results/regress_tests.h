@@ -58,8 +58,9 @@ double fisher_more_failures(std::int64_t tonight_failed, std::int64_t tonight, s
 // The smallest number of seeds at which `equivalence` shows two unchanged nights to be the same with probability `power` at
 // level `level`: each of its two tests then succeeds with at least 1 - (1 - power) / 2 (non-central t with
 // noncentrality margin / se). `sd`: of the paired differences, or of one night's values where `paired` is false (n seeds
-// on each side then). None beyond `kMostSeeds`.
-inline constexpr std::int64_t kMostSeeds = 1000000;
+// on each side then). Of a true change d the distance from d to the margin takes the margin's place: its nearer test then succeeds
+// as often. None beyond `kMostSeeds`, which nobody runs.
+inline constexpr std::int64_t kMostSeeds = 1000;
 struct PowerRequest {
   double sd = 0;
   double margin = 0;

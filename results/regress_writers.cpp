@@ -38,19 +38,59 @@ bool is_shown(const RegressFinding& finding) {
   return finding.verdict != RegressVerdict::same && finding.verdict != RegressVerdict::skipped;
 }
 
-// Of a cell in which nothing moved.
-std::string quiet_text(const RegressCell& cell) {
-  const auto bits = std::find_if(cell.findings.begin(), cell.findings.end(), [](const auto& finding) {
-    return finding.what == "bits" && finding.verdict == RegressVerdict::same;
-  });
-  if (bits != cell.findings.end()) return bits->text;
-  const auto tests = std::count_if(cell.findings.begin(), cell.findings.end(),
-                                   [](const auto& finding) { return finding.p.has_value(); });
-  if (tests > 0) return fmt::format("{} tests, nothing moved beyond its margin", tests);
-  return cell.findings.empty() ? "nothing was compared" : cell.findings.front().text;
+std::string line_of(const RegressFinding& finding) { return finding.what + " " + finding.text; }
+
+// Of a night in which nothing moved: what it was compared by.
+std::string quiet_line(const RegressReport& report) {
+  std::int64_t bits = 0;
+  std::string why;
+  for (const auto& cell : report.cells) {
+    for (const auto& finding : cell.findings) {
+      if (finding.what != "bits") continue;
+      bits += finding.replicates;
+      if (finding.verdict == RegressVerdict::skipped) why = finding.text;
+    }
+  }
+  const auto equal = bits > 0 ? fmt::format("{} runs are the same bit for bit", bits) : "bits " + why;
+  return fmt::format("{}; {}{} tests, false alarms at most {:.3g} a night", summary_of(report),
+                     bits > 0 || !why.empty() ? equal + ", " : "", report.tests,
+                     report.options.false_alarms_per_night);
 }
 
-std::string line_of(const RegressFinding& finding) { return finding.what + " " + finding.text; }
+// Findings that read alike in several cells, such as a method's setting, once; in the order of the cells, worst first.
+struct Moved {
+  RegressVerdict verdict;
+  std::string text;
+  std::vector<std::string> cells;
+};
+
+std::vector<Moved> what_moved(const RegressReport& report) {
+  std::vector<Moved> moved;
+  const auto add = [&](const RegressCell& cell, const RegressFinding& finding) {
+    const auto text = line_of(finding);
+    auto known = std::find_if(moved.begin(), moved.end(), [&](const Moved& one) { return one.text == text; });
+    if (known == moved.end()) known = moved.insert(moved.end(), {finding.verdict, text, {}});
+    known->cells.push_back(cell.name());
+  };
+  // A setting first: it may be the reason of the rest.
+  for (const bool setting : {true, false}) {
+    for (const auto& cell : report.cells) {
+      for (const auto& finding : cell.findings) {
+        const bool is_told = finding.verdict == RegressVerdict::regressed ||
+                             finding.verdict == RegressVerdict::improved ||
+                             (setting && finding.verdict == RegressVerdict::unclear);
+        if (is_told && (finding.what == "setting") == setting) add(cell, finding);
+      }
+    }
+  }
+  return moved;
+}
+
+std::string places_of(const Moved& moved) {
+  constexpr std::size_t kMost = 6;
+  if (moved.cells.size() <= kMost) return join(moved.cells, "; ");
+  return fmt::format("{} cells", moved.cells.size());
+}
 
 void add_wrapped(std::string& out, const std::string& text, std::size_t indent, const TerminalStyle& style) {
   const std::size_t width = style.width > indent + 40 ? style.width - indent : 40;
@@ -89,6 +129,30 @@ std::string escaped_pipe(const std::string& text) {
     result += c;
   }
   return result;
+}
+
+// The checks with one of two verdicts as a table that opens on a click; nothing where there is none.
+std::string folded_table(const RegressReport& report, const char* title, RegressVerdict one,
+                         RegressVerdict other) {
+  std::string rows;
+  std::size_t checks = 0;
+  for (const auto& cell : report.cells) {
+    for (const auto& finding : cell.findings) {
+      if (finding.verdict != one && finding.verdict != other) continue;
+      ++checks;
+      rows +=
+          fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", to_string(finding.verdict),
+                      escaped_pipe(cell.name()), escaped_pipe(finding.what), escaped_pipe(finding.text),
+                      finding.test, p_text(finding.p), p_text(finding.adjusted), p_text(finding.equivalence),
+                      finding.seeds_needed ? std::to_string(*finding.seeds_needed) : "");
+    }
+  }
+  if (checks == 0) return "";
+  return fmt::format(
+      "<details><summary>{}: {} check{}</summary>\n\n"
+      "| verdict | cell | what | what was seen | test | p | p over the night | p of a change beyond the "
+      "margin | seeds to tell |\n|---|---|---|---|---|---|---|---|---|\n{}\n</details>\n\n",
+      title, checks, checks == 1 ? "" : "s", rows);
 }
 
 std::string xml(const std::string& text) { return html_escaped(text); }
@@ -159,12 +223,17 @@ std::string guarantee_of(const RegressReport& report) {
 }
 
 std::string terminal_regress(const RegressReport& report, const TerminalStyle& style) {
+  if (report.is_quiet()) return quiet_line(report) + "\n";
   std::string out = summary_of(report) + "\n";
-  add_wrapped(out, guarantee_of(report), 0, style);
+  for (const auto& moved : what_moved(report)) {
+    if (moved.cells.size() < 2) continue;  // it stands below its cell
+    add_wrapped(out, fmt::format("{} ({})", moved.text, places_of(moved)), 0, style);
+  }
   for (const auto& note : report.notes) add_wrapped(out, note, 0, style);
+  add_wrapped(out, guarantee_of(report), 0, style);
   out += "\n";
   for (const auto& cell : report.cells) {
-    if (cell.verdict() == RegressVerdict::skipped) continue;
+    if (cell.verdict() == RegressVerdict::skipped || cell.verdict() == RegressVerdict::same) continue;
     out += fmt::format("{}  {}\n", coloured(cell.verdict(), style), cell.name());
     std::size_t shown = 0;
     for (const auto& finding : cell.findings) {
@@ -173,7 +242,6 @@ std::string terminal_regress(const RegressReport& report, const TerminalStyle& s
     }
     if (shown > kShown)
       add_wrapped(out, fmt::format("and {} more (--markdown)", shown - kShown), kVerdictWidth + 4, style);
-    if (shown == 0) add_wrapped(out, quiet_text(cell), kVerdictWidth + 4, style);
   }
   const auto reasons = skipped_reasons(report);
   if (!reasons.empty()) out += "\nNot compared:\n";
@@ -182,21 +250,20 @@ std::string terminal_regress(const RegressReport& report, const TerminalStyle& s
 }
 
 std::string markdown_regress(const RegressReport& report) {
-  std::string out = fmt::format("# {}\n\n{}\n\n", summary_of(report), guarantee_of(report));
-  for (const auto& note : report.notes) out += fmt::format("- {}\n", note);
-  if (!report.notes.empty()) out += "\n";
-  out +=
-      "| verdict | cell | what | what was seen | test | p | p over the night | p of a change beyond the "
-      "margin | seeds to "
-      "tell |\n|---|---|---|---|---|---|---|---|---|\n";
-  for (const auto& cell : report.cells) {
-    for (const auto& finding : cell.findings) {
-      out +=
-          fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", to_string(finding.verdict),
-                      escaped_pipe(cell.name()), escaped_pipe(finding.what), escaped_pipe(finding.text),
-                      finding.test, p_text(finding.p), p_text(finding.adjusted), p_text(finding.equivalence),
-                      finding.seeds_needed ? std::to_string(*finding.seeds_needed) : "");
-    }
+  std::string out = fmt::format("# {}\n\n", summary_of(report));
+  for (const auto& moved : what_moved(report)) {
+    out += fmt::format("- **{}**: {} ({})\n", to_string(moved.verdict), moved.text, places_of(moved));
+  }
+  if (!report.is_quiet()) {
+    for (const auto& note : report.notes) out += fmt::format("- {}\n", note);
+  }
+  if (!out.ends_with("\n\n")) out += "\n";
+  out += folded_table(report, "What moved", RegressVerdict::regressed, RegressVerdict::improved);
+  out += folded_table(report, "Could not tell", RegressVerdict::unclear, RegressVerdict::unclear);
+  out += folded_table(report, "The same or not compared", RegressVerdict::same, RegressVerdict::skipped);
+  out += guarantee_of(report) + "\n";
+  if (report.is_quiet()) {
+    for (const auto& note : report.notes) out += fmt::format("\n{}\n", note);
   }
   return out;
 }

@@ -138,12 +138,28 @@ TEST_F(Nightly, CleanNightsRaiseNoAlarm) {
   EXPECT_LE(alarms, nights() == 2 ? 1 : 4);
 }
 
+// As if the method had become another: the same spec and noise, the same results, another rate.
+TEST_F(Nightly, AMethodThatMakesAnotherSettingOfTheSpecIsNamed) {
+  const auto reference = untimed(night(0, ""));
+  fs::copy(folder_ / reference, folder_ / "tonight", fs::copy_options::recursive);
+  {
+    SQLite::Database database((folder_ / "tonight/hyfreedp.sqlite").string(), SQLite::OPEN_READWRITE);
+    EXPECT_EQ(database.exec("UPDATE trials SET config = json_set(config, '$.controller.options.lr', 0.012) "
+                            "WHERE json_extract(config, '$.controller.options.lr') = 0.01"),
+              12);
+  }
+  const auto ended = compared("tonight", reference, {"--markdown", "r.md"});
+  EXPECT_EQ(ended.code, 1) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("setting fixed-rate: lr 0.01 -> 0.012 (linear, fixed-rate, epsilon 3; "));
+  EXPECT_THAT(markdown(), HasSubstr("- **regressed**: setting fixed-rate: lr 0.01 -> 0.012 ("));
+}
+
 TEST_F(Nightly, HashesTellABuildThatChangedNothing) {
   const auto reference = untimed(night(0, ""));
   const auto tonight = untimed(night(0, "", kHonest));
   const auto same = compared(tonight, reference);
   EXPECT_EQ(same.code, 0) << same.out;
-  EXPECT_THAT(same.out, HasSubstr("6 runs are the same bit for bit"));
+  EXPECT_THAT(same.out, HasSubstr("18 runs are the same bit for bit"));
   const auto moved = compared(night(0, "noise"), reference);
   EXPECT_EQ(moved.code, 1);
   EXPECT_THAT(moved.out, HasSubstr("6 of 6 runs are not the same bit for bit: seed 0 from step 0 on"));

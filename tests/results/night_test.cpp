@@ -96,14 +96,26 @@ TEST(Night, SaysWhatTheTrialsOfAFailedStudyWere) {
     ASSERT_TRUE(store->put_trial(trial, small::steps(), {}));
     record.trials.push_back(id);
   }
+  record.composition = {{"rule", "sum"}};
   ASSERT_TRUE(small::fail(*store, record));
   const auto night = read_night(*store, "small").value();
   const auto& run = cell_of(night, "a", true).runs.at(0);
   EXPECT_EQ(run.noise_seed, "n");
   EXPECT_EQ(run.machine, R"({"device":"cpu"})");
   ASSERT_EQ(run.lost_settings.size(), 1U);
-  EXPECT_THAT(run.lost_settings[0], ::testing::HasSubstr("lost"));
-  EXPECT_THAT(run.lost_settings[0], ::testing::Not(::testing::HasSubstr("seed")));
+  EXPECT_EQ(run.lost_settings[0].at("rate"), "\"lost\"");
+  EXPECT_FALSE(run.lost_settings[0].contains("seed"));
+  EXPECT_FALSE(run.lost_settings[0].contains("noise_seed"));
+  EXPECT_EQ(run.asked.size(), 2U);
+}
+
+// How many runs a private selection made is in no file that a comparison is written to.
+TEST(Night, HoldsOfAPrivateSelectionTheReportedRunAlone) {
+  const auto store = Store::in_memory().value();
+  ASSERT_TRUE(small::fill(*store));
+  const auto night = read_night(*store, "small").value();
+  for (const auto& run : cell_of(night, "c", true).runs) EXPECT_TRUE(run.asked.empty());
+  EXPECT_EQ(cell_of(night, "a", true).runs.at(0).asked.size(), 1U);
 }
 
 TEST(Night, OfAnUnknownSpecNamesThoseThatAreThere) {

@@ -87,7 +87,7 @@ TEST(Nights, BitsAreComparedOnlyWhereTheyCanBeEqual) {
   EXPECT_THAT(reason([](NightRun& run) { run.noise_seed.clear(); }), HasSubstr("no noise seed"));
   EXPECT_THAT(reason([](NightRun& run) { run.noise_seed = "t"; }), HasSubstr("another noise seed"));
   EXPECT_THAT(reason([](NightRun& run) { run.machine = "m2"; }), HasSubstr("build, device"));
-  EXPECT_THAT(reason([](NightRun& run) { run.setting = "s2"; }), HasSubstr("another setting"));
+  EXPECT_THAT(reason([](NightRun& run) { run.setting = simulated::setting_at("2"); }), HasSubstr("another setting"));
 }
 
 TEST(Nights, RoundingIsTheSame) {
@@ -139,18 +139,46 @@ TEST(Nights, BetterAccuracyIsImprovedAndOtherNoiseIsNever) {
   EXPECT_EQ(verdict(quieter, "noise"), RegressVerdict::regressed);
 }
 
-TEST(Nights, TooFewSeedsCannotTellAndSayHowMany) {
+// Twelve cells whose accuracies differ by these, seed by seed; the margin is half a point.
+RegressReport of_differences(const std::vector<double>& differences) {
   World world;
-  world.seeds = 2;
-  world.accuracy_sd = 2;
-  Source source(world);
-  const auto reference = source.night();
-  const auto report = compare_nights(source.night(), reference, {}, without_bits());
+  world.seeds = static_cast<std::int64_t>(differences.size());
+  const auto reference = Source(world).night();
+  auto tonight = reference;
+  for (auto& cell : tonight.cells) {
+    for (std::size_t i = 0; i < differences.size(); ++i) *cell.runs[i].accuracy += differences[i];
+  }
+  return compare_nights(tonight, reference, {}, without_bits());
+}
+
+TEST(Nights, TooFewSeedsCannotTellAndSayHowMany) {
+  const auto report = of_differences({0.6, -0.5});
   EXPECT_EQ(report.exit_code(), 2);
-  const auto* finding = find(report, report.cells.front().row, "accuracy");
+  const auto* finding = find(report, "row-0", "accuracy");
   ASSERT_EQ(finding->verdict, RegressVerdict::unclear) << terminal_regress(report, {});
   EXPECT_GT(finding->seeds_needed.value(), 5);
-  EXPECT_THAT(finding->text, HasSubstr("would tell with probability 0.8"));
+  EXPECT_LT(finding->seeds_needed.value(), 100);
+  EXPECT_THAT(finding->text,
+              HasSubstr(" seeds would tell with probability 0.8, were the change what was seen"));
+}
+
+// A change near the margin is not told by as few seeds as an absent one would be.
+TEST(Nights, SeedsThatWouldTellAreMoreThanWereRun) {
+  for (const double near : {0.4, 0.45, 0.499, 0.501, 0.55, 0.6}) {
+    const auto report = of_differences({near - 0.1, near, near + 0.1, near, near - 0.1, near + 0.1});
+    const auto* finding = find(report, "row-0", "accuracy");
+    if (finding->verdict != RegressVerdict::unclear) continue;
+    if (finding->seeds_needed) {
+      EXPECT_GT(*finding->seeds_needed, 6) << near << ": " << finding->text;
+    } else {
+      EXPECT_THAT(finding->text, HasSubstr("no feasible number of seeds would tell (more than 1000)")) << near;
+    }
+  }
+  const auto* close_by = find(of_differences({0.35, 0.5, 0.6, 0.5, 0.4, 0.55}), "row-0", "accuracy");
+  ASSERT_EQ(close_by->verdict, RegressVerdict::unclear) << close_by->text;
+  const auto wild = of_differences({40, -39, 30, -31, 20, -20});
+  EXPECT_THAT(find(wild, "row-0", "accuracy")->text, HasSubstr("no feasible number of seeds"));
+  EXPECT_FALSE(find(wild, "row-0", "accuracy")->seeds_needed);
 }
 
 TEST(Nights, OneSeedTellsNothing) {
@@ -210,7 +238,7 @@ Night with_diverged(const Night& reference, std::size_t runs) {
     auto& run = tonight.cells[0].runs[i];
     run.state = NightRun::State::failed;
     run.failure_kind = "diverged";
-    run.lost_settings = {"a losing rate", run.setting};
+    run.lost_settings = {simulated::setting_at("2"), run.setting};
     run.setting.clear();
     run.hashes.clear();
     run.accuracy = run.loss = std::nullopt;
@@ -237,7 +265,7 @@ TEST(Nights, ARunThatDivergesUnderTheSameNoiseIsNotTheSameBitForBit) {
   EXPECT_EQ(judged([](NightRun&) {}, without_bits()), 2);
   EXPECT_EQ(judged([](NightRun& run) { run.noise_seed = "t"; }, {}), 2);
   EXPECT_EQ(judged([](NightRun& run) { run.machine = "m2"; }, {}), 2);
-  EXPECT_EQ(judged([](NightRun& run) { run.lost_settings = {"a losing rate"}; }, {}), 2);
+  EXPECT_EQ(judged([](NightRun& run) { run.lost_settings = {simulated::setting_at("2")}; }, {}), 2);
 }
 
 TEST(Nights, ACellThatLosesAllItsSeedsHasRegressedWhateverTheNoise) {
@@ -260,7 +288,7 @@ TEST(Nights, ACellThatLosesAllItsSeedsHasRegressedWhateverTheNoise) {
 TEST(Nights, NormsAreComparedAtOneSettingOnly) {
   auto reference = Source(World{}).night();
   auto tonight = Source(World{}).night({.eta = 2});
-  for (auto& run : tonight.cells[0].runs) run.setting = "another rate was picked";
+  for (auto& run : tonight.cells[0].runs) run.setting = simulated::setting_at("2");
   const auto report = compare_nights(tonight, reference, {}, without_bits());
   EXPECT_EQ(verdict(report, "update norm"), RegressVerdict::skipped);
   EXPECT_EQ(verdict(report, "update norm", "row-1"), RegressVerdict::regressed);
@@ -306,7 +334,7 @@ TEST(Nights, StoredSecondsNeverRaiseAnAlarm) {
   for (auto& cell : tonight.cells) {
     for (auto& run : cell.runs) run.machine = "another";
   }
-  EXPECT_THAT(terminal_regress(slower(3), {}), HasSubstr("another machine"));
+  EXPECT_THAT(markdown_regress(slower(3)), HasSubstr("another machine"));
 }
 
 struct CleanNights {
@@ -373,10 +401,28 @@ TEST(RegressWriters, SayWhatMovedAndWhetherChanceExplainsIt) {
   EXPECT_THAT(text, HasSubstr("--no-hashes"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(terminal_regress(report, {.width = 100, .colour = true}), HasSubstr("\x1b[31mregressed"));
-  EXPECT_THAT(markdown_regress(report), HasSubstr("| regressed | p, row-0, epsilon 3 | update norm |"));
+  const auto markdown = markdown_regress(report);
+  EXPECT_THAT(markdown, HasSubstr("| regressed | p, row-0, epsilon 3 | update norm |"));
+  // What moved is read at once, everything else on a click.
+  EXPECT_LT(markdown.find("- **regressed**: update norm × 1."), markdown.find("<details>"));
+  EXPECT_THAT(markdown, HasSubstr("<details><summary>The same or not compared: "));
+  EXPECT_GT(markdown.find("| same |"), markdown.find("<summary>The same"));
   const auto xml = junit_regress(report);
   EXPECT_THAT(xml, HasSubstr("<failure type=\"regressed\" message=\"update norm × 1.2"));
   EXPECT_THAT(xml, HasSubstr("<testcase classname=\"nightly.p\" name=\"p, row-0, epsilon 3: accuracy\""));
+}
+
+TEST(RegressWriters, AQuietNightIsOneLine) {
+  const auto night = Source(World{}).night();
+  const auto report = compare_nights(night, night);
+  EXPECT_TRUE(report.is_quiet());
+  EXPECT_THAT(terminal_regress(report, {}),
+              ::testing::MatchesRegex("nightly: same \\(cells: 12 same\\); 72 runs are the same bit for bit, "
+                                      "[0-9]+ tests, false alarms at most 0.05 a night\n"));
+  const auto markdown = markdown_regress(report);
+  EXPECT_THAT(markdown, ::testing::StartsWith("# nightly: same (cells: 12 same)\n\n<details>"));
+  const auto unhashed = terminal_regress(compare_nights(night, night, {}, without_bits()), {});
+  EXPECT_EQ(std::count(unhashed.begin(), unhashed.end(), '\n'), 1);
 }
 
 // What could not be told must not pass for green: JUnit's skipped is what nobody wanted to run.

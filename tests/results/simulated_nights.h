@@ -42,6 +42,10 @@ inline const std::vector<std::string>& tensors() {
   return names;
 }
 
+inline results::Setting setting_at(const std::string& rate) {
+  return {{"controller.name", "\"constant\""}, {"controller.options.lr", rate}, {"steps", "100"}};
+}
+
 class Source {
  public:
   explicit Source(const World& world) : world_(world), random_(world.seed), own_(1000 + world.seed) {}
@@ -68,7 +72,8 @@ class Source {
     NightRun run;
     run.seed = seed;
     run.state = NightRun::State::value;
-    run.setting = "setting";
+    run.setting = setting_at("0.01");
+    run.asked = {run.setting};
     run.noise_seed = world_.noise_seed;
     run.machine = "machine";
     run.hashes = {fmt::format("{}", random_())};
