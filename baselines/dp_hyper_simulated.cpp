@@ -60,14 +60,13 @@ Baseline dp_hyper_simulated() {
           .title = "DP-hyper (simulated 85 %)",
           .source = "Liu and Bu, ICLR 2025, section 5",
           .summary =
-              "An uncharged oracle search, narrowed once; 85 % of epsilon for training, the rest stands in "
-              "for its "
-              "cost.",
+              "An uncharged oracle search, narrowed once; training gets 85 % of epsilon, and the rest stands "
+              "for the cost of a search.",
           .label = Label::simulated,
           .has_non_private_arm = false,
-          .options = {real_option("share", 0.85, 0.01, 1, "of epsilon that training gets"),
+          .options = {real_option("share", 0.85, 0.01, 1, "share of epsilon that training gets"),
                       grid_option("grid", wide_grid(),
-                                  "learning rates of the oracle grid that gives the optimum")},
+                                  "learning rates of the oracle grid from which the optimum is taken")},
           .next = next,
           .conclude = conclude};
 }

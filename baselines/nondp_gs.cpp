@@ -71,7 +71,7 @@ Baseline nondp_gs() {
       .options = {grid_option("grid", paper_grid(), "learning rates tried"),
                   choice_option("schedule", {"none", "cosine", "linear"},
                                 "decay of each rate over the run, to 0 at its end"),
-                  integer_option("warmup", 0, 0, 1e9, "steps of linear warm-up before it"),
+                  integer_option("warmup", 0, 0, 1e9, "steps of linear warm-up before the decay"),
                   grid_option("thresholds", {}, "clipping thresholds C tried; none: the panel's clipping"),
                   lengths_option()},
       .next = {},

@@ -32,9 +32,10 @@ std::optional<Failure> empty_range(const Cell& cell) {
   for (const char* name : {"rate", "threshold", "t"}) {
     const auto interval = interval_of(cell, name);
     if (!interval.is_empty()) continue;
-    return Failure{"empty-grid",
-                   fmt::format("There is nothing to draw from: {}_min is {} and {}_max is {}; exchange them.",
-                               name, short_number(interval.low), name, short_number(interval.high))};
+    return Failure{
+        "empty-grid",
+        fmt::format("The range to draw from is empty: {}_min is {} and {}_max is {}; exchange them.", name,
+                    short_number(interval.low), name, short_number(interval.high))};
   }
   return std::nullopt;
 }
@@ -72,13 +73,16 @@ Baseline random_search() {
       .source = "as the rival of Panda et al., ICML 2024, sections 2.1 and 5.2",
       .summary = "Learning rates drawn at random; one run with the whole budget, or several, all charged.",
       .has_non_private_arm = false,
-      .options = {integer_option("runs", 1, 1, 1e4, "number of draws, each a run; all are charged"),
-                  choice_option("sampling", {"log-uniform", "uniform"}, "of the learning rate in its range"),
+      .options = {integer_option("runs", 1, 1, 1e4, "number of draws; each is one run, and all are charged"),
+                  choice_option("sampling", {"log-uniform", "uniform"},
+                                "distribution of the learning rate in its range"),
                   real_option("rate_min", 5e-5, 1e-12, 1e6, "smallest learning rate"),
                   real_option("rate_max", 5e-2, 1e-12, 1e6, "largest learning rate"),
-                  integer_option("t_min", 1, 1, 1e9, "fewest steps, where they are drawn"),
-                  integer_option("t_max", 0, 0, 1e9, "most steps; 0: the panel's length, not drawn"),
-                  real_option("threshold_min", 0.1, 1e-12, 1e6, "smallest clipping threshold, where drawn"),
+                  integer_option("t_min", 1, 1, 1e9, "smallest number of steps, if it is drawn"),
+                  integer_option("t_max", 0, 0, 1e9,
+                                 "largest number of steps; 0: the panel's number, not drawn"),
+                  real_option("threshold_min", 0.1, 1e-12, 1e6,
+                              "smallest clipping threshold, if it is drawn"),
                   real_option("threshold_max", 0, 0, 1e6,
                               "largest clipping threshold; 0: the panel's clipping, not drawn"),
                   score_noise_option()},

@@ -75,7 +75,7 @@ void make_tuned_grid(Baseline& baseline, const TunedGrid& grid) {
   baseline.options.push_back(
       grid_option("thresholds", mohapatra_thresholds(), "clipping thresholds C of per-sample clipping"));
   baseline.options.push_back(integer_option(
-      "candidates", 0, 0, 1e6, "so many drawn from the grid, without replacement; 0: all of it"));
+      "candidates", 0, 0, 1e6, "number of candidates drawn from the grid without replacement; 0: all"));
   for (auto& option : own_options(grid)) baseline.options.push_back(std::move(option));
   offer_tunings(baseline, grid.tuning, [grid](const Cell& cell) { return candidates_of(cell, grid); });
 }

@@ -211,7 +211,9 @@ Result<Dataset> load_adult(const Facts& facts, const json::object& options) {
   const auto table = read_adult(*folder + "/adult.csv", string_or(options, "capital", "linear") == "log");
   if (!table) return table.error();
   if (static_cast<std::int64_t>(table->places.size()) != n.private_train + n.private_validation + n.test) {
-    return error(*folder + "/adult.csv: it does not have the complete rows that the splits were defined on.");
+    return error(*folder +
+                 "/adult.csv: its complete rows are not those that the splits were defined on. Get the file "
+                 "that `hyfreedp list datasets` describes.");
   }
   const auto parts = split_adult(table->places, n.private_validation, n.test);
   return Dataset{.private_train = gather(*table, parts[0]),

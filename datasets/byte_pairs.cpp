@@ -102,7 +102,7 @@ Result<std::string> bytes_of(const std::string& written, const std::string& wher
   while (at < end) {
     const auto found = bytes.find(Utf8::decode(at, end));
     if (found == bytes.end())
-      return error(fmt::format("{}: '{}' is no symbol of byte-pair encoding.", where, written));
+      return error(fmt::format("{}: '{}' is not a symbol of byte-pair encoding.", where, written));
     result.push_back(found->second);
   }
   return result;
@@ -167,13 +167,13 @@ Result<void> BytePairs::read_merges(const std::string& path) {
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.starts_with("#version")) continue;
     const auto gap = line.find(' ');
-    if (gap == std::string::npos) return error(fmt::format("{}: '{}' is no pair of symbols.", path, line));
+    if (gap == std::string::npos) return error(fmt::format("{}: '{}' is not a pair of symbols.", path, line));
     const auto left = bytes_of(line.substr(0, gap), path);
     const auto right = bytes_of(line.substr(gap + 1), path);
     if (!left) return left.error();
     if (!right) return right.error();
     if (!ids_.contains(*left + *right))
-      return error(fmt::format("{}: what '{}' joins to has no id.", path, line));
+      return error(fmt::format("{}: the symbol that '{}' joins to has no id.", path, line));
     ranks_.emplace(std::pair(*left, *right), ranks_.size());
   }
   return {};

@@ -83,7 +83,7 @@ Result<std::vector<CsvRecord>> read_csv(const std::string& path, const std::vect
     auto record = reader.next();
     if (!record) return record.error();
     if (record->fields.size() != header.size()) {
-      return error(fmt::format("{}:{}: {} fields, where {} are expected.", path, record->line,
+      return error(fmt::format("{}:{}: the record has {} fields, but {} are expected.", path, record->line,
                                record->fields.size(), header.size()));
     }
     records.push_back(std::move(*record));

@@ -59,7 +59,9 @@ Result<Dataset> load_e2e(const Facts& facts, const json::object& options) {
   const auto first = static_cast<std::size_t>(n.private_train);
   if (records.size() != first + static_cast<std::size_t>(n.private_validation) ||
       testing->size() != static_cast<std::size_t>(n.test)) {
-    return error(*folder + "/e2e: the files do not have the records that the splits were defined on.");
+    return error(*folder +
+                 "/e2e: the records in these files are not those that the splits were defined on. Get the "
+                 "files that `hyfreedp list datasets` describes.");
   }
   return Dataset{.private_train = tokenised(*pairs, records.first(first), n.length),
                  .private_validation = tokenised(*pairs, records.subspan(first), n.length),

@@ -250,7 +250,7 @@ Result<std::vector<std::pair<std::string, double>>> parse_settings(const std::st
     const double value = std::strtod(number.c_str(), &end);
     if (number.empty() || *end != '\0') {
       return error(
-          fmt::format("'{}' is no list of settings; write for example 'rate=0.001, beta1=0.9'", text));
+          fmt::format("'{}' is not a list of settings; write for example 'rate=0.001, beta1=0.9'", text));
     }
     settings.emplace_back(trimmed(part.substr(0, sign)), value);
   }

@@ -165,7 +165,7 @@ Result<void> check_samplers(const std::vector<SamplerCounts>& samplers) {
                       "they have {} and {}.",
                       where, population, counts.inclusions.size(), counts.pair_together.size()));
     }
-    if (counts.sizes.empty()) return error(where + " hold no batch.");
+    if (counts.sizes.empty()) return error(where + " contain no batch.");
     if (total(counts.sizes) != total(counts.inclusions)) {
       return error(
           fmt::format("{} contradict each other: the batch sizes add up to {}, the inclusions to {}.", where,

@@ -56,9 +56,11 @@ Result<void> make_private_folder(const std::string& path) {
   const bool ours = problem == EEXIST && ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
                     found.st_uid == ::geteuid() && ::chmod(path.c_str(), 0700) == 0;
   if (ours) return {};
-  return error(path + (problem == EEXIST
-                           ? ": something else stands where a folder of one's own is needed"
-                           : ": cannot make the folder (" + std::generic_category().message(problem) + ")"));
+  return error(
+      path +
+      (problem == EEXIST
+           ? ": the path is a link, a file or another user's folder; a folder of this user's own is needed"
+           : ": cannot make the folder (" + std::generic_category().message(problem) + ")"));
 }
 
 Result<void> make_closed_folder(const std::string& path) {

@@ -61,8 +61,10 @@ Result<void> check_name(const std::string& name) {
            c == '_' || c == '.';
   };
   if (!name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), ok)) return {};
-  return error(fmt::format(
-      "'{}' cannot name an archive: letters, digits, '-', '_' and '.', not beginning with '.'.", name));
+  return error(
+      fmt::format("'{}' is not a valid name of an archive. Use letters, digits, '-', '_' and '.', and do not "
+                  "begin with '.'.",
+                  name));
 }
 
 // Seeds of planned cells that have no answer yet, or that the machine lost.
@@ -189,12 +191,13 @@ Result<void> fill(const results::Store& store, const ArchiveRequest& request,
 // What SHA256SUMS says, by file.
 Result<std::map<std::string, std::string>> read_sums(const std::string& folder) {
   const auto text = read_file(folder + "/" + kSums);
-  if (!text) return error(fmt::format("{} is no archive: {}", folder, text.error().message));
+  if (!text) return error(fmt::format("{} is not an archive: {}", folder, text.error().message));
   std::map<std::string, std::string> sums;
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) {
     const auto gap = line.find("  ");
-    if (gap == std::string::npos) return error(fmt::format("{}/{}: a line is no checksum.", folder, kSums));
+    if (gap == std::string::npos)
+      return error(fmt::format("{}/{}: a line is not a checksum.", folder, kSums));
     sums[line.substr(gap + 2)] = line.substr(0, gap);
   }
   return sums;
@@ -211,7 +214,7 @@ class Checker {
     const auto provenance = read_json_file(folder_ + "/" + kProvenance);
     if (!provenance) return provenance.error();
     if (!provenance->is_object())
-      return error(fmt::format("{}/{} must hold an object.", folder_, kProvenance));
+      return error(fmt::format("{}/{} must be a JSON object.", folder_, kProvenance));
     const auto spec = get_string(provenance->get_object(), "spec", kProvenance);
     if (!spec) return spec.error();
     if (auto checked = check_slice(*spec, provenance->get_object()); !checked) return checked.error();
@@ -226,7 +229,7 @@ class Checker {
     for (const auto& [name, sum] : sums) {
       const auto content = read_file(folder_ + "/" + name);
       if (content && sha256_hex(*content) == sum) continue;
-      note(false, name + (content ? ": its checksum is another" : ": is missing"));
+      note(false, name + (content ? ": its checksum differs" : ": is missing"));
       ++wrong;
     }
     for (const auto& name : files_in(folder_)) {
@@ -249,7 +252,7 @@ class Checker {
     const auto store = results::Store::open(copy, results::Store::Mode::read_write);
     if (!store) return store.error();
     const auto clean = results::check_slice(**store, spec);
-    note(clean.has_value(), clean ? "the slice holds nothing confidential" : clean.error().message);
+    note(clean.has_value(), clean ? "the slice contains nothing confidential" : clean.error().message);
     const auto record = results::find_spec(**store, spec);
     if (!record) return record.error();
     const auto text = read_file(folder_ + "/spec.yaml");
@@ -262,7 +265,7 @@ class Checker {
     const auto unfinished = unfinished_cells(*rows);
     note(unfinished == 0 || bool_or(provenance, "partial", false),
          unfinished == 0 ? "every cell is finished"
-                         : fmt::format("{} cells are not finished, which it says", unfinished));
+                         : fmt::format("{} cells are not finished, as the archive states", unfinished));
     return compare_tables(*table, work.path() + "/again");
   }
 
@@ -277,7 +280,7 @@ class Checker {
       note(kept && *kept == *rebuilt,
            kept ? fmt::format("{} built from the slice is the same, byte for byte", name)
                 : name + " is missing");
-      if (kept && *kept != *rebuilt) check_.failed.back() = name + " built from the slice is another";
+      if (kept && *kept != *rebuilt) check_.failed.back() = name + " built from the slice differs";
     }
     return {};
   }
@@ -294,9 +297,9 @@ Result<Archived> archive(const results::Store& store, const ArchiveRequest& requ
   if (!spec) return spec.error();
   Archived archived{.folder = request.root + "/" + request.name, .files = {}};
   if (fs::exists(archived.folder)) {
-    return error(
-        fmt::format("{} exists, and an archive is never overwritten; give another --name, or remove it.",
-                    archived.folder));
+    return error(fmt::format(
+        "{} exists, and archives are never overwritten. Give another --name, or remove that folder.",
+        archived.folder));
   }
   const auto table = results::build_table(store, request.spec);
   if (!table) return table.error();
@@ -306,9 +309,10 @@ Result<Archived> archive(const results::Store& store, const ArchiveRequest& requ
   if (!rows) return rows.error();
   archived.unfinished = unfinished_cells(*rows);
   if (archived.unfinished > 0 && !request.partial) {
-    return error(fmt::format(
-        "{} cells of {} are not finished; `hyfreedp run` goes on, --partial keeps it as it is and says so.",
-        archived.unfinished, request.spec));
+    return error(
+        fmt::format("{} cells of {} are not finished. `hyfreedp run` continues them; --partial archives the "
+                    "table as it is and marks it as partial.",
+                    archived.unfinished, request.spec));
   }
   const auto making = fmt::format("{}/.{}.tmp-{}", request.root, request.name, ::getpid());
   if (auto made = make_folders(making); !made) return made.error();

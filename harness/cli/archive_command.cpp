@@ -76,19 +76,19 @@ int archive_command(const std::vector<std::string>& arguments, std::ostream& out
   add("help,h", "this text");
   add("name", options::value(&request.name)->value_name("NAME"), "of the archive; default: the spec's");
   add("to", options::value(&request.root)->default_value("results/archive")->value_name("DIR"),
-      "where archives lie");
+      "folder of the archives");
   add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
       "output folder of `hyfreedp run`");
   add("partial", options::bool_switch(&request.partial),
-      "also where cells are not finished; the archive says so");
-  add("check", options::value(&request.check)->value_name("FOLDER"),
-      "look whether an archive is as it was frozen");
+      "archive a table with unfinished cells too, and mark it as partial");
+  add("check", options::value(&request.check)->value_name("FOLDER"), "check whether an archive is unchanged");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
   if (!request.check.empty()) {
     if (!request.spec.empty() || !request.name.empty() || request.partial) {
-      return refused("archive", error("--check FOLDER stands alone."), err);
+      return refused("archive", error("--check FOLDER cannot be combined with a spec or other options."),
+                     err);
     }
     return check(request.check, out, err);
   }

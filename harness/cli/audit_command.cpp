@@ -153,15 +153,15 @@ Result<Said> ask_worker(const std::string& path, const std::string& request, std
 Result<Answer> read_answer(const std::string& path, const Said& said) {
   if (said.code != 0) {
     return error(fmt::format(
-        "The worker at {} left with exit status {} and no report{}", path, said.code,
+        "The worker at {} exited with status {} and sent no report{}", path, said.code,
         said.last_words.empty() ? "; build the target hyfreedp-worker again if it is older than this program."
                                 : ": " + said.last_words));
   }
   const auto value = parse_json(said.out, "The worker's answer");
   if (!value || !value->is_object() || !value->get_object().contains("report")) {
     return error("The worker at " + path +
-                 " answers no audit; build the target hyfreedp-worker again, so that it is of this program's "
-                 "version.");
+                 " does not support audits. Build the target hyfreedp-worker again, so that it has this "
+                 "program's version.");
   }
   auto report = audit::report_from_json(value->get_object().at("report"), "The worker's report");
   if (!report) return report.error();
@@ -210,7 +210,7 @@ void print_audit(const audit::Report& report, const json::object& setting, doubl
     out << fmt::format("audited   epsilon >= {:.4g} with confidence {:.6g}\n", report.audited_epsilon,
                        report.confidence);
   } else {
-    out << "audited   no canaries, no lower bound\n";
+    out << "audited   there are no canaries, so there is no lower bound\n";
   }
   out << '\n';
   std::size_t refuted = 0;

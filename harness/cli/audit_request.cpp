@@ -133,9 +133,8 @@ Result<void> read_numbers(const Given& given, Setting& setting) {
 Result<void> read_clipping(const Given& given, Setting& setting) {
   if (given.count("clipping") > 0 && given["clipping"].as<std::string>() == "adaptive") {
     return error(
-        "--clipping is adaptive, which is not audited: what it clips to changes from step to step. Audit "
-        "abadi, "
-        "which it is at each step.");
+        "--clipping is adaptive, which cannot be audited, because its threshold changes from step to step. "
+        "Audit abadi, which is the same at any single step.");
   }
   if (auto ok = read_choice(given, "clipping", {"auto-s", "auto-v", "abadi"}, setting.clipping); !ok)
     return ok;
@@ -143,7 +142,8 @@ Result<void> read_clipping(const Given& given, Setting& setting) {
     return ok;
   }
   if (given.count("clipping-shares") > 0 && setting.clipping_groups == "all") {
-    return error("--clipping-shares says what each layer gets; it is for --clipping-groups per-layer.");
+    return error(
+        "--clipping-shares sets each layer's share of the threshold; it needs --clipping-groups per-layer.");
   }
   return read_choice(given, "clipping-shares", {"uniform", "size"}, setting.clipping_shares);
 }
@@ -160,14 +160,16 @@ Result<Setting> read_setting(const Given& given) {
   if (!setting.has_probes()) {
     for (const char* name : {"interval", "probes", "gamma"}) {
       if (given.count(name) == 0) continue;
-      return error(fmt::format("--{} says how losses are probed, and --hyfreedp none probes none.", name));
+      return error(fmt::format(
+          "--{} is an option of loss probes, and --hyfreedp none has no probes. Leave one of them out.",
+          name));
     }
   }
   if (auto ok = read_counts(given, setting); !ok) return ok.error();
   if (auto ok = read_numbers(given, setting); !ok) return ok.error();
   if (setting.canaries > setting.population) {
-    return error(fmt::format("--population is {}; it must hold the {} canaries.", setting.population,
-                             setting.canaries));
+    return error(fmt::format("--population is {}; it must be at least the number of canaries, {}.",
+                             setting.population, setting.canaries));
   }
   if (setting.batch_size() < 1) {
     return error(
@@ -262,8 +264,9 @@ CommandLine audit_command_line() {
   auto add = line.options.add_options();
   add("help,h", "this text");
   add_text(add, "hyfreedp", "MODE",
-           "whose claim: folded (default), separate-batch, paper, or none (plain DP-SGD without probes)");
-  add_text(add, "epsilon", "e", "epsilon that the noise is chosen for (default 8)");
+           "the accounting that is audited: folded (default), separate-batch, paper, or none (plain DP-SGD "
+           "without probes)");
+  add_text(add, "epsilon", "e", "epsilon for which the noise is calibrated (default 8)");
   add_text(add, "delta", "D", "delta, (0, 1) (default N^-1.1)");
   add_text(add, "population", "N", "generated records (default 5000)");
   add_text(add, "sample-rate", "q", "Poisson sampling rate, (0, 1) (default 0.02)");
@@ -273,9 +276,9 @@ CommandLine audit_command_line() {
   add_text(add, "gamma", "g", "sigma_g over the noise without probes, > 1 (default 1.01)");
   add_text(add, "clipping", "C", "auto-s (default), auto-v or abadi");
   add_text(add, "clipping-groups", "G", "what is clipped together: all (default) or per-layer");
-  add_text(add, "clipping-shares", "S", "of a layer in the threshold: uniform (default) or size");
+  add_text(add, "clipping-shares", "S", "each layer's share of the threshold: uniform (default) or size");
   add_text(add, "model", "M", "linear (default) or mlp");
-  add_text(add, "runs", "R", "training runs to look at (default 64)");
+  add_text(add, "runs", "R", "number of training runs (default 64)");
   add_text(add, "workers", "W", "runs trained at once (default 2)");
   add_text(add, "canaries", "C", "canary records in each run, 0 for none (default 100)");
   add_text(add, "false-alarm", "P",

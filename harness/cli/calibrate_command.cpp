@@ -255,7 +255,7 @@ Result<EpsilonFigure> calibrate(const Task& task, bool as_json, std::ostream& ou
   auto found = calibrated(task);
   if (!found) return found.error();
   if (found->noise_multiplier <= kSmallestTried && found->answer.note.empty()) {
-    found->answer.note = "the target is met by the smallest noise that is tried";
+    found->answer.note = "the smallest noise that is tried already meets the target";
   }
   print(*found, as_json, out);
   auto figure = figure_of(task);

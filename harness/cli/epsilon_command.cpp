@@ -52,16 +52,17 @@ CommandLine command_line() {
   add_text(add, "steps", "T", "number of steps");
   add_text(add, "neighbouring", "R", "add-remove (default) or replace-one, with flags");
   add_text(add, "delta", "D", "delta, (0, 1)");
-  add_text(add, "accountant", "A", "pld, rdp or gdp; by default PLD with RDP beside it, and the smaller");
+  add_text(add, "accountant", "A", "pld, rdp or gdp; default: PLD and RDP, of which the smaller is reported");
   add_text(add, "orders", "LIST", "Renyi orders for rdp, such as 1.5,2,3,4,8,16");
   add("json", "print a JSON object");
   add_text(add, "plot", "FILE",
            "draw epsilon over steps and noise (events file: over repetitions and relative noise) as .svg, "
            ".png or .pdf");
   add_text(add, "db", "FILE", "read the executed events from a results database");
-  add_text(add, "out", "DIR", "the same of an output folder of `hyfreedp run`: DIR/hyfreedp.sqlite");
-  add_text(add, "trial", "ID", "with --db or --out: this trial");
-  add_text(add, "study", "ID", "with --db or --out: this study, all its trials composed");
+  add_text(add, "out", "DIR",
+           "read the executed events from an output folder of `hyfreedp run` (DIR/hyfreedp.sqlite)");
+  add_text(add, "trial", "ID", "with --db or --out: the trial to price");
+  add_text(add, "study", "ID", "with --db or --out: the study to price, all its trials composed");
   return line;
 }
 
@@ -137,7 +138,7 @@ Result<Question> question_of(const Given& given) {
 Result<void> plot(const Question& question, double epsilon, const std::string& path) {
   EpsilonFigure figure{
       .delta = question.delta, .orders = question.orders, .gdp = question.accountant == "gdp", .boxes = {}};
-  const MarkedPoint mark{.epsilon = epsilon, .title = "asked for: ε = " + short_number(epsilon)};
+  const MarkedPoint mark{.epsilon = epsilon, .title = "requested: ε = " + short_number(epsilon)};
   if (question.file.empty()) {
     figure.title = gaussian_title(question.sample_rate, question.delta, question.events.neighbouring);
     figure.boxes = gaussian_boxes(question.sample_rate, question.noise_multiplier, question.steps,

@@ -43,7 +43,7 @@ Result<accounting::Events> read_events_file(const std::string& path) {
   const auto text = read_bounded(path);
   if (!text) return text.error();
   if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
-    return error(path + " is empty; an events file holds {\"events\": [...]}.");
+    return error(path + " is empty; an events file contains {\"events\": [...]}.");
   }
   const auto value = parse_json(*text, path);
   if (!value) return value.error();
@@ -54,8 +54,9 @@ Result<accounting::Events> read_events_file(const std::string& path) {
   std::size_t number = 0;
   for (const auto& content : *contents) number += different(content);
   if (number > kMostDifferentEvents) {
-    return error(fmt::format("{} holds {} different events; at most {} are priced (equal ones count once).",
-                             path, number, kMostDifferentEvents));
+    return error(
+        fmt::format("{} contains {} different events; at most {} can be priced (equal events count once).",
+                    path, number, kMostDifferentEvents));
   }
   return events;
 }

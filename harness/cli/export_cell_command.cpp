@@ -49,7 +49,8 @@ int export_cell_command(const std::vector<std::string>& arguments, std::ostream&
   const auto verified = results::verify_cell(*cell);
   if (!verified) return refused("export-cell", verified.error(), err);
   if (verified->agrees()) return 0;
-  err << "hyfreedp export-cell: the row does not follow from its events; hyfreedp verify says where.\n";
+  err << "hyfreedp export-cell: the row does not follow from its events; `hyfreedp verify` shows the "
+         "differences.\n";
   return 1;
 }
 

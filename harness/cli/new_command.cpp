@@ -56,7 +56,8 @@ int new_entry_command(const std::string& kind, const std::vector<std::string>& a
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   if (given.count("name") == 0) {
-    return refused(command, error(fmt::format("say its name: hyfreedp {} my-{}.", command, kind)), err);
+    return refused(command, error(fmt::format("the name is missing: hyfreedp {} my-{}.", command, kind)),
+                   err);
   }
   const auto checkout = find_checkout(source);
   if (!checkout) return refused(command, checkout.error(), err);
@@ -79,7 +80,7 @@ int new_command(const std::vector<std::string>& arguments, std::ostream& out, st
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     return refused(
         "new",
-        error(fmt::format("say what to begin: {}{}.{}", join(kinds, ", "),
+        error(fmt::format("the kind is missing or unknown: {}{}.{}", join(kinds, ", "),
                           kind.empty() ? "" : fmt::format(", not '{}'", kind), did_you_mean(kind, kinds))),
         err);
   }

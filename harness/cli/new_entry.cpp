@@ -134,12 +134,13 @@ Result<void> check_name(const std::string& name) {
   static const std::regex form("[a-z][a-z0-9]*(-[a-z0-9]+)*");
   if (!std::regex_match(name, form) || name.size() > kLongestName) {
     return error(
-        fmt::format("'{}' is no name: at most {} of a-z and 0-9, in words joined by single hyphens, a letter "
-                    "first, such as my-method.",
+        fmt::format("'{}' is not a valid name. Use at most {} characters of a-z and 0-9, in words joined by "
+                    "single hyphens, with a letter first, such as my-method.",
                     name, kLongestName));
   }
   if (kKeywords.find(fmt::format(" {} ", Name(name).words)) != std::string_view::npos) {
-    return error(fmt::format("'{}' is a word of C++; the name becomes a function, so choose another.", name));
+    return error(fmt::format(
+        "'{}' is a keyword of C++ and cannot become the name of a function; choose another name.", name));
   }
   return {};
 }
@@ -166,14 +167,14 @@ Result<void> check_free(const std::string& checkout, const Kind& kind, const Nam
   if (!sources) return sources.error();
   for (const auto& [path, text] : *sources) {
     if (text.find(fmt::format(".name = \"{}\"", name.entry)) != std::string::npos) {
-      return error(fmt::format("There is a '{}' already, in {}.", name.entry, path));
+      return error(fmt::format("'{}' exists already, in {}; choose another name.", name.entry, path));
     }
   }
   const std::regex declared(
       fmt::format("\\b{}\\(|\\b(class|struct|using)\\s+{}\\b", filled(kind.function, name), name.type));
   for (const auto& [path, text] : *sources) {
     if (path.ends_with(".h") && std::regex_search(text, declared)) {
-      return error(fmt::format("'{}' means something else in {}; choose another name.", name.entry, path));
+      return error(fmt::format("'{}' has another meaning in {}; choose another name.", name.entry, path));
     }
   }
   return {};
@@ -188,8 +189,9 @@ std::string line_at(const std::string& text, std::size_t begin) {
 Result<void> add_above_mark(Written& table, const Line& line, const std::string& text) {
   const auto mark = table.content.find(line.mark);
   if (mark == std::string::npos || table.content.find(line.mark, mark + 1) != std::string::npos) {
-    return error(fmt::format("{} should have one line '{}' and has {}; put it where the table ends.",
-                             table.path, line.mark, mark == std::string::npos ? "none" : "several"));
+    return error(
+        fmt::format("{} must have exactly one line '{}' and has {}; put that line at the end of the table.",
+                    table.path, line.mark, mark == std::string::npos ? "none" : "several"));
   }
   const auto begin = table.content.rfind('\n', mark) + 1;
   const std::string indent = table.content.substr(begin, mark - begin);
@@ -211,7 +213,7 @@ Result<void> add_include(Written& table, const Kind& kind, const Name& name) {
     if (after == std::string::npos || here < line) after = here < line ? at + here.size() + 1 : at;
   }
   if (after == std::string::npos)
-    return error(fmt::format("{} includes nothing of {}/.", table.path, kind.room));
+    return error(fmt::format("{} has no #include of a header in {}/.", table.path, kind.room));
   table.content.insert(after, line + "\n");
   table.lines += 1;
   return {};
@@ -252,7 +254,7 @@ Result<Written> table_of(const std::string& checkout, const Kind& kind, const Na
 Result<Written> copy_of(const std::string& checkout, const Kind& kind, const Name& name,
                         const std::string& from, const std::string& to) {
   if (fs::exists(fs::path(checkout) / to))
-    return error(fmt::format("{} is there already; choose another name.", to));
+    return error(fmt::format("{} exists already; choose another name.", to));
   const auto text = read_file((fs::path(checkout) / from).string());
   if (!text) return text.error();
   Written file{.path = to, .content = renamed(*text, kind, name)};
@@ -333,10 +335,10 @@ Result<std::string> find_checkout(const std::string& start) {
     if (text && std::regex_search(*text, project)) return folder.string();
     if (!folder.has_relative_path()) break;
   }
-  return error(fmt::format(
-      "{} is in no checkout of hyfreedp (no CMakeLists.txt with project(hyfreedp, from there upwards); "
-      "go there or give --source DIR.",
-      absolute.string()));
+  return error(
+      fmt::format("{} is not in a checkout of hyfreedp (no CMakeLists.txt with project(hyfreedp in it or "
+                  "above it). Change to a checkout, or give --source DIR.",
+                  absolute.string()));
 }
 
 Result<NewEntry> plan_entry(const std::string& checkout, const std::string& kind_name,

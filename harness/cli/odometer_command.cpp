@@ -47,12 +47,13 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
   add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
       "output folder of `hyfreedp run`");
   add("delta", options::value<std::string>()->value_name("D"),
-      "in (0, 1); default: N^-1.1 of each dataset's training split");
+      "delta in (0, 1); default: N^-1.1 of each dataset's training split");
   add("split", options::value(&request.split)->value_name("NAME"),
       "private_train or private_validation alone; default: the largest, since no record is in two");
   add("json", options::bool_switch(&request.json), "one JSON object, with the composed events");
   add("confidential", options::bool_switch(&request.confidential),
-      "also runs of which only a hidden number may be told, and the number of runs; the output says so");
+      "also count runs whose number is confidential, and print the number of runs; the output is marked as "
+      "confidential");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
   if (given.count("dataset") > 0) request.dataset = given["dataset"].as<std::string>();

@@ -113,7 +113,7 @@ Result<Reference> keep_reference(const std::string& out_folder, const std::strin
     const bool same_commit = tag.empty() && known.tag.empty() && known.commit == commit;
     if (!same_tag && !same_commit) continue;
     return error(
-        fmt::format("the reference {} is there already ({}); choose another --tag, or delete that file.",
+        fmt::format("the reference {} exists already ({}); choose another --tag, or delete that file.",
                     known.name(), known.path));
   }
   const auto separator = tag.empty() || commit.empty() ? "" : "@";
@@ -137,8 +137,9 @@ Result<std::string> find_reference(const std::string& given, const std::string& 
   }
   if (matching.size() == 1) return matching.front().path;
   if (matching.size() > 1) {
-    return error(fmt::format("--against {} could be any of: {}. Say the tag or more of the commit.", given,
-                             listed(matching)));
+    return error(
+        fmt::format("--against {} is ambiguous; it matches {}. Give the tag, or more digits of the commit.",
+                    given, listed(matching)));
   }
   return error(
       fmt::format("--against {}: there is no such file, output folder, tag or commit. References in {}: {}.",

@@ -30,8 +30,8 @@ Result<Chosen> by_pattern(const std::string& pattern) {
     const std::regex expression(pattern);
     return Chosen([expression](const std::string& name) { return std::regex_search(name, expression); });
   } catch (const std::regex_error& caught) {
-    return error(
-        fmt::format("'trainable_pattern' is no regular expression: {} ({}).", pattern, caught.what()));
+    return error(fmt::format("'trainable_pattern' is not a valid regular expression: {} ({}).", pattern,
+                             caught.what()));
   }
 }
 
@@ -67,7 +67,8 @@ Result<void> choose_trainable(Blueprint& plan, const json::object& options) {
   const auto* pattern = options.if_contains("trainable_pattern");
   const bool has_pattern = pattern != nullptr && pattern->is_string();
   if (has_pattern && part != "full" && part != "lora") {
-    return error(fmt::format("'trainable_pattern' chooses by itself; leave 'trainable: {}' out.", part));
+    return error(fmt::format(
+        "'trainable_pattern' cannot be combined with 'trainable: {}'; leave one of them out.", part));
   }
   const auto chosen = has_pattern ? by_pattern(std::string(pattern->get_string())) : chosen_by(plan, part);
   if (!chosen) return chosen.error();

@@ -22,8 +22,9 @@ Result<ResnetShape> checked(ResnetShape shape, const std::string& model) {
   if (shape.widths.empty()) return error("model " + model + ": 'widths' must name at least one stage.");
   for (const auto width : shape.widths) {
     if (width % shape.groups == 0 && shape.stem % shape.groups == 0) continue;
-    return error(fmt::format("model {}: {} channels are no multiple of the {} groups.", model,
-                             width % shape.groups != 0 ? width : shape.stem, shape.groups));
+    return error(
+        fmt::format("model {}: the number of channels, {}, is not a multiple of the number of groups, {}.",
+                    model, width % shape.groups != 0 ? width : shape.stem, shape.groups));
   }
   if (shape.side < std::int64_t{1} << (shape.widths.size() - 1)) {
     return error(fmt::format("model {}: an image of {} pixels a side is too small for {} stages.", model,

@@ -42,7 +42,7 @@ Result<Gpt2Shape> Gpt2Shape::from_json(const json::object& config, const std::st
     if (*value < 1) return error(where + ": '" + key + "' must be at least 1");
     *target = *value;
   }
-  if (shape.width % shape.heads != 0) return error(where + ": 'n_embd' is no multiple of 'n_head'");
+  if (shape.width % shape.heads != 0) return error(where + ": 'n_embd' is not a multiple of 'n_head'");
   const auto* inner = config.if_contains("n_inner");
   shape.hidden = inner != nullptr && !inner->is_null() ? int_or(config, "n_inner", 0) : 4 * shape.width;
   if (shape.hidden < 1) return error(where + ": 'n_inner' must be at least 1");

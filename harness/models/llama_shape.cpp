@@ -71,7 +71,7 @@ Result<void> set_rotary(const json::object& config, LlamaShape& shape, const std
 Result<json::object> LlamaShape::named_config(const std::string& name, const std::string& where) {
   const bool small = name == "llama-3.2-1b";
   if (!small && name != "llama-3.2-3b") {
-    return error(fmt::format("{}: size '{}' is not known; llama-3.2-1b and llama-3.2-3b are.", where, name));
+    return error(fmt::format("{}: size '{}' is not known. Sizes: llama-3.2-1b, llama-3.2-3b.", where, name));
   }
   return json::object{{"vocab_size", 128256},
                       {"hidden_size", small ? 2048 : 3072},
@@ -103,7 +103,7 @@ Result<LlamaShape> LlamaShape::from_json(const json::object& config, const std::
   }
   shape.kv_heads = int_or(config, "num_key_value_heads", shape.heads);
   if (shape.kv_heads < 1 || shape.heads % shape.kv_heads != 0) {
-    return error(where + ": 'num_attention_heads' is no multiple of 'num_key_value_heads'");
+    return error(where + ": 'num_attention_heads' is not a multiple of 'num_key_value_heads'");
   }
   const auto* given = config.if_contains("head_dim");
   shape.head_width =

@@ -22,7 +22,8 @@ bool Lora::adapts(const std::string& layer) const {
 
 Result<Lora> Lora::from_json(const json::object& config, const std::string& where) {
   if (string_or(config, "peft_type", "LORA") != "LORA") {
-    return error(where + ": peft_type is '" + string_or(config, "peft_type", "") + "'; only LORA is known");
+    return error(where + ": peft_type is '" + string_or(config, "peft_type", "") +
+                 "'; only LORA is supported");
   }
   for (const char* refused : {"use_dora", "use_qalora", "lora_bias"}) {
     if (bool_or(config, refused, false)) return error(where + ": '" + refused + "' is not supported");

@@ -118,7 +118,7 @@ Result<Blueprint::Shape> gpt2(const json::object& options, const ModelInput& inp
   }
   // Padding lies to the right of the tokens, where a causal network does not look.
   shape.masked = false;
-  if (shape.width % shape.heads != 0) return error("model gpt2: 'width' is no multiple of 'heads'.");
+  if (shape.width % shape.heads != 0) return error("model gpt2: 'width' is not a multiple of 'heads'.");
   if (auto fits = fits_sequence("gpt2", shape.vocabulary, shape.positions, input); !fits) return fits.error();
   return Blueprint::Shape(shape);
 }
@@ -158,8 +158,9 @@ Result<Blueprint::Shape> llama(const json::object& options, const ModelInput& in
 
 Result<void> need_vectors(const std::string& model, const ModelInput& input) {
   if (!input.is_sequence()) return {};
-  return error(
-      fmt::format("model {}: takes vectors of numbers, and the dataset has sequences of tokens.", model));
+  return error(fmt::format(
+      "model {}: it takes vectors of numbers, but the dataset has sequences of tokens. Use gpt2 or llama.",
+      model));
 }
 
 std::string default_targets(const std::string& name) {
@@ -190,7 +191,8 @@ Result<void> complete_checksum(json::object& options, const std::string& key, Fr
   const auto name = key + "_sha256";
   const bool has_checksum = given(options, name.c_str());
   if (!given(options, key.c_str())) {
-    if (has_checksum) return error(fmt::format("'{}' is of no use without '{}'.", name, key));
+    if (has_checksum)
+      return error(fmt::format("'{}' has no effect without '{}'; give both or neither.", name, key));
     return {};
   }
   const auto folder = locate(string_or(options, key, ""));

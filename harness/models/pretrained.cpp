@@ -41,7 +41,7 @@ Result<void> check_own_config(const std::string& folder, const Blueprint& plan) 
   if (!there) return there.error();
   const auto here = canonical_json(model_config(plan.shape));
   if (canonical_json(*there) == here) return {};
-  return error(fmt::format("{}/config.json is of another network: {} there, {} here.", folder,
+  return error(fmt::format("{}/config.json describes another network: it has {}, the spec has {}.", folder,
                            canonical_json(*there), here));
 }
 

@@ -34,13 +34,13 @@ Result<VitShape> VitShape::named(const std::string& name, const std::string& whe
     return shape;
   }
   return error(where + ": architecture '" + name +
-               "' is not known; vit_{tiny|small|base|large}_patch{P}_{image} are.");
+               "' is not known. Sizes: vit_{tiny|small|base|large}_patch{P}_{image}.");
 }
 
 Result<void> VitShape::check(const std::string& where) const {
   const auto bad = [&](const std::string& what) { return error(where + ": " + what + "."); };
   if (patch < 1 || image < patch || image % patch != 0) {
-    return bad("the image's " + std::to_string(image) + " pixels are no multiple of the patch's " +
+    return bad("the image's " + std::to_string(image) + " pixels are not a multiple of the patch's " +
                std::to_string(patch));
   }
   if (heads < 1 || width < 1 || width % heads != 0) {

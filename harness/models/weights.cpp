@@ -146,7 +146,7 @@ Result<void> load_weights(Network& network, const NamedTensors& weights, const L
   std::vector<std::string> problems;
   if (!missing.empty()) problems.push_back("missing: " + listed(missing));
   if (!unexpected.empty()) problems.push_back("unexpected: " + listed(unexpected));
-  if (!misshaped.empty()) problems.push_back("of another shape: " + listed(misshaped));
+  if (!misshaped.empty()) problems.push_back("with another shape: " + listed(misshaped));
   if (!problems.empty()) return error("The weights do not fit the model; " + join(problems, "; ") + ".");
   for (auto& [target, value] : copies) target.copy_(value);
   return {};

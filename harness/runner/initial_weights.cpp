@@ -21,7 +21,8 @@ bool stands(const fs::path& path) {
 Result<void> check_files(const fs::path& folder, const json::object& metadata) {
   const auto* files = metadata.if_contains("files");
   if (files == nullptr || !files->is_object()) {
-    return error((folder / models::kTrialMetadata).string() + ": 'files' must say which files it speaks of.");
+    return error((folder / models::kTrialMetadata).string() +
+                 ": the member 'files' must list the files that the metadata describe.");
   }
   for (const auto& file : files->get_object()) {
     const auto path = folder / fs::path(std::string(file.key())).filename();
@@ -29,8 +30,8 @@ Result<void> check_files(const fs::path& folder, const json::object& metadata) {
     if (!content) return content.error();
     if (!file.value().is_string() || sha256_hex(*content) != file.value().get_string()) {
       return error(path.string() +
-                   ": is not the file that trial.json beside it speaks of. Leave weights as --keep-weights "
-                   "wrote them, or put others into a folder of their own.");
+                   ": this is not the file that trial.json beside it describes. Leave the weights as "
+                   "--keep-weights wrote them, or put other weights into another folder.");
     }
   }
   return {};
@@ -44,8 +45,8 @@ bool is_release(const json::value& value) {
 Result<void> add_private_data(const fs::path& folder, json::array& seen) {
   if (stands(folder / models::kStagedMetadata)) {
     return error(fmt::format(
-        "The weights in '{}' are of a run that is not over: they become a release, or confidential, when it "
-        "is (DIR/SPEC/weights/).",
+        "The weights in '{}' belong to a run that has not finished. When it finishes, they are published or "
+        "marked as confidential, in DIR/SPEC/weights/ or beside it; use that folder.",
         folder.string()));
   }
   const auto path = folder / models::kTrialMetadata;
@@ -55,11 +56,11 @@ Result<void> add_private_data(const fs::path& folder, json::array& seen) {
   if (!metadata->is_object()) return error(path.string() + ": must be an object.");
   const auto& object = metadata->get_object();
   if (object.contains("watermark")) {
-    return error(fmt::format(
-        "The weights in '{}' are confidential (trial.json: watermark): a run that began with them would pass "
-        "on, under its own epsilon, what they tell of private examples. Begin with public weights or with a "
-        "release.",
-        folder.string()));
+    return error(
+        fmt::format("The weights in '{}' are confidential (trial.json: watermark): a run that starts from "
+                    "them would publish, under its own epsilon, what they reveal of private examples. Start "
+                    "from public weights or from a release.",
+                    folder.string()));
   }
   const auto* listed = object.if_contains("private_data");
   if (listed == nullptr || !listed->is_array() || !std::ranges::all_of(listed->get_array(), is_release)) {
@@ -105,11 +106,11 @@ Result<void> check_start(const json::object& model_options, const std::string& d
     const auto given = string_or(model_options, start.option, "");
     if (!given.empty()) folders += fmt::format("{}{}: {}", folders.empty() ? "" : ", ", start.option, given);
   }
-  return error(fmt::format(
-      "The weights that the model begins with ({}) have seen '{}' already, as their trial.json says. What "
-      "they spent of it is not counted by a run on the same examples, whose epsilon would be too small. "
-      "Begin with other weights.",
-      folders, dataset));
+  return error(
+      fmt::format("The weights from which the model starts ({}) were trained on '{}' already, as their "
+                  "trial.json says. A run on the same examples does not count what that training spent, so "
+                  "its epsilon would be too small. Start from other weights.",
+                  folders, dataset));
 }
 
 }  // namespace hyfreedp::runner

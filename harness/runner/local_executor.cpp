@@ -253,8 +253,8 @@ class LocalExecutor::Pool {
     if (version != trial::kWorkerProtocolVersion) {
       slots_[index].leaving = true;
       return give_up(
-          fmt::format("{} speaks version {} of the worker protocol, this program version {}. Build both "
-                      "from the same sources.",
+          fmt::format("The worker {} uses version {} of the worker protocol, and this program uses version "
+                      "{}. Build both from the same sources.",
                       options_.worker, version, trial::kWorkerProtocolVersion));
     }
     start_failures_ = 0;
@@ -275,8 +275,9 @@ class LocalExecutor::Pool {
   // `trial`: whose end was announced; empty: of whatever it was doing.
   void end_job(std::size_t index, const std::string& trial, const json::object& body) {
     auto& slot = slots_[index];
-    if (!slot.job) return expel(index, "it announced the end of a job that it did not have");
-    if (!trial.empty() && trial != slot.job->id) return expel(index, "it announced the end of another job");
+    if (!slot.job) return expel(index, "it reported the end of a job that it was not given");
+    if (!trial.empty() && trial != slot.job->id)
+      return expel(index, "it reported the end of another job than its own");
     Update update{.kind = Update::Kind::over, .job = slot.job->id, .slot = static_cast<int>(index)};
     update.failed = string_or(body, "state", "") != "finished";
     update.failure_kind = string_or(body, "kind", "");
@@ -337,7 +338,7 @@ class LocalExecutor::Pool {
 
   void report_lost(std::size_t index, const Slot& lost, const Death& death) {
     if (!lost.nonsense.empty()) {
-      return report_failed(*lost.job, index, kInternal, "The worker was ended: " + lost.nonsense + ".");
+      return report_failed(*lost.job, index, kInternal, "The worker was stopped: " + lost.nonsense + ".");
     }
     if (lost.leaving) return report_failed(*lost.job, index, kCancelled, "It was cancelled.");
     report_failed(*lost.job, index, death.by_signal ? kKilled : kInternal, death.sentence());

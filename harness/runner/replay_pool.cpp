@@ -144,7 +144,8 @@ Error ReplayPool::unknown(const json::object& wanted) const {
     if (fewest.empty() || found.size() < fewest.size()) fewest = std::move(found);
   }
   if (fewest.size() > kShownDifferences) fewest.resize(kShownDifferences);
-  return error(fmt::format("The pool has no such run; the nearest differs in {}.", join(fewest, "; ")));
+  return error(fmt::format("The pool has no run with these settings; the nearest one differs in {}.",
+                           join(fewest, "; ")));
 }
 
 Result<PoolMatch> ReplayPool::find(const trial::TrialConfig& wanted, double max_rate_factor,

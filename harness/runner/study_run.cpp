@@ -97,7 +97,7 @@ std::vector<trial::TrialConfig> StudyRun::new_wishes() {
   }
   if (!study_.baseline->confidential_runs) outcome_.trials = asked_;
   if (++rounds_ > kMostRounds || asked_.size() > kMostTrials) {
-    throw std::runtime_error(study_.baseline->name + " asks for runs without end");
+    throw std::runtime_error(study_.baseline->name + " never stops asking for runs");
   }
   return fresh;
 }
@@ -207,9 +207,8 @@ void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& mes
     composition_.rule = baselines::Composition::Rule::selection;
     composition_.trials.clear();
     outcome_.failure_message = fmt::format(
-        "The private selection ended unexpectedly ({}). Its runs are confidential, so no more is told; the "
-        "same "
-        "command goes on with it.",
+        "The private selection ended unexpectedly ({}). Its runs are confidential, so no details are shown. "
+        "Run the same command again to continue it.",
         kind);
   }
   outcome_.composition = composition_.to_json();

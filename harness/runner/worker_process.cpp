@@ -61,13 +61,13 @@ void keep_from_children(const process::async_pipe& pipe) {
 
 std::string Death::how() const {
   if (by_signal) return fmt::format("was killed by signal {} ({})", code, ::strsignal(code));
-  return fmt::format("left with exit status {}", code);
+  return fmt::format("exited with status {}", code);
 }
 
 std::string Death::sentence() const {
   std::string text = "The worker " + how() + ".";
   if (by_signal && code == SIGKILL) text += " The system does that when memory runs out.";
-  if (!tail.empty()) text += " Its last words: " + tail;
+  if (!tail.empty()) text += " Its last output: " + tail;
   return text;
 }
 

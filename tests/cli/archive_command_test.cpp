@@ -120,7 +120,7 @@ TEST_F(Archive, UnfinishedSpecsAreRefusedUnlessPartial) {
   EXPECT_NE(out().find("PARTIAL"), std::string::npos);
   EXPECT_NE(content("README.md").find("**PARTIAL**: 5 cells"), std::string::npos);
   EXPECT_EQ(check(), 0) << out();
-  EXPECT_NE(out().find("5 cells are not finished, which it says"), std::string::npos);
+  EXPECT_NE(out().find("5 cells are not finished, as the archive states"), std::string::npos);
 }
 
 // A table of losses, of runs that hold no accuracy, which folds its two rows into one. `second` says what becomes of the second
@@ -193,16 +193,16 @@ TEST_F(Archive, ARowThatWaitsIsUnfinishedThoughItsGroupHasValues) {
   }
   ASSERT_EQ(run(with_places({"losses", "--partial", "--name", "first"})), 0) << err();
   EXPECT_EQ(check(), 0) << out() << err();
-  EXPECT_NE(out().find("1 cells are not finished, which it says"), std::string::npos) << out();
+  EXPECT_NE(out().find("1 cells are not finished, as the archive states"), std::string::npos) << out();
 }
 
 TEST_F(Archive, BadNamesAreRefused) {
-  expect_refused(with_places({"small", "--name", "../x"}), {"cannot name an archive"});
-  expect_refused(with_places({"small", "--name", ".x"}), {"cannot name an archive"});
+  expect_refused(with_places({"small", "--name", "../x"}), {"not a valid name of an archive"});
+  expect_refused(with_places({"small", "--name", ".x"}), {"not a valid name of an archive"});
   expect_refused(with_places({"smal"}), {"Did you mean 'small'?"});
   expect_refused({}, {"name a spec"});
-  expect_refused({"small", "--check", "x"}, {"stands alone"});
-  expect_refused({"--check", path("nowhere")}, {"is no archive"});
+  expect_refused({"small", "--check", "x"}, {"cannot be combined"});
+  expect_refused({"--check", path("nowhere")}, {"is not an archive"});
   expect_refused(with_places({"small", "--confidential"}), {"there is no option"});
 }
 
@@ -238,7 +238,7 @@ TEST_F(Archive, AForgedTableIsFound) {
   replace("table.md", forged);
   seal();
   EXPECT_EQ(check(), 1);
-  EXPECT_NE(out().find("DIFFERENT  table.md built from the slice is another"), std::string::npos) << out();
+  EXPECT_NE(out().find("DIFFERENT  table.md built from the slice differs"), std::string::npos) << out();
   EXPECT_NE(out().find("ok         table.csv"), std::string::npos) << out();
 }
 

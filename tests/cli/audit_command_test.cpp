@@ -198,7 +198,7 @@ TEST_F(AuditCommand, BadInputIsOneSentence) {
       {{"--steps", "1e9"}, "--steps"},
       {{"--gamma", "1"}, "--gamma is 1"},
       {{"--clipping", "none"}, "--clipping"},
-      {{"--clipping", "adaptive"}, "adaptive, which is not audited"},
+      {{"--clipping", "adaptive"}, "adaptive, which cannot be audited"},
       {{"--clipping-groups", "tensor"}, "--clipping-groups"},
       {{"--clipping-shares", "size"}, "per-layer"},
       {{"--model", "gpt"}, "--model"},
@@ -231,13 +231,13 @@ TEST_F(AuditCommand, AWorkerThatCannotAuditIsASentence) {
     EXPECT_EQ(out_.str(), "");
   };
   worker("echo \"hyfreedp-worker: unknown argument '--audit'; see --help\" >&2; exit 2");
-  fails("left with exit status 2 and no report: hyfreedp-worker: unknown argument");
+  fails("exited with status 2 and sent no report: hyfreedp-worker: unknown argument");
   worker("exit 3");
   fails("build the target hyfreedp-worker again");
   worker("echo '{\"type\":\"hello\"}'");
-  fails("answers no audit");
+  fails("does not support audits");
   worker("echo 'not json'");
-  fails("answers no audit");
+  fails("does not support audits");
   worker("echo '{\"report\": {\"claim\": 3}}'");
   fails("The worker's report.claim");
   worker("kill -9 $$");

@@ -200,7 +200,7 @@ TEST_F(CalibrateCommand, BadInputIsOneSentence) {
 TEST_F(CalibrateCommand, ATargetThatAnyNoiseMeetsIsSaid) {
   const auto loose = answer(flags("0.02", "1", "1e9", "1e-5"));
   EXPECT_NEAR(at(loose, "noise_multiplier"), 0.01, 1e-9);
-  EXPECT_EQ(loose.at("note"), "the target is met by the smallest noise that is tried");
+  EXPECT_EQ(loose.at("note"), "the smallest noise that is tried already meets the target");
   EXPECT_FALSE(answer(usual()).contains("note"));
 }
 

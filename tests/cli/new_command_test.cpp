@@ -77,7 +77,7 @@ TEST_F(NewCommand, BaselineIsItsTemplateUnderAnotherName) {
   ASSERT_EQ(begin("baseline", "zz9"), 0) << err();
   EXPECT_THAT(text("baselines/registry.cpp"), HasSubstr("my_method(),\n      zz9(),\n"));
   EXPECT_THAT(text("baselines/registry.cpp"), HasSubstr("template.h\"\n#include \"baselines/zz9.h\"\n\n"));
-  expect_untouched("baseline", "my-method", "There is a 'my-method' already");
+  expect_untouched("baseline", "my-method", "'my-method' exists already");
 }
 
 TEST_F(NewCommand, OptimizerAndControllerGetFactsToo) {
@@ -106,22 +106,22 @@ TEST_F(NewCommand, OptimizerAndControllerGetFactsToo) {
 TEST_F(NewCommand, RefusesANameThatCannotBeOrIsTaken) {
   for (const char* name : {"My-method", "my_method", "9lives", "my--method", "my-", "../x", "", "a b",
                            "a-name-that-is-longer-than-anybody-would-want"}) {
-    expect_untouched("baseline", name, "is no name");
+    expect_untouched("baseline", name, "is not a valid name");
   }
-  expect_untouched("baseline", "default", "word of C++");
-  expect_untouched("baseline", "prodigy", "There is a 'prodigy' already, in baselines/prodigy.cpp");
-  expect_untouched("baseline", "fixed-rate", "There is a 'fixed-rate' already, in baselines/template.cpp");
-  expect_untouched("optimizer", "adamw", "There is a 'adamw' already, in optimizers/facts.cpp");
-  expect_untouched("baseline", "registry", "means something else in baselines/baseline.h");
-  expect_untouched("optimizer", "layout", "means something else in optimizers/optimizer.h");
-  expect_untouched("baseline", "support", "baselines/support.h is there already");
-  expect_untouched("controller", "sums", "optimizers/sums.h is there already");
+  expect_untouched("baseline", "default", "keyword of C++");
+  expect_untouched("baseline", "prodigy", "'prodigy' exists already, in baselines/prodigy.cpp");
+  expect_untouched("baseline", "fixed-rate", "'fixed-rate' exists already, in baselines/template.cpp");
+  expect_untouched("optimizer", "adamw", "'adamw' exists already, in optimizers/facts.cpp");
+  expect_untouched("baseline", "registry", "has another meaning in baselines/baseline.h");
+  expect_untouched("optimizer", "layout", "has another meaning in optimizers/optimizer.h");
+  expect_untouched("baseline", "support", "baselines/support.h exists already");
+  expect_untouched("controller", "sums", "optimizers/sums.h exists already");
 }
 
 TEST_F(NewCommand, ChangesNothingWhereATableOrTemplateIsNotAsKnown) {
   replace("optimizers/registry.cpp", "// New optimizers go above this line.", "");
   expect_untouched("optimizer", "my-rule",
-                   "should have one line '// New optimizers go above this line.' and has none");
+                   "must have exactly one line '// New optimizers go above this line.' and has none");
   EXPECT_EQ(begin("controller", "my-decay"), 0) << err();
   replace("baselines/registry.cpp", "return all;", "// New baselines go above this line.\n  return all;");
   expect_untouched("baseline", "my-method", "has several");
@@ -153,7 +153,7 @@ TEST_F(NewCommand, FindsTheCheckoutFromBelow) {
   EXPECT_EQ(run({"baseline", "my-method", "--source", path("tests/optimizers")}), 0) << err();
   EXPECT_TRUE(fs::exists(path("baselines/my_method.cpp")));
   fs::remove(path("CMakeLists.txt"));
-  expect_untouched("baseline", "another", "is in no checkout of hyfreedp");
+  expect_untouched("baseline", "another", "is not in a checkout of hyfreedp");
 }
 
 TEST_F(NewCommand, NamesTheKindsAndWhatIsMissing) {

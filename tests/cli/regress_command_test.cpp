@@ -62,7 +62,7 @@ TEST_F(Regress, KeepRefusesWhatHasNoNameOrIsThere) {
   expect_refused(keep({"--commit", "HEAD"}), {"--commit is 'HEAD'", "hex digits"});
   expect_refused(keep({"--tag", "../x"}), {"--tag is '../x'"});
   ASSERT_EQ(run(keep({"--tag", "v1"})), 0);
-  expect_refused(keep({"--tag", "v1"}), {"v1 is there already"});
+  expect_refused(keep({"--tag", "v1"}), {"v1 exists already"});
   expect_refused(keep({"--tag", "v2", "--against", "v1"}), {"--keep keeps and compares nothing"});
 }
 
@@ -150,7 +150,7 @@ TEST_F(Regress, RefusesAndSaysWhatThereIs) {
   ASSERT_EQ(run(keep({"--tag", "v1", "--commit", "0123456789abcdef"})), 0);
   ASSERT_EQ(run(keep({"--commit", "01234567"})), 0);
   expect_refused(against("v9"), {"01234567", "v1 (0123456789ab)"});
-  expect_refused(against("0123"), {"could be any of"});
+  expect_refused(against("0123"), {"is ambiguous"});
   expect_refused(against(path("now")), {"tonight's own database"});
   expect_refused({"small", "--out", path("now")}, {"--against REF is missing"});
   expect_refused({"--against", "v1"}, {"name a spec"});

@@ -74,8 +74,9 @@ TEST_F(InitialWeights, ThatHaveSeenNothingOfTheRunsDataAreTaken) {
 
 TEST_F(InitialWeights, ThatHaveSeenTheRunsOwnPrivateExamplesAreRefused) {
   const auto seen = kept("seen", kE2e + ", " + kAdult);
-  EXPECT_THAT(refusal(seen), AllOf(HasSubstr("have seen 'adult' already"), HasSubstr("weights: " + seen)));
-  EXPECT_THAT(refusal(seen, "adult", "[inf, 3]"), HasSubstr("have seen 'adult' already"));
+  EXPECT_THAT(refusal(seen),
+              AllOf(HasSubstr("were trained on 'adult' already"), HasSubstr("weights: " + seen)));
+  EXPECT_THAT(refusal(seen, "adult", "[inf, 3]"), HasSubstr("were trained on 'adult' already"));
   EXPECT_EQ(refusal(seen, "adult", "[inf]"), "") << "no epsilon is claimed";
   EXPECT_EQ(refusal(seen, public_data_), "");
 }
@@ -91,7 +92,7 @@ TEST_F(InitialWeights, ThatAreConfidentialAreRefusedOnWhateverData) {
 TEST_F(InitialWeights, OfARunThatIsNotOverAreRefused) {
   const auto staged = folder("staged");
   write_file_atomically(staged + "/kept.json", "{}").value();
-  EXPECT_THAT(refusal(staged), HasSubstr("a run that is not over"));
+  EXPECT_THAT(refusal(staged), HasSubstr("a run that has not finished"));
 }
 
 TEST_F(InitialWeights, MetadataThatDoNotSayWhatTheyHaveSeenAreRefused) {
@@ -113,7 +114,7 @@ TEST_F(InitialWeights, MetadataOfOtherFilesAreRefused) {
   EXPECT_EQ(refusal(changed), "");
   write_file_atomically(changed + "/model.safetensors", "{\"other\": 1}").value();
   EXPECT_THAT(refusal(changed), HasSubstr("not the file that trial.json"));
-  EXPECT_THAT(refusal(with_metadata("unbound", R"({"private_data": []})")), HasSubstr("'files' must say"));
+  EXPECT_THAT(refusal(with_metadata("unbound", R"({"private_data": []})")), HasSubstr("'files' must list"));
 }
 
 TEST_F(InitialWeights, OfNetworkAndAdapterBoth) {

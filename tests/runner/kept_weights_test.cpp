@@ -192,12 +192,12 @@ TEST_F(Kept, AStagingFolderThatIsNotOnesOwnIsRefused) {
   const KeptWeights keeper(world_.out(), "kept", false);
   fs::create_directories(staging.parent_path());
   write_file_atomically(staging.string(), "a file").value();
-  EXPECT_THAT(keeper.open().error().message, HasSubstr("something else stands"));
+  EXPECT_THAT(keeper.open().error().message, HasSubstr("another user"));
   fs::remove(staging);
   const fs::path elsewhere = root() / "elsewhere";
   fs::create_directory(elsewhere);
   fs::create_directory_symlink(elsewhere, staging);
-  EXPECT_THAT(keeper.open().error().message, HasSubstr("something else stands"));
+  EXPECT_THAT(keeper.open().error().message, HasSubstr("another user"));
   fs::remove(staging);
   fs::create_directory(staging);
   fs::permissions(staging, fs::perms(0755));

@@ -304,7 +304,7 @@ TEST(StudyRun, AskingWithoutEndEnds) {
     for (const auto& wanted : run.advance()) run.receive(finished(wanted, 0));
   }
   EXPECT_LT(rounds, 5000);
-  EXPECT_THAT(run.outcome().failure_message, HasSubstr("without end"));
+  EXPECT_THAT(run.outcome().failure_message, HasSubstr("never stops asking"));
 }
 
 TEST(StudyRun, ATypedFailureIsNotUnexpected) {
