@@ -70,7 +70,7 @@ Baseline random_search() {
   Baseline baseline{
       .name = "random-search",
       .title = "Random search",
-      .source = "as the rival of Panda et al., ICML 2024, sections 2.1 and 5.2",
+      .source = "the rival in Panda et al., ICML 2024, sections 2.1 and 5.2",
       .summary = "Learning rates drawn at random; one run with the whole budget, or several, all charged.",
       .has_non_private_arm = false,
       .options = {integer_option("runs", 1, 1, 1e4, "number of draws; each is one run, and all are charged"),

@@ -28,7 +28,7 @@ Baseline single_step() {
       .source = "Mehta et al. 2022, arXiv:2205.02973",
       .summary = "One full-batch step from a zero last layer at a public rate; nothing is tuned.",
       .options = {grid_option("rates", {1}, "learning rates to try; a single one needs no tuning"),
-                  choice_option("optimizer", {"sgd", "adam"}, "of the step")},
+                  choice_option("optimizer", {"sgd", "adam"}, "optimizer that makes the step")},
       .next = {},
       .conclude = {}};
   offer_tunings(baseline, Tuning::composed, candidates);

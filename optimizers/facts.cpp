@@ -198,7 +198,7 @@ Facts adadp_facts() {
                   real("tol", 1, kTiny, kInfinity, "tolerated error of a full against two half steps"),
                   real("amin", 0.9, kTiny, 1, "the step size shrinks at most by this factor"),
                   real("amax", 1.1, 1, kInfinity, "the step size grows at most by this factor"),
-                  real("exponent", 0.5, kTiny, kInfinity, "of tol / error in the step-size factor"),
+                  real("exponent", 0.5, kTiny, kInfinity, "exponent of tol / error in the step-size factor"),
                   flag("stability_check", true, "take back a pair of half steps whose error exceeds tol")},
       .owns_step_size = true};
 }
@@ -220,15 +220,16 @@ Facts constant_facts() {
 }
 
 Facts schedule_facts() {
-  return {.name = "schedule",
-          .title = "schedule",
-          .source =
-              "linear warm-up, then constant, linear or cosine decay (Loshchilov and Hutter 2017, "
-              "arXiv:1608.03983)",
-          .options = {real("lr", 1e-3, 0, kInfinity, "largest learning rate"),
-                      integer("warmup", 0, 0, "steps of linear warm-up"),
-                      choice("decay", {"cosine", "linear", "constant"}, "after the warm-up"),
-                      real("final", 0, 0, 1, "fraction of lr that the decay ends at")}};
+  return {
+      .name = "schedule",
+      .title = "schedule",
+      .source =
+          "linear warm-up, then constant, linear or cosine decay (Loshchilov and Hutter 2017, "
+          "arXiv:1608.03983)",
+      .options = {real("lr", 1e-3, 0, kInfinity, "largest learning rate"),
+                  integer("warmup", 0, 0, "steps of linear warm-up"),
+                  choice("decay", {"cosine", "linear", "constant"}, "decay of the rate after the warm-up"),
+                  real("final", 0, 0, 1, "fraction of lr that the decay ends at")}};
 }
 
 std::vector<OptionSpec> loss_bound_options() {
@@ -258,8 +259,9 @@ Facts hyfreedp_facts() {
       .probes = true};
   for (auto& option : loss_bound_options()) facts.options.push_back(option);
   for (auto& option : fit_options()) facts.options.push_back(option);
-  auto release = choice("release", {"separate", "paired"},
-                        "of a probe's losses: each by itself, or one and the differences from it");
+  auto release =
+      choice("release", {"separate", "paired"},
+             "what a probe releases: each loss by itself, or one loss and the differences from it");
   auto share = real("difference_share", kDifferenceShare, kTiny, 2,
                     "release paired: bound of a sample's difference over the loss bound");
   for (auto* option : {&release, &share}) {
@@ -276,13 +278,12 @@ Facts hyfreedp_plus_facts() {
       .source = "this project: HyFreeDP's private quadratic fit with a probe radius apart from the rate",
       .options =
           {choice("eta0_rule", {"sqrt-d", "fixed"}, "first rate: 0.5 / sqrt(d), or eta0"),
-           real("eta0", 1e-4, kTiny, kInfinity, "first rate where eta0_rule is fixed"),
+           real("eta0", 1e-4, kTiny, kInfinity, "first rate if eta0_rule is fixed"),
            integer("interval", 5, 1, "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
            real("rho", 0.8, 0, 1, "precision that earlier fits keep at each probe"),
            real("low", 2, 0, kInfinity,
-                "a fit counts where the running curvature exceeds this many sd of its noise; the radius "
-                "doubles "
-                "while a probe's own does not"),
+                "a fit counts if the running curvature exceeds this many sd of its noise; the radius doubles "
+                "while a probe's own curvature does not"),
            real("high", 10, 0, kInfinity,
                 "the radius halves while a probe's curvature exceeds this many sd of its noise"),
            real("reach", 6, 1, kInfinity, "the radius never exceeds this many times the rate"),
@@ -290,7 +291,7 @@ Facts hyfreedp_plus_facts() {
            choice("fits", {"mean", "last"},
                   "the rate follows the geometric mean of all fits, or the last fit within a factor of 2"),
            real("share", 0.5, kTiny, 1, "fits mean: the rate over the mean of the fits"),
-           real("until", 0.4, 0, 1, "fits mean: the rate is held after this part of the steps"),
+           real("until", 0.4, 0, 1, "fits mean: share of the steps after which the rate is held"),
            optional_real("R_l0", kTiny, kInfinity, "first loss bound; none: 2 ln(classes)"),
            optional_real("R_l_floor", kTiny, kInfinity,
                          "the loss bound never falls below this; none: ln(classes)"),
@@ -309,8 +310,8 @@ Facts gen_facts() {
           "per step",
       .options = {real("eta0", 1e-4, kTiny, kInfinity, "first learning rate"),
                   integer("pairs", 1, 1, "losses at w and at w -+ eta u, ..., w -+ pairs eta u"),
-                  choice("intercept", {"fixed", "free"}, "of the fit: the loss at w, or fitted too"),
-                  real("r2_min", 0.99, 0, 1, "with more than three points: least r^2 of an accepted fit")},
+                  choice("intercept", {"fixed", "free"}, "intercept of the fit: the loss at w, or fitted"),
+                  real("r2_min", 0.99, 0, 1, "smallest r^2 of an accepted fit, with more than three points")},
       .probes = true,
       .non_private_only = true};
   for (auto& option : fit_options()) facts.options.push_back(option);

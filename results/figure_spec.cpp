@@ -37,9 +37,8 @@ std::vector<FigureKind> make_kinds() {
   return {
       {"accuracy",
        "Test metric against ε",
-       "A box a panel, a line a row: mean over seeds with bars of one sample standard deviation; the "
-       "non-private arm "
-       "stands apart.",
+       "One box for each panel and one line for each row: mean over seeds with bars of one sample standard "
+       "deviation; the non-private column stands apart.",
        false,
        {metric()}},
       {"curves",
@@ -55,7 +54,8 @@ std::vector<FigureKind> make_kinds() {
         choice("band", {"range", "quartiles", "none"},
                "over the seeds: smallest to largest, or the middle half"),
         choice("scale", {"auto", "linear", "logarithmic"},
-               "of the values; auto: logarithmic but for accuracies and what is not positive")}},
+               "scale of the values; auto: logarithmic, except for accuracies and values that are not "
+               "positive")}},
       {"probe-fit",
        "Losses along the step and their parabola",
        "The released losses that a probing controller saw at some steps, over the step length, with the "
@@ -70,7 +70,7 @@ std::vector<FigureKind> make_kinds() {
         {.name = "seed",
          .type = OptionType::integer,
          .default_value = nullptr,
-         .help = "of the run shown; none: the row's first",
+         .help = "seed of the run that is shown; none: the row's first",
          .min = 0}}},
       {"heat-map",
        "Grid of a test metric",
@@ -89,7 +89,8 @@ std::vector<FigureKind> make_kinds() {
        {metric(), text("marked", "", "candidates drawn black: settings, as in 'rate=0.001'"),
         text("starred", "",
              "candidates drawn as stars: settings, as in 'rate=0.001, beta1=0.9, beta2=0.999'"),
-        choice("by", {"group", "row"}, "a box a group of rows (a row without a group by itself), or a row")}},
+        choice("by", {"group", "row"},
+               "one box for each group of rows (a row without a group is one), or for each row")}},
       {"candidates",
        "Candidates over steps",
        "Median and best over the candidates of each group of rows, over steps, with a band around the "
@@ -99,7 +100,7 @@ std::vector<FigureKind> make_kinds() {
         choice("band", {"bootstrap", "range", "none"},
                "around the median: 95 % percentile bootstrap interval over candidates, or all candidates"),
         choice("by", {"group", "row"},
-               "a line a group of rows (a row without a group by itself), or a row")}},
+               "one line for each group of rows (a row without a group is one), or for each row")}},
       {"pareto",
        "Two quantities of every run and their Pareto front",
        "A point a run's settings (mean over seeds), y against x, and the front of those that no other beats "
@@ -109,7 +110,7 @@ std::vector<FigureKind> make_kinds() {
         choice("front", {"lower", "higher", "none"}, "which x is better"),
         choice("x_scale", {"auto", "linear", "logarithmic"}, "auto: logarithmic over more than one decade"),
         choice("by", {"group", "row"},
-               "a colour a group of rows (a row without a group by itself), or a row")}},
+               "one colour for each group of rows (a row without a group is one), or for each row")}},
       {"bars",
        "Cost relative to a row",
        "Time of the reported run, as a ratio to a row's: mean over seeds, bars of one sample standard "

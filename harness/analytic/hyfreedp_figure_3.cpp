@@ -63,7 +63,8 @@ Result<results::CurvePanel> panel_over(const std::string& title, const std::stri
 
 std::vector<OptionSpec> options() {
   auto table = noise_options();
-  table.push_back({"epsilon", OptionType::real, 3.0, "of the panels over gamma and K", "", 0.01, 100});
+  table.push_back(
+      {"epsilon", OptionType::real, 3.0, "epsilon of the panels over gamma and K", "", 0.01, 100});
   return table;
 }
 

@@ -26,7 +26,7 @@ double integrated(double alpha) {
 
 std::vector<OptionSpec> options() {
   return {{"from", OptionType::real, -3.0, "smallest alpha of the curve", "", -20, 20},
-          {"to", OptionType::real, 4.0, "largest", "", -20, 20}};
+          {"to", OptionType::real, 4.0, "largest alpha of the curve", "", -20, 20}};
 }
 
 Result<Analytic> compute_figure(const json::object& options, const PaperValues&) {

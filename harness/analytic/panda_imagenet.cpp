@@ -14,10 +14,10 @@ std::vector<OptionSpec> options() {
   OptionSpec runs{"runs", OptionType::integer, 3, "runs of each sweep (stated)"};
   runs.min = 1;
   return {{"delta", OptionType::real, 1e-5, "stated with the composition example", "", 1e-300, 0.5},
-          epsilon("eps1", 0.1, "of a run of the first sweep (stated)"),
-          epsilon("eps2", 0.2, "of a run of the second (stated)"),
-          epsilon("eps_f", 0.88, "of the final run (stated)"),
-          epsilon("means", 0.05, "of the private mean of the features (stated)"),
+          epsilon("eps1", 0.1, "epsilon of a run of the first sweep (stated)"),
+          epsilon("eps2", 0.2, "epsilon of a run of the second sweep (stated)"),
+          epsilon("eps_f", 0.88, "epsilon of the final run (stated)"),
+          epsilon("means", 0.05, "epsilon of the private mean of the features (stated)"),
           epsilon("total", 1.0, "what the paper says it adds up to"),
           runs};
 }

@@ -17,7 +17,7 @@ std::vector<OptionSpec> options() {
           {"delta", OptionType::real, 1e-5, "stated with the composition example", "", 1e-300, 0.5},
           epochs,
           records,
-          {"sample_rate", OptionType::real, 0.2, "of the subsampled row (stated)", "", 1e-6, 1}};
+          {"sample_rate", OptionType::real, 0.2, "sample rate of the subsampled row (stated)", "", 1e-6, 1}};
 }
 
 std::optional<double> printed_number(const PaperValues& paper, const std::string& pointer) {

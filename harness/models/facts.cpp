@@ -36,7 +36,7 @@ OptionSpec sparse(OptionSpec option) {
 
 OptionSpec trainable(std::vector<std::string> choices) {
   return choice("trainable", "full",
-                "which parameters train; the others keep their values and cost no gradient",
+                "which parameters are trained; the others keep their values and cost no gradient",
                 std::move(choices));
 }
 
@@ -77,14 +77,13 @@ std::vector<OptionSpec> pretrained(std::vector<OptionSpec> own, const std::strin
   own.push_back(text(
       "weights", "folder with config.json and model.safetensors, in $HYFREEDP_DATA or the working folder"));
   own.push_back(text("weights_sha256", "checksum of that folder; filled in when a spec is read"));
-  own.push_back(
-      sparse(text("adapter",
-                  "folder with peft's adapter_config.json, which decides rank, alpha and targets, and "
-                  "adapter_model.safetensors, with which the adapters begin")));
+  own.push_back(sparse(text("adapter",
+                            "folder with peft's adapter_config.json, which sets rank, alpha and targets, and "
+                            "adapter_model.safetensors, which has the adapters' initial values")));
   own.push_back(sparse(text("adapter_sha256", "checksum of that folder; filled in when a spec is read")));
   if (new_head) {
     own.push_back(
-        choice("head", "new", "of a weights folder: draw a new head, or take the file's", {"new", "file"}));
+        choice("head", "new", "with a weights folder: draw a new head, or take the file's", {"new", "file"}));
   }
   return own;
 }
@@ -98,7 +97,7 @@ Facts linear() {
                             sparse({.name = "bias",
                                     .type = OptionType::boolean,
                                     .default_value = true,
-                                    .help = "a number for each class beside its weights"})}),
+                                    .help = "whether each class has a bias"})}),
           .example = {.dataset_options = {{"features", 11}}}};
 }
 
@@ -113,7 +112,7 @@ Facts mlp() {
                 .help = "width of each hidden layer",
                 .min = 1,
                 .max = 65536},
-               choice("activation", "tanh", "between the layers", {"tanh", "relu"}),
+               choice("activation", "tanh", "activation between the layers", {"tanh", "relu"}),
                last_layer(),
                sparse(trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"})),
                pattern()}),
@@ -125,11 +124,12 @@ Facts cnn() {
           .title = "tanh convolutional network",
           .source = "two convolutions and two linear layers, as in Papernot et al., arXiv:2007.14191",
           .options = with_weights(
-              {count("channels", 1, 1024, "of the input image; its features are channel, row, column"),
+              {count("channels", 1, 1024,
+                     "channels of the input image; its features are in the order channel, row, column"),
                {.name = "filters",
                 .type = OptionType::integer_list,
                 .default_value = json::array{16, 32},
-                .help = "of the first and the second convolution",
+                .help = "number of filters of the first and the second convolution",
                 .min = 1,
                 .max = 4096},
                count("hidden", 32, 65536, "width of the linear layer before the last"),
@@ -152,8 +152,8 @@ Facts resnet() {
                 .help = "channels of each stage; every stage but the first halves the image",
                 .min = 1,
                 .max = 4096},
-               count("blocks", 1, 100, "of each stage, two convolutions each"),
-               count("groups", 8, 1024, "of every GroupNorm"),
+               count("blocks", 1, 100, "blocks of each stage, with two convolutions each"),
+               count("groups", 8, 1024, "number of groups of every GroupNorm"),
                sparse(last_layer()),
                trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
                pattern()}),
@@ -170,7 +170,7 @@ Facts wide_resnet() {
           .options = with_weights(
               {count("depth", 16, 1000, "6 n + 4: n blocks a stage"),
                count("widen", 4, 64, "channels are 16, 32 and 64 times this"),
-               count("groups", 16, 1024, "of every GroupNorm"), sparse(last_layer()),
+               count("groups", 16, 1024, "number of groups of every GroupNorm"), sparse(last_layer()),
                trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
                pattern()}),
           .microbatch = 32,
@@ -186,7 +186,7 @@ Facts vit() {
           .options = pretrained(
               {text("size", "vit_{tiny|small|base|large}_patch{P}_{image}; the image is the dataset's"),
                count("patch", nullptr, 1024, "pixels a side of a patch (default 4)"),
-               count("width", nullptr, 65536, "of the tokens (default 64)"),
+               count("width", nullptr, 65536, "width of the tokens (default 64)"),
                count("depth", nullptr, 1000, "blocks (default 4)"),
                count("heads", nullptr, 1024, "attention heads (default 4)"),
                choice("pool", nullptr, "what the head reads: class token, or mean of the patches",
@@ -205,7 +205,7 @@ Facts gpt2() {
           .title = "GPT-2",
           .source = "Radford et al., 2019; names and weights of Hugging Face",
           .options = pretrained({text("size", "gpt2, gpt2-medium, gpt2-large, gpt2-xl or distilgpt2"),
-                                 count("width", nullptr, 65536, "of the tokens (default 64)"),
+                                 count("width", nullptr, 65536, "width of the tokens (default 64)"),
                                  count("depth", nullptr, 1000, "blocks (default 2)"),
                                  count("heads", nullptr, 1024, "attention heads (default 4)")},
                                 "attn.c_attn", false),
@@ -221,7 +221,7 @@ Facts llama() {
           .source = "Touvron et al., arXiv:2302.13971; names and weights of Hugging Face",
           .options = pretrained(
               {text("size", "llama-3.2-1b or llama-3.2-3b"),
-               count("width", nullptr, 65536, "of the tokens (default 64)"),
+               count("width", nullptr, 65536, "width of the tokens (default 64)"),
                count("depth", nullptr, 1000, "blocks (default 2)"),
                count("heads", nullptr, 1024, "query heads (default 4)"),
                count("kv_heads", nullptr, 1024, "key and value heads (default: as the query heads)"),

@@ -44,7 +44,7 @@ Result<void> VitShape::check(const std::string& where) const {
                std::to_string(patch));
   }
   if (heads < 1 || width < 1 || width % heads != 0) {
-    return bad("the width " + std::to_string(width) + " is no multiple of " + std::to_string(heads) +
+    return bad("the width " + std::to_string(width) + " is not a multiple of " + std::to_string(heads) +
                " heads");
   }
   if (depth < 1 || classes < 1 || channels < 1 || !(mlp_ratio > 0)) {

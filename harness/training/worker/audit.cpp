@@ -25,7 +25,7 @@ Result<std::string> read_request(const std::string& file) {
     text.push_back(*next);
   }
   if (text.size() > kLongestRequest)
-    return error("standard input: more than a megabyte is no audit request.");
+    return error("standard input: an audit request has at most one megabyte.");
   return text;
 }
 
