@@ -100,17 +100,17 @@ std::vector<std::string> remarks(const Spending& spending) {
   }
   if (spending.reproducible_noise) {
     notes.push_back(
-        "reproducible noise: not a private release; whoever knows the seed in the spec can subtract the "
+        "reproducible noise: not a private release; anybody who knows the seed in the spec can subtract the "
         "noise");
   }
   if (spending.selections > 0) {
     notes.push_back(count_of(static_cast<std::int64_t>(spending.selections), "private selection") +
-                    " count as such, by the dearest run of each; how many runs they made is confidential");
+                    " count as such, by the costliest run of each; how many runs they made is confidential");
   }
   if (spending.has_unknown_selection) {
     notes.push_back(
-        "left out: runs that no row speaks for and that may belong to a private selection, whose number is "
-        "confidential; the ε above is a lower bound until --confidential adds them in sequence");
+        "left out: runs that no row lists and that may belong to a private selection, whose number is "
+        "confidential; the ε above is a lower bound unless --confidential adds them in sequence");
   }
   if (spending.splits_differ) {
     notes.push_back(

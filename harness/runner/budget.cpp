@@ -42,7 +42,8 @@ Result<Budget> Budget::open(const results::Store& store, const OutFolder& out, s
   auto then = odometer_of(store, out, {.to_be_continued = true});
   if (!then) return then.error();
   if (cap && !then->unreadable.empty()) {
-    return error("what was spent so far is not known, so no limit can be kept: " + then->unreadable.front());
+    return error("what was spent so far is not known, so no limit can be guaranteed: " +
+                 then->unreadable.front());
   }
   return Budget(store, out, std::move(*now), std::move(*then), cap);
 }
@@ -109,11 +110,11 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
   for (const auto& title : datasets) {
     const auto* after = find(wanted, title);
     if (after->has_unknown_selection) {
-      return error(fmt::format(
-          "what was spent on {} is not known, so no limit can be kept: there are runs that no row speaks for "
-          "and "
-          "that may belong to a private selection. `hyfreedp odometer {} --confidential` composes them.",
-          title, after->dataset));
+      return error(
+          fmt::format("what was spent on {} is not known, so no limit can be guaranteed: there are runs that "
+                      "no row lists and that may belong to a private selection. `hyfreedp odometer {} "
+                      "--confidential` composes them.",
+                      title, after->dataset));
     }
     const double delta = cap_->delta.value_or(default_delta(*after));
     const auto within = is_within(*after, cap_->epsilon, delta);
@@ -138,8 +139,8 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
     const auto then = private_epsilon(after, delta);
     if (!then) return then.error();
     return error(
-        fmt::format("{}. So far ε {} was spent there; with what would start now, interrupted runs counted as "
-                    "begun anew, it may come to ε {}. Raise --cap, or ask for less.",
+        fmt::format("{}. So far ε {} was spent there; with what would start now, where interrupted runs "
+                    "count as started again, it may reach ε {}. Raise --cap, or start less.",
                     limit, results::epsilon_text(*now), results::epsilon_text(*then)));
   }
   return {};

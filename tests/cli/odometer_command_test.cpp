@@ -228,7 +228,7 @@ TEST_F(OdometerCommand, RunRefusesBeyondItsCapAndLeavesNoTrace) {
   EXPECT_EQ(run({"run", spec, "--cap", "3.5", "--cap-delta", "1e-5"}), 2);
   ::unsetenv("HYFREEDP_WORKER");
   for (const char* part :
-       {"The limit on synthetic", "is ε 3.5 (δ 1e-05)", "So far ε 0.00", "it may come to ε 3.6"})
+       {"The limit on synthetic", "is ε 3.5 (δ 1e-05)", "So far ε 0.00", "it may reach ε 3.6"})
     EXPECT_THAT(complained(), HasSubstr(part));
   EXPECT_TRUE(store()->specs().value().empty());
   for (const char* cap : {"-1", "inf", "nan", "many"}) {
