@@ -1,19 +1,26 @@
-// The tests of a nightly comparison: plain numbers in, p-values out. regress.h says what is tested by which.
+// The tests of a nightly comparison: plain numbers in, p-values out. regress.h says what is tested
+// by which.
 //
-// Every shift test is about the null "the change d lies within [-margin, margin]", margin > 0, and about its opposite:
+// Every shift test is about the null hypothesis "the change d lies within [-margin, margin]",
+// margin > 0, and about its opposite:
 //
-//   alarm        p-value of the null |d| <= margin: twice the smaller of the two one-sided p-values at the nearer margins.
-//                A clean night (d = 0) is well inside the null, so its false alarms are rarer than stated.
-//   equivalence  two one-sided tests (Schuirmann 1987): the larger of the p-values of d <= -margin and d >= margin. Small:
-//                the two nights are shown to be the same within the margin.
+//   alarm        p-value of the null |d| <= margin: twice the smaller of the two one-sided p-values
+//                at the nearer margins. A clean night (d = 0) is well inside the null, so its false
+//                alarms are rarer than stated
+//   equivalence  two one-sided tests (Schuirmann 1987): the larger of the p-values of d <= -margin
+//                and d >= margin. A small value shows that the two nights are the same within the
+//                margin
 //
-//   paired_shift   t with n - 1 degrees of freedom on the differences of the seeds that both nights have
+//   paired_shift   t with n - 1 degrees of freedom on the differences of the seeds that both nights
+//                  have
 //   welch_shift    t with Welch's degrees of freedom on two independent sets of seeds
-//   chi_square     X / freedom against the nominal variance 1; change and margin are of log sd: ratio = exp(change)
+//   chi_square     X / freedom against the nominal variance 1; change and margin are of log sd:
+//                  ratio = exp(change)
 //
-// `resolution`: values are multiples of it (accuracy over n test examples: 100 / n), so two runs that differ may agree by
-// chance; the variance of a difference is taken to be at least resolution^2 / 6, that of two rounding errors. Where nothing
-// varies (all differences equal, no resolution) the test is exact: p is 0 or 1.
+// `resolution`: values are multiples of it (accuracy over n test examples: 100 / n), so two runs
+// that differ may have equal values by chance. The variance of a difference is therefore taken to
+// be at least resolution^2 / 6, that of two rounding errors. If nothing varies
+// (all differences equal, no resolution) the test is exact: p is 0 or 1.
 #pragma once
 
 #include <cstdint>
@@ -43,23 +50,26 @@ struct ShiftRequest {
   double level = 0.9;  // of `seen`
 };
 
-// None with fewer than two differences.
+// Nothing with fewer than two differences.
 std::optional<ShiftTest> paired_shift(std::span<const double> differences, const ShiftRequest& request);
-// None with fewer than two values on a side.
+// Nothing with fewer than two values on a side.
 std::optional<ShiftTest> welch_shift(std::span<const double> tonight, std::span<const double> reference,
                                      const ShiftRequest& request);
-// `sum` of `freedom` squared standard normals; none without any. change = log(sum / freedom) / 2.
+// For `sum`, a sum of `freedom` squared standard normals; nothing if there are none.
+// change = log(sum / freedom) / 2.
 std::optional<ShiftTest> chi_square(double sum, double freedom, const ShiftRequest& request);
 
-// One-sided exact test (Fisher) that failures are no likelier tonight: failed of all, each side.
+// One-sided exact test (Fisher) of the null that failures are no likelier tonight: numbers of
+// failed and of all runs on each side.
 double fisher_more_failures(std::int64_t tonight_failed, std::int64_t tonight, std::int64_t reference_failed,
                             std::int64_t reference);
 
-// The smallest number of seeds at which `equivalence` shows two unchanged nights to be the same with probability `power` at
-// level `level`: each of its two tests then succeeds with at least 1 - (1 - power) / 2 (non-central t with
-// noncentrality margin / se). `sd`: of the paired differences, or of one night's values where `paired` is false (n seeds
-// on each side then). Of a true change d the distance from d to the margin takes the margin's place: its nearer test then succeeds
-// as often. None beyond `kMostSeeds`, which nobody runs.
+// The smallest number of seeds at which `equivalence` shows two unchanged nights to be the same
+// with probability `power` at level `level`: each of its two tests then succeeds with at least
+// 1 - (1 - power) / 2 (non-central t with noncentrality margin / se). `sd`: of the paired
+// differences, or of one night's values where `paired` is false (n seeds on each side then). Of a
+// true change d the distance from d to the margin takes the margin's place: its nearer test then
+// succeeds as often. None beyond `kMostSeeds`, which nobody runs.
 inline constexpr std::int64_t kMostSeeds = 1000;
 struct PowerRequest {
   double sd = 0;
@@ -70,9 +80,11 @@ struct PowerRequest {
 };
 std::optional<std::int64_t> seeds_needed(const PowerRequest& request);
 
-// Adjusted p-values, in the order given: reject those <= alpha.
-//   holm   familywise: the probability of any false rejection is at most alpha, whatever the dependence (Holm 1979)
-//   fdr    the expected share of false among the rejections, under positive dependence (Benjamini and Hochberg 1995)
+// Adjusted p-values in the order given; p-values <= alpha are rejected.
+//   holm   familywise: the probability of any false rejection is at most alpha, whatever the
+//          dependence (Holm 1979)
+//   fdr    the expected share of false among the rejections, under positive dependence
+//          (Benjamini and Hochberg 1995)
 std::vector<double> holm_adjusted(std::span<const double> p);
 std::vector<double> fdr_adjusted(std::span<const double> p);
 
