@@ -69,6 +69,10 @@ void add_paper(const CellModel& cell, std::vector<std::string>& details) {
   if (paper.difference) ours = cell.mean;
   auto lines = paper_lines(paper.value, paper.sd, ours, kPaperDecimals, paper.in_band);
   if (paper.unit != "%") lines.front() += " " + paper.unit;
+  if (paper.rank && paper.our_rank) {
+    lines.push_back(fmt::format("rank {} of {}, paper's {}", short_number(*paper.our_rank, 3), paper.ranked,
+                                short_number(*paper.rank, 3)));
+  }
   details.insert(details.end(), lines.begin(), lines.end());
 }
 

@@ -1,7 +1,9 @@
 #include "results/csv_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <optional>
 
 #include "harness/base/text.h"
@@ -9,7 +11,18 @@
 namespace hyfreedp::results {
 namespace {
 
-std::string full(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
+std::string full(const std::optional<double>& value) { return value ? csv_number(*value) : ""; }
+
+// a - b to 14 digits of the larger: 1.001 - 1 is 0.001, not 0.00099999999999989.
+std::string difference(double a, double b) {
+  const double larger = std::max(std::abs(a), std::abs(b));
+  if (!(larger > 0) || !std::isfinite(larger)) return csv_number(a - b);
+  const double unit = std::pow(10.0, std::floor(std::log10(larger)) - 13);
+  return csv_number(std::round((a - b) / unit) * unit);
+}
+
+// In full: an upper bound must not be rounded down.
+std::string bound(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
 
 std::string kind_text(CellModel::Kind kind) {
   switch (kind) {
@@ -51,11 +64,13 @@ void add_extras(const PanelModel& panel, const RowModel& row, const CellModel& c
   add(low_and_high(cell.relation_range));
   add({full(cell.detectable), full(cell.rerr), cell.beats_oracle ? "yes" : "no", full(cell.rank),
        full(row.mean_rank)});
-  if (!cell.paper) return add({"", "", "", "", ""});
-  add({full(cell.paper->value), full(cell.paper->sd), cell.paper->unit, full(cell.paper->difference),
+  if (!cell.paper) return add({"", "", "", "", "", "", ""});
+  add({full(cell.paper->value), full(cell.paper->sd), cell.paper->unit,
+       cell.paper->difference ? difference(cell.mean, cell.paper->value) : "",
        !cell.paper->in_band   ? ""
        : *cell.paper->in_band ? "yes"
-                              : "no"});
+                              : "no",
+       full(cell.paper->our_rank), full(cell.paper->rank)});
 }
 
 std::vector<std::string> header(const TableModel& table) {
@@ -65,12 +80,29 @@ std::vector<std::string> header(const TableModel& table) {
       "delta",         "accountant",   "label", "flags",  "failure", "best",           "seconds",
       "accuracies",    "failed_seeds", "notes"};
   if (has_extras(table)) {
-    fields.insert(fields.end(),
-                  {"metric",        "value_mean",    "value_sd",    "values",        "last_checkpoints",
-                   "interval_low",  "interval_high", "relative_to", "relation",      "relation_low",
-                   "relation_high", "detectable",    "rerr",        "oracle_beaten", "rank",
-                   "mean_rank",     "paper",         "paper_sd",    "paper_unit",    "paper_difference",
-                   "in_band"});
+    fields.insert(fields.end(), {"metric",
+                                 "value_mean",
+                                 "value_sd",
+                                 "values",
+                                 "last_checkpoints",
+                                 "interval_low",
+                                 "interval_high",
+                                 "relative_to",
+                                 "relation",
+                                 "relation_low",
+                                 "relation_high",
+                                 "detectable",
+                                 "rerr",
+                                 "oracle_beaten",
+                                 "rank",
+                                 "mean_rank",
+                                 "paper",
+                                 "paper_sd",
+                                 "paper_unit",
+                                 "paper_difference",
+                                 "in_band",
+                                 "rank_beside_paper",
+                                 "paper_rank"});
   }
   if (table.confidential) fields.insert(fields.end(), {"validation", "runs", "watermark"});
   return fields;
@@ -108,10 +140,10 @@ std::vector<std::string> record(const TableModel& table, const PanelModel& panel
                                   full(sample_sd(known)),
                                   std::to_string(cell.n),
                                   join(seeds, " "),
-                                  full(cell.epsilon),
-                                  full(cell.epsilon_least),
-                                  full(cell.claimed_epsilon),
-                                  full(panel.delta),
+                                  bound(cell.epsilon),
+                                  bound(cell.epsilon_least),
+                                  bound(cell.claimed_epsilon),
+                                  bound(panel.delta),
                                   cell.accountant,
                                   cell.label,
                                   join(cell.flags, "; "),
@@ -130,21 +162,22 @@ std::vector<std::string> value_record(const ValueTable& table, const ValueRow& r
   const auto& cell = row.cells[column];
   std::vector<std::string> fields{table.name};
   fields.insert(fields.end(), row.labels.begin(), row.labels.end());
-  std::optional<double> difference;
-  if (cell.ours && cell.paper) difference = *cell.ours - *cell.paper;
   const auto verdict = cell.in_band();
   std::vector<std::string> notes;
   for (const int number : cell.notes) notes.push_back(table.footnotes[static_cast<std::size_t>(number) - 1]);
-  fields.insert(fields.end(), {table.columns[column], full(cell.ours), full(cell.paper), full(cell.paper_sd),
-                               full(difference), full(cell.tolerance),
-                               !verdict   ? ""
-                               : *verdict ? "yes"
-                                          : "no",
-                               cell.text, table.unit, join(notes, " | ")});
+  fields.insert(fields.end(),
+                {table.columns[column], full(cell.ours), full(cell.paper), full(cell.paper_sd),
+                 cell.ours && cell.paper ? difference(*cell.ours, *cell.paper) : "", full(cell.tolerance),
+                 !verdict   ? ""
+                 : *verdict ? "yes"
+                            : "no",
+                 cell.text, table.unit, join(notes, " | ")});
   return fields;
 }
 
 }  // namespace
+
+std::string csv_number(double value) { return short_number(value, std::numeric_limits<double>::digits10); }
 
 std::string csv_record(const std::vector<std::string>& fields) {
   std::vector<std::string> quoted;

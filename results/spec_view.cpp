@@ -88,11 +88,6 @@ std::string settings_line(const json::object& panel) {
   add("steps", "T");
   add("sample_rate", "q");
   if (const auto delta = number_at(panel, "delta")) parts.push_back("δ = " + short_number(*delta));
-  if (const auto* optimizer = panel.if_contains("optimizer");
-      optimizer != nullptr && optimizer->is_object()) {
-    if (auto name = text_at(optimizer->get_object(), "name"); !name.empty())
-      parts.push_back("optimizer " + name);
-  }
   return join(parts, ", ");
 }
 
@@ -109,6 +104,8 @@ RowView row_of(const json::object& row, const PanelView& panel,
   view.footnotes = texts_at(row, "footnotes");
   view.group = text_at(row, "group");
   view.paper = paper_at(row);
+  view.optimizer = text_at(map_at(row, "optimizer"), "name");
+  if (view.optimizer.empty()) view.optimizer = panel.optimizer;
   return view;
 }
 
@@ -118,6 +115,7 @@ PanelView panel_of(const json::object& panel) {
   view.title = text_at(panel, "title");
   if (view.title.empty()) view.title = view.id;
   view.settings = settings_line(panel);
+  view.optimizer = text_at(map_at(panel, "optimizer"), "name");
   view.delta = number_at(panel, "delta").value_or(0);
   view.steps = count_at(panel, "steps");
   view.population = count_at(panel, "population");

@@ -23,12 +23,14 @@ struct RowView {
   std::vector<std::string> footnotes;
   std::string group;
   std::map<std::optional<double>, PaperValue> paper;  // by epsilon
+  std::string optimizer;  // asked for; the method may have its own, which its runs' configs say
 };
 
 struct PanelView {
   std::string id;
   std::string title;
-  std::string settings;  // one line: N, T, q, clipping, model's dimension
+  std::string settings;   // one line: N, T, q, δ, model's dimension
+  std::string optimizer;  // its name; may be empty
   double delta = 0;
   std::int64_t steps = 0;
   std::vector<std::optional<double>> epsilons;

@@ -261,16 +261,42 @@ bool is_comparable(const PanelModel& panel, const CellModel& cell) {
   return has_value(cell) && panel.table.metric == "accuracy" && cell.paper->unit == "%";
 }
 
+void subtract_paper(const TableSettings& settings, CellModel& cell) {
+  cell.paper->difference = cell.mean - cell.paper->value;
+  if (settings.paper_tolerance) {
+    cell.paper->in_band = std::abs(*cell.paper->difference) <= *settings.paper_tolerance;
+  }
+}
+
+void rank_beside_paper(const std::vector<CellModel*>& cells) {
+  if (cells.size() < 2) return;
+  std::vector<std::optional<double>> ours, papers;
+  for (const auto* cell : cells) {
+    ours.emplace_back(cell->mean);
+    papers.emplace_back(cell->paper->value);
+  }
+  const auto our_ranks = ranks(ours, true), paper_ranks = ranks(papers, true);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    cells[i]->paper->our_rank = our_ranks[i];
+    cells[i]->paper->rank = paper_ranks[i];
+    cells[i]->paper->ranked = static_cast<int>(cells.size());
+  }
+}
+
 void compare_with_paper(PanelModel& panel) {
-  for (auto& row : panel.rows) {
-    for (auto& cell : row.cells) {
+  const bool may_subtract = panel.is_the_papers_task || panel.table.paper_tolerance;
+  for (std::size_t column = 0; column < panel.columns.size(); ++column) {
+    std::vector<CellModel*> comparable;
+    for (auto& row : panel.rows) {
+      auto& cell = row.cells[column];
       if (!panel.table.paper) cell.paper.reset();
-      if (!cell.paper || !is_comparable(panel, cell)) continue;
-      cell.paper->difference = cell.mean - cell.paper->value;
-      if (panel.table.paper_tolerance) {
-        cell.paper->in_band = std::abs(*cell.paper->difference) <= *panel.table.paper_tolerance;
-      }
+      if (cell.paper && is_comparable(panel, cell)) comparable.push_back(&cell);
     }
+    if (!may_subtract) {
+      rank_beside_paper(comparable);
+      continue;
+    }
+    for (auto* cell : comparable) subtract_paper(panel.table, *cell);
   }
 }
 

@@ -9,6 +9,8 @@
 //                  "relative error rate reduction"); none where the two are equal
 //   oracle beaten  the 95 % interval of the paired difference to the best oracle row lies above 0. Every cell by itself, not
 //                  corrected for their number
+//   paper          the paper's value; ours less the paper's where the task is the paper's or a tolerance is given, else the ranks
+//                  of the rows by our values and by the paper's
 //   ranks          over the columns where every row was asked for and is finished; rows without a value come last
 #pragma once
 

@@ -45,6 +45,26 @@ std::string rule_of(const StudyRecord& study) {
   return rule == "sum" && study.trials.size() < 2 ? "trial" : rule;
 }
 
+// "optimizer adamw (Prodigy: prodigy; Linear scaling, DPSGD: sgd)": the panel's, and the rows that ran with another. `rows`:
+// titles and names, in the table's order. Empty where no name is known.
+std::string optimizers_text(const std::string& usual,
+                            const std::vector<std::pair<std::string, std::string>>& rows) {
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::string>> titles;
+  for (const auto& [title, name] : rows) {
+    if (name.empty()) continue;
+    add_once(names, name);
+    add_once(titles[name], title);
+  }
+  if (names.empty()) return usual.empty() ? "" : "optimizer " + usual;
+  const auto& first = titles.contains(usual) ? usual : names.front();
+  std::vector<std::string> others;
+  for (const auto& name : names) {
+    if (name != first) others.push_back(join(titles[name], ", ") + ": " + name);
+  }
+  return others.empty() ? "optimizer " + first : fmt::format("optimizer {} ({})", first, join(others, "; "));
+}
+
 std::string split_of(const PanelView& view) {
   std::vector<std::string> parts{fmt::format("{} private training", view.population)};
   if (view.validation > 0) parts.push_back(fmt::format("{} private validation", view.validation));
@@ -110,17 +130,23 @@ class Builder {
     PanelModel panel;
     panel.id = view.id;
     panel.title = view.title;
-    panel.settings = view.settings;
     panel.delta = view.delta;
     panel.table = settings_;
+    panel.is_the_papers_task = table_.preset.empty() || table_.preset == "paper";
     facts_.splits[split_of(view)].push_back(view.title);
     panel.columns = columns_of(view);
     for (const auto& note : view.footnotes) panel.notes.push_back(footnotes_.number_of(note));
+    std::vector<std::pair<std::string, std::string>> optimizers;  // titles and names
     for (const auto& row : view.rows) {
       auto built = build_row(view, row, panel.columns);
       if (!built) return built.error();
+      optimizers.emplace_back(row.group.empty() ? row.title : row.group,
+                              row_optimizers_.empty() ? row.optimizer : join(row_optimizers_, ", "));
       panel.rows.push_back(std::move(*built));
     }
+    const auto optimizer = optimizers_text(view.optimizer, optimizers);
+    panel.settings = view.settings;
+    if (!optimizer.empty()) panel.settings += (panel.settings.empty() ? "" : ", ") + optimizer;
     if (auto folded = fold_groups(panel, footnotes_); !folded) return folded.error();
     mark_best(panel);
     add_extras(panel, footnotes_);
@@ -160,6 +186,7 @@ class Builder {
     row.title = view.title;
     row.group = view.group;
     row_title_ = view.title;
+    row_optimizers_.clear();
     for (const auto& note : view.footnotes) row.notes.push_back(footnotes_.number_of(note));
     std::vector<std::string> labels;
     std::vector<double> seconds;
@@ -271,6 +298,11 @@ class Builder {
       if (privacy != nullptr && privacy->is_object()) {
         reported.sampler = string_or(privacy->get_object(), "sampler", "");
       }
+      const auto* optimizer = (**trial).config.if_contains("optimizer");
+      if (optimizer != nullptr && optimizer->is_object()) {
+        const auto name = string_or(optimizer->get_object(), "name", "");
+        if (!name.empty()) add_once(row_optimizers_, name);
+      }
       reported.seconds = (**trial).seconds;
       reported.outcomes = (**trial).notes;
     }
@@ -365,8 +397,9 @@ class Builder {
 
   const Store& store_;
   TableOptions options_;
-  TableSettings settings_;  // of the panel that is being built
-  std::string row_title_;   // of the row
+  TableSettings settings_;                   // of the panel that is being built
+  std::string row_title_;                    // of the row that is being built
+  std::vector<std::string> row_optimizers_;  // of its reported runs, each once
   TableModel table_;
   Footnotes footnotes_;
   NoteFacts facts_;

@@ -63,16 +63,20 @@ std::string detectable_note(const PanelModel& panel) {
 }
 
 std::string paper_note(const TableModel& table, const PanelModel& panel) {
-  std::string text =
-      "\"paper\": the value that the paper prints; difference: ours less the paper's, in points.";
+  std::string text = "\"paper\": the value that the paper prints";
+  if (!panel.is_the_papers_task && !panel.table.paper_tolerance) {
+    return text + fmt::format(
+                      ". Data, model and sizes are not the paper's (preset {}), so no difference is shown; "
+                      "\"rank\": the place of the row in its column among the rows that have both values, by "
+                      "ours and by the paper's. 1 is the best, equal values share a rank.",
+                      table.preset);
+  }
+  text += "; difference: ours less the paper's, in points.";
   if (panel.table.paper_tolerance) {
     text += fmt::format(" In band: at most {} points.", short_number(*panel.table.paper_tolerance));
   }
-  if (!table.preset.empty() && table.preset != "paper") {
-    text += fmt::format(
-        " Data, model and sizes are not the paper's (preset {}), so a difference is expected and tells "
-        "nothing of either value.",
-        table.preset);
+  if (!panel.is_the_papers_task) {
+    text += fmt::format(" Data, model and sizes are not the paper's (preset {}).", table.preset);
   }
   return text;
 }
@@ -122,6 +126,13 @@ std::vector<std::string> value_notes(const TableModel& table, bool single_seed) 
   for (const auto& note : order) {
     const bool everywhere = panels[note].size() == table.panels.size();
     notes.push_back(everywhere ? note : fmt::format("{}: {}", join(panels[note], "; "), note));
+  }
+  const auto asks_for_paper = [](const auto& panel) { return panel.table.paper; };
+  if (std::any_of(table.panels.begin(), table.panels.end(), asks_for_paper) &&
+      std::none_of(table.panels.begin(), table.panels.end(), has_paper_values)) {
+    notes.push_back("No paper's value stands beside these rows: " +
+                    (table.preset.empty() ? std::string("the spec") : "preset " + table.preset) +
+                    " has none.");
   }
   return notes;
 }

@@ -35,7 +35,7 @@ int value_table(const SpecRequest& request, TableFormat format, const results::T
   if (const int code = give(formatted(values->table, format, style), file, out, err); code != 0) return code;
   if (!file.empty() || format != TableFormat::terminal) return 0;
   out << '\n';
-  const auto written = write_value_spec(*values, request.folder(), out);
+  const auto written = write_value_spec(*values, *request.file, request.folder(), out);
   return written ? 0 : refused("table", written.error(), err);
 }
 
@@ -48,7 +48,8 @@ struct Overrides {
   void add_to(options::options_description& line) {
     auto add = line.add_options();
     add("paper", options::bool_switch(&paper),
-        "the paper's values, the difference and whether it is in band");
+        "the paper's values, and how the rows rank by ours and by its; differences where the task is the "
+        "paper's");
     add("interval", options::value(&interval)->value_name("none|t|bootstrap"), "95 % interval of each mean");
     add("ranks", options::bool_switch(&ranks), "a column of mean ranks");
     add("mdd", options::bool_switch(&mdd), "the smallest difference that the seeds could have shown");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <set>
+#include <string_view>
 
 #include "harness/base/files.h"
 #include "harness/runner/plan.h"
@@ -94,13 +95,14 @@ Result<json::object> read_kind(const Entry& document) {
   return json::object{{"analytic", *read}};
 }
 
-// What the whole spec assumes is a footnote of every panel.
+// What the whole spec assumes is a footnote of every panel, and what the paper's own values contradict of each that shows them.
 void add_footnotes(const json::object& further, json::array& panels) {
   for (const auto& [key, lead] :
        {std::pair{"assumed", "Assumed: "}, std::pair{"contradictions", "Of the paper's own values: "}}) {
     const auto* texts = further.if_contains(key);
     if (texts == nullptr) continue;
     for (auto& panel : panels) {
+      if (std::string_view(key) == "contradictions" && !panel.as_object().contains("paper")) continue;
       auto& footnotes = panel.as_object().at("footnotes").as_array();
       for (const auto& text : texts->as_array()) {
         footnotes.emplace_back(fmt::format("{}{}", lead, std::string(text.as_string())));

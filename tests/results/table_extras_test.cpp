@@ -254,6 +254,25 @@ TEST(Extras, PapersValuesAreComparedWhereTheyAreOfOneKind) {
   EXPECT_EQ(text_of(panel.rows[3].cells[0]).details.back(), "paper 82.50 ± 0.25");
 }
 
+// Between unlike tasks a difference of accuracies means nothing; the order of the rows is compared instead.
+TEST(Extras, OfAnotherTaskRanksAreComparedAndNotValues) {
+  TableSettings settings;
+  settings.paper = true;
+  auto panel = panel_of({row_of("a", {cell_of({80})}), row_of("b", {cell_of({70})}),
+                         row_of("c", {cell_of({60})}), row_of("d", {cell_of({99})})},
+                        settings);
+  panel.is_the_papers_task = false;
+  const double values[] = {20, 20, 30};
+  for (std::size_t i = 0; i < 3; ++i)
+    panel.rows[i].cells[0].paper = PaperValue{.value = values[i], .unit = "%"};
+  extended(panel);
+  for (const auto& row : panel.rows) EXPECT_FALSE(row.cells[0].paper && row.cells[0].paper->difference);
+  EXPECT_EQ(text_of(panel.rows[0].cells[0]).details,
+            (std::vector<std::string>{"ε 1.00, n 1", "paper 20.00", "rank 1 of 3, paper's 2.5"}));
+  EXPECT_EQ(text_of(panel.rows[2].cells[0]).details.back(), "rank 3 of 3, paper's 1");
+  EXPECT_EQ(text_of(panel.rows[3].cells[0]).details.size(), 1u);
+}
+
 TEST(Groups, AreFoldedSeedBySeed) {
   TableSettings settings;
   settings.groups = TableSettings::Groups::max;
@@ -446,6 +465,27 @@ TEST_F(SettledTable, PaperColumnsComeFromTheSpecAndSayWhatDiffers) {
                 "82.0 ± 2.0**<br>ε 0.99, n 3<br>paper 84.50 ± 0.50<br>difference -2.50, in band"),
             std::string::npos)
       << markdown_table(model);
+}
+
+TEST_F(SettledTable, OfAnotherPresetNoDifferenceIsShown) {
+  change_spec([](json::object& resolved) {
+    resolved["preset"] = "small";
+    for (auto& row : resolved["panels"].as_array()[0].as_object()["rows"].as_array())
+      row.as_object()["paper"] = {{"1", {{"value", 20}, {"unit", "%"}}}};
+  });
+  const auto model = table({{"paper", true}});
+  EXPECT_EQ(markdown_table(model).find("difference +"), std::string::npos) << markdown_table(model);
+  EXPECT_NE(markdown_table(model).find("paper 20.00<br>rank 1 of 3, paper's 2"), std::string::npos)
+      << markdown_table(model);
+  EXPECT_TRUE(any_contains(model.notes, "so no difference is shown"));
+  EXPECT_FALSE(any_contains(model.notes, "No paper's value"));
+}
+
+TEST_F(SettledTable, APresetWithoutPapersValuesSaysSo) {
+  change_spec([](json::object& resolved) { resolved["preset"] = "smoke"; });
+  EXPECT_TRUE(any_contains(table({{"paper", true}}).notes,
+                           "No paper's value stands beside these rows: preset smoke has none."));
+  EXPECT_FALSE(any_contains(table({}).notes, "No paper's value"));
 }
 
 TEST_F(SettledTable, PaperColumnsStandByThemselvesWhereTheSpecReproducesAPaper) {

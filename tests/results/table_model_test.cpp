@@ -44,6 +44,29 @@ TEST_F(SmallTable, MeanDeviationAndCount) {
   EXPECT_DOUBLE_EQ(*cell.seconds, 0.5);
 }
 
+// The panel names its optimizer; methods may have their own, and then the head says which row ran with which.
+TEST_F(SmallTable, TheHeadNamesTheOptimizerOfEachRowWhereTheyDiffer) {
+  EXPECT_TRUE(table().panels[0].settings.ends_with(", optimizer prodigy")) << table().panels[0].settings;
+  auto spec = small::spec();
+  spec.hash = "other";
+  spec.resolved["panels"].as_array()[0].as_object()["optimizer"] = {{"name", "adamw"}};
+  ASSERT_TRUE(store_->put_spec(spec, true));
+  EXPECT_TRUE(table().panels[0].settings.ends_with(", optimizer adamw")) << "asked for, of rows not run yet";
+  for (const auto& [row, optimizer] : {std::pair{"a", "prodigy"}, std::pair{"c", "adamw"}}) {
+    auto trial = small::trial(std::string("with-") + optimizer);
+    trial.config["optimizer"] = {{"name", optimizer}};
+    ASSERT_TRUE(store_->put_trial(trial, small::steps(), small::metrics(0.5)));
+    auto study = small::study(row, "prodigy", 1.0, 0);
+    study.state = StudyState::concluded;
+    study.trials = {trial.id};
+    study.reported_trial = trial.id;
+    study.composition = {{"rule", "trial"}, {"trials", {trial.id}}};
+    ASSERT_TRUE(store_->put_study(study));
+  }
+  EXPECT_TRUE(table().panels[0].settings.ends_with(", optimizer adamw (Row A: prodigy)"))
+      << table().panels[0].settings;
+}
+
 TEST_F(SmallTable, TheLastStepCounts) {
   EXPECT_NEAR(*table().panels[0].rows[0].cells[0].seeds[0].accuracy, 80, 1e-9) << "not the 10 % of step 5";
 }

@@ -1,4 +1,5 @@
 // The specs of the papers: all presets load, plan and find their cells; every table and figure has one.
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -74,6 +75,34 @@ TEST(PaperSpecFiles, PrintedCellsBesideOtherDataAreFootnoted) {
     }
   }
   EXPECT_GT(beside, 0u);
+}
+
+// What a preset says of its rows holds there: a smoke preset laid over `small` repeats nothing that is of small's seeds, rates or data.
+TEST(PaperSpecFiles, SmokesFootnotesAreOfSmoke) {
+  const auto footnotes = [](const std::string& file, const char* preset) {
+    std::set<std::string> texts;
+    const auto spec = load_spec(file, preset);
+    EXPECT_TRUE(spec) << spec.error().message;
+    const auto add = [&](const json::object& of) {
+      for (const auto& text : of.at("footnotes").as_array()) texts.emplace(text.as_string());
+    };
+    for (const auto& panel : spec->resolved.at("panels").as_array()) {
+      add(panel.as_object());
+      for (const auto& row : panel.at("rows").as_array()) add(row.as_object());
+    }
+    return texts;
+  };
+  std::size_t compared = 0;
+  for (const auto& file : spec_files()) {
+    const auto presets = presets_of(file.string()).value();
+    if (std::ranges::count(presets, "small") + std::ranges::count(presets, "smoke") < 2) continue;
+    ++compared;
+    const auto small = footnotes(file.string(), "small");
+    for (const auto& text : footnotes(file.string(), "smoke")) {
+      EXPECT_FALSE(small.contains(text)) << file << " smoke repeats a footnote of small: " << text;
+    }
+  }
+  EXPECT_GT(compared, 20u);
 }
 
 TEST(PaperSpecFiles, EveryTableAndFigureHasASpec) {
