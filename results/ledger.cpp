@@ -47,6 +47,53 @@ struct Describe {
   }
 };
 
+// Executed events of a run, on the part of the training split that the composition names, where it names one.
+Result<std::vector<accounting::Event>> events_of(const Store& store, const StudyRecord& study,
+                                                 const std::string& id) {
+  const auto trial = store.trial(id);
+  if (!trial) return trial.error();
+  if (!*trial) return std::vector<accounting::Event>{};
+  auto events = (**trial).events;
+  const auto* parts = study.composition.if_contains("parts");
+  if (parts == nullptr || !parts->is_object()) return events;
+  for (auto& event : events) {
+    if (event.split.empty() || event.split == trial::kTrainSplit) {
+      event.split = fmt::format("{}-{}", trial::kTrainSplit, string_or(parts->get_object(), id, ""));
+    }
+  }
+  return events;
+}
+
+// What a row's epsilon is of: the events of all runs that it charges, of a private selection the law and one run's events.
+// Runs of a search that is not charged are named as such.
+Result<std::string> charged_events(const Store& store, const StudyRecord& study) {
+  const auto reported = events_of(store, study, study.reported_trial);
+  if (!reported) return reported.error();
+  const auto rule = string_or(study.composition, "rule", "");
+  if (rule == "selection") {
+    const auto* law = study.composition.if_contains("selection");
+    if (law == nullptr || !law->is_object()) return "selection of (" + describe_events(*reported) + ")";
+    const accounting::Selection selection{.mean = double_or(law->get_object(), "mean", 1), .base = *reported};
+    return Describe{}(selection);
+  }
+  std::vector<accounting::Event> others;
+  std::size_t runs = 0;
+  for (const auto& id : study.trials) {
+    if (id == study.reported_trial) continue;
+    const auto events = events_of(store, study, id);
+    if (!events) return events.error();
+    others.insert(others.end(), events->begin(), events->end());
+    ++runs;
+  }
+  if (runs == 0) return describe_events(*reported);
+  if (rule == "sum") {
+    others.insert(others.end(), reported->begin(), reported->end());
+    return fmt::format("{} runs: {}", runs + 1, describe_events(others));
+  }
+  return fmt::format("{}; not charged, {} further run{}: {}", describe_events(*reported), runs,
+                     runs == 1 ? "" : "s", describe_events(others));
+}
+
 // The study of the seed that spent most.
 const SeedResult* largest_spender(const CellModel& cell) {
   const SeedResult* largest = nullptr;
@@ -65,13 +112,15 @@ Result<std::optional<LedgerLine>> line_of(const Store& store, const PanelModel& 
   auto trial = store.trial(seed->trial);
   if (!trial) return trial.error();
   if (!*study || !(**study).total) return std::optional<LedgerLine>{};
+  auto events = charged_events(store, **study);
+  if (!events) return events.error();
   LedgerLine line;
+  line.events = std::move(*events);
   line.panel = panel.title;
   line.title = row.title;
   line.target = *cell.epsilon_target;
   line.composition = composition_text(**study);
   if (*trial) {
-    line.events = describe_events((**trial).events);
     const auto* privacy = (**trial).config.if_contains("privacy");
     if (privacy != nullptr && privacy->is_object())
       line.sampler = string_or(privacy->get_object(), "sampler", "");

@@ -11,6 +11,9 @@
 namespace hyfreedp::results {
 namespace {
 
+// What of it is for its owner's eyes alone stands in README.md, table by table: under private selection study_trials and trials
+// hold the number of runs, which must not be told.
+//
 // Structured values are canonical JSON text. NULL in a REAL column of `metrics` is NaN, which SQLite cannot
 // store.
 constexpr const char* kVersion1 = R"sql(

@@ -17,8 +17,22 @@ constexpr const char* kUsage =
     "--events FILE`\n"
     "hyfreedp export rows NAME [--times] [--out DIR] one line of canonical JSON a study, the same bytes for "
     "the same spec\n"
+    "hyfreedp export values NAME [--steps] [--out DIR]  every seed's values as CSV in long form, one number "
+    "a "
+    "line\n"
     "Example: hyfreedp export events 0f3a52b1c4d5e6f7 --out out > events.json\n"
-    "         hyfreedp export rows quick --out out > rows.jsonl\n\n";
+    "         hyfreedp export rows quick --out out > rows.jsonl\n"
+    "         hyfreedp export values quick --out out > values.csv\n\n";
+
+constexpr const char* kValuesUsage =
+    "hyfreedp export values NAME [options]\n"
+    "Every seed's values as CSV in long form (spec, panel, row, epsilon, seed, step, metric, value), one "
+    "number "
+    "a line: test\n"
+    "accuracy and loss of the reported runs at each evaluation, and the epsilon that was spent. For pandas, "
+    "R, "
+    "a spreadsheet.\n"
+    "Example: hyfreedp export values quick --out out > values.csv\n\n";
 
 constexpr const char* kRowsUsage =
     "hyfreedp export rows NAME [options]\n"
@@ -45,6 +59,24 @@ int export_rows_command(const std::vector<std::string>& arguments, std::ostream&
       results::export_rows(**store, request.spec, {.times = times, .confidential = request.confidential});
   if (!rows) return refused("export rows", rows.error(), err);
   out << *rows;
+  return 0;
+}
+
+int export_values_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  SpecRequest request;
+  bool steps = false;
+  options::options_description further;
+  further.add_options()("steps", options::bool_switch(&steps),
+                        "also what each step released: step sizes and, of private runs, noised losses");
+  if (const auto code =
+          parse_spec_request("export values", kValuesUsage, further, arguments, request, out, err))
+    return *code;
+  const auto store = open_for_reading(request.out);
+  if (!store) return refused("export values", store.error(), err);
+  const auto values =
+      results::export_values(**store, request.spec, {.steps = steps, .confidential = request.confidential});
+  if (!values) return refused("export values", values.error(), err);
+  out << *values;
   return 0;
 }
 
@@ -84,13 +116,15 @@ int export_command(const std::vector<std::string>& arguments, std::ostream& out,
   const std::string what = arguments.empty() ? "" : arguments.front();
   if (what == "--help" || what == "-h") return out << kUsage, 0;
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (what == "values") return export_values_command(rest, out, err);
   if (what == "rows") return export_rows_command(rest, out, err);
   if (what == "events") return export_events_command(rest, out, err);
-  const auto meant = did_you_mean(what, {"rows", "events"});
+  const auto meant = did_you_mean(what, {"rows", "values", "events"});
   const auto said = what.empty() ? std::string() : fmt::format(", not '{}'", what);
-  return refused("export",
-                 error(fmt::format("say what: events or rows{}.{} Try hyfreedp export --help.", said, meant)),
-                 err);
+  return refused(
+      "export",
+      error(fmt::format("say what: events, rows or values{}.{} Try hyfreedp export --help.", said, meant)),
+      err);
 }
 
 }  // namespace hyfreedp::cli

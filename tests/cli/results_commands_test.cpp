@@ -72,7 +72,7 @@ TEST_F(ResultsCommands, HelpHasAnExample) {
     EXPECT_EQ(run(command, {"--help"}), 0);
     EXPECT_NE(said().find("Example: hyfreedp"), std::string::npos) << said();
   }
-  for (const char* what : {"rows", "events"}) {
+  for (const char* what : {"rows", "values", "events"}) {
     EXPECT_EQ(run(export_command, {what, "--help"}), 0);
     EXPECT_NE(said().find("Example: hyfreedp"), std::string::npos);
   }
@@ -95,6 +95,23 @@ TEST_F(ResultsCommands, BadInputIsOneSentenceAndExitCode2) {
   EXPECT_EQ(run(export_command, {"events", "--out", out_}), 2);
   EXPECT_EQ(run(export_command, {"events", "--trial", "nobody", "--out", out_}), 2);
   EXPECT_EQ(run(table_command, {"small", "--out", out_, "--format", "word"}), 2);
+}
+
+// Read in Python as results/README.md shows: pandas.read_csv wants a header and as many fields in each line.
+TEST_F(ResultsCommands, ValuesAreALongCsv) {
+  ASSERT_EQ(run(export_command, {"values", "small", "--out", out_}), 0) << complained();
+  EXPECT_TRUE(said().starts_with("spec,panel,row,epsilon,seed,step,metric,value\r\n")) << said();
+  EXPECT_NE(said().find("\r\nsmall,p,a,1,0,10,test_accuracy_percent,80\r\n"), std::string::npos) << said();
+  EXPECT_EQ(said().find("CONFIDENTIAL"), std::string::npos);
+  EXPECT_EQ(said().find(",d,"), std::string::npos);
+  ASSERT_EQ(run(export_command, {"values", "small", "--steps", "--out", out_}), 0);
+  EXPECT_NE(said().find(",d,"), std::string::npos);
+  ASSERT_EQ(run(export_command, {"values", "small", "--confidential", "--out", out_}), 0);
+  EXPECT_NE(said().find("CONFIDENTIAL"), std::string::npos);
+  EXPECT_EQ(run(export_command, {"values", "smal", "--out", out_}), 2);
+  EXPECT_NE(complained().find("Did you mean 'small'?"), std::string::npos) << complained();
+  EXPECT_EQ(run(export_command, {"value", "small"}), 2);
+  EXPECT_NE(complained().find("Did you mean 'values'?"), std::string::npos) << complained();
 }
 
 TEST_F(ResultsCommands, TablePrintsAndWritesFiles) {

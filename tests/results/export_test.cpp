@@ -1,8 +1,11 @@
 #include "results/export.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <map>
 #include <sstream>
 
+#include "harness/base/text.h"
 #include "results/cell_text.h"
 #include "results/ledger.h"
 #include "tests/results/small_database.h"
@@ -60,6 +63,83 @@ TEST_F(Export, TheTimeOfAllRunsOfASelectionStaysSecret) {
               string_or(object, "state", "") == "concluded" && string_or(object, "row", "") != "c")
         << line;
   }
+}
+
+// The fields of each line; none of these values needs quotes.
+std::vector<std::vector<std::string>> lines_of(const std::string& csv) {
+  std::vector<std::vector<std::string>> lines;
+  std::istringstream in(csv);
+  for (std::string line; std::getline(in, line);) {
+    EXPECT_TRUE(line.ends_with('\r')) << line;
+    line.pop_back();
+    lines.emplace_back();
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, ',');) lines.back().push_back(field);
+  }
+  return lines;
+}
+
+TEST_F(Export, ValuesAreOneNumberALine) {
+  const auto csv = *export_values(*store_, "small", {});
+  const auto lines = lines_of(csv);
+  EXPECT_EQ(lines[0],
+            (std::vector<std::string>{"spec", "panel", "row", "epsilon", "seed", "step", "metric", "value"}));
+  for (const auto& line : lines) EXPECT_EQ(line.size(), 8u) << join(line, ",");
+  const auto has = [&](const std::vector<std::string>& line) { return std::ranges::count(lines, line) == 1; };
+  EXPECT_TRUE(has({"small", "p", "a", "1", "0", "", "epsilon_spent", "0.99"})) << csv;
+  EXPECT_TRUE(has({"small", "p", "a", "1", "0", "5", "test_accuracy_percent", "10"})) << csv;
+  EXPECT_TRUE(has({"small", "p", "a", "1", "0", "10", "test_accuracy_percent", "80"})) << csv;
+  EXPECT_TRUE(has({"small", "p", "a", "1", "0", "10", "test_loss", "1.25"})) << csv;
+  EXPECT_TRUE(has({"small", "p", "a", "inf", "2", "10", "test_accuracy_percent", "90"})) << csv;
+  EXPECT_TRUE(has({"small", "p", "b", "1", "0", "", "epsilon_claimed", "1"})) << csv;
+  EXPECT_TRUE(has({"small", "p", "b", "1", "1", "", "failed.diverged", "1"})) << csv;
+  EXPECT_EQ(csv.find(",eta,"), std::string::npos);
+}
+
+TEST_F(Export, ValuesHaveNoRoundingNoise) {
+  auto study = small::study("a", "prodigy", 2.0, 0);
+  study.id = "noisy";
+  ASSERT_TRUE(small::conclude(*store_, study, 0.8535, 2.0 / 3));
+  const auto csv = *export_values(*store_, "small", {});
+  EXPECT_NE(csv.find("test_accuracy_percent,85.35\r\n"), std::string::npos) << csv;
+  EXPECT_EQ(csv.find("85.350000"), std::string::npos) << csv;
+  // An upper bound is not rounded down.
+  EXPECT_NE(csv.find("epsilon_spent,0.6666666666666666\r\n"), std::string::npos) << csv;
+}
+
+TEST_F(Export, ValuesShowWhatEachStepReleasedWhereAskedFor) {
+  const auto of_a = *export_values(*store_, "small", {.steps = true});
+  EXPECT_NE(of_a.find("small,p,a,1,0,1,d,2e-06\r\n"), std::string::npos) << of_a;
+  auto trial = small::trial("raw");
+  ASSERT_TRUE(store_->put_trial(trial, {{0, "h", {{"eta", 0.5}, {"loss_0", 3.25}}}}, small::metrics(0.5)));
+  auto study = small::study("a", "prodigy", std::nullopt, 7);
+  study.state = StudyState::concluded;
+  study.trials = {"raw"};
+  study.reported_trial = "raw";
+  study.composition = {{"rule", "none"}};
+  ASSERT_TRUE(store_->put_study(study));
+  const auto shown = *export_values(*store_, "small", {.steps = true});
+  EXPECT_NE(shown.find("small,p,a,inf,7,0,eta,0.5\r\n"), std::string::npos);
+  EXPECT_EQ(shown.find("loss_0"), std::string::npos) << "a raw loss of a run without noise";
+  EXPECT_NE(export_values(*store_, "small", {.steps = true, .confidential = true})->find("loss_0"),
+            std::string::npos);
+}
+
+// Under private selection three, four and five runs look alike.
+TEST_F(Export, ValuesTellNothingOfAPrivateSelection) {
+  const auto csv = *export_values(*store_, "small", {.steps = true});
+  EXPECT_EQ(csv.find(small::kPlantedDigits), std::string::npos);
+  EXPECT_EQ(csv.find("watermark"), std::string::npos);
+  std::map<std::string, int> count;  // lines by seed
+  for (const auto& line : lines_of(csv)) {
+    if (line[2] == "c") ++count[line[4]];
+  }
+  ASSERT_EQ(count.size(), 3u);
+  EXPECT_EQ(count["0"], count["1"]);
+  EXPECT_EQ(count["0"], count["2"]);
+  const auto open = *export_values(*store_, "small", {.confidential = true});
+  EXPECT_NE(open.find("private_validation_accuracy_percent,65.4321,CONFIDENTIAL"), std::string::npos) << open;
+  EXPECT_TRUE(open.substr(0, open.find('\r')).ends_with(",watermark"));
 }
 
 TEST_F(Export, EventsReadBackAsEvents) {
@@ -131,6 +211,51 @@ TEST_F(Export, TheLedgerHasALineForEachPrivateCell) {
                            "poisson; end-to-end DP", "outside the mechanism", "hyfreedp odometer"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
+}
+
+// A row of a search paid for all its runs, and shows what it paid for.
+TEST_F(Export, TheLedgerShowsTheEventsOfASearch) {
+  const auto put = [&](const std::string& id, double noise, std::int64_t count) {
+    auto trial = small::trial(id);
+    trial.events = {accounting::poisson_gaussian(0.1, noise, count)};
+    ASSERT_TRUE(store_->put_trial(trial, small::steps(), small::metrics(0.5)));
+  };
+  put("search-1", 8, 4);
+  put("search-2", 8, 5);
+  put("final", 2, 10);
+  auto study = small::study("a", "linear-scaling", 1.0, 0);
+  study.id = "search";
+  study.seed = 5;
+  study.state = StudyState::concluded;
+  study.trials = {"search-1", "search-2", "final"};
+  study.reported_trial = "final";
+  study.label = "end-to-end DP";
+  study.total = study.training = small::spent(1.5, "pld");
+  const auto events = [&](const json::object& composition) {
+    auto changed = study;
+    changed.composition = composition;
+    changed.id = "search-" + string_or(composition, "rule", "");
+    changed.seed = static_cast<std::int64_t>(5 + changed.id.size());
+    EXPECT_TRUE(store_->put_study(changed));
+    auto spec = small::spec();
+    auto table = *build_table(*store_, "small");
+    table.panels[0].rows.resize(1);
+    auto& cell = table.panels[0].rows[0].cells[0];
+    cell.seeds = {{.seed = changed.seed,
+                   .study = changed.id,
+                   .trial = "final",
+                   .epsilon = 1.5,
+                   .failure_kind = "",
+                   .failure_message = ""}};
+    table.panels[0].rows[0].cells.resize(1);
+    return ledger_lines(*store_, table)->at(0).events;
+  };
+  EXPECT_EQ(events({{"rule", "sum"}, {"trials", {"search-1", "search-2", "final"}}}),
+            "3 runs: 9 × Poisson q = 0.1: σ = 8; 10 × Poisson q = 0.1: σ = 2");
+  EXPECT_EQ(events({{"rule", "trial"}, {"trials", {"final"}}}),
+            "10 × Poisson q = 0.1: σ = 2; not charged, 2 further runs: 9 × Poisson q = 0.1: σ = 8");
+  EXPECT_EQ(events({{"rule", "selection"}, {"selection", {{"mean", 4}}}}),
+            "selection, 4 runs on average, of (10 × Poisson q = 0.1: σ = 2)");
 }
 
 TEST_F(Export, ALongRowNameShiftsNoColumnOfTheLedger) {

@@ -3,9 +3,11 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 
+#include "harness/base/files.h"
 #include "results/export.h"
 #include "results/store.h"
 #include "tests/results/small_database.h"
@@ -29,6 +31,21 @@ TEST_F(Schema, ANewDatabaseHasTheCurrentVersion) {
   ASSERT_TRUE(Store::open(path(), Store::Mode::read_write));
   SQLite::Database database(path(), SQLite::OPEN_READONLY);
   EXPECT_EQ(*schema_version(database, path()), kSchemaVersion);
+}
+
+// results/README.md says of every table what of a private selection it would give away.
+TEST_F(Schema, TheReadmeSaysOfEveryTableWhatMustNotBeTold) {
+  ASSERT_TRUE(Store::open(path(), Store::Mode::read_write));
+  SQLite::Database database(path(), SQLite::OPEN_READONLY);
+  SQLite::Statement tables(
+      database, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  const auto readme = read_file(HYFREEDP_SOURCE_DIR "/results/README.md").value();
+  int count = 0;
+  for (; tables.executeStep(); ++count) {
+    const auto line = fmt::format("\n| `{}` | ", tables.getColumn(0).getString());
+    EXPECT_NE(readme.find(line), std::string::npos) << line;
+  }
+  EXPECT_GE(count, 8);
 }
 
 TEST_F(Schema, ANewerDatabaseIsRefusedWithASentenceAndLeftAlone) {
