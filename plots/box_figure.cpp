@@ -59,7 +59,7 @@ class Builder {
     const auto list = runs_of(source_, request_, Which::all, metric_);
     if (!list) return list.error();
     if (list->runs.empty()) return Outcome{.why = list->nothing("of these rows has this metric")};
-    families_ = families_of(list->runs, by_of(request_));
+    families_ = families_of(list->runs, by_of(request_), source_.table);
     Sheet sheet;
     name_sheet(request_, sheet.name, sheet.title);
     sheet.caption = fmt::format(

@@ -69,7 +69,7 @@ Result<Outcome> candidates_kind(const Source& source, const results::FigureReque
   if (!list) return list.error();
   if (list->runs.empty()) return Outcome{.why = list->nothing("of these rows has this metric")};
   const auto by = by_of(request);
-  auto families = families_of(list->runs, by);
+  auto families = families_of(list->runs, by, source.table);
   for (auto& family : families) family.style.dash = 1;  // dashes are for the best
   Sheet sheet;
   name_sheet(request, sheet.name, sheet.title);

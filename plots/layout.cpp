@@ -51,12 +51,21 @@ std::vector<Tick> ticks_of_decades(double from, double to) {
 
 }  // namespace
 
+MethodColours colours_of(const results::TableModel& table) {
+  std::vector<std::string> methods;
+  for (const auto& panel : table.panels) {
+    for (const auto& row : panel.rows) methods.push_back(row.method);
+  }
+  return MethodColours(std::move(methods));
+}
+
 RowStyles::RowStyles(const results::TableModel& table) {
+  const auto colours = colours_of(table);
   std::map<std::string, std::size_t> variants;
   for (const auto& panel : table.panels) {
     for (const auto& row : panel.rows) {
       if (styles_.contains(row.id)) continue;
-      styles_[row.id] = style_of(row.method, variants[row.method]++, order_.size());
+      styles_[row.id] = colours.style(row.method, variants[row.method]++, order_.size());
       titles_[row.id] = row.title;
       order_.push_back(row.id);
     }

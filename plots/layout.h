@@ -19,6 +19,9 @@ inline constexpr double kAxisLabelDrop = 46;  // from a box's lower edge to the 
 inline constexpr double kTitleHeight = 26;    // a line of text above a box
 inline constexpr double kLegendWidth = 300;
 
+// Of all methods of the table, the same in every figure of it.
+MethodColours colours_of(const results::TableModel& table);
+
 // Style and title of each row id over all panels, in order of first appearance.
 class RowStyles {
  public:

@@ -61,7 +61,7 @@ Result<Outcome> pareto_kind(const Source& source, const results::FigureRequest& 
   const auto list = runs_of(source, request, Which::all, metric);
   if (!list) return list.error();
   const auto by = by_of(request);
-  const auto families = families_of(list->runs, by);
+  const auto families = families_of(list->runs, by, source.table);
   Sheet sheet;
   name_sheet(request, sheet.name, sheet.title);
   std::vector<bool> shown(families.size());

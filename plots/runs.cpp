@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "harness/base/text.h"
+#include "plots/layout.h"
 #include "results/cell_text.h"
 #include "results/released_scalars.h"
 #include "results/statistics.h"
@@ -354,7 +355,8 @@ By by_of(const FigureRequest& request) {
   return string_or(request.options, "by", "group") == "row" ? By::row : By::group;
 }
 
-std::vector<Family> families_of(const std::vector<Run>& runs, By by) {
+std::vector<Family> families_of(const std::vector<Run>& runs, By by, const results::TableModel& table) {
+  const auto colours = colours_of(table);
   std::vector<Family> families;
   std::map<std::string, std::size_t> variants;
   for (const auto& run : runs) {
@@ -362,7 +364,7 @@ std::vector<Family> families_of(const std::vector<Run>& runs, By by) {
     if (std::any_of(families.begin(), families.end(), [&](const auto& known) { return known.id == id; }))
       continue;
     families.push_back({id, id == run.row ? run.row_title : id,
-                        style_of(run.method, variants[run.method]++, families.size())});
+                        colours.style(run.method, variants[run.method]++, families.size())});
   }
   return families;
 }

@@ -108,6 +108,6 @@ struct Family {
   std::string id, title;
   LineStyle style;
 };
-std::vector<Family> families_of(const std::vector<Run>& runs, By by);
+std::vector<Family> families_of(const std::vector<Run>& runs, By by, const results::TableModel& table);
 
 }  // namespace hyfreedp::plots

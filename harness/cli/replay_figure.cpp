@@ -20,15 +20,26 @@ constexpr double kApart = 1.012;  // between neighbouring lines, of epsilon
 
 // A row's place in the legend and its style, equal in all panels.
 struct Styles {
+  explicit Styles(const std::vector<runner::ReplayedRow>& all) : colours(methods_of(all)) {}
+
   std::vector<std::string> rows;
   std::map<std::string, plots::LineStyle> by_row;
 
   void add(const runner::ReplayedRow& row) {
     if (by_row.contains(row.row)) return;
     const auto variant = variants[row.method]++;
-    by_row[row.row] = plots::style_of(row.method, variant, rows.size());
+    by_row[row.row] = colours.style(row.method, variant, rows.size());
     rows.push_back(row.row);
   }
+
+ private:
+  static std::vector<std::string> methods_of(const std::vector<runner::ReplayedRow>& all) {
+    std::vector<std::string> methods;
+    for (const auto& row : all) methods.push_back(row.method);
+    return methods;
+  }
+
+  plots::MethodColours colours;
   std::map<std::string, std::size_t> variants;
 };
 
@@ -92,7 +103,7 @@ plots::Box box_of(const std::vector<const runner::ReplayedRow*>& rows, const Sty
 }  // namespace
 
 Result<plots::Figure> replay_figure(const ReplayFigure& request) {
-  Styles styles;
+  Styles styles(request.rows);
   std::vector<std::string> panels;
   std::map<std::string, std::vector<const runner::ReplayedRow*>> by_panel;
   for (const auto& row : request.rows) {

@@ -140,18 +140,49 @@ TEST(Figure, TitlesCannotRunCommands) {
   EXPECT_NE(script.find("'it''s `touch /tmp/x` \"quoted\" system(''x'')'"), std::string::npos) << script;
 }
 
+std::string colour_in(const std::vector<std::string>& methods, const std::string& method) {
+  return MethodColours(methods).style(method, 0, 0).colour;
+}
+
 TEST(Palette, AMethodKeepsItsColourAndMethodsDiffer) {
+  const std::vector<std::string> methods{"nondp-gs",      "dp-hyper",       "dp-hyper-simulated",
+                                         "d-adaptation",  "prodigy",        "hyfreedp",
+                                         "hyfreedp-plus", "linear-scaling", "dpadamwosm",
+                                         "dog",           "dowg",           "random-search",
+                                         "subset-tuning", "single-step",    "dpsgd",
+                                         "dpmomentum",    "dpadam",         "adadp",
+                                         "fixed-rate"};
   std::set<std::string> colours;
-  for (const char* method :
-       {"nondp-gs", "dp-hyper", "dp-hyper-simulated", "d-adaptation", "prodigy", "hyfreedp", "hyfreedp-plus",
-        "linear-scaling", "dpadamwosm", "dog", "dowg", "random-search", "subset-tuning", "single-step",
-        "dpsgd", "dpmomentum", "dpadam", "adadp", "fixed-rate"}) {
-    EXPECT_EQ(style_of(method, 0, 0).colour, style_of(method, 2, 7).colour);
-    colours.insert(style_of(method, 0, 0).colour);
+  for (const auto& method : methods) {
+    EXPECT_EQ(colour_in({method}, method), MethodColours(methods).style(method, 2, 7).colour);
+    colours.insert(colour_in(methods, method));
   }
   EXPECT_EQ(colours.size(), 19u);
-  EXPECT_NE(style_of("hyfreedp", 0, 0).dash, style_of("hyfreedp", 1, 0).dash);
-  EXPECT_FALSE(style_of("a method to come", 0, 0).colour.empty());
+  const MethodColours one({"hyfreedp"});
+  EXPECT_NE(one.style("hyfreedp", 0, 0).dash, one.style("hyfreedp", 1, 0).dash);
+}
+
+// Nobody edits the palette for a new method (baselines/TEMPLATE.md), and yet no two lines of a table look alike.
+TEST(Palette, NewMethodsHaveColoursOfTheirOwn) {
+  std::vector<std::string> methods{"nondp-gs",      "dp-hyper",       "dp-hyper-simulated",
+                                   "d-adaptation",  "prodigy",        "hyfreedp",
+                                   "hyfreedp-plus", "linear-scaling", "dpadamwosm",
+                                   "dog",           "dowg",           "random-search",
+                                   "subset-tuning", "single-step",    "dpsgd",
+                                   "dpmomentum",    "dpadam",         "adadp",
+                                   "fixed-rate"};
+  for (int i = 0; i < 12; ++i) methods.push_back("my-method-" + std::to_string(i));
+  std::set<std::string> colours;
+  for (const auto& method : methods) {
+    colours.insert(colour_in(methods, method));
+    // The order of a table's rows does not matter.
+    EXPECT_EQ(colour_in({methods.rbegin(), methods.rend()}, method), colour_in(methods, method)) << method;
+  }
+  EXPECT_EQ(colours.size(), methods.size());
+  EXPECT_NE(colour_in({"mine", "yours"}, "mine"), colour_in({"mine", "yours"}, "yours"));
+  // More than there are colours: they begin again.
+  for (int i = 12; i < 40; ++i) methods.push_back("my-method-" + std::to_string(i));
+  for (const auto& method : methods) EXPECT_FALSE(colour_in(methods, method).empty()) << method;
 }
 
 TEST(Ticks, AreRoundAndInside) {

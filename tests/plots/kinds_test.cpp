@@ -145,7 +145,7 @@ TEST_F(Kinds, CandidatesHaveTheirMedianAndTheirBest) {
                              {"rows", {"DPSGD", "DPAdam"}},
                              {"options", json::object{}}});
   ASSERT_EQ(drawn.boxes.size(), 2u);
-  const auto colour = style_of("dpsgd", 0, 0).colour;
+  const auto colour = MethodColours({"dpsgd"}).style("dpsgd", 0, 0).colour;
   const auto* median = line_of(drawn.boxes[1], colour, 1);
   const auto* best = line_of(drawn.boxes[1], colour, 2);
   ASSERT_TRUE(median && best && median->band && !best->band);
