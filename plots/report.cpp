@@ -9,8 +9,8 @@
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "plots/report_figure.h"
 #include "plots/report_style.h"
-#include "plots/svg_inline.h"
 #include "results/cell_text.h"
 #include "results/html_writer.h"
 #include "results/ledger.h"
@@ -41,7 +41,8 @@ class Place {
 };
 
 constexpr const char* kReading =
-    "<p>Each cell is one method at one privacy target: the test accuracy, and beneath it the ε that was "
+    "<p>Each cell is one method at one privacy target: the test accuracy, or what its column's head says "
+    "instead, and beneath it the ε that was "
     "really spent to get "
     "it, tuning included. Compare rows of the same label only: an <em>oracle</em> row tuned on private data "
     "for free, a "
@@ -51,8 +52,27 @@ constexpr const char* kReading =
     "type lead to the "
     "footnotes.</p>\n";
 
-// Texts of a picture are read down to some four fifths of their size; beyond that it scrolls by itself.
-constexpr double kSmallest = 0.8, kLargest = 1.25;
+// Of tables that no run gave.
+constexpr const char* kReadingValues =
+    "<p>Nothing was trained for a table of plain values. Each cell is a value that was computed here, with "
+    "what "
+    "the paper prints beneath it where it prints one, or that printed value alone. Numbers in raised type "
+    "lead "
+    "to the footnotes.</p>\n";
+
+std::string reading(const std::vector<ReportPart>& parts) {
+  const auto has_runs = [](const ReportPart& part) { return part.table.has_value(); };
+  std::string text;
+  if (std::any_of(parts.begin(), parts.end(), has_runs)) text += kReading;
+  if (!std::all_of(parts.begin(), parts.end(), has_runs)) text += kReadingValues;
+  return text;
+}
+
+// Of a spec that trains nothing only where there is something to show.
+bool has_figures(const ReportPart& part) {
+  return part.table || !part.figures.drawn.empty() || !part.figures.left_out.empty() ||
+         !part.figures.missing.empty();
+}
 
 Result<std::string> pictures(const ReportFigures& figures, const std::string& prefix) {
   std::string out;
@@ -65,12 +85,9 @@ Result<std::string> pictures(const ReportFigures& figures, const std::string& pr
   for (const auto& drawn : figures.drawn) {
     auto svg = read_file(drawn.svg);
     if (!svg) return svg.error();
-    out += fmt::format(
-        "<figure>\n<div class=\"canvas\"><div style=\"min-width: {:.0f}px; max-width: {:.0f}px\">",
-        kSmallest * drawn.figure.width, kLargest * drawn.figure.width);
-    out += inline_svg(*svg, prefix + drawn.figure.name, drawn.figure.caption) +
-           "</div></div>\n<figcaption><strong>" + html_escaped(drawn.figure.title) + ".</strong> " +
-           html_escaped(drawn.figure.caption) + "</figcaption>\n</figure>\n";
+    out += "<figure>\n" + report_figure(drawn.figure, *svg, prefix) + "<figcaption><strong>" +
+           html_escaped(drawn.figure.title) + ".</strong> " + html_escaped(drawn.figure.caption) +
+           "</figcaption>\n</figure>\n";
   }
   return out;
 }
@@ -160,8 +177,10 @@ std::string contents(const std::vector<ReportPart>& parts) {
       continue;
     }
     for (const auto& [id, title] : kSections) {
-      const bool of_runs = std::string_view(id) == "ledger" || std::string_view(id) == "failures";
-      if (part.table || !of_runs) items += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, title);
+      const std::string_view section(id);
+      const bool of_runs = section == "ledger" || section == "failures";
+      const bool is_there = section == "figures" ? has_figures(part) : part.table || !of_runs;
+      if (is_there) items += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, title);
     }
   }
   return "<nav aria-label=\"Contents\">\n<ul>\n" + items + "</ul>\n</nav>\n";
@@ -180,9 +199,7 @@ Result<std::string> part_html(const results::Store* store, const ReportPart& par
   if (!drawn) return drawn.error();
   std::string out = alone ? "" : introduction(part.document);
   out += place.section("tables", "Tables", results::html_tables(part.document, place.prefix()));
-  const bool nothing =
-      part.figures.drawn.empty() && part.figures.left_out.empty() && part.figures.missing.empty();
-  if (part.table || !nothing) out += place.section("figures", "Figures", *drawn);
+  if (has_figures(part)) out += place.section("figures", "Figures", *drawn);
   if (!part.table) {
     return out +
            place.section(
@@ -222,7 +239,7 @@ Result<std::string> report_html(const results::Store* store, const std::vector<R
          watermark + "<h1>" + html_escaped(title) + "</h1>\n";
   if (alone) out += introduction(parts.front().document);
   out += contents(parts);
-  out += fmt::format("<section id=\"reading\">\n<h2>How to read this</h2>\n{}</section>\n", kReading);
+  out += fmt::format("<section id=\"reading\">\n<h2>How to read this</h2>\n{}</section>\n", reading(parts));
   for (const auto& part : parts) {
     auto html = part_html(store, part, alone);
     if (!html) return html.error();

@@ -17,7 +17,7 @@ h2 { font-size: 1.2rem; margin: 2.5rem 0 .75rem; padding-bottom: .25rem; border-
 a { color: var(--link); }
 p, li { max-width: 52rem; }
 small { display: block; font-size: .8rem; color: var(--dim); font-weight: 400; line-height: 1.35; }
-sup { font-size: .7em; line-height: 0; margin-left: .15em; }
+sup { font-size: .7em; line-height: 0; margin-left: .15em; white-space: nowrap; font-weight: 400; }
 .banner, .watermark { padding: .6rem .8rem; border-left: 4px solid var(--warn); background: var(--warn-paper); color: var(--warn); }
 .watermark { font-weight: 700; text-transform: uppercase; }
 table { border-collapse: collapse; width: 100%; margin: 0 0 1.5rem; font-size: .92rem; font-variant-numeric: tabular-nums; }
@@ -32,8 +32,14 @@ tbody th { font-weight: 600; }
 .confidential { color: var(--warn); }
 .footnotes, .notes { font-size: .88rem; padding-left: 1.4rem; }
 figure { margin: 0 0 2rem; }
-.canvas { background: #ffffff; border: 1px solid var(--line); border-radius: 6px; padding: .5rem; overflow-x: auto; }
-.canvas svg { display: block; width: 100%; height: auto; }
+.canvas { background: #ffffff; color: #222222; border: 1px solid var(--line); border-radius: 6px; padding: .5rem;
+  display: flex; flex-wrap: wrap; gap: .5rem 1rem; }
+.picture { flex: 1 1 auto; min-width: 0; overflow-x: auto; }
+.picture svg { display: block; width: 100%; height: auto; }
+.legend { flex: 1 1 14rem; align-self: center; list-style: none; margin: 0; padding: 0; font-size: .82rem; line-height: 1.3;
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .3rem 1rem; align-content: center; }
+.legend li { display: flex; gap: .5rem; align-items: center; }
+.legend svg { flex: none; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
 article { margin-top: 3.5rem; border-top: 3px solid var(--line); }
 h3 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
@@ -51,7 +57,6 @@ dd { margin: 0; overflow-wrap: anywhere; }
   tbody td { display: grid; grid-template-columns: 7.5rem 1fr; column-gap: .6rem; }
   tbody td::before { content: attr(data-column); color: var(--dim); grid-row: span 3; }
   td > * { grid-column: 2; }
-  td > sup { grid-column: 2; justify-self: start; line-height: 1.2; margin: 0; }
   .results td { white-space: normal; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .5rem; }

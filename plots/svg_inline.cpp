@@ -1,5 +1,6 @@
 #include "plots/svg_inline.h"
 
+#include <fmt/format.h>
 #include <regex>
 
 #include "results/html_writer.h"
@@ -13,16 +14,13 @@ std::string replaced(const std::string& text, const char* pattern, const std::st
 
 }  // namespace
 
-std::string inline_svg(const std::string& svg, const std::string& name, const std::string& description) {
+std::string inline_svg(const std::string& svg, const std::string& name, const std::string& description,
+                       double width, double height) {
   const auto begin = svg.find("<svg");
   if (begin == std::string::npos) return "";
   const auto head_end = svg.find('>', begin);
   const auto body_end = svg.rfind("</svg>");
   if (head_end == std::string::npos || body_end == std::string::npos) return "";
-  std::smatch view;
-  const std::string head = svg.substr(begin, head_end - begin);
-  const bool has_view = std::regex_search(head, view, std::regex("viewBox=[\"']([0-9. ]+)[\"']"));
-
   std::string body = svg.substr(head_end + 1, body_end - head_end - 1);
   body = replaced(body, "<title>[^<]*</title>", "");
   body = replaced(body, "<desc>[^<]*</desc>", "");
@@ -30,8 +28,8 @@ std::string inline_svg(const std::string& svg, const std::string& name, const st
   body = replaced(body, "xlink:href=(['\"])#([^'\"]*)['\"]", "href=\"#" + name + "-$2\"");
   body = replaced(body, "url\\(#([^)]*)\\)", "url(#" + name + "-$1)");
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"" +
-         results::html_escaped(description) + "\"" +
-         (has_view ? " viewBox=\"" + view[1].str() + "\"" : std::string()) + ">" + body + "</svg>";
+         results::html_escaped(description) + fmt::format("\" viewBox=\"0 0 {:g} {:g}\">", width, height) +
+         body + "</svg>";
 }
 
 }  // namespace hyfreedp::plots

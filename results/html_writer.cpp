@@ -34,9 +34,9 @@ const char* kind_of(const DocumentCell& cell, const DocumentColumn& column) {
 std::string data_cell(const DocumentCell& cell, const DocumentColumn& column, const std::string& prefix) {
   std::string out =
       fmt::format("<td class=\"{}\" data-column=\"{}\">", kind_of(cell, column), html_escaped(column.title));
-  const auto main = html_escaped(cell.main);
+  // One element, so that no layout tears the footnotes' numbers from their value.
+  const auto main = html_escaped(cell.main) + superscript(cell.notes, prefix);
   out += cell.best ? "<strong>" + main + "</strong>" : "<span>" + main + "</span>";
-  out += superscript(cell.notes, prefix);
   for (const auto& detail : cell.details) out += "<small>" + html_escaped(detail) + "</small>";
   if (!cell.confidential.empty())
     out += "<small class=\"confidential\">" + html_escaped(cell.confidential) + "</small>";

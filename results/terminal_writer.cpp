@@ -92,6 +92,7 @@ class Writer {
   std::string write() {
     if (document_.confidential) paragraph(kWatermark, kRed, "");
     paragraph(document_.title, kBold, "");
+    paragraph(document_.description, "", "");
     for (const auto& banner : document_.banners) paragraph(banner, kYellow, "! ");
     for (const auto& panel : document_.panels) write_panel(panel);
     out_ += '\n';

@@ -114,6 +114,10 @@ class Writer {
       if (!loaded) return loaded.error();
       if (!runner::is_runnable(*loaded)) return value_part(*loaded, request_.out, paths_);
       name = string_or(loaded->resolved, "name", "");
+    } else {
+      const auto kept = value_spec_by_name(fmt::format("{}/{}", request_.out, name));
+      if (!kept) return kept.error();
+      if (*kept && !runner::is_runnable(**kept)) return value_part(**kept, request_.out, paths_);
     }
     if (!store_) {
       auto opened = open_for_reading(request_.out);

@@ -313,7 +313,7 @@ int give_values(const Request& request, const runner::Spec& spec, std::ostream& 
   const auto values = value_spec(spec);
   if (!values) return refuse(values.error(), err);
   out << formatted(values->table, TableFormat::terminal, results::style_of_standard_output()) << '\n';
-  const auto written = write_value_spec(*values, runner::OutFolder{request.out}.derived(name), out);
+  const auto written = write_value_spec(*values, spec, runner::OutFolder{request.out}.derived(name), out);
   if (!written) return refuse(written.error(), err);
   if (reason != nullptr) out << not_runnable_text(reason->as_object()) << '\n';
   return 0;

@@ -1,5 +1,7 @@
 #include "harness/cli/spec_request.h"
 
+#include "harness/cli/value_spec.h"
+
 namespace hyfreedp::cli {
 
 namespace options = boost::program_options;
@@ -35,7 +37,12 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
   if (!request.preset.empty()) {
     return refused(command, error("--preset is of a spec's file; name the file, or NAME-PRESET."), err);
   }
-  if (!request.spec.empty()) return std::nullopt;
+  if (!request.spec.empty()) {
+    auto kept = value_spec_by_name(request.folder());
+    if (!kept) return refused(command, kept.error(), err);
+    request.file = std::move(*kept);
+    return std::nullopt;
+  }
   return refused(
       command, error("name a spec of the database, for example quick; see hyfreedp " + command + " --help."),
       err);

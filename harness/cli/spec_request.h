@@ -16,7 +16,7 @@ namespace hyfreedp::cli {
 
 struct SpecRequest {
   std::string spec;  // its name in the database
-  // Where a file was named instead: the spec in it, as `preset` makes it.
+  // Where a file was named instead, or a spec that trains nothing: the spec in the file, as `preset` makes it.
   std::string preset;
   std::optional<runner::Spec> file;
   std::string out = "out";
@@ -28,7 +28,8 @@ struct SpecRequest {
 // --help, --out, --confidential and --preset, which also the report of several specs takes.
 void add_shared_options(boost::program_options::options_description& options, SpecRequest& request);
 
-// A spec is named by its name, or by its file (SPEC.yaml, with --preset).
+// A spec is named by its name, or by its file (SPEC.yaml, with --preset). One that trains nothing is in no database: by its name
+// its file is found where `hyfreedp run` left its tables (value_spec_by_name).
 // Reads `arguments` against the shared options and `further` ones. Returns the exit code where nothing is left to do:
 // 0 after --help (prints `usage` and the options), 2 after an error.
 std::optional<int> parse_spec_request(const std::string& command, const std::string& usage,

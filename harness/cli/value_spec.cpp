@@ -6,6 +6,7 @@
 
 #include "harness/analytic/analytic.h"
 #include "harness/analytic/paper_values.h"
+#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/cli/table_format.h"
 #include "plots/curves_figure.h"
@@ -16,6 +17,8 @@ namespace hyfreedp::cli {
 namespace {
 
 using Labels = std::vector<std::string>;
+
+constexpr const char* kSource = "spec.json";
 
 Labels labels(const json::object& object, const char* key) {
   Labels list;
@@ -183,9 +186,27 @@ Result<ValueSpec> value_spec(const runner::Spec& spec) {
   return ValueSpec{std::move(computed->table), std::move(computed->figures)};
 }
 
-Result<void> write_value_spec(const ValueSpec& values, const std::string& folder, std::ostream& out) {
+Result<std::optional<runner::Spec>> value_spec_by_name(const std::string& folder) {
+  const auto path = folder + "/" + kSource;
+  if (!std::filesystem::exists(path)) return std::optional<runner::Spec>{};
+  const auto source = read_json_file(path);
+  if (!source) return source.error();
+  if (!source->is_object()) return error(path + ": must be a JSON object. Run the spec's file again.");
+  const auto file = string_or(source->get_object(), "file", "");
+  auto spec = runner::load_spec(file, string_or(source->get_object(), "preset", ""));
+  if (!spec)
+    return in_context(fmt::format("{} says that these tables came from {}", path, file), spec.error());
+  return std::optional<runner::Spec>(std::move(*spec));
+}
+
+Result<void> write_value_spec(const ValueSpec& values, const runner::Spec& spec, const std::string& folder,
+                              std::ostream& out) {
   auto paths = write_table_files(values.table, folder, "table");
   if (!paths) return paths.error();
+  const json::object source{{"file", std::filesystem::absolute(spec.path).lexically_normal().string()},
+                            {"preset", string_or(spec.resolved, "preset", "")}};
+  if (auto kept = write_file_atomically(folder + "/" + kSource, pretty_json(source)); !kept)
+    return kept.error();
   if (!values.figures.empty() && plots::find_program("gnuplot")) {
     std::vector<plots::Figure> figures;
     for (const auto& figure : values.figures) figures.push_back(plots::curves_figure(figure));

@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "command_fixture.h"
+#include "harness/cli/report_command.h"
+#include "harness/cli/run_command.h"
 #include "harness/cli/run_needs.h"
 #include "harness/runner/plan.h"
 
@@ -87,6 +89,21 @@ TEST_F(PaperSpecs, WhatIsComputedIsPrintedAndWritten) {
   ASSERT_EQ(run({spec_, "--preset", "bias", "--out", path("out")}), 0) << err();
   EXPECT_TRUE(std::filesystem::exists(path("out/demo-bias/table.md")));
   EXPECT_NE(out().find("Written: "), std::string::npos);
+}
+
+// What `run` made is found by its name, like the table of any other spec.
+TEST_F(PaperTables, AreFoundByNameAfterTheRun) {
+  expect_refused({"demo-bias", "--out", path("out")}, {"no such database"});
+  std::ostringstream said, complained;
+  ASSERT_EQ(run_command({spec_, "--preset", "bias", "--out", path("out")}, said, complained), 0);
+  ASSERT_EQ(run({"demo-bias", "--out", path("out")}), 0) << err();
+  EXPECT_NE(out().find("Written: "), std::string::npos) << out();
+  EXPECT_EQ(said.str().substr(0, 200), out().substr(0, 200));
+  ASSERT_EQ(report_command({"demo-bias", "--out", path("out")}, said, complained), 0) << complained.str();
+  EXPECT_TRUE(std::filesystem::exists(path("out/demo-bias/report.html")));
+  std::filesystem::remove(spec_);
+  expect_refused({"demo-bias", "--out", path("out")},
+                 {"spec.json says that these tables came from", "demo.yaml"});
 }
 
 TEST_F(PaperSpecs, DryRunsSayWhatThereIsAndWhatItCosts) {

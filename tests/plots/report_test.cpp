@@ -11,6 +11,7 @@
 
 #include "harness/base/files.h"
 #include "plots/gnuplot.h"
+#include "plots/report_figure.h"
 #include "plots/svg_inline.h"
 #include "tests/plots/pictures.h"
 #include "tests/results/fake_database.h"
@@ -105,7 +106,8 @@ TEST_F(Report, IsValidHtml) {
   EXPECT_EQ(output_of(*tidy + " -e -q '" + path_ + "'"), "");
 }
 
-TEST_F(Report, OfSeveralSpecsHasContentsAndNoIdTwice) {
+// Of a spec that trains nothing.
+ReportPart values_part() {
   ReportPart values{
       .id = "values", .document = {.title = "The paper's values alone", .panels = {}}, .figures = {}};
   values.document.panels.push_back({.title = "t",
@@ -114,6 +116,22 @@ TEST_F(Report, OfSeveralSpecsHasContentsAndNoIdTwice) {
                                     .rows = {{.heads = {"r"}, .cells = {{.main = "1.00", .notes = {1}}}}}});
   values.document.footnotes = {"of the paper"};
   values.text = "name: values # <as read>\n";
+  return values;
+}
+
+TEST(ValuesReport, HasNoDeadLinkAndNoWordOfAccuracy) {
+  const auto html = report_html(nullptr, {values_part()});
+  ASSERT_TRUE(html) << html.error().message;
+  const std::regex link("href=\"#([^\"]+)\"");
+  for (auto i = std::sregex_iterator(html->begin(), html->end(), link); i != std::sregex_iterator(); ++i) {
+    EXPECT_NE(html->find("id=\"" + (*i)[1].str() + "\""), std::string::npos) << "dead: " << (*i)[1];
+  }
+  EXPECT_EQ(html->find("accuracy"), std::string::npos) << *html;
+  EXPECT_NE(html->find("How to read this"), std::string::npos);
+}
+
+TEST_F(Report, OfSeveralSpecsHasContentsAndNoIdTwice) {
+  const auto values = values_part();
   const auto table = *results::build_table(*store_, "fake");
   const auto html = report_html(
       store_.get(), {report_part(table, {figures_, {{"grid", "no finished run has it"}}, ""}), values});
@@ -144,8 +162,10 @@ TEST_F(Report, OfSeveralSpecsHasContentsAndNoIdTwice) {
 struct Measured {
   std::string log;
   int width = 0, client = 0;  // of the page at 400 pixels
-  double contrast = 0;        // the least of any text on its ground (WCAG 2)
-  std::string of;             // that text
+  int torn = 0;         // footnote numbers at 400 pixels that stand beneath their value instead of beside it
+  int legends = 0;      // of figures, whole and in sight at 400 pixels
+  double contrast = 0;  // the least of any text on its ground (WCAG 2)
+  std::string of;       // that text
   bool dark = false;
 };
 
@@ -175,8 +195,19 @@ addEventListener('load', () => {
   frame.style.width = '400px';
   frame.srcdoc = document.documentElement.outerHTML.replace(/<script>.*<\/script>/s, '');
   frame.onload = () => {
-    const page = frame.contentDocument.documentElement;
-    document.title = `measured ${page.scrollWidth} ${page.clientWidth} ${least.toFixed(2)} ${dark} ${which}`;
+    const inside = frame.contentDocument, page = inside.documentElement;
+    const torn = [...inside.querySelectorAll('td sup')].filter(sup => {
+      const text = inside.createRange();
+      text.selectNodeContents(sup.closest('td').querySelector('span, strong').firstChild);
+      const lines = [...text.getClientRects()], last = lines[lines.length - 1];
+      return sup.getBoundingClientRect().top >= last.bottom;
+    }).length;
+    const legends = [...inside.querySelectorAll('.legend')].filter(legend => {
+      const box = legend.getBoundingClientRect();
+      return box.height > 0 && box.left >= 0 && box.right <= page.clientWidth;
+    }).length;
+    document.title = `measured ${page.scrollWidth} ${page.clientWidth} ${torn} ${legends} ${least.toFixed(2)} ` +
+        `${dark} ${which}`;
   };
   document.body.append(frame);
 });
@@ -206,13 +237,16 @@ class InBrowser : public Report {
     Measured seen;
     seen.log = output_of(fmt::format("timeout 60 {} {} --dump-dom 'file://{}'", browser_, flags(dark), path));
     std::smatch found;
-    const std::regex title("<title>measured (\\d+) (\\d+) ([0-9.]+) (true|false) ([^<]*)</title>");
+    const std::regex title(
+        "<title>measured (\\d+) (\\d+) (\\d+) (\\d+) ([0-9.]+) (true|false) ([^<]*)</title>");
     if (!std::regex_search(seen.log, found, title)) return seen;
     seen.width = std::stoi(found[1]);
     seen.client = std::stoi(found[2]);
-    seen.contrast = std::stod(found[3]);
-    seen.dark = found[4] == "true";
-    seen.of = found[5];
+    seen.torn = std::stoi(found[3]);
+    seen.legends = std::stoi(found[4]);
+    seen.contrast = std::stod(found[5]);
+    seen.dark = found[6] == "true";
+    seen.of = found[7];
     return seen;
   }
 
@@ -238,6 +272,9 @@ TEST_F(InBrowser, OpensWithoutAnErrorFitsANarrowScreenAndIsReadableInBothSchemes
     EXPECT_EQ(seen.dark, dark) << "the browser did not take the scheme that was asked for";
     EXPECT_EQ(seen.log.find("CONSOLE"), std::string::npos) << seen.log.substr(0, 2000);
     EXPECT_LE(seen.width, seen.client) << "the page scrolls sideways at 400 px";
+    EXPECT_EQ(seen.torn, 0) << "footnote numbers away from their values at 400 px";
+    EXPECT_EQ(seen.legends, static_cast<int>(figures_.size()))
+        << "figures whose legend is out of sight at 400 px";
     EXPECT_GE(seen.contrast, kReadable) << (dark ? "dark" : "light") << ": " << seen.of;
   }
 }
@@ -252,14 +289,39 @@ TEST_F(InBrowser, IsPhotographed) {
   }
 }
 
+TEST(ReportFigure, TheLegendIsTextBesideThePictureUnlessATextReachesIntoItsPlace) {
+  const std::string svg = "<svg viewBox=\"0 0 500 400\"></svg>";
+  Figure figure{.name = "f", .caption = "what it shows", .width = 500, .height = 400};
+  figure.boxes.push_back(
+      {.left = 50, .right = 280, .bottom = 200, .top = 380, .x = {}, .y = {}, .lines = {}});
+  figure.texts.push_back({165, 150, "step", Text::Align::centre, false, false});
+  figure.legend = {{"<mine>", {"#0000FF", 2, 6}, true}, {"yours", {"#00B400", 1, 7}, false}};
+  figure.legend_left = 300;
+  figure.legend_top = 380;
+  const auto html = report_figure(figure, svg, "x-");
+  for (const char* part : {"viewBox=\"0 0 296 258\"", "<ul class=\"legend\">", "<span>&lt;mine&gt;</span>",
+                           "stroke-dasharray=\"8 7\"", "fill=\"#ffffff\" stroke=\"#0000FF\""}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part << "\n" << html;
+  }
+  auto watermarked = figure;
+  watermarked.texts.push_back(
+      {10, 390, "CONFIDENTIAL: shows what was not released", Text::Align::left, true, false});
+  const auto whole = report_figure(watermarked, svg, "x-");
+  EXPECT_NE(whole.find("viewBox=\"0 0 500 400\""), std::string::npos) << whole;
+  EXPECT_EQ(whole.find("legend"), std::string::npos) << whole;
+  figure.legend_left = 50;  // beneath
+  figure.legend_top = 100;
+  EXPECT_NE(report_figure(figure, svg, "x-").find("viewBox=\"0 0 500 300\""), std::string::npos);
+}
+
 TEST(InlineSvg, IdsGetTheirOwnPrefix) {
   const auto text = inline_svg(
       "<?xml version=\"1.0\"?>\n<svg viewBox=\"0 0 10 20\" xmlns=\"x\">\n<title>t</title><desc>d</desc>"
       "<g id='a'/><use xlink:href='#a' fill='url(#b)'/></svg>\n",
-      "fig", "What \"it\" shows");
+      "fig", "What \"it\" shows", 8, 20);
   EXPECT_EQ(text,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"What &quot;it&quot; shows\" "
-            "viewBox=\"0 0 10 20\">"
+            "viewBox=\"0 0 8 20\">"
             "\n<g id=\"fig-a\"/><use href=\"#fig-a\" fill='url(#fig-b)'/></svg>");
 }
 

@@ -150,6 +150,7 @@ TEST(Values, TerminalShowsBothValuesAndTheVerdict) {
   const auto text = terminal_text(document_of(small_values()), {100, false});
   const std::string golden =
       "A table of values\n"
+      "What an accountant computes.\n"
       "\n"
       "Values: epsilon\n"
       "\n"
