@@ -76,13 +76,18 @@ std::vector<accounting::Event> selection_by_split(const accounting::Selection& s
 json::object Composition::to_json() const {
   json::object object{{"rule", name_in(kRules, rule)}, {"trials", json::value_from(trials)}};
   if (!parts.empty()) object["parts"] = json::value_from(parts);
-  if (rule == Rule::selection && (!trials.empty() || !selection.base.empty())) {
+  if (rule == Rule::selection && (!trials.empty() || !selection.base.empty() || unlisted)) {
     json::object inner{{"distribution", name_in(kDistributions, selection.distribution)},
                        {"eta", selection.eta},
                        {"mean", selection.mean}};
     if (trials.empty()) inner["base"] = accounting::events_to_json({.events = selection.base});
     object["selection"] = std::move(inner);
     if (drew_no_run) object["drew_no_run"] = true;
+    if (unlisted) {
+      object["unlisted"] =
+          json::object{{"executed", accounting::events_to_json({.events = unlisted->executed})},
+                       {"planned", accounting::events_to_json({.events = unlisted->planned})}};
+    }
   }
   return object;
 }
@@ -128,6 +133,18 @@ Result<Composition> Composition::from_json(const json::object& object, const std
     composition.selection.base = std::move(events->events);
   }
   composition.drew_no_run = bool_or(object, "drew_no_run", false);
+  if (const auto* unlisted = object.if_contains("unlisted")) {
+    if (!unlisted->is_object()) return error(where + ": 'unlisted' must be an object");
+    composition.unlisted.emplace();
+    for (const auto& [key, target] : {std::pair{"executed", &composition.unlisted->executed},
+                                      std::pair{"planned", &composition.unlisted->planned}}) {
+      const auto* list = unlisted->get_object().if_contains(key);
+      if (list == nullptr) return error(fmt::format("{}.unlisted needs '{}'", where, key));
+      auto events = accounting::events_from_json(*list, fmt::format("{}.unlisted.{}", where, key));
+      if (!events) return events.error();
+      *target = std::move(events->events);
+    }
+  }
   return composition;
 }
 
@@ -139,6 +156,12 @@ Result<accounting::Events> compose(
   if (composition.rule == Composition::Rule::none) return events;
   if (composition.drew_no_run) {
     events.events = selection_by_split(composition.selection);
+    return events;
+  }
+  if (composition.unlisted) {
+    auto selection = composition.selection;
+    selection.base = composition.unlisted->executed;
+    events.events = selection_by_split(selection);
     return events;
   }
   if (composition.trials.empty()) return error("a composition with a cost must list at least one trial");

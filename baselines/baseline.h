@@ -87,6 +87,13 @@ struct Composition {
   // Rule selection, concluded: the drawn number of runs was 0. That nothing came out is the mechanism's output, so it costs
   // what any other does: selection.base is the booked one (Baseline::selection), and the price is of that.
   bool drew_no_run = false;
+  // Rule selection, of a row that was rebuilt from its release record (harness/runner/release_record.h), which does not say which
+  // runs there were: what the dearest of them executed, and what each was to execute.
+  struct Unlisted {
+    std::vector<accounting::Event> executed;
+    std::vector<accounting::Event> planned;
+  };
+  std::optional<Unlisted> unlisted = {};
   // Rule selection over no trial, otherwise: of one that is open or was lost before its conclusion. It has no executed cost to
   // compose yet; selection.base is what its runs are to execute, where the method says so (Baseline::selection).
 

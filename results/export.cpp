@@ -41,6 +41,7 @@ Result<json::object> study_json(const Store& store, const StudyRecord& study, co
     object.erase("trials");
     object.erase("seconds");
     object["composition"].as_object().erase("trials");
+    object["composition"].as_object().erase("unlisted");
   }
   if (options.confidential) object["watermark"] = kWatermark;
   if (study.reported_trial.empty()) return object;

@@ -123,6 +123,63 @@ Result<accounting::ReportedEpsilon> reported_epsilon_from(const json::value& val
   return epsilon;
 }
 
+Result<StudyRecord> study_from(const json::value& value, const std::string& where) {
+  const auto object = object_of(value, where);
+  if (!object) return object.error();
+  StudyRecord study;
+  for (const auto& [key, target] :
+       {std::pair{"id", &study.id}, std::pair{"spec", &study.spec}, std::pair{"panel", &study.panel},
+        std::pair{"row", &study.row}, std::pair{"method", &study.method},
+        std::pair{"reported_trial", &study.reported_trial}, std::pair{"label", &study.label},
+        std::pair{"failure_kind", &study.failure_kind},
+        std::pair{"failure_message", &study.failure_message}}) {
+    auto text = get_string(**object, key, where);
+    if (!text) return text.error();
+    *target = std::move(*text);
+  }
+  for (const auto& [key, target] :
+       {std::pair{"flags", &study.flags}, std::pair{"footnotes", &study.footnotes},
+        std::pair{"trials", &study.trials}}) {
+    const auto* found = (**object).if_contains(key);
+    auto texts = texts_from(found != nullptr ? *found : json::value(nullptr), where + ": '" + key + "'");
+    if (!texts) return texts.error();
+    *target = std::move(*texts);
+  }
+  for (const auto& [key, target] : {std::pair{"delta", &study.delta}, std::pair{"seconds", &study.seconds}}) {
+    const auto number_read = get_double(**object, key, where);
+    if (!number_read) return number_read.error();
+    *target = *number_read;
+  }
+  for (const auto& [key, target] : {std::pair{"epsilon_target", &study.epsilon_target},
+                                    std::pair{"claimed_epsilon", &study.claimed_epsilon}}) {
+    const auto number_read = optional_double(**object, key, where);
+    if (!number_read) return number_read.error();
+    *target = *number_read;
+  }
+  for (const auto& [key, target] :
+       {std::pair{"total", &study.total}, std::pair{"training", &study.training}}) {
+    const auto* found = (**object).if_contains(key);
+    if (found == nullptr || found->is_null()) continue;
+    auto epsilon = reported_epsilon_from(*found, where + ": '" + key + "'");
+    if (!epsilon) return epsilon.error();
+    *target = std::move(*epsilon);
+  }
+  const auto seed = get_int(**object, "seed", where);
+  if (!seed) return seed.error();
+  study.seed = *seed;
+  const auto state_name = get_string(**object, "state", where);
+  if (!state_name) return state_name.error();
+  const auto state = study_state_from(*state_name);
+  if (!state) return state.error();
+  study.state = *state;
+  const auto* composition = (**object).if_contains("composition");
+  if (composition == nullptr || !composition->is_object()) {
+    return error(where + ": 'composition' must be an object");
+  }
+  study.composition = composition->get_object();
+  return study;
+}
+
 Result<std::vector<std::string>> texts_from(const json::value& value, const std::string& where) {
   if (!value.is_array()) return error(where + " must be a list");
   std::vector<std::string> texts;

@@ -21,6 +21,8 @@ json::object to_json(
     const std::map<std::string, double>& scalars);  // non-finite values as number() writes them
 
 Result<accounting::ReportedEpsilon> reported_epsilon_from(const json::value& value, const std::string& where);
+// What to_json(StudyRecord) wrote.
+Result<StudyRecord> study_from(const json::value& value, const std::string& where);
 Result<std::vector<std::string>> texts_from(const json::value& value, const std::string& where);
 Result<std::map<std::string, std::int64_t>> counts_from(const json::value& value, const std::string& where);
 Result<std::map<std::string, double>> scalars_from(const json::value& value, const std::string& where);

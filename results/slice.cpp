@@ -12,25 +12,6 @@
 namespace hyfreedp::results {
 namespace {
 
-// The study without what is confidential.
-Result<StudyRecord> public_part(const Store& store, StudyRecord study) {
-  if (run_count_is_public(study)) return study;
-  study.trials.clear();
-  study.seconds = 0;
-  if (!study.reported_trial.empty()) {
-    const auto reported = store.trial(study.reported_trial);
-    if (!reported) return reported.error();
-    study.trials = {study.reported_trial};
-    if (*reported) study.seconds = (**reported).seconds;
-  }
-  if (study.composition.contains("trials")) {
-    json::array listed;
-    for (const auto& id : study.trials) listed.emplace_back(id);
-    study.composition["trials"] = std::move(listed);
-  }
-  return study;
-}
-
 std::vector<trial::MetricRecord> of_the_last_step(const std::vector<trial::MetricRecord>& metrics) {
   std::int64_t last = -1;
   for (const auto& metric : metrics) last = std::max(last, metric.step);
@@ -158,6 +139,24 @@ Result<void> check_public(const Store& slice) {
 }
 
 }  // namespace
+
+Result<StudyRecord> public_part(const Store& store, StudyRecord study) {
+  if (run_count_is_public(study)) return study;
+  study.trials.clear();
+  study.seconds = 0;
+  if (!study.reported_trial.empty()) {
+    const auto reported = store.trial(study.reported_trial);
+    if (!reported) return reported.error();
+    study.trials = {study.reported_trial};
+    if (*reported) study.seconds = (**reported).seconds;
+  }
+  if (study.composition.contains("trials")) {
+    json::array listed;
+    for (const auto& id : study.trials) listed.emplace_back(id);
+    study.composition["trials"] = std::move(listed);
+  }
+  return study;
+}
 
 Result<SliceCounts> write_slice(const Store& store, const std::string& spec, const std::string& path) {
   if (std::filesystem::exists(path)) return error(path + " exists already.");

@@ -20,6 +20,9 @@ struct SliceCounts {
   std::size_t metrics = 0;
 };
 
+// The study without what is confidential: of a private selection its reported run is the only one listed, and the only one timed.
+Result<StudyRecord> public_part(const Store& store, StudyRecord study);
+
 // Makes the file `path`, which must not exist: one file, without SQLite's side files.
 Result<SliceCounts> write_slice(const Store& store, const std::string& spec, const std::string& path);
 

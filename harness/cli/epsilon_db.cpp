@@ -77,7 +77,8 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
   const auto* listed = record.composition.if_contains("trials");
   const bool lost = string_or(record.composition, "rule", "") == "selection" && listed != nullptr &&
                     listed->is_array() && listed->get_array().empty() &&
-                    !bool_or(record.composition, "drew_no_run", false);
+                    !bool_or(record.composition, "drew_no_run", false) &&
+                    !record.composition.contains("unlisted");
   if (lost) {
     return error("study " + id + " (" + row_text(record) + ") has no epsilon yet: " + record.failure_message);
   }

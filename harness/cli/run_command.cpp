@@ -19,6 +19,7 @@
 #include "harness/runner/coordinator.h"
 #include "harness/runner/local_executor.h"
 #include "harness/runner/release.h"
+#include "harness/runner/release_record.h"
 #include "harness/runner/run_price.h"
 #include "harness/runner/stop_signal.h"
 #include "results/cell_text.h"
@@ -239,7 +240,7 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
 
 Result<runner::Budget> reserved_budget(const results::Store& store, const runner::OutFolder& folder,
                                        runner::Spec& spec, const Request& request) {
-  if (auto settled = runner::settle_release(store, spec, request.fresh, request.replace); !settled) {
+  if (auto settled = runner::settle_release(store, folder, spec, request.fresh, request.replace); !settled) {
     return settled.error();
   }
   const auto studies = runner::plan_release(spec);
@@ -257,6 +258,10 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
                    ? results::Store::open(folder.database(), results::Store::Mode::read_only)
                    : results::Store::in_memory();
   if (!store) return store.error();
+  if (!std::filesystem::exists(folder.database())) {
+    const auto name = string_or(spec.resolved, "name", "");
+    if (auto restored = runner::restore_releases(**store, folder, name); !restored) return restored;
+  }
   auto asked = request;
   asked.replace = true;  // a dry run discards nothing
   asked.cap.reset();
@@ -335,6 +340,10 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   }
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
   if (!store) return refuse(store.error(), err);
+  const std::string name = string_or(spec.resolved, "name", "");
+  if (auto restored = runner::restore_releases(**store, folder, name); !restored) {
+    return refuse(restored.error(), err);
+  }
   std::optional<runner::Budget> budget;
   if (request.cap) {
     // Before the spec is entered: a refused run leaves everything as it was.
@@ -342,7 +351,7 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
     if (!reserved) return refuse(reserved.error(), err);
     budget = std::move(*reserved);
   }
-  if (auto entered = runner::enter_spec(**store, spec, request.fresh, request.replace); !entered) {
+  if (auto entered = runner::enter_spec(**store, folder, spec, request.fresh, request.replace); !entered) {
     return refuse(entered.error(), err);
   }
   const runner::StopSignal signals;

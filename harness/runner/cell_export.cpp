@@ -96,7 +96,10 @@ class CellExport {
     const auto events = baselines::compose(
         *read, [&](const std::string& id) { return executed(id); }, study.trials);
     if (!events) return events.error();
-    if (!results::run_count_is_public(study)) composition.erase("trials");
+    if (!results::run_count_is_public(study)) {
+      composition.erase("trials");
+      composition.erase("unlisted");
+    }
     object["composition"] = std::move(composition);
     object["events"] = folded(events->events);
     object["total"] = optional_epsilon(study.total);

@@ -11,6 +11,7 @@
 #include "harness/base/text.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/release.h"
+#include "harness/runner/release_record.h"
 #include "harness/runner/run_price.h"
 #include "results/states.h"
 #include "results/table_notes.h"
@@ -67,7 +68,8 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   const bool complete =
       !report_.stopped && !report_.halt && !report_.refused && !report_.failed_unexpectedly();
   if (complete && draw_key_) {
-    if (auto deleted = random::delete_key(*draw_key_); !deleted) return deleted.error();
+    if (auto forgotten = forget_draws(string_or(spec.resolved, "name", "")); !forgotten)
+      return forgotten.error();
   }
   if (complete) {
     if (auto deleted = delete_abandoned_keys(); !deleted) return deleted.error();
@@ -88,11 +90,14 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   auto planned = plan_release(spec);
   if (!planned) return planned.error();
   const std::string name = string_or(spec.resolved, "name", "");
-  std::map<std::string, results::StudyRecord> recorded;
-  auto earlier = store_.studies(name);
-  if (!earlier) return earlier.error();
-  for (auto& study : *earlier) recorded.emplace(study.id, std::move(study));
-
+  if (!has_seeded_noise(spec)) {
+    std::set<std::string> ids;
+    for (const auto& study : *planned) ids.insert(study.id);
+    if (auto restored = restore_rows(store_, out_, name, ids); !restored) return restored.error();
+  }
+  const auto known = recorded_studies(name);
+  if (!known) return known.error();
+  const auto& recorded = *known;
   if (!has_seeded_noise(spec)) {
     if (auto hidden = hide_draws(*planned, spec, recorded); !hidden) return hidden.error();
   }
@@ -112,19 +117,42 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
     ready_.push_back(index);
   }
-  return {};
+  // Before anything is drawn.
+  return draw_key_ ? write_release_record(store_, out_, name, false) : Result<void>{};
 }
 
-// Draws of an unseeded spec come from a key of the system's entropy that lives as long as a study is open.
+Result<std::map<std::string, results::StudyRecord>> Coordinator::recorded_studies(
+    const std::string& spec) const {
+  auto earlier = store_.studies(spec);
+  if (!earlier) return earlier.error();
+  std::map<std::string, results::StudyRecord> recorded;
+  for (auto& study : *earlier) recorded.emplace(study.id, std::move(study));
+  return recorded;
+}
+
+// Draws of an unseeded spec come from a key of the system's entropy that lives as long as a study is open. It is made once a
+// release: a second one would draw other runs, and release the same data again.
 Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
                                      const std::map<std::string, results::StudyRecord>& recorded) {
   const bool complete = std::ranges::all_of(planned, [&](const PlannedStudy& study) {
     const auto found = recorded.find(study.id);
     return found != recorded.end() && results::is_answered(found->second);
   });
-  const std::string path = out_.draw_key(string_or(spec.resolved, "name", ""));
+  const std::string name = string_or(spec.resolved, "name", "");
+  const std::string path = out_.draw_key(name);
   // A run killed between its last row and the deletion of its key leaves the key behind.
-  if (complete) return random::delete_key(path);
+  if (complete) return forget_draws(name);
+  const bool was_begun = std::ranges::any_of(planned, [&](const PlannedStudy& study) {
+    const auto found = recorded.find(study.id);
+    return found != recorded.end() && !results::is_answered(found->second);
+  });
+  if (was_begun && !std::filesystem::exists(path) && draws_anything(planned)) {
+    return error(fmt::format(
+        "{}: the key of this spec's draws is gone, so its open rows cannot go on: other draws would release "
+        "the same data a "
+        "second time unseen. Put the file back from a copy, or make that new release with --fresh.",
+        path));
+  }
   draw_key_ = path;
   if (auto made = make_closed_folder(out_.keys()); !made) return made.error();
   const auto key = random::create_or_read_key(*draw_key_);
@@ -133,6 +161,12 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
   const std::string release = std::to_string(release_of(spec.resolved));
   for (auto& study : planned) study.cell.draw_secret = sha256_hex("draws " + release + " " + secret);
   return {};
+}
+
+// From here on the record says what came of them.
+Result<void> Coordinator::forget_draws(const std::string& spec) {
+  if (auto written = write_release_record(store_, out_, spec, true); !written) return written;
+  return random::delete_key(out_.draw_key(spec));
 }
 
 // What --fresh and --replace gave up leaves its keys behind: a trial does not say which spec wanted it, and an edited spec

@@ -143,9 +143,13 @@ struct SelectionStudy {
   bool is_retired = false;
 };
 
-// Written with a composition that lists no run.
+// Written with a composition that lists no run, or not all.
 std::optional<trial::Named> booked_dataset(const json::object& composition) {
   const auto* dataset = composition.if_contains("dataset");
+  if (const auto* unlisted = composition.if_contains("unlisted");
+      unlisted != nullptr && unlisted->is_object()) {
+    dataset = unlisted->get_object().if_contains("dataset");
+  }
   if (dataset == nullptr || !dataset->is_object()) return std::nullopt;
   const auto& named = dataset->get_object();
   const auto* options = named.if_contains("options");
@@ -202,10 +206,14 @@ class StudyReader {
     auto parsed = Composition::from_json(composition, where);
     if (!parsed) return parsed.error();
     SelectionStudy study{.composition = std::move(*parsed), .is_retired = is_retired};
+    study.dataset = booked_dataset(composition);
+    if (study.composition.unlisted) {
+      found_.selections.push_back(std::move(study));
+      return {};
+    }
     std::set<std::string> runs(trials.begin(), trials.end());
     runs.insert(study.composition.trials.begin(), study.composition.trials.end());
     study.runs.assign(runs.begin(), runs.end());
-    study.dataset = booked_dataset(composition);
     // A seeded spec under two names makes the same selection, of the same runs.
     if (study.runs.empty() || seen_.insert(join(study.runs, " ")).second) {
       found_.selections.push_back(std::move(study));
@@ -228,7 +236,10 @@ class Composer {
       if (!study.runs.empty()) add_made(study);
     }
     for (const auto& study : studies_.selections) {
-      if (!study.runs.empty() || !study.dataset) continue;
+      if (study.composition.unlisted && study.dataset) add_unlisted(study);
+    }
+    for (const auto& study : studies_.selections) {
+      if (!study.runs.empty() || !study.dataset || study.composition.unlisted) continue;
       if (study.composition.drew_no_run) {
         add_selection(study, EventTally(study.composition.selection.base), *study.dataset);
       } else {
@@ -255,18 +266,39 @@ class Composer {
     if (dataset != nullptr) add_selection(study, base, *dataset);
   }
 
-  // Which runs are whose is not recorded, on purpose: all that may belong to it are compared with it.
-  void add_open(const SelectionStudy& study) {
-    const EventTally booked(study.composition.selection.base);
-    auto base = booked;
-    const auto title = title_of(*study.dataset);
-    bool has_begun = false;
+  // Rebuilt from its release record. Counted already where a row of the same runs lists them.
+  void add_unlisted(const SelectionStudy& study) {
+    const auto& reported = study.composition.trials;
+    if (!reported.empty() && selected_.contains(reported.front())) return;
+    EventTally base(study.composition.unlisted->executed);
+    for (const auto& id : runs_like(EventTally(study.composition.unlisted->planned), *study.dataset)) {
+      base.raise_to(EventTally(runs_.at(id).executed));
+      open_.insert(id);
+    }
+    add_selection(study, base, *study.dataset);
+  }
+
+  // Which runs are whose is not recorded, on purpose: all that may belong to a selection are compared with it.
+  std::vector<std::string> runs_like(const EventTally& booked, const trial::Named& dataset) const {
+    std::vector<std::string> ids;
+    const auto title = title_of(dataset);
     for (const auto& [id, run] : runs_) {
       if (!run.may_be_selected() || is_listed(id) || selected_.contains(id)) continue;
       const auto planned = run.planned();
       if (title_of(run.config.dataset) != title || !planned.contains(booked) || !booked.contains(planned)) {
         continue;
       }
+      ids.push_back(id);
+    }
+    return ids;
+  }
+
+  void add_open(const SelectionStudy& study) {
+    const EventTally booked(study.composition.selection.base);
+    auto base = booked;
+    bool has_begun = false;
+    for (const auto& id : runs_like(booked, *study.dataset)) {
+      const auto& run = runs_.at(id);
       EventTally executed(run.executed);
       if (options_.to_be_continued && !run.is_final) executed.add(run.config.events());
       base.raise_to(executed);
@@ -315,7 +347,7 @@ class Composer {
   const Studies& studies_;
   const OdometerOptions& options_;
   std::set<std::string> selected_;  // runs of selections that are over
-  std::set<std::string> open_;      // runs that may be of open ones
+  std::set<std::string> open_;      // runs that may be of open ones, or of some whose runs are not listed
 };
 
 // By split; one part where a record may have been in several.

@@ -39,6 +39,9 @@ std::string OutFolder::keys() const { return root + "/keys"; }
 std::string OutFolder::journal(const std::string& trial) const { return journals() + "/" + trial + ".jsonl"; }
 std::string OutFolder::key(const std::string& trial) const { return keys() + "/" + trial + ".key"; }
 std::string OutFolder::draw_key(const std::string& spec) const { return keys() + "/" + spec + ".draws.key"; }
+std::string OutFolder::release_record(const std::string& spec) const {
+  return journals() + "/" + spec + ".releases.json";
+}
 std::string OutFolder::derived(const std::string& spec) const { return root + "/" + spec; }
 std::string OutFolder::staged_weights(const std::string& spec) const {
   return root + "/staged-weights/" + spec;

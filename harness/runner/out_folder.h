@@ -18,7 +18,9 @@ struct OutFolder {
   std::string journal(const std::string& trial) const;
   std::string key(const std::string& trial) const;
   std::string draw_key(const std::string& spec) const;  // of the baselines' draws, in unseeded specs
-  std::string derived(const std::string& spec) const;   // ROOT/SPEC
+  // What a spec without noise_seed has released (release_record.h): ROOT/journals/SPEC.releases.json
+  std::string release_record(const std::string& spec) const;
+  std::string derived(const std::string& spec) const;  // ROOT/SPEC
   // Weights of runs whose rows have no end yet, each trial's in a folder of its own; mode 0700.
   std::string staged_weights(const std::string& spec) const;  // ROOT/staged-weights/SPEC
   std::string lock() const;                                   // ROOT/hyfreedp.lock

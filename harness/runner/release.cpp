@@ -1,9 +1,12 @@
 #include "harness/runner/release.h"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "harness/base/files.h"
 #include "harness/base/version.h"
+#include "harness/runner/release_record.h"
 
 namespace hyfreedp::runner {
 
@@ -26,7 +29,53 @@ bool has_seeded_noise(const Spec& spec) {
   return seed != nullptr && seed->is_string();
 }
 
-Result<void> settle_release(const results::Store& store, Spec& spec, bool fresh, bool replace) {
+bool draws_anything(const std::vector<PlannedStudy>& studies) {
+  // A method that draws asks for other runs under other draws; that all of these agree by chance is next to impossible.
+  constexpr std::array<const char*, 6> kSecrets = {"a", "b", "c", "d", "e", "f"};
+  const auto wishes = [](const PlannedStudy& study, const std::string& secret) {
+    auto cell = study.cell;
+    cell.draw_secret = secret;
+    std::vector<std::string> ids;
+    const auto wanted = study.baseline->next(cell, {});
+    if (!wanted) return ids;
+    for (const auto& config : *wanted) ids.push_back(config.id());
+    return ids;
+  };
+  return std::ranges::any_of(studies, [&](const PlannedStudy& study) {
+    const auto first = wishes(study, kSecrets.front());
+    return std::ranges::any_of(kSecrets, [&](const char* secret) { return wishes(study, secret) != first; });
+  });
+}
+
+namespace {
+
+// Neither the database nor a record knows the spec, but there may be runs of it: of a program that kept no records.
+Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh) {
+  if (has_seeded_noise(spec)) return {};
+  const auto unrecorded = has_unrecorded_runs(store, out);
+  if (!unrecorded) return unrecorded.error();
+  if (!*unrecorded) return {};
+  if (fresh) {
+    set_release(spec, 1);
+    return {};
+  }
+  const auto studies = plan(spec);
+  if (!studies) return studies.error();
+  if (!draws_anything(*studies)) return {};
+  return error(
+      fmt::format("{}: {} has journals of private runs, but neither a database nor a release record says "
+                  "whose they are. They may be "
+                  "this spec's, which draws its runs at random, so running it might release the same data a "
+                  "second time unseen. Put "
+                  "the database back from a copy, use --out DIR if the journals are another spec's, or make "
+                  "a new release with --fresh.",
+                  spec.path, out.journals()));
+}
+
+}  // namespace
+
+Result<void> settle_release(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh,
+                            bool replace) {
   const std::string name = string_or(spec.resolved, "name", "");
   if (fresh && has_seeded_noise(spec)) {
     return error(
@@ -44,12 +93,18 @@ Result<void> settle_release(const results::Store& store, Spec& spec, bool fresh,
                     "the spec, or discard the old rows with --replace.",
                     spec.path, name));
   }
-  if (*recorded && fresh) set_release(spec, release_of(spec.resolved) + 1);
-  return {};
+  if (*recorded) {
+    if (fresh) set_release(spec, release_of(spec.resolved) + 1);
+    return {};
+  }
+  return settle_unrecorded(store, out, spec, fresh);
 }
 
-Result<void> enter_spec(results::Store& store, Spec& spec, bool fresh, bool replace) {
-  if (auto settled = settle_release(store, spec, fresh, replace); !settled) return settled;
+Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace) {
+  if (auto restored = restore_releases(store, out, string_or(spec.resolved, "name", "")); !restored) {
+    return restored;
+  }
+  if (auto settled = settle_release(store, out, spec, fresh, replace); !settled) return settled;
   return store.put_spec({.name = string_or(spec.resolved, "name", ""),
                          .hash = spec.hash(),
                          .resolved = spec.resolved,

@@ -88,6 +88,21 @@ Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& con
   return std::optional<TrialEnd>(std::move(*end));
 }
 
+Result<void> TrialBook::rebuild(const std::string& id) {
+  const auto known = store_.trial(id);
+  if (!known) return known.error();
+  if (*known && results::is_final(**known)) return {};
+  const auto path = out_.journal(id);
+  if (!std::filesystem::exists(path)) return error(path + ": there is no such journal.");
+  const auto journal = trial::read_journal(path);
+  if (!journal) return journal.error();
+  if (journal->trial != id) return error(path + ": the journal belongs to trial " + journal->trial + ".");
+  if (!has_lasting_end(*journal)) return error(path + ": the journal has no end.");
+  const auto end = put(journal->config, *journal);
+  if (!end) return end.error();
+  return {};
+}
+
 Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const trial::Journal& journal) {
   // A worker killed between its last line and the deletion of its key leaves the key behind.
   if (!config.noise_seed && has_lasting_end(journal)) {

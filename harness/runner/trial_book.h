@@ -27,6 +27,9 @@ class TrialBook {
 
   // The end that the trial had in an earlier run, if it had one that stays.
   Result<std::optional<TrialEnd>> earlier(const trial::TrialConfig& config);
+  // Takes a trial that had an end which stays from its journal into the store, where it is not there yet. An error where the journal
+  // is missing, damaged or without such an end.
+  Result<void> rebuild(const std::string& id);
   // The end that the executor announced.
   Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update);
 

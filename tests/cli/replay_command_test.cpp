@@ -42,7 +42,7 @@ class Replay : public CommandTest {
     std::filesystem::create_directories(folder.root);
     auto store = results::Store::open(folder.database(), results::Store::Mode::read_write).value();
     auto loaded = runner::load_spec(file("pool.yaml", text)).value();
-    ASSERT_TRUE(runner::enter_spec(*store, loaded, false, false));
+    ASSERT_TRUE(runner::enter_spec(*store, folder, loaded, false, false));
     std::ostream silent(nullptr);
     runner::Progress progress(silent, runner::Progress::Style::none);
     runner::FakeExecutor executor;

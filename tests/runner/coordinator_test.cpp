@@ -140,7 +140,7 @@ TEST(Coordinator, JournalsRebuildALostDatabase) {
   world.forget_database();
   FakeExecutor second;
   const auto report = world.run(kUnseeded, second);
-  EXPECT_EQ(report.known_before, 0U);
+  EXPECT_EQ(report.known_before, kCells);
   EXPECT_THAT(second.submitted, IsEmpty());
   EXPECT_EQ(world.rows("tiny"), rows);
 }
@@ -368,12 +368,12 @@ TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {
   FakeExecutor executor;
   world.run(kSeeded, executor);
   auto other = world.read("description: other\n" + kSeeded);
-  const auto refused = enter_spec(world.store(), other, false, false);
+  const auto refused = enter_spec(world.store(), world.out(), other, false, false);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("belongs to another spec of the name 'tiny'"));
   EXPECT_THAT(refused.error().message, HasSubstr("--replace"));
   EXPECT_THAT(world.store().studies("tiny").value(), SizeIs(kCells));
-  ASSERT_TRUE(enter_spec(world.store(), other, false, true));
+  ASSERT_TRUE(enter_spec(world.store(), world.out(), other, false, true));
   EXPECT_THAT(world.store().studies("tiny").value(), IsEmpty());
 }
 
@@ -432,7 +432,7 @@ TEST(Coordinator, KeysLeftBehindAreDeletedOnceEveryRowIsThere) {
 TEST(Release, ASeededSpecHasNoFreshRun) {
   World world;
   auto spec = world.read(kSeeded);
-  const auto refused = enter_spec(world.store(), spec, true, false);
+  const auto refused = enter_spec(world.store(), world.out(), spec, true, false);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("noise_seed"));
 }

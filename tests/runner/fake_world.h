@@ -162,7 +162,7 @@ class World {
 
   RunReport run(Spec spec, FakeExecutor& executor, const std::function<bool()>& stop_asked, bool fresh,
                 const std::optional<KeptWeights>& keeper = {}) {
-    enter_spec(*store_, spec, fresh, false).value();
+    enter_spec(*store_, out(), spec, fresh, false).value();
     Progress progress(silent_, Progress::Style::none);
     Coordinator coordinator(*store_, executor, out(), progress);
     if (keeper) {

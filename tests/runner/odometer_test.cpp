@@ -252,7 +252,7 @@ TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
 
     // Replaced by another spec of its name, its cost stays.
     auto other = world.read("description: other\n" + spec);
-    ASSERT_TRUE(enter_spec(world.store(), other, false, true));
+    ASSERT_TRUE(enter_spec(world.store(), world.out(), other, false, true));
     ASSERT_THAT(world.store().studies("selection").value(), IsEmpty());
     epsilons.insert(epsilon_of(world));
     EXPECT_FALSE(only(world).has_unknown_selection);
@@ -283,7 +283,7 @@ TEST(Odometer, ASelectionThatDrewNoRunCostsWhatAnyDoes) {
     EXPECT_EQ(only(world).tables.at("selection"), *totals.begin());
     epsilons.insert(epsilon_of(world));
     auto other = world.read("description: other\n" + spec_of("selection", rows, "[8]", seed));
-    ASSERT_TRUE(enter_spec(world.store(), other, false, true));
+    ASSERT_TRUE(enter_spec(world.store(), world.out(), other, false, true));
     epsilons.insert(epsilon_of(world));
   }
   EXPECT_GT(without_runs, 0);
@@ -504,7 +504,7 @@ TEST(Budget, StopsAStudyThatAsksForTooMuchOnItsWay) {
   const auto run = [&](double epsilon, FakeExecutor& executor) {
     auto spec = world.read(yaml);
     auto budget = reserved(world, yaml, Cap{epsilon, kDelta}).value();
-    enter_spec(world.store(), spec, false, false).value();
+    enter_spec(world.store(), world.out(), spec, false, false).value();
     std::ostream silent(nullptr);
     Progress progress(silent, Progress::Style::none);
     Coordinator coordinator(world.store(), executor, world.out(), progress);

@@ -56,7 +56,7 @@ panels:
     rows: [{{id: fixed, method: fixed-rate, options: {{lr: 5e-2}}}}]
 )",
                                      dataset, epsilon));
-  enter_spec(world.store(), spec, false, false).value();
+  enter_spec(world.store(), world.out(), spec, false, false).value();
   std::ostringstream out;
   Progress progress(out, Progress::Style::live);
   Talkative executor;

@@ -1,0 +1,281 @@
+#include "harness/runner/release_record.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/runner/trial_book.h"
+#include "harness/trial/event_tally.h"
+#include "results/records.h"
+#include "results/slice.h"
+#include "results/states.h"
+#include "results/table_model.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+constexpr const char* kFormat = "hyfreedp-releases";
+constexpr std::int64_t kVersion = 1;
+constexpr std::string_view kEnding = ".releases.json";
+
+bool is_seeded(const json::object& resolved) {
+  const auto* seed = resolved.if_contains("noise_seed");
+  return seed != nullptr && seed->is_string();
+}
+
+// Of a selection that came to its end: what its runs cost, in the place of which they were.
+Result<void> unlist(const results::Store& store, const std::vector<std::string>& runs,
+                    json::object& composition) {
+  trial::EventTally dearest;
+  std::optional<trial::TrialConfig> any;
+  for (const auto& id : runs) {
+    const auto run = store.trial(id);
+    if (!run) return run.error();
+    if (!*run) continue;
+    dearest.raise_to(trial::EventTally((**run).events));
+    auto config = trial::TrialConfig::from_json((**run).config, "trial " + id);
+    if (!config) return config.error();
+    any = std::move(*config);
+  }
+  if (!any) return {};
+  composition["unlisted"] =
+      json::object{{"executed", accounting::events_to_json({.events = dearest.events()})},
+                   {"planned", accounting::events_to_json({.events = any->events()})},
+                   {"dataset", trial::to_json(any->dataset)}};
+  return {};
+}
+
+Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& out,
+                                const results::StudyRecord& study) {
+  auto kept = results::public_part(store, study);
+  if (!kept) return kept.error();
+  RecordedStudy recorded{.study = std::move(*kept), .journals = {}};
+  auto& composition = recorded.study.composition;
+  const bool has_selected = results::is_answered(study) &&
+                            string_or(composition, "rule", "") == "selection" &&
+                            !bool_or(composition, "drew_no_run", false) && !composition.contains("unlisted");
+  if (has_selected) {
+    if (auto done = unlist(store, study.trials, composition); !done) return done.error();
+  }
+  for (const auto& id : recorded.study.trials) {
+    if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
+  }
+  return recorded;
+}
+
+json::object to_json(const ReleaseRecord& record) {
+  json::array studies;
+  for (const auto& one : record.studies) {
+    studies.push_back(
+        json::object{{"study", results::to_json(one.study)}, {"journals", results::to_json(one.journals)}});
+  }
+  return {{"hash", record.spec.hash},    {"resolved", record.spec.resolved},
+          {"text", record.spec.text},    {"program", record.spec.version},
+          {"complete", record.complete}, {"studies", std::move(studies)}};
+}
+
+Result<ReleaseRecord> release_record_from(const json::value& value, const std::string& spec,
+                                          const std::string& where) {
+  if (!value.is_object()) return error(where + ": a release must be an object");
+  const auto& object = value.get_object();
+  const auto hash = get_string(object, "hash", where);
+  if (!hash) return hash.error();
+  const auto* resolved = object.if_contains("resolved");
+  const auto* studies = object.if_contains("studies");
+  if (resolved == nullptr || !resolved->is_object() || studies == nullptr || !studies->is_array()) {
+    return error(where + ": a release needs 'resolved', an object, and 'studies', a list");
+  }
+  ReleaseRecord record{.spec = {.name = spec,
+                                .hash = *hash,
+                                .resolved = resolved->get_object(),
+                                .text = string_or(object, "text", ""),
+                                .version = string_or(object, "program", "")},
+                       .complete = bool_or(object, "complete", false),
+                       .studies = {}};
+  for (const auto& element : studies->get_array()) {
+    const auto* one = element.if_object();
+    const auto* of_study = one != nullptr ? one->if_contains("study") : nullptr;
+    const auto* of_journals = one != nullptr ? one->if_contains("journals") : nullptr;
+    if (of_study == nullptr || of_journals == nullptr) {
+      return error(where + ": each of 'studies' needs 'study' and 'journals'");
+    }
+    auto study = results::study_from(*of_study, where);
+    if (!study) return study.error();
+    auto journals = results::texts_from(*of_journals, where + ": 'journals'");
+    if (!journals) return journals.error();
+    record.studies.push_back({.study = std::move(*study), .journals = std::move(*journals)});
+  }
+  return record;
+}
+
+Result<void> write_all(const OutFolder& out, const std::string& spec,
+                       const std::vector<ReleaseRecord>& records) {
+  json::array releases;
+  for (const auto& record : records) releases.push_back(to_json(record));
+  json::object file{
+      {"format", kFormat}, {"version", kVersion}, {"spec", spec}, {"releases", std::move(releases)}};
+  file["checksum"] = sha256_hex(canonical_json(file));
+  if (auto made = make_closed_folder(out.journals()); !made) return made.error();
+  return write_file_atomically(out.release_record(spec), canonical_json(file) + "\n", 0600);
+}
+
+// The row and the runs that it lists.
+Result<void> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
+  const auto known = store.study(recorded.study.id);
+  if (!known) return known.error();
+  if (*known && (results::is_answered(**known) || !results::is_answered(recorded.study))) return {};
+  if (results::is_answered(recorded.study)) {
+    TrialBook book(store, out);
+    for (const auto& id : recorded.journals) {
+      if (auto rebuilt = book.rebuild(id); !rebuilt) {
+        return error(
+            fmt::format("{} The finished row {}, {} needs it and is not trained again, which would be a "
+                        "second release of the same "
+                        "data. Put the journal back from a copy, or make that new release with --fresh.",
+                        rebuilt.error().message, recorded.study.panel, recorded.study.row));
+      }
+    }
+  }
+  return store.put_study(recorded.study);
+}
+
+Result<void> restore(results::Store& store, const OutFolder& out, const std::string& spec) {
+  const auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  const auto known = store.spec(spec);
+  if (!known) return known.error();
+  std::size_t next = 0;
+  if (*known) {
+    const auto same = std::find_if(records->rbegin(), records->rend(), [&](const ReleaseRecord& record) {
+      return record.spec.hash == (**known).hash;
+    });
+    if (same == records->rend()) return {};  // the folder went on with something else
+    next = static_cast<std::size_t>(records->rend() - same) - 1;
+  }
+  for (std::size_t i = next; i < records->size(); ++i) {
+    const auto& record = (*records)[i];
+    const bool is_current = i + 1 == records->size();
+    if (auto put = store.put_spec(record.spec, true); !put) return put.error();
+    for (const auto& study : record.studies) {
+      // An earlier release's rows are retired by the next one; the odometer reads its runs from their journals.
+      const auto put = is_current ? put_back(store, out, study) : store.put_study(study.study);
+      if (!put) return put.error();
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> names_with_records(const OutFolder& out) {
+  std::vector<std::string> names;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
+    const auto name = entry.path().filename().string();
+    if (name.ends_with(kEnding)) names.push_back(name.substr(0, name.size() - kEnding.size()));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, const std::string& spec) {
+  const auto path = out.release_record(spec);
+  std::vector<ReleaseRecord> records;
+  if (!std::filesystem::exists(path)) return records;
+  const auto damaged = [&](const std::string& what) {
+    return error(
+        fmt::format("{}: {}. This file says what '{}' has released already, and without it the same data "
+                    "could be released a "
+                    "second time unseen. Put it back from a copy, or use --out DIR.",
+                    path, what, spec));
+  };
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  auto value = parse_json(*text, path);
+  if (!value || !value->is_object()) return damaged("it is not a JSON object");
+  auto& file = value->get_object();
+  const auto checksum = string_or(file, "checksum", "");
+  file.erase("checksum");
+  if (checksum != sha256_hex(canonical_json(file))) return damaged("its checksum is not that of its content");
+  if (string_or(file, "format", "") != kFormat || int_or(file, "version", 0) != kVersion) {
+    return damaged("it was not written by this program or an earlier one");
+  }
+  if (string_or(file, "spec", "") != spec) return damaged("it is another spec's");
+  const auto* releases = file.if_contains("releases");
+  if (releases == nullptr || !releases->is_array()) return damaged("it has no list 'releases'");
+  for (const auto& release : releases->get_array()) {
+    auto record = release_record_from(release, spec, path);
+    if (!record) return damaged(record.error().message);
+    records.push_back(std::move(*record));
+  }
+  return records;
+}
+
+Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
+                                  bool complete) {
+  auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  const auto known = store.spec(spec);
+  if (!known) return known.error();
+  if (!*known) return error("the database has no spec '" + spec + "'.");
+  const auto studies = store.studies(spec);
+  if (!studies) return studies.error();
+  ReleaseRecord record{.spec = **known, .complete = complete, .studies = {}};
+  for (const auto& study : *studies) {
+    auto recorded = record_of(store, out, study);
+    if (!recorded) return recorded.error();
+    record.studies.push_back(std::move(*recorded));
+  }
+  if (!records->empty() && records->back().spec.hash == record.spec.hash) records->pop_back();
+  records->push_back(std::move(record));
+  return write_all(out, spec, *records);
+}
+
+Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec) {
+  for (const auto& name : names_with_records(out)) {
+    auto restored = restore(store, out, name);
+    if (!restored && name == spec) return restored;  // another spec's is told when that one is run
+  }
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  for (const auto& one : *specs) {
+    if (is_seeded(one.resolved) || std::filesystem::exists(out.release_record(one.name))) continue;
+    const auto studies = store.studies(one.name);
+    if (!studies) return studies.error();
+    const bool complete = std::ranges::all_of(*studies, results::is_answered);
+    if (auto written = write_release_record(store, out, one.name, complete); !written) return written;
+  }
+  return {};
+}
+
+Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
+                          const std::set<std::string>& studies) {
+  const auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  for (const auto& record : *records) {
+    for (const auto& recorded : record.studies) {
+      if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study)) continue;
+      if (auto put = put_back(store, out, recorded); !put) return put;
+    }
+  }
+  return {};
+}
+
+Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out) {
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  if (!specs->empty() || !names_with_records(out).empty()) return false;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
+    if (entry.path().extension() != ".jsonl") continue;
+    const auto journal = trial::read_journal(entry.path().string());
+    if (journal && journal->config.privacy.is_private && !journal->config.noise_seed) return true;
+  }
+  return false;
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,332 @@
+#include "harness/runner/release_record.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <set>
+
+#include "harness/random/key_file.h"
+#include "harness/runner/odometer.h"
+#include "results/export.h"
+#include "results/states.h"
+#include "results/table_model.h"
+#include "tests/runner/fake_world.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const std::string kSelection =
+    "      - {method: dp-hyper, options: {grid: [1e-3, 1e-2], mean_runs: 6, score_noise: 300}}\n";
+const std::string kOthers =
+    "      - {method: random-search, options: {rate_min: 1e-3, rate_max: 1e-1}}\n"
+    "      - {id: several, method: random-search, options: {runs: 3, rate_min: 1e-3, rate_max: 1e-1, "
+    "score_noise: 300}}\n"
+    "      - {method: linear-scaling, options: {t_min: 2, t_max: 6, r_max: 8}}\n"
+    "      - {method: prodigy}\n";
+const std::string kFixed = "      - {id: fixed, method: fixed-rate, options: {lr: 5e-2}}\n";
+
+std::string spec_of(const std::string& rows, const std::string& name = "drawn") {
+  return fmt::format("name: {}\ntitle: t\n", name) + R"(
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0, 1]
+    epsilon: [3]
+    delta: 1e-5
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    evaluate: {every: 0}
+    rows:
+)" + rows;
+}
+const std::string kDrawn = spec_of(kSelection + kOthers);
+
+constexpr auto kNever = [] { return false; };
+
+struct Shown {
+  std::string rows;
+  double odometer = 0;
+  bool is_known = true;
+  bool operator==(const Shown&) const = default;
+};
+
+// What anybody sees: the rows as they are exported, and what all runs together have spent.
+Shown shown(World& world, const std::string& spec = "drawn") {
+  Shown shown{.rows = results::export_rows(world.store(), spec, {}).value()};
+  const auto odometer = odometer_of(world.store(), world.out()).value();
+  EXPECT_THAT(odometer.data, SizeIs(1));
+  shown.odometer = read_odometer(odometer.data.at(0), 1e-5).value().total.epsilon;
+  shown.is_known = !odometer.data.at(0).has_unknown_selection;
+  return shown;
+}
+
+Result<RunReport> try_run(World& world, const std::string& yaml, FakeExecutor& executor, bool fresh = false,
+                          bool replace = false) {
+  auto spec = world.read(yaml);
+  if (auto entered = enter_spec(world.store(), world.out(), spec, fresh, replace); !entered) {
+    return entered.error();
+  }
+  std::ostream silent(nullptr);
+  Progress progress(silent, Progress::Style::none);
+  return Coordinator(world.store(), executor, world.out(), progress).run(spec, kNever);
+}
+
+TEST(ReleaseRecord, ADeletedDatabaseMakesNoSecondRelease) {
+  World world;
+  FakeExecutor first;
+  world.run(kDrawn, first);
+  const auto before = shown(world);
+  EXPECT_TRUE(before.is_known);
+  EXPECT_GT(before.odometer, 3.0);
+  world.forget_database();
+  FakeExecutor second;
+  const auto report = world.run(kDrawn, second);
+  EXPECT_THAT(second.submitted, IsEmpty());
+  EXPECT_THAT(second.prepared, IsEmpty());
+  EXPECT_EQ(report.known_before, report.cells);
+  EXPECT_EQ(shown(world), before);
+  EXPECT_FALSE(fs::exists(world.out().draw_key("drawn")));
+}
+
+// A second release is one only where it is asked for, and says so; it is not forgotten either.
+TEST(ReleaseRecord, AFreshRunAfterTheDatabaseIsGoneIsTheSecondRelease) {
+  World world;
+  FakeExecutor first;
+  world.run(kDrawn, first);
+  const auto before = shown(world);
+  world.forget_database();
+  FakeExecutor second;
+  world.run(world.read(kDrawn), second, kNever, true);
+  EXPECT_THAT(second.submitted, Not(IsEmpty()));
+  for (const auto& id : second.submitted) EXPECT_THAT(first.submitted, Not(Contains(id)));
+  for (const auto& study : world.store().studies("drawn").value()) {
+    EXPECT_THAT(study.footnotes, Contains(HasSubstr("Release 2")));
+  }
+  const auto both = shown(world);
+  EXPECT_GT(both.odometer, before.odometer);
+  EXPECT_TRUE(both.is_known);
+  world.forget_database();
+  FakeExecutor third;
+  world.run(kDrawn, third);
+  EXPECT_THAT(third.submitted, IsEmpty());
+  EXPECT_EQ(shown(world), both);
+}
+
+TEST(ReleaseRecord, OfAPrivateSelectionItHoldsWhatIsReleasedAlone) {
+  World world;
+  FakeExecutor executor;
+  world.run(spec_of(kSelection), executor);
+  const auto path = world.out().release_record("drawn");
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(fs::status(world.out().journals()).permissions(), fs::perms::owner_all);
+  std::set<std::string> reported;
+  for (const auto& study : world.store().studies("drawn").value()) reported.insert(study.reported_trial);
+  ASSERT_GT(executor.submitted.size(), reported.size()) << "there is no losing run to be told of";
+  const auto text = read_file(path).value();
+  for (const auto& id : executor.submitted) {
+    EXPECT_EQ(text.find(id) != std::string::npos, reported.contains(id)) << id;
+  }
+  const auto record = read_release_records(world.out(), "drawn").value().at(0);
+  for (const auto& recorded : record.studies) {
+    EXPECT_THAT(recorded.journals, ::testing::ElementsAre(recorded.study.reported_trial));
+    const auto run = world.store().trial(recorded.study.reported_trial).value().value();
+    EXPECT_EQ(recorded.study.seconds, run.seconds) << "the time of all runs tells how many there were";
+  }
+}
+
+// As many runs or twice as many: all that differs is which run won, its time, and its value.
+TEST(ReleaseRecord, ItsLengthDoesNotFollowTheNumberOfRuns) {
+  std::set<std::size_t> lengths;
+  std::set<std::size_t> counts;
+  for (int i = 0; i < 6; ++i) {
+    World world;
+    FakeExecutor executor;
+    world.run(spec_of(kSelection), executor);
+    counts.insert(executor.submitted.size());
+    auto record = read_release_records(world.out(), "drawn").value().at(0);
+    std::size_t length = 0;
+    for (auto& one : record.studies) {
+      one.study.seconds = 0;
+      length += canonical_json(results::to_json(one.study)).size();
+    }
+    lengths.insert(length);
+  }
+  EXPECT_GT(counts.size(), 1U);
+  EXPECT_THAT(lengths, SizeIs(1));
+}
+
+TEST(ReleaseRecord, WhatIsInterruptedGoesOnWithoutItsDatabase) {
+  World world;
+  FakeExecutor first;
+  world.run(kDrawn, first, [&] { return first.ended >= 4; });
+  ASSERT_TRUE(fs::exists(world.out().draw_key("drawn")));
+  EXPECT_FALSE(read_release_records(world.out(), "drawn").value().at(0).complete);
+  world.forget_database();
+  FakeExecutor second;
+  world.run(kDrawn, second);
+  EXPECT_TRUE(read_release_records(world.out(), "drawn").value().at(0).complete);
+  FakeExecutor third;
+  const auto known = shown(world);
+  world.forget_database();
+  world.run(kDrawn, third);
+  EXPECT_THAT(third.submitted, IsEmpty());
+  EXPECT_EQ(shown(world), known);
+}
+
+// The key of the draws is all that could say which runs an open selection still has to make.
+TEST(ReleaseRecord, WithoutItsKeyAnOpenSpecDrawsAgainOnlyWhenAsked) {
+  for (const bool database_is_there : {true, false}) {
+    World world;
+    FakeExecutor first;
+    world.run(kDrawn, first, [&] { return first.ended >= 4; });
+    ASSERT_TRUE(random::delete_key(world.out().draw_key("drawn")));
+    if (!database_is_there) world.forget_database();
+    FakeExecutor second;
+    const auto refused = try_run(world, kDrawn, second);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("drawn.draws.key"));
+    EXPECT_THAT(refused.error().message, HasSubstr("--fresh"));
+    EXPECT_THAT(second.submitted, IsEmpty());
+    FakeExecutor third;
+    ASSERT_TRUE(try_run(world, kDrawn, third, true));
+    EXPECT_THAT(world.store().studies("drawn").value().at(0).footnotes, Contains(HasSubstr("Release 2")));
+  }
+}
+
+// A folder of a program that kept no records: with its database they are made up for, without it nothing draws.
+TEST(ReleaseRecord, FoldersOfEarlierPrograms) {
+  World world;
+  FakeExecutor first;
+  world.run(kDrawn, first);
+  const auto before = shown(world);
+  fs::remove(world.out().release_record("drawn"));
+  FakeExecutor with_database;
+  world.run(kDrawn, with_database);
+  EXPECT_THAT(with_database.submitted, IsEmpty());
+  EXPECT_TRUE(fs::exists(world.out().release_record("drawn")));
+  world.forget_database();
+  FakeExecutor rebuilding;
+  world.run(kDrawn, rebuilding);
+  EXPECT_EQ(shown(world), before);
+
+  fs::remove(world.out().release_record("drawn"));
+  world.forget_database();
+  FakeExecutor none;
+  const auto refused = try_run(world, kDrawn, none);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr(world.out().journals()));
+  EXPECT_THAT(refused.error().message, HasSubstr("--fresh"));
+  EXPECT_THAT(none.submitted, IsEmpty());
+  FakeExecutor fresh;
+  ASSERT_TRUE(try_run(world, kDrawn, fresh, true));
+  EXPECT_THAT(world.store().studies("drawn").value().at(0).footnotes, Contains(HasSubstr("Release 2")));
+}
+
+TEST(ReleaseRecord, ASpecThatDrawsNothingIsRebuiltFromJournalsAlone) {
+  World world;
+  FakeExecutor first;
+  world.run(spec_of(kFixed), first);
+  const auto before = shown(world);
+  fs::remove(world.out().release_record("drawn"));
+  world.forget_database();
+  FakeExecutor second;
+  world.run(spec_of(kFixed), second);
+  EXPECT_THAT(second.submitted, IsEmpty());
+  EXPECT_EQ(shown(world), before);
+}
+
+TEST(ReleaseRecord, WhichSpecsDraw) {
+  World world;
+  const auto draws = [&](const std::string& rows) {
+    return draws_anything(plan_release(world.read(spec_of(rows))).value());
+  };
+  EXPECT_TRUE(draws(kSelection));
+  EXPECT_TRUE(draws("      - {method: random-search}\n"));
+  EXPECT_TRUE(draws("      - {method: linear-scaling, options: {t_min: 2, t_max: 6, r_max: 8}}\n"));
+  EXPECT_TRUE(draws("      - {method: dpsgd, options: {tuning: composed, candidates: 2}}\n"));
+  EXPECT_FALSE(draws(kFixed + "      - {method: prodigy}\n      - {method: nondp-gs}\n"));
+}
+
+// --replace discards the rows of another spec, but a cell that both have was released already.
+TEST(ReleaseRecord, AnEditedSpecDoesNotDrawItsOldCellsAgain) {
+  World world;
+  FakeExecutor first;
+  world.run(spec_of(kSelection), first);
+  const auto odometer = shown(world).odometer;
+  const auto row = world.store().studies("drawn").value().at(0).reported_trial;
+  FakeExecutor second;
+  ASSERT_TRUE(try_run(world, "description: edited\n" + spec_of(kSelection), second, false, true));
+  EXPECT_THAT(second.submitted, IsEmpty());
+  EXPECT_EQ(world.store().studies("drawn").value().at(0).reported_trial, row);
+  EXPECT_EQ(shown(world).odometer, odometer);
+}
+
+TEST(ReleaseRecord, OtherSpecsOfTheFolderComeBackToo) {
+  World world;
+  FakeExecutor first;
+  world.run(kDrawn, first);
+  world.run(spec_of(kFixed, "other"), first);
+  const auto before = shown(world);
+  world.forget_database();
+  FakeExecutor second;
+  world.run(spec_of(kFixed, "other"), second);
+  EXPECT_EQ(shown(world), before);
+  EXPECT_THAT(second.submitted, IsEmpty());
+}
+
+TEST(ReleaseRecord, WhatARowNeedsAndLacksIsSaid) {
+  World world;
+  FakeExecutor first;
+  world.run(spec_of(kSelection), first);
+  const auto before = shown(world);
+  const auto reported = world.store().studies("drawn").value().at(0).reported_trial;
+  for (const auto& id : first.submitted) {
+    const auto studies = world.store().studies("drawn").value();
+    const bool wins = std::ranges::any_of(studies, [&](const auto& s) { return s.reported_trial == id; });
+    if (!wins) fs::remove(world.out().journal(id));
+  }
+  world.forget_database();
+  FakeExecutor second;
+  world.run(spec_of(kSelection), second);
+  EXPECT_EQ(shown(world), before) << "a losing run's journal is not needed";
+
+  fs::rename(world.out().journal(reported), world.out().journal(reported) + ".away");
+  world.forget_database();
+  const auto refused = try_run(world, spec_of(kSelection), second);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr(world.out().journal(reported)));
+  EXPECT_THAT(refused.error().message, HasSubstr("--fresh"));
+  EXPECT_THAT(second.submitted, IsEmpty());
+}
+
+TEST(ReleaseRecord, AChangedRecordIsRefused) {
+  World world;
+  FakeExecutor first;
+  world.run(spec_of(kSelection), first);
+  const auto path = world.out().release_record("drawn");
+  const auto text = read_file(path).value();
+  auto changed = text;
+  changed.replace(changed.find("end-to-end DP"), 13, "End-to-end DP");
+  for (const auto& content : {std::string(), std::string("[]"), text.substr(0, text.size() / 2), changed}) {
+    write_file_atomically(path, content, 0600).value();
+    const auto read = read_release_records(world.out(), "drawn");
+    ASSERT_FALSE(read) << content;
+    EXPECT_THAT(read.error().message, HasSubstr(path));
+    world.forget_database();
+    FakeExecutor second;
+    EXPECT_FALSE(try_run(world, spec_of(kSelection), second));
+    EXPECT_THAT(second.submitted, IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
