@@ -141,14 +141,14 @@ struct SampledNoise {
   double epsilon_final = 0;
 };
 
-Result<SampledNoise> solve_sampled(const std::vector<std::vector<double>>& rates, const Settings& settings,
-                                   const Cell& cell) {
+// `rates` of each stage's runs, the final one last; `shares`: what a run of each sweep costs.
+Result<SampledNoise> solve_sampled(const std::vector<std::vector<double>>& rates,
+                                   const std::vector<double>& shares, const std::int64_t& steps,
+                                   const double& mean, const double& epsilon, const double& delta) {
   SampledNoise noise;
-  const double delta = cell.delta;
-  const auto steps = settings.space.t_max;
   const auto run = [&](double rate, double sigma) {
     accounting::Events events{.events = {accounting::poisson_gaussian(rate, sigma, steps)}};
-    if (const double mean = mean_noise(cell); mean > 0) {
+    if (mean > 0) {
       events.events.push_back(
           accounting::batch(1, {{.noise_multiplier = mean, .purpose = "feature-mean"}}, 1));
     }
@@ -158,11 +158,11 @@ Result<SampledNoise> solve_sampled(const std::vector<std::vector<double>>& rates
     to.events.insert(to.events.end(), from.events.begin(), from.events.end());
   };
   accounting::Events sweeps;
-  for (std::size_t stage = 0; stage < settings.epsilons.size(); ++stage) {
+  for (std::size_t stage = 0; stage < shares.size(); ++stage) {
     noise.sigma.emplace_back();
     for (const double rate : rates[stage]) {
-      const auto one = accounting::calibrate([&](double sigma) { return run(rate, sigma); },
-                                             settings.epsilons[stage], delta);
+      const auto one =
+          accounting::calibrate([&](double sigma) { return run(rate, sigma); }, shares[stage], delta);
       if (!one) return one.error();
       noise.sigma.back().push_back(one->noise_multiplier);
       append(sweeps, run(rate, one->noise_multiplier));
@@ -174,7 +174,7 @@ Result<SampledNoise> solve_sampled(const std::vector<std::vector<double>>& rates
     append(events, run(rate, sigma));
     return events;
   };
-  const auto last = accounting::calibrate(whole, *cell.epsilon, delta);
+  const auto last = accounting::calibrate(whole, epsilon, delta);
   if (!last) return last.error();
   noise.sigma.push_back({last->noise_multiplier});
   const auto alone = accounting::epsilon_pld(run(rate, last->noise_multiplier), delta);
@@ -192,15 +192,11 @@ Result<void> fill_sampled(const Cell& cell, Settings& settings) {
       rates.back().push_back(bare_plan(cell, settings, {stage, i}).sample_rate);
     }
   }
-  static Memo<SampledNoise> memo;
-  std::string request =
-      fmt::format("{} {} {} {}", settings.space.t_max, *cell.epsilon, cell.delta, mean_noise(cell));
-  for (const double epsilon : settings.epsilons) request += fmt::format(" {}", epsilon);
-  for (const auto& stage : rates) {
-    request += " ;";
-    for (const double rate : stage) request += fmt::format(" {}", rate);
-  }
-  const auto noise = memo.get(request, [&] { return solve_sampled(rates, settings, cell); });
+  static Memo<SampledNoise, std::vector<std::vector<double>>, std::vector<double>, std::int64_t, double,
+              double, double>
+      solved(solve_sampled);
+  const auto noise =
+      solved(rates, settings.epsilons, settings.space.t_max, mean_noise(cell), *cell.epsilon, cell.delta);
   if (!noise) return noise.error();
   settings.noise = noise->sigma;
   settings.budget.epsilon_final = noise->epsilon_final;

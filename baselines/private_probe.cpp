@@ -8,6 +8,18 @@
 #include "optimizers/facts.h"
 
 namespace hyfreedp::baselines {
+
+template <>
+struct MemoKey<accounting::ProbeSplitRequest> {
+  static json::value of(const accounting::ProbeSplitRequest& request) {
+    const auto& [sample_rate, steps, interval, points, gamma, probe_sample_rate, count_noise, mean_noise,
+                 epsilon, delta, mode, accountant, orders] = request;
+    return key_of_members(sample_rate, steps, interval, std::int64_t{points}, gamma, probe_sample_rate,
+                          count_noise, mean_noise, epsilon, delta, accounting::to_string(mode), accountant,
+                          orders);
+  }
+};
+
 namespace {
 
 constexpr int kPoints = 3;  // losses at w, w - h u, w + h u
@@ -39,12 +51,8 @@ Result<accounting::ProbeSplit> split(const Cell& cell, double epsilon) {
                                               .delta = cell.delta,
                                               .mode = *mode,
                                               .accountant = accountant};
-  static Memo<accounting::ProbeSplit> memo;
-  const auto key =
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {}", request.sample_rate, request.steps, request.interval,
-                  request.gamma, request.probe_sample_rate, request.count_noise, request.mean_noise,
-                  request.epsilon, request.delta, accounting::to_string(*mode), accountant);
-  return memo.get(key, [&] { return accounting::split_budget(request); });
+  static Memo<accounting::ProbeSplit, accounting::ProbeSplitRequest> memo(accounting::split_budget);
+  return memo(request);
 }
 
 // Decay of the method's exponential average of the weights, over a public part of the steps; none

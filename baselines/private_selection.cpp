@@ -8,6 +8,15 @@
 #include "harness/trial/event_tally.h"
 
 namespace hyfreedp::baselines {
+
+template <>
+struct MemoKey<SelectionRule> {
+  static json::value of(const SelectionRule& rule) {
+    const auto& [distribution, mean, score_noise] = rule;
+    return key_of_members(static_cast<std::int64_t>(distribution), mean, score_noise);
+  }
+};
+
 namespace {
 
 using Configs = std::vector<trial::TrialConfig>;
@@ -32,13 +41,26 @@ accounting::Events intended_events(const SelectionRule& rule, std::vector<accoun
 }
 
 // No gradient noise helps where the scores alone exceed the target.
-Result<void> check_scores(const Cell& cell, const SelectionRule& rule) {
-  const auto cost = accounting::epsilon_rdp(intended_events(rule, {}), cell.delta);
+Result<void> check_scores(const SelectionRule& rule, double epsilon, double delta) {
+  const auto cost = accounting::epsilon_rdp(intended_events(rule, {}), delta);
   if (!cost) return cost.error();
-  if (cost->epsilon <= *cell.epsilon) return {};
+  if (cost->epsilon <= epsilon) return {};
   return error(
       fmt::format("Selecting by validation scores alone costs epsilon {} of {}; raise 'score_noise'.",
-                  short_number(cost->epsilon), *cell.epsilon));
+                  short_number(cost->epsilon), epsilon));
+}
+
+Result<double> calibrate_selection(const trial::PrivacyPlan& plan, const std::int64_t& steps,
+                                   const SelectionRule& rule, const double& epsilon, const double& delta) {
+  if (auto checked = check_scores(rule, epsilon, delta); !checked) return checked.error();
+  const auto events_at = [&](double sigma) {
+    auto noised = plan;
+    noised.gradient_noise = sigma;
+    return intended_events(rule, noised.events(0, steps));
+  };
+  const auto calibration = accounting::calibrate(events_at, epsilon, delta, "rdp");
+  if (!calibration) return calibration.error();
+  return calibration->noise_multiplier;
 }
 
 // What training releases, at a common noise on the gradients.
@@ -58,21 +80,9 @@ Result<double> noise(const Cell& cell, const SelectionRule& rule, const Configs&
   HYFREEDP_CHECK(std::ranges::all_of(candidates,
                                      [&](const auto& c) { return costs_the_same(releases_of(c), releases); }),
                  "candidates of one private selection cost the same");
-  static Memo<double> memo;
-  const auto key = fmt::format(
-      "{} {} {} {} {} {}", canonical_json(accounting::events_to_json({.events = releases.events()})),
-      *cell.epsilon, cell.delta, static_cast<int>(rule.distribution), rule.mean, rule.score_noise);
-  return memo.get(key, [&]() -> Result<double> {
-    if (auto checked = check_scores(cell, rule); !checked) return checked.error();
-    const auto events_at = [&](double sigma) {
-      auto plan = any.privacy;
-      plan.gradient_noise = sigma;
-      return intended_events(rule, plan.events(0, any.steps));
-    };
-    const auto calibration = accounting::calibrate(events_at, *cell.epsilon, cell.delta, "rdp");
-    if (!calibration) return calibration.error();
-    return calibration->noise_multiplier;
-  });
+  static Memo<double, trial::PrivacyPlan, std::int64_t, SelectionRule, double, double> calibrated(
+      calibrate_selection);
+  return calibrated(same_price(any.privacy), any.steps, rule, *cell.epsilon, cell.delta);
 }
 
 // The winner's repetition is public (it is in its config and its id), so it must not tell how many

@@ -25,23 +25,26 @@ json::array to_array(const std::vector<double>& values) {
 }
 
 // noise_for, of a plan whose steps are not all that it releases.
-Result<double> noise_beside_mean(const trial::PrivacyPlan& given, std::int64_t steps, double epsilon,
-                                 double delta, std::int64_t runs) {
-  static Memo<double> memo;
-  const auto key = fmt::format("{} {} {} {} {} {} {}", given.sample_rate, steps, epsilon, delta, runs,
-                               given.feature_mean->noise, given.adaptive ? given.adaptive->count_noise : 0);
-  return memo.get(key, [&]() -> Result<double> {
-    const auto events_at = [&](double sigma) {
-      auto plan = given;
-      plan.gradient_noise = sigma;
-      accounting::Events events{.events = plan.events(0, steps)};
-      std::get<accounting::Batch>(events.events.front().what).count = runs;  // the mean
-      return events;
-    };
-    const auto calibration = accounting::calibrate(events_at, epsilon, delta);
-    if (!calibration) return calibration.error();
-    return calibration->noise_multiplier;
-  });
+Result<double> noise_beside_mean(const trial::PrivacyPlan& given, const std::int64_t& steps,
+                                 const double& epsilon, const double& delta, const std::int64_t& runs) {
+  const auto events_at = [&](double sigma) {
+    auto plan = given;
+    plan.gradient_noise = sigma;
+    accounting::Events events{.events = plan.events(0, steps)};
+    std::get<accounting::Batch>(events.events.front().what).count = runs;  // the mean
+    return events;
+  };
+  const auto calibration = accounting::calibrate(events_at, epsilon, delta);
+  if (!calibration) return calibration.error();
+  return calibration->noise_multiplier;
+}
+
+// noise_for, of a plan whose steps are.
+Result<double> plain_gaussian(const double& rate, const std::int64_t& steps, const double& epsilon,
+                              const double& delta) {
+  const auto calibration = accounting::calibrate_gaussian(rate, steps, epsilon, delta);
+  if (!calibration) return calibration.error();
+  return calibration->noise_multiplier;
 }
 
 }  // namespace
@@ -130,17 +133,18 @@ const std::vector<double>& wide_grid() {
 Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std::optional<double> epsilon,
                          double delta, std::int64_t runs) {
   if (!epsilon) return 0.0;
-  if (plan.feature_mean) return noise_beside_mean(plan, steps, *epsilon, delta, runs);
-  static Memo<double> memo;
-  const double rate = plan.sample_rate;
-  const auto sigma =
-      memo.get(fmt::format("{} {} {} {}", rate, steps, *epsilon, delta), [&]() -> Result<double> {
-        const auto calibration = accounting::calibrate_gaussian(rate, steps, *epsilon, delta);
-        if (!calibration) return calibration.error();
-        return calibration->noise_multiplier;
-      });
+  static Memo<double, trial::PrivacyPlan, std::int64_t, double, double, std::int64_t> beside_mean(
+      noise_beside_mean);
+  if (plan.feature_mean) return beside_mean(same_price(plan), steps, *epsilon, delta, runs);
+  static Memo<double, double, std::int64_t, double, double> plain(plain_gaussian);
+  const auto sigma = plain(plan.sample_rate, steps, *epsilon, delta);
   if (!sigma) return sigma.error();
   return plan.gradient_noise_for(*sigma);
+}
+
+trial::PrivacyPlan same_price(trial::PrivacyPlan plan) {
+  plan.clipping_constant = 1;
+  return plan;
 }
 
 Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon) {

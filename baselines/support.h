@@ -46,6 +46,8 @@ Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std
                          double delta, std::int64_t runs = 1);
 // The same of the cell's own plan and length.
 Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon);
+// `plan` with its clipping threshold set aside, which no event has: plans that differ in it alone share a calibration.
+trial::PrivacyPlan same_price(trial::PrivacyPlan plan);
 // Noise multiplier of the clip count that each of the cell's gradient batches releases; 0 where none does.
 double count_noise(const Cell& cell);
 // Noise multiplier of the feature mean that each of the cell's runs begins with; 0 where none does.
@@ -87,7 +89,9 @@ Conclusion infeasible(const Error& error);
 // Reports the last run of a search, or says how it failed.
 void report_final(const FinishedTrial& last, Conclusion& conclusion);
 // All of `configs` failed: the kinds that occurred, and what they cost.
-Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished);
+Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished); `part`: of the training split, that they would have had.
+Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished,
+                      const std::vector<trial::TrialConfig>& rest = {}, const std::string& part = "");
 
 // A method that is one training run: next and conclude from the function that makes its config. An error of
 // `make` is an infeasible epsilon; `describe` adds label, flags and claims to the conclusion.

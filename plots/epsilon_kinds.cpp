@@ -34,7 +34,7 @@ std::vector<Event> first_of(std::vector<Event> events, double share) {
 class Prices {
  public:
   Result<double> of(const Events& events, double delta) {
-    const auto key = canonical_json(accounting::events_to_json(events)) + short_number(delta, 12);
+    const auto key = canonical_json(json::array{accounting::events_to_json(events), number(delta)});
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
     const auto price = accounting::report_epsilon(events, delta);
     if (!price) return price.error();

@@ -24,8 +24,7 @@ Result<void> StudyPricer::price(results::StudyRecord& study, const baselines::Co
 Result<std::optional<accounting::ReportedEpsilon>> StudyPricer::epsilon(const accounting::Events& events,
                                                                         double delta) {
   if (events.events.empty()) return std::optional<accounting::ReportedEpsilon>{};
-  const std::string request =
-      canonical_json(accounting::events_to_json(events)) + canonical_json(number(delta));
+  const std::string request = canonical_json(json::array{accounting::events_to_json(events), number(delta)});
   auto found = known_.find(request);
   if (found == known_.end()) {
     auto answer = accounting::report_epsilon(events, delta);
