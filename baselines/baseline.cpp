@@ -40,7 +40,16 @@ Result<Value> value_in(const Table& table, const std::string& name, const std::s
   return error(where + ": unknown '" + name + "'; one of " + join(names, ", "));
 }
 
-// Events on the training split become events on the trial's part of it.
+// Events on the training split become events on its part.
+void tell_part(const std::string& part, std::vector<accounting::Event>& events) {
+  if (part.empty()) return;
+  for (auto& event : events) {
+    if (event.split.empty() || event.split == trial::kTrainSplit) {
+      event.split = fmt::format("{}-{}", trial::kTrainSplit, part);
+    }
+  }
+}
+
 Result<void> tell_part(const Composition& composition, const std::string& id,
                        std::vector<accounting::Event>& events) {
   if (composition.parts.empty()) return {};
@@ -48,11 +57,7 @@ Result<void> tell_part(const Composition& composition, const std::string& id,
   if (part == composition.parts.end()) {
     return error("a composition over parts of the data does not say which part the run " + id + " had");
   }
-  for (auto& event : events) {
-    if (event.split.empty() || event.split == trial::kTrainSplit) {
-      event.split = fmt::format("{}-{}", trial::kTrainSplit, part->second);
-    }
-  }
+  tell_part(part->second, events);
   return {};
 }
 
@@ -76,6 +81,14 @@ std::vector<accounting::Event> selection_by_split(const accounting::Selection& s
 json::object Composition::to_json() const {
   json::object object{{"rule", name_in(kRules, rule)}, {"trials", json::value_from(trials)}};
   if (!parts.empty()) object["parts"] = json::value_from(parts);
+  if (!not_begun.empty()) {
+    json::array list;
+    for (const auto& one : not_begun) {
+      list.push_back(
+          json::object{{"events", accounting::events_to_json({.events = one.events})}, {"part", one.part}});
+    }
+    object["not_begun"] = std::move(list);
+  }
   if (rule == Rule::selection && (!trials.empty() || !selection.base.empty() || unlisted)) {
     json::object inner{{"distribution", name_in(kDistributions, selection.distribution)},
                        {"eta", selection.eta},
@@ -110,6 +123,17 @@ Result<Composition> Composition::from_json(const json::object& object, const std
     for (const auto& part : parts->get_object()) {
       if (!part.value().is_string()) return error(where + ": each of 'parts' must be a text");
       composition.parts.emplace(part.key(), part.value().get_string());
+    }
+  }
+  if (const auto* list = object.if_contains("not_begun")) {
+    if (!list->is_array()) return error(where + ": 'not_begun' must be a list");
+    for (const auto& one : list->get_array()) {
+      const auto* of_one = one.if_object();
+      const auto* described = of_one != nullptr ? of_one->if_contains("events") : nullptr;
+      if (described == nullptr) return error(where + ": each of 'not_begun' needs 'events'");
+      auto events = accounting::events_from_json(*described, where + ".not_begun");
+      if (!events) return events.error();
+      composition.not_begun.push_back({std::move(events->events), string_or(*of_one, "part", "")});
     }
   }
   if (*rule != Rule::selection) return composition;
@@ -186,6 +210,10 @@ Result<accounting::Events> compose(
     if (auto told = tell_part(composition, id, *of_trial); !told) return told.error();
     events.events.insert(events.events.end(), of_trial->begin(), of_trial->end());
     if (composition.rule == Composition::Rule::trial) return events;
+  }
+  for (auto rest : composition.not_begun) {
+    tell_part(rest.part, rest.events);
+    events.events.insert(events.events.end(), rest.events.begin(), rest.events.end());
   }
   return events;
 }

@@ -83,6 +83,14 @@ struct Composition {
   // None: all of it. A record is in one part, so the price is the largest over parts; the runner looks whether each run's
   // dataset says so too. For this price alone: everywhere else a run on a part counts as one on the whole split.
   std::map<std::string, std::string> parts = {};
+  // Rule sum, of a search that ended early because none of its runs could be reported: what it would have executed further, and on
+  // which part of the training split (as `parts`; empty: all of it). Where it ended follows from private data, so all that was
+  // planned is charged, as of a run that diverged.
+  struct NotBegun {
+    std::vector<accounting::Event> events;
+    std::string part;
+  };
+  std::vector<NotBegun> not_begun = {};
   accounting::Selection selection;  // rule selection: distribution, eta, mean (base is filled from events)
   // Rule selection, concluded: the drawn number of runs was 0. That nothing came out is the mechanism's output, so it costs
   // what any other does: selection.base is the booked one (Baseline::selection), and the price is of that.

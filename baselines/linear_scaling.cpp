@@ -86,7 +86,21 @@ struct Progress {
   Configs configs;
   int clamped = 0;  // sweep runs
   std::optional<rule::Run> final_run;
+  Configs
+      rest;  // of a search that ends here because no run of a sweep can be reported: what would have followed
 };
+
+// The runs after `stage`, whatever their r: on full batches what a run costs does not depend on it, and on sampled ones T is fixed.
+Configs runs_after(const Cell& cell, const Settings& settings, std::size_t stage, double r) {
+  Configs rest;
+  for (auto later = stage + 1; later < settings.epsilons.size(); ++later) {
+    auto runs = sweep(cell, settings, later, range_of(settings, later, r));
+    rest.insert(rest.end(), runs.configs.begin(), runs.configs.end());
+  }
+  const auto last = rule::decompose(settings.space, r, draws_of(cell, "final split"));
+  rest.push_back(config_of(cell, settings, {settings.epsilons.size(), 0}, last, settings.budget.mu_final));
+  return rest;
+}
 
 Progress progress(const Cell& cell, const Settings& settings, Finished finished) {
   Progress state;
@@ -103,7 +117,12 @@ Progress progress(const Cell& cell, const Settings& settings, Finished finished)
     auto runs = sweep(cell, settings, stage, range_of(settings, stage, stage == 0 ? 0 : points.back().r));
     append(runs);
     const auto best = best_r(settings, runs, finished);
-    if (!best) return state;
+    if (!best) {
+      if (unfinished(runs.configs, finished).empty()) {
+        state.rest = runs_after(cell, settings, stage, runs.runs.front().r);
+      }
+      return state;
+    }
     points.push_back({settings.axis_of(stage), *best});
   }
   const double r = rule::extrapolate(settings.fit, points, settings.final_axis());
@@ -164,7 +183,7 @@ Result<Conclusion> conclude(const Cell& cell, Finished finished) {
   if (!settings) return infeasible(settings.error());
   const auto state = progress(cell, *settings, finished);
   if (!state.final_run) {
-    auto conclusion = all_failed(state.configs, finished);
+    auto conclusion = all_failed(state.configs, finished, state.rest);
     describe_pick(*settings, conclusion);
     return conclusion;
   }

@@ -33,6 +33,7 @@ std::optional<trial::TrialConfig> on_part(const Cell& cell, const char* name, do
 struct Progress {
   Configs tuning;
   std::optional<trial::TrialConfig> final_run;
+  Configs rest = {};                    // the final run, where no run of the tuning can be reported
   std::optional<Failure> failure = {};  // of the cell: nothing can be run
 
   Composition composition() const {
@@ -67,7 +68,11 @@ Result<Progress> progress(const Cell& cell, Finished finished) {
     state.tuning = std::move(*runs);
     if (!unfinished(state.tuning, finished).empty()) return state;
     const auto* best = best_of(state.tuning, finished, released_score);
-    if (best == nullptr) return state;
+    if (best == nullptr) {
+      final_run->privacy.gradient_noise = *noise;
+      state.rest.push_back(std::move(*final_run));
+      return state;
+    }
     chosen = best->config.controller;
   }
   final_run->privacy.gradient_noise = *noise;
@@ -90,8 +95,8 @@ Result<Conclusion> conclude(const Cell& cell, Finished finished) {
   if (state->failure) return failed(state->failure->kind, state->failure->message);
   Conclusion conclusion;
   if (!state->final_run) {
-    conclusion = all_failed(state->tuning, finished);
-    conclusion.composition = state->composition();
+    conclusion = all_failed(state->tuning, finished, state->rest, random::kRestPart);
+    conclusion.composition.parts = state->composition().parts;
     return conclusion;
   }
   const auto* reported = find_finished(finished, *state->final_run);

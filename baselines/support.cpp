@@ -262,7 +262,8 @@ void report_final(const FinishedTrial& last, Conclusion& conclusion) {
   }
 }
 
-Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished) {
+Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished,
+                      const std::vector<trial::TrialConfig>& rest, const std::string& part) {
   std::set<std::string> kinds;
   Composition composition{.rule = Composition::Rule::sum, .trials = {}, .selection = {}};
   for (const auto& config : configs) {
@@ -274,7 +275,13 @@ Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished f
   auto conclusion =
       failed("all-trials-failed", fmt::format("None of the {} runs can be reported ({}).", configs.size(),
                                               join({kinds.begin(), kinds.end()}, ", ")));
+  for (const auto& config : rest) composition.not_begun.push_back({config.events(), part});
   conclusion.composition = std::move(composition);
+  if (!rest.empty()) {
+    conclusion.footnotes.emplace_back(
+        "The search ended early, which follows from the data, so the whole search that was planned is "
+        "charged.");
+  }
   return conclusion;
 }
 

@@ -88,8 +88,8 @@ Conclusion failed(std::string kind, std::string message);
 Conclusion infeasible(const Error& error);
 // Reports the last run of a search, or says how it failed.
 void report_final(const FinishedTrial& last, Conclusion& conclusion);
-// All of `configs` failed: the kinds that occurred, and what they cost.
-Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished); `part`: of the training split, that they would have had.
+// All of `configs` failed: the kinds that occurred, and what they cost. `rest`: the runs that would have followed, which are charged
+// as planned (Composition::not_begun); `part`: of the training split, that they would have had.
 Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished,
                       const std::vector<trial::TrialConfig>& rest = {}, const std::string& part = "");
 

@@ -40,8 +40,10 @@ std::string composition_text(const StudyRecord& study, bool hidden) {
   if (rule == "trial") return "the reported run alone";
   if (rule == "sum") {
     const auto* parts = study.composition.if_contains("parts");
-    return fmt::format("{} runs in sequence{}", study.composition.at("trials").as_array().size(),
-                       parts != nullptr ? ", on disjoint parts of the data in parallel" : "");
+    return fmt::format(
+        "{} runs in sequence{}{}", study.composition.at("trials").as_array().size(),
+        parts != nullptr ? ", on disjoint parts of the data in parallel" : "",
+        study.composition.contains("not_begun") ? ", and the rest of the search as planned" : "");
   }
   if (rule != "selection") return hidden ? "not known yet" : rule;
   const auto* selection = study.composition.if_contains("selection");

@@ -162,6 +162,7 @@ struct Studies {
   std::set<std::string> open_to_all;  // runs that a row lists whose number of runs is public
   std::vector<SelectionStudy> selections;
   std::vector<results::StudyRecord> priced;
+  std::vector<Composition> ended_early;  // searches whose planned rest is charged
 };
 
 class StudyReader {
@@ -199,6 +200,11 @@ class StudyReader {
       const bool is_public =
           !rule.empty() || (baseline && (!(**baseline).confidential_runs || (**baseline).reading));
       if (is_public) found_.open_to_all.insert(trials.begin(), trials.end());
+      if (!composition.contains("not_begun")) return {};
+      auto parsed = Composition::from_json(composition, "study " + id);
+      if (!parsed) return parsed.error();
+      // A seeded spec under two names makes the same search.
+      if (seen_.insert(join(parsed->trials, " ")).second) found_.ended_early.push_back(std::move(*parsed));
       return {};
     }
     if (!composition.contains("selection")) return {};  // lost, by a program that did not record its rule
@@ -247,6 +253,7 @@ class Composer {
       }
     }
     for (const auto& [id, run] : runs_) add_run(id, run);
+    for (const auto& search : studies_.ended_early) add_rest(search);
     for (const auto& study : studies_.priced) add_table(study);
   }
 
@@ -331,6 +338,12 @@ class Composer {
       return;
     }
     spending.add(run.executed);
+  }
+
+  void add_rest(const Composition& search) {
+    const auto run = search.trials.empty() ? runs_.end() : runs_.find(search.trials.front());
+    if (run == runs_.end()) return;
+    for (const auto& rest : search.not_begun) odometer_.of(run->second.config.dataset).add(rest.events);
   }
 
   void add_table(const results::StudyRecord& study) {

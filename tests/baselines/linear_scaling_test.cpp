@@ -219,6 +219,34 @@ TEST(LinearScaling, ThePapersPickIsAnOracle) {
   EXPECT_EQ(broken.conclusion.label, Label::oracle);
 }
 
+// Where a search ends early follows from the data: what it costs must not.
+TEST(LinearScaling, ASearchWithoutAnyScoreIsChargedAsPlanned) {
+  const auto spent = [](const fake::Study& study) {
+    return accounting::report_epsilon(fake::cost(study).value(), 1e-5).value().epsilon;
+  };
+  for (const auto& options : {json::object{{"fit", "line"}}, json::object{{"fit", "quadratic"}},
+                              json::object{{"batch", "sampled"}, {"decompose", "fixed-t"}}}) {
+    const auto whole = study_of(options);
+    ASSERT_FALSE(whole.conclusion.failure);
+    std::set<std::string> first;
+    for (std::size_t i = 0; i < 3; ++i) first.insert(whole.finished[i].id);
+    const auto in_the_second = [&](const trial::TrialConfig& config) {
+      return first.contains(config.id()) ? fake::ordinary_world(config) : fake::broken_world(config);
+    };
+    for (const fake::World& world : {fake::World(fake::broken_world), fake::World(in_the_second)}) {
+      const auto broken = study_of(options, world);
+      ASSERT_TRUE(broken.conclusion.failure);
+      EXPECT_LT(broken.finished.size(), whole.finished.size());
+      EXPECT_NEAR(spent(broken), spent(whole), 1e-3);
+      EXPECT_LE(spent(broken), 3);
+      const auto written = broken.conclusion.composition.to_json();
+      const auto read = Composition::from_json(written, "here").value();
+      EXPECT_EQ(canonical_json(read.to_json()), canonical_json(written));
+      EXPECT_EQ(broken.conclusion.footnotes.size(), 1u);
+    }
+  }
+}
+
 TEST(LinearScaling, AZeroHeadIsAskedForByName) {
   for (const auto& trial : study_of({{"head", "zero"}}).finished) {
     EXPECT_EQ(string_or(trial.config.model.options, "init", ""), "zero");

@@ -281,6 +281,23 @@ TEST(SubsetTuning, FailuresAreTyped) {
   EXPECT_EQ(study.conclusion.composition.trials.size(), 9u);
 }
 
+// The run on the rest would have followed: that it did not is known from the data alone.
+TEST(SubsetTuning, WithoutAnyScoreTheFinalRunIsChargedAllTheSame) {
+  const auto in = cell("subset-tuning", {});
+  const auto study = fake::run_study(method("subset-tuning", {}), in, fake::broken_world);
+  EXPECT_EQ(failure_of(study), "all-trials-failed");
+  const auto whole = fake::run_study(method("subset-tuning", {}), in, fake::ordinary_world);
+  const auto on_the_rest = [](const fake::Study& of) {
+    accounting::Events rest;
+    for (const auto& event : fake::cost(of).value().events) {
+      if (event.split == "private_train-rest") rest.events.push_back(event);
+    }
+    return rest;
+  };
+  ASSERT_FALSE(on_the_rest(study).events.empty());
+  EXPECT_EQ(accounting::events_to_json(on_the_rest(study)), accounting::events_to_json(on_the_rest(whole)));
+}
+
 TEST(OracleGrid, CrossesRatesLengthsAndThresholds) {
   const json::object options{{"grid", {1e-2, 2e-2}}, {"thresholds", {0.1, 1.0}}, {"lengths", {6, 24}}};
   const auto runs = wanted("nondp-gs", options);

@@ -121,6 +121,29 @@ TEST(Odometer, ComposesEveryRowAndSeedAndCountsSharedRunsOnce) {
   EXPECT_THAT(only(world).tables, SizeIs(2));
 }
 
+// A search of which no run can be reported ends early, which follows from the data: row and odometer say what was planned.
+TEST(Odometer, ASearchThatEndedEarlyCountsAsPlanned) {
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::diverge; };
+  world.run(spec_of("early", kTwoRounds), executor);
+  const auto study = world.store().studies("early").value().at(0);
+  EXPECT_EQ(study.failure_kind, "all-trials-failed");
+  ASSERT_TRUE(study.total);
+  EXPECT_GT(study.total->epsilon, 2.9);
+  EXPECT_LE(study.total->epsilon, 3.0);
+  EXPECT_NEAR(epsilon_of(world),
+              accounting::report_epsilon(
+                  baselines::compose(baselines::Composition::from_json(study.composition, "s").value(),
+                                     [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
+                                       return world.store().trial(id).value()->events;
+                                     })
+                      .value(),
+                  kDelta)
+                  ->epsilon,
+              1e-6);
+}
+
 TEST(Odometer, NonPrivateRunsAndUnNoisedScoresMakeItInfinite) {
   World world;
   FakeExecutor executor;
