@@ -124,7 +124,7 @@ std::optional<std::vector<SplitData>> open_sound(const std::string& path,
 class FileLock {
  public:
   static Result<std::unique_ptr<FileLock>> take(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) return error(path + ": cannot create the lock file (" + std::strerror(errno) + ")");
     auto lock = std::make_unique<FileLock>(descriptor);
     while (::flock(descriptor, LOCK_EX) != 0) {
@@ -155,7 +155,12 @@ Result<void> write_file(const std::string& path, const std::vector<TableShape>& 
   if (const auto made = make(spaces); !made) return made.error();
   const auto header = header_text(shapes, sha256_hex(std::string_view(content).substr(kHeaderBytes)));
   std::memcpy(content.data(), header.data(), kHeaderBytes);
-  return write_file_atomically(path, content);
+  return write_file_atomically(path, content, 0600);
+}
+
+// Where the file is another user's this cannot be done, and is theirs to do.
+void close_to_others(const std::string& path) {
+  for (const auto& file : {path, path + ".lock"}) static_cast<void>(::chmod(file.c_str(), 0600));
 }
 
 }  // namespace
@@ -163,9 +168,10 @@ Result<void> write_file(const std::string& path, const std::vector<TableShape>& 
 Result<std::vector<SplitData>> load_or_make(const std::string& path, const std::vector<TableShape>& shapes,
                                             const TableMaker& make) {
   const Layout layout = layout_of(shapes);
-  if (auto tables = open_sound(path, shapes, layout)) return std::move(*tables);
-  if (const auto made = make_folders(std::filesystem::path(path).parent_path().string()); !made)
+  if (const auto made = make_closed_folder(std::filesystem::path(path).parent_path().string()); !made)
     return made.error();
+  close_to_others(path);
+  if (auto tables = open_sound(path, shapes, layout)) return std::move(*tables);
   const auto lock = FileLock::take(path + ".lock");
   if (!lock) return lock.error();
   // Another worker may have made it while this one waited.

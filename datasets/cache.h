@@ -9,6 +9,9 @@
 // starting at once one computes and the others wait and map what it made. The checksum covers everything
 // after the first 4096 bytes and is verified whenever the file is opened; a damaged file is made again, with
 // a note on stderr.
+//
+// It holds private examples: file and lock have mode 0600 and their folder 0700, also where an earlier program made them readable by
+// others.
 #pragma once
 
 #include <cstdint>

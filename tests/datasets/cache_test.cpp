@@ -1,5 +1,6 @@
 #include "datasets/cache.h"
 
+#include <filesystem>
 #include <fstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,25 @@ class Cache : public Scratch {
     stream.put(value);
   }
 };
+
+// Private examples are in it.
+TEST_F(Cache, IsClosedToOtherUsers) {
+  namespace fs = std::filesystem;
+  const auto expect_closed = [&] {
+    for (const auto& name : {file(), file() + ".lock"}) {
+      EXPECT_EQ(fs::status(name).permissions() & ~fs::perms::owner_all, fs::perms::none) << name;
+    }
+    EXPECT_EQ(fs::status(path("features")).permissions(), fs::perms::owner_all);
+  };
+  expect_right(load());
+  expect_closed();
+  // As a program before 0.7 left them.
+  for (const auto& name : {file(), file() + ".lock"}) fs::permissions(name, fs::perms{0644});
+  fs::permissions(path("features"), fs::perms{0755});
+  expect_right(load());
+  EXPECT_EQ(calls(), 1u);
+  expect_closed();
+}
 
 TEST_F(Cache, IsMadeOnceAndReused) {
   expect_right(load());
