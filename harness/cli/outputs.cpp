@@ -36,7 +36,11 @@ Result<Drawn> draw_all(const results::Store& store, const results::TableModel& t
   if (!plain) return plain.error();
   auto figures = plots::figures_of(store, *plain);
   if (!figures) return figures.error();
-  auto drawn = plots::draw(figures->figures, plots_folder(folder, table));
+  const auto place = plots_folder(folder, table);
+  if (table.confidential) {
+    if (auto made = make_closed_folder(place); !made) return made.error();
+  }
+  auto drawn = plots::draw(figures->figures, place);
   if (!drawn) return drawn.error();
   return Drawn{std::move(*drawn), std::move(figures->left_out)};
 }

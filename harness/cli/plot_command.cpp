@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/cli/outputs.h"
+#include "harness/cli/owner_only.h"
 #include "harness/cli/spec_request.h"
 #include "harness/cli/value_spec.h"
 
@@ -39,6 +40,7 @@ int plot_command(const std::vector<std::string>& arguments, std::ostream& out, s
   }
   const auto store = open_for_reading(request.out);
   if (!store) return refused("plot", store.error(), err);
+  const OwnerOnly closed(request.confidential);
   const auto written = write_plots(**store, request.spec, request.folder(),
                                    {.confidential = request.confidential, .pdf = format == "pdf"});
   if (!written) return refused("plot", written.error(), err);

@@ -7,6 +7,7 @@
 #include "datasets/facts.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/cli/owner_only.h"
 #include "harness/cli/replay_figure.h"
 #include "harness/cli/spec_request.h"
 #include "harness/runner/release.h"
@@ -320,6 +321,7 @@ int replay_command(const std::vector<std::string>& arguments, std::ostream& out,
   const auto rows = runner::replay_spec(*rows_spec, *pool, request.replay);
   if (!rows) return refused("replay", rows.error(), err);
   print_rows(*pool, request, *rows, out);
+  const OwnerOnly closed(request.pool.confidential);
   if (auto written = write_files(request, *rows_spec, *rows, out); !written) {
     return refused("replay", written.error(), err);
   }

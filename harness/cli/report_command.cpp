@@ -5,6 +5,7 @@
 
 #include "harness/base/files.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/owner_only.h"
 #include "harness/cli/spec_request.h"
 #include "harness/cli/value_spec.h"
 #include "plots/curves_figure.h"
@@ -138,6 +139,7 @@ class Writer {
 int report_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Request request;
   if (const auto code = parse(arguments, request, out, err)) return *code;
+  const OwnerOnly closed(request.confidential);
   const auto written = Writer(request).write();
   if (!written) return refused("report", written.error(), err);
   if (request.confidential) err << results::kWatermark << '\n';

@@ -226,8 +226,8 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
   }
   print_failures(report, out);
   print_weights(report.weights, folder.derived(name), out, err);
-  out << fmt::format("\n{} cells, {} of them known before; {}.\n", report.cells, report.known_before,
-                     human_duration(seconds));
+  out << fmt::format("\n{} cells, {} of them known before{}.\n", report.cells, report.known_before,
+                     report.hides_times ? "" : "; " + human_duration(seconds));
   if (report.refused) {
     err << "hyfreedp run: stopped short of the rest. " << *report.refused << '\n';
     return 2;

@@ -2,6 +2,7 @@
 
 #include "harness/base/files.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/owner_only.h"
 #include "harness/cli/spec_request.h"
 #include "harness/cli/table_format.h"
 #include "harness/cli/value_spec.h"
@@ -103,6 +104,7 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
     if (ledger) return refused("table", error(no_rows_text(request.spec)), err);
     return value_table(request, *format, style, file, out, err);
   }
+  const OwnerOnly closed(request.confidential);
   const auto store = open_for_reading(request.out);
   if (!store) return refused("table", store.error(), err);
   const auto table = results::build_table(

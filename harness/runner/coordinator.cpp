@@ -113,10 +113,13 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
       note_failure(index, found->second, false);
       continue;
     }
+    const auto& opened = studies_.back().study();
+    if (opened.baseline->confidential_runs && !opened.cell.base.noise_seed) report_.hides_times = true;
     studies_.back().book_selection();
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
     ready_.push_back(index);
   }
+  if (report_.hides_times) tally_.hide_times();
   // Before anything is drawn.
   return draw_key_ ? write_release_record(store_, out_, name, false) : Result<void>{};
 }
@@ -317,12 +320,15 @@ Result<void> Coordinator::take(const Update& update) {
       const auto index = found->second.studies.front();
       const auto& baseline = *studies_[index].study().baseline;
       const auto& config = found->second.config;
+      if (baseline.confidential_runs) {
+        tally_.selecting(found->second.unit, describe(index));
+        return {};
+      }
       tally_.started(update.slot, {.title = describe(index),
-                                   .confidential = baseline.confidential_runs,
                                    .loss_is_released = datasets::training_values_are_released(
                                        config.privacy.is_private, config.dataset.name),
                                    .steps = config.steps,
-                                   .cost = baseline.confidential_runs ? 0 : found->second.cost});
+                                   .cost = found->second.cost});
       return {};
     }
     case Update::Kind::progress:

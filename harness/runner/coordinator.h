@@ -51,6 +51,7 @@ struct RunReport {
   std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
   // What the budget did not allow to start; a run with a larger budget continues it.
   std::optional<std::string> refused;
+  bool hides_times = false;    // how long it took tells how many runs a private selection made
   KeptReport weights;          // with keep_weights, of a run that came to its end
   bool halt_is_crash = false;  // ... or a worker that was killed before anything could run
 

@@ -13,7 +13,6 @@ namespace hyfreedp::runner {
 namespace {
 
 constexpr std::chrono::milliseconds kLiveInterval{150};
-constexpr std::chrono::seconds kPlainInterval{5};
 constexpr std::size_t kBarWidth = 24;
 constexpr std::size_t kUsualWidth = 100;
 constexpr std::size_t kTitleWidth = 44;
@@ -65,6 +64,7 @@ std::string counts(const Board& board) {
 }
 
 std::string times(const Board& board, double elapsed) {
+  if (board.hides_times) return "";
   std::string text = human_duration(elapsed);
   if (const auto left = seconds_left(board, elapsed)) {
     text += fmt::format(", about {}{} left", board.planning ? "at least " : "", human_duration(*left));
@@ -75,7 +75,6 @@ std::string times(const Board& board, double elapsed) {
 std::string worker_line(int slot, const RunningTrial& trial) {
   std::string text = fmt::format("  {}  {}  ", slot + 1, padded(trial.title, kTitleWidth));
   if (trial.steps > 0) text += fmt::format("step {:>4}/{}", trial.step, trial.steps);
-  if (trial.confidential) return text + "  private selection";
   if (trial.step_size) text += "  η " + short_number(*trial.step_size, 3);
   if (trial.private_loss) text += "  private loss " + short_number(*trial.private_loss, 3);
   return text;
@@ -101,15 +100,20 @@ std::vector<std::string> live_lines(const Board& board, double elapsed, std::siz
                                                 100 * std::clamp(fraction, 0.0, 1.0), board.phase,
                                                 counts(board), times(board, elapsed))};
   for (const auto& [slot, trial] : board.running) lines.push_back(worker_line(slot, trial));
+  for (const auto& [study, title] : board.selections) {
+    lines.push_back(fmt::format("  –  {}  private selection", padded(title, kTitleWidth)));
+  }
   for (auto& line : lines) line = cut(line, width);
   return lines;
 }
 
 std::string plain_line(const Board& board, double elapsed) {
-  return fmt::format("{}: {}; {}", board.phase, counts(board), times(board, elapsed));
+  const auto time = times(board, elapsed);
+  return fmt::format("{}: {}{}{}", board.phase, counts(board), time.empty() ? "" : "; ", time);
 }
 
-Progress::Progress(std::ostream& out, Style style) : out_(out), style_(style) {}
+Progress::Progress(std::ostream& out, Style style, std::chrono::milliseconds interval)
+    : out_(out), style_(style), interval_(interval) {}
 Progress::~Progress() { clear(); }
 
 Progress::Style Progress::style_for(int descriptor) {
@@ -125,14 +129,16 @@ void Progress::show(const Board& board) {
   if (style_ == Style::none) return;
   const auto now = Clock::now();
   const bool live = style_ != Style::plain;
-  const auto interval =
-      live ? std::chrono::milliseconds(kLiveInterval) : std::chrono::milliseconds(kPlainInterval);
+  const auto interval = live ? std::chrono::milliseconds(kLiveInterval) : interval_;
   if (last_ && now - *last_ < interval && board.phase == last_phase_) return;
   last_ = now;
   last_phase_ = board.phase;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   if (live) return draw(live_lines(board, elapsed, terminal_width()));
-  out_ << plain_line(board, elapsed) << '\n' << std::flush;
+  auto line = plain_line(board, elapsed);
+  if (line == last_line_) return;
+  last_line_ = std::move(line);
+  out_ << last_line_ << '\n' << std::flush;
 }
 
 void Progress::draw(const std::vector<std::string>& lines) {

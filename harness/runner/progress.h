@@ -1,8 +1,9 @@
 // What the user sees while a spec runs.
 //
 // On a terminal a live block: one line with the overall bar, and one line a worker. Elsewhere one plain line every few
-// seconds and at changes of phase. Only released values are shown; runs under private selection show nothing but how
-// far they are, and their number appears nowhere (a study of that kind counts as one run).
+// seconds and at changes of phase. Only released values are shown. A private selection shows that it is under
+// way and nothing else: not its runs, their steps or the workers they keep busy. Where its number of runs is a secret (its draws come
+// from no noise seed), no times are shown either, and a plain line is printed only when it says something new.
 #pragma once
 
 #include <chrono>
@@ -16,8 +17,7 @@
 namespace hyfreedp::runner {
 
 struct RunningTrial {
-  std::string title;  // "linear  hyfreedp  eps 3  seed 0"
-  bool confidential = false;
+  std::string title;             // "linear  hyfreedp  eps 3  seed 0"
   bool loss_is_released = true;  // noised, or of data that is nobody's
   std::int64_t step = 0;
   std::int64_t steps = 0;
@@ -36,7 +36,9 @@ struct Board {
   double cost = 0;                      // of the known runs that were not over when this began; any unit
   double cost_over = 0;                 // of those that have ended since
   bool planning = false;                // more runs may become known
-  std::map<int, RunningTrial> running;  // by worker
+  std::map<int, RunningTrial> running;  // by worker; those of private selections are not among them
+  std::map<std::string, std::string> selections;  // titles of the private selections under way, by study
+  bool hides_times = false;  // how long a private selection takes tells how many runs it makes
 };
 
 // Seconds left at the pace so far; none before the pace is known.
@@ -48,7 +50,8 @@ std::string plain_line(const Board& board, double elapsed);
 class Progress {
  public:
   enum class Style { none, plain, live, live_colour };
-  Progress(std::ostream& out, Style style);
+  // `interval`: between plain lines, as long as the phase stays.
+  Progress(std::ostream& out, Style style, std::chrono::milliseconds interval = std::chrono::seconds(5));
   ~Progress();  // removes the live block
 
   // live where `descriptor` is a terminal (in colour unless NO_COLOR is set), else plain.
@@ -63,9 +66,11 @@ class Progress {
   void draw(const std::vector<std::string>& lines);
   std::ostream& out_;
   Style style_;
+  std::chrono::milliseconds interval_;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> last_;
   std::string last_phase_;
+  std::string last_line_;
   std::size_t drawn_ = 0;
 };
 

@@ -24,6 +24,7 @@ void Tally::known(const std::string& unit, double cost, bool over) {
 }
 
 void Tally::over(const std::string& unit) {
+  board_.selections.erase(unit);
   const auto found = units_.find(unit);
   if (found == units_.end() || found->second.over) return;
   found->second.over = true;
@@ -37,7 +38,6 @@ void Tally::stepped(const Update& update) {
   auto& trial = found->second;
   trial.step = update.step;
   trial.steps = update.steps;
-  if (trial.confidential) return;
   // Scalars that a step does not have keep their last value: probes come every few steps.
   if (const auto eta = scalar(update, "eta")) trial.step_size = eta;
   if (!trial.loss_is_released) return;

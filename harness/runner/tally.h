@@ -24,6 +24,11 @@ class Tally {
   void known(const std::string& unit, double cost, bool over);
   void over(const std::string& unit);
 
+  // A run of a private selection: nothing but that its study (the unit) is under way, until that is over.
+  void selecting(const std::string& unit, const std::string& title) {
+    board_.selections.emplace(unit, title);
+  }
+  void hide_times() { board_.hides_times = true; }
   void started(int slot, RunningTrial trial) { board_.running[slot] = std::move(trial); }
   void stepped(const Update& update);
   void ended(int slot) { board_.running.erase(slot); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sstream>
 
 #include "harness/random/key_file.h"
 #include "results/export.h"
@@ -361,6 +362,44 @@ TEST(Coordinator, UnpreparedDataHaltsTheRun) {
   const auto report = world.run(kSeeded, executor);
   ASSERT_TRUE(report.halt);
   EXPECT_THAT(executor.submitted, IsEmpty());
+}
+
+// What a run says meanwhile and afterwards, for as many different numbers of runs as come up.
+TEST(Coordinator, WhatIsSaidOfAPrivateSelectionDoesNotFollowItsNumberOfRuns) {
+  const std::string rows = R"(
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0]
+    epsilon: [3]
+    delta: N^-1.1
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    evaluate: {every: 0}
+    rows:
+      - {method: dp-hyper, options: {mean_runs: 6, score_noise: 300, grid: [1e-2]}}
+)";
+  std::set<std::size_t> counts;
+  std::set<std::string> said;
+  for (int i = 0; i < 8; ++i) {
+    World world;
+    FakeExecutor executor;
+    auto spec = world.read("name: hidden\ntitle: t\n" + rows);
+    ASSERT_TRUE(enter_spec(world.store(), world.out(), spec, false, false));
+    std::ostringstream out;
+    Progress progress(out, Progress::Style::plain);
+    const auto report =
+        Coordinator(world.store(), executor, world.out(), progress).run(spec, [] { return false; }).value();
+    EXPECT_TRUE(report.hides_times);
+    counts.insert(executor.submitted.size());
+    said.insert(out.str());
+  }
+  EXPECT_GT(counts.size(), 1U);
+  EXPECT_THAT(said, SizeIs(1)) << *said.begin() << *said.rbegin();
+  World seeded;
+  FakeExecutor executor;
+  // Whoever has the noise seed knows the number.
+  EXPECT_FALSE(seeded.run("name: hidden\ntitle: t\nnoise_seed: s\n" + rows, executor).hides_times);
 }
 
 TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {

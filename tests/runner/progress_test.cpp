@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 #include <sstream>
 
 #include "harness/runner/tally.h"
@@ -46,24 +47,68 @@ TEST(Tally, ARawLossIsNotShown) {
   EXPECT_EQ(tally.board().running.at(0).private_loss, std::nullopt);
 }
 
-TEST(Tally, PrivateSelectionShowsNothingButSteps) {
+TEST(Tally, ARunShowsItsStepsAndReleasedValues) {
   Tally tally;
   tally.started(0, {.title = "open", .steps = 250, .cost = 1});
-  tally.started(1, {.title = "closed", .confidential = true, .steps = 250});
   tally.stepped(progress_of(0, 125));
-  tally.stepped(progress_of(1, 125));
   EXPECT_EQ(tally.board().running.at(0).step_size, 0.0123);
-  EXPECT_EQ(tally.board().running.at(1).step_size, std::nullopt);
-  EXPECT_EQ(tally.board().running.at(1).private_loss, std::nullopt);
   const auto lines = live_lines(tally.board(), 10, 200);
-  ASSERT_THAT(lines, SizeIs(3));
+  ASSERT_THAT(lines, SizeIs(2));
   EXPECT_THAT(lines[1], HasSubstr("125/250"));
   EXPECT_THAT(lines[1], HasSubstr("η 0.0123"));
   EXPECT_THAT(lines[1], HasSubstr("private loss 1.75"));
-  EXPECT_THAT(lines[2], HasSubstr("125/250"));
-  EXPECT_THAT(lines[2], Not(HasSubstr("0.0123")));
-  EXPECT_THAT(lines[2], Not(HasSubstr("1.75")));
   for (const auto& line : lines) EXPECT_THAT(line, Not(HasSubstr("99")));
+}
+
+// From its first run to its end a selection shows the same line: whatever its runs, on however many workers, at whichever step.
+TEST(Tally, APrivateSelectionShowsThatItIsUnderWayAlone) {
+  Tally tally;
+  tally.known("study a", 1, false);
+  tally.hide_times();
+  std::set<std::vector<std::string>> shown;
+  const auto look = [&] {
+    shown.insert(live_lines(tally.board(), 10.0 * static_cast<double>(shown.size()), 200));
+  };
+  for (int run = 0; run < 5; ++run) {
+    for (const int slot : {0, 1}) {
+      tally.selecting("study a", "linear, dp-hyper");
+      tally.stepped(progress_of(slot, 125 + run));
+      look();
+    }
+    tally.ended(0);
+    look();
+    tally.ended(1);
+    look();
+  }
+  ASSERT_THAT(shown, SizeIs(1));
+  const auto lines = *shown.begin();
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_THAT(lines[1], HasSubstr("linear, dp-hyper"));
+  EXPECT_THAT(lines[1], HasSubstr("private selection"));
+  for (const char* told : {"step", "125", "0.0123", "1.75", "left"}) {
+    EXPECT_THAT(lines[0] + lines[1], Not(HasSubstr(told)));
+  }
+  tally.over("study a");
+  EXPECT_THAT(live_lines(tally.board(), 10, 200), SizeIs(1));
+}
+
+// One line every five seconds would tell how long it took.
+TEST(Progress, WithoutTimesAPlainLineComesOnlyWithNews) {
+  Board board{.phase = "training", .cells = 3, .runs = 3};
+  EXPECT_NE(plain_line(board, 1), plain_line(board, 100));
+  board.hides_times = true;
+  EXPECT_EQ(plain_line(board, 1), plain_line(board, 100));
+  std::ostringstream out;
+  Progress progress(out, Progress::Style::plain, std::chrono::milliseconds(0));
+  for (const char* phase : {"training", "stopping", "stopping"}) {
+    board.phase = phase;
+    progress.show(board);
+  }
+  board.phase = "training";
+  progress.show(board);
+  progress.show(board);
+  EXPECT_EQ(out.str(),
+            "training: 0/3 runs, 0/3 cells\nstopping: 0/3 runs, 0/3 cells\ntraining: 0/3 runs, 0/3 cells\n");
 }
 
 TEST(Progress, TimeLeftFollowsThePace) {
