@@ -80,6 +80,27 @@ TEST(Emulated, PoissonCoinsAreThoseOfTheSampler) {
   }
 }
 
+// Beyond 2^20 elements in one launch: every thread has the piece of the stream that is its own.
+TEST(Emulated, LongVectorsNeverGoBackToTheirBeginning) {
+  constexpr Piece kLong{5, (1 << 20) + 4099};
+  const PrivateMean mean{{kKey, kAddress, kLong.first}, 0.7, 96, 0.5};
+  auto added = torch::zeros({kLong.size}), added_reference = torch::zeros_like(added);
+  auto released = torch::zeros({kLong.size}), released_reference = torch::zeros_like(released);
+  auto mask = torch::zeros({kLong.size}, torch::kUInt8), mask_reference = torch::zeros_like(mask);
+  run_grid(blocks_for(kLong), [&](const EmulatedTeam& team) {
+    const auto& stream = noise_of(mean).stream;
+    add_normals_body(team, stream, kLong.first, kLong.size, 0.3, added.data_ptr<float>());
+    release_body(team, noise_of(mean), released.data_ptr<float>(), kLong.size);
+    poisson_body(team, stream, std::uint64_t{1} << 62, kLong.size, mask.data_ptr<std::uint8_t>());
+  });
+  add_normals({kKey, kAddress, kLong.first}, 0.3, added_reference);
+  release_mean(mean, released_reference);
+  poisson_mask({kKey, kAddress, 0}, 0.25, mask_reference);
+  EXPECT_TRUE(same_bits(added, added_reference));
+  EXPECT_TRUE(same_bits(released, released_reference));
+  EXPECT_TRUE(same_bits(mask, mask_reference));
+}
+
 Tensor added_up(Tensor partials, std::int64_t rows) {
   auto sums = torch::zeros({rows}, torch::kFloat64);
   run_grid(static_cast<std::uint64_t>(rows) / kThreads + 1, [&](const EmulatedTeam& team) {

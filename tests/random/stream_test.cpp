@@ -1,6 +1,8 @@
 // The keystream itself: known answer, addressing, and independence of how a range is cut.
 #include "harness/random/stream.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -156,6 +158,39 @@ TEST(Key, EntropyGivesADifferentKeyEachTime) {
   ASSERT_TRUE(one.has_value() && two.has_value());
   EXPECT_FALSE(*one == *two);
   EXPECT_FALSE(*one == Key{});
+}
+
+// Half a million keys: of 32 bits of entropy 32 pairs would be equal, and none with a chance below
+// 1e-13; of 256 bits none is. Each byte takes each value: false failure below 1e-300.
+TEST(Key, EntropyFillsTheWholeKey) {
+  constexpr std::size_t kKeys = 1 << 19;
+  constexpr std::size_t kLookedInto = 1 << 16;
+  std::vector<std::array<unsigned char, 32>> keys;
+  std::array<std::array<bool, 256>, 32> seen{};
+  std::array<std::size_t, 32> equal_to_next{};
+  while (keys.size() < kKeys) {
+    const auto fresh = key_from_entropy();
+    ASSERT_TRUE(fresh.has_value());
+    const auto& key = keys.emplace_back(fresh->bytes);
+    if (keys.size() > kLookedInto) continue;
+    for (std::size_t i = 0; i < 32; ++i) {
+      seen[i][key[i]] = true;
+      for (std::size_t distance = 1; distance < 32; ++distance) {
+        if (key[i] == key[(i + distance) % 32]) ++equal_to_next[distance];
+      }
+    }
+  }
+  for (std::size_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(std::count(seen[i].begin(), seen[i].end(), true), 256) << "byte " << i;
+  }
+  // Two bytes of one key are equal once in 256: within 10 standard deviations.
+  const double expected = 32.0 * kLookedInto / 256;
+  for (std::size_t distance = 1; distance < 32; ++distance) {
+    EXPECT_NEAR(static_cast<double>(equal_to_next[distance]), expected, 10 * std::sqrt(2 * expected))
+        << "bytes that are " << distance << " apart";
+  }
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << "two keys are equal";
 }
 
 }  // namespace

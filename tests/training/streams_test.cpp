@@ -105,6 +105,38 @@ TEST(Streams, EveryReleaseHasTheNoiseOfItsOwnAddress) {
   }
 }
 
+// Loss k of a paired probe is the first one and a difference whose noise is draw k of the step, at
+// the difference's bound.
+TEST(Streams, EachDifferenceOfAPairedProbeHasADrawOfItsOwn) {
+  for (const bool separate : {false, true}) {
+    auto config = probing_config(separate);
+    config.privacy.sample_rate = 1e-9;
+    if (separate) config.privacy.probe->sample_rate = 1e-9;
+    config.controller = controller_named(
+        "hyfreedp", {{"eta0", 0.05}, {"R_l0", 10.0}, {"release", "paired"}, {"difference_share", 0.25}});
+    const auto& probe = *config.privacy.probe;
+    for (const std::int64_t attempt : {0, 1}) {
+      const auto journal = journal_of(config, attempt);
+      double bound = 10;
+      int probes = 0;
+      for (const auto& record : journal.steps) {
+        if (!config.privacy.probes_at(record.step)) continue;
+        ++probes;
+        const auto z = normals(config, Purpose::probe_noise, record.step, attempt, 3);
+        const double unit = probe.noise * bound / probe.batch_size;
+        const auto loss = [&](int k) { return record.scalars.at("probe_loss." + std::to_string(k)); };
+        EXPECT_NEAR(loss(0), unit * z[0], 1e-12) << record.step;
+        for (const int k : {1, 2}) {
+          EXPECT_NEAR(loss(k) - loss(0), 0.25 * unit * z[static_cast<std::size_t>(k)], 1e-12)
+              << record.step << " loss " << k;
+        }
+        bound = record.scalars.at("R_l");
+      }
+      EXPECT_EQ(probes, 3);
+    }
+  }
+}
+
 TEST(Streams, TheFeatureMeanHasItsAttemptsNoise) {
   auto config = small_config(2);
   config.privacy.sample_rate = 1e-9;
