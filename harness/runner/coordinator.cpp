@@ -188,6 +188,9 @@ Result<void> Coordinator::delete_abandoned_keys() {
     if (entry.path().extension() == ".key") keys.push_back(entry.path().string());
   }
   for (const auto& key : keys) {
+    const auto settled = book_.settle_key(key);
+    if (!settled) return settled.error();
+    if (!*settled) continue;
     if (auto deleted = random::delete_key(key); !deleted) return deleted;
   }
   return {};
@@ -259,7 +262,9 @@ Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& conf
     deliver(index, id, ended->second);
     return {};
   }
-  auto [entry, is_new] = trials_.try_emplace(id, Wanted{config, {}, unit, cost});
+  const auto attempts = book_.attempts(id);
+  if (!attempts) return attempts.error();
+  auto [entry, is_new] = trials_.try_emplace(id, Wanted{config, {}, unit, cost, *attempts});
   entry->second.studies.push_back(index);
   if (is_new) start_when_prepared(id);
   return {};
@@ -280,7 +285,7 @@ void Coordinator::start_when_prepared(const std::string& trial) {
 void Coordinator::start(const std::string& trial) {
   const auto& wanted = trials_.at(trial);
   tally_.phase("training");
-  auto job = trial_job(wanted.config, out_.journal(trial), out_.key(trial),
+  auto job = trial_job(wanted.config, out_.journal(trial), out_.key(trial), wanted.attempts,
                        wants_weights(wanted) ? keeper_->staged(trial) : "");
   job.cost = wanted.cost;
   executor_.submit(std::move(job));

@@ -79,6 +79,7 @@ class Coordinator {
     std::vector<std::size_t> studies;  // waiting for it
     std::string unit;                  // what it counts as in the tally
     double cost = 0;
+    std::int64_t attempts = 0;  // that the database knows to have booked something
   };
 
   struct Refused {

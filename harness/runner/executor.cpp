@@ -3,7 +3,7 @@
 namespace hyfreedp::runner {
 
 Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
-              const std::string& weights) {
+              std::int64_t attempts, const std::string& weights) {
   const std::string id = config.id();
   Job job{.id = id,
           .request = {{"type", "run"},
@@ -12,6 +12,7 @@ Job trial_job(const trial::TrialConfig& config, const std::string& journal, cons
                       {"journal", journal},
                       {"key", key}},
           .cost = 0};
+  if (attempts > 0) job.request["attempts"] = attempts;
   if (!weights.empty()) job.request["weights"] = weights;
   return job;
 }

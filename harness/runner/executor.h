@@ -30,10 +30,11 @@ struct Job {
   double cost = 0;       // relative, any unit; dearer jobs start first
 };
 
-// `journal` and `key` are paths; the key is for unseeded trials only. `weights`: the folder in which the run's weights are to be
-// kept; empty: nowhere.
+// `journal` and `key` are paths; the key is for unseeded trials only. `attempts`: those that the
+// database knows to have booked something. `weights`: the folder in which the run's weights are to
+// be kept; empty: nowhere.
 Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
-              const std::string& weights = "");
+              std::int64_t attempts = 0, const std::string& weights = "");
 Job prepare_job(const trial::Named& dataset);
 
 // Kinds of failure that an executor itself gives a job; all others come from the worker.

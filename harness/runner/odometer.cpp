@@ -9,9 +9,9 @@
 
 #include "baselines/baseline.h"
 #include "datasets/facts.h"
-#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/random/partition.h"
+#include "harness/runner/charge.h"
 #include "results/states.h"
 
 namespace hyfreedp::runner {
@@ -56,6 +56,12 @@ Result<Run> run_of(const results::TrialRecord& record) {
              .has_validated = finished};
 }
 
+Result<Run> run_of(const random::KeyLabel& key) {
+  auto config = trial::TrialConfig::from_json(key.config, "the key file of trial " + key.trial);
+  if (!config) return config.error();
+  return Run{.config = std::move(*config), .executed = {}, .has_begun = true};
+}
+
 Run run_of(trial::Journal journal) {
   Run run{.config = std::move(journal.config), .executed = std::move(journal.executed)};
   const auto& finish = journal.finish;
@@ -68,21 +74,84 @@ Run run_of(trial::Journal journal) {
   return run;
 }
 
-std::vector<std::filesystem::path> journals_in(const std::string& folder) {
+std::vector<std::filesystem::path> files_in(const std::string& folder, const std::string& extension) {
   std::vector<std::filesystem::path> paths;
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
-    if (entry.path().extension() == ".jsonl") paths.push_back(entry.path());
+    if (entry.path().extension() == extension) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
-// Killed before its first line was whole: nothing was booked.
-bool is_unborn(const std::string& path) {
-  const auto text = read_file(path);
-  return text && text->find('\n') == std::string::npos;
+// Labels of the keys of runs, by trial. A key of the first format says no more than that its
+// journal must be there.
+std::map<std::string, random::KeyLabel> keys_of_runs(const OutFolder& out,
+                                                     std::vector<std::string>& unreadable) {
+  std::map<std::string, random::KeyLabel> labels;
+  for (const auto& path : files_in(out.keys(), ".key")) {
+    const auto id = path.stem().string();
+    if (path.stem().extension() == ".draws") continue;
+    auto label = key_label(path.string());
+    if (!label) {
+      unreadable.push_back(label.error().message);
+    } else if (*label) {
+      labels.emplace(id, std::move(**label));
+    } else if (is_missing_journal(out.journal(id))) {
+      unreadable.push_back(path.string() + ": the journal of the run that this key was made for is missing");
+    }
+  }
+  return labels;
 }
+
+// From journals, keys and the database's records of runs that are not over.
+class RunReader {
+ public:
+  RunReader(Runs& runs, const std::map<std::string, random::KeyLabel>& labels)
+      : runs_(runs), labels_(labels) {}
+
+  Result<void> add(trial::Journal journal) {
+    const std::string id = journal.trial;
+    const auto known = runs_.find(id);
+    const auto charged =
+        charge_of(&journal, label_of(id), known != runs_.end() ? known->second.executed : Events{});
+    if (!charged) return charged.error();
+    auto run = run_of(std::move(journal));
+    run.executed = std::move(*charged);
+    run.has_begun = run.has_begun || (known != runs_.end() && known->second.has_begun);
+    runs_[id] = std::move(run);
+    read_.insert(id);
+    return {};
+  }
+
+  // Those whose journal is gone.
+  Result<void> add_keys() {
+    for (const auto& [id, label] : labels_) {
+      const auto known = runs_.find(id);
+      if (read_.contains(id) || (known != runs_.end() && known->second.is_final)) continue;
+      auto run = run_of(label);
+      if (!run) return run.error();
+      const auto charged =
+          charge_of(nullptr, label, known != runs_.end() ? known->second.executed : Events{});
+      if (!charged) return charged.error();
+      run->executed = std::move(*charged);
+      runs_[id] = std::move(*run);
+    }
+    return {};
+  }
+
+ private:
+  using Events = std::vector<Event>;
+
+  std::optional<random::KeyLabel> label_of(const std::string& id) const {
+    const auto found = labels_.find(id);
+    return found == labels_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  Runs& runs_;
+  const std::map<std::string, random::KeyLabel>& labels_;
+  std::set<std::string> read_;
+};
 
 Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
                       std::vector<std::string>& unreadable) {
@@ -94,25 +163,19 @@ Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
     if (!run) return run.error();
     runs.emplace(record.id, std::move(*run));
   }
-  for (const auto& path : journals_in(out.journals())) {
+  const auto labels = keys_of_runs(out, unreadable);
+  RunReader reader(runs, labels);
+  for (const auto& path : files_in(out.journals(), ".jsonl")) {
     const auto known = runs.find(path.stem().string());
     if (known != runs.end() && known->second.is_final) continue;
     auto journal = trial::read_journal(path.string());
     if (!journal) {
-      if (!is_unborn(path.string())) unreadable.push_back(journal.error().message);
-      continue;
+      if (!is_missing_journal(path.string())) unreadable.push_back(journal.error().message);
+    } else if (auto added = reader.add(std::move(*journal)); !added) {
+      return added.error();
     }
-    const std::string id = journal->trial;
-    auto run = run_of(std::move(*journal));
-    if (known != runs.end()) {
-      // The journal goes on from what the database has, unless somebody moved the earlier one away.
-      EventTally dearest(run.executed);
-      dearest.raise_to(EventTally(known->second.executed));
-      run.executed = dearest.events();
-      run.has_begun = run.has_begun || known->second.has_begun;
-    }
-    runs[id] = std::move(run);
   }
+  if (auto added = reader.add_keys(); !added) return added.error();
   return runs;
 }
 

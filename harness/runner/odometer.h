@@ -5,7 +5,9 @@
 //
 //   Runs          Every trial of the database, whatever became of it and whether or not a row still lists it, and every
 //                 journal that the database has not taken in: a run that is under way or was killed counts what it booked.
-//                 A run that several rows share counts once.
+//                 A key whose journal is gone counts every attempt up to its own, whole; what the
+//                 database knows beyond journal and key is added (charge.h). A run that several
+//                 rows share counts once.
 //   Same data     Datasets that come from files are the same data where they have the same name: options choose features,
 //                 not people. Generated ones are the same data where they have the same options.
 //   Splits        One record lies in one split, so disjoint splits compose in parallel: the odometer shows the largest.
@@ -85,9 +87,10 @@ struct OdometerOptions {
 };
 
 struct Odometer {
-  std::vector<Spending> data;           // by title
-  std::vector<std::string> unreadable;  // journals, with the reason: what they booked is not counted
-  std::set<std::string> final_runs;     // ids of those that will not be run again
+  std::vector<Spending> data;        // by title
+  std::set<std::string> final_runs;  // ids of those that will not be run again
+  // Journals and keys, with the reason: what they tell of is not counted.
+  std::vector<std::string> unreadable;
 
   Spending& of(const trial::Named& dataset);  // makes it where nothing touched it yet
 };

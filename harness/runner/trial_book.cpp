@@ -1,9 +1,11 @@
 #include "harness/runner/trial_book.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "harness/random/key_file.h"
+#include "harness/runner/charge.h"
 #include "results/states.h"
 
 namespace hyfreedp::runner {
@@ -14,20 +16,21 @@ bool has_lasting_end(const trial::Journal& journal) {
                             !results::may_be_tried_again(journal.finish->kind));
 }
 
-results::TrialRecord record_of(const trial::TrialConfig& config, const trial::Journal& journal) {
+// `journal` may be null: of a run that left none that can be read.
+results::TrialRecord record_of(const trial::TrialConfig& config, const trial::Journal* journal) {
   results::TrialRecord record;
   record.id = config.id();
   record.config = config.to_json();
-  record.fingerprint = journal.fingerprint;
-  record.attempts = journal.attempt + 1;
-  record.events = journal.executed;
-  if (!journal.finish) return record;
-  record.state = journal.finish->state;
-  record.failure_kind = journal.finish->kind;
-  record.failure_message = journal.finish->message;
-  record.notes = journal.finish->notes;
-  record.counts = journal.finish->counts;
-  record.seconds = journal.finish->seconds;
+  if (journal == nullptr) return record;
+  record.fingerprint = journal->fingerprint;
+  record.attempts = journal->attempt + 1;
+  if (!journal->finish) return record;
+  record.state = journal->finish->state;
+  record.failure_kind = journal->finish->kind;
+  record.failure_message = journal->finish->message;
+  record.notes = journal->finish->notes;
+  record.counts = journal->finish->counts;
+  record.seconds = journal->finish->seconds;
   return record;
 }
 
@@ -74,6 +77,8 @@ Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& con
   const auto known = store_.trial(id);
   if (!known) return known.error();
   if (*known && results::is_final(**known)) {
+    // A coordinator killed between the record and the deletion of the key leaves the key behind.
+    if (auto deleted = delete_key_of(config); !deleted) return deleted.error();
     auto end = end_of(**known, config);
     if (!end) return end.error();
     return std::optional<TrialEnd>(std::move(*end));
@@ -103,30 +108,90 @@ Result<void> TrialBook::rebuild(const std::string& id) {
   return {};
 }
 
-Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const trial::Journal& journal) {
-  // A worker killed between its last line and the deletion of its key leaves the key behind.
-  if (!config.noise_seed && has_lasting_end(journal)) {
-    if (auto deleted = random::delete_key(out_.key(config.id())); !deleted) return deleted.error();
+Result<std::int64_t> TrialBook::attempts(const std::string& id) const {
+  const auto known = store_.trial(id);
+  if (!known) return known.error();
+  return *known && !(**known).events.empty() ? (**known).attempts : 0;
+}
+
+Result<bool> TrialBook::settle_key(const std::string& path) {
+  const auto stem = std::filesystem::path(path).stem();
+  if (stem.extension() == ".draws") return true;
+  const std::string id = stem.string();
+  const bool has_journal = !is_missing_journal(out_.journal(id));
+  const auto label = key_label(path);
+  if (!label) return false;
+  if (!*label) return has_journal;
+  const auto known = store_.trial(id);
+  if (!known) return known.error();
+  if (*known && results::is_final(**known)) return true;
+  const auto journal = trial::read_journal(out_.journal(id));
+  if (journal && journal->nonces.contains((**label).nonce)) return true;
+  if (!journal && has_journal) return false;  // it may be mended
+  const auto config = trial::TrialConfig::from_json((**label).config, path);
+  if (!config) return config.error();
+  auto record = record_of(*config, journal ? &*journal : nullptr);
+  if (!journal || !journal->finish) {
+    record.state = trial::TrialState::failed;
+    record.failure_kind = kInternal;
+    record.failure_message = "Its journal is lost; every attempt that its key tells of is charged whole.";
   }
-  const auto record = record_of(config, journal);
+  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
+  return true;
+}
+
+// Of an unseeded trial.
+Result<void> TrialBook::delete_key_of(const trial::TrialConfig& config) const {
+  return config.noise_seed ? Result<void>{} : random::delete_key(out_.key(config.id()));
+}
+
+// A journal that was changed may be put back, so what it booked is left to it; what was recorded
+// stays.
+Result<void> TrialBook::charge(results::TrialRecord& record, const trial::Journal* journal) const {
+  const auto known = store_.trial(record.id);
+  if (!known) return known.error();
+  const bool is_lost = journal == nullptr && is_missing_journal(out_.journal(record.id));
+  std::optional<random::KeyLabel> key;
+  if (journal != nullptr || is_lost) {
+    // A key file that cannot be read is for the worker to refuse and for the odometer to name.
+    if (auto label = key_label(out_.key(record.id))) key = std::move(*label);
+  }
+  auto events = charge_of(journal, key, *known ? (**known).events : std::vector<accounting::Event>{});
+  if (!events) return events.error();
+  record.events = std::move(*events);
+  if (*known && !(**known).events.empty()) record.attempts = std::max(record.attempts, (**known).attempts);
+  if (key) record.attempts = std::max(record.attempts, key->attempt + 1);
+  return {};
+}
+
+Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const trial::Journal& journal) {
+  auto record = record_of(config, &journal);
+  if (auto charged = charge(record, &journal); !charged) return charged.error();
   if (auto written = store_.put_trial(record, journal.steps, journal.metrics); !written)
     return written.error();
+  // A worker killed between its last line and the deletion of its key leaves the key behind.
+  if (has_lasting_end(journal)) {
+    if (auto deleted = delete_key_of(config); !deleted) return deleted.error();
+  }
   return end_of(record, config);
 }
 
 Result<TrialEnd> TrialBook::record(const trial::TrialConfig& config, const Update& update) {
-  const auto journal = trial::read_journal(out_.journal(config.id()));
+  const std::string path = out_.journal(config.id());
+  const auto journal = trial::read_journal(path);
   if (journal && journal->trial != config.id()) {
-    return error(out_.journal(config.id()) + ": the journal belongs to trial " + journal->trial + ".");
+    return error(path + ": the journal belongs to trial " + journal->trial + ".");
   }
   if (journal && journal->finish) return put(config, *journal);
   // It ended without saying so: what it booked is charged all the same.
-  auto record = record_of(config, journal ? *journal : trial::Journal{});
+  auto record = record_of(config, journal ? &*journal : nullptr);
   record.state = trial::TrialState::failed;
   record.failure_kind = update.failed ? update.failure_kind : kInternal;
   record.failure_message =
       update.failed ? update.message : "The worker announced its end, but its journal has none.";
   record.seconds = update.seconds;
+  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
   return end_of(record, config);
 }

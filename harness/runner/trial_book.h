@@ -33,10 +33,18 @@ class TrialBook {
   // The end that the executor announced.
   Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update);
 
+  // Before the key file is deleted for good: where the journal of its run is lost, the charge goes
+  // into the store. False where the file must stay, since nothing else tells what its run released.
+  Result<bool> settle_key(const std::string& path);
+  // Attempts of the trial that the database knows; 0 where none of them booked anything.
+  Result<std::int64_t> attempts(const std::string& id) const;
+
   Result<results::TrialRecord> stored(const std::string& id) const;
 
  private:
   Result<TrialEnd> put(const trial::TrialConfig& config, const trial::Journal& journal);
+  Result<void> charge(results::TrialRecord& record, const trial::Journal* journal) const;
+  Result<void> delete_key_of(const trial::TrialConfig& config) const;
   Result<TrialEnd> end_of(const results::TrialRecord& record, const trial::TrialConfig& config) const;
 
   results::Store& store_;

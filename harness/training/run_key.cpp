@@ -4,12 +4,35 @@
 #include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
+namespace {
 
-Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file) {
+Result<std::optional<random::LabelledKey>> stored_key(const std::string& key_file) {
+  if (key_file.empty()) return error("An unseeded trial needs the path of its key file ('key').");
+  return random::read_key(key_file);
+}
+
+}  // namespace
+
+Result<trial::EarlierAttempts> earlier_attempts(const trial::TrialConfig& config,
+                                                const std::string& key_file) {
+  if (config.noise_seed) return trial::EarlierAttempts{};
+  const auto stored = stored_key(key_file);
+  if (!stored) return stored.error();
+  if (!*stored) return trial::EarlierAttempts{};
+  return trial::EarlierAttempts{.key = (**stored).label, .has_old_key = !(**stored).label};
+}
+
+Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file,
+                            const trial::JournalWriter& journal) {
   if (planted(Bug::shared_key)) return random::key_from_seed("worker");
   if (config.noise_seed) return seeded_key(config);
-  if (key_file.empty()) return error("An unseeded trial needs the path of its key file ('key').");
-  return random::create_or_read_key(key_file);
+  const auto stored = stored_key(key_file);
+  if (!stored) return stored.error();
+  if (*stored && (**stored).label && (**stored).label->nonce == journal.nonce()) return (**stored).key;
+  return random::replace_key(key_file, {.nonce = journal.nonce(),
+                                        .trial = config.id(),
+                                        .attempt = journal.attempt(),
+                                        .config = config.to_json()});
 }
 
 random::Key seeded_key(const trial::TrialConfig& config) {

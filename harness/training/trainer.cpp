@@ -53,6 +53,7 @@ class Run {
  public:
   Run(const TrainingJob& job, Setup setup)
       : job_(job),
+        key_(job.key),
         plan_(job.config.privacy),
         setup_(std::move(setup)),
         weights_(setup_.network.parameters()),
@@ -74,6 +75,11 @@ class Run {
       if (!end) return end.error();
       if (*end) return std::move(**end);
       if (auto next = job_.journal.begin_next_attempt(); !next) return next.error();
+      if (job_.next_key) {
+        auto fresh = job_.next_key();
+        if (!fresh) return fresh.error();
+        key_ = *fresh;
+      }
       restore_initial_weights();
     }
   }
@@ -124,7 +130,7 @@ class Run {
     HYFREEDP_CHECK(job_.observer == nullptr, "an audit's reference knows the features as they are");
     if (auto booked = job_.journal.ensure_booked(0); !booked) return booked.error();
     feature_mean_ =
-        release_feature_mean(plan_, job_.key, job_.journal.attempt(), job_.dataset.private_train.features);
+        release_feature_mean(plan_, key_, job_.journal.attempt(), job_.dataset.private_train.features);
     feature_mean_hash_ = release_hash(feature_mean_, {});
     for (auto* reader : {&setup_.train, &setup_.validation, &setup_.test}) reader->centre(feature_mean_);
     return {};
@@ -132,10 +138,10 @@ class Run {
 
   Result<Next> step() {
     auto& journal = job_.journal;
-    rows_ = gradient_rows(plan_, job_.key, step_, journal.attempt());
+    rows_ = gradient_rows(plan_, key_, step_, journal.attempt());
     if (planted(Bug::empty_batches_skipped) && rows_.count == 0) return Next::go_on;
     if (setup_.augmentation) {
-      setup_.augmentation->draw_from(job_.key, address_of(Purpose::augmentation, step_, journal.attempt()));
+      setup_.augmentation->draw_from(key_, address_of(Purpose::augmentation, step_, journal.attempt()));
     }
     const bool wants_norms = plan_.adaptive || job_.config.evaluation.gradient_norms;
     losses_ = clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_,
@@ -182,12 +188,12 @@ class Run {
       // Without probes nothing looks at the gradient after the direction is known, so it takes the gradient's place.
       if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(gradient_) : gradient_;
       if (const auto advance = setup_.optimizer->advance_by_pieces(gradient_, weights_, rate, direction_)) {
-        return release_gradient(plan_, job_.key, step_, attempt, gradient_, advance);
+        return release_gradient(plan_, key_, step_, attempt, gradient_, advance);
       }
     }
     if (!direction_.defined() || direction_.is_same(gradient_)) direction_ = torch::empty_like(gradient_);
     norms_.see_sum(gradient_);
-    auto digest = release_gradient(plan_, job_.key, step_, attempt, gradient_);
+    auto digest = release_gradient(plan_, key_, step_, attempt, gradient_);
     norms_.see_release(gradient_, plan_);
     if (planted(Bug::realised_divisor)) {
       gradient_.mul_(plan_.batch_size / static_cast<double>(std::max<std::int64_t>(rows_.count, 1)));
@@ -210,8 +216,7 @@ class Run {
   std::optional<double> release_clipping() {
     if (job_.config.evaluation.gradient_norms) add_norm_summary(clipped_, scalars_);
     if (!plan_.adaptive) return std::nullopt;
-    const double fraction =
-        release_clip_fraction(plan_, job_.key, step_, job_.journal.attempt(), clipped_.norms);
+    const double fraction = release_clip_fraction(plan_, key_, step_, job_.journal.attempt(), clipped_.norms);
     scalars_["clip_threshold"] = plan_.clipping_constant;
     scalars_["unclipped_fraction"] = fraction;
     set_threshold(next_threshold(*plan_.adaptive, plan_.clipping_constant, fraction));
@@ -262,9 +267,9 @@ class Run {
     HYFREEDP_CHECK(!paired || job_.observer == nullptr, "the audit knows no paired release of losses");
     const auto attempt = job_.journal.attempt();
     const bool separate = plan_.probe->separate_batch;
-    const Rows rows = separate ? probe_rows(plan_, job_.key, step_, attempt) : rows_;
+    const Rows rows = separate ? probe_rows(plan_, key_, step_, attempt) : rows_;
     std::vector<double> z(abscissas.size());
-    random::fill_normals(job_.key, address_of(Purpose::probe_noise, step_, attempt), 0, z);
+    random::fill_normals(key_, address_of(Purpose::probe_noise, step_, attempt), 0, z);
     std::vector<double> released;
     Tensor at_zero;  // paired
     for (std::size_t k = 0; k < abscissas.size(); ++k) {
@@ -361,8 +366,8 @@ class Run {
     if (auto booked = job_.journal.book_score(noise_counts, "private_validation"); !booked)
       return booked.error();
     double z[1];
-    random::fill_normals(job_.key,
-                         address_of(Purpose::score_noise, job_.config.steps, job_.journal.attempt()), 0, z);
+    random::fill_normals(key_, address_of(Purpose::score_noise, job_.config.steps, job_.journal.attempt()), 0,
+                         z);
     const double score =
         (static_cast<double>(validated.correct) + noise_counts * z[0]) / static_cast<double>(validated.count);
     return job_.journal.metric(
@@ -412,6 +417,7 @@ class Run {
   }
 
   const TrainingJob& job_;
+  random::Key key_;          // of the journal's present attempt
   trial::PrivacyPlan plan_;  // the config's, at the present step's clipping threshold
   Setup setup_;
   Tensor& weights_;  // [d]; the network's own storage

@@ -39,8 +39,11 @@ using Scalars = std::map<std::string, double>;
 struct TrainingJob {
   const trial::TrialConfig& config;
   const datasets::Dataset& dataset;
-  random::Key key;
+  random::Key key;  // of the journal's present attempt
   trial::JournalWriter& journal;
+  // Called when the journal has begun another attempt: the key of that one. Absent: `key`, as in a
+  // seeded run, whose attempts differ in their addresses alone.
+  std::function<Result<random::Key>()> next_key = {};
   // Asked between steps; true leaves the journal resumable and without a finish line.
   std::function<bool()> stop_requested = [] { return false; };
   // After each step, with released values only.

@@ -111,6 +111,7 @@ class Reader {
     return std::move(journal_);
   }
 
+  const Journal& so_far() const { return journal_; }
   const std::map<std::int64_t, Attempt>& attempts() const { return attempts_; }
   const std::map<std::pair<std::int64_t, std::int64_t>, std::string>& hashes() const { return hashes_; }
   const std::map<std::int64_t, Scores>& released() const { return released_; }
@@ -129,6 +130,9 @@ class Reader {
     journal_.trial = config->id();
     journal_.config = std::move(*config);
     journal_.attempt = *attempt;
+    journal_.nonce = string_or(line, "nonce", "");
+    if (!journal_.nonce.empty()) journal_.nonces.insert(journal_.nonce);
+    journal_.lost += int_or(line, "lost", 0);
     if (const auto* fingerprint = line.if_contains("fingerprint");
         fingerprint != nullptr && fingerprint->is_object()) {
       journal_.fingerprint = fingerprint->get_object();
@@ -195,9 +199,13 @@ class Reader {
   }
 
   // A finished attempt is charged what it executed; one that diverged the whole run, since it stopped where its noisy
-  // outputs told it to, and a price that depends on them is no guarantee; every other what it booked.
+  // outputs told it to, and a price that depends on them is no guarantee; every other what it
+  // booked. Of a lost one nobody knows how far it came.
   void charge() {
     std::vector<accounting::Event> events;
+    for (std::int64_t attempt = 0; attempt < journal_.lost; ++attempt) {
+      for (auto& event : journal_.config.events()) events.push_back(std::move(event));
+    }
     for (auto& [number, attempt] : attempts_) {
       const bool closed = number == journal_.attempt && journal_.finish.has_value();
       auto steps = attempt.booked;
@@ -230,26 +238,39 @@ struct Parsed {
   std::string checksum;
 };
 
-Result<Parsed> parse(const std::string& path, const std::string& text) {
+Error damage(const std::string& where, const Error& what, bool is_seeded) {
+  return error(
+      where + ": " + what.message +
+      "; the journal was changed after it was written, so what it booked is no longer known. Put back an "
+      "unchanged copy of the file. " +
+      (is_seeded ? "Without one remove it: the run has a noise_seed and will be repeated."
+                 : "Without one leave it where it is, so that the odometer names it, and start a new release "
+                   "of the spec (hyfreedp run SPEC --fresh)."));
+}
+
+// `wanted`: the trial that the journal is to be of, where the caller knows.
+Result<Parsed> parse(const std::string& path, const std::string& text, const TrialConfig* wanted = nullptr) {
   Reader reader(path);
   std::string checksum;
   std::size_t position = 0;
   std::size_t number = 0;
   while (position < text.size()) {
     ++number;
-    const auto end = text.find('\n', position);
-    if (end == std::string::npos) break;  // torn
-    auto line = open_line(std::string_view(text).substr(position, end - position), checksum);
+    const auto newline = text.find('\n', position);
+    const bool is_tail = newline == std::string::npos;
+    auto whole = std::string_view(text).substr(position, newline - position);
+    // A line is written at once, its newline last: where that alone is missing the line stands.
+    if (is_tail) whole = whole.substr(0, whole.find_last_not_of('\0') + 1);
+    auto line = open_line(whole, checksum);
+    if (!line && is_tail) break;
     if (!line) {
-      // A line is written at once, its newline last, so a crash leaves no whole line that is wrong, except that a power cut
-      // may leave pages of zeros where the file had grown and the data had not arrived.
-      if (text.find('\0', position) != std::string::npos) break;
-      return error(path + ":" + std::to_string(number) + ": " + line.error().message +
-                   "; the journal was changed after it was written. Move it away and run the trial anew.");
+      const auto& config = wanted != nullptr ? *wanted : reader.so_far().config;
+      return damage(path + ":" + std::to_string(number), line.error(), config.noise_seed.has_value());
     }
     if (auto added = reader.add(line->object, number); !added) return added.error();
     checksum = line->checksum;
-    position = end + 1;
+    position += whole.size() + (is_tail ? 0 : 1);
+    if (is_tail) break;
   }
   Parsed parsed;
   parsed.journal = reader.take(position);
@@ -309,58 +330,122 @@ struct JournalWriter::State {
   TrialConfig config;
   json::object fingerprint;
   std::int64_t attempt = 0;
+  std::string nonce;
+  std::int64_t lost = 0;  // of the next start line
   Attempt current;
   std::map<std::int64_t, std::string> expected;
   Scores released;
 
   Result<void> start() {
-    return out.append({{"type", "start"},
-                       {"trial", config.id()},
-                       {"attempt", attempt},
-                       {"config", config.to_json()},
-                       {"fingerprint", fingerprint},
-                       {"unix_time", static_cast<std::int64_t>(::time(nullptr))}});
+    json::object line{{"type", "start"},
+                      {"trial", config.id()},
+                      {"attempt", attempt},
+                      {"config", config.to_json()},
+                      {"fingerprint", fingerprint},
+                      {"unix_time", static_cast<std::int64_t>(::time(nullptr))}};
+    if (!nonce.empty()) line["nonce"] = nonce;
+    if (lost > 0) line["lost"] = lost;
+    lost = 0;
+    if (auto written = out.append(line); !written) return written;
+    // Also for bookings of a killed process, which may still be in the page cache only.
+    return out.sync();
   }
+
+  Result<void> draw_nonce() {
+    if (config.noise_seed) return {};
+    auto fresh = random::nonce_from_entropy();
+    if (!fresh) return fresh.error();
+    nonce = std::move(*fresh);
+    return {};
+  }
+
+  // Chooses the attempt, by the table in the header.
+  Result<void> go_on_from(const Parsed& parsed, const EarlierAttempts& earlier);
 };
 
 JournalWriter::JournalWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 JournalWriter::~JournalWriter() = default;
 
+Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const EarlierAttempts& earlier) {
+  const auto& journal = parsed.journal;
+  const bool has_journal = !journal.trial.empty();
+  const bool is_seeded = config.noise_seed.has_value();
+  const bool same_machine = canonical_json(journal.fingerprint) == canonical_json(json::value(fingerprint));
+  const bool same_key = earlier.key && !journal.nonce.empty() && earlier.key->nonce == journal.nonce;
+  if (has_journal && same_machine && (is_seeded || same_key)) {
+    attempt = journal.attempt;
+    nonce = journal.nonce;
+    if (const auto found = parsed.attempts.find(attempt); found != parsed.attempts.end())
+      current = found->second;
+    if (const auto found = parsed.released.find(attempt); found != parsed.released.end())
+      released = found->second;
+    for (const auto& [key, hash] : parsed.hashes) {
+      if (key.first == attempt) expected[key.second] = hash;
+    }
+    return {};
+  }
+  if (has_journal) {
+    const auto found = parsed.attempts.find(journal.attempt);
+    // An unseeded attempt that booked and did nothing used no noise; its number can be used again,
+    // under another key.
+    const bool is_unused = !is_seeded && earlier.recorded <= journal.attempt &&
+                           found != parsed.attempts.end() && found->second.booked == 0 &&
+                           found->second.executed == 0 && found->second.scores.empty();
+    attempt = journal.attempt + (is_unused ? 0 : 1);
+  }
+  if (!is_seeded) {
+    const auto in_journal = attempt;
+    if (earlier.key && !journal.nonces.contains(earlier.key->nonce)) {
+      lost = earlier.key->attempt + 1;
+      attempt = std::max(attempt, lost);
+    }
+    if (earlier.recorded > attempt) {
+      lost = std::max(lost, earlier.recorded - in_journal);
+      attempt = earlier.recorded;
+    }
+  }
+  return draw_nonce();
+}
+
 Result<std::unique_ptr<JournalWriter>> JournalWriter::open(const std::string& path, const TrialConfig& config,
-                                                           const json::object& fingerprint, SyncCall sync) {
+                                                           const json::object& fingerprint,
+                                                           const EarlierAttempts& earlier, SyncCall sync) {
   auto file = JournalFile::open(path, std::move(sync));
   if (!file) return file.error();
   auto text = read_file(path);
   if (!text) return text.error();
-  auto parsed = parse(path, *text);
+  auto parsed = parse(path, *text, &config);
   if (!parsed) return parsed.error();
-  if (auto cut = file->resume_after(parsed->journal.valid_bytes, parsed->checksum); !cut) return cut.error();
+  const auto& journal = parsed->journal;
+  if (!journal.trial.empty() && journal.trial != config.id()) {
+    return error(path + ": the journal belongs to another trial (" + journal.trial + ")");
+  }
+  if (!config.noise_seed) {
+    if (earlier.key && earlier.key->trial != config.id()) {
+      return error(path + ": the key file of this run was made for another one (" + earlier.key->trial +
+                   "). Put back the right one, or move it away: the run then begins anew under a new key.");
+    }
+    if (earlier.has_old_key && journal.trial.empty()) {
+      return error(
+          path +
+          ": the journal is missing, but its key is there, made by version 0.6 or earlier: what the run "
+          "released is not known. Put the journal back, or start a new release of the spec (hyfreedp "
+          "run SPEC --fresh).");
+    }
+  }
+  if (auto cut = file->resume_after(journal.valid_bytes, parsed->checksum); !cut) return cut.error();
 
   auto state = std::make_unique<State>(std::move(*file));
   state->config = config;
   state->fingerprint = fingerprint;
-  if (!parsed->journal.trial.empty()) {
-    if (parsed->journal.trial != config.id()) {
-      return error(path + ": the journal belongs to another trial (" + parsed->journal.trial + ")");
-    }
-    const bool same_machine =
-        canonical_json(parsed->journal.fingerprint) == canonical_json(json::value(fingerprint));
-    state->attempt = parsed->journal.attempt + (same_machine ? 0 : 1);
-    if (same_machine) {
-      state->current = parsed->attempts[state->attempt];
-      state->released = parsed->released[state->attempt];
-      for (const auto& [key, hash] : parsed->hashes) {
-        if (key.first == state->attempt) state->expected[key.second] = hash;
-      }
-    }
-  }
+  if (auto chosen = state->go_on_from(*parsed, earlier); !chosen) return chosen.error();
   if (auto started = state->start(); !started) return started.error();
-  // Bookings of a killed process may still be in the page cache only.
-  if (auto synced = state->out.sync(); !synced) return synced.error();
   return std::unique_ptr<JournalWriter>(new JournalWriter(std::move(state)));
 }
 
 std::int64_t JournalWriter::attempt() const { return state_->attempt; }
+
+const std::string& JournalWriter::nonce() const { return state_->nonce; }
 
 std::optional<std::string> JournalWriter::expected_hash(std::int64_t step) const {
   const auto found = state_->expected.find(step);
@@ -374,6 +459,7 @@ Result<void> JournalWriter::begin_next_attempt() {
   state_->current = {};
   state_->expected.clear();
   state_->released.clear();
+  if (auto drawn = state_->draw_nonce(); !drawn) return drawn;
   return state_->start();
 }
 

@@ -1,11 +1,10 @@
 // A trial's journal: what happened, in order, durable before it is used (DESIGN: an event is durable before
 // its release). One JSON object a line, out/journals/TRIAL.jsonl, append-only; each line ends with a running
-// checksum
-// ("c": first 16 hex digits of SHA-256 over the previous checksum and the line without it), so that a torn
-// last line is cut off and a changed byte is found, in whatever line. What cannot be told from a crash is a file cut
-// short at its end.
+// checksum ("c": first 16 hex digits of SHA-256 over the previous checksum and the line without
+// it).
 //
-//   {"type":"start","trial":ID,"attempt":a,"config":{...},"fingerprint":{...},"unix_time":t}
+//   {"type":"start","trial":ID,"attempt":a,"nonce":n,"lost":l,"config":{...},
+//    "fingerprint":{...},"unix_time":t}
 //   {"type":"book","attempt":a,"first":s,"count":n}            steps [s, s+n) may now be executed; synced
 //   {"type":"book-score","attempt":a,"noise_multiplier":x,"split":"private_validation"}      synced
 //   {"type":"step","attempt":a,"step":s,"hash":h,"scalars":{"eta":..,...}}   h: of the released tensors of
@@ -20,15 +19,36 @@
 // attempt's steps on the same fingerprint, with every recorded hash reproduced, is the same release and is
 // not charged again. A validation score is released once an attempt: a replay repeats the first value, whatever it
 // computes, since a second value with the same noise would be a second release.
+//
+// A file that ends without a newline is one that a crash cut short: what follows its last whole
+// line, zeros that a power cut leaves included, is cut off. Everything else that does not follow
+// from the line before was changed after it was written, and the journal is refused. A file cut
+// short by hand cannot be told from a crash.
+//
+// Key and journal of an unseeded run belong together: each attempt draws under a key of its own,
+// and its start line and the key file (random/key_file.h) carry one nonce. The start line is synced
+// before the key is made. So
+//   nonce of the key is that of     the attempt goes on, where the fingerprint is the same
+//   the last start line
+//   no key, or an earlier           the next attempt begins under a new key
+//   attempt's
+//   nonce of the key is in no       the journal that it belonged to is lost: every attempt up to
+//   start line                      the key's may have been executed to its end, so the next start
+//                                   line counts them as "lost", and each is charged whole
+// The database's record of a trial is such evidence too: attempts that it knows to have booked
+// something, and that the journal does not have, are lost. Seeded runs have neither nonce nor
+// "lost": anybody can repeat their noise.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "harness/random/key_file.h"
 #include "harness/trial/journal_line.h"
 #include "harness/trial/trial_config.h"
 
@@ -72,7 +92,10 @@ struct Finish {
 struct Journal {
   std::string trial;
   TrialConfig config;
-  std::int64_t attempt = 0;  // of the last start
+  std::int64_t attempt = 0;      // of the last start
+  std::string nonce;             // of the last start; empty: seeded, or of version 0.6 or earlier
+  std::set<std::string> nonces;  // of all starts
+  std::int64_t lost = 0;         // attempts in journals that were lost, each charged whole
   json::object fingerprint;
   std::vector<StepRecord> steps;      // of the last attempt
   std::vector<MetricRecord> metrics;  // of the last attempt
@@ -84,19 +107,35 @@ struct Journal {
 
 Result<Journal> read_journal(const std::string& path);
 
+// What is known of an unseeded run's attempts beside its journal.
+struct EarlierAttempts {
+  std::optional<random::KeyLabel> key = {};  // of the run's key file
+  // There is a key file, but of the first format, which names no journal.
+  bool has_old_key = false;
+  // Attempts that the database knows; 0 where none of them booked anything.
+  std::int64_t recorded = 0;
+};
+
 class JournalWriter {
  public:
   ~JournalWriter();
-  // Opens or makes the journal, cuts a torn tail, and appends a start line. The attempt is the last one when
-  // `fingerprint` equals the recorded one (a replay: expected_hash() then gives what each step must
-  // reproduce), else the next.
+  // Opens or makes the journal, cuts a torn tail, and appends a start line, synced. The attempt is
+  // the last one when `fingerprint` equals the recorded one and the key is that attempt's (a
+  // replay: expected_hash() then gives what each step must reproduce), else the next. `earlier` says
+  // what else is known of an unseeded run; a seeded one ignores them. An error where the journal
+  // was changed, is another trial's, or is held by another process, where the key was made for
+  // another trial, and where a key of the first format has lost its journal.
   static Result<std::unique_ptr<JournalWriter>> open(const std::string& path, const TrialConfig& config,
                                                      const json::object& fingerprint,
+                                                     const EarlierAttempts& earlier = {},
                                                      SyncCall sync = sync_data);
   std::int64_t attempt() const;
+  // That the attempt's key file must carry; empty for a seeded run.
+  const std::string& nonce() const;
   // The hash a replayed step must reproduce, where an earlier run of this attempt recorded one.
   std::optional<std::string> expected_hash(std::int64_t step) const;
-  // The replay diverged: starts the next attempt (new noise, booked anew). Writes a start line.
+  // The replay diverged: starts the next attempt (new noise, booked anew). Writes a start line with
+  // a new nonce, synced.
   Result<void> begin_next_attempt();
 
   // Returns once step `step` is durably booked; keeps bookings `ahead` steps in front in the background.

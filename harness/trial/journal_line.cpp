@@ -76,6 +76,18 @@ struct JournalFile::State {
     if (descriptor >= 0) ::close(descriptor);
   }
 
+  Result<void> write(std::string_view rest) const {
+    while (!rest.empty()) {
+      const auto written = ::write(descriptor, rest.data(), rest.size());
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return error(path + ": cannot write the journal (" + std::strerror(errno) + ")");
+      }
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+  }
+
   Result<void> sync_now() const {
     const int failed = sync(descriptor);
     if (failed == 0) return {};
@@ -127,21 +139,16 @@ Result<void> JournalFile::resume_after(std::size_t valid_bytes, const std::strin
     return error(state_->path + ": cannot cut a torn line (" + std::strerror(errno) + ")");
   }
   state_->checksum = checksum;
-  return {};
+  char last = '\n';
+  if (valid_bytes > 0 && ::pread(state_->descriptor, &last, 1, static_cast<off_t>(valid_bytes - 1)) != 1) {
+    return error(state_->path + ": cannot read the journal's end (" + std::strerror(errno) + ")");
+  }
+  return last == '\n' ? Result<void>{} : state_->write("\n");
 }
 
 Result<void> JournalFile::append(const json::object& line) {
   auto sealed = seal_line(line, state_->checksum);
-  sealed.text += '\n';
-  std::string_view rest = sealed.text;
-  while (!rest.empty()) {
-    const auto written = ::write(state_->descriptor, rest.data(), rest.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return error(state_->path + ": cannot write the journal (" + std::strerror(errno) + ")");
-    }
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (auto written = state_->write(sealed.text + "\n"); !written) return written;
   state_->checksum = std::move(sealed.checksum);
   return {};
 }

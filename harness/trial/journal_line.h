@@ -40,7 +40,8 @@ class JournalFile {
   JournalFile& operator=(JournalFile&&) noexcept;
   ~JournalFile();
 
-  // Cuts everything after `valid_bytes` and goes on from the checksum there.
+  // Cuts everything after `valid_bytes`, ends the last line where its newline is missing, and goes
+  // on from the checksum there.
   Result<void> resume_after(std::size_t valid_bytes, const std::string& checksum);
   Result<void> append(const json::object& line);
   Result<void> sync();

@@ -3,7 +3,9 @@
 //   to the worker    {"type":"prepare","dataset":{"name":..,"options":{..}}}        load (and cache) the
 //   features
 //                    {"type":"run","trial":ID,"config":{..},"journal":PATH,"key":PATH}   key: for unseeded
-//                    trials; "weights":PATH beside them: the folder in which a finished run's weights are kept
+//                    trials; "attempts":n beside them: attempts of the trial that the database
+//                    knows to have booked something; "weights":PATH: the folder in which a
+//                    finished run's weights are kept
 //                    {"type":"stop"}                                                finish nothing further
 //                    and leave
 //   from the worker  {"type":"hello","version":..,"fingerprint":{..}}               once, when ready

@@ -1,9 +1,11 @@
 #include "harness/random/key_file.h"
 
+#include <array>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <set>
 #include <string>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -124,6 +126,73 @@ TEST_F(KeyFile, NothingIsPrinted) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   ASSERT_TRUE(made.has_value() && read.has_value());
+}
+
+KeyLabel label_of(const std::string& nonce, std::int64_t attempt = 0) {
+  return {.nonce = nonce, .trial = "0123456789abcdef", .attempt = attempt, .config = {{"dataset", "adult"}}};
+}
+
+TEST_F(KeyFile, OfARunSaysWhatItWasMadeFor) {
+  EXPECT_FALSE(read_key(path_)->has_value());
+  const auto nonce = nonce_from_entropy().value();
+  EXPECT_EQ(nonce.size(), 32U);
+  EXPECT_NE(nonce, nonce_from_entropy().value());
+  const auto made = replace_key(path_, label_of(nonce, 3));
+  ASSERT_TRUE(made.has_value()) << made.error().message;
+  EXPECT_EQ(mode_of(path_), 0600u);
+  const auto read = read_key(path_).value();
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->key, *made);
+  ASSERT_TRUE(read->label.has_value());
+  EXPECT_EQ(read->label->nonce, nonce);
+  EXPECT_EQ(read->label->trial, "0123456789abcdef");
+  EXPECT_EQ(read->label->attempt, 3);
+  EXPECT_EQ(read->label->config, (json::object{{"dataset", "adult"}}));
+  EXPECT_TRUE(create_or_read_key(path_).has_error()) << "a run's key is none of a spec's draws";
+
+  const auto next = replace_key(path_, label_of(nonce_from_entropy().value()));
+  EXPECT_FALSE(*next == *made);
+  EXPECT_EQ(read_key(path_).value()->key, *next);
+  const auto entries = std::filesystem::directory_iterator(folder_ + "/keys");
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+}
+
+TEST_F(KeyFile, OfTheFirstFormatHasNoLabel) {
+  const auto made = create_or_read_key(path_).value();
+  const auto read = read_key(path_).value();
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->key, made);
+  EXPECT_FALSE(read->label.has_value());
+}
+
+TEST_F(KeyFile, AMalformedLabelIsRefused) {
+  ASSERT_TRUE(replace_key(path_, label_of(std::string(32, 'a'))));
+  const auto whole = *read_file(path_);
+  for (const char* part : {"nonce", "trial", "attempt", "config", "{"}) {
+    auto text = whole;
+    text[text.find(part, 80)] = 'x';
+    write(text);
+    EXPECT_TRUE(read_key(path_).has_error()) << part;
+  }
+  for (const std::size_t length : {whole.size() - 1, whole.size() / 2, std::size_t{80}, std::size_t{20}}) {
+    write(whole.substr(0, length));
+    EXPECT_TRUE(read_key(path_).has_error()) << length;
+  }
+}
+
+// What lies in the file is the whole key: 80 keys have more than 45 different values in every byte.
+// A fair byte has 69 of them at the median and 45 or fewer with a chance below 1e-12.
+TEST_F(KeyFile, HoldsEveryByteOfTheKey) {
+  std::array<std::set<unsigned char>, 32> values;
+  for (int i = 0; i < 40; ++i) {
+    const auto path = folder_ + "/keys/" + std::to_string(i);
+    const auto of_run = replace_key(path, label_of(std::string(32, 'b'))).value();
+    EXPECT_EQ(read_key(path).value()->key, of_run);
+    const auto of_draws = create_or_read_key(path + ".draws").value();
+    for (std::size_t byte = 0; byte < 32; ++byte)
+      values[byte].insert({of_run.bytes[byte], of_draws.bytes[byte]});
+  }
+  for (const auto& seen : values) EXPECT_GT(seen.size(), 45U);
 }
 
 TEST_F(KeyFile, IsDeletedAndDeletingTwiceIsFine) {

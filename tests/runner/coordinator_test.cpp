@@ -448,6 +448,7 @@ TEST(Coordinator, KeysLeftBehindAreDeletedOnceEveryRowIsThere) {
   FakeExecutor stopped;
   world.run(kUnseeded, stopped, [&] { return stopped.ended >= 3; });
   leave(key);
+  write_file_atomically(world.out().journal("abandoned"), "a journal of version 0.6\n").value();
   FakeExecutor other;
   world.run("name: another\ntitle: another\nnoise_seed: s\n" + std::string(kRows), other);
   EXPECT_TRUE(std::filesystem::exists(draws)) << "'tiny' is not finished";

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harness/base/files.h"
+#include "harness/random/key_file.h"
 #include "harness/runner/coordinator.h"
 #include "harness/runner/release.h"
 #include "harness/trial/journal.h"
@@ -87,9 +88,8 @@ class FakeExecutor final : public Executor {
     ++ended;
     const auto config = trial::TrialConfig::from_json(job.request.at("config"), "job").value();
     EXPECT_EQ(config.id(), job.id);
-    auto journal =
-        trial::JournalWriter::open(string_or(job.request, "journal", ""), config, {{"machine", machine}})
-            .value();
+    const auto key = string_or(job.request, "key", "");
+    auto journal = open_journal(job.request, config, key);
     const auto ending = fate(config);
     const std::int64_t executed = ending == Fate::finish ? config.steps : 2;
     for (std::int64_t step = 0; step < executed; ++step) {
@@ -102,6 +102,7 @@ class FakeExecutor final : public Executor {
       const std::string kind = ending == Fate::diverge ? "diverged" : "device-unavailable";
       EXPECT_TRUE(
           journal->finish({.state = trial::TrialState::failed, .kind = kind, .message = "So it was."}));
+      forget_key(config, key);
       return failure(job.id, kind);
     }
     write_metrics(config, *journal);
@@ -109,7 +110,38 @@ class FakeExecutor final : public Executor {
     const auto weights = string_or(job.request, "weights", "");
     if (!weights.empty() && keep_weights) over.weights_problem = keep_weights(weights, config);
     EXPECT_TRUE(journal->finish({.seconds = static_cast<double>(ended)}));
+    forget_key(config, key);
     return over;
+  }
+
+  // With the key, where the run is unseeded, as a worker binds the two.
+  std::unique_ptr<trial::JournalWriter> open_journal(const json::object& request,
+                                                     const trial::TrialConfig& config,
+                                                     const std::string& key) const {
+    trial::EarlierAttempts earlier{.recorded = int_or(request, "attempts", 0)};
+    if (!config.noise_seed) {
+      if (auto stored = random::read_key(key).value()) {
+        earlier.key = stored->label;
+        earlier.has_old_key = !stored->label;
+      }
+    }
+    auto journal =
+        trial::JournalWriter::open(string_or(request, "journal", ""), config, {{"machine", machine}}, earlier)
+            .value();
+    const bool goes_on = earlier.key && earlier.key->nonce == journal->nonce();
+    if (!config.noise_seed && !goes_on) {
+      EXPECT_TRUE(random::replace_key(key, {.nonce = journal->nonce(),
+                                            .trial = config.id(),
+                                            .attempt = journal->attempt(),
+                                            .config = config.to_json()}));
+    }
+    return journal;
+  }
+
+  static void forget_key(const trial::TrialConfig& config, const std::string& key) {
+    if (!config.noise_seed) {
+      EXPECT_TRUE(random::delete_key(key));
+    }
   }
 
   void write_metrics(const trial::TrialConfig& config, trial::JournalWriter& journal) const {

@@ -53,7 +53,7 @@ trial::Journal journal_under(const trial::TrialConfig& config, const std::string
   const auto dataset = data_of(config);
   const auto end = train({.config = config,
                           .dataset = dataset,
-                          .key = run_key(config, "").value(),
+                          .key = run_key(config, "", *journal).value(),
                           .journal = *journal,
                           .observer = observer});
   EXPECT_TRUE(end) << end.error().message;
@@ -75,21 +75,6 @@ TEST(Observer, SeesWhatTheJournalHashesAndChangesNothing) {
     EXPECT_EQ(recorder.separate, config.privacy.probe && config.privacy.probe->separate_batch);
     EXPECT_TRUE(recorder.final_weights.defined());
   }
-}
-
-TEST(RunKey, IsTheSeedsOrTheFiles) {
-  const TemporaryFolder folder;
-  auto config = small_config();
-  EXPECT_EQ(run_key(config, "").value(), seeded_key(config));
-  auto other = config;
-  other.repetition = 1;
-  EXPECT_NE(run_key(config, "").value(), run_key(other, "").value());
-
-  config.noise_seed.reset();
-  EXPECT_FALSE(run_key(config, ""));
-  const auto key = run_key(config, folder.file("a.key")).value();
-  EXPECT_EQ(run_key(config, folder.file("a.key")).value(), key);
-  EXPECT_NE(run_key(config, folder.file("b.key")).value(), key);
 }
 
 }  // namespace

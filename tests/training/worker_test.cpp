@@ -259,6 +259,42 @@ TEST(Worker, UnseededRunKeepsItsKeyOnlyWhileItNeedsIt) {
   EXPECT_NE(hashes_of(trial::read_journal(folder.file("b.jsonl")).value()), after);
 }
 
+std::int64_t charged_steps(const trial::Journal& journal) {
+  std::int64_t steps = 0;
+  for (const auto& event : journal.executed) steps += std::get<accounting::Batch>(event.what).count;
+  return steps;
+}
+
+// Whoever moves a journal away while its key is there gets other noise, and pays for both.
+TEST(Worker, AnUnseededRunThatLostItsJournalDrawsAnewAndIsChargedForBoth) {
+  const TemporaryFolder folder;
+  auto config = long_config();
+  config.noise_seed.reset();
+  const auto journal = folder.file("a.jsonl");
+  const auto key = folder.file("keys/a");
+  {
+    Worker killed;
+    killed.run(config, journal, key);
+    wait_for_steps(journal, 30);
+    killed.kill(SIGKILL);
+    killed.wait();
+  }
+  const auto before = trial::read_journal(journal).value();
+  std::filesystem::rename(journal, folder.file("moved"));
+  Worker again;
+  again.run(config, journal, key);
+  EXPECT_EQ(again.receive("done").at("state").as_string(), "finished");
+  EXPECT_FALSE(std::filesystem::exists(key));
+  const auto finished = trial::read_journal(journal).value();
+  EXPECT_NE(finished.nonce, before.nonce);
+  EXPECT_EQ(finished.attempt, 1);
+  EXPECT_EQ(finished.lost, 1);
+  EXPECT_EQ(charged_steps(finished), 2 * 4000);
+  for (std::size_t step = 0; step < 30; ++step) {
+    EXPECT_NE(finished.steps.at(step).hash, before.steps.at(step).hash) << step;
+  }
+}
+
 // What was released so far is only the same release again under the same key.
 TEST(Worker, AStoppedUnseededRunKeepsItsKey) {
   const TemporaryFolder folder;

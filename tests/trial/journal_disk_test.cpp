@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <mutex>
@@ -85,7 +86,7 @@ class SlowDisk {
 };
 
 std::unique_ptr<JournalWriter> open(const std::string& path, const TrialConfig& config, SyncCall sync) {
-  auto writer = JournalWriter::open(path, config, kHere, std::move(sync));
+  auto writer = JournalWriter::open(path, config, kHere, {}, std::move(sync));
   EXPECT_TRUE(writer) << writer.error().message;
   return std::move(*writer);
 }
@@ -206,6 +207,71 @@ TEST(JournalDisk, AChangedByteAnywhereIsFound) {
   }
 }
 
+// Every byte, changed to zero, one and a whole page of them: nothing that was booked is cut off for
+// a torn tail.
+TEST(JournalDisk, AZeroAnywhereIsFoundAndTakesNoChargeAway) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto text = small_journal(path);
+  const auto charged = canonical_json(accounting::events_to_json({.events = read_journal(path)->executed}));
+  for (const std::size_t zeros : {1U, 300U}) {
+    for (std::size_t at = 0; at + zeros <= text.size(); at += zeros == 1 ? 1 : 7) {
+      auto changed = text;
+      changed.replace(at, zeros, zeros, '\0');
+      std::ofstream(path, std::ios::trunc | std::ios::binary) << changed;
+      const auto journal = read_journal(path);
+      if (at + zeros == text.size() && zeros > 1) continue;  // as a power cut leaves it
+      if (journal) {
+        // The last newline alone: the line before it is whole.
+        EXPECT_EQ(at + 1, text.size());
+        EXPECT_EQ(canonical_json(accounting::events_to_json({.events = journal->executed})), charged);
+        continue;
+      }
+      const auto& message = journal.error().message;
+      ASSERT_TRUE(message.find("was changed") != std::string::npos) << at << ": " << message;
+      if (at % 64 == 0) {
+        EXPECT_FALSE(JournalWriter::open(path, private_config(4), kHere)) << "byte " << at;
+      }
+    }
+  }
+}
+
+// What to do does not lose what the journal charged.
+TEST(JournalDisk, WhatToDoAboutAChangedJournal) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  for (const bool is_seeded : {true, false}) {
+    auto config = private_config(4);
+    if (!is_seeded) config.noise_seed.reset();
+    std::filesystem::remove(path);
+    { const auto writer = open(path, config, sync_data); }
+    auto text = read_file(path).value();
+    text[30] ^= 1;
+    ASSERT_TRUE(write_file_atomically(path, text));
+    const auto message = JournalWriter::open(path, config, kHere).error().message;
+    EXPECT_NE(message.find(path + ":1: the line's checksum is wrong"), std::string::npos) << message;
+    EXPECT_NE(message.find("Put back an unchanged copy"), std::string::npos) << message;
+    EXPECT_EQ(message.find("remove it") != std::string::npos, is_seeded) << message;
+    EXPECT_EQ(message.find("leave it where it is") != std::string::npos, !is_seeded) << message;
+  }
+}
+
+// Cut exactly before its newline the last line is whole: it counts, and what is appended begins on
+// a line of its own.
+TEST(JournalDisk, ALastLineThatLacksItsNewlineAloneStands) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto text = small_journal(path);
+  for (const auto& tail : {std::string(), std::string(1, '\0'), std::string(5000, '\0')}) {
+    std::ofstream(path, std::ios::trunc | std::ios::binary) << text.substr(0, text.size() - 1) << tail;
+    ASSERT_TRUE(read_journal(path)->finish);
+    { const auto writer = open(path, private_config(4), sync_data); }
+    const auto now = read_file(path).value();
+    EXPECT_TRUE(now.starts_with(text));
+    EXPECT_TRUE(read_journal(path));
+  }
+}
+
 // A crash leaves a beginning of the file, or zeros where data had not arrived: cut off, and the rest stands.
 TEST(JournalDisk, ATornTailIsCutAtItsLastWholeLine) {
   const TemporaryFolder folder;
@@ -213,8 +279,9 @@ TEST(JournalDisk, ATornTailIsCutAtItsLastWholeLine) {
   const auto text = small_journal(path);
   const auto first_line = text.find('\n') + 1;
   for (std::size_t length = first_line; length < text.size(); ++length) {
-    const auto whole = text.rfind('\n', length - 1) + 1;
-    for (const auto& tail : {std::string(), std::string(100, '\0'), std::string(40, '\0') + "\n"}) {
+    const bool is_whole = text[length] == '\n';  // but for its newline
+    const auto whole = is_whole ? length : text.rfind('\n', length - 1) + 1;
+    for (const auto& tail : {std::string(), std::string(100, '\0')}) {
       std::ofstream(path, std::ios::trunc | std::ios::binary) << text.substr(0, length) << tail;
       const auto journal = read_journal(path);
       ASSERT_TRUE(journal) << length << ": " << journal.error().message;

@@ -180,7 +180,7 @@ TEST(Journal, ATornLastLineIsCutOff) {
     ASSERT_TRUE(write_file_atomically(path, before.substr(0, before.size() - lost)));
     const auto journal = read_journal(path);
     ASSERT_TRUE(journal) << journal.error().message;
-    EXPECT_EQ(journal->steps.size(), 4U);
+    EXPECT_EQ(journal->steps.size(), lost == 1 ? 5U : 4U) << "of the newline alone nothing depends";
     auto writer = open(path, config);
     run_steps(*writer, 0, 40);
     ASSERT_TRUE(writer->finish({.state = TrialState::finished}));

@@ -36,9 +36,9 @@ Result<std::vector<accounting::Event>> run_under(Observer& observer, const Exper
   const auto key_path = folder.file(config.id() + ".key");
   // Nothing that an audit writes outlives it, so nothing waits for the disk.
   const auto no_sync = [](int) { return 0; };
-  auto journal = trial::JournalWriter::open(journal_path, config, fingerprint(config.device), no_sync);
+  auto journal = trial::JournalWriter::open(journal_path, config, fingerprint(config.device), {}, no_sync);
   if (!journal) return journal.error();
-  const auto key = run_key(config, key_path);
+  const auto key = run_key(config, key_path, **journal);
   if (!key) return key.error();
   const auto end = train({.config = config,
                           .dataset = experiment.dataset,

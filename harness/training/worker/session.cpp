@@ -135,7 +135,12 @@ Result<Session::Request> Session::parse_run(const json::object& message) {
   if (!journal) return journal.error();
   const auto* config = message.if_contains("config");
   if (config == nullptr) return error(std::string(kInput) + ": run needs a config");
-  return Request{*trial, *config, *journal, string_or(message, "key", ""), string_or(message, "weights", "")};
+  return Request{.trial = *trial,
+                 .config = *config,
+                 .journal = *journal,
+                 .key = string_or(message, "key", ""),
+                 .attempts = int_or(message, "attempts", 0),
+                 .weights = string_or(message, "weights", "")};
 }
 
 void Session::run(const Request& request) {
@@ -188,7 +193,11 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
                       earlier->finish->state == TrialState::finished;
     if (over) return earlier->finish;
   }
-  auto journal = trial::JournalWriter::open(request.journal, config, training::fingerprint(config.device));
+  auto earlier = training::earlier_attempts(config, request.key);
+  if (!earlier) return earlier.error();
+  earlier->recorded = request.attempts;
+  auto journal =
+      trial::JournalWriter::open(request.journal, config, training::fingerprint(config.device), *earlier);
   if (!journal) return journal.error();
   const auto fail = [&](const std::string& kind,
                         const std::string& message) -> Result<std::optional<Finish>> {
@@ -198,12 +207,14 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
   };
   const auto data = dataset(config.dataset.name, config.dataset.options);
   if (!data) return fail("missing-data", data.error().message);
-  const auto key = training::run_key(config, request.key);
+  const auto present_key = [&] { return training::run_key(config, request.key, **journal); };
+  const auto key = present_key();
   if (!key) return key.error();
   auto end = training::train({.config = config,
                               .dataset = **data,
                               .key = *key,
                               .journal = **journal,
+                              .next_key = present_key,
                               .stop_requested = [&] { return inbox_.stop_requested(); },
                               .progress = ProgressReporter(outbox_, request.trial, config.steps),
                               .weights_folder = request.weights});

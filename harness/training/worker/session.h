@@ -29,7 +29,8 @@ class Session {
     json::value config;
     std::string journal;
     std::string key;
-    std::string weights;  // empty: not to be kept
+    std::int64_t attempts = 0;  // that the database knows
+    std::string weights;        // empty: not to be kept
   };
 
   bool handle(const json::object& message);

@@ -1,0 +1,219 @@
+// Runs whose journal, key file or database record is lost: whatever is left tells what they cost.
+#include <gmock/gmock.h>
+
+#include "harness/runner/odometer.h"
+#include "tests/runner/fake_world.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// Two runs of six steps; unseeded.
+const std::string kSpec = R"(name: tiny
+title: t
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0, 1]
+    epsilon: [3]
+    delta: 1e-5
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    evaluate: {every: 0}
+    rows: [{id: fixed, method: fixed-rate, options: {lr: 5e-2}}]
+)";
+
+Spending only(World& world) {
+  auto odometer = odometer_of(world.store(), world.out()).value();
+  EXPECT_THAT(odometer.data, SizeIs(1));
+  EXPECT_THAT(odometer.unreadable, IsEmpty());
+  return odometer.data.at(0);
+}
+
+double epsilon_of(World& world) { return read_odometer(only(world), 1e-5).value().total.epsilon; }
+
+std::int64_t steps_of(const Spending& spending) {
+  std::int64_t steps = 0;
+  for (const auto& event : spending.splits.at("private_train").events()) {
+    steps += std::get<accounting::Batch>(event.what).count;
+  }
+  return steps;
+}
+
+// Both rows of an unseeded spec, killed; what then becomes of journals, keys and database is the
+// test's affair.
+class LostRuns : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    FakeExecutor executor;
+    executor.fate = [](const auto&) { return Fate::kill; };
+    world_.run(kSpec, executor);
+    runs_ = executor.submitted;
+    ASSERT_THAT(runs_, SizeIs(2));
+    once_ = epsilon_of(world_);
+    ASSERT_EQ(steps_of(only(world_)), 2 * 6);
+  }
+  void lose_journals() {
+    for (const auto& id : runs_) ASSERT_TRUE(std::filesystem::remove(world_.out().journal(id)));
+  }
+  void lose_keys() {
+    for (const auto& id : runs_) ASSERT_TRUE(std::filesystem::remove(world_.out().key(id)));
+  }
+  // On the same machine, where nothing but journals and keys says that the runs were begun before.
+  void finish() {
+    FakeExecutor executor;
+    EXPECT_THAT(world_.run(kSpec, executor).failed, IsEmpty());
+    EXPECT_THAT(executor.submitted, SizeIs(2));
+  }
+  std::vector<double> row_epsilons() {
+    std::vector<double> epsilons;
+    for (const auto& study : world_.store().studies("tiny").value()) epsilons.push_back(study.total->epsilon);
+    return epsilons;
+  }
+  // What was spent before is in the odometer and in each row.
+  void expect_charged_twice() {
+    EXPECT_EQ(steps_of(only(world_)), 2 * 12);
+    World clean;
+    FakeExecutor executor;
+    clean.run(kSpec, executor);
+    for (const double epsilon : row_epsilons()) {
+      EXPECT_GT(epsilon, 1.05 * clean.store().studies("tiny").value().at(0).total->epsilon);
+    }
+  }
+
+  World world_;
+  std::vector<std::string> runs_;
+  double once_ = 0;
+};
+
+TEST_F(LostRuns, GoOnForNothingWhereNothingIsLost) {
+  finish();
+  EXPECT_EQ(steps_of(only(world_)), 2 * 6);
+  EXPECT_EQ(epsilon_of(world_), once_);
+}
+
+TEST_F(LostRuns, CountWhereTheirJournalsAreGone) {
+  lose_journals();
+  EXPECT_EQ(epsilon_of(world_), once_);
+  finish();
+  expect_charged_twice();
+}
+
+TEST_F(LostRuns, CountWhereTheDatabaseIsGoneToo) {
+  lose_journals();
+  world_.forget_database();
+  EXPECT_EQ(epsilon_of(world_), once_) << "the keys know";
+  finish();
+  expect_charged_twice();
+}
+
+TEST_F(LostRuns, CountWhereTheirKeysAreGoneToo) {
+  lose_journals();
+  lose_keys();
+  EXPECT_EQ(epsilon_of(world_), once_) << "the database knows";
+  finish();
+  expect_charged_twice();
+}
+
+TEST_F(LostRuns, CountWhereTheirKeysAloneAreGone) {
+  lose_keys();
+  finish();
+  expect_charged_twice();
+}
+
+// The journals of another folder, in which the same runs were finished: other releases, not the
+// ones of before.
+TEST_F(LostRuns, CountBesideJournalsThatWerePutInTheirPlace) {
+  World other;
+  FakeExecutor executor;
+  other.run(kSpec, executor);
+  for (const auto& id : runs_) {
+    std::filesystem::copy_file(other.out().journal(id), world_.out().journal(id),
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  EXPECT_EQ(steps_of(only(world_)), 2 * 12);
+  FakeExecutor none;
+  world_.run(kSpec, none);
+  EXPECT_THAT(none.submitted, IsEmpty());
+  expect_charged_twice();
+}
+
+TEST_F(LostRuns, StayChargedWhereTheirJournalsAreDamaged) {
+  for (const auto& id : runs_) {
+    auto text = read_file(world_.out().journal(id)).value();
+    text[text.find("attempt")] = 'x';
+    ASSERT_TRUE(write_file_atomically(world_.out().journal(id), text));
+  }
+  // The worker refuses them.
+  class Refusing final : public Executor {
+   public:
+    void submit(Job job) override { jobs_.push_back(std::move(job)); }
+    Result<std::vector<Update>> poll(std::chrono::milliseconds) override {
+      std::vector<Update> updates;
+      for (const auto& job : std::exchange(jobs_, {})) {
+        Update update{.kind = Update::Kind::over, .job = job.id};
+        update.failed = string_or(job.request, "type", "") == "run";
+        update.failure_kind = kInternal;
+        updates.push_back(std::move(update));
+      }
+      return updates;
+    }
+    void cancel(const std::string&) override {}
+    void stop() override {}
+    int slots() const override { return 1; }
+
+   private:
+    std::vector<Job> jobs_;
+  } refusing;
+  auto spec = world_.read(kSpec);
+  ASSERT_TRUE(enter_spec(world_.store(), spec, false, false));
+  std::ostream silent(nullptr);
+  Progress progress(silent, Progress::Style::none);
+  Coordinator coordinator(world_.store(), refusing, world_.out(), progress);
+  ASSERT_TRUE(coordinator.run(spec, [] { return false; }));
+  for (const auto& id : runs_) {
+    EXPECT_FALSE(world_.store().trial(id).value()->events.empty()) << "what was recorded is forgotten";
+  }
+  const auto odometer = odometer_of(world_.store(), world_.out()).value();
+  EXPECT_THAT(odometer.unreadable, SizeIs(2));
+  EXPECT_EQ(steps_of(odometer.data.at(0)), 2 * 6);
+}
+
+// A key that no row needs any more is deleted, and with it what it alone knew: that goes into the
+// database before.
+TEST(LostRun, StaysChargedWhenItsKeyIsTidiedAway) {
+  World world;
+  FakeExecutor stopped;
+  stopped.fate = [](const auto&) { return Fate::cancel; };
+  world.run(kSpec, stopped);
+  for (const auto& id : stopped.submitted) {
+    EXPECT_FALSE(world.store().trial(id).value());
+    std::filesystem::remove(world.out().journal(id));
+  }
+  EXPECT_EQ(steps_of(only(world)), 2 * 6);
+  FakeExecutor fresh;
+  world.run(
+      world.read(kSpec), fresh, [] { return false; }, true);
+  for (const auto& id : stopped.submitted) {
+    EXPECT_THAT(fresh.submitted, Not(::testing::Contains(id))) << "a new release has other runs";
+    EXPECT_FALSE(std::filesystem::exists(world.out().key(id)));
+  }
+  EXPECT_EQ(steps_of(only(world)), 2 * 12);
+}
+
+TEST(LostRun, AKeyOfAnOlderVersionWithoutItsJournalIsNamed) {
+  World world;
+  ASSERT_TRUE(write_file_atomically(world.out().key("abandoned"),
+                                    "hyfreedp key 1\n" + std::string(64, 'a') + "\n", 0600));
+  const auto odometer = odometer_of(world.store(), world.out()).value();
+  ASSERT_THAT(odometer.unreadable, SizeIs(1));
+  EXPECT_THAT(odometer.unreadable.at(0),
+              HasSubstr("the journal of the run that this key was made for is missing"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
