@@ -258,11 +258,14 @@ Sizes sizes(const Facts& facts, const json::object& options) {
   } else if (facts.name == "adult") {
     sizes = fixed_sizes(facts);
     sizes.features = 104;
-  } else {
+  } else if (facts.name == "fashion-mnist") {
     const bool pixels = string_or(options, "features", "hog") == "pixels";
     sizes = fixed_sizes(facts);
     sizes.features = pixels ? 784 : 716;
     if (pixels) sizes.image = {1, 28, 28};
+  } else {
+    HYFREEDP_CHECK(false, "the dataset '" + facts.name +
+                              "' has no sizes; give it a case in sizes() (datasets/facts.cpp)");
   }
   return sizes;
 }

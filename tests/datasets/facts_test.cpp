@@ -123,5 +123,18 @@ TEST_F(Locating, AGeneratedDatasetNeedsNoFolder) {
   EXPECT_EQ(*found, "");
 }
 
+// What nobody gave a case is no other dataset in disguise.
+TEST(DatasetFacts, SizesOfADatasetWithoutACaseAreRefusedByName) {
+  Facts unknown = facts_of("fashion-mnist");
+  unknown.name = "fashion-mnist-2";
+  try {
+    sizes(unknown, {});
+    ADD_FAILURE() << "a dataset without sizes got some";
+  } catch (const std::logic_error& refused) {
+    EXPECT_TRUE(mentions(refused.what(), "'fashion-mnist-2' has no sizes")) << refused.what();
+  }
+  for (const auto& facts : dataset_facts()) EXPECT_GT(sizes(facts, resolved(facts.name)).features, 0);
+}
+
 }  // namespace
 }  // namespace hyfreedp::datasets
