@@ -194,7 +194,7 @@ std::string describe_events(const std::vector<accounting::Event>& events) {
   std::vector<std::pair<std::string, std::int64_t>> merged;
   for (const auto& event : events) {
     auto text = std::visit(Describe{}, event.what);
-    if (!event.split.empty() && event.split != "train") text += " (on " + event.split + ")";
+    if (!event.split.empty() && event.split != accounting::kDefaultSplit) text += " (on " + event.split + ")";
     const auto* batch = std::get_if<accounting::Batch>(&event.what);
     const std::int64_t count = batch != nullptr ? batch->count : 1;
     const auto found =

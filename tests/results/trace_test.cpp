@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/trial/privacy_plan.h"
+#include "results/ledger.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
@@ -41,6 +43,20 @@ TEST_F(Trace, SaysWhatIsBehindTheCell) {
         "1 asked for", "trial-study-a-1-2-0", "optimizer   prodigy"}) {
     expect_holds(text, part);
   }
+}
+
+// The split that every training event has is not worth a word; another one is.
+TEST_F(Trace, NamesASplitOtherThanTheTrainingSplit) {
+  EXPECT_EQ(trace_text(trace("a", "1")).find("(on "), std::string::npos) << trace_text(trace("a", "1"));
+  trial::PrivacyPlan plan;
+  plan.population = 100;
+  plan.batch_size = 10;
+  plan.sample_rate = 0.1;
+  plan.gradient_noise = 1.5;
+  auto events = plan.events(0, 10);
+  EXPECT_EQ(describe_events(events), "10 × Poisson q = 0.1: gradient σ = 1.5");
+  events.front().split = "private_validation";
+  EXPECT_EQ(describe_events(events), "10 × Poisson q = 0.1: gradient σ = 1.5 (on private_validation)");
 }
 
 TEST_F(Trace, FootnotesKeepTheirNumbersInTheTable) {
