@@ -150,7 +150,7 @@ Result<SampledNoise> solve_sampled(const std::vector<std::vector<double>>& rates
     accounting::Events events{.events = {accounting::poisson_gaussian(rate, sigma, steps)}};
     if (mean > 0) {
       events.events.push_back(
-          accounting::batch(1, {{.noise_multiplier = mean, .purpose = "feature-mean"}}, 1));
+          accounting::batch(1, {{.noise_multiplier = mean, .purpose = accounting::kFeatureMeanPurpose}}, 1));
     }
     return events;
   };

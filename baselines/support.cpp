@@ -24,6 +24,20 @@ json::array to_array(const std::vector<double>& values) {
   return array;
 }
 
+// The batch of the feature mean, wherever it stands among a plan's events.
+accounting::Batch& feature_mean_batch(std::vector<accounting::Event>& events) {
+  accounting::Batch* found = nullptr;
+  for (auto& event : events) {
+    auto* batch = std::get_if<accounting::Batch>(&event.what);
+    if (batch == nullptr || batch->releases.size() != 1) continue;
+    if (batch->releases.front().purpose != accounting::kFeatureMeanPurpose) continue;
+    HYFREEDP_CHECK(found == nullptr, "a plan releases the mean of the features once");
+    found = batch;
+  }
+  HYFREEDP_CHECK(found != nullptr, "a plan with a mean of features has an event of it");
+  return *found;
+}
+
 // noise_for, of a plan whose steps are not all that it releases.
 Result<double> noise_beside_mean(const trial::PrivacyPlan& given, const std::int64_t& steps,
                                  const double& epsilon, const double& delta, const std::int64_t& runs) {
@@ -31,7 +45,7 @@ Result<double> noise_beside_mean(const trial::PrivacyPlan& given, const std::int
     auto plan = given;
     plan.gradient_noise = sigma;
     accounting::Events events{.events = plan.events(0, steps)};
-    std::get<accounting::Batch>(events.events.front().what).count = runs;  // the mean
+    feature_mean_batch(events.events).count = runs;
     return events;
   };
   const auto calibration = accounting::calibrate(events_at, epsilon, delta);

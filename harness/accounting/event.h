@@ -25,6 +25,7 @@ namespace hyfreedp::accounting {
 
 // The split that training touches, in events files and in the ledger alike.
 inline constexpr const char* kDefaultSplit = "private_train";
+inline constexpr const char* kFeatureMeanPurpose = "feature-mean";  // Release::purpose
 // Larger noise multipliers are refused: such a release carries no information, and its tails
 // underflow.
 inline constexpr double kMaxNoiseMultiplier = 1e9;

@@ -70,7 +70,7 @@ std::vector<Release> on_gradient(const ProbeSplitRequest& request, double sigma)
 Events begun(const ProbeSplitRequest& request) {
   Events events;
   if (request.mean_noise > 0) {
-    events.events.push_back(batch(1, {{request.mean_noise, 1, Noise::gaussian, "feature-mean"}}, 1));
+    events.events.push_back(batch(1, {{request.mean_noise, 1, Noise::gaussian, kFeatureMeanPurpose}}, 1));
   }
   return events;
 }
