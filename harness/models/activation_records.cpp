@@ -1,5 +1,7 @@
 #include "harness/models/activation_records.h"
 
+#include <algorithm>
+
 #include "harness/base/result.h"
 
 namespace hyfreedp::models {
@@ -20,17 +22,25 @@ Tensors parts_of(const Tensors& recorded, std::int64_t copies, std::int64_t inde
   return parts;
 }
 
-Tensor converted(const Tensor& recorded, torch::ScalarType type) {
-  return recorded.defined() && recorded.is_floating_point() ? recorded.to(type) : recorded;
+// One number that stands for all, as the network keeps a tensor whose sizes alone are read.
+bool is_one_number(const Tensor& recorded) {
+  const auto strides = recorded.strides();
+  return recorded.numel() > 1 && std::all_of(strides.begin(), strides.end(), [](auto s) { return s == 0; });
 }
 
-Tensors converted(const Tensors& recorded, torch::ScalarType type) {
-  Tensors found;
-  for (const auto& one : recorded) found.push_back(converted(one, type));
-  return found;
+Tensor converted(const Tensor& recorded, torch::ScalarType type) {
+  if (!recorded.defined() || !recorded.is_floating_point()) return recorded;
+  if (!is_one_number(recorded)) return recorded.to(type);
+  return recorded.as_strided({1}, {1}).to(type).expand(recorded.sizes());
 }
 
 }  // namespace
+
+Tensors in_type(const Tensors& tensors, torch::ScalarType type) {
+  Tensors found;
+  for (const auto& one : tensors) found.push_back(converted(one, type));
+  return found;
+}
 
 std::vector<ActivationRecord> by_copies(const std::vector<ActivationRecord>& records, std::int64_t copies) {
   std::vector<ActivationRecord> parts;
@@ -39,8 +49,7 @@ std::vector<ActivationRecord> by_copies(const std::vector<ActivationRecord>& rec
       parts.push_back({.inputs = parts_of(record.inputs, copies, m),
                        .output = part_of(record.output, copies, m),
                        .saved = parts_of(record.saved, copies, m),
-                       .output_gradient = part_of(record.output_gradient, copies, m),
-                       .instantiated = {}});
+                       .output_gradient = part_of(record.output_gradient, copies, m)});
     }
   }
   return parts;
@@ -49,11 +58,10 @@ std::vector<ActivationRecord> by_copies(const std::vector<ActivationRecord>& rec
 std::vector<ActivationRecord> in_type(std::span<const ActivationRecord> records, torch::ScalarType type) {
   std::vector<ActivationRecord> found;
   for (const auto& record : records) {
-    found.push_back({.inputs = converted(record.inputs, type),
+    found.push_back({.inputs = in_type(record.inputs, type),
                      .output = record.output,
-                     .saved = converted(record.saved, type),
-                     .output_gradient = converted(record.output_gradient, type),
-                     .instantiated = record.instantiated});
+                     .saved = in_type(record.saved, type),
+                     .output_gradient = converted(record.output_gradient, type)});
   }
   return found;
 }

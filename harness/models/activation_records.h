@@ -10,6 +10,8 @@ namespace hyfreedp::models {
 // `copies` applications to B samples each: a layer's rules then add up the versions of a sample, cross terms included. Views.
 std::vector<ActivationRecord> by_copies(const std::vector<ActivationRecord>& records, std::int64_t copies);
 
+// Tensors of floating types in type `type`; ids and undefined tensors as they are.
+Tensors in_type(const Tensors& tensors, torch::ScalarType type);
 // Inputs, saved values and output gradients in floating type `type`; `output`, which rules do not read, as it is.
 std::vector<ActivationRecord> in_type(std::span<const ActivationRecord> records, torch::ScalarType type);
 

@@ -16,13 +16,15 @@ Tensor Bare::each(std::span<const ActivationRecord> records) const {
   return total;
 }
 
-void Bare::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
-  squared_norms.add_(squared_sample_norms(each(records)));
+Tensors Bare::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+  auto formed = each(records);
+  squared_norms.add_(squared_sample_norms(formed));
+  return {std::move(formed)};
 }
 
-void Bare::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
-                            std::span<Tensor> sums) const {
-  sums[0].add_(weighted_sum(each(records), factors));
+void Bare::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                            const Tensor& factors, std::span<Tensor> sums) const {
+  add_weighted_sum(formed.empty() ? each(records) : formed.front(), factors, sums[0]);
 }
 
 }  // namespace hyfreedp::models

@@ -15,10 +15,10 @@ class Bare : public Layer {
   std::vector<ParameterSpec> parameters() const override { return {{name_, {width_}}}; }
   void bind(std::vector<BoundParameter> parameters) override { value_ = std::move(parameters.at(0)); }
   std::vector<std::string> ruled_parameters() const override { return {name_}; }
-  void add_squared_norms(std::span<const ActivationRecord> records,
-                         torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
-                        std::span<torch::Tensor> sums) const override;
+  Tensors add_squared_norms(std::span<const ActivationRecord> records,
+                            torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                        const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
  protected:
   // The terms that are summed over positions, [B, ..., width].

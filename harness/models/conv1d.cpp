@@ -20,8 +20,7 @@ ActivationRecord as_images(const ActivationRecord& record) {
   return {.inputs = {record.input().unsqueeze(2)},
           .output = {},
           .saved = {},
-          .output_gradient = record.output_gradient.unsqueeze(2),
-          .instantiated = record.instantiated};
+          .output_gradient = record.output_gradient.unsqueeze(2)};
 }
 
 std::vector<ActivationRecord> as_images(std::span<const ActivationRecord> records) {
@@ -54,17 +53,15 @@ Tensor Conv1d::input_gradient(const ActivationRecord& record) const {
   return convolution_.input_gradient(as_images(record)).squeeze(2);
 }
 
-void Conv1d::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
-  const auto images = as_images(records);
-  convolution_.add_squared_norms(images, squared_norms);
-  for (std::size_t k = 0; k < records.size(); ++k) records[k].instantiated = images[k].instantiated;
+Tensors Conv1d::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+  return convolution_.add_squared_norms(as_images(records), squared_norms);
 }
 
-void Conv1d::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
-                              std::span<Tensor> sums) const {
+void Conv1d::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                              const Tensor& factors, std::span<Tensor> sums) const {
   std::vector<Tensor> views(sums.begin(), sums.end());
   if (views[0].defined()) views[0] = views[0].unsqueeze(2);
-  convolution_.add_clipped_sums(as_images(records), factors, views);
+  convolution_.add_clipped_sums(as_images(records), formed, factors, views);
 }
 
 }  // namespace hyfreedp::models

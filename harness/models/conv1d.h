@@ -27,10 +27,10 @@ class Conv1d : public Layer {
   std::vector<std::string> ruled_parameters() const override { return convolution_.ruled_parameters(); }
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
-  void add_squared_norms(std::span<const ActivationRecord> records,
-                         torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
-                        std::span<torch::Tensor> sums) const override;
+  Tensors add_squared_norms(std::span<const ActivationRecord> records,
+                            torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                        const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
  private:
   Conv1dShape shape_;

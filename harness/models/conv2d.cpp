@@ -160,6 +160,7 @@ Tensor bias_gradients(std::span<const ActivationRecord> records) {  // [B, out]
 
 // Sums of as many float32 numbers of one sign are off by 1e-5 at most (measured: 784).
 constexpr double kPlacesOfOneError = 500;
+constexpr std::int64_t kPlacesAtOnce = 1024;
 
 bool same_sizes(std::span<const ActivationRecord> records) {
   return std::all_of(records.begin(), records.end(), [&](const ActivationRecord& record) {
@@ -220,15 +221,36 @@ Tensor Conv2d::input_gradient(const ActivationRecord& record) const {
       shape_.padding, shape_.dilation, false, {0, 0}, shape_.groups, {true, false, false}));
 }
 
-void Conv2d::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
-  for (const auto& record : records) record.instantiated.clear();
+// sum_i factors[i] dW_i by plain backward passes of so many samples that each adds up kPlacesAtOnce
+// places at most, or one sample; the passes are added up in float64, so that what a batch's size
+// adds to the rounding is small (harness/trial/sum_rounding.h).
+Tensor Conv2d::summed_anew(std::span<const ActivationRecord> records, const Tensor& factors,
+                           const Tensor& weight) const {
+  Tensor total;
+  for (const auto& record : records) {
+    const auto scaled = scaled_samples(record.output_gradient, factors);
+    const auto places = scaled.size(2) * scaled.size(3), samples = scaled.size(0);
+    const auto at_once = std::max<std::int64_t>(1, kPlacesAtOnce / std::max<std::int64_t>(1, places));
+    for (std::int64_t first = 0; first < samples; first += at_once) {
+      const auto count = std::min(at_once, samples - first);
+      const auto piece = std::get<1>(
+          at::convolution_backward(scaled.narrow(0, first, count), record.input().narrow(0, first, count),
+                                   weight, at::OptionalIntArrayRef(), shape_.stride, shape_.padding,
+                                   shape_.dilation, false, {0, 0}, shape_.groups, {false, true, false}));
+      total = total.defined() ? total.add_(piece) : piece.to(torch::kFloat64);
+    }
+  }
+  return total.defined() ? total : torch::zeros_like(weight);
+}
+
+Tensors Conv2d::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
   Tensors formed(shape_.with_bias ? 2 : 1);
   if (trains_bias()) {
     formed[1] = bias_gradients(records);
     squared_norms.add_(squared_sample_norms(formed[1]));
   }
   if (weight_.trainable) formed[0] = add_weight_norms(records, squared_norms);
-  records.front().instantiated = std::move(formed);
+  return formed;
 }
 
 Tensor Conv2d::sample_gradients(std::span<const ActivationRecord> records) const {
@@ -288,9 +310,8 @@ Tensor Conv2d::add_weight_norms(std::span<const ActivationRecord> records, Tenso
   return {};
 }
 
-void Conv2d::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
-                              std::span<Tensor> sums) const {
-  const auto& formed = records.front().instantiated;
+void Conv2d::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                              const Tensor& factors, std::span<Tensor> sums) const {
   if (trains_bias()) {
     add_weighted_sum(formed.empty() ? bias_gradients(records) : formed[1], factors, sums[1]);
   }
@@ -299,11 +320,7 @@ void Conv2d::add_clipped_sums(std::span<const ActivationRecord> records, const T
     sums[0].add_(weighted_sum(formed[0], factors).transpose(1, 2).reshape(sums[0].sizes()));
     return;
   }
-  for (const auto& record : records) {
-    sums[0].add_(std::get<1>(at::convolution_backward(
-        scaled_samples(record.output_gradient, factors), record.input(), sums[0], at::OptionalIntArrayRef(),
-        shape_.stride, shape_.padding, shape_.dilation, false, {0, 0}, shape_.groups, {false, true, false})));
-  }
+  sums[0].add_(summed_anew(records, factors, sums[0]));
 }
 
 }  // namespace hyfreedp::models

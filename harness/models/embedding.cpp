@@ -46,7 +46,7 @@ Tensor Embedding::lookup_gradient(const ActivationRecord& record) const {
   return record.output_gradient.masked_fill((record.input() == *padding_index_).unsqueeze(2), 0);
 }
 
-void Embedding::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensors Embedding::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
   auto estimates = torch::zeros_like(squared_norms);
   auto reach = torch::zeros_like(squared_norms);
   const auto add = [&](const Tensor& left, const Tensor& right, double factor) {  // [B, S, T] each
@@ -83,6 +83,7 @@ void Embedding::add_squared_norms(std::span<const ActivationRecord> records, Ten
   }
   squared_norms.add_(
       beyond_rounding(estimates, reach.square_(), records.front().output_gradient.scalar_type()));
+  return {};
 }
 
 // Of one record alone, without its cross terms.
@@ -97,16 +98,16 @@ Tensor Embedding::reach_of(const ActivationRecord& record) const {
   return (reach_lengths(record.input()) * reach_lengths(record.output_gradient)).sum(1);
 }
 
-void Embedding::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
-                                 std::span<Tensor> sums) const {
+void Embedding::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors&,
+                                 const Tensor& factors, std::span<Tensor> sums) const {
   for (const auto& record : records) {
     if (is_lookup(record)) {
-      const auto gradient = scaled_samples(lookup_gradient(record), factors).reshape({-1, width_});
-      sums[0].index_add_(0, record.input().reshape({-1}), gradient);
+      add_rows_by_id(record.input().reshape({-1}), record.output_gradient.reshape({-1, width_}), factors,
+                     padding_index_, sums[0]);
     } else {
       // The factors go into the smaller operand.
       const auto input = scaled_samples(record.input(), factors).reshape({-1, width_});
-      sums[0].addmm_(record.output_gradient.reshape({-1, rows_}).t(), input);
+      add_product(record.output_gradient.reshape({-1, rows_}), input, sums[0]);
     }
   }
 }
@@ -117,15 +118,14 @@ Tensor Positions::forward(const Tensor& input) const {
   return input + table.narrow(0, 0, input.size(1));
 }
 
-void Positions::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensors Positions::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
   auto gradient = total_output_gradient(records);
   squared_norms.add_(squared_sample_norms(gradient));
-  records.front().instantiated = {std::move(gradient)};
+  return {std::move(gradient)};
 }
 
-void Positions::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
-                                 std::span<Tensor> sums) const {
-  const auto& formed = records.front().instantiated;
+void Positions::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                                 const Tensor& factors, std::span<Tensor> sums) const {
   const auto gradient = formed.empty() ? total_output_gradient(records) : formed.front();
   add_weighted_sum(gradient, factors, sums[0].view({-1, gradient.size(2)}).narrow(0, 0, gradient.size(1)));
 }
@@ -138,16 +138,16 @@ Tensor ClassToken::input_gradient(const ActivationRecord& record) const {
   return record.output_gradient.narrow(1, 1, record.output_gradient.size(1) - 1);
 }
 
-void ClassToken::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensors ClassToken::add_squared_norms(std::span<const ActivationRecord> records,
+                                      Tensor& squared_norms) const {
   // A copy: the gradient of the whole sequence is let go.
   auto gradient = total_first_gradient(records).clone();
   squared_norms.add_(squared_sample_norms(gradient));
-  records.front().instantiated = {std::move(gradient)};
+  return {std::move(gradient)};
 }
 
-void ClassToken::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
-                                  std::span<Tensor> sums) const {
-  const auto& formed = records.front().instantiated;
+void ClassToken::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                                  const Tensor& factors, std::span<Tensor> sums) const {
   const auto gradient = formed.empty() ? total_first_gradient(records) : formed.front();
   add_weighted_sum(gradient, factors, sums[0].view({width_}));
 }

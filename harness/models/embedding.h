@@ -30,10 +30,10 @@ class Embedding : public Layer {
   torch::Tensor forward(const torch::Tensor& input) const override;
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
-  void add_squared_norms(std::span<const ActivationRecord> records,
-                         torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
-                        std::span<torch::Tensor> sums) const override;
+  Tensors add_squared_norms(std::span<const ActivationRecord> records,
+                            torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                        const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
  private:
   torch::Tensor lookup_gradient(const ActivationRecord& record) const;  // zero at padding
@@ -61,10 +61,10 @@ class Positions : public Layer {
   torch::Tensor input_gradient(const ActivationRecord& record) const override {
     return record.output_gradient;
   }
-  void add_squared_norms(std::span<const ActivationRecord> records,
-                         torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
-                        std::span<torch::Tensor> sums) const override;
+  Tensors add_squared_norms(std::span<const ActivationRecord> records,
+                            torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                        const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
  private:
   std::string name_;
@@ -82,10 +82,10 @@ class ClassToken : public Layer {
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   bool rules_read_inputs() const override { return false; }
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
-  void add_squared_norms(std::span<const ActivationRecord> records,
-                         torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
-                        std::span<torch::Tensor> sums) const override;
+  Tensors add_squared_norms(std::span<const ActivationRecord> records,
+                            torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                        const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
  private:
   std::string name_;

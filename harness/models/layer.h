@@ -45,10 +45,6 @@ struct ActivationRecord {
   torch::Tensor output;
   Tensors saved;                  // what the layer kept for its gradients
   torch::Tensor output_gradient;  // of each sample's own loss; set by the backward pass
-  // Per-sample gradients [B, ...] in the order of parameters(), in a layer's first record, where the norm rule formed them, laid out as
-  // the layer's sum rule reads them; undefined for the others. Of a layer with all its trainable ones formed the network keeps
-  // nothing else.
-  mutable Tensors instantiated;
 
   const torch::Tensor& input() const { return inputs.front(); }
 };
@@ -88,16 +84,28 @@ class Layer {
   // With respect to each input; undefined where `needed` is false or there is none (ids, masks).
   virtual Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const;
 
-  // squared_norms[i] += ||gradient of sample i's loss with respect to the trainable parameters||^2.
-  virtual void add_squared_norms(std::span<const ActivationRecord> records,
-                                 torch::Tensor& squared_norms) const {
+  // squared_norms[i] += ||gradient of sample i's loss with respect to the trainable parameters||^2,
+  // rounded up (samples.h): never below the squared length of what add_clipped_sums() adds of
+  // sample i at factor 1, but for the share that norm_rounding() bounds.
+  //   squared_norms  [B] float64
+  //   returns        the per-sample gradients that the rule formed on its way, [B, ...] each in the
+  //                  order of parameters() and laid out as add_clipped_sums() reads them; undefined
+  //                  for parameters whose gradients were not formed, empty where none was. Of a
+  //                  layer with all its trainable ones formed the network keeps nothing else.
+  virtual Tensors add_squared_norms(std::span<const ActivationRecord> records,
+                                    torch::Tensor& squared_norms) const {
     (void)records, (void)squared_norms;
+    return {};
   }
-  // sums[p] += sum_i factors[i] * gradient of sample i's loss with respect to parameter p; sums[p] has the
-  // shape of parameter p and is undefined where p is frozen. Undefined factors: all 1.
-  virtual void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
-                                std::span<torch::Tensor> sums) const {
-    (void)records, (void)factors, (void)sums;
+  // sums[p] += sum_i factors[i] * gradient of sample i's loss with respect to parameter p.
+  //   formed   what add_squared_norms() returned for these records, in the sums' type; empty in a
+  //            pass without norms
+  //   factors  [B] in the sums' type; undefined: all 1
+  //   sums     of the shape of parameter p; undefined where p is frozen. Records come in the sums'
+  //            type.
+  virtual void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                                const torch::Tensor& factors, std::span<torch::Tensor> sums) const {
+    (void)records, (void)formed, (void)factors, (void)sums;
   }
 };
 

@@ -121,8 +121,7 @@ bool Linear::instantiates(std::int64_t positions) const {
   return positions * kept > inputs_ * outputs_;
 }
 
-void Linear::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
-  for (const auto& record : records) record.instantiated.clear();
+Tensors Linear::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
   Tensors formed(with_bias_ ? 2 : 1);
   const bool one_vector = records.size() == 1 && records.front().input().dim() == 2;
   if (trains_weight() && one_vector) {
@@ -139,7 +138,7 @@ void Linear::add_squared_norms(std::span<const ActivationRecord> records, Tensor
     formed[1] = total_output_gradient(records);
     if (!trains_weight() || !one_vector) squared_norms.add_(squared_sample_norms(formed[1]));
   }
-  records.front().instantiated = std::move(formed);
+  return formed;
 }
 
 void Linear::add_weight_sum(const ActivationRecord& record, const Tensor& factors, Tensor& sum) const {
@@ -149,9 +148,9 @@ void Linear::add_weight_sum(const ActivationRecord& record, const Tensor& factor
   const auto gradient =
       scaled_samples(record.output_gradient, scale_input ? Tensor() : factors).reshape({-1, outputs_});
   if (transposed_) {
-    sum.addmm_(input.t(), gradient);
+    add_product(input, gradient, sum);
   } else {
-    sum.addmm_(gradient.t(), input);
+    add_product(gradient, input, sum);
   }
 }
 
@@ -159,15 +158,13 @@ void Linear::add_vector_sums(std::span<const ActivationRecord> records, const Te
                              std::span<Tensor> sums) const {
   for (const auto& record : records) {
     const auto gradient = scaled_samples(record.output_gradient, factors);
-    auto weight_sum = transposed_ ? sums[0].t() : sums[0];
-    weight_sum.addmm_(gradient.t(), record.input());
-    if (trains_bias()) sums[1].add_(gradient.sum(0));
+    add_product(gradient, record.input(), transposed_ ? sums[0].t() : sums[0]);
+    if (trains_bias()) add_weighted_sum(gradient, {}, sums[1]);
   }
 }
 
-void Linear::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
-                              std::span<Tensor> sums) const {
-  const auto& formed = records.front().instantiated;
+void Linear::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                              const Tensor& factors, std::span<Tensor> sums) const {
   const bool is_formed = !formed.empty() && formed[0].defined();
   if (trains_weight() && !is_formed && records.front().input().dim() == 2) {
     add_vector_sums(records, factors, sums);

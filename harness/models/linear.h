@@ -28,10 +28,10 @@ class Linear : public Layer {
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   bool rules_read_inputs() const override { return trains_weight(); }
-  void add_squared_norms(std::span<const ActivationRecord> records,
-                         torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
-                        std::span<torch::Tensor> sums) const override;
+  Tensors add_squared_norms(std::span<const ActivationRecord> records,
+                            torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                        const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
  private:
   bool trains_weight() const { return weight_.trainable; }

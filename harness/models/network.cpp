@@ -6,6 +6,7 @@
 #include "harness/base/text.h"
 #include "harness/models/activation_records.h"
 #include "harness/models/samples.h"
+#include "harness/models/tf32.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -38,8 +39,8 @@ std::int64_t total(const std::vector<Slice>& layout) {
 Tensor sizes_only(const Tensor& tensor) { return torch::zeros({1}, tensor.options()).expand(tensor.sizes()); }
 
 // Lets go of what the clipped sum will not read, after the norm rule has run.
-void keep_for_sum(std::vector<ActivationRecord>& records, const std::vector<std::ptrdiff_t>& slices) {
-  const auto& formed = records.front().instantiated;
+void keep_for_sum(std::vector<ActivationRecord>& records, const Tensors& formed,
+                  const std::vector<std::ptrdiff_t>& slices) {
   bool all = formed.size() >= slices.size();
   for (std::size_t p = 0; all && p < slices.size(); ++p) all = slices[p] < 0 || formed[p].defined();
   for (auto& record : records) {
@@ -166,19 +167,13 @@ Tensors Network::prepared(const Tensors& inputs) const {
   return found;
 }
 
-void Network::with_records(const Owner& owner, const Rule& rule) const {
-  with_records(owner, owner.records, rule);
-}
-
-void Network::with_records(const Owner& owner, std::span<const ActivationRecord> own,
+void Network::with_records(const Owner& owner, std::span<const ActivationRecord> own, torch::ScalarType type,
                            const Rule& rule) const {
-  if (!is_narrow()) return rule(own);
-  const auto records = in_type(own, parameters_.scalar_type());
-  owner.layer->bind(owner.own);
-  rule(records);
-  owner.layer->bind(owner.narrow);
-  // What the norm rule formed is there for the clipped sum.
-  for (std::size_t k = 0; k < records.size(); ++k) own[k].instantiated = records[k].instantiated;
+  const Tf32 refused(false);
+  if (compute_type_ == type) return rule(own);
+  if (is_narrow()) owner.layer->bind(owner.own);
+  rule(in_type(own, type));
+  if (is_narrow()) owner.layer->bind(owner.narrow);
 }
 
 Result<void> Network::check_coverage() const {
@@ -238,8 +233,7 @@ Tensor Network::forward(const Tensors& given) const {
 // `output` is exchanged for its sizes in the record where no gradient reads its values.
 ActivationRecord Network::recorded(const Step& step, Tensors inputs, Tensor* output) const {
   const auto& owner = owners_[step.owner];
-  ActivationRecord record{
-      .inputs = std::move(inputs), .output = {}, .saved = {}, .output_gradient = {}, .instantiated = {}};
+  ActivationRecord record{.inputs = std::move(inputs), .output = {}, .saved = {}, .output_gradient = {}};
   *output = owner.layer->forward_recorded(record.inputs, step.needs_gradient ? &record.saved : nullptr);
   if (!step.needs_gradient) return {};
   const bool passes = std::find(step.passes_on.begin(), step.passes_on.end(), true) != step.passes_on.end();
@@ -255,6 +249,7 @@ void Network::forget() {
   for (auto& owner : owners_) {
     owner.records.clear();
     owner.squared_norms = Tensor();
+    owner.formed.clear();
   }
 }
 
@@ -317,10 +312,11 @@ void Network::backward(Tensor logit_gradient) {
     if (copies_ > 1) owner.records = by_copies(owner.records, copies_);
     const auto& gradient = owner.records.front().output_gradient;
     owner.squared_norms = torch::zeros({gradient.size(0)}, gradient.options().dtype(torch::kFloat64));
-    with_records(owner, [&](std::span<const ActivationRecord> records) {
-      owner.layer->add_squared_norms(records, owner.squared_norms);
-    });
-    keep_for_sum(owner.records, owner.slices);
+    with_records(owner, owner.records, parameters_.scalar_type(),
+                 [&](std::span<const ActivationRecord> records) {
+                   owner.formed = owner.layer->add_squared_norms(records, owner.squared_norms);
+                 });
+    keep_for_sum(owner.records, owner.formed, owner.slices);
   });
 }
 
@@ -328,9 +324,10 @@ void Network::backward_sum(Tensor logit_gradient, Tensor& sum) {
   HYFREEDP_CHECK(sum.numel() == parameters_.numel(), "the sum has another size than the parameters");
   walk_back(std::move(logit_gradient), [&](Owner& owner, const Step& step) {
     auto slices = views(owner, sum);
-    with_records(owner, {&owner.records[step.record], 1}, [&](std::span<const ActivationRecord> records) {
-      owner.layer->add_clipped_sums(records, {}, slices);
-    });
+    with_records(owner, {&owner.records[step.record], 1}, sum.scalar_type(),
+                 [&](std::span<const ActivationRecord> records) {
+                   owner.layer->add_clipped_sums(records, {}, {}, slices);
+                 });
     owner.records[step.record] = {};
   });
 }
@@ -356,8 +353,9 @@ Tensors Network::views(const Owner& owner, const Tensor& vector) const {
 void Network::add_clipped_sum_of(const Owner& owner, const Tensor& factors, Tensor& sum) const {
   if (!owner.trains || owner.records.empty()) return;
   auto slices = views(owner, sum);
-  with_records(owner, [&](std::span<const ActivationRecord> records) {
-    owner.layer->add_clipped_sums(records, factors, slices);
+  const auto type = sum.scalar_type();
+  with_records(owner, owner.records, type, [&](std::span<const ActivationRecord> records) {
+    owner.layer->add_clipped_sums(records, in_type(owner.formed, type), factors, slices);
   });
 }
 
@@ -410,6 +408,7 @@ void Network::take_clipped_sum(const Tensor& factors, Tensor& sum) {
     HYFREEDP_CHECK(!owner->records.empty(), "the clipped sum was taken already, or nothing was recorded");
     add_clipped_sum_of(*owner, by_layer ? factors.select(0, --row) : factors, sum);
     owner->records.clear();
+    owner->formed.clear();
   }
   HYFREEDP_CHECK(row == 0, "there is one row of factors for each layer that trains");
 }
@@ -424,15 +423,16 @@ std::int64_t Network::activation_records() const {
 }
 
 void Network::drop_samples(const Tensor& rows) {
+  const auto drop = [&](Tensor& recorded) {
+    if (!recorded.defined()) return;
+    std::vector<std::int64_t> shape(static_cast<std::size_t>(recorded.dim()), 1);
+    shape[0] = rows.size(0);
+    recorded = recorded.masked_fill(rows.view(shape), 0);
+  };
   for (auto& owner : owners_) {
+    for (auto& gradient : owner.formed) drop(gradient);
     for (auto& record : owner.records) {
-      const auto drop = [&](Tensor& recorded) {
-        if (!recorded.defined()) return;
-        std::vector<std::int64_t> shape(static_cast<std::size_t>(recorded.dim()), 1);
-        shape[0] = rows.size(0);
-        recorded = recorded.masked_fill(rows.view(shape), 0);
-      };
-      for (auto* group : {&record.inputs, &record.saved, &record.instantiated}) {
+      for (auto* group : {&record.inputs, &record.saved}) {
         for (auto& recorded : *group) drop(recorded);
       }
       drop(record.output);

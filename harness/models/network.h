@@ -1,24 +1,35 @@
 // A graph of layers over one flat vector of trainable parameters.
 //
-// parameters() is [d], contiguous; every trainable tensor of every layer is a view of a slice of it, so that
-// the optimizer, the noise and a probe's perturbation work on one vector. Frozen tensors are kept apart and
-// cost no gradient: the backward pass goes only where something below trains.
+// parameters() is [d], contiguous; every trainable tensor of every layer is a view of a slice of
+// it, so that the optimizer, the noise and a probe's perturbation work on one vector. Frozen
+// tensors are kept apart and cost no gradient: the backward pass goes only where something below
+// trains.
 //
 //   slice      `layout` entry "fc1.weight" at [offset, offset + size), row-major
 //   reuse      the same layer may stand at several places (shared weights)
 //   frozen     a parameter whose name is not trainable under `trainable`
 //
-// A recorded pass: record() -> logits; backward(gradient of each sample's loss w.r.t. its logits); then
-// squared_norms() and add_clipped_sum(), any number of times, until take_clipped_sum() or the next record(). Not thread-safe.
+// A recorded pass: record() -> logits; backward(gradient of each sample's loss w.r.t. its logits);
+// then squared_norms() and add_clipped_sum(), any number of times, until take_clipped_sum() or the
+// next record(). Not thread-safe.
 //
-//   memory     forward keeps what the layers say their gradients read; backward computes each layer's norms as soon as its last
-//              gradient is there and keeps the per-sample gradients or what the sum is made from, whichever the layer chose
-//   copies     of a recorded pass: its rows are M versions of B samples, version by version; a sample's gradient is the sum over
-//              its versions, and squared_norms() and factors are of the B samples (scale the logits' gradients for a mean)
-//   compute type   type of activations and of the weights that they meet, where it is narrower than the parameters'. Forward
-//              and backward run on a copy of all weights, renewed before each pass; logits come out, and rules run, in the
-//              parameters' own type, so norms and sums agree with each other whatever was rounded before
-//   places     in the order of evaluation; each takes the outputs of earlier places, or the network's inputs
+//   memory     forward keeps what the layers say their gradients read; backward computes each
+//              layer's norms as soon as its last gradient is there and keeps the per-sample
+//              gradients or what the sum is made from, whichever the layer chose
+//   copies     of a recorded pass: its rows are M versions of B samples, version by version; a
+//              sample's gradient is the sum over its versions, and squared_norms() and factors are
+//              of the B samples (scale the logits' gradients for a mean)
+//   compute type   type of activations and of the weights that they meet, where it is narrower than
+//              the parameters'. Forward and backward run on a copy of all weights, renewed before
+//              each pass; logits come out, and rules run, in the parameters' own type, so norms and
+//              sums agree with each other whatever was rounded before
+//   sums       the rules of clipped sums run in the type of the sum that they are given, which may
+//              be wider than the parameters' (float64 for a large batch:
+//              harness/trial/sum_rounding.h)
+//   TF32       what the caller allows holds for forward and backward; rules of norms and sums run
+//              without it
+//   places     in the order of evaluation; each takes the outputs of earlier places, or the
+//              network's inputs
 #pragma once
 
 #include <functional>
@@ -105,6 +116,7 @@ class Network {
     std::vector<std::ptrdiff_t> slices;  // of its parameters in layout_; -1: frozen
     bool trains = false;
     torch::Tensor squared_norms = {};         // [B], float64; of the last backward pass
+    Tensors formed = {};                      // what the norm rule returned, for the sum rule (layer.h)
     std::vector<BoundParameter> own = {};     // views of parameters_ and frozen_
     std::vector<BoundParameter> narrow = {};  // of their copies in the compute type; empty until there is one
   };
@@ -137,9 +149,10 @@ class Network {
   void make_narrow_copies(torch::ScalarType type);
   // The inputs in the compute type, once the weights' copies are those of now.
   Tensors prepared(const Tensors& inputs) const;
-  // Calls `rule` with what the layer recorded, in the parameters' type and with the layer bound to them.
-  void with_records(const Owner& owner, const Rule& rule) const;
-  void with_records(const Owner& owner, std::span<const ActivationRecord> own, const Rule& rule) const;
+  // Calls `rule` with records of the layer in type `type`, the layer bound to the parameters, and
+  // TF32 off: what a rule computes bounds a sensitivity, or is bounded by one.
+  void with_records(const Owner& owner, std::span<const ActivationRecord> own, torch::ScalarType type,
+                    const Rule& rule) const;
 
   std::vector<Owner> owners_;
   std::vector<Step> steps_;

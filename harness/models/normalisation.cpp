@@ -113,18 +113,18 @@ Tensors Normalisation::each(std::span<const ActivationRecord> records) const {
   return totals;
 }
 
-void Normalisation::add_squared_norms(std::span<const ActivationRecord> records,
-                                      Tensor& squared_norms) const {
-  records.front().instantiated = each(records);
-  for (const auto& one : records.front().instantiated) {
+Tensors Normalisation::add_squared_norms(std::span<const ActivationRecord> records,
+                                         Tensor& squared_norms) const {
+  auto formed = each(records);
+  for (const auto& one : formed) {
     if (one.defined()) squared_norms.add_(squared_sample_norms(one));
   }
+  return formed;
 }
 
-void Normalisation::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
-                                     std::span<Tensor> sums) const {
-  const auto& kept = records.front().instantiated;
-  const auto gradients = kept.empty() ? each(records) : kept;
+void Normalisation::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                                     const Tensor& factors, std::span<Tensor> sums) const {
+  const auto gradients = formed.empty() ? each(records) : formed;
   for (std::size_t p = 0; p < sums.size(); ++p) {
     if (gradients[p].defined()) add_weighted_sum(gradients[p], factors, sums[p]);
   }

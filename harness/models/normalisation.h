@@ -23,10 +23,10 @@ class Normalisation : public Layer {
   void bind(std::vector<BoundParameter> parameters) override;
   Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   std::vector<std::string> ruled_parameters() const override;
-  void add_squared_norms(std::span<const ActivationRecord> records,
-                         torch::Tensor& squared_norms) const override;
-  void add_clipped_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
-                        std::span<torch::Tensor> sums) const override;
+  Tensors add_squared_norms(std::span<const ActivationRecord> records,
+                            torch::Tensor& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                        const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
  protected:
   // The values that the weight multiplies, [B, ...] as the input.

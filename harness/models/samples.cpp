@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 
 #include "harness/base/wide.h"
@@ -74,11 +75,101 @@ void add_outer(const torch::Tensor& gradients, const torch::Tensor& inputs, doub
   });
 }
 
-constexpr double kFewErrors = 100;
-
 double relative_error(torch::ScalarType type) { return type == torch::kFloat64 ? 1e-13 : 1e-5; }
 
+// Numbers beside each other that are added up in double at a time.
+constexpr std::int64_t kColumns = 512;
+
+// sum[begin, end) += sum_i factors[i] values[i, begin .. end), in double; null factors: all 1.
+template <class T>
+HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t count, std::int64_t width,
+                               std::int64_t begin, std::int64_t end, T* sum) {
+  double totals[kColumns];
+  for (std::int64_t first = begin; first < end; first += kColumns) {
+    const auto columns = std::min(kColumns, end - first);
+    for (std::int64_t k = 0; k < columns; ++k) totals[k] = static_cast<double>(sum[first + k]);
+    const auto factor = [factors](std::int64_t i) {
+      return factors == nullptr ? 1.0 : static_cast<double>(factors[i]);
+    };
+    std::int64_t i = 0;
+    for (; i + 4 <= count; i += 4) {  // four rows each time that the totals are read and written
+      const T* row = values + i * width + first;
+      const double a = factor(i), b = factor(i + 1), c = factor(i + 2), d = factor(i + 3);
+      for (std::int64_t k = 0; k < columns; ++k) {
+        totals[k] +=
+            a * static_cast<double>(row[k]) + b * static_cast<double>(row[width + k]) +
+            (c * static_cast<double>(row[2 * width + k]) + d * static_cast<double>(row[3 * width + k]));
+      }
+    }
+    for (; i < count; ++i) {
+      const T* row = values + i * width + first;
+      for (std::int64_t k = 0; k < columns; ++k) totals[k] += factor(i) * static_cast<double>(row[k]);
+    }
+    for (std::int64_t k = 0; k < columns; ++k) sum[first + k] = static_cast<T>(totals[k]);
+  }
+}
+
+// Products that a device adds up one after another: some hundreds round by 64 u at most where all
+// are equal.
+constexpr std::int64_t kRowsOnDevice = 512;
+
+// sum += term(first, count) over pieces of [0, rows), in float64 where there are several.
+template <class Term>
+void add_pieces(std::int64_t rows, torch::Tensor& sum, const Term& term) {
+  torch::Tensor total;
+  for (std::int64_t first = 0; first < rows; first += kRowsOnDevice) {
+    const auto piece = term(first, std::min(kRowsOnDevice, rows - first));
+    total = total.defined() ? total.add_(piece) : piece.to(torch::kFloat64);
+  }
+  if (total.defined()) sum.add_(total);
+}
+
+// The rows of `ids` in ascending order of the ids, those of one id in order.
+std::vector<std::int64_t> sorted_rows(const std::int64_t* ids, std::int64_t count) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [ids](std::int64_t a, std::int64_t b) { return ids[a] < ids[b]; });
+  return order;
+}
+
+template <class T>
+HYFREEDP_WIDE void add_row(const T* row, double factor, std::int64_t width, double* totals) {
+  for (std::int64_t k = 0; k < width; ++k) totals[k] += factor * static_cast<double>(row[k]);
+}
+
+template <class T>
+void add_rows(const torch::Tensor& ids, const torch::Tensor& rows, const torch::Tensor& factors,
+              std::optional<std::int64_t> skipped, torch::Tensor& sum) {
+  const auto count = ids.numel(), width = rows.size(1);
+  const auto* id = ids.const_data_ptr<std::int64_t>();
+  const auto* row = rows.const_data_ptr<T>();
+  const auto* factor = factors.defined() ? factors.const_data_ptr<T>() : nullptr;
+  const auto positions = factors.defined() ? count / std::max<std::int64_t>(1, factors.numel()) : 1;
+  T* to = sum.mutable_data_ptr<T>();
+  std::vector<double> totals(static_cast<std::size_t>(width));
+  const auto order = sorted_rows(id, count);
+  for (std::size_t begin = 0; begin < order.size();) {
+    const auto group = id[order[begin]];
+    std::fill(totals.begin(), totals.end(), 0.0);
+    auto end = begin;
+    for (; end < order.size() && id[order[end]] == group; ++end) {
+      const auto from = order[end];
+      add_row(row + from * width, factor == nullptr ? 1.0 : static_cast<double>(factor[from / positions]),
+              width, totals.data());
+    }
+    begin = end;
+    if (skipped && group == *skipped) continue;
+    T* out = to + group * width;
+    for (std::int64_t k = 0; k < width; ++k) {
+      out[k] = static_cast<T>(static_cast<double>(out[k]) + totals[static_cast<std::size_t>(k)]);
+    }
+  }
+}
+
 }  // namespace
+
+double norm_rounding(torch::ScalarType type) { return type == torch::kFloat64 ? 0x1p-46 : 0x1p-17; }
 
 bool has_loops(const torch::Tensor& values) {
   const auto type = values.scalar_type();
@@ -96,31 +187,95 @@ torch::Tensor reach_lengths(const torch::Tensor& vectors) {
 }
 
 double beyond_rounding(double estimate, double reach, torch::ScalarType type) {
-  const double error = relative_error(type) * reach;
-  return estimate < kFewErrors * error ? std::max(estimate, 0.0) + error : estimate;
+  return std::max(estimate, 0.0) + relative_error(type) * reach;
 }
 
 torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches,
                               torch::ScalarType type) {
-  const auto errors = reaches * relative_error(type);
-  return at::where(estimates < errors * kFewErrors, estimates.clamp_min(0) + errors, estimates);
+  return estimates.clamp_min(0).add_(reaches, relative_error(type));
 }
 
 torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
                              torch::ScalarType type) {
-  const auto errors = reaches.sqrt().mul_(relative_error(type));
-  const auto norms = squared_norms.sqrt();
-  // Of inputs beyond the range nothing is known: the sample is left out, as those are whose norm is not finite.
-  return at::where((norms >= errors * kFewErrors).logical_and_(at::isfinite(errors)), squared_norms,
-                   (norms + errors).square_());
+  return squared_norms.sqrt().add_(reaches.sqrt(), 2 * relative_error(type)).square_();
+}
+
+void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors, torch::Tensor sum) {
+  const auto count = values.size(0);
+  if (count == 0) return;
+  if (!has_loops(values) || !sum.is_contiguous() || sum.scalar_type() != values.scalar_type()) {
+    const auto flat = values.flatten(1).contiguous();  // [B, n]
+    auto total = torch::zeros({flat.size(1)}, flat.options());
+    if (has_loops(flat)) {
+      add_weighted_sum(flat, factors, total);
+    } else {
+      add_pieces(count, total, [&](std::int64_t first, std::int64_t some) {
+        const auto piece = flat.narrow(0, first, some);
+        return factors.defined() ? at::mv(piece.t(), factors.narrow(0, first, some)) : piece.sum(0);
+      });
+    }
+    sum.add_(total.view(sum.sizes()));
+    return;
+  }
+  const auto width = values.numel() / count;
+  const auto weights = factors.defined() ? factors.contiguous() : factors;
+  const auto grain = std::max<std::int64_t>(kColumns, 32768 / count);
+  by_type(values, [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = values.const_data_ptr<T>();
+    const T* by = weights.defined() ? weights.template const_data_ptr<T>() : nullptr;
+    T* to = sum.mutable_data_ptr<T>();
+    at::parallel_for(0, width, grain, [=](std::int64_t begin, std::int64_t end) {
+      add_columns(from, by, count, width, begin, end, to);
+    });
+  });
+}
+
+torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors) {
+  auto sum = torch::zeros(values.sizes().slice(1), values.options());
+  add_weighted_sum(values, factors, sum);
+  return sum;
+}
+
+void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum) {
+  const auto rows = left.size(0);
+  // The CPU's library adds up blocks of some hundreds, whatever the number of rows.
+  if (left.is_cpu() || left.scalar_type() == torch::kFloat64 || rows <= kRowsOnDevice) {
+    sum.addmm_(left.t(), right);
+    return;
+  }
+  add_pieces(rows, sum, [&](std::int64_t first, std::int64_t some) {
+    return at::mm(left.narrow(0, first, some).t(), right.narrow(0, first, some));
+  });
+}
+
+void add_rows_by_id(const torch::Tensor& ids, const torch::Tensor& rows, const torch::Tensor& factors,
+                    std::optional<std::int64_t> skipped, torch::Tensor sum) {
+  HYFREEDP_CHECK(ids.numel() == rows.size(0), "there is one id for each row");
+  if (has_loops(rows) && sum.is_contiguous() && sum.scalar_type() == rows.scalar_type()) {
+    const auto dense = ids.contiguous();
+    const auto weights = factors.defined() ? factors.contiguous() : factors;
+    by_type(rows, [&](auto zero) { add_rows<decltype(zero)>(dense, rows, weights, skipped, sum); });
+    return;
+  }
+  auto wide = rows.to(torch::kFloat64);
+  if (factors.defined()) {
+    wide = scaled_samples(wide.view({factors.size(0), -1, rows.size(1)}), factors.to(torch::kFloat64))
+               .view(rows.sizes());
+  }
+  if (skipped) wide = wide.masked_fill((ids == *skipped).unsqueeze(1), 0);
+  const auto [known, place] = at::_unique(ids, /*sorted=*/true, /*return_inverse=*/true);
+  auto totals = torch::zeros({known.numel(), rows.size(1)}, wide.options());
+  totals.index_add_(0, place, wide);
+  sum.index_add_(0, known, totals.to(sum.scalar_type()));
 }
 
 // LibTorch's norm over a dimension writes a copy of the values.
 torch::Tensor squared_sample_norms(const torch::Tensor& values) {
   const auto type = values.scalar_type();
-  if (has_loops(values)) {
+  if (values.is_cpu() && (type == torch::kFloat32 || type == torch::kFloat64)) {
     auto norms = torch::empty({values.size(0)}, values.options().dtype(torch::kFloat64));
-    (type == torch::kFloat32 ? fill<float> : fill<double>)(values, norms);
+    (type == torch::kFloat32 ? fill<float> : fill<double>)(values.contiguous(), norms);
     return norms;
   }
   if (values.is_cuda()) {

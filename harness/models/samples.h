@@ -1,6 +1,7 @@
 // Sums over everything but the samples, which the layers' rules share.
 #pragma once
 
+#include <optional>
 #include <torch/types.h>
 
 #include "harness/base/result.h"
@@ -42,37 +43,55 @@ double lost_length(std::int64_t n, torch::ScalarType type);
 // [..., n] -> [...], float64: lengths that are not too short, for a reach.
 torch::Tensor reach_lengths(const torch::Tensor& vectors);
 
-// A ghost norm ||sum_t a_t b_t^T||^2 comes as a sum of inner products, which may cancel down to their rounding error while
-// the gradient itself, of which the clipped sum is made, does not vanish. `reach` = (sum_t ||a_t|| ||b_t||)^2 bounds what was
-// added up; an estimate below 100 times the error that it allows gets that error added, so that a sample's factor is never
-// too large. Ordinary samples keep their bits.
-//   error   1e-5 reach in float32, 1e-13 reach in float64
+// How far a squared norm may lie below the truth. With u = 2^-24 for float32 (2^-53 for float64),
+// ||g|| a sample's gradient as its records define it, without rounding, and g^ what the sum rule
+// adds of it at factor 1:
+//
+//   formed, vectors   Squares of numbers that the sum rule itself reads are added up in 16 lanes of
+//                     64 and then in double, so a sum of squares lacks at most a part 64 u, the
+//                     product of two of them 128 u, a length 64 u = 2^-18. Factor, product and
+//                     first addition of the sum round by u each. norm_rounding = 2^-17 of the
+//                     length covers both.
+//   beyond_rounding   ghost norms, below
+//   beyond_forming    gradients that the sum rule forms anew, below
+//
+// What these cover is one sample alone; what a batch's additions round is
+// harness/trial/sum_rounding.h.
+double norm_rounding(torch::ScalarType type);  // 2^-17 for float32, 2^-46 for float64
+
+// A ghost norm ||sum_t a_t b_t^T||^2 comes as a sum of inner products, which may cancel down to
+// their rounding error while the gradient itself, of which the clipped sum is made, does not
+// vanish. With R = sum_t ||a_t|| ||b_t||, `reach` = R^2 bounds what was added up. Returned is
+// estimate + 2 e reach, e = 5e-6 in float32 and 5e-14 in float64, at least what g^ may be:
+//   estimate   off by e R^2 at most: both products of matrices by 41 u of their terms (measured)
+//   g^         off by 41 u R = 2.45e-6 R. With x = ||g|| / R in [0, 1],
+//              sqrt(x^2 + 5e-6) + 2.45e-6 <= sqrt(x^2 + 1e-5)
 double beyond_rounding(double estimate, double reach, torch::ScalarType type);
 // The same for [B] float64 each.
 torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches,
                               torch::ScalarType type);
 
-// The same for squared norms of gradients that were formed, where the sum forms them again, in another order: either is off by up to
-// e = 1e-5 sqrt(reach) in float32 (1e-13 in float64), which a gradient that cancels within its sample does not exceed. A norm below
-// 100 e gets e added. `reaches` may be any upper bound.
+// The same for squared norms of gradients that were formed, where the sum forms them again, in
+// another order: either is off by up to e = 1e-5 sqrt(reach) in float32 (1e-13 in float64), so that
+// (norm + 2 e)^2 is returned. `reaches` may be any upper bound. Where it is not finite nothing is
+// known of the sample, and its norm is infinite: it counts as 0.
 torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
                              torch::ScalarType type);
 
-// [B, ...], [B] -> [...]: sum_i factors[i] values[i]; undefined factors: all 1.
-inline torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors) {
-  if (!factors.defined()) return values.sum(0);
-  const auto flat = values.flatten(1);
-  return at::mv(flat.t(), factors).view(values.sizes().slice(1));
-}
-
-// sum [...] += sum_i factors[i] values[i] for values [B, ...], in one pass where `sum` is dense; undefined factors: all 1.
-inline void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors, torch::Tensor sum) {
-  if (!factors.defined() || !sum.is_contiguous()) {
-    sum.add_(weighted_sum(values, factors).view(sum.sizes()));
-    return;
-  }
-  sum.view({-1}).addmv_(values.flatten(1).t(), factors);
-}
+// sum [...] += sum_i factors[i] values[i] for values [B, ...]; undefined factors: all 1. Samples
+// are added up in float64 on the CPU, and in pieces of some hundreds elsewhere, so that each entry
+// is off by 64 u of the entries' absolute sum at most.
+void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors, torch::Tensor sum);
+// [B, ...], [B] -> [...]: the same from zero.
+torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors);
+// sum [p, q] += left^T right for left [K, p], right [K, q], off by 64 u of the absolute sum at
+// most.
+void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
+// sum [V, D] += rows [K, D], each to the row of `sum` that ids [K] says, added up in float64; ids
+// equal to `skipped` are left out.
+//   factors  [B] of K = B T rows, sample by sample; undefined: all 1
+void add_rows_by_id(const torch::Tensor& ids, const torch::Tensor& rows, const torch::Tensor& factors,
+                    std::optional<std::int64_t> skipped, torch::Tensor sum);
 
 // values[i] * factors[i]; `values` itself where factors are undefined.
 inline torch::Tensor scaled_samples(const torch::Tensor& values, const torch::Tensor& factors) {

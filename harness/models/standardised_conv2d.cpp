@@ -37,8 +37,7 @@ ActivationRecord some_samples(const ActivationRecord& record, std::int64_t first
   return {.inputs = {record.input().narrow(0, first, count)},
           .output = {},
           .saved = {},
-          .output_gradient = record.output_gradient.narrow(0, first, count),
-          .instantiated = {}};
+          .output_gradient = record.output_gradient.narrow(0, first, count)};
 }
 
 // Numbers of the gradients that are projected at a time: what caches hold, and on a GPU what few
@@ -73,9 +72,9 @@ Tensor StandardisedConv2d::input_gradient(const ActivationRecord& record) const 
   return convolution_.input_gradient(record);
 }
 
-void StandardisedConv2d::add_squared_norms(std::span<const ActivationRecord> records,
-                                           Tensor& squared_norms) const {
-  if (!weight_.trainable) return;
+Tensors StandardisedConv2d::add_squared_norms(std::span<const ActivationRecord> records,
+                                              Tensor& squared_norms) const {
+  if (!weight_.trainable) return {};
   const auto type = records.front().output_gradient.scalar_type();
   const auto at = in_type(standardisation(weight_.value), type);
   const auto samples = records.front().output_gradient.size(0);
@@ -92,13 +91,14 @@ void StandardisedConv2d::add_squared_norms(std::span<const ActivationRecord> rec
     squared_norms.narrow(0, first, count)
         .add_(beyond_forming(squared_sample_norms(gradients), reaches, type));
   }
+  return {};
 }
 
-void StandardisedConv2d::add_clipped_sums(std::span<const ActivationRecord> records, const Tensor& factors,
-                                          std::span<Tensor> sums) const {
+void StandardisedConv2d::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors&,
+                                          const Tensor& factors, std::span<Tensor> sums) const {
   if (!weight_.trainable) return;
   auto sum = torch::zeros_like(sums[0]);
-  convolution_.add_clipped_sums(records, factors, {&sum, 1});
+  convolution_.add_clipped_sums(records, {}, factors, {&sum, 1});
   const auto at = in_type(standardisation(weight_.value), sum.scalar_type());
   sums[0].add_(through(at, sum.flatten(1)).view_as(sums[0]));
 }

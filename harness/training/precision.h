@@ -1,9 +1,8 @@
 // Switches of arithmetic that hold for a while and are put back (trial::TrainingOptions says what they are for).
 #pragma once
 
-#include <ATen/Context.h>
-
 #include "harness/models/network.h"
+#include "harness/models/tf32.h"
 #include "harness/trial/training_options.h"
 
 namespace hyfreedp::training {
@@ -25,26 +24,6 @@ class ComputeType {
   torch::ScalarType before_;
 };
 
-// CUDA's matrix products and convolutions in float32 may round their factors to TF32 (10 bits of mantissa), or must not.
-class Tf32 {
- public:
-  explicit Tf32(bool allowed)
-      : products_(at::globalContext().allowTF32CuBLAS()),
-        convolutions_(at::globalContext().allowTF32CuDNN()) {
-    set(allowed, allowed);
-  }
-  Tf32(const Tf32&) = delete;
-  Tf32& operator=(const Tf32&) = delete;
-  ~Tf32() { set(products_, convolutions_); }
-
- private:
-  static void set(bool products, bool convolutions) {
-    at::globalContext().setAllowTF32CuBLAS(products);
-    at::globalContext().setAllowTF32CuDNN(convolutions);
-  }
-
-  bool products_;
-  bool convolutions_;
-};
+using models::Tf32;
 
 }  // namespace hyfreedp::training

@@ -1,4 +1,5 @@
 // What layers run on a GPU in place of their loops over memory, run here on the CPU against those loops.
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "harness/models/conv1d.h"
@@ -19,11 +20,7 @@ using torch::Tensor;
 const auto kDouble = torch::TensorOptions().dtype(torch::kFloat64);
 
 ActivationRecord record_of(Tensor input, Tensor gradient) {
-  return {.inputs = {std::move(input)},
-          .output = {},
-          .saved = {},
-          .output_gradient = std::move(gradient),
-          .instantiated = {}};
+  return {.inputs = {std::move(input)}, .output = {}, .saved = {}, .output_gradient = std::move(gradient)};
 }
 
 Tensor norms_by(const Layer& layer, std::span<const ActivationRecord> records) {
@@ -52,6 +49,24 @@ TEST(WholeBatchRules, NormsOfProductsAreThoseOfALinearLayer) {
       const auto found = product_norms(input, gradient);
       EXPECT_TRUE(near_relative(bounded(found, gradient), expected, type == torch::kFloat64 ? 1e-12 : 1e-5))
           << positions << " positions, " << type;
+    }
+  }
+}
+
+// An estimate may lack its error wherever it stands, not only near zero: what the sum rule adds,
+// with an error of its own, is within the norm that is told (samples.h has the numbers).
+TEST(NormsThatAreRoundedUp, CoverTheirErrorsWhateverTheEstimate) {
+  for (const double reach : {1e-20, 1.0, 1e12}) {
+    for (const double share : {0.0, 1e-7, 1e-5, 9e-4, 1.1e-3, 1e-2, 0.3, 1.0}) {
+      const double estimate = share * reach;
+      const double summed = std::sqrt(estimate + 5e-6 * reach) + 2.4e-6 * std::sqrt(reach);
+      const auto of = [](double value) { return torch::full({1}, value, torch::kFloat64); };
+      EXPECT_GE(std::sqrt(beyond_rounding(estimate, reach, torch::kFloat32)), summed) << share;
+      EXPECT_GE(beyond_rounding(of(estimate), of(reach), torch::kFloat32).sqrt().item<double>(), summed);
+      const double formed_twice = std::sqrt(estimate) + 2e-5 * std::sqrt(reach);
+      EXPECT_GE(beyond_forming(of(estimate), of(reach), torch::kFloat32).sqrt().item<double>(),
+                formed_twice * (1 - 1e-12))
+          << share;
     }
   }
 }

@@ -25,8 +25,7 @@ void check(const Window& w, const Tensor& input) {
   SCOPED_TRACE(fmt::format("{}x{} by {}x{}, {}x{}", w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
                            w.height, w.width));
   const MaxPool2d pool(w.kernel, w.stride);
-  ActivationRecord record{
-      .inputs = {input}, .output = {}, .saved = {}, .output_gradient = {}, .instantiated = {}};
+  ActivationRecord record{.inputs = {input}, .output = {}, .saved = {}, .output_gradient = {}};
   const auto output = pool.forward_recorded(record.inputs, &record.saved);
   const auto [expected, places] = at::max_pool2d_with_indices(input, w.kernel, w.stride);
   EXPECT_TRUE(same(output, expected));

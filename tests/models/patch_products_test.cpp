@@ -48,8 +48,7 @@ void check(const PatchKernel<T>& kernel, const ConvolutionCase& shape, double to
         {.inputs = {input},
          .output = {},
          .saved = {},
-         .output_gradient = torch::randn({3, c.outputs, size(0, shape.height), size(1, shape.width)}, type),
-         .instantiated = {}});
+         .output_gradient = torch::randn({3, c.outputs, size(0, shape.height), size(1, shape.width)}, type)});
     const auto wanted = expected(c, records);
     auto each = torch::full(wanted.sizes(), NAN, type);
     auto norms = torch::ones({3}, torch::kFloat64);
@@ -86,8 +85,7 @@ double reach(const Conv2dShape& shape, const Tensor& input, const Tensor& gradie
                             input.options()),
                true},
               {torch::zeros({shape.outputs}, input.options()), true}});
-  const ActivationRecord record{
-      .inputs = {input}, .output = {}, .saved = {}, .output_gradient = gradient, .instantiated = {}};
+  const ActivationRecord record{.inputs = {input}, .output = {}, .saved = {}, .output_gradient = gradient};
   return layer.gradient_reaches(std::span(&record, 1)).item<double>();
 }
 
@@ -115,7 +113,8 @@ TEST(ReachesOfConvolutions, ThatAreNotKnownLeaveTheSampleOut) {
                      torch::tensor({infinity - infinity, infinity, 1e-8}, torch::kFloat64), torch::kFloat32);
   EXPECT_FALSE(std::isfinite(norms[0].item<double>()));
   EXPECT_FALSE(std::isfinite(norms[1].item<double>()));
-  EXPECT_EQ(norms[2].item<double>(), 4);
+  EXPECT_NEAR(norms[2].item<double>(), 4, 1e-7);
+  EXPECT_GT(norms[2].item<double>(), 4);
 }
 
 // Of more places than the kernels' error is stated for, it grows with their number: the same
