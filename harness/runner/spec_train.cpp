@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "harness/runner/spec.h"
+#include "harness/trial/privacy_plan.h"
 
 namespace hyfreedp::runner {
 namespace {
 
-constexpr double kCountSensitivity = 0.5;  // of a clip count, in samples
-constexpr double kCountShare = 0.05;       // of the batch: Andrew et al. take sigma_b = m / 20
+constexpr double kCountShare = 0.05;  // of the batch: Andrew et al. take sigma_b = m / 20
 
 double default_constant(const std::string& clipping) {
   if (clipping == "abadi") return 1;
@@ -49,7 +49,7 @@ Result<void> resolve_clipping(const Layers& train, json::object& options) {
   options["clipping_rate"] = double_or(options, "clipping_rate", 0.2);
   const double deviation =
       double_or(options, "count_noise", kCountShare * double_or(options, "batch_size", 0));
-  options["count_noise"] = deviation / kCountSensitivity;
+  options["count_noise"] = deviation / trial::kCountSensitivity;
   return {};
 }
 

@@ -8,21 +8,16 @@
 #include "harness/training/sampler.h"
 
 namespace hyfreedp::training {
-namespace {
-
-constexpr double kCountSensitivity = 0.5;
-
-}  // namespace
 
 double centred_clip_count(const torch::Tensor& norms, double threshold) {
   const auto finite = at::isfinite(norms).sum().item<std::int64_t>();
   const auto unclipped = (norms <= threshold).sum().item<std::int64_t>();  // false for NaN and infinities
-  return static_cast<double>(unclipped) - 0.5 * static_cast<double>(finite);
+  return static_cast<double>(unclipped) - trial::kCountSensitivity * static_cast<double>(finite);
 }
 
 double unclipped_fraction(const trial::AdaptiveThreshold& adaptive, double count, double batch_size,
                           double z) {
-  return (count + adaptive.count_noise * kCountSensitivity * z) / batch_size + 0.5;
+  return (count + adaptive.count_noise * trial::kCountSensitivity * z) / batch_size + 0.5;
 }
 
 double next_threshold(const trial::AdaptiveThreshold& adaptive, double threshold, double fraction) {

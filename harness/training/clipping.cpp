@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harness/base/result.h"
+#include "harness/models/samples.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -13,15 +14,16 @@ using trial::Clipping;
 
 // `shares` broadcasts over `norms`.
 Tensor shared_factors(const ClippingRule& rule, const Tensor& shares, const Tensor& norms) {
+  const double kept = 1 - rule.rounding;
   switch (rule.clipping) {
     case Clipping::auto_s:
-      return shares / (norms + rule.constant);
+      return at::minimum(shares / (norms + rule.constant), shares * kept / norms);
     case Clipping::auto_v:
-      return shares / norms.clamp_min(kSmallestNorm);
+      return shares * kept / norms.clamp_min(kSmallestNorm);
     case Clipping::abadi:
     case Clipping::adaptive: {
       if (std::isinf(rule.constant)) return torch::ones_like(norms);
-      const auto thresholds = shares * rule.constant;
+      const auto thresholds = shares * (rule.constant * kept);
       return thresholds / at::maximum(norms, thresholds);
     }
     case Clipping::none:
@@ -31,42 +33,45 @@ Tensor shared_factors(const ClippingRule& rule, const Tensor& shares, const Tens
   return {};
 }
 
-double factor(Clipping clipping, double constant, double norm) {
-  if (clipping == Clipping::auto_s) return 1 / (norm + constant);
-  if (clipping == Clipping::auto_v) return 1 / std::max(norm, kSmallestNorm);
+double factor(const ClippingRule& rule, double norm) {
+  const double kept = 1 - rule.rounding;
+  if (rule.clipping == Clipping::auto_s) return std::min(1 / (norm + rule.constant), kept / norm);
+  if (rule.clipping == Clipping::auto_v) return kept / std::max(norm, kSmallestNorm);
   // C / max(norm, C): exactly 1 up to the threshold, at a norm of 0 too.
-  return std::isinf(constant) ? 1 : constant / std::max(norm, constant);
+  const double threshold = rule.constant * kept;
+  return std::isinf(threshold) ? 1 : threshold / std::max(norm, threshold);
 }
 
 }  // namespace
 
-ClippingRule clipping_rule(const trial::PrivacyPlan& plan) {
-  return {plan.clipping, plan.clipping_constant, plan.groups, plan.shares};
+torch::ScalarType sum_type(const trial::PrivacyPlan& plan, torch::ScalarType type) {
+  return plan.has_wide_sums() ? torch::kFloat64 : type;
 }
 
-Tensor clip_factors(Clipping clipping, double constant, const Tensor& squared_norms) {
-  HYFREEDP_CHECK(clipping != Clipping::none, "a run without clipping has no factors");
+ClippingRule clipping_rule(const trial::PrivacyPlan& plan, torch::ScalarType type) {
+  const bool wide = sum_type(plan, type) == torch::kFloat64;
+  return {.clipping = plan.clipping,
+          .constant = plan.clipping_constant,
+          .groups = plan.groups,
+          .shares = plan.shares,
+          .rounding = plan.is_private ? models::norm_rounding(type) + plan.rounding_of_sums(wide) : 0};
+}
+
+Tensor clip_factors(const ClippingRule& rule, const Tensor& squared_norms) {
+  HYFREEDP_CHECK(rule.clipping != Clipping::none, "a run without clipping has no factors");
   // [B] numbers of the CPU: one loop, since each of LibTorch's operations takes as long as all of them.
   if (squared_norms.is_cpu() && squared_norms.scalar_type() == torch::kFloat64) {
     const auto squares = squared_norms.contiguous();
     auto factors = torch::empty_like(squares);
     std::transform(squares.const_data_ptr<double>(), squares.const_data_ptr<double>() + squares.numel(),
-                   factors.mutable_data_ptr<double>(), [=](double square) {
-                     return std::isfinite(square) ? factor(clipping, constant, std::sqrt(square)) : 0.0;
+                   factors.mutable_data_ptr<double>(), [&rule](double square) {
+                     return std::isfinite(square) ? factor(rule, std::sqrt(square)) : 0.0;
                    });
     return factors;
   }
-  const auto norms = squared_norms.sqrt();
-  Tensor factors;
-  if (clipping == Clipping::auto_s) {
-    factors = (norms + constant).reciprocal_();
-  } else if (clipping == Clipping::auto_v) {
-    factors = norms.clamp_min(kSmallestNorm).reciprocal_();
-  } else {
-    factors = std::isinf(constant) ? torch::ones_like(norms)
-                                   : torch::full_like(norms, constant).div_(norms.clamp_min(constant));
-  }
-  return factors.masked_fill_(at::isfinite(squared_norms).logical_not_(), 0);
+  const auto finite = at::isfinite(squared_norms);
+  const auto one = torch::ones({}, squared_norms.options());
+  return shared_factors(rule, one, squared_norms.sqrt()).masked_fill_(finite.logical_not(), 0);
 }
 
 std::vector<double> threshold_shares(trial::GroupShares shares,

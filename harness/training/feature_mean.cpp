@@ -4,13 +4,21 @@
 #include <span>
 
 #include "harness/base/result.h"
+#include "harness/models/samples.h"
 #include "harness/training/sampler.h"
+#include "harness/trial/sum_rounding.h"
 
 namespace hyfreedp::training {
 namespace {
 
 // A double copy of the whole split would be twice its size.
 constexpr std::int64_t kRowsAtOnce = 4096;
+
+// The part of R that is left to rounding: of one row's norm and factor in float64, and of the sum
+// of all rows.
+double rounding_of(std::int64_t rows) {
+  return models::norm_rounding(torch::kFloat64) + trial::sum_rounding(static_cast<double>(rows), true);
+}
 
 // [p]; a row that is not finite adds nothing.
 torch::Tensor clipped_sum(const torch::Tensor& features, double norm) {
@@ -32,7 +40,7 @@ torch::Tensor release_feature_mean(const trial::PrivacyPlan& plan, const random:
                                    std::int64_t attempt, const torch::Tensor& features) {
   HYFREEDP_CHECK(plan.feature_mean.has_value(), "the plan releases no mean of features");
   HYFREEDP_CHECK(!plan.is_private || plan.feature_mean->noise > 0, "a private mean is released with noise");
-  auto sum = clipped_sum(features, plan.feature_mean->norm);
+  auto sum = clipped_sum(features, plan.feature_mean->norm * (1 - rounding_of(plan.population)));
   if (plan.is_private) {
     auto address = address_of(random::Purpose::gradient_noise, 0, attempt);
     address.lane = kFeatureMeanLane;

@@ -47,7 +47,7 @@ Clipped clip(const models::Network& network, const ClippingRule& rule, bool norm
     found.factors = clip_factors_by_layer(rule, shares, found.squared_norms);
   } else {
     found.squared_norms = network.squared_norms();
-    found.factors = clip_factors(rule.clipping, rule.constant, found.squared_norms);
+    found.factors = clip_factors(rule, found.squared_norms);
   }
   return found;
 }
@@ -87,8 +87,10 @@ Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const
   return clipped;
 }
 
-// Adds up microbatches in double, where there are several: in float32 each addition would round at the size of the whole sum,
-// and a full batch of 50,000 unit vectors that agree strayed by 0.08 where one vector counts 1. One microbatch costs nothing.
+// Adds up microbatches in double, where there are several: in float32 each addition would round at
+// the size of the whole sum, and a full batch of 50,000 unit vectors that agree strayed by 0.08
+// where one vector counts 1. One microbatch costs nothing, and a sum that is double itself takes
+// all microbatches as they come.
 class WideTotal {
  public:
   explicit WideTotal(Tensor& sum) : sum_(sum) { sum_.zero_(); }

@@ -21,8 +21,9 @@ struct SampleClipping {
       clipped;  // [count] bool: some part of the gradient has a factor below 1; all false without clipping
 };
 
-// sum [d] := clipped sum over `rows`. Returns the per-sample losses at the current weights [count], float64. `seen`: filled
-// where it is not null; without clipping, this costs the norms.
+// sum [d] := clipped sum over `rows`, in the parameters' type or in float64, in which the layers
+// then add up, too. Returns the per-sample losses at the current weights [count], float64. `seen`:
+// filled where it is not null; without clipping, this costs the norms.
 torch::Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
                                    BatchReader& reader, const Rows& rows, torch::Tensor& sum,
                                    SampleClipping* seen = nullptr);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <openssl/evp.h>
+#include <type_traits>
 
 #include "harness/base/files.h"
 #include "harness/base/result.h"
@@ -100,14 +101,21 @@ GradientDigest release_on_device(const Noise& noise, double divisor, Tensor& sum
   return digest_of(sum);
 }
 
-template <class T>
-GradientDigest release_dense(const Noise& noise, double divisor, Tensor& sum,
+// `sum` may be `gradient`.
+template <class Sum, class T>
+GradientDigest release_dense(const Noise& noise, double divisor, Tensor& sum, Tensor& gradient,
                              const optimizers::PieceWork& then) {
-  T* const values = sum.data_ptr<T>();
+  Sum* const sums = sum.data_ptr<Sum>();
+  T* const values = gradient.data_ptr<T>();
   GradientDigest digest{std::string(static_cast<std::size_t>(blocks_of(sum.numel())) * kDigestBytes, 0)};
   for_each_block(sum.numel(), [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+    release_block(noise, static_cast<Sum>(divisor), begin,
+                  std::span<Sum>(sums + begin, static_cast<std::size_t>(end - begin)));
     const std::span<T> piece(values + begin, static_cast<std::size_t>(end - begin));
-    release_block(noise, static_cast<T>(divisor), begin, piece);
+    if constexpr (!std::is_same_v<Sum, T>) {
+      std::transform(sums + begin, sums + end, piece.begin(),
+                     [](Sum value) { return static_cast<T>(value); });
+    }
     digest_block(piece.data(), piece.size_bytes(),
                  digest.bytes.data() + static_cast<std::size_t>(block) * kDigestBytes);
     if (then) then(begin, end);
@@ -127,7 +135,26 @@ GradientDigest release_gradient(const trial::PrivacyPlan& plan, const random::Ke
   }
   HYFREEDP_CHECK(sum.is_contiguous(), "a sum of gradients is one dense vector");
   return AT_DISPATCH_FLOATING_TYPES(sum.scalar_type(), "release_gradient", [&] {
-    return release_dense<scalar_t>(noise, plan.batch_size, sum, then);
+    return release_dense<scalar_t, scalar_t>(noise, plan.batch_size, sum, sum, then);
+  });
+}
+
+GradientDigest release_wide_sum(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
+                                std::int64_t attempt, Tensor& wide_sum, Tensor& gradient,
+                                const optimizers::PieceWork& then) {
+  HYFREEDP_CHECK(wide_sum.scalar_type() == torch::kFloat64 && wide_sum.is_contiguous() &&
+                     gradient.is_contiguous() && wide_sum.numel() == gradient.numel(),
+                 "a wide sum is one dense float64 vector, as long as the gradient");
+  const auto noise = noise_of(plan, key, step, attempt);
+  if (!gradient.is_cpu()) {
+    release_on_device(noise, plan.batch_size, wide_sum);
+    gradient.copy_(wide_sum);
+    auto digest = digest_of(gradient);
+    if (then) then(0, gradient.numel());
+    return digest;
+  }
+  return AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "release_wide_sum", [&] {
+    return release_dense<double, scalar_t>(noise, plan.batch_size, wide_sum, gradient, then);
   });
 }
 

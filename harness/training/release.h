@@ -36,6 +36,13 @@ GradientDigest release_gradient(const trial::PrivacyPlan& plan, const random::Ke
                                 std::int64_t attempt, torch::Tensor& sum,
                                 const optimizers::PieceWork& then = {});
 
+// The same of a sum that is wider than the gradient: noise and divisor in float64, rounded once
+// into `gradient` [d], whose digest it is. `wide_sum` [d] float64 is scratch afterwards; `then` is
+// called on blocks of `gradient`.
+GradientDigest release_wide_sum(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
+                                std::int64_t attempt, torch::Tensor& wide_sum, torch::Tensor& gradient,
+                                const optimizers::PieceWork& then = {});
+
 // First 16 hex digits of SHA-256 over the gradient's digest and the losses.
 std::string release_hash(const GradientDigest& gradient, std::span<const double> losses);
 std::string release_hash(const torch::Tensor& gradient, std::span<const double> losses);

@@ -26,7 +26,8 @@ struct Setup {
   std::unique_ptr<optimizers::Optimizer> optimizer;
   std::unique_ptr<optimizers::LearningRateController> controller;
   ClippingRule clipping;
-  std::optional<Augmentation> augmentation;  // of the training split
+  torch::ScalarType sum_type = torch::kFloat32;  // of the clipped sums (harness/trial/sum_rounding.h)
+  std::optional<Augmentation> augmentation;      // of the training split
   models::Loss loss = models::Loss::cross_entropy;
   BatchReader train;
   BatchReader validation;

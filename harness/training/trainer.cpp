@@ -58,6 +58,7 @@ class Run {
         setup_(std::move(setup)),
         weights_(setup_.network.parameters()),
         gradient_(torch::zeros_like(weights_)),
+        sum_(has_wide_sum() ? torch::zeros_like(weights_, weights_.options().dtype(setup_.sum_type)) : gradient_),
         average_(job.config.training),
         norms_(job.config, setup_.network.layout()) {
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
@@ -144,8 +145,8 @@ class Run {
       setup_.augmentation->draw_from(key_, address_of(Purpose::augmentation, step_, journal.attempt()));
     }
     const bool wants_norms = plan_.adaptive || job_.config.evaluation.gradient_norms;
-    losses_ = clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_,
-                                   gradient_, wants_norms ? &clipped_ : nullptr);
+    losses_ = clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_, sum_,
+                                   wants_norms ? &clipped_ : nullptr);
     if (auto booked = journal.ensure_booked(step_); !booked) return booked.error();
     const double rate = setup_.controller->learning_rate(step_);
     norms_.see_weights(weights_);
@@ -188,12 +189,12 @@ class Run {
       // Without probes nothing looks at the gradient after the direction is known, so it takes the gradient's place.
       if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(gradient_) : gradient_;
       if (const auto advance = setup_.optimizer->advance_by_pieces(gradient_, weights_, rate, direction_)) {
-        return release_gradient(plan_, key_, step_, attempt, gradient_, advance);
+        return release(attempt, advance);
       }
     }
     if (!direction_.defined() || direction_.is_same(gradient_)) direction_ = torch::empty_like(gradient_);
-    norms_.see_sum(gradient_);
-    auto digest = release_gradient(plan_, key_, step_, attempt, gradient_);
+    norms_.see_sum(sum_);
+    auto digest = release(attempt);
     norms_.see_release(gradient_, plan_);
     if (planted(Bug::realised_divisor)) {
       gradient_.mul_(plan_.batch_size / static_cast<double>(std::max<std::int64_t>(rows_.count, 1)));
@@ -204,6 +205,14 @@ class Run {
     }
     setup_.optimizer->advance(gradient_, weights_, rate, direction_);
     return digest;
+  }
+
+  bool has_wide_sum() const { return setup_.sum_type != weights_.scalar_type(); }
+
+  // gradient_ from sum_.
+  GradientDigest release(std::int64_t attempt, const optimizers::PieceWork& then = {}) {
+    return has_wide_sum() ? release_wide_sum(plan_, key_, step_, attempt, sum_, gradient_, then)
+                          : release_gradient(plan_, key_, step_, attempt, gradient_, then);
   }
 
   // C_t: `plan_` and the clipping rule are those of the present step.
@@ -423,6 +432,8 @@ class Run {
   Tensor& weights_;  // [d]; the network's own storage
   Tensor
       gradient_;  // [d]: the clipped sum, then the released mean; then a store of weights while others are looked at
+  Tensor
+      sum_;  // [d]: the clipped sum: gradient_, or a float64 vector of its own (harness/trial/sum_rounding.h)
   Tensor direction_;  // [d]; without probes it may be gradient_
   Tensor losses_;     // [realised batch]: at the weights
   SampleClipping clipped_;

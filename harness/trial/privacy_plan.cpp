@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "harness/base/text.h"
+#include "harness/trial/sum_rounding.h"
 #include "harness/trial/test_seam.h"
 
 namespace hyfreedp::trial {
 namespace {
 
 constexpr const char* kTrainSplit = "private_train";
-constexpr double kCountSensitivity = 0.5;  // of a clip count, in samples
 
 std::string name_of(Sampler sampler) {
   switch (sampler) {
@@ -159,7 +159,24 @@ Result<void> check_feature_mean(const PrivacyPlan& plan) {
   return {};
 }
 
+Result<void> check_sums(const PrivacyPlan& plan) {
+  if (const double rounding = plan.rounding_of_sums(true); rounding > kMostRounding) {
+    return bad(
+        fmt::format("a batch of {} samples is too large to be summed: even in float64 rounding could move "
+                    "the sum by {} of "
+                    "the sensitivity, and {} at most is allowed for; lower 'batch_size'",
+                    short_number(plan.batch_size), short_number(rounding), short_number(kMostRounding)));
+  }
+  return {};
+}
+
 }  // namespace
+
+double PrivacyPlan::rounding_of_sums(bool wide) const {
+  return sum_rounding(largest_batch(batch_size, static_cast<double>(population)), wide);
+}
+
+bool PrivacyPlan::has_wide_sums() const { return is_private && rounding_of_sums(false) > kMostRounding; }
 
 double PrivacyPlan::sensitivity() const {
   switch (clipping) {
@@ -208,7 +225,9 @@ std::vector<accounting::Event> PrivacyPlan::events(std::int64_t first, std::int6
   std::vector<accounting::Event> events;
   if (feature_mean && first == 0) {
     events.push_back(on_train(accounting::batch(
-        1.0, {{.noise_multiplier = feature_mean->noise, .count = 1, .purpose = "feature-mean"}}, 1)));
+        1.0,
+        {{.noise_multiplier = feature_mean->noise, .count = 1, .purpose = accounting::kFeatureMeanPurpose}},
+        1)));
   }
   std::vector<accounting::Release> on_gradient{
       {.noise_multiplier = gradient_noise, .count = 1, .purpose = "gradient"}};
@@ -258,6 +277,7 @@ Result<void> PrivacyPlan::check() const {
   }
   if (clipping == Clipping::none) return bad("a private run clips (auto-s, auto-v, abadi or adaptive)");
   if (!std::isfinite(sensitivity())) return bad("a private run has a finite clipping threshold");
+  if (auto checked = check_sums(*this); !checked) return checked;
   if (!(gradient_noise > 0) || !std::isfinite(gradient_noise)) {
     return bad("a private run needs positive gradient noise");
   }

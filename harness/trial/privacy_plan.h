@@ -1,30 +1,38 @@
-// The privacy plan: one object gives sampler, clipping, noise and the events that the accountant prices.
+// The privacy plan: one object gives sampler, clipping, noise and the events that the accountant
+// prices.
 //
-// Nobody passes sigma, q or epsilon a second time. Every field is a public constant fixed before the data is
-// touched:
-//   population N     size of the private training split (public by declaration, never the live count)
+// Nobody passes sigma, q or epsilon a second time. Every field is a public constant fixed before
+// the data is touched:
+//   population N     size of the private training split (public by declaration, never the live
+//                    count)
 //   batch_size B     the divisor of the noisy sum; also N * sample_rate for Poisson sampling
 //   sample_rate q    Poisson inclusion probability of the gradient batch
-//   gradient_noise   sigma_g: noise standard deviation over the clipping sensitivity; 0 only when !is_private
+//   gradient_noise   sigma_g: noise standard deviation over the clipping sensitivity; 0 only when
+//                    !is_private
 // An empty batch still releases noise and is booked.
 //
-// Clipping of sample i's gradient g (factors and edge cases: harness/training/clipping.h) and the add/remove sensitivity S
-// of the clipped sum, the most that one sample can move it:
+// Clipping of sample i's gradient g (factors and edge cases: harness/training/clipping.h) and the
+// add/remove sensitivity S of the clipped sum, the most that one sample can move it, rounding
+// included (harness/trial/sum_rounding.h: the bound is less by what rounding may add; left out of
+// these formulas):
 //   auto-s     g / (||g|| + constant)      S = 1   (Bu et al., arXiv:2206.07136)
 //   auto-v     g / ||g||                   S = 1   (the same; a zero gradient stays zero)
 //   abadi      g min(1, C / ||g||)         S = C   (Abadi et al., arXiv:1607.00133)
 //   adaptive   as abadi, at step t with C_t           S = C_t (Andrew et al., arXiv:1905.03871)
 //   none       g                           S infinite; non-private rows only
-// Per layer (McMahan et al., arXiv:1710.06963; He et al., arXiv:2212.01539) each layer's part g_l is clipped by itself to
-// w_l C (abadi) or w_l (auto), with shares w_l = 1 / sqrt(L) (uniform) or sqrt(d_l / d) (size): sum_l w_l^2 = 1, so that S
-// of the whole vector is what it is without groups.
+// Per layer (McMahan et al., arXiv:1710.06963; He et al., arXiv:2212.01539) each layer's part g_l
+// is clipped by itself to w_l C (abadi) or w_l (auto), with shares w_l = 1 / sqrt(L) (uniform) or
+// sqrt(d_l / d) (size): sum_l w_l^2 = 1, so that S of the whole vector is what it is without
+// groups.
 //
-// Adaptive: C_0 is clipping_constant and C_{t+1} = C_t exp(-rate (b_t - quantile)), where b_t is the noised fraction of the
-// batch's samples whose norm is at most C_t. Its count is a second release of the gradient's batch ("clip-count"), of
-// sensitivity 1/2, priced with it; C_t is a function of earlier releases alone (harness/training/adaptive_clipping.h).
+// Adaptive: C_0 is clipping_constant and C_{t+1} = C_t exp(-rate (b_t - quantile)), where b_t is
+// the noised fraction of the batch's samples whose norm is at most C_t. Its count is a second
+// release of the gradient's batch ("clip-count"), of sensitivity 1/2, priced with it; C_t is a
+// function of earlier releases alone (harness/training/adaptive_clipping.h).
 //
-// Feature mean: before step 0 one release of the training features' mean, each vector clipped to norm R
-// (harness/training/feature_mean.h). It reads the whole split, so it is an event of its own at sample rate 1, booked with step 0.
+// Feature mean: before step 0 one release of the training features' mean, each vector clipped to
+// norm R (harness/training/feature_mean.h). It reads the whole split, so it is an event of its own
+// at sample rate 1, booked with step 0.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +44,8 @@
 
 namespace hyfreedp::trial {
 
+inline constexpr double kCountSensitivity = 0.5;  // of a clip count, in samples
+
 enum class Sampler { poisson, full_batch, shuffle };  // shuffle: non-private rows only
 enum class Clipping { none, auto_s, auto_v, abadi, adaptive };
 enum class ClippingGroups { all, per_layer };  // what is clipped together
@@ -45,7 +55,7 @@ struct AdaptiveThreshold {
   double quantile = 0.5;  // gamma: the fraction of samples that is to stay below the threshold, in [0, 1]
   double rate = 0.2;      // eta_C: of the geometric update, > 0
   double count_noise =
-      0;  // standard deviation of the noised count over its sensitivity 1/2; 0 only when !is_private
+      0;  // standard deviation of the noised count over kCountSensitivity; 0 only when !is_private
 
   bool operator==(const AdaptiveThreshold&) const = default;
 };
@@ -87,6 +97,12 @@ struct PrivacyPlan {
   // Add/remove sensitivity of the clipped sum: auto-s, auto-v 1; abadi C; adaptive clipping_constant, which the trainer
   // sets to C_t; none: infinite.
   double sensitivity() const;
+  // Whether the clipped sums of a float32 run are added up in float64: rounding could count too
+  // much otherwise (sum_rounding.h).
+  bool has_wide_sums() const;
+  // The part of the sensitivity that clipping leaves to the rounding of the sum; `wide`: of a sum
+  // in float64 (sum_rounding.h).
+  double rounding_of_sums(bool wide) const;
   // The gradient_noise whose batches cost as much as a Gaussian of `sigma` alone, the clip count beside it included:
   // (sigma^-2 - count_noise^-2)^-1/2 (Andrew et al., Theorem 1), above it by more than rounding; `sigma` itself where there
   // is no count. An error where the count alone costs that much.

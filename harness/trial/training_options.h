@@ -1,21 +1,25 @@
-// How a run computes, beside what it computes: choices of the papers' ablations, none of which changes the privacy price.
+// How a run computes, beside what it computes: choices of the papers' ablations, none of which
+// changes the privacy price.
 //
-//   microbatch       samples whose records are in memory at once, copies included; 0: the model's own number (models/facts.h).
-//                    Sums do not depend on it beyond rounding.
-//   average          where the model is evaluated: at its weights, or at an average of the iterates from step `average_from`
-//                    on. Post-processing of released values.
-//                      ema   a += (1 - d_t) (w - a), d_t = min(average_decay, (1 + t) / (10 + t)), t from 0
-//                            (De et al., arXiv:2204.13650)
+//   microbatch       samples whose records are in memory at once, copies included; 0: the model's
+//                    own number (models/facts.h). Sums do not depend on it beyond rounding.
+//   average          where the model is evaluated: at its weights, or at an average of the iterates
+//                    from step `average_from` on. Post-processing of released values.
+//                      ema   a += (1 - d_t) (w - a), d_t = min(average_decay, (1 + t) / (10 + t)),
+//                            t from 0 (De et al., arXiv:2204.13650)
 //                      swa   the plain mean (Izmailov et al., arXiv:1803.05407)
-//   augmentations    M copies of each image; a sample's gradient and loss are the means over its copies, taken before it is
-//                    clipped, so the sensitivity is what it was (De et al.). 0: none; 1: one random copy.
-//   precision        bf16: activations and the weights that they meet are bfloat16; the weights that are trained, per-sample
-//                    norms, sums, noise and losses stay float32.
-//   tf32             lets CUDA's float32 products round their factors to TF32; no effect on a CPU.
+//   augmentations    M copies of each image; a sample's gradient and loss are the means over its
+//                    copies, taken before it is clipped, so the sensitivity is what it was (De et
+//                    al.). 0: none; 1: one random copy.
+//   precision        bf16: activations and the weights that they meet are bfloat16; the weights
+//                    that are trained, per-sample norms, sums, noise and losses stay float32.
+//   tf32             lets CUDA's float32 products round their factors to TF32 in the forward and
+//                    backward pass. Norms and clipped sums of per-sample gradients are float32 all
+//                    the same. No effect on a CPU.
 //   probe_precision  of the losses that a learning-rate probe releases; same: as `precision`.
 //
-// Options are declared in training_option_table(); a trial's config holds only those that are not the default, so the ids
-// of trials without any do not depend on what is added here.
+// Options are declared in training_option_table(); a trial's config holds only those that are not
+// the default, so the ids of trials without any do not depend on what is added here.
 #pragma once
 
 #include <cstdint>

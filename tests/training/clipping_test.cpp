@@ -96,6 +96,29 @@ Rows first_rows(std::int64_t count) {
   return rows;
 }
 
+// However long a gradient is, factor times length stays below the bound by what is left to
+// rounding; short ones keep their factor.
+TEST(Clipping, FactorsLeaveTheirPartToRounding) {
+  const auto norms = torch::tensor({1e-9, 0.3, 1.0, 9.0, 11.0, 1e3, 1e9}, torch::kFloat64);
+  for (const auto& [clipping, constant] :
+       {std::pair{Clipping::auto_s, 0.01}, std::pair{Clipping::auto_v, 0.0}, std::pair{Clipping::abadi, 0.3},
+        std::pair{Clipping::adaptive, 0.2}}) {
+    const double bound = clipping == Clipping::abadi || clipping == Clipping::adaptive ? constant : 1;
+    ClippingRule rule{.clipping = clipping, .constant = constant, .rounding = 1e-3};
+    const auto kept = clip_factors(rule, norms.square());
+    const auto by_layer = clip_factors_by_layer(rule, {0.6, 0.8}, at::stack({norms, norms}).square());
+    rule.rounding = 0;
+    const auto plain = clip_factors(rule, norms.square());
+    EXPECT_LE((kept * norms).max().item<double>(), bound * (1 - 1e-3) * (1 + 1e-15));
+    EXPECT_LE((by_layer[0] * norms).max().item<double>(), 0.6 * bound * (1 - 1e-3) * (1 + 1e-15));
+    EXPECT_GT((plain * norms).max().item<double>(), bound * (1 - 1e-9));
+    EXPECT_TRUE(at::allclose(kept, plain, 1.001e-3, 0));
+    if (clipping != Clipping::auto_s) continue;
+    EXPECT_TRUE(at::equal(kept.narrow(0, 0, 4), plain.narrow(0, 0, 4))) << "up to constant / rounding = 10";
+    EXPECT_LT(kept[4].item<double>(), plain[4].item<double>());
+  }
+}
+
 // The same sum, written out number by number.
 Tensor double_loop(const Bench& bench, const ClippingRule& rule, const Tensor& gradients) {
   const auto d = bench.network.dimension();
@@ -143,8 +166,9 @@ TEST(Clipping, TensorOperationsGiveTheLoopsFactors) {
   for (const auto& [clipping, constant] :
        {std::pair{Clipping::auto_s, 0.01}, std::pair{Clipping::auto_v, 0.0}, std::pair{Clipping::abadi, 0.3},
         std::pair{Clipping::abadi, kInfinity}, std::pair{Clipping::adaptive, 0.2}}) {
-    const auto loop = clip_factors(clipping, constant, squared.to(torch::kFloat64));
-    const auto tensors = clip_factors(clipping, constant, squared);
+    const ClippingRule rule{.clipping = clipping, .constant = constant, .rounding = 1e-3};
+    const auto loop = clip_factors(rule, squared.to(torch::kFloat64));
+    const auto tensors = clip_factors(rule, squared);
     EXPECT_EQ(tensors.scalar_type(), torch::kFloat32);
     EXPECT_TRUE(at::allclose(tensors.to(torch::kFloat64), loop, 1e-6, 0)) << tensors << loop;
   }
@@ -156,7 +180,7 @@ TEST(Clipping, TheRuleIsThePlans) {
   plan.clipping_constant = 0.7;
   plan.groups = ClippingGroups::per_layer;
   plan.shares = GroupShares::size;
-  const auto rule = clipping_rule(plan);
+  const auto rule = clipping_rule(plan, torch::kFloat32);
   EXPECT_EQ(rule.clipping, Clipping::abadi);
   EXPECT_EQ(rule.constant, 0.7);
   EXPECT_EQ(rule.groups, ClippingGroups::per_layer);
@@ -249,7 +273,7 @@ TEST(Clipping, LongGradientsReachTheSensitivity) {
 // A norm of exactly zero: every weight zero makes the gradient of the first layers zero.
 TEST(Clipping, AZeroGradientStaysZero) {
   const auto zero = torch::zeros({2}, torch::kFloat64);
-  EXPECT_TRUE(at::isfinite(clip_factors(Clipping::auto_v, 0, zero)).all().item<bool>());
+  EXPECT_TRUE(at::isfinite(clip_factors({Clipping::auto_v, 0}, zero)).all().item<bool>());
   Bench bench(torch::kFloat32);
   bench.network.parameters().zero_();
   for (const auto& rule : every_rule()) {

@@ -134,8 +134,8 @@ TEST(ClippedSum, LossesAreThoseOfTheRows) {
 
 TEST(ClipFactors, FollowTheirFormulas) {
   const auto squared = torch::tensor({0.0, 0.25, 9.0, kInfinity, std::nan("")}, torch::kFloat64);
-  const auto automatic = clip_factors(trial::Clipping::auto_s, 0.5, squared);
-  const auto flat = clip_factors(trial::Clipping::abadi, 0.75, squared);
+  const auto automatic = clip_factors({trial::Clipping::auto_s, 0.5}, squared);
+  const auto flat = clip_factors({trial::Clipping::abadi, 0.75}, squared);
   EXPECT_TRUE(at::equal(automatic, torch::tensor({2.0, 1.0, 1 / 3.5, 0.0, 0.0}, torch::kFloat64)));
   EXPECT_TRUE(at::allclose(flat, torch::tensor({1.0, 1.0, 0.25, 0.0, 0.0}, torch::kFloat64), 1e-15, 0));
 }

@@ -297,6 +297,36 @@ TEST(PrivacyPlan, RefusesClippingsThatSayTwoThings) {
 }
 
 // What the default does not have is not written: trials made before these fields were there keep their ids.
+// harness/trial/sum_rounding.h: what clipping leaves to the rounding of sums, by hand.
+TEST(PrivacyPlan, SumsOfLargeBatchesAreWideAndOfTooLargeOnesRefused) {
+  auto plan = private_config().privacy;
+  const auto set = [&plan](double batch_size, std::int64_t population) {
+    plan.population = population;
+    plan.batch_size = batch_size;
+    plan.sample_rate = batch_size / static_cast<double>(population);
+  };
+  set(1024, 50'000);  // up to 1024 + 8 * 32 + 32 samples
+  EXPECT_DOUBLE_EQ(plan.rounding_of_sums(false), 2 * 64 * std::ldexp(1, -24) * 1312);
+  EXPECT_DOUBLE_EQ(plan.rounding_of_sums(true), 2 * 4096 * std::ldexp(1, -53) * 1312);
+  EXPECT_FALSE(plan.has_wide_sums());
+  set(50'000, 50'000);  // never more than all
+  EXPECT_DOUBLE_EQ(plan.rounding_of_sums(false), 2 * 64 * std::ldexp(1, -24) * 50'000);
+  EXPECT_TRUE(plan.has_wide_sums());
+  set(1e7, 10'000'000);
+  EXPECT_TRUE(plan.check()) << "a full batch of 1e7 is summed in float64";
+  EXPECT_LT(plan.rounding_of_sums(true), 1e-4);
+  set(1e11, 100'000'000'000);
+  const auto refused = plan.check();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(
+      refused.error().message,
+      "privacy plan: a batch of 1e+11 samples is too large to be summed: even in float64 rounding could "
+      "move the sum by 0.09095 of the sensitivity, and 0.02 at most is allowed for; lower 'batch_size'");
+  EXPECT_FALSE(PrivacyPlan::from_json(plan.to_json(), "spec.yaml:3"));
+  plan.is_private = false;
+  EXPECT_FALSE(plan.has_wide_sums());
+}
+
 TEST(PrivacyPlan, FieldsOfOtherClippingsAreWrittenOnlyWithThem) {
   for (const char* key : {"adaptive", "clipping_groups", "clipping_shares"}) {
     EXPECT_FALSE(private_config().privacy.to_json().contains(key)) << key;

@@ -23,6 +23,14 @@ std::int64_t classes_of(const trial::TrialConfig& config) {
       .classes;
 }
 
+// What clipping leaves to rounding (harness/training/clipping.h): of one sample, and of the batch's
+// sum.
+double rounding_of(const trial::TrialConfig& config) {
+  const bool wide = config.dtype == "float64";
+  return (wide ? std::exp2(-46) : std::exp2(-17)) +
+         config.privacy.rounding_of_sums(wide || config.privacy.has_wide_sums());
+}
+
 }  // namespace
 
 Reference::Reference(const trial::TrialConfig& config, const datasets::SplitData& split)
@@ -30,7 +38,8 @@ Reference::Reference(const trial::TrialConfig& config, const datasets::SplitData
       labels_(split.labels),
       widths_{split.features.size(1)},
       relu_(string_or(config.model.options, "activation", "tanh") == "relu"),
-      plan_(config.privacy) {
+      plan_(config.privacy),
+      kept_(1 - rounding_of(config)) {
   HYFREEDP_CHECK(plan_.clipping != trial::Clipping::none && plan_.clipping != trial::Clipping::adaptive,
                  "an audit needs clipping to one threshold");
   if (config.model.name == "mlp") {
@@ -76,11 +85,11 @@ Tensor Reference::factors_of(const Tensor& part, double share) const {
   const auto norms = part.square().sum(1, true).sqrt();
   switch (plan_.clipping) {
     case trial::Clipping::auto_s:
-      return share / (norms + plan_.clipping_constant);
+      return at::minimum(share / (norms + plan_.clipping_constant), share * kept_ / norms);
     case trial::Clipping::auto_v:
-      return at::where(norms > 1e-12, share / norms, share * 1e12);
+      return at::where(norms > 1e-12, share * kept_ / norms, share * kept_ * 1e12);
     default:
-      return (share * plan_.clipping_constant / norms).clamp_max(1);
+      return (share * kept_ * plan_.clipping_constant / norms).clamp_max(1);
   }
 }
 

@@ -1,15 +1,19 @@
-// Per-sample gradients and losses computed anew, in float64, by code that shares nothing with the training path but the
-// order of the weights: what a release is compared with.
+// Per-sample gradients and losses computed anew, in float64, by code that shares nothing with the
+// training path but the order of the weights: what a release is compared with.
 //
-// Every record gets a copy of the weights of its own and autograd differentiates the sum of the losses, so that what
-// comes back are the gradients of single records; norms and clipping are plain sums over rows. Slow and simple on purpose.
+// Every record gets a copy of the weights of its own and autograd differentiates the sum of the
+// losses, so that what comes back are the gradients of single records; norms and clipping are plain
+// sums over rows. Slow and simple on purpose.
 //
-//   gradient  g / (||g|| + constant) for AUTO-S, g / ||g|| for AUTO-V, g min(1, C / ||g||) for Abadi; a record whose
-//             gradient is not finite: 0. Per layer: the same of each layer's part, to its share w (uniform 1 / sqrt(L), by
-//             size sqrt(d_l / d)) of 1 or of C
+//   gradient  g min(1 / (||g|| + constant), (1 - r) / ||g||) for AUTO-S, g (1 - r) / ||g|| for
+//             AUTO-V, g min(1, C (1 - r) / ||g||) for Abadi, with r what is left to rounding
+//             (harness/trial/sum_rounding.h); a record whose gradient is not finite: 0. Per layer:
+//             the same of each layer's part, to its share w (uniform 1 / sqrt(L), by size sqrt(d_l
+//             / d)) of 1 or of C
 //   loss      cross-entropy at the given weights, clamped to [0, R]: NaN is 0, an infinity R
 //
-// Models: `linear` (weight [classes, features], bias) and `mlp` (such layers with tanh or relu between them).
+// Models: `linear` (weight [classes, features], bias) and `mlp` (such layers with tanh or relu
+// between them).
 #pragma once
 
 #include <torch/types.h>
@@ -52,6 +56,7 @@ class Reference {
   bool relu_ = false;
   std::int64_t dimension_ = 0;
   trial::PrivacyPlan plan_;
+  double kept_ = 1;  // 1 - r
 };
 
 }  // namespace hyfreedp::training

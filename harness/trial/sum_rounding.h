@@ -1,0 +1,45 @@
+// How far rounding may move a step's clipped sum, and the type of the sum that keeps this small.
+//
+// Every accountant prices the sensitivity S of exact sums, while a computer rounds. Let D and D' be
+// batches that differ by one sample, of at most n samples each, and c_i the factors. Where c_i
+// ||g_i|| <= (1 - r) S for every sample, the exact sums of D and D' differ by at most (1 - r) S. A
+// computed sum of one batch is off by at most k u sum_i c_i ||g_i|| <= k u n S. So the computed
+// sums of D and D' differ by at most (1 - r) S + 2 k u n S, which is S for
+//
+//     r = 2 k u n
+//
+// harness/training/clipping.h takes r off the factors' bound, so S holds for what is computed. The
+// noise is added to the computed sum in float64 and rounded after that, which is post-processing.
+//
+//   u   float32 2^-24, float64 2^-53
+//   k   errors of one sum, in units of u times the sum of the absolute terms.
+//       In float32 64: products of matrices add up blocks of some hundreds and err by 57 at most
+//       (measured: 65,536 equal rows, where all roundings have one sign). Other sums of layers run
+//       in float64, or in pieces short enough for the same bound (harness/models/samples.h), and
+//       microbatches are added up in float64. tests/training/sum_rounding_test.cpp holds every
+//       model against it.
+//       In float64 4096, which holds for any order of as many additions (Higham, Accuracy and
+//       Stability of Numerical Algorithms, section 4.2).
+//   n   a full batch: B. Poisson: a batch above B + 8 sqrt(B) + 32 has a probability below 2e-14
+//       (Bernstein's inequality).
+//
+// Where r would be above kMostRounding in float32, the rules of the sum run in float64 on the
+// float32 records, and the sum stays float64 until the noise is in. Where it would be above that in
+// float64, too, the plan is refused (PrivacyPlan::check).
+//
+// Not covered: terms are counted as ||g_i||, but a sequence whose positions' gradients cancel each
+// other has longer terms. Its own share stays within S (beyond_rounding, harness/models/samples.h);
+// a batch full of such samples may round by more than r.
+#pragma once
+
+namespace hyfreedp::trial {
+
+inline constexpr double kMostRounding = 0.02;  // of S
+
+// n for expected batch size `batch_size` out of `population`: the batch size itself where that is
+// all of the population.
+double largest_batch(double batch_size, double population);
+// r for n samples, summed in float32 or (wide) in float64.
+double sum_rounding(double samples, bool wide);
+
+}  // namespace hyfreedp::trial
