@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "harness/base/text.h"
 #include "plots/layout.h"
@@ -57,18 +58,33 @@ bool has_values(const PanelModel& panel) {
   return std::any_of(panel.rows.begin(), panel.rows.end(), [](const auto& row) { return has_values(row); });
 }
 
-// What a cell shows: its mean and the bar around it.
-Range extent_of(const CellModel& cell) {
+// The values that a cell's mean is over, where there are several. Accuracies alone: of another metric the cell has the
+// mean and the deviation.
+std::vector<double> values_of(const CellModel& cell, bool percent) {
+  std::vector<double> values;
+  if (!percent || cell.n < 2) return values;
+  for (const auto& seed : cell.seeds) {
+    if (seed.accuracy) values.push_back(*seed.accuracy);
+  }
+  return values;
+}
+
+// What a cell shows: its mean, the bar around it, and each seed's value.
+Range extent_of(const CellModel& cell, bool percent) {
   const double half = cell.sd.value_or(0);
-  return {cell.mean - half, cell.mean + half};
+  Range extent = {cell.mean - half, cell.mean + half};
+  for (const double value : values_of(cell, percent)) {
+    extent = {std::min(extent.from, value), std::max(extent.to, value)};
+  }
+  return extent;
 }
 
 // Of all cells with a value, by their lower ends.
-std::vector<Range> extents_of(const PanelModel& panel) {
+std::vector<Range> extents_of(const PanelModel& panel, bool percent) {
   std::vector<Range> extents;
   for (const auto& row : panel.rows) {
     for (const auto& cell : row.cells) {
-      if (cell.kind == CellModel::Kind::value) extents.push_back(extent_of(cell));
+      if (cell.kind == CellModel::Kind::value) extents.push_back(extent_of(cell, percent));
     }
   }
   std::sort(extents.begin(), extents.end(), [](const Range& a, const Range& b) { return a.from < b.from; });
@@ -83,7 +99,7 @@ Range padded(Range range, double most, bool percent) {
 // One range, or two (lower, upper) where a wide gap, which no bar reaches into, leaves most means
 // above it.
 std::vector<Range> ranges_of(const PanelModel& panel, bool percent) {
-  const auto extents = extents_of(panel);
+  const auto extents = extents_of(panel, percent);
   Range lower = extents.front(), all = extents.front(), at_gap, above;
   double gap = 0;
   std::size_t beneath = 0;
@@ -105,13 +121,17 @@ std::vector<Range> ranges_of(const PanelModel& panel, bool percent) {
   return {padded(lower, kBreakPad * gap, percent), padded(above, kBreakPad * gap, percent)};
 }
 
-std::vector<Line> lines_of(const PanelModel& panel, const std::vector<double>& at, const RowStyles& styles) {
-  std::vector<Line> lines;
+// A line of means with bars for each row; then for each row a small mark for each seed's value: where seeds scatter, a mean
+// alone says little.
+std::vector<Line> lines_of(const PanelModel& panel, const std::vector<double>& at, const RowStyles& styles,
+                           bool percent) {
+  std::vector<Line> lines, marks;
   const double room = kSpread * smallest_distance(at);
   const double count = static_cast<double>(panel.rows.size());
   for (std::size_t r = 0; r < panel.rows.size(); ++r) {
     const auto& row = panel.rows[r];
     Line line{.style = styles.of(row.id), .points = {}, .markers = true, .error_bars = true, .band = false};
+    Line seeds{.style = line.style, .points = {}, .markers = true, .line = false, .marker_size = 0.3};
     const double shift = count > 1 ? room * (static_cast<double>(r) / (count - 1) - 0.5) : 0;
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       const auto& cell = row.cells[c];
@@ -120,9 +140,12 @@ std::vector<Line> lines_of(const PanelModel& panel, const std::vector<double>& a
       if (cell.sd) point.low = cell.mean - *cell.sd, point.high = cell.mean + *cell.sd;
       point.gap_before = !cell.epsilon_target;
       line.points.push_back(point);
+      for (const double value : values_of(cell, percent)) seeds.points.push_back({.x = point.x, .y = value});
     }
+    if (!seeds.points.empty()) marks.push_back(std::move(seeds));
     lines.push_back(std::move(line));
   }
+  std::move(marks.begin(), marks.end(), std::back_inserter(lines));
   return lines;
 }
 
@@ -147,7 +170,7 @@ void add_panel(Figure& figure, const PanelModel& panel, const RowStyles& styles,
   box.left = left;
   box.right = left + kBoxWidth;
   box.x = epsilon_axis(panel, at);
-  box.lines = lines_of(panel, at, styles);
+  box.lines = lines_of(panel, at, styles, percent);
   const bool broken = ranges.size() == 2;
   const double split = bottom + kLowerShare * kBoxHeight;
   box.bottom = bottom;
@@ -201,12 +224,12 @@ std::optional<Figure> accuracy_figure(const TableModel& table, const RowStyles& 
   figure.name = look.name;
   figure.title = look.title;
   figure.caption = fmt::format(
-      "{} against the target ε: mean over seeds, bars of one sample standard deviation; lines of a column "
+      "{} against the target ε: mean over seeds, bars of one sample standard deviation{}; lines of a column "
       "are shifted "
       "sideways so that bars do not hide each other. Rows under paper accounting spent more than the target; "
       "the table has "
       "what.",
-      look.metric + (percent ? " in percent" : " in nats"));
+      look.metric + (percent ? " in percent" : " in nats"), percent ? ", a small mark for each seed" : "");
   const std::size_t per_row = std::min<std::size_t>(2, panels.size());
   const std::size_t rows = (panels.size() + per_row - 1) / per_row;
   const double cell_height = kBoxHeight + kBottomMargin + 2 * kTitleHeight;

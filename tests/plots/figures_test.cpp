@@ -102,6 +102,25 @@ TEST_F(Figures, ErrorBarsAreOneSampleDeviation) {
   EXPECT_TRUE(line.points.back().gap_before) << "the non-private arm is no further point of the curve";
 }
 
+TEST_F(Figures, EverySeedIsAMark) {
+  const auto& panel = table_.panels[0];
+  const auto& lines = figures_[0].boxes[0].lines;
+  ASSERT_GT(lines.size(), panel.rows.size());
+  const auto& marks = lines[panel.rows.size()];
+  EXPECT_FALSE(marks.line);
+  EXPECT_TRUE(marks.markers);
+  std::vector<double> drawn, measured;
+  for (const auto& point : marks.points) drawn.push_back(point.y);
+  for (const auto& cell : panel.rows[0].cells) {
+    if (cell.n < 2) continue;
+    for (const auto& seed : cell.seeds) {
+      if (seed.accuracy) measured.push_back(*seed.accuracy);
+    }
+  }
+  EXPECT_GT(measured.size(), 3u);
+  EXPECT_EQ(drawn, measured);
+}
+
 TEST_F(Figures, OnlyLearningRateFreeMethodsShowAStepSize) {
   std::set<std::string> titles;
   for (const auto& entry : figures_[1].legend) titles.insert(entry.title);
