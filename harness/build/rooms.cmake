@@ -81,14 +81,16 @@ function(hyfreedp_use_torch TARGET)
   hyfreedp_reuse(${TARGET} ${kind})
 endfunction()
 
-# hyfreedp_test(NAME [TORCH] [DEVICE] [DEPENDS targets...] [REFERENCE SUITE...] [LABELS ...]
-# [TIMEOUT s])
-#   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of that name.
+# hyfreedp_test(NAME [TORCH] [DEVICE] [SHARDS n] [DEPENDS targets...] [REFERENCE SUITE...]
+# [LABELS ...] [TIMEOUT s])
+#   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of that name; with
+#   SHARDS n entries NAME_1 to NAME_n instead, each with its part of the tests (GoogleTest's
+#   sharding), so that they use several cores.
 #   REFERENCE: each suite S (a gtest suite named ReferenceS...) gets an entry reference_s with the
 #   label `reference`. DEVICE: suites named Device... need a GPU and get the entry gpu_NAME with the
 #   label `gpu`.
 function(hyfreedp_test NAME)
-  cmake_parse_arguments(TEST "TORCH;DEVICE" "TIMEOUT" "DEPENDS;REFERENCE;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "TORCH;DEVICE" "TIMEOUT;SHARDS" "DEPENDS;REFERENCE;LABELS" ${ARGN})
   if(TEST_TORCH AND NOT HYFREEDP_TORCH)
     return()
   endif()
@@ -112,9 +114,24 @@ function(hyfreedp_test NAME)
   else()
     hyfreedp_reuse(test_${NAME} core_test)
   endif()
-  add_test(NAME ${NAME} COMMAND test_${NAME} --gtest_filter=-Reference*:Device* --gtest_brief=1)
-  set_tests_properties(${NAME} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}"
-    ENVIRONMENT "OMP_NUM_THREADS=1;OMP_WAIT_POLICY=PASSIVE" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
+  set(entries ${NAME})
+  if(TEST_SHARDS)
+    set(entries "")
+    foreach(shard RANGE 1 ${TEST_SHARDS})
+      list(APPEND entries ${NAME}_${shard})
+    endforeach()
+  endif()
+  set(shard 0)
+  foreach(entry ${entries})
+    set(environment "OMP_NUM_THREADS=1;OMP_WAIT_POLICY=PASSIVE")
+    if(TEST_SHARDS)
+      list(APPEND environment GTEST_TOTAL_SHARDS=${TEST_SHARDS} GTEST_SHARD_INDEX=${shard})
+      math(EXPR shard "${shard} + 1")
+    endif()
+    add_test(NAME ${entry} COMMAND test_${NAME} --gtest_filter=-Reference*:Device* --gtest_brief=1)
+    set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}"
+      ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
+  endforeach()
   if(TEST_DEVICE)
     add_test(NAME gpu_${NAME} COMMAND test_${NAME} --gtest_filter=Device*)
     set_tests_properties(gpu_${NAME} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "gpu"
