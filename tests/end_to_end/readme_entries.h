@@ -1,6 +1,6 @@
-// How the commands of README.md are tried that cannot be run as they stand: what takes minutes, installs, needs a name that
-// only a run gives, or is a mention. Everything else in README.md is run as it is written, in a folder whose out/ has the smoke
-// spec under the name quick. A command that is neither, and an entry that README.md no longer has, fails the test.
+// How the commands of README.md and of the rooms' manuals are tried that cannot be run as they stand: what takes minutes, installs, needs a name that
+// only a run gives, or is a mention. Everything else there is run as it is written, in a folder whose out/ has the smoke
+// spec under the name quick. A command that is neither, and an entry that no document has any more, fails the test.
 #pragma once
 
 #include <string>
@@ -54,7 +54,13 @@ inline const std::vector<ReadmeEntry>& readme_entries() {
        "DIR is a placeholder"},
       // Mentions of a command, not calls.
       {"hyfreedp", "hyfreedp --help", "the name of the program"},
-      {"hyfreedp replay", "hyfreedp replay --help", "names the command"},
+      {"hyfreedp epsilon", "hyfreedp epsilon --help", "names the command"},
+      {"hyfreedp calibrate", "hyfreedp calibrate --help", "names the command"},
+      {"hyfreedp archive", "hyfreedp archive --help", "names the command"},
+      {"hyfreedp verify", "hyfreedp verify --help", "names the command"},
+      {"hyfreedp regress", "hyfreedp regress --help", "names the command"},
+      {"hyfreedp calibrate ... --hyfreedp MODE --accountant rdp", "hyfreedp calibrate --help",
+       "names an option"},
       // Too long, or writes into a checkout.
       {"hyfreedp audit", "hyfreedp audit --runs 8 --seed readme", "half a minute; fewer runs", 0,
        Output::same_but_digits},

@@ -1,4 +1,5 @@
-// README.md: each command in it is run, what it shows is what comes out, and its table is the archive's.
+// README.md and the rooms' READMEs that are manuals: each command in them is run, what they show is what comes out, and
+// the table of README.md is the archive's.
 #include <regex>
 #include <set>
 
@@ -15,7 +16,11 @@ using ::testing::HasSubstr;
 
 const fs::path kSource = HYFREEDP_SOURCE_DIR;
 
-std::string readme() { return read_file((kSource / "README.md").string()).value(); }
+const std::vector<std::string> kDocuments = {"README.md", "harness/accounting/README.md",
+                                             "harness/audit/README.md", "harness/models/README.md",
+                                             "results/README.md"};
+
+std::string document(const std::string& name) { return read_file((kSource / name).string()).value(); }
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -89,7 +94,7 @@ class Readme : public Program {
 
   // The events file that README.md shows.
   static std::string first_json_block() {
-    const auto text = readme();
+    const auto text = document("harness/accounting/README.md");
     const auto begin = text.find("\n{\"neighbouring\"");
     return begin == std::string::npos ? "{}" : text.substr(begin + 1, text.find("\n```", begin) - begin);
   }
@@ -115,8 +120,8 @@ class Readme : public Program {
     return "PATH=\"" + std::string(HYFREEDP_BIN_DIR) + ":$PATH\"; export PATH; " + named;
   }
 
-  static std::string advice(const std::string& command) {
-    return "README.md: `" + command +
+  static std::string advice(const std::string& name, const std::string& command) {
+    return name + ": `" + command +
            "` cannot be run as it stands. Correct it, or say in tests/end_to_end/readme_entries.h what is "
            "run instead, "
            "and why.\n";
@@ -126,30 +131,40 @@ class Readme : public Program {
 };
 
 TEST_F(Readme, EveryCommandRuns) {
-  const auto commands = commands_of(readme());
-  EXPECT_GT(commands.size(), 15U);
   std::set<std::string> tried;
-  for (const auto& [command, output] : commands) {
-    const bool is_first = tried.insert(command).second;
-    if (!is_first && output.empty()) continue;
-    const auto* entry = entry_of(command);
-    const auto ended = shell(entry != nullptr ? entry->instead : command);
-    EXPECT_EQ(ended.code, entry != nullptr ? entry->code : 0) << advice(command) << ended.out << ended.err;
-    if (entry != nullptr && entry->output == ReadmeEntry::Output::unchecked) continue;
-    const bool digits_count = entry == nullptr || entry->output == ReadmeEntry::Output::same;
-    EXPECT_EQ(missing_line(output, lines_of(ended.out), digits_count), "")
-        << "README.md shows this line beneath `" << command << "`; the program prints:\n"
-        << ended.out;
+  for (const auto& name : kDocuments) {
+    for (const auto& [command, output] : commands_of(document(name))) {
+      const bool is_first = tried.insert(command).second;
+      if (!is_first && output.empty()) continue;
+      const auto* entry = entry_of(command);
+      const auto ended = shell(entry != nullptr ? entry->instead : command);
+      EXPECT_EQ(ended.code, entry != nullptr ? entry->code : 0)
+          << advice(name, command) << ended.out << ended.err;
+      if (entry != nullptr && entry->output == ReadmeEntry::Output::unchecked) continue;
+      const bool digits_count = entry == nullptr || entry->output == ReadmeEntry::Output::same;
+      EXPECT_EQ(missing_line(output, lines_of(ended.out), digits_count), "")
+          << name << " shows this line beneath `" << command << "`; the program prints:\n"
+          << ended.out;
+    }
   }
+  EXPECT_GT(tried.size(), 20U);
+}
+
+// A newcomer reads a thousand words; the manual is in the rooms' READMEs.
+TEST(ReadmeLength, IsOfOneReading) {
+  std::istringstream words(document("README.md"));
+  EXPECT_LE(std::distance(std::istream_iterator<std::string>(words), {}), 1300);
 }
 
 TEST_F(Readme, NoEntryIsLeftOver) {
   std::set<std::string> commands, entries;
-  for (const auto& one : commands_of(readme())) commands.insert(one.text);
+  for (const auto& name : kDocuments) {
+    for (const auto& one : commands_of(document(name))) commands.insert(one.text);
+  }
   for (const auto& entry : readme_entries()) {
     EXPECT_TRUE(commands.contains(entry.command))
         << "`" << entry.command
-        << "` is no longer in README.md; take it out of tests/end_to_end/readme_entries.h";
+        << "` is no longer in any of these documents; take it out of tests/end_to_end/readme_entries.h";
     EXPECT_TRUE(entries.insert(entry.command).second) << entry.command << " has two entries";
     EXPECT_FALSE(entry.reason.empty());
   }
@@ -186,7 +201,7 @@ TEST(ReadmeText, AChangedOutputIsFound) {
 
 // The tables in README.md are those of an archive, line by line; footnote markers aside, whose footnotes it leaves out.
 TEST(ReadmeTable, IsTheArchives) {
-  const auto shown = table_lines(readme(), "| Method |");
+  const auto shown = table_lines(document("README.md"), "| Method |");
   ASSERT_GT(shown.size(), 5U) << "README.md has no table that begins with | Method |";
   const auto kept =
       table_lines(read_file((kSource / "results/archive/quick/table.md").string()).value(), "| Method |");
