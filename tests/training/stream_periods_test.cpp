@@ -81,6 +81,21 @@ TEST(StreamPeriods, NoiseInDoublePrecisionToo) {
   }
 }
 
+TEST(StreamPeriods, NoiseOfALongWideSumToo) {
+  const auto plan = long_plan();
+  auto sum = torch::zeros({kLong}, torch::kFloat64);
+  auto released = torch::empty({kLong});
+  release_wide_sum(plan, kKey, 4, 1, sum, released);
+  std::vector<double> z(static_cast<std::size_t>(kLong));
+  random::fill_normals(kKey, address_of(Purpose::gradient_noise, 4, 1), 0, z);
+  const double scale = plan.gradient_noise * plan.sensitivity();
+  for (std::int64_t i = 0; i < kLong; ++i) {
+    ASSERT_EQ(released.data_ptr<float>()[i],
+              static_cast<float>(scale * z[static_cast<std::size_t>(i)] / plan.batch_size))
+        << i;
+  }
+}
+
 // The noise of every step and attempt whose number has one bit set, and of the last: all different.
 TEST(StreamPeriods, NoStepOrAttemptSharesItsNoise) {
   auto plan = long_plan();
@@ -191,11 +206,11 @@ TEST(StreamPeriods, InitialWeightsOfALargeTensorAreItsStreamsFromEndToEnd) {
   const auto options = model_named("mlp", {{"hidden", json::array{1000}}}).options;
   const auto network = models::make_model("mlp", options, input, kKey, torch::kFloat64).value();
   const auto weights = network.parameters().narrow(0, 0, 1100 * 1000).contiguous();
-  std::vector<double> uniforms(static_cast<std::size_t>(weights.numel()));
-  random::fill_uniforms(kKey, {.purpose = Purpose::initialisation}, 0, uniforms);
-  const double bound = weights[0].item<double>() / (2 * uniforms[0] - 1);
-  for (std::size_t i = 0; i < uniforms.size(); ++i) {
-    ASSERT_NEAR(weights.data_ptr<double>()[i], bound * (2 * uniforms[i] - 1), 1e-12) << i;
+  std::vector<double> z(static_cast<std::size_t>(weights.numel()));
+  random::fill_normals(kKey, {.purpose = Purpose::initialisation}, 0, z);
+  const double scale = weights[0].item<double>() / z[0];
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    ASSERT_NEAR(weights.data_ptr<double>()[i], scale * z[i], 1e-12) << i;
   }
 }
 

@@ -261,7 +261,10 @@ TEST(Worker, UnseededRunKeepsItsKeyOnlyWhileItNeedsIt) {
 
 std::int64_t charged_steps(const trial::Journal& journal) {
   std::int64_t steps = 0;
-  for (const auto& event : journal.executed) steps += std::get<accounting::Batch>(event.what).count;
+  for (const auto& event : journal.executed) {
+    const auto& batch = std::get<accounting::Batch>(event.what);
+    if (batch.releases.at(0).purpose == "gradient") steps += batch.count;
+  }
   return steps;
 }
 
