@@ -116,9 +116,42 @@ std::string group_line(const Group& group) {
                             noise_text(group.wanted));
 }
 
+// Of the first trials. A private selection is expected to take its mean number of runs, which is public.
+class ExpectedTime {
+ public:
+  explicit ExpectedTime(const runner::Pace& pace) : pace_(pace) {}
+
+  void add(const trial::TrialConfig& config, double runs = 1) {
+    const auto seconds = pace_.predicted(runner::work_of(config));
+    all_known_ = all_known_ && seconds;
+    seconds_ += runs * seconds.value_or(0);
+  }
+
+  std::string text(const DryRunRates& rates) const {
+    if (!all_known_ || rates.measured.runs() == 0) {
+      return fmt::format(
+          "CPU time is not known: no run on this device was timed in {} yet; a first `hyfreedp run` there "
+          "is.",
+          rates.folder);
+    }
+    return fmt::format(
+        "CPU time of these: about {}, so {} on {} worker{}; by the times of {} earlier run{} in {}. Of "
+        "private selections the "
+        "mean number of runs is counted.",
+        human_duration(seconds_), human_duration(seconds_ / rates.workers), rates.workers,
+        rates.workers == 1 ? "" : "s", rates.measured.runs(), rates.measured.runs() == 1 ? "" : "s",
+        rates.folder);
+  }
+
+ private:
+  const runner::Pace& pace_;
+  double seconds_ = 0;
+  bool all_known_ = true;
+};
+
 }  // namespace
 
-int dry_run(const runner::Spec& spec, double gpu_tflops, std::ostream& out) {
+int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out) {
   const auto studies = runner::plan(spec);
   if (!studies) {
     out << studies.error().message << '\n';
@@ -128,6 +161,7 @@ int dry_run(const runner::Spec& spec, double gpu_tflops, std::ostream& out) {
                      studies->size(), studies->size() == 1 ? "" : "s");
   std::set<std::string> trials;
   runner::RunPrice price;
+  ExpectedTime time(rates.measured);
   std::size_t asked = 0;
   for (const auto& panel_value : spec.resolved.at("panels").as_array()) {
     const auto& panel = panel_value.as_object();
@@ -151,8 +185,11 @@ int dry_run(const runner::Spec& spec, double gpu_tflops, std::ostream& out) {
           if (!trials.insert(config.id()).second) continue;
           const auto one = runner::price_of(config);
           if (one) price.add(*one);
+          time.add(config);
         }
         asked += wanted->size();
+      } else {
+        time.add(cell.base, runner::expected_runs(study));
       }
       group.wanted.insert(group.wanted.end(), wanted->begin(), wanted->end());
       if (!wanted->empty()) continue;
@@ -166,7 +203,7 @@ int dry_run(const runner::Spec& spec, double gpu_tflops, std::ostream& out) {
       "that\n"
       "search ask for more as these finish.\n",
       trials.size(), asked);
-  out << runner::price_text(price, gpu_tflops) << '\n';
+  out << runner::price_text(price, rates.gpu_tflops) << '\n' << time.text(rates) << '\n';
   return 0;
 }
 

@@ -251,6 +251,16 @@ Result<runner::Budget> reserved_budget(const results::Store& store, const runner
   return budget;
 }
 
+// How long earlier runs of the folder took; of a database that cannot be read, nothing: print_forecast says why it cannot.
+runner::Pace measured_in(const std::string& out) {
+  const runner::OutFolder folder{out};
+  if (!std::filesystem::exists(folder.database())) return {};
+  const auto store = results::Store::open(folder.database(), results::Store::Mode::read_only);
+  if (!store) return {};
+  auto pace = runner::stored_pace(**store);
+  return pace ? std::move(*pace) : runner::Pace();
+}
+
 // What the odometers show now, and when all that the spec starts with is done.
 Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostream& out) {
   const runner::OutFolder folder{request.out};
@@ -381,7 +391,8 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   if (!runner::is_runnable(*spec)) return give_values(request, *spec, out, err);
   if (!request.device.empty()) runner::set_device(*spec, request.device);
   if (request.dry_run) {
-    if (const int code = dry_run(*spec, request.gpu_tflops, out); code != 0) return code;
+    const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers};
+    if (const int code = dry_run(*spec, rates, out); code != 0) return code;
     if (request.keep_weights) {
       const runner::KeptWeights keeper({request.out}, string_or(spec->resolved, "name", ""),
                                        request.confidential);

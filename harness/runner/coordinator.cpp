@@ -12,7 +12,6 @@
 #include "harness/random/key_file.h"
 #include "harness/runner/release.h"
 #include "harness/runner/release_record.h"
-#include "harness/runner/run_price.h"
 #include "results/states.h"
 #include "results/table_notes.h"
 
@@ -26,15 +25,6 @@ bool is_halt(const std::string& failure_kind) {
   return failure_kind == "device-unavailable" || failure_kind == "missing-data";
 }
 
-// For the order of runs and the time that is left: arithmetic of the whole model, of which a run may train a small part, and as
-// much for each step as the smallest of steps takes however little there is to compute.
-double cost_of(const trial::TrialConfig& config) {
-  constexpr double kFlopsOfAnEmptyStep = 1e6;
-  const auto price = price_of(config);
-  const auto steps = static_cast<double>(config.steps);
-  return steps * kFlopsOfAnEmptyStep + (price ? price->flops : 0.0);
-}
-
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
@@ -46,7 +36,12 @@ bool RunReport::failed_unexpectedly() const {
 }
 
 Coordinator::Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress)
-    : store_(store), executor_(executor), out_(out), progress_(progress), book_(store, out) {}
+    : store_(store),
+      executor_(executor),
+      out_(out),
+      progress_(progress),
+      book_(store, out),
+      tally_(executor.slots()) {}
 
 Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>& stop_asked) {
   tally_.phase("planning");
@@ -103,6 +98,9 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   }
   report_.cells = planned->size();
   tally_.cells(planned->size());
+  auto pace = stored_pace(store_);
+  if (!pace) return pace.error();
+  tally_.earlier(std::move(*pace));
   for (auto& study : *planned) {
     const auto found = recorded.find(study.id);
     const std::size_t index = studies_.size();
@@ -118,6 +116,9 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     studies_.back().book_selection();
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
     ready_.push_back(index);
+    // Under private selection the number of runs does not show: the study counts as one, also where it drew none.
+    if (opened.baseline->confidential_runs)
+      tally_.known("study " + opened.id, work_of(opened.cell.base), false, expected_runs(opened));
   }
   if (report_.hides_times) tally_.hide_times();
   // Before anything is drawn.
@@ -247,8 +248,7 @@ Result<void> Coordinator::advance(std::size_t index) {
 Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& config) {
   const std::string id = config.id();
   const auto& study = studies_[index].study();
-  const double cost = cost_of(config);
-  // Under private selection the number of runs does not show: the study counts as one.
+  const auto work = work_of(config);
   const std::string unit = study.baseline->confidential_runs ? "study " + study.id : id;
 
   if (!ended_.contains(id) && !trials_.contains(id)) {
@@ -257,14 +257,14 @@ Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& conf
     if (*earlier) ended_.emplace(id, std::move(**earlier));
   }
   const auto ended = ended_.find(id);
-  tally_.known(unit, cost, ended != ended_.end() && !study.baseline->confidential_runs);
+  if (!study.baseline->confidential_runs) tally_.known(unit, work, ended != ended_.end());
   if (ended != ended_.end()) {
     deliver(index, id, ended->second);
     return {};
   }
   const auto attempts = book_.attempts(id);
   if (!attempts) return attempts.error();
-  auto [entry, is_new] = trials_.try_emplace(id, Wanted{config, {}, unit, cost, *attempts});
+  auto [entry, is_new] = trials_.try_emplace(id, Wanted{config, {}, unit, work.seconds, *attempts});
   entry->second.studies.push_back(index);
   if (is_new) start_when_prepared(id);
   return {};
@@ -329,11 +329,12 @@ Result<void> Coordinator::take(const Update& update) {
         tally_.selecting(found->second.unit, describe(index));
         return {};
       }
-      tally_.started(update.slot, {.title = describe(index),
-                                   .loss_is_released = datasets::training_values_are_released(
-                                       config.privacy.is_private, config.dataset.name),
-                                   .steps = config.steps,
-                                   .cost = found->second.cost});
+      tally_.started(update.slot,
+                     {.title = describe(index),
+                      .loss_is_released = datasets::training_values_are_released(config.privacy.is_private,
+                                                                                 config.dataset.name),
+                      .steps = config.steps},
+                     found->second.unit);
       return {};
     }
     case Update::Kind::progress:
@@ -358,7 +359,7 @@ void Coordinator::take_prepared(const Update& update) {
 
 Result<void> Coordinator::take_end(const Update& update) {
   auto wanted = std::move(trials_.extract(update.job).mapped());
-  tally_.ended(update.slot);
+  tally_.ended(update.slot, !update.failed, update.seconds);
   if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
   if (update.failed && update.failure_kind == kCancelled) return {};  // its journal goes on in the next run
   auto end = book_.record(wanted.config, update);

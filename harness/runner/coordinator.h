@@ -78,8 +78,8 @@ class Coordinator {
     trial::TrialConfig config;
     std::vector<std::size_t> studies;  // waiting for it
     std::string unit;                  // what it counts as in the tally
-    double cost = 0;
-    std::int64_t attempts = 0;  // that the database knows to have booked something
+    double cost = 0;                   // for the order: dearest first
+    std::int64_t attempts = 0;         // that the database knows to have booked something
   };
 
   struct Refused {

@@ -141,4 +141,10 @@ Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
   return studies;
 }
 
+double expected_runs(const PlannedStudy& study) {
+  if (!study.baseline->confidential_runs || !study.baseline->selection) return 1;
+  const auto selection = study.baseline->selection(study.cell);
+  return selection && selection->mean > 0 ? selection->mean : 1;
+}
+
 }  // namespace hyfreedp::runner

@@ -46,4 +46,8 @@ struct PlannedStudy {
 
 Result<std::vector<PlannedStudy>> plan(const Spec& spec);
 
+// How many runs the study's private selection makes on average, which is public, other than what it drew; 1 for all else, and
+// where the cell is infeasible.
+double expected_runs(const PlannedStudy& study);
+
 }  // namespace hyfreedp::runner

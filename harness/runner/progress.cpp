@@ -17,16 +17,6 @@ constexpr std::size_t kBarWidth = 24;
 constexpr std::size_t kUsualWidth = 100;
 constexpr std::size_t kTitleWidth = 44;
 
-double fraction_of(const RunningTrial& trial) {
-  return trial.steps > 0 ? static_cast<double>(trial.step) / static_cast<double>(trial.steps) : 0.0;
-}
-
-double cost_done(const Board& board) {
-  double done = board.cost_over;
-  for (const auto& [slot, trial] : board.running) done += trial.cost * fraction_of(trial);
-  return done;
-}
-
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
 std::size_t characters(const std::string& text) {
@@ -66,8 +56,9 @@ std::string counts(const Board& board) {
 std::string times(const Board& board, double elapsed) {
   if (board.hides_times) return "";
   std::string text = human_duration(elapsed);
-  if (const auto left = seconds_left(board, elapsed)) {
-    text += fmt::format(", about {}{} left", board.planning ? "at least " : "", human_duration(*left));
+  if (board.seconds_left) {
+    text += fmt::format(", {} {} left", board.planning ? "at least" : "about",
+                        human_duration(*board.seconds_left));
   }
   return text;
 }
@@ -88,14 +79,9 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-std::optional<double> seconds_left(const Board& board, double elapsed) {
-  const double done = cost_done(board);
-  if (elapsed < 1 || done <= 0.01 * board.cost || done >= board.cost) return std::nullopt;
-  return elapsed * (board.cost - done) / done;
-}
-
 std::vector<std::string> live_lines(const Board& board, double elapsed, std::size_t width) {
-  const double fraction = board.cost > 0 ? cost_done(board) / board.cost : 0.0;
+  const double all = board.done + board.left;
+  const double fraction = all > 0 ? board.done / all : 0.0;
   std::vector<std::string> lines = {fmt::format("{} {:3.0f} %  {}  {}  {}", bar(fraction),
                                                 100 * std::clamp(fraction, 0.0, 1.0), board.phase,
                                                 counts(board), times(board, elapsed))};

@@ -21,7 +21,6 @@ struct RunningTrial {
   bool loss_is_released = true;  // noised, or of data that is nobody's
   std::int64_t step = 0;
   std::int64_t steps = 0;
-  double cost = 0;
   std::optional<double> step_size;
   std::optional<double> private_loss;
 };
@@ -33,16 +32,15 @@ struct Board {
   std::size_t cells_over = 0;
   std::size_t runs = 0;  // known so far
   std::size_t runs_over = 0;
-  double cost = 0;                      // of the known runs that were not over when this began; any unit
-  double cost_over = 0;                 // of those that have ended since
+  double done = 0;  // seconds of runs, as they are predicted: of what ended since this began ...
+  double left = 0;  // ... and of what is known and has not ended
+  std::optional<double> seconds_left;   // by the clock; absent while nothing of the kind was measured
   bool planning = false;                // more runs may become known
   std::map<int, RunningTrial> running;  // by worker; those of private selections are not among them
   std::map<std::string, std::string> selections;  // titles of the private selections under way, by study
   bool hides_times = false;  // how long a private selection takes tells how many runs it makes
 };
 
-// Seconds left at the pace so far; none before the pace is known.
-std::optional<double> seconds_left(const Board& board, double elapsed);
 // The live block, each line at most `width` characters (not bytes) wide.
 std::vector<std::string> live_lines(const Board& board, double elapsed, std::size_t width);
 std::string plain_line(const Board& board, double elapsed);

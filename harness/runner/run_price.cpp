@@ -38,6 +38,8 @@ void RunPrice::add(const RunPrice& other) {
   runs += other.runs;
   examples += other.examples;
   flops += other.flops;
+  evaluation_flops += other.evaluation_flops;
+  elements += other.elements;
 }
 
 Result<RunPrice> price_of(const trial::TrialConfig& config) {
@@ -59,8 +61,18 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
     const double points = static_cast<double>(probe->points) - (probe->separate_batch ? 0 : 1);
     probed = std::ceil(steps / static_cast<double>(probe->interval)) * points * batch;
   }
-  return RunPrice{
-      .runs = 1, .examples = trained + probed, .flops = *parameters * *length * (6 * trained + 2 * probed)};
+  const auto& evaluation = config.evaluation;
+  const auto checkpoints = evaluation.every > 0 ? config.steps / evaluation.every : 0;
+  const auto sizes = datasets::sizes(**facts, config.dataset.options);
+  double evaluated = static_cast<double>(sizes.test) * static_cast<double>(checkpoints + 1);
+  if (evaluation.score || evaluation.oracle_validation)
+    evaluated += static_cast<double>(sizes.private_validation);
+  if (evaluation.oracle_train) evaluated += static_cast<double>(sizes.private_train);
+  return RunPrice{.runs = 1,
+                  .examples = trained + probed,
+                  .flops = *parameters * *length * (6 * trained + 2 * probed),
+                  .evaluation_flops = *parameters * *length * 2 * evaluated,
+                  .elements = static_cast<double>(sizes.features) * (trained + probed + evaluated)};
 }
 
 std::string price_text(const RunPrice& price, double tflops) {
@@ -68,7 +80,7 @@ std::string price_text(const RunPrice& price, double tflops) {
   return fmt::format(
       "Price of these: {} run{}, {} examples seen, about {} FLOPs of training and probing, {} GPU hours at "
       "an assumed {} TFLOP/s "
-      "(--gpu-tflops). CPU time is not estimated.",
+      "(--gpu-tflops).",
       price.runs, price.runs == 1 ? "" : "s", short_number(price.examples, 3), short_number(price.flops, 3),
       hours < kLeastHours ? "under " + short_number(kLeastHours) : short_number(hours), short_number(tflops));
 }

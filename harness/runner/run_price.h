@@ -3,7 +3,8 @@
 //   FLOPs of a run = 6 P n + 2 P n_probe
 // P: all parameters of the model, trained or not; n: examples seen (T B) times the tokens or patches of each (1 where it has none), forward and
 // backward; n_probe: those that probes look at, forward alone: ceil(T / K) points B'. A weight is taken to be used once a token, which is too
-// little for convolutions. Evaluation is not counted.
+// little for convolutions. Evaluation looks at the test split, and the validation split where a run scores it, forward alone; it is kept
+// apart and no part of what --dry-run states as FLOPs.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,15 @@ inline constexpr double kAssumedTflops = 100;
 struct RunPrice {
   std::int64_t runs = 0;
   double examples = 0;  // expected, probes' included
-  double flops = 0;
+  double flops = 0;     // of training and probing
+  double evaluation_flops = 0;
+  double elements = 0;  // features read of all these examples, those of evaluation included
 
   void add(const RunPrice& other);
 };
 
 Result<RunPrice> price_of(const trial::TrialConfig& config);
-// One sentence: "36 runs see 72,000 examples; ...".
+// "Price of these: 36 runs, 72000 examples seen, ..."
 std::string price_text(const RunPrice& price, double tflops);
 
 }  // namespace hyfreedp::runner

@@ -1,10 +1,12 @@
 #include "harness/runner/progress.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "harness/runner/tally.h"
 
@@ -23,25 +25,29 @@ Update progress_of(int slot, std::int64_t step) {
   return update;
 }
 
+// Of two kinds of method on one task.
+Work work(double planned, const std::string& method = "m") { return {{"cpu", "task", method}, planned}; }
+
 TEST(Tally, CountsUnitsOnce) {
   Tally tally;
-  tally.known("a", 10, false);
-  tally.known("a", 10, false);
-  tally.known("b", 30, false);
-  tally.known("old", 50, true);
+  tally.known("a", work(10), false);
+  tally.known("a", work(10), false);
+  tally.known("b", work(30), false);
+  tally.known("old", work(50), true);
   EXPECT_EQ(tally.board().runs, 3U);
   EXPECT_EQ(tally.board().runs_over, 1U);
-  EXPECT_EQ(tally.board().cost, 40);
+  EXPECT_EQ(tally.board().left, 40);
   tally.over("a");
   tally.over("a");
   tally.over("unheard of");
   EXPECT_EQ(tally.board().runs_over, 2U);
-  EXPECT_EQ(tally.board().cost_over, 10);
+  EXPECT_EQ(tally.board().done, 10);
+  EXPECT_EQ(tally.board().left, 30);
 }
 
 TEST(Tally, ARawLossIsNotShown) {
   Tally tally;
-  tally.started(0, {.title = "open", .loss_is_released = false, .steps = 250, .cost = 1});
+  tally.started(0, {.title = "open", .loss_is_released = false, .steps = 250});
   tally.stepped(progress_of(0, 125));
   EXPECT_EQ(tally.board().running.at(0).step_size, 0.0123);
   EXPECT_EQ(tally.board().running.at(0).private_loss, std::nullopt);
@@ -49,7 +55,7 @@ TEST(Tally, ARawLossIsNotShown) {
 
 TEST(Tally, ARunShowsItsStepsAndReleasedValues) {
   Tally tally;
-  tally.started(0, {.title = "open", .steps = 250, .cost = 1});
+  tally.started(0, {.title = "open", .steps = 250});
   tally.stepped(progress_of(0, 125));
   EXPECT_EQ(tally.board().running.at(0).step_size, 0.0123);
   const auto lines = live_lines(tally.board(), 10, 200);
@@ -63,7 +69,7 @@ TEST(Tally, ARunShowsItsStepsAndReleasedValues) {
 // From its first run to its end a selection shows the same line: whatever its runs, on however many workers, at whichever step.
 TEST(Tally, APrivateSelectionShowsThatItIsUnderWayAlone) {
   Tally tally;
-  tally.known("study a", 1, false);
+  tally.known("study a", work(1), false, 4);
   tally.hide_times();
   std::set<std::vector<std::string>> shown;
   const auto look = [&] {
@@ -75,9 +81,9 @@ TEST(Tally, APrivateSelectionShowsThatItIsUnderWayAlone) {
       tally.stepped(progress_of(slot, 125 + run));
       look();
     }
-    tally.ended(0);
+    tally.ended(0, true, 1);
     look();
-    tally.ended(1);
+    tally.ended(1, true, 1);
     look();
   }
   ASSERT_THAT(shown, SizeIs(1));
@@ -111,19 +117,105 @@ TEST(Progress, WithoutTimesAPlainLineComesOnlyWithNews) {
             "training: 0/3 runs, 0/3 cells\nstopping: 0/3 runs, 0/3 cells\ntraining: 0/3 runs, 0/3 cells\n");
 }
 
-TEST(Progress, TimeLeftFollowsThePace) {
-  Board board{.cost = 100, .cost_over = 20};
-  EXPECT_EQ(seconds_left(board, 10), 40);
-  board.running[0] = {.step = 1, .steps = 2, .cost = 60};
-  EXPECT_EQ(seconds_left(board, 10), 10);
-  board.cost_over = 0;
-  board.running.clear();
-  EXPECT_EQ(seconds_left(board, 10), std::nullopt);
-  EXPECT_EQ(seconds_left({.cost = 100, .cost_over = 100}, 10), std::nullopt);
+// A day on which nothing happens but what the test says.
+class TimeLeft : public ::testing::Test {
+ protected:
+  double now_ = 0;
+  Tally tally_{2, [this] { return now_; }};
+
+  void run(int slot, const std::string& unit, double seconds) {
+    tally_.started(slot, {.title = unit, .steps = 100}, unit);
+    now_ += seconds;
+    tally_.over(unit);
+    tally_.ended(slot, true, seconds);
+  }
+  void step(int slot, std::int64_t step) {
+    Update update{.kind = Update::Kind::progress, .job = "", .slot = slot};
+    update.step = step;
+    update.steps = 100;
+    tally_.stepped(update);
+  }
+};
+
+TEST_F(TimeLeft, IsNotKnownBeforeAnythingWasMeasured) {
+  tally_.known("a", work(10), false);
+  EXPECT_EQ(tally_.board().seconds_left, std::nullopt);
+}
+
+// Dear runs come first, and their pace says nothing of runs that compute little and take long: what took four minutes was said
+// to take less than one.
+TEST_F(TimeLeft, WeighsKindsOfRunsByWhatTheyTook) {
+  for (int i = 0; i < 4; ++i) tally_.known(fmt::format("dear {}", i), work(100, "dear"), false);
+  for (int i = 0; i < 60; ++i) tally_.known(fmt::format("cheap {}", i), work(1, "cheap"), false);
+  for (int i = 0; i < 4; ++i) run(0, fmt::format("dear {}", i), 100);
+  EXPECT_NEAR(tally_.board().seconds_left.value(), 60 * 1 / 2.0, 1e-9);  // the best guess so far
+  run(0, "cheap 0", 8);
+  EXPECT_NEAR(tally_.board().seconds_left.value(), 59 * 8 / 2.0, 1e-9);
+  EXPECT_NEAR(tally_.board().done, 408, 1e-9);
+}
+
+TEST_F(TimeLeft, KnowsFromEarlierRunsWhatAKindTakes) {
+  Pace earlier;
+  earlier.measure(work(1, "cheap"), 8);
+  earlier.measure(work(100, "dear"), 200);
+  tally_.earlier(earlier);
+  tally_.known("dear", work(100, "dear"), false);
+  tally_.known("cheap", work(1, "cheap"), false);
+  EXPECT_NEAR(tally_.board().seconds_left.value(), (200 + 8) / 2.0, 1e-9);
+  run(0, "dear", 100);  // what is measured now counts before
+  tally_.known("another", work(100, "dear"), false);
+  EXPECT_NEAR(tally_.board().seconds_left.value(), (100 + 8) / 2.0, 1e-9);
+}
+
+TEST_F(TimeLeft, GoesOnWhileARunIsUnderWay) {
+  tally_.known("a", work(10), false);
+  tally_.known("b", work(10), false);
+  tally_.started(0, {.title = "a", .steps = 100}, "a");
+  step(0, 25);
+  now_ = 50;  // so the whole takes 200
+  EXPECT_NEAR(tally_.board().seconds_left.value(), 175, 1e-9);
+  tally_.over("b");
+  EXPECT_NEAR(tally_.board().seconds_left.value(), 150, 1e-9);  // no run is shared by two workers
+  step(0, 75);
+  now_ = 150;
+  EXPECT_NEAR(tally_.board().seconds_left.value(), 50, 1e-9);
+}
+
+// The mean of a private selection's number of runs is public; how many it made must not be read off the time.
+TEST_F(TimeLeft, OfAPrivateSelectionDoesNotTellTheNumberOfRuns) {
+  const auto seen = [](int runs) {
+    double now = 0;
+    Tally tally(1, [&] { return now; });
+    std::vector<double> shown;
+    const auto look = [&] {
+      const auto& board = tally.board();
+      shown.insert(shown.end(), {board.seconds_left.value_or(-1), board.done, board.left,
+                                 static_cast<double>(board.runs), static_cast<double>(board.runs_over)});
+    };
+    tally.known("open", work(10), false);
+    tally.known("study s", work(10), false, 4);
+    tally.started(0, {.title = "open", .steps = 100}, "open");
+    now += 20;
+    tally.over("open");
+    tally.ended(0, true, 20);
+    look();
+    for (int run = 0; run < runs; ++run) {
+      tally.selecting("study s", "s");
+      now += 100.0 / runs;
+      look();
+      tally.ended(0, true, 100.0 / runs);
+      if (run > 0) shown.resize(shown.size() - 5);  // as often as one run is looked at
+    }
+    tally.over("study s");
+    look();
+    return shown;
+  };
+  EXPECT_EQ(seen(1), seen(7));
+  EXPECT_EQ(seen(1).front(), 80);  // 4 runs of 20
 }
 
 TEST(Progress, LinesFitTheTerminal) {
-  Board board{.phase = "training", .cells = 288, .runs = 500, .cost = 1};
+  Board board{.phase = "training", .cells = 288, .runs = 500, .left = 1};
   board.running[0] = {
       .title = "linear, hyfreedp-separate, ε 3, seed 0", .step = 1, .steps = 250, .step_size = 1e-4};
   for (const std::size_t width : {std::size_t{0}, std::size_t{1}, std::size_t{20}, std::size_t{79}}) {
