@@ -10,7 +10,7 @@ namespace hyfreedp::results {
 
 struct ExportOptions {
   bool times =
-      false;  // seconds, attempts and fingerprints: what may differ between two runs of a seeded spec
+      false;  // seconds, attempts, fingerprints and builds: what may differ between two runs of a seeded spec
   bool confidential =
       false;  // un-released metrics and, of private selection, the losing runs; adds a watermark
 };

@@ -29,9 +29,20 @@ Result<const json::object*> object_of(const json::value& value, const std::strin
 
 }  // namespace
 
+std::vector<trial::Build> builds_of(const TrialRecord& trial) {
+  if (!trial.builds.empty()) return trial.builds;
+  return {trial::build_of(trial.fingerprint)};
+}
+
 json::array to_json(const std::vector<std::string>& texts) {
   json::array array;
   for (const auto& text : texts) array.emplace_back(text);
+  return array;
+}
+
+json::array to_json(const std::vector<trial::Build>& builds) {
+  json::array array;
+  for (const auto& build : builds) array.emplace_back(build.to_json());
   return array;
 }
 
@@ -71,6 +82,7 @@ json::object to_json(const TrialRecord& trial) {
           {"notes", to_json(trial.notes)},
           {"counts", to_json(trial.counts)},
           {"fingerprint", trial.fingerprint},
+          {"builds", to_json(trial.builds)},
           {"attempts", trial.attempts},
           {"seconds", number(trial.seconds)},
           {"events", accounting::events_to_json({.events = trial.events})}};

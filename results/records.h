@@ -16,6 +16,7 @@ json::object to_json(const trial::MetricRecord& metric);
 json::object to_json(const accounting::ReportedEpsilon& epsilon);
 
 json::array to_json(const std::vector<std::string>& texts);
+json::array to_json(const std::vector<trial::Build>& builds);
 json::object to_json(const std::map<std::string, std::int64_t>& counts);
 json::object to_json(
     const std::map<std::string, double>& scalars);  // non-finite values as number() writes them

@@ -68,10 +68,11 @@ struct NightRun {
   State state = State::open;
   std::string failure_kind;
   Setting setting;  // its config without noise seed and seed: equal settings are comparable in norms
-  std::vector<Setting> asked;          // of all runs that the study asked for, sorted; empty: confidential, or not known
+  std::vector<Setting>
+      asked;  // of all runs that the study asked for, sorted; empty: confidential, or not known
   std::vector<Setting> lost_settings;  // of a failed study: those of its trials that failed
-  std::string noise_seed;                  // empty: private noise
-  std::string machine;                     // build, device, threads: equal ones give equal bits
+  std::string noise_seed;              // empty: private noise
+  std::string machine;                 // build, device, threads: equal ones give equal bits
   std::vector<std::string> hashes;
   std::map<std::string, double> metrics;  // every released and test metric, for the bits
   std::optional<double> accuracy;         // percent

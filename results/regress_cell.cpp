@@ -316,8 +316,9 @@ std::optional<RegressFinding> compare_measure(const NightCell& tonight, const Ni
                                            : fmt::format("Welch, {} and {} seeds", samples.tonight.size(),
                                                          samples.reference.size()));
   finding.paired = samples.paired;
-  finding.replicates = static_cast<std::int64_t>(
-      samples.paired ? samples.differences.size() : std::min(samples.tonight.size(), samples.reference.size()));
+  finding.replicates =
+      static_cast<std::int64_t>(samples.paired ? samples.differences.size()
+                                               : std::min(samples.tonight.size(), samples.reference.size()));
   finding.sd = samples.paired
                    ? test->standard_error * std::sqrt(static_cast<double>(samples.differences.size()))
                    : pooled_sd(*test, samples);

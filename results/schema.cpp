@@ -104,8 +104,13 @@ CREATE TABLE retired_studies (
 ) STRICT;
 )sql";
 
+// Which builds of the program a run was made by, as a JSON list (harness/trial/build.h). Of earlier runs nobody recorded it.
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE trials ADD COLUMN builds TEXT NOT NULL DEFAULT '[]';
+)sql";
+
 // Entry i brings version i to version i + 1.
-constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2};
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3};
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);
@@ -129,7 +134,7 @@ Result<int> schema_version(SQLite::Database& database, const std::string& path) 
   return database.execAndGet("SELECT coalesce(max(version), 0) FROM migrations").getInt();
 }
 
-Result<void> migrate(SQLite::Database& database, const std::string& path, bool read_only) {
+Result<void> migrate(SQLite::Database& database, const std::string& path) {
   auto version = schema_version(database, path);
   if (!version) return version.error();
   if (*version > kSchemaVersion) {
@@ -140,12 +145,6 @@ Result<void> migrate(SQLite::Database& database, const std::string& path, bool r
                     path, *version, kVersion, kSchemaVersion));
   }
   if (*version == kSchemaVersion) return {};
-  if (read_only) {
-    return error(
-        fmt::format("{}: the database has the older schema {}; `hyfreedp run` with its spec brings it to "
-                    "schema {} first.",
-                    path, *version, kSchemaVersion));
-  }
   if (*version == 0) {
     database.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
     database.exec(

@@ -20,8 +20,7 @@ inline constexpr int kApplicationId = 0x48594652;  // "HYFR"
 // 0: an empty file. An error where the file belongs to another program.
 Result<int> schema_version(SQLite::Database& database, const std::string& path);
 
-// Brings the file to kSchemaVersion, one transaction a version; refuses a newer one, and an older one when
-// `read_only`.
-Result<void> migrate(SQLite::Database& database, const std::string& path, bool read_only);
+// Brings the database to kSchemaVersion, one transaction a version; refuses a newer one. `path` is for messages.
+Result<void> migrate(SQLite::Database& database, const std::string& path);
 
 }  // namespace hyfreedp::results

@@ -35,7 +35,9 @@ std::optional<double> number_of(const std::string& text) {
   return *end == '\0' ? std::optional(value) : std::nullopt;
 }
 
-bool is_integer(const std::string& text) { return text.find_first_not_of("-0123456789") == std::string::npos; }
+bool is_integer(const std::string& text) {
+  return text.find_first_not_of("-0123456789") == std::string::npos;
+}
 
 std::string plain(const std::string& text) {
   const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
@@ -138,7 +140,8 @@ class SpecWalk {
  public:
   void objects(const json::object& before, const json::object& now, const std::string& place,
                const std::string& prefix) {
-    for (const auto& member : now) value(before.if_contains(member.key()), &member.value(), place, prefix, member.key());
+    for (const auto& member : now)
+      value(before.if_contains(member.key()), &member.value(), place, prefix, member.key());
     for (const auto& member : before) {
       if (!now.contains(member.key())) value(&member.value(), nullptr, place, prefix, member.key());
     }
@@ -170,7 +173,8 @@ class SpecWalk {
     if (text(before) != text(now)) add(long_name(path) + " " + pair_text(text(before), text(now)), place);
   }
 
-  void elements(const json::array& before, const json::array& now, const std::string& place, std::string kind) {
+  void elements(const json::array& before, const json::array& now, const std::string& place,
+                std::string kind) {
     if (kind.ends_with('s')) kind.pop_back();
     for (const auto& element : now) {
       const auto id = string_or(element.get_object(), "id", "");

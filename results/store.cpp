@@ -1,5 +1,6 @@
 #include "results/store.h"
 
+#include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <cmath>
 #include <fcntl.h>
@@ -20,7 +21,8 @@ namespace {
 constexpr int kBusyMilliseconds = 10000;  // readers and the one writer wait for each other that long
 
 constexpr const char* kTrialColumns =
-    "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, events";
+    "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, "
+    "events, builds";
 constexpr const char* kStudyColumns =
     "id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial, composition, label, "
     "flags, "
@@ -109,6 +111,7 @@ Result<TrialRecord> read_trial(SQLite::Statement& statement) {
   trial.attempts = columns.integer();
   trial.seconds = columns.real();
   trial.events = columns.take(accounting::events_from_json(columns.parsed(), "events")).events;
+  trial.builds = columns.take(trial::builds_from_json(columns.parsed(), "builds"));
   if (auto outcome = columns.outcome(); !outcome) return in_context("trial " + trial.id, outcome.error());
   return trial;
 }
@@ -188,8 +191,21 @@ struct Store::State {
         database.exec("PRAGMA journal_mode = WAL");
         database.exec("PRAGMA synchronous = NORMAL");  // journals are the durable record; see harness/trial
       }
-      return migrate(database, path, read_only);
+      if (!read_only) return migrate(database, path);
+      const auto version = schema_version(database, path);
+      if (!version) return version.error();
+      if (*version > 0 && *version < kSchemaVersion) continue_in_memory();
+      if (auto migrated = migrate(database, path); !migrated) return migrated.error();
+      return {};
     });
+  }
+
+  // A file of an older schema that is only to be read, such as the reference of a night, stays as it is: what is brought up to
+  // date is a copy.
+  void continue_in_memory() {
+    SQLite::Database copy(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    SQLite::Backup(copy, database).executeStep();
+    database = std::move(copy);
   }
 
   std::optional<std::int64_t> trial_number(const std::string& id) {
@@ -260,17 +276,18 @@ struct Store::State {
     SQLite::Statement upsert(
         database,
         fmt::format(
-            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
-            "config = excluded.config, state = excluded.state, failure_kind = excluded.failure_kind, "
+            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
+            "SET config = excluded.config, state = excluded.state, failure_kind = excluded.failure_kind, "
             "failure_message = excluded.failure_message, notes = excluded.notes, counts = excluded.counts, "
             "fingerprint = excluded.fingerprint, attempts = excluded.attempts, seconds = excluded.seconds, "
-            "events = excluded.events",
+            "events = excluded.events, builds = excluded.builds",
             kTrialColumns));
     Row(upsert) << trial.id << canonical_json(trial.config) << trial::to_string(trial.state)
                 << trial.failure_kind << trial.failure_message << canonical_json(to_json(trial.notes))
                 << canonical_json(to_json(trial.counts)) << canonical_json(trial.fingerprint)
                 << trial.attempts << trial.seconds
-                << canonical_json(accounting::events_to_json({.events = trial.events}));
+                << canonical_json(accounting::events_to_json({.events = trial.events}))
+                << canonical_json(to_json(trial.builds));
     upsert.exec();
   }
 

@@ -5,7 +5,8 @@
 //   - One writer (the coordinator), any number of readers; WAL, foreign keys on, every change in a
 //   transaction.
 //   - States are enums with legal transitions; a finished trial or concluded study is immutable.
-//   - A database of a newer schema is refused; an older one is migrated step by step.
+//   - A database of a newer schema is refused; an older one is migrated step by step: the file where it is opened for
+//     writing, a copy in memory where it is only read.
 //   - Every metric carries its visibility; readers get confidential values only when they ask for them by
 //   name.
 //   - Times and seconds are the only columns that may differ between two runs of a seeded spec.
@@ -23,7 +24,7 @@
 
 namespace hyfreedp::results {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 struct SpecRecord {
   std::string name;  // "quick"
@@ -42,11 +43,15 @@ struct TrialRecord {
   std::string failure_message;
   std::vector<std::string> notes;
   std::map<std::string, std::int64_t> counts;
-  json::object fingerprint;
+  json::object fingerprint;          // of the last start
+  std::vector<trial::Build> builds;  // that worked on it, oldest first; none: not recorded
   std::int64_t attempts = 1;
   double seconds = 0;
   std::vector<accounting::Event> events;  // executed, charged
 };
+
+// Of a run that was recorded before builds were, what its fingerprint says.
+std::vector<trial::Build> builds_of(const TrialRecord& trial);
 
 enum class StudyState { open, concluded, failed };
 

@@ -187,6 +187,7 @@ class Builder {
     row.group = view.group;
     row_title_ = view.title;
     row_optimizers_.clear();
+    row_builds_.clear();
     for (const auto& note : view.footnotes) row.notes.push_back(footnotes_.number_of(note));
     std::vector<std::string> labels;
     std::vector<double> seconds;
@@ -200,6 +201,8 @@ class Builder {
     }
     row.label = labels.empty() ? view.label : join(labels, " / ");
     if (!seconds.empty()) row.seconds = mean(seconds);
+    for (const auto& build : row_builds_) facts_.builds[build.text()].insert(view.title);
+    if (row_builds_.size() > 1) row.notes.push_back(footnotes_.number_of(mixed_builds_note(row_builds_)));
     return row;
   }
 
@@ -246,6 +249,7 @@ class Builder {
     result.failure_kind = study.failure_kind;
     result.failure_message = study.failure_message;
     if (study.state == StudyState::open) return Reported{};
+    if (auto added = add_builds(study); !added) return added.error();
     for (const auto& flag : study.flags) add_once(cell.flags, flag);
     if (seeded_noise_ && study.epsilon_target) add_once(cell.flags, kReproducibleNoise);
     for (const auto& note : study.footnotes) add_once(cell.notes, footnotes_.number_of(note));
@@ -287,6 +291,19 @@ class Builder {
     }
     if (study.epsilon_target) facts_.rules[study.label][rule_of(study)].insert(row_title_);
     return reported;
+  }
+
+  // Of a private selection those of the reported run: the others, and how many there were, are confidential.
+  Result<void> add_builds(const StudyRecord& study) {
+    auto ids = run_count_is_public(study) ? study.trials : std::vector<std::string>{};
+    add_once(ids, study.reported_trial);
+    for (const auto& id : ids) {
+      const auto trial = store_.trial(id);
+      if (!trial) return trial.error();
+      if (!*trial) continue;
+      for (const auto& build : builds_of(**trial)) row_builds_.insert(build);
+    }
+    return {};
   }
 
   Result<Reported> read_reported(const StudyRecord& study) {
@@ -400,6 +417,7 @@ class Builder {
   TableSettings settings_;                   // of the panel that is being built
   std::string row_title_;                    // of the row that is being built
   std::vector<std::string> row_optimizers_;  // of its reported runs, each once
+  std::set<trial::Build> row_builds_;        // of its runs
   TableModel table_;
   Footnotes footnotes_;
   NoteFacts facts_;

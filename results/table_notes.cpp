@@ -99,6 +99,13 @@ std::string selection_text(const NoteFacts& facts) {
                      join(parts, "; "));
 }
 
+std::string builds_text(const NoteFacts& facts) {
+  if (facts.builds.size() < 2) return "";
+  std::vector<std::string> parts;
+  for (const auto& [build, rows] : facts.builds) parts.push_back(fmt::format("{} ({})", build, listed(rows)));
+  return fmt::format("Rows are of several builds of the program: {}.", join(parts, "; "));
+}
+
 std::string split_text(const NoteFacts& facts) {
   std::vector<std::string> parts;
   for (const auto& [sizes, panels] : facts.splits) {
@@ -112,6 +119,14 @@ std::string split_text(const NoteFacts& facts) {
 std::string explain_flag(const std::string& flag) { return explained(kFlags, flag); }
 
 std::string explain_outcome(const std::string& outcome) { return explained(kOutcomes, outcome); }
+
+std::string mixed_builds_note(const std::set<trial::Build>& builds) {
+  std::vector<std::string> texts;
+  for (const auto& build : builds) texts.push_back(build.text());
+  return fmt::format(
+      "Several builds of the program worked on this row: {}. hyfreedp trace says which run is of which.",
+      join(texts, "; "));
+}
 
 bool has_explanation(const std::string& flag) {
   return std::any_of(kFlags.begin(), kFlags.end(),
@@ -167,6 +182,7 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
         "oracle's choice, whatever the label of each. None of them is marked best or competes for it.",
         listed(facts.groups)));
   }
+  if (const auto builds = builds_text(facts); !builds.empty()) notes.push_back(builds);
   notes.push_back("Spec " + table.spec + ", hash " + table.hash.substr(0, 16) + ", hyfreedp " +
                   table.version + ".");
   return notes;

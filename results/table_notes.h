@@ -16,6 +16,9 @@ bool has_explanation(const std::string& flag);
 // The same for what a rule says of a run that finished ("stuck at d0").
 std::string explain_outcome(const std::string& outcome);
 
+// Footnote of a row on which several builds of the program worked.
+std::string mixed_builds_note(const std::set<trial::Build>& builds);
+
 inline constexpr const char* kReproducibleNoise = "reproducible noise: not a private release";
 
 // What general notes depend on.
@@ -32,6 +35,7 @@ struct NoteFacts {
   // Titles of rows with a private value, by label and rule of composition.
   std::map<std::string, std::map<std::string, std::set<std::string>>> rules;
   std::map<std::string, std::vector<std::string>> splits;  // sizes -> titles of panels
+  std::map<std::string, std::set<std::string>> builds;     // of the program -> titles of rows
 };
 std::vector<std::string> general_notes(const TableModel& table, const NoteFacts& facts);
 

@@ -110,6 +110,7 @@ class Tracer {
       if (id == study.reported_trial) {
         traced.config = (**trial).config;
         traced.fingerprint = (**trial).fingerprint;
+        traced.builds = builds_of(**trial);
         traced.notes = (**trial).notes;
       }
       auto run = read_run(**trial, traced);
@@ -128,6 +129,10 @@ class Tracer {
       run.state += fmt::format(" ({}: {})", trial.failure_kind, trial.failure_message);
     }
     if (!traced.config.empty()) run.differences = differences(traced.config, trial.config);
+    for (const auto& build : builds_of(trial)) {
+      if (!traced.config.empty() && std::ranges::find(traced.builds, build) == traced.builds.end())
+        run.differences.push_back("by " + build.text());
+    }
     run.attempts = trial.attempts;
     run.seconds = trial.seconds;
     run.events = trial.events.empty() ? "none" : describe_events(trial.events);

@@ -20,7 +20,7 @@ struct TracedRun {
   std::string id;
   bool reported = false;
   std::string state;                     // "finished", "failed (diverged: ...)"
-  std::vector<std::string> differences;  // of its config from the reported one: "controller.options.lr 0.1"
+  std::vector<std::string> differences;  // from the reported one: "controller.options.lr 0.1", the build
   std::optional<double> accuracy;        // on test data at its last step, percent
   std::optional<double> validation;      // un-noised, percent; confidential
   std::int64_t attempts = 1;
@@ -37,7 +37,8 @@ struct TracedSeed {
   std::vector<std::pair<std::int64_t, double>> measured;  // the metric on test data by step, in its unit
   json::object config;                                    // of the reported run
   json::object fingerprint;
-  std::string composition;  // in words
+  std::vector<trial::Build> builds;  // that worked on the reported run, oldest first
+  std::string composition;           // in words
   double delta = 0;
   std::optional<accounting::ReportedEpsilon> total;
   std::optional<accounting::ReportedEpsilon> training;

@@ -111,6 +111,11 @@ std::string seed_text(const TracedSeed& seed, const CellTrace& trace, const json
   if (!seed.failure.empty()) text += entry("failed", seed.failure);
   text += entry("label", seed.label.empty() ? "-" : seed.label);
   for (const auto& flag : seed.flags) text += entry("flag", flag);
+  if (seed.builds.size() > 1) {
+    std::vector<std::string> builds;
+    for (const auto& build : seed.builds) builds.push_back(build.text());
+    text += entry("builds", join(builds, "; then "));
+  }
   if (!seed.measured.empty()) {
     std::vector<std::string> values;
     for (const auto& [step, value] : seed.measured) {
@@ -186,6 +191,7 @@ json::object seed_json(const TracedSeed& seed) {
           {"claimed_epsilon", optional(seed.claimed_epsilon)},
           {"config", seed.config},
           {"fingerprint", seed.fingerprint},
+          {"builds", to_json(seed.builds)},
           {"runs", runs},
           {"runs_are_confidential", seed.runs_are_hidden},
           {"seconds", optional(seed.seconds)}};

@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <openssl/evp.h>
 #include <sstream>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace hyfreedp {
 namespace {
@@ -108,11 +110,9 @@ std::string cache_folder() {
   return std::string(home != nullptr ? home : "/tmp") + "/.cache/hyfreedp";
 }
 
-std::string sha256_hex(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int length = 0;
-  HYFREEDP_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr) == 1,
-                 "OpenSSL has no SHA-256");
+namespace {
+
+std::string hex_of(const unsigned char* digest, unsigned int length) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string hex;
   for (unsigned int i = 0; i < length; ++i) {
@@ -120,6 +120,35 @@ std::string sha256_hex(std::string_view bytes) {
     hex += kHex[digest[i] & 15];
   }
   return hex;
+}
+
+}  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  HYFREEDP_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr) == 1,
+                 "OpenSSL has no SHA-256");
+  return hex_of(digest, length);
+}
+
+Result<std::string> sha256_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return error(path + ": the file cannot be read.");
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  HYFREEDP_CHECK(context != nullptr && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1,
+                 "OpenSSL has no SHA-256");
+  std::vector<char> piece(std::size_t{1} << 20);
+  do {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    const auto count = static_cast<std::size_t>(file.gcount());
+    HYFREEDP_CHECK(EVP_DigestUpdate(context.get(), piece.data(), count) == 1, "OpenSSL has no SHA-256");
+  } while (file);
+  if (!file.eof()) return error(path + ": the file cannot be read to its end.");
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  HYFREEDP_CHECK(EVP_DigestFinal_ex(context.get(), digest, &length) == 1, "OpenSSL has no SHA-256");
+  return hex_of(digest, length);
 }
 
 }  // namespace hyfreedp

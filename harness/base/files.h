@@ -26,5 +26,7 @@ Result<void> sync_folder(const std::string& path);
 std::string cache_folder();
 
 std::string sha256_hex(std::string_view bytes);
+// The same of a file's content, read piece by piece.
+Result<std::string> sha256_of_file(const std::string& path);
 
 }  // namespace hyfreedp

@@ -5,7 +5,7 @@
 namespace hyfreedp {
 namespace {
 
-std::string& build_commit() {
+std::string& said_commit() {
   static std::string commit;
   return commit;
 }
@@ -13,11 +13,13 @@ std::string& build_commit() {
 }  // namespace
 
 std::string program_version() {
-  const auto& commit = build_commit();
+  const auto& commit = said_commit();
   return fmt::format("{} (comparability {}{}{})", kVersion, kComparabilityVersion,
                      commit.empty() ? "" : ", commit ", commit);
 }
 
-void set_build_commit(const std::string& commit) { build_commit() = commit; }
+void set_build_commit(const std::string& commit) { said_commit() = commit; }
+
+std::string build_commit() { return said_commit(); }
 
 }  // namespace hyfreedp

@@ -14,4 +14,5 @@ std::string program_version();
 // main() says once what it was built from; "-dirty" at its end: with changes that were not
 // committed.
 void set_build_commit(const std::string& commit);
+std::string build_commit();  // empty where nobody said it
 }  // namespace hyfreedp

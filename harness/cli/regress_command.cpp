@@ -24,7 +24,8 @@ constexpr const char* kUsage =
     "hyfreedp regress SPEC --against REF [options]\n"
     "Compares the rows of a spec in DIR with a reference and says what moved and whether chance explains it; "
     "one\n"
-    "line where nothing did. Trains nothing, but for --speed. SPEC: its name or its file. REF: a database, an output folder, or the tag or "
+    "line where nothing did. Trains nothing, but for --speed. SPEC: its name or its file. REF: a database, "
+    "an output folder, or the tag or "
     "commit of a kept\n"
     "reference. The spec's `regress` says margins and the false alarms a night.\n\n"
     "hyfreedp regress --keep [--commit HASH] [--tag NAME] [options]\n"
@@ -64,7 +65,8 @@ CommandLine command_line(Request& request) {
   add("references", options::value(&request.references)->value_name("DIR"),
       "where references are kept; default: references beside DIR's database");
   add("no-hashes", options::bool_switch(&request.no_hashes), "compare no bits, only what tests can tell");
-  add("markdown", options::value(&request.markdown)->value_name("FILE"), "also write it as Markdown: what moved, then every check, folded");
+  add("markdown", options::value(&request.markdown)->value_name("FILE"),
+      "also write it as Markdown: what moved, then every check, folded");
   add("junit", options::value(&request.junit)->value_name("FILE"), "also write it as JUnit XML");
   add("speed", options::bool_switch(&request.speed),
       "time the spec's trials again, tonight's worker and --against-binary's by turns; specs with a "

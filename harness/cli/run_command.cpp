@@ -18,6 +18,7 @@
 #include "harness/runner/budget.h"
 #include "harness/runner/coordinator.h"
 #include "harness/runner/local_executor.h"
+#include "harness/runner/mixed_builds.h"
 #include "harness/runner/release.h"
 #include "harness/runner/release_record.h"
 #include "harness/runner/run_price.h"
@@ -364,6 +365,9 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   if (auto entered = runner::enter_spec(**store, folder, spec, request.fresh, request.replace); !entered) {
     return refuse(entered.error(), err);
   }
+  const auto mixed = runner::mixed_builds_warning(**store, spec, runner::build_of_worker(*worker));
+  if (!mixed) return refuse(mixed.error(), err);
+  if (*mixed) err << fmt::format("hyfreedp run: {}\n", **mixed);
   const runner::StopSignal signals;
   runner::Progress progress(
       err, request.quiet ? runner::Progress::Style::none : runner::Progress::style_for(STDERR_FILENO));

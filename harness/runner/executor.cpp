@@ -1,5 +1,7 @@
 #include "harness/runner/executor.h"
 
+#include "harness/base/version.h"
+
 namespace hyfreedp::runner {
 
 Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
@@ -10,7 +12,8 @@ Job trial_job(const trial::TrialConfig& config, const std::string& journal, cons
                       {"trial", id},
                       {"config", config.to_json()},
                       {"journal", journal},
-                      {"key", key}},
+                      {"key", key},
+                      {"commit", build_commit()}},
           .cost = 0};
   if (attempts > 0) job.request["attempts"] = attempts;
   if (!weights.empty()) job.request["weights"] = weights;

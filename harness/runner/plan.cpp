@@ -1,5 +1,6 @@
 #include "harness/runner/plan.h"
 
+#include <cmath>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -144,7 +145,7 @@ Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
 double expected_runs(const PlannedStudy& study) {
   if (!study.baseline->confidential_runs || !study.baseline->selection) return 1;
   const auto selection = study.baseline->selection(study.cell);
-  return selection && selection->mean > 0 ? selection->mean : 1;
+  return selection && selection->mean > 0 && std::isfinite(selection->mean) ? selection->mean : 1;
 }
 
 }  // namespace hyfreedp::runner

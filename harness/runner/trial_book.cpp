@@ -23,6 +23,7 @@ results::TrialRecord record_of(const trial::TrialConfig& config, const trial::Jo
   record.config = config.to_json();
   if (journal == nullptr) return record;
   record.fingerprint = journal->fingerprint;
+  record.builds = journal->builds;
   record.attempts = journal->attempt + 1;
   if (!journal->finish) return record;
   record.state = journal->finish->state;

@@ -8,6 +8,7 @@
 
 #include "harness/base/version.h"
 #include "harness/kernels/kernels.h"
+#include "harness/trial/build.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -35,11 +36,13 @@ std::string processor_name() {
 }  // namespace
 
 json::object fingerprint(const std::string& device) {
+  static const std::string worker = trial::program_hash("/proc/self/exe");
   return {{"version", kVersion},
           {"comparability", kComparabilityVersion},
           {"build", build_id()},
           {"torch", TORCH_VERSION},
           {"cpu", processor_name() + " (" + at::get_cpu_capability() + ")"},
+          {"worker", worker},
           {"threads", at::get_num_threads()},
           {"device", device == "cuda" && at::hasCUDA() ? kernels::device_name() : device}};
 }

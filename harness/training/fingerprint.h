@@ -8,8 +8,9 @@
 
 namespace hyfreedp::training {
 
-// {"version", "comparability", "build", "torch", "cpu", "threads", "device"}; `device`: as in a
-// trial's config.
+// {"version", "comparability", "build" (the compiler), "torch", "cpu", "worker", "threads",
+// "device"}; "worker": which program this process is (trial/build.h); `device`: as in a trial's
+// config. The worker adds "commit", which decides no bit.
 json::object fingerprint(const std::string& device);
 
 }  // namespace hyfreedp::training

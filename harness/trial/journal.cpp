@@ -136,6 +136,9 @@ class Reader {
     if (const auto* fingerprint = line.if_contains("fingerprint");
         fingerprint != nullptr && fingerprint->is_object()) {
       journal_.fingerprint = fingerprint->get_object();
+      const auto build = build_of(journal_.fingerprint);
+      if (std::find(journal_.builds.begin(), journal_.builds.end(), build) == journal_.builds.end())
+        journal_.builds.push_back(build);
     }
     journal_.steps.clear();
     journal_.metrics.clear();
@@ -370,7 +373,8 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
   const auto& journal = parsed.journal;
   const bool has_journal = !journal.trial.empty();
   const bool is_seeded = config.noise_seed.has_value();
-  const bool same_machine = canonical_json(journal.fingerprint) == canonical_json(json::value(fingerprint));
+  const bool same_machine =
+      canonical_json(without_commit(journal.fingerprint)) == canonical_json(without_commit(fingerprint));
   const bool same_key = earlier.key && !journal.nonce.empty() && earlier.key->nonce == journal.nonce;
   if (has_journal && same_machine && (is_seeded || same_key)) {
     attempt = journal.attempt;

@@ -49,6 +49,7 @@
 #include <vector>
 
 #include "harness/random/key_file.h"
+#include "harness/trial/build.h"
 #include "harness/trial/journal_line.h"
 #include "harness/trial/trial_config.h"
 
@@ -97,6 +98,7 @@ struct Journal {
   std::set<std::string> nonces;  // of all starts
   std::int64_t lost = 0;         // attempts in journals that were lost, each charged whole
   json::object fingerprint;
+  std::vector<Build> builds;          // of all starts, each once, oldest first
   std::vector<StepRecord> steps;      // of the last attempt
   std::vector<MetricRecord> metrics;  // of the last attempt
   std::optional<Finish> finish;
@@ -120,11 +122,11 @@ class JournalWriter {
  public:
   ~JournalWriter();
   // Opens or makes the journal, cuts a torn tail, and appends a start line, synced. The attempt is
-  // the last one when `fingerprint` equals the recorded one and the key is that attempt's (a
-  // replay: expected_hash() then gives what each step must reproduce), else the next. `earlier` says
-  // what else is known of an unseeded run; a seeded one ignores them. An error where the journal
-  // was changed, is another trial's, or is held by another process, where the key was made for
-  // another trial, and where a key of the first format has lost its journal.
+  // the last one when `fingerprint` equals the recorded one but for the commit and the key is that
+  // attempt's (a replay: expected_hash() then gives what each step must reproduce), else the next.
+  // `earlier` says what else is known of an unseeded run; a seeded one ignores them. An error where
+  // the journal was changed, is another trial's, or is held by another process, where the key was
+  // made for another trial, and where a key of the first format has lost its journal.
   static Result<std::unique_ptr<JournalWriter>> open(const std::string& path, const TrialConfig& config,
                                                      const json::object& fingerprint,
                                                      const EarlierAttempts& earlier = {},

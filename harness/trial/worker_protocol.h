@@ -5,7 +5,8 @@
 //                    {"type":"run","trial":ID,"config":{..},"journal":PATH,"key":PATH}   key: for unseeded
 //                    trials; "attempts":n beside them: attempts of the trial that the database
 //                    knows to have booked something; "weights":PATH: the folder in which a
-//                    finished run's weights are kept
+//                    finished run's weights are kept; "commit": of the hyfreedp that asks,
+//                    for the journal
 //                    {"type":"stop"}                                                finish nothing further
 //                    and leave
 //   from the worker  {"type":"hello","version":..,"fingerprint":{..}}               once, when ready

@@ -154,6 +154,25 @@ TEST_F(Nightly, AMethodThatMakesAnotherSettingOfTheSpecIsNamed) {
   EXPECT_THAT(markdown(), HasSubstr("- **regressed**: setting fixed-rate: lr 0.01 -> 0.012 ("));
 }
 
+// Two seeds were finished by one worker, the others by another.
+TEST_F(Nightly, AProgramThatGoesOnWithWhatAnotherBeganSaysSo) {
+  const auto folder = night(0, "", kHonest);
+  {
+    SQLite::Database database((folder_ / folder / "hyfreedp.sqlite").string(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA foreign_keys = ON");
+    database.exec("DELETE FROM trials WHERE id IN (SELECT reported_trial FROM studies WHERE seed > 1)");
+    database.exec("DELETE FROM studies WHERE seed > 1");
+  }
+  fs::remove_all(folder_ / folder / "journals");
+  const Worker other(kPlanted, "");
+  const auto ended =
+      run({"run", write("spec-0.yaml", fmt::format(kSpec, "night-0")), "--out", folder, "--quiet"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("6 of 18 cells are of another build ("));
+  EXPECT_THAT(read_file((folder_ / folder / "small-nightly/table.md").string()).value(),
+              HasSubstr("Several builds of the program worked on this row: "));
+}
+
 TEST_F(Nightly, HashesTellABuildThatChangedNothing) {
   const auto reference = untimed(night(0, ""));
   const auto tonight = untimed(night(0, "", kHonest));

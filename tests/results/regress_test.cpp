@@ -87,7 +87,8 @@ TEST(Nights, BitsAreComparedOnlyWhereTheyCanBeEqual) {
   EXPECT_THAT(reason([](NightRun& run) { run.noise_seed.clear(); }), HasSubstr("no noise seed"));
   EXPECT_THAT(reason([](NightRun& run) { run.noise_seed = "t"; }), HasSubstr("another noise seed"));
   EXPECT_THAT(reason([](NightRun& run) { run.machine = "m2"; }), HasSubstr("build, device"));
-  EXPECT_THAT(reason([](NightRun& run) { run.setting = simulated::setting_at("2"); }), HasSubstr("another setting"));
+  EXPECT_THAT(reason([](NightRun& run) { run.setting = simulated::setting_at("2"); }),
+              HasSubstr("another setting"));
 }
 
 TEST(Nights, RoundingIsTheSame) {
@@ -171,7 +172,8 @@ TEST(Nights, SeedsThatWouldTellAreMoreThanWereRun) {
     if (finding->seeds_needed) {
       EXPECT_GT(*finding->seeds_needed, 6) << near << ": " << finding->text;
     } else {
-      EXPECT_THAT(finding->text, HasSubstr("no feasible number of seeds would tell (more than 1000)")) << near;
+      EXPECT_THAT(finding->text, HasSubstr("no feasible number of seeds would tell (more than 1000)"))
+          << near;
     }
   }
   const auto* close_by = find(of_differences({0.35, 0.5, 0.6, 0.5, 0.4, 0.55}), "row-0", "accuracy");

@@ -110,5 +110,20 @@ TEST_F(Schema, DatabasesOfReleasedVersionsReadTheSame) {
   EXPECT_EQ(cases, kSchemaVersion);
 }
 
+// The reference of a night was kept by an older program, and is only read.
+TEST_F(Schema, AnOlderDatabaseIsReadAsItIs) {
+  auto fresh = Store::in_memory();
+  ASSERT_TRUE(small::fill(**fresh, {"stuck at d0"}));
+  for (const char* name : {"schema1.sqlite", "schema2.sqlite"}) {
+    std::filesystem::copy_file(std::string(HYFREEDP_TEST_DATA "/results/") + name, path());
+    const auto bytes = read_file(path()).value();
+    const auto opened = Store::open(path(), Store::Mode::read_only);
+    ASSERT_TRUE(opened) << opened.error().message;
+    EXPECT_EQ(*export_rows(**opened, "small", {}), *export_rows(**fresh, "small", {}));
+    EXPECT_EQ(read_file(path()).value(), bytes);
+    std::filesystem::remove(path());
+  }
+}
+
 }  // namespace
 }  // namespace hyfreedp::results

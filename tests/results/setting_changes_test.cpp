@@ -50,14 +50,15 @@ TEST(SpecChanges, SayWhereAndOnceWhatIsTheSameInSeveralPlaces) {
       {"id": "mlp", "steps": 60, "rows": [{"id": "a", "options": {"lr": 0.1}}]}, {"id": "cnn"}]})");
   EXPECT_THAT(spec_changes(before, before), IsEmpty());
   EXPECT_THAT(spec_changes(before, now),
-              ElementsAre("steps 100 -> 60 (linear, mlp)", "lr 0.1 -> 0.2 (linear/a)", "row c is new (linear)",
-                          "row b is gone (linear)", "panel cnn is new"));
+              ElementsAre("steps 100 -> 60 (linear, mlp)", "lr 0.1 -> 0.2 (linear/a)",
+                          "row c is new (linear)", "row b is gone (linear)", "panel cnn is new"));
 }
 
 TEST(SpecChanges, OfWhatIsTooLongToBeReadSayThatItChanged) {
-  EXPECT_THAT(spec_changes(parsed(R"({"description": "Short."})"),
-                           {{"description", "A description that nobody wants to read twice, in any report."}}),
-              ElementsAre("description changed"));
+  EXPECT_THAT(
+      spec_changes(parsed(R"({"description": "Short."})"),
+                   {{"description", "A description that nobody wants to read twice, in any report."}}),
+      ElementsAre("description changed"));
 }
 
 }  // namespace

@@ -140,7 +140,8 @@ Result<Session::Request> Session::parse_run(const json::object& message) {
                  .journal = *journal,
                  .key = string_or(message, "key", ""),
                  .attempts = int_or(message, "attempts", 0),
-                 .weights = string_or(message, "weights", "")};
+                 .weights = string_or(message, "weights", ""),
+                 .commit = string_or(message, "commit", "")};
 }
 
 void Session::run(const Request& request) {
@@ -196,8 +197,9 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
   auto earlier = training::earlier_attempts(config, request.key);
   if (!earlier) return earlier.error();
   earlier->recorded = request.attempts;
-  auto journal =
-      trial::JournalWriter::open(request.journal, config, training::fingerprint(config.device), *earlier);
+  auto fingerprint = training::fingerprint(config.device);
+  if (!request.commit.empty()) fingerprint["commit"] = request.commit;
+  auto journal = trial::JournalWriter::open(request.journal, config, fingerprint, *earlier);
   if (!journal) return journal.error();
   const auto fail = [&](const std::string& kind,
                         const std::string& message) -> Result<std::optional<Finish>> {

@@ -31,6 +31,7 @@ class Session {
     std::string key;
     std::int64_t attempts = 0;  // that the database knows
     std::string weights;        // empty: not to be kept
+    std::string commit;         // of the program that asks
   };
 
   bool handle(const json::object& message);

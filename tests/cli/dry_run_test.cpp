@@ -1,0 +1,77 @@
+// What `hyfreedp run --dry-run` says of the time: from runs that were timed, and nothing of a private selection's number of runs.
+#include "harness/cli/dry_run.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "command_fixture.h"
+#include "harness/base/text.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class DryRun : public CommandTest {
+ protected:
+  DryRun() : CommandTest("run") {}
+
+  // Of a spec of `seeds` seeds with one row.
+  runner::Spec spec(const std::string& row, int seeds = 2) {
+    std::vector<std::string> list;
+    for (int seed = 0; seed < seeds; ++seed) list.push_back(std::to_string(seed));
+    const auto text = fmt::format(
+        "name: one\nnoise_seed: s\npanels:\n  - id: p\n    dataset: {{name: synthetic, train: 2000, "
+        "validation: 500}}\n"
+        "    model: linear\n    seeds: [{}]\n    epsilon: [3]\n    delta: 1e-5\n"
+        "    train: {{sample_rate: 0.1, steps: 10, optimizer: adamw}}\n    rows: [{}]\n",
+        join(list, ", "), row);
+    return runner::load_spec(file("one.yaml", text)).value();
+  }
+  static std::string said(const runner::Spec& spec, const runner::Pace& pace, int workers = 2) {
+    std::ostringstream out;
+    EXPECT_EQ(dry_run(spec, {100, pace, "out", workers}, out), 0);
+    return out.str();
+  }
+};
+
+constexpr const char* kFixed = "{method: fixed-rate, options: {lr: 0.1}}";
+constexpr const char* kSelection = "{method: dp-hyper, options: {grid: [0.01, 0.1], mean_runs: 5}}";
+
+TEST_F(DryRun, SaysThatTheTimeIsNotKnown) {
+  EXPECT_THAT(said(spec(kFixed), {}),
+              HasSubstr("CPU time is not known: no run on this device was timed in out"));
+}
+
+TEST_F(DryRun, StatesTheTimeBySimilarRuns) {
+  const auto asked = spec(kFixed);
+  const auto study = runner::plan(asked).value().front();
+  runner::Pace pace;
+  pace.measure(runner::work_of(study.baseline->next(study.cell, {}).value().front()), 30);
+  EXPECT_THAT(said(asked, pace),
+              HasSubstr("CPU time of these: about 1 min 00 s, so 30.0 s on 2 workers; by the times of 1 "
+                        "earlier run in out."));
+  auto elsewhere = runner::work_of(study.cell.base);
+  elsewhere.kind.device = "cuda";
+  runner::Pace other;
+  other.measure(elsewhere, 30);
+  EXPECT_THAT(said(asked, other), HasSubstr("CPU time is not known"));
+}
+
+// What a selection drew differs from seed to seed; its mean does not.
+TEST_F(DryRun, CountsAPrivateSelectionAtItsMean) {
+  const auto asked = spec(kSelection, 3);
+  const auto studies = runner::plan(asked).value();
+  runner::Pace pace;
+  pace.measure(runner::work_of(studies.front().cell.base), 2);
+  const double mean = runner::expected_runs(studies.front());
+  EXPECT_GT(mean, 1);
+  for (const auto& study : studies) EXPECT_EQ(runner::expected_runs(study), mean);
+  const auto text = said(asked, pace, 1);
+  EXPECT_THAT(text, HasSubstr("CPU time of these: about " + human_duration(3 * mean * 2)));
+  EXPECT_THAT(text, HasSubstr("a hidden number of first trials"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::cli
