@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "harness/base/text.h"
+#include "harness/base/utf8.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -13,25 +14,6 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-constexpr std::size_t kLongestMessage = 1000;  // bytes
-
-bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
-// A message that quotes its input may hold anything.
-std::string one_line(std::string_view message) {
-  std::string line;
-  for (const char c : message) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (line.size() >= kLongestMessage && !is_continuation(c)) return line + " ...";
-    if (byte < 0x20 || byte == 0x7F) {
-      line += fmt::format("\\x{:02x}", byte);
-    } else {
-      line += c;
-    }
-  }
-  return line;
-}
-
 // What is given without an option, beyond the `taken` first ones that have a meaning.
 std::string without_option(const std::vector<std::string>& arguments, const po::options_description& options,
                            std::size_t taken) {
@@ -97,7 +79,11 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
 }
 
 int refused(const std::string& command, const Error& failure, std::ostream& err) {
-  const auto line = one_line(failure.message);
+  return refused_lines(command, error(as_one_line(failure.message)), err);
+}
+
+int refused_lines(const std::string& command, const Error& failure, std::ostream& err) {
+  const auto& line = failure.message;
   const bool ended = !line.empty() && std::string_view(".?!").find(line.back()) != std::string_view::npos;
   err << "hyfreedp " << command << ": " << line << (ended ? "\n" : ".\n");
   return 2;

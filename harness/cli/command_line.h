@@ -1,7 +1,7 @@
 // How every command reads its arguments and refuses bad ones.
 //
 // Long names are written out, never guessed from a beginning. A refusal is one sentence, on one line, on the error
-// stream, and exit code 2; nothing is on the output stream then.
+// stream (of a spec: a line for each of its mistakes), and exit code 2; nothing is on the output stream then.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -34,6 +34,9 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
 // Prints "hyfreedp COMMAND: message" as one line (control characters from the input escaped, a quoted megabyte cut
 // short; a full stop at its end) and returns 2.
 int refused(const std::string& command, const Error& failure, std::ostream& err);
+// The same for a message that may have several lines, each fit to be shown: the mistakes of a spec
+// (runner::load_spec).
+int refused_lines(const std::string& command, const Error& failure, std::ostream& err);
 
 // All of `text` as a number, "nan" and "inf" included; none where it is not one or is beyond a double's range.
 std::optional<double> parsed_number(std::string_view text);

@@ -301,9 +301,9 @@ int replay_command(const std::vector<std::string>& arguments, std::ostream& out,
   Request request;
   if (const auto code = parse(arguments, request, out, err)) return *code;
   const auto name = pool_name(request.pool.spec);
-  if (!name) return refused("replay", name.error(), err);
+  if (!name) return refused_lines("replay", name.error(), err);
   const auto rows_spec = runner::load_spec(request.rows);
-  if (!rows_spec) return refused("replay", rows_spec.error(), err);
+  if (!rows_spec) return refused_lines("replay", rows_spec.error(), err);
   const auto store = open_for_reading(request.pool.out);
   if (!store) return refused("replay", store.error(), err);
   const auto recorded = (**store).spec(*name);

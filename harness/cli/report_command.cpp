@@ -139,6 +139,12 @@ class Writer {
 int report_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Request request;
   if (const auto code = parse(arguments, request, out, err)) return *code;
+  for (const auto& spec : request.specs) {
+    if (!is_file(spec)) continue;
+    if (const auto loaded = runner::load_spec(spec, request.preset); !loaded) {
+      return refused_lines("report", loaded.error(), err);
+    }
+  }
   const OwnerOnly closed(request.confidential);
   const auto written = Writer(request).write();
   if (!written) return refused("report", written.error(), err);

@@ -29,7 +29,7 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
   if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
   if (request.spec.ends_with(".yaml") || request.spec.ends_with(".yml")) {
     auto loaded = runner::load_spec(request.spec, request.preset);
-    if (!loaded) return refused(command, loaded.error(), err);
+    if (!loaded) return refused_lines(command, loaded.error(), err);
     request.spec = string_or(loaded->resolved, "name", "");
     request.file = std::move(*loaded);
     return std::nullopt;

@@ -48,6 +48,10 @@ std::string OutFolder::staged_weights(const std::string& spec) const {
 }
 std::string OutFolder::lock() const { return root + "/hyfreedp.lock"; }
 
+bool is_taken_in_out_folder(const std::string& name) {
+  return name == "journals" || name == "keys" || name == "staged-weights";
+}
+
 Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {
   if (auto made = make_folders(folder.root); !made) return made.error();
   // Without O_CLOEXEC on purpose: workers hold the lock too.

@@ -26,6 +26,9 @@ struct OutFolder {
   std::string lock() const;                                   // ROOT/hyfreedp.lock
 };
 
+// Whether ROOT/NAME is a folder of ROOT's own, so that no spec can be named NAME.
+bool is_taken_in_out_folder(const std::string& name);
+
 // Held while a coordinator or any worker that it started lives: workers inherit the descriptor. After a kill -9 of the
 // coordinator its workers die with it; acquire() waits a moment for that and refuses only a living holder, by its
 // process number.

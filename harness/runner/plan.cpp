@@ -1,6 +1,9 @@
 #include "harness/runner/plan.h"
 
 #include <cmath>
+#include <fmt/format.h>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -146,6 +149,17 @@ double expected_runs(const PlannedStudy& study) {
   if (!study.baseline->confidential_runs || !study.baseline->selection) return 1;
   const auto selection = study.baseline->selection(study.cell);
   return selection && selection->mean > 0 && std::isfinite(selection->mean) ? selection->mean : 1;
+}
+
+std::size_t count_cells(const std::vector<PlannedStudy>& studies) {
+  std::set<std::tuple<std::string, std::string, std::optional<double>>> cells;
+  for (const auto& study : studies) cells.insert({study.cell.panel, study.cell.row, study.cell.epsilon});
+  return cells.size();
+}
+
+std::string size_text(std::size_t studies, std::size_t cells) {
+  return fmt::format("{} {} of {} cell{}", studies, studies == 1 ? "study" : "studies", cells,
+                     cells == 1 ? "" : "s");
 }
 
 }  // namespace hyfreedp::runner

@@ -1,7 +1,8 @@
 // From a spec (YAML) to studies: pure, fast, without data and without LibTorch.
 //
 // load_spec reads and checks everything (unknown key: file, line, nearest valid key; wrong type; unknown names;
-// infeasible values) and resolves every default; plan() expands panel x row x epsilon x seed into cells.
+// infeasible values) and resolves every default. plan() gives one study for every panel, row, epsilon and seed.
+// A *cell* of a table is panel x row x epsilon; the studies of its seeds give its value.
 #pragma once
 
 #include <string>
@@ -27,10 +28,12 @@ struct Spec {
   std::string path;
   std::string text;
   json::object resolved;
+  std::vector<std::string> warnings = {};  // one line each, with file and line; for whoever runs it
   std::string hash() const;
 };
 
 // `preset`: one of the spec's; empty: `small` where there is one, else the first (spec_presets.h).
+// The error names every mistake of the spec, a line each (spec_problems.h); where the file cannot be read, why.
 Result<Spec> load_spec(const std::string& path, const std::string& preset = "");
 // Names of the presets of the spec at `path`; none for a spec without.
 Result<std::vector<std::string>> presets_of(const std::string& path);
@@ -45,6 +48,10 @@ struct PlannedStudy {
 };
 
 Result<std::vector<PlannedStudy>> plan(const Spec& spec);
+// Cells (panel x row x epsilon) that these studies fill.
+std::size_t count_cells(const std::vector<PlannedStudy>& studies);
+// "27 studies of 9 cells"
+std::string size_text(std::size_t studies, std::size_t cells);
 
 // How many runs the study's private selection makes on average, which is public, other than what it drew; 1 for all else, and
 // where the cell is infeasible.

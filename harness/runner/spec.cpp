@@ -4,9 +4,9 @@
 #include <set>
 #include <string_view>
 
-#include "harness/base/files.h"
 #include "harness/runner/plan.h"
 #include "harness/runner/spec_figures.h"
+#include "harness/runner/spec_file.h"
 #include "harness/runner/spec_kind.h"
 #include "harness/runner/spec_presets.h"
 #include "harness/runner/spec_regress.h"
@@ -15,84 +15,101 @@
 namespace hyfreedp::runner {
 namespace {
 
-const std::vector<std::string> kSpecKeys = {
-    "name",    "title",   "description",    "noise_seed",   "defaults", "rows",  "panels",  "reproduces",
-    "presets", "assumed", "contradictions", "not_runnable", "analytic", "table", "figures", "regress"};
-
-Result<std::string> text_at(const Entry& document, const std::string& key, const std::string& default_value) {
-  const auto entry = document.find(key);
-  if (!entry) return default_value;
-  return entry->text();
+const std::vector<std::string>& spec_keys() {
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> all = {
+        "name",    "title",   "description",    "noise_seed",   "defaults", "rows",  "panels",  "reproduces",
+        "presets", "assumed", "contradictions", "not_runnable", "analytic", "table", "figures", "regress"};
+    all.insert(all.end(), default_keys().begin(), default_keys().end());
+    return all;
+  }();
+  return keys;
 }
 
-Result<json::array> read_panels(const Entry& document, const PaperValues* paper) {
-  std::vector<Entry> shared;
-  if (const auto rows = document.find("rows")) {
-    const auto list = rows->list();
-    if (!list) return list.error();
-    for (const auto& row : *list) {
-      if (auto checked = row.check_keys(nullptr); !checked) return checked.error();
-    }
-    shared = *list;
-  }
+std::string text_at(const Entry& document, const std::string& key, const std::string& default_value,
+                    Problems& problems) {
+  const auto entry = document.find(key);
+  return entry ? problems.take(entry->text()).value_or("") : default_value;
+}
+
+// Without `panels` the top level is the only one.
+std::vector<PanelRequest> panels_asked(const Entry& document, Problems& problems) {
+  std::vector<PanelRequest> requests;
   const auto panels = document.find("panels");
-  if (!panels) return document.wrong("needs 'panels'");
-  const auto entries = panels->list();
-  if (!entries) return entries.error();
-  if (entries->empty()) return panels->wrong("must have at least one panel");
+  if (!panels) {
+    requests.push_back({.panel = document, .defaults = {}, .shared = {}, .is_document = true});
+    return requests;
+  }
+  for (const auto& key : default_keys()) {
+    if (const auto given = document.find(key)) {
+      problems.add(given->wrong("is not read beside 'panels'; put it under 'defaults'", ""));
+    }
+  }
+  const auto entries = problems.take(panels->list());
+  if (!entries) return requests;
+  if (entries->empty()) problems.add(panels->wrong("must have at least one panel"));
+  for (const auto& entry : *entries) requests.push_back({.panel = entry, .defaults = {}, .shared = {}});
+  return requests;
+}
+
+std::optional<json::array> read_panels(const Entry& document, const PaperValues* paper, Problems& problems) {
+  const auto before = problems.added();
+  const auto defaults = document.find("defaults");
+  if (defaults) defaults->check_keys(&default_keys(), problems);
+  std::vector<Entry> shared;
+  const auto before_rows = problems.added();
+  if (const auto rows = document.find("rows")) shared = read_shared_rows(*rows, problems);
+  const bool shared_are_known = problems.added() == before_rows;
   json::array resolved;
   std::set<std::string> ids;
-  for (const auto& entry : *entries) {
-    auto panel = read_panel(entry, document.find("defaults"), shared, paper);
-    if (!panel) return panel.error();
-    const std::string id(panel->at("id").as_string());
-    if (!ids.insert(id).second) {
-      return entry.find("id")->wrong(fmt::format("repeats the panel id '{}'", id));
+  for (auto& request : panels_asked(document, problems)) {
+    request.defaults = defaults;
+    request.shared = shared;
+    request.shared_are_known = shared_are_known;
+    request.paper = paper;
+    if (const auto id = request.panel.find("id"); id && !ids.insert(id->shown()).second) {
+      problems.add(id->wrong(fmt::format("repeats the panel id {}", id->shown())));
     }
-    resolved.emplace_back(std::move(*panel));
+    if (auto panel = read_panel(request, problems)) resolved.emplace_back(std::move(*panel));
   }
+  if (problems.added() > before) return std::nullopt;
   return resolved;
 }
 
 // What is of the whole spec and not in every one.
-Result<json::object> read_further(const Entry& document, const std::optional<PaperValues>& paper) {
+json::object read_further(const Entry& document, const std::optional<PaperValues>& paper,
+                          Problems& problems) {
   json::object further;
   if (paper) {
     further["reproduces"] = paper->reproduces();
     if (const auto* table = paper->table()) further["paper_table"] = *table;
   }
   for (const char* key : {"assumed", "contradictions"}) {
-    const auto texts = read_texts(document.find(key));
-    if (!texts) return texts.error();
-    if (!texts->empty()) further[key] = *texts;
+    const auto texts = problems.take(read_texts(document.find(key)));
+    if (texts && !texts->empty()) further[key] = *texts;
   }
   if (const auto table = document.find("table")) {
-    const auto options = read_table_options(*table);
-    if (!options) return options.error();
-    further["table"] = *options;
+    if (const auto options = read_table_options(*table, problems)) further["table"] = *options;
   }
   if (const auto regress = document.find("regress")) {
-    const auto options = read_regress(*regress);
-    if (!options) return options.error();
-    further["regress"] = *options;
+    if (const auto options = read_regress(*regress, problems)) further["regress"] = *options;
   }
   return further;
 }
 
 // "not_runnable" or "analytic"; empty where the spec trains.
-Result<json::object> read_kind(const Entry& document) {
+json::object read_kind(const Entry& document, Problems& problems) {
   const auto not_runnable = document.find("not_runnable");
   const auto analytic = document.find("analytic");
-  if (not_runnable && analytic) return analytic->wrong("and 'not_runnable' exclude each other; keep one");
-  if (not_runnable) {
-    const auto read = read_not_runnable(*not_runnable);
-    if (!read) return read.error();
-    return json::object{{"not_runnable", *read}};
+  if (not_runnable && analytic) {
+    problems.add(analytic->wrong("and 'not_runnable' exclude each other; keep one", ""));
   }
-  if (!analytic) return json::object{};
-  const auto read = read_analytic(*analytic);
-  if (!read) return read.error();
-  return json::object{{"analytic", *read}};
+  json::object kind;
+  if (not_runnable) {
+    kind["not_runnable"] = read_not_runnable(*not_runnable, problems).value_or(json::object{});
+  }
+  if (analytic) kind["analytic"] = read_analytic(*analytic, problems).value_or(json::object{});
+  return kind;
 }
 
 // What the whole spec assumes is a footnote of every panel, and what the paper's own values contradict of each that shows them.
@@ -111,64 +128,59 @@ void add_footnotes(const json::object& further, json::array& panels) {
   }
 }
 
-Result<Entry> parse_spec(const std::string& path, const std::string& text) {
-  auto document = Entry::parse(path, text);
-  if (!document) return document;
-  if (auto checked = document->check_keys(&kSpecKeys); !checked) return checked.error();
+std::optional<Entry> parse_spec(const std::string& path, const std::string& text, Problems& problems) {
+  auto document = problems.take(Entry::parse(path, text));
+  if (!document || !document->check_keys(&spec_keys(), problems)) return std::nullopt;
   return document;
 }
 
+json::value read_noise_seed(const Entry& document, Problems& problems) {
+  const auto entry = document.find("noise_seed");
+  if (!entry) return nullptr;
+  const auto given = problems.take(entry->text());
+  if (!given) return nullptr;
+  if (given->empty()) problems.add(entry->wrong("must not be empty; leave it out for private noise"));
+  return json::value(*given);
+}
+
+std::string read_name(const Entry& document, const std::string& preset, Problems& problems) {
+  const auto entry = document.find("name");
+  if (!entry) {
+    document.need("name", problems);
+    return "";
+  }
+  const auto name = problems.take(read_identifier(*entry)).value_or("");
+  return preset.empty() ? name : name + "-" + preset;
+}
+
 // Everything but the text, of the top level as its preset makes it.
-Result<json::object> resolve(const std::string& path, const Entry& document, const std::string& preset) {
-  const auto name_entry = document.find("name");
-  if (!name_entry) return document.wrong("needs 'name'");
-  auto name = read_identifier(*name_entry);
-  if (!name) return name.error();
-  if (!preset.empty()) *name += "-" + preset;
-  const auto title = text_at(document, "title", *name);
-  if (!title) return title.error();
-  const auto description = text_at(document, "description", "");
-  if (!description) return description.error();
-  json::value noise_seed = nullptr;
-  if (const auto entry = document.find("noise_seed")) {
-    const auto given = entry->text();
-    if (!given) return given.error();
-    if (given->empty()) return entry->wrong("must not be empty; leave it out for private noise");
-    noise_seed = *given;
-  }
-  std::optional<PaperValues> paper;
-  if (const auto entry = document.find("reproduces")) {
-    auto read = PaperValues::read(path, *entry);
-    if (!read) return read.error();
-    paper = std::move(*read);
-  }
-  const auto kind = read_kind(document);
-  if (!kind) return kind.error();
-  const auto further = read_further(document, paper);
-  if (!further) return further.error();
-  json::array panels;
-  if (kind->empty()) {
-    auto read = read_panels(document, paper ? &*paper : nullptr);
-    if (!read) return read.error();
-    panels = std::move(*read);
-    add_footnotes(*further, panels);
-    if (const auto table = document.find("table")) {
-      const auto checked = check_table_rows(*table, further->at("table").as_object(), panels);
-      if (!checked) return checked.error();
-    }
-  }
-  json::object resolved{{"name", *name},
-                        {"title", *title},
-                        {"description", *description},
-                        {"noise_seed", noise_seed},
-                        {"panels", std::move(panels)}};
+json::object resolve(const std::string& path, const Entry& document, const std::string& preset,
+                     Problems& problems) {
+  const auto name = read_name(document, preset, problems);
+  json::object resolved{{"name", name},
+                        {"title", text_at(document, "title", name, problems)},
+                        {"description", text_at(document, "description", "", problems)},
+                        {"noise_seed", read_noise_seed(document, problems)}};
   if (!preset.empty()) resolved["preset"] = preset;
-  if (const auto entry = document.find("figures"); entry && kind->empty()) {
-    const auto figures = read_figures(*entry, resolved.at("panels").as_array());
-    if (!figures) return figures.error();
-    resolved["figures"] = *figures;
+  std::optional<PaperValues> paper;
+  if (const auto entry = document.find("reproduces")) paper = PaperValues::read(path, *entry, problems);
+  const auto kind = read_kind(document, problems);
+  const auto further = read_further(document, paper, problems);
+  json::array panels;
+  if (kind.empty()) {
+    auto read = read_panels(document, paper ? &*paper : nullptr, problems);
+    if (const auto figures = document.find("figures")) {
+      const auto drawn = read_figures(*figures, read ? &*read : nullptr, problems);
+      if (drawn) resolved["figures"] = *drawn;
+    }
+    if (const auto* table = further.if_contains("table"); read && table != nullptr) {
+      check_table_rows(*document.find("table"), table->as_object(), *read, problems);
+    }
+    if (read) panels = std::move(*read);
+    add_footnotes(further, panels);
   }
-  for (const auto* more : {&*kind, &*further}) {
+  resolved["panels"] = std::move(panels);
+  for (const auto* more : {&kind, &further}) {
     for (const auto& member : *more) resolved[member.key()] = member.value();
   }
   return resolved;
@@ -177,23 +189,29 @@ Result<json::object> resolve(const std::string& path, const Entry& document, con
 }  // namespace
 
 Result<Spec> load_spec(const std::string& path, const std::string& preset) {
-  auto text = read_file(path);
+  auto text = read_spec_file(path);
   if (!text) return text.error();
-  const auto document = parse_spec(path, *text);
-  if (!document) return document.error();
-  const auto chosen = choose_preset(*document, preset, kSpecKeys);
-  if (!chosen) return chosen.error();
-  auto resolved = resolve(path, chosen->document, chosen->preset);
-  if (!resolved) return resolved.error();
-  return Spec{.path = path, .text = std::move(*text), .resolved = std::move(*resolved)};
+  Problems problems(path);
+  const auto document = parse_spec(path, *text, problems);
+  if (!document) return problems.error();
+  const auto chosen = choose_preset(*document, preset, spec_keys(), problems);
+  if (!chosen) return problems.error();
+  auto resolved = resolve(path, chosen->document, chosen->preset, problems);
+  if (!problems.empty()) return problems.error();
+  return Spec{.path = path,
+              .text = std::move(*text),
+              .resolved = std::move(resolved),
+              .warnings = problems.warnings()};
 }
 
 Result<std::vector<std::string>> presets_of(const std::string& path) {
-  const auto text = read_file(path);
+  const auto text = read_spec_file(path);
   if (!text) return text.error();
-  const auto document = parse_spec(path, *text);
-  if (!document) return document.error();
-  return preset_names(*document);
+  Problems problems(path);
+  const auto document = parse_spec(path, *text, problems);
+  const auto names = document ? preset_names(*document, problems) : std::nullopt;
+  if (!names || !problems.empty()) return problems.error();
+  return *names;
 }
 
 bool is_runnable(const Spec& spec) {

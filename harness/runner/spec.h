@@ -21,6 +21,7 @@ struct PanelFrame {
   bool control_given = false;             // the spec says so, and so does the table
   Layers train;                           // of the panel; a row's own `train` lies above it
   std::optional<PaperPlace> paper = {};   // where the paper prints its rows
+  bool shared_are_known = true;           // no mistake in the top-level `rows`
 };
 
 // `train.control` or a row's `control`: what its cells of epsilon inf keep of private training.
@@ -31,51 +32,71 @@ OptionSpec control_option();
 
 // A name that becomes part of paths and keys: letters, digits, '-', '_' and '.', not beginning with '.'.
 Result<std::string> read_identifier(const Entry& entry);
+bool is_identifier(const std::string& name);
 Result<void> check_identifier(const Entry& place, const std::string& name);
 // One text, or a list of texts.
 Result<json::array> read_texts(const std::optional<Entry>& entry);
-// Distinct whole numbers, at least one.
-Result<std::vector<std::int64_t>> read_seeds(const Entry& entry);
-// Distinct positive numbers or inf, at least one; a single number is a list of one.
-Result<json::array> read_epsilons(const Entry& entry);
 
-// Rows of a panel: `rows` is the text `default` (all of `shared`), or a list of ids of shared rows, of rows,
-// and of maps with `use: ID` that change a shared row. Absent: all shared rows.
-Result<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
-                              const std::vector<Entry>& shared, const PanelFrame& frame);
+// The readers below add to `problems` what is wrong, all of it, and return nothing where anything is.
+
+// Distinct whole numbers, at least one.
+std::optional<std::vector<std::int64_t>> read_seeds(const Entry& entry, Problems& problems);
+// Distinct positive numbers or inf, at least one; a single number is a list of one.
+std::optional<json::array> read_epsilons(const Entry& entry, Problems& problems);
+
+// The top-level `rows`: maps, and names of methods for a row with nothing but the method.
+std::vector<Entry> read_shared_rows(const Entry& rows, Problems& problems);
+// Rows of a panel: `rows` is the text `default` (all of `shared`), or a list of ids of shared rows, of names of
+// methods, of rows, and of maps with `use: ID` that change a shared row. Absent: all shared rows.
+std::optional<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
+                                     const std::vector<Entry>& shared, const PanelFrame& frame,
+                                     Problems& problems);
 
 // The options of `train`, the optimizer apart.
 const std::vector<OptionSpec>& train_options();
 // Sampler, sampling rate, batch size, clipping and the rest of `train`, every default filled in and checked as the privacy
-// plan will be.
-Result<json::object> read_train(const Layers& train, std::int64_t population);
+// plan will be. `population`: N; absent where the dataset is wrong, and nothing is returned then.
+std::optional<json::object> read_train(const Layers& train, std::optional<std::int64_t> population,
+                                       Problems& problems);
 // Of those, the members of a resolved panel that stand only where they are not the default.
 json::object privacy_extras(const json::object& train);
-// An error where a private row could not be trained so.
-Result<void> check_private_training(const json::array& epsilons, const json::object& train,
-                                    const Layers& layers);
+// A mistake where a private row could not be trained so.
+void check_private_training(const json::array& epsilons, const json::object& train, const Layers& layers,
+                            Problems& problems);
 
 // Keys of `train` that are no training options.
 std::vector<std::string> train_option_names();
 // The training options (harness/trial/training_options.h) among them.
 std::vector<std::string> training_option_names();
-// Of the maps `train`, those that are not the default.
-Result<json::object> read_training(const Layers& train);
+// Of the maps `train`, those that are not the default. Other keys are not looked at.
+std::optional<json::object> read_training(const Layers& train, Problems& problems);
 // An average of the weights beside the optimizer's own would leave open which one is evaluated.
-Result<void> check_average(const json::object& training, const json::object& optimizer_options,
-                           const Layers& train);
+void check_average(const json::object& training, const json::object& optimizer_options, const Layers& train,
+                   Problems& problems);
 // What a table says of them.
 void add_notes(const json::object& training, json::array& footnotes);
 
 // `optimizer` of these layers' `train`, {"name", "options"}: what the upper ones say, down to the first that names one.
-Result<json::object> read_optimizer(const Layers& train);
+std::optional<json::object> read_optimizer(const Layers& train, Problems& problems);
 
 // What of a run is journaled beside its last test accuracy, every default filled in; checked against what may be shown of the
-// dataset.
-Result<json::object> read_evaluate(const Layers& evaluate, const datasets::Facts& dataset);
+// dataset (null where that is wrong).
+std::optional<json::object> read_evaluate(const Layers& evaluate, const datasets::Facts* dataset,
+                                          Problems& problems);
 
-// One panel, with what `defaults` says of it. `paper`: null where the spec reproduces nothing.
-Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& defaults,
-                                const std::vector<Entry>& shared, const PaperValues* paper = nullptr);
+// Keys of `defaults`, which may also stand at the top level of a spec without `panels`.
+const std::vector<std::string>& default_keys();
+
+struct PanelRequest {
+  Entry panel;
+  std::optional<Entry> defaults;  // what lies below the panel's own keys; their names are checked already
+  std::vector<Entry> shared;      // the top-level rows
+  bool shared_are_known = true;   // no mistake among them
+  const PaperValues* paper = nullptr;  // null where the spec reproduces nothing
+  bool is_document = false;            // the panel is the whole spec, which has no `panels`
+};
+
+// One panel, with what `defaults` says of it.
+std::optional<json::object> read_panel(const PanelRequest& request, Problems& problems);
 
 }  // namespace hyfreedp::runner

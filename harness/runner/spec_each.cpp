@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kMostRows = 10000;
 const std::vector<std::string> kRoots = {"options", "train", "steps", "seeds", "epsilon", "control"};
 
+constexpr const char* kExampleOfEach = "each: {options.lr: [0.001, 0.01]}";
+
 struct Axis {
   std::vector<std::string> keys;  // a.b.c
   std::vector<Entry> values;
@@ -51,7 +53,8 @@ std::string as_identifier(std::string text) {
   return text;
 }
 
-Result<Axis> read_axis(const Entry& each, const std::string& path) {
+std::optional<Axis> read_axis(const Entry& each, const std::string& path, Problems& problems) {
+  const auto before = problems.added();
   const auto entry = *each.find(path);
   Axis axis{.keys = split(path), .values = {}, .texts = {}};
   const bool known = std::find(kRoots.begin(), kRoots.end(), axis.keys.front()) != kRoots.end();
@@ -59,22 +62,26 @@ Result<Axis> read_axis(const Entry& each, const std::string& path) {
   const bool whole =
       std::none_of(axis.keys.begin(), axis.keys.end(), [](const auto& key) { return key.empty(); });
   if (!known || !whole || deep != (axis.keys.size() > 1)) {
-    return entry.wrong(fmt::format(
-        "is no key of a row that can vary.{} Give options.NAME, train.NAME, steps, seeds, epsilon or control",
-        did_you_mean(axis.keys.front(), kRoots)));
+    problems.add(entry.wrong(
+        fmt::format(
+            "is no key of a row that can vary.{} Give options.NAME, train.NAME, steps, seeds, epsilon "
+            "or control",
+            did_you_mean(axis.keys.front(), kRoots)),
+        kExampleOfEach));
   }
-  auto values = entry.list();
-  if (!values) return values.error();
-  if (values->empty()) return entry.wrong("must have at least one value");
+  const auto values = problems.take(entry.list());
+  if (!values) return std::nullopt;
+  if (values->empty()) problems.add(entry.wrong("must have at least one value", kExampleOfEach));
   axis.values = *values;
   for (const auto& value : axis.values) {
-    const auto text = text_of(value);
-    if (!text) return text.error();
+    const auto text = problems.take(text_of(value));
+    if (!text) continue;
     if (std::find(axis.texts.begin(), axis.texts.end(), *text) != axis.texts.end()) {
-      return value.wrong("repeats a value");
+      problems.add(value.wrong("repeats a value", ""));
     }
     axis.texts.push_back(*text);
   }
+  if (problems.added() > before) return std::nullopt;
   return axis;
 }
 
@@ -99,20 +106,22 @@ ExpandedRow combine(const Layers& row, const std::string& path, const std::vecto
 
 }  // namespace
 
-Result<std::vector<ExpandedRow>> expand_each(const Layers& row) {
+std::vector<ExpandedRow> expand_each(const Layers& row, Problems& problems) {
   const auto each = row.find("each");
-  if (!each) return std::vector<ExpandedRow>{{row, "", ""}};
-  if (auto checked = each->check_keys(nullptr); !checked) return checked.error();
+  if (!each) return {{row, "", ""}};
+  if (!each->check_keys(nullptr, problems)) return {};
+  const auto before = problems.added();
   std::vector<Axis> axes;
   std::size_t count = 1;
   for (const auto& path : each->keys()) {
-    auto axis = read_axis(*each, path);
-    if (!axis) return axis.error();
-    count *= axis->values.size();
-    if (count > kMostRows) return each->wrong(fmt::format("makes more than {} rows", kMostRows));
+    auto axis = read_axis(*each, path, problems);
+    if (!axis) continue;
+    count = std::min(count * axis->values.size(), kMostRows + 1);
     axes.push_back(std::move(*axis));
   }
-  if (axes.empty()) return each->wrong("must vary at least one key");
+  if (each->keys().empty()) problems.add(each->wrong("must vary at least one key"));
+  if (count > kMostRows) problems.add(each->wrong(fmt::format("makes more than {} rows", kMostRows), ""));
+  if (problems.added() > before) return {};
   std::vector<ExpandedRow> rows;
   std::vector<std::size_t> picks(axes.size(), 0);
   for (std::size_t made = 0; made < count; ++made) {

@@ -20,7 +20,7 @@ struct ExpandedRow {
   std::string title_suffix;  // " (lr 1e-3)"
 };
 
-// One for a row without `each`. At most 10,000.
-Result<std::vector<ExpandedRow>> expand_each(const Layers& row);
+// One for a row without `each`. At most 10,000. None where `each` is wrong.
+std::vector<ExpandedRow> expand_each(const Layers& row, Problems& problems);
 
 }  // namespace hyfreedp::runner

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "harness/base/text.h"
+#include "harness/base/utf8.h"
+#include "harness/runner/spec_examples.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -71,17 +73,74 @@ YAML::Node merged(const YAML::Node& below, const YAML::Node& over) {
   return result;
 }
 
+// The database and every page are UTF-8: a byte that is not would make them unreadable.
+Error not_utf8(const std::string& file, const std::string& text, std::size_t at) {
+  const auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const auto column = 1 + std::count_if(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        text.begin() + static_cast<std::ptrdiff_t>(at), [](char c) {
+                                          return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+                                        });
+  const auto byte = static_cast<unsigned char>(text[at]);
+  std::string meant;  // a letter, in the encoding that such a byte most often comes from
+  if (byte >= 0xC0) {
+    meant = fmt::format(" (in Latin-1: {}{})", static_cast<char>(0xC0 | byte >> 6),
+                        static_cast<char>(0x80 | (byte & 0x3F)));
+  }
+  return error(
+      fmt::format("{}:{}:{}: the byte 0x{:02X}{} is not UTF-8. Save the file as UTF-8, for example by "
+                  "`iconv -f latin1 -t utf-8`.",
+                  file, line, column, byte, meant));
+}
+
+bool is_indented_by_tab(const std::string& text, std::size_t line) {
+  std::size_t at = 0;
+  for (; line > 0 && at != std::string::npos; --line) {
+    at = text.find('\n', at);
+    if (at != std::string::npos) ++at;
+  }
+  if (at == std::string::npos) return false;
+  const auto end = text.find_first_not_of(" \t", at);
+  return text.substr(at, end == std::string::npos ? end : end - at).find('\t') != std::string::npos;
+}
+
+// What the spec's documentation shows at a path, else the option's own default.
+std::string example_of_option(const OptionSpec& option, const std::string& path) {
+  const auto documented = example_at(path);
+  return documented.empty() ? example_line(option) : documented;
+}
+
+// Of `key` in the map at `path`; of that map where there is none, or no key.
+std::string example_of_key(const std::string& key, const std::string& path,
+                           const std::vector<OptionSpec>* options) {
+  if (key.empty()) return example_at(path);
+  const auto inner = path.empty() ? key : path + "." + key;
+  if (options != nullptr) {
+    for (const auto& option : *options) {
+      if (option.name == key) return example_of_option(option, inner);
+    }
+  }
+  const auto example = example_at(inner);
+  return example.empty() ? example_at(path) : example;
+}
+
 }  // namespace
 
 Entry::Entry(const YAML::Node& node, std::string file, std::string path)
     : node_(std::make_shared<const YAML::Node>(node)), file_(std::move(file)), path_(std::move(path)) {}
 
 Result<Entry> Entry::parse(const std::string& file, const std::string& text) {
+  if (const auto bad = first_byte_not_utf8(text)) return not_utf8(file, text, *bad);
   try {
     return Entry(YAML::Load(text), file, "");
   } catch (const YAML::Exception& exception) {
-    return error(
-        fmt::format("{}:{}: not valid YAML: {}.", file, std::max(exception.mark.line, 0) + 1, exception.msg));
+    const auto line = static_cast<std::size_t>(std::max(exception.mark.line, 0));
+    if (is_indented_by_tab(text, line)) {
+      return error(fmt::format(
+          "{}:{}: a tab indents this line, and tabs are not allowed in YAML. Replace each by spaces.", file,
+          line + 1));
+    }
+    return error(fmt::format("{}:{}: not valid YAML: {}.", file, line + 1, exception.msg));
   }
 }
 
@@ -92,8 +151,29 @@ std::string Entry::where() const {
   return path_.empty() ? place : place + " " + path_;
 }
 
-Error Entry::wrong(const std::string& what) const {
-  return error(where() + " " + what + (what.ends_with('?') || what.ends_with('.') ? "" : "."));
+Error Entry::wrong(const std::string& what, const std::string& example) const {
+  const auto message = where() + " " + what + (what.ends_with('?') || what.ends_with('.') ? "" : ".");
+  return error(example.empty() ? message : fmt::format("{} Example: `{}`.", message, example));
+}
+
+Error Entry::wrong(const std::string& what) const { return wrong(what, example_at(path_)); }
+
+Error Entry::wrong(const Error& found) const {
+  auto message = found.message;
+  if (!path_.empty()) message = ": " + message;
+  if (!message.ends_with('?') && !message.ends_with('.')) message += '.';
+  const auto example = example_at(path_);
+  if (!example.empty()) message += fmt::format(" Example: `{}`.", example);
+  return error(where() + message);
+}
+
+Error Entry::remark(const std::string& text) const {
+  return error(fmt::format("{}:{}: {}", file_, line(), text));
+}
+
+void Entry::need(const std::string& key, Problems& problems) const {
+  if (problems.is_misspelt(path_, key)) return;
+  problems.add(wrong("needs '" + key + "'", example_at(path_.empty() ? key : path_ + "." + key)));
 }
 
 bool Entry::is_text() const {
@@ -106,21 +186,31 @@ std::string Entry::shown() const {
   return node_->IsNull() ? "nothing" : "'" + node_->Scalar() + "'";
 }
 
-Result<void> Entry::check_keys(const std::vector<std::string>* valid) const {
-  if (!node_->IsMap()) return wrong("must be a map of keys and values, not " + shown());
+bool Entry::check_keys(const std::vector<std::string>* valid, Problems& problems,
+                       const std::vector<OptionSpec>* options) const {
+  if (!node_->IsMap()) {
+    problems.add(wrong("must be a map of keys and values, not " + shown()));
+    return false;
+  }
   std::set<std::string> seen;
   for (const auto& member : *node_) {
     const Entry at(member.first, file_, path_);
-    if (!member.first.IsScalar()) return at.wrong("has a key that is not text");
-    const auto& key = member.first.Scalar();
-    if (!seen.insert(key).second) return at.wrong("has the key '" + key + "' twice; keep one");
-    if (valid != nullptr && std::find(valid->begin(), valid->end(), key) == valid->end()) {
-      return error(fmt::format("{} unknown key '{}'.{} Valid keys: {}.",
-                               at.where() + (path_.empty() ? "" : ":"), key, did_you_mean(key, *valid),
-                               valid->empty() ? "none" : join(*valid, ", ")));
+    if (!member.first.IsScalar()) {
+      problems.add(at.wrong("has a key that is not text"));
+      continue;
     }
+    const auto& key = member.first.Scalar();
+    if (!seen.insert(key).second) problems.add(at.wrong("has the key '" + key + "' twice; keep one", ""));
+    if (valid == nullptr || std::find(valid->begin(), valid->end(), key) != valid->end()) continue;
+    const auto nearest = nearest_name(key, *valid);
+    problems.note_misspelt(path_, nearest);
+    const auto what = fmt::format("unknown key '{}'.{} Valid keys: {}", key, did_you_mean(key, *valid),
+                                  valid->empty() ? "none" : join(*valid, ", "));
+    const auto example = example_of_key(nearest, path_, options);
+    problems.add(path_.empty() ? at.wrong(what, example)
+                               : Entry(member.first, file_, path_ + ":").wrong(what, example));
   }
-  return {};
+  return true;
 }
 
 std::vector<std::string> Entry::keys() const {
@@ -181,27 +271,6 @@ Result<json::value> Entry::to_json() const {
   return json::value(values);
 }
 
-Result<json::value> Entry::to_json_deep() const {
-  if (node_->IsMap()) {
-    if (auto checked = check_keys(nullptr); !checked) return checked.error();
-    json::object object;
-    for (const auto& key : keys()) {
-      auto value = find(key)->to_json_deep();
-      if (!value) return value.error();
-      object[key] = std::move(*value);
-    }
-    return json::value(std::move(object));
-  }
-  if (!node_->IsSequence()) return to_json();
-  json::array values;
-  for (const auto& element : list().value()) {
-    auto value = element.to_json_deep();
-    if (!value) return value.error();
-    values.push_back(std::move(*value));
-  }
-  return json::value(std::move(values));
-}
-
 Entry Entry::overlaid(const Entry& over) const { return {merged(*node_, *over.node_), file_, path_}; }
 
 Entry Entry::without(const std::string& key) const {
@@ -240,31 +309,50 @@ Layers Layers::below(const std::string& key) const {
   return inner;
 }
 
-Result<void> Layers::check_keys(const std::vector<std::string>& valid) const {
-  for (const auto& map : maps_) {
-    if (auto checked = map.check_keys(&valid); !checked) return checked.error();
-  }
-  return {};
+void Layers::check_keys(const std::vector<std::string>& valid, Problems& problems,
+                        const std::vector<OptionSpec>* options) const {
+  for (const auto& map : maps_) map.check_keys(&valid, problems, options);
 }
 
 Error Layers::wrong(const std::string& what) const { return maps_.front().wrong(what); }
 
-Result<json::object> options_from(const std::vector<OptionSpec>& table, const Layers& layers,
-                                  const std::vector<std::string>& other) {
+void Layers::need(const std::string& key, Problems& problems) const {
+  for (const auto& map : maps_) {
+    if (problems.is_misspelt(map.path(), key)) return;
+  }
+  maps_.front().need(key, problems);
+}
+
+std::optional<json::object> options_from(const std::vector<OptionSpec>& table, const Layers& layers,
+                                         Problems& problems, const std::vector<std::string>& other) {
+  const auto before = problems.added();
   auto valid = other;
   for (const auto& option : table) valid.push_back(option.name);
-  if (auto checked = layers.check_keys(valid); !checked) return checked.error();
+  layers.check_keys(valid, problems, &table);
+  auto options = known_options(table, layers, problems);
+  if (problems.added() > before) return std::nullopt;
+  return options;
+}
+
+std::optional<json::object> known_options(const std::vector<OptionSpec>& table, const Layers& layers,
+                                          Problems& problems) {
+  const auto before = problems.added();
   json::object given;
   for (const auto& option : table) {
     const auto entry = layers.find(option.name);
     if (!entry) continue;
-    const auto value = entry->to_json();
-    if (!value) return value.error();
+    const auto value = problems.take(entry->to_json());
+    if (!value) continue;
     const auto checked = resolve_options({option}, {{option.name, *value}}, "");
-    if (!checked) return entry->wrong(without_name(checked.error().message, option.name));
-    if (const auto* kept = checked->if_contains(option.name)) given[option.name] = *kept;
+    if (!checked) {
+      problems.add(entry->wrong(without_name(checked.error().message, option.name),
+                                example_of_option(option, entry->path())));
+    } else if (const auto* kept = checked->if_contains(option.name)) {
+      given[option.name] = *kept;
+    }
   }
-  return resolve_options(table, given, "options");
+  if (problems.added() > before) return std::nullopt;
+  return problems.take(resolve_options(table, given, "options"));
 }
 
 }  // namespace hyfreedp::runner

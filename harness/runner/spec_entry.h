@@ -1,6 +1,6 @@
 // A place in a YAML file: a node that knows its line and key path, so that every error can name both.
 //
-//   experiments/quick.yaml:12: panels[1].train.steps must be a whole number, not 'many'.
+//   experiments/quick.yaml:12: panels[1].train.steps must be a number, not 'many'. Example: `steps: 100`.
 //
 // A scalar written without quotes is null (~, null or nothing), true or false, a whole number, a number (inf
 // and .inf are infinite) or text, in this order; a quoted one is text. A key that occurs twice in one map is
@@ -14,26 +14,38 @@
 #include <yaml-cpp/yaml.h>
 
 #include "harness/base/options.h"
+#include "harness/runner/spec_problems.h"
 
 namespace hyfreedp::runner {
 
 class Entry {
  public:
-  // The whole document. `file` is the name that errors use.
+  // The whole document. `file` is the name that errors use. Refused, with line and column: bytes that are not
+  // UTF-8; tabs that indent, where they break the YAML.
   static Result<Entry> parse(const std::string& file, const std::string& text);
 
-  // "FILE:LINE: PATH what", with a final stop.
+  // "FILE:LINE: PATH what.", and an example of what may stand here: that of the path (spec_examples.h), or the
+  // one given, a line of YAML.
   Error wrong(const std::string& what) const;
+  Error wrong(const std::string& what, const std::string& example) const;
+  // The same, for what somebody else found wrong with the value: "FILE:LINE: PATH: message".
+  Error wrong(const Error& found) const;
+  // "FILE:LINE: text", for what is no mistake.
+  Error remark(const std::string& text) const;
+  // The map lacks `key`. Nothing is added where it has a misspelt one.
+  void need(const std::string& key, Problems& problems) const;
   std::string where() const;  // "FILE:LINE: PATH"
   const std::string& path() const { return path_; }
 
   bool is_map() const { return node_->IsMap(); }
   bool is_list() const { return node_->IsSequence(); }
   bool is_text() const;
+  bool is_null() const { return node_->IsNull(); }
 
   // Maps. check_keys: this is a map, its keys are text, none occurs twice and each is one of `valid` (null:
-  // any).
-  Result<void> check_keys(const std::vector<std::string>* valid) const;
+  // any). Returns whether it is a map. `options`: those among the valid keys that have an example to show.
+  bool check_keys(const std::vector<std::string>* valid, Problems& problems,
+                  const std::vector<OptionSpec>* options = nullptr) const;
   std::vector<std::string> keys() const;
   std::optional<Entry> find(const std::string& key) const;
 
@@ -44,9 +56,8 @@ class Entry {
   Result<std::string> text() const;
   Result<double> number() const;
   Result<std::int64_t> integer() const;
-  Result<json::value> to_json() const;       // scalars, and lists of scalars
-  Result<json::value> to_json_deep() const;  // anything; maps have text keys, each once
-  std::string shown() const;                 // as an error quotes it: 'text', "a map"
+  Result<json::value> to_json() const;  // scalars, and lists of scalars
+  std::string shown() const;            // as an error quotes it: 'text', "a map"
 
   // This map with `over` laid on it: maps are merged key by key, everything else is replaced. Errors still name the line a value
   // was written in.
@@ -77,17 +88,22 @@ class Layers {
   std::optional<Entry> find(const std::string& key) const;
   // The maps that all layers have at `key`, the topmost first.
   Layers below(const std::string& key) const;
-  Result<void> check_keys(const std::vector<std::string>& valid) const;
-  // Where to say that something is missing.
+  void check_keys(const std::vector<std::string>& valid, Problems& problems,
+                  const std::vector<OptionSpec>* options = nullptr) const;
+  // As Entry has them, said of the topmost map; not for no maps.
   Error wrong(const std::string& what) const;
+  void need(const std::string& key, Problems& problems) const;
 
  private:
   std::vector<Entry> maps_;
 };
 
 // The options of `table` that the layers give, checked one by one so that an error names its own line, with
-// every default filled in. Keys in `other` belong to somebody else.
-Result<json::object> options_from(const std::vector<OptionSpec>& table, const Layers& layers,
-                                  const std::vector<std::string>& other = {});
+// every default filled in. Nothing where any is wrong. Keys that are no options are passed over.
+std::optional<json::object> known_options(const std::vector<OptionSpec>& table, const Layers& layers,
+                                          Problems& problems);
+// The same, and every key is one of the options or of `other`, which belong to somebody else.
+std::optional<json::object> options_from(const std::vector<OptionSpec>& table, const Layers& layers,
+                                         Problems& problems, const std::vector<std::string>& other = {});
 
 }  // namespace hyfreedp::runner

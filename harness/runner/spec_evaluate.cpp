@@ -31,14 +31,17 @@ const std::vector<OptionSpec>& evaluate_options() {
 
 }  // namespace
 
-Result<json::object> read_evaluate(const Layers& evaluate, const datasets::Facts& dataset) {
-  auto options = options_from(evaluate_options(), evaluate);
-  if (!options || dataset.public_train) return options;
+std::optional<json::object> read_evaluate(const Layers& evaluate, const datasets::Facts* dataset,
+                                          Problems& problems) {
+  auto options = options_from(evaluate_options(), evaluate, problems);
+  if (!options || dataset == nullptr || dataset->public_train) return options;
   for (const auto& [key, shown] :
        {std::pair{"gradient_norms", "raw norms"}, std::pair{"noise_residual", "what the noise hides"}}) {
     if (!options->at(key).as_bool()) continue;
-    return evaluate.find(key)->wrong(fmt::format(
-        "is for public data: it would show {} of the private examples of {}", shown, dataset.name));
+    problems.add(evaluate.find(key)->wrong(
+        fmt::format("is for public data: it would show {} of the private examples of {}", shown,
+                    dataset->name),
+        ""));
   }
   return options;
 }

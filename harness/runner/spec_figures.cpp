@@ -17,15 +17,17 @@ const std::vector<std::string> kFigureKeys = {"kind", "name", "title", "rows", "
 struct Names {
   std::vector<std::string> rows;  // ids and groups
   std::vector<std::string> panels;
+  bool are_known = true;
 };
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
   if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-Names names_of(const json::array& panels) {
-  Names names;
-  for (const auto& panel : panels) {
+Names names_of(const json::array* panels) {
+  Names names{.rows = {}, .panels = {}, .are_known = panels != nullptr};
+  if (!names.are_known) return names;
+  for (const auto& panel : *panels) {
     add_once(names.panels, string_or(panel.as_object(), "id", ""));
     for (const auto& row : panel.at("rows").as_array()) {
       add_once(names.rows, string_or(row.as_object(), "id", ""));
@@ -35,84 +37,91 @@ Names names_of(const json::array& panels) {
   return names;
 }
 
-Result<json::array> read_named(const Entry& entry, const char* what, const std::vector<std::string>& known) {
+// `known`: the names there are; null where that is unknown.
+std::optional<json::array> read_named(const Entry& entry, const char* what,
+                                      const std::vector<std::string>* known, Problems& problems) {
+  const auto before = problems.added();
   std::vector<Entry> entries{entry};
   if (entry.is_list()) entries = entry.list().value();
   json::array named;
   for (const auto& one : entries) {
-    const auto name = one.text();
-    if (!name) return name.error();
-    if (std::find(known.begin(), known.end(), *name) == known.end()) {
-      return error(fmt::format("{} names no {} of this spec: '{}'.{} Known: {}.", one.where(), what, *name,
-                               did_you_mean(*name, known), known.empty() ? "none" : join(known, ", ")));
+    const auto name = problems.take(one.text());
+    if (!name) continue;
+    if (known != nullptr && std::find(known->begin(), known->end(), *name) == known->end()) {
+      problems.add(
+          one.wrong(fmt::format("names no {} of this spec: '{}'.{} Known: {}", what, *name,
+                                did_you_mean(*name, *known), known->empty() ? "none" : join(*known, ", ")),
+                    ""));
     }
     named.emplace_back(*name);
   }
-  if (named.empty()) return entry.wrong(fmt::format("must name at least one {}; leave it out for all", what));
+  if (entries.empty()) {
+    problems.add(entry.wrong(fmt::format("must name at least one {}; leave it out for all", what)));
+  }
+  if (problems.added() > before) return std::nullopt;
   return named;
 }
 
-Result<json::object> read_figure(const Entry& entry, const Names& names) {
-  if (auto checked = entry.check_keys(nullptr); !checked) return checked.error();
-  const auto kind_entry = entry.find("kind");
-  if (!kind_entry) return entry.wrong("needs 'kind' (see hyfreedp list figures)");
-  const auto kind_name = kind_entry->text();
-  if (!kind_name) return kind_name.error();
-  const auto kind = results::find_figure_kind(*kind_name);
-  if (!kind) return in_context(kind_entry->where(), kind.error());
-  json::object figure{{"kind", *kind_name}, {"name", *kind_name}};
-  if (const auto given = entry.find("name")) {
-    const auto name = read_identifier(*given);
-    if (!name) return name.error();
-    figure["name"] = *name;
+std::optional<json::object> read_figure(const Entry& entry, const Names& names, Problems& problems) {
+  const auto before = problems.added();
+  if (!entry.check_keys(nullptr, problems)) return std::nullopt;
+  const auto* rows_known = names.are_known ? &names.rows : nullptr;
+  const auto* panels_known = names.are_known ? &names.panels : nullptr;
+  json::object figure;
+  std::string kind_name;
+  const results::FigureKind* kind = nullptr;
+  if (const auto given = entry.find("kind")) {
+    kind_name = problems.take(given->text()).value_or("");
+    const auto found = results::find_figure_kind(kind_name);
+    if (found) kind = *found;
+    if (!found && !kind_name.empty()) problems.add(given->wrong(found.error()));
+  } else {
+    entry.need("kind", problems);
   }
-  if (const auto given = entry.find("title")) {
-    const auto title = given->text();
-    if (!title) return title.error();
-    figure["title"] = *title;
-  }
+  figure["kind"] = kind_name;
+  figure["name"] = kind_name;
+  const auto keep = [&](const char* key, const auto& value) {
+    if (value) figure[key] = *value;
+  };
+  if (const auto given = entry.find("name")) keep("name", problems.take(read_identifier(*given)));
+  if (const auto given = entry.find("title")) keep("title", problems.take(given->text()));
   if (const auto given = entry.find("rows")) {
-    const auto rows = read_named(*given, "row or group", names.rows);
-    if (!rows) return rows.error();
-    figure["rows"] = *rows;
+    keep("rows", read_named(*given, "row or group", rows_known, problems));
   }
   if (const auto given = entry.find("panels")) {
-    const auto panels = read_named(*given, "panel", names.panels);
-    if (!panels) return panels.error();
-    figure["panels"] = *panels;
+    keep("panels", read_named(*given, "panel", panels_known, problems));
   }
-  if (const auto given = entry.find("epsilons")) {
-    const auto epsilons = read_epsilons(*given);
-    if (!epsilons) return epsilons.error();
-    figure["epsilons"] = *epsilons;
+  if (const auto given = entry.find("epsilons")) keep("epsilons", read_epsilons(*given, problems));
+  if (kind != nullptr) {
+    keep("options", options_from(kind->options, Layers({entry}), problems, kFigureKeys));
+    if (const auto given = entry.find("relative_to")) {
+      read_named(*given, "row or group", rows_known, problems);
+    }
   }
-  const auto options = options_from((**kind).options, Layers({entry}), kFigureKeys);
-  if (!options) return options.error();
-  if (const auto given = entry.find("relative_to")) {
-    if (auto known = read_named(*given, "row or group", names.rows); !known) return known.error();
-  }
-  figure["options"] = *options;
+  if (problems.added() > before) return std::nullopt;
   return figure;
 }
 
 }  // namespace
 
-Result<json::array> read_figures(const Entry& figures, const json::array& panels) {
-  const auto entries = figures.list();
-  if (!entries) return entries.error();
+std::optional<json::array> read_figures(const Entry& figures, const json::array* panels, Problems& problems) {
+  const auto before = problems.added();
+  const auto entries = problems.take(figures.list());
+  if (!entries) return std::nullopt;
   const auto names = names_of(panels);
   json::array resolved;
   std::set<std::string> taken;
   for (const auto& entry : *entries) {
-    auto figure = read_figure(entry, names);
-    if (!figure) return figure.error();
+    auto figure = read_figure(entry, names, problems);
+    if (!figure) continue;
     const std::string name(figure->at("name").as_string());
     if (!taken.insert(name).second) {
-      return (entry.find("name") ? *entry.find("name") : entry)
-          .wrong(fmt::format("is a second figure '{}'; give it another 'name'", name));
+      problems.add((entry.find("name") ? *entry.find("name") : entry)
+                       .wrong(fmt::format("is a second figure '{}'; give it another 'name'", name)));
     }
     resolved.emplace_back(std::move(*figure));
   }
+  if (problems.added() > before) return std::nullopt;
   return resolved;
 }
 

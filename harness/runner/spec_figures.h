@@ -5,7 +5,8 @@
 
 namespace hyfreedp::runner {
 
-// `panels`: resolved. The result is spec["figures"]; a spec that lists no figures stores none.
-Result<json::array> read_figures(const Entry& figures, const json::array& panels);
+// `panels`: resolved; null where mistakes leave them unknown, and nothing is then said of the names of rows and
+// panels. The result is spec["figures"]; a spec that lists no figures stores none. Nothing where any is wrong.
+std::optional<json::array> read_figures(const Entry& figures, const json::array* panels, Problems& problems);
 
 }  // namespace hyfreedp::runner

@@ -9,9 +9,10 @@
 
 namespace hyfreedp::runner {
 
+// Nothing where anything is wrong.
 // {"reason", and the lists that are given}
-Result<json::object> read_not_runnable(const Entry& entry);
+std::optional<json::object> read_not_runnable(const Entry& entry, Problems& problems);
 // {"name", "options"}
-Result<json::object> read_analytic(const Entry& entry);
+std::optional<json::object> read_analytic(const Entry& entry, Problems& problems);
 
 }  // namespace hyfreedp::runner

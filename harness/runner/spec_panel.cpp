@@ -8,17 +8,18 @@
 #include "harness/models/presets.h"
 #include "harness/runner/initial_weights.h"
 #include "harness/runner/spec.h"
+#include "harness/runner/spec_examples.h"
 #include "harness/runner/spec_table.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
 namespace {
 
-const std::vector<std::string> kDefaultKeys = {"dataset", "model", "seeds",    "epsilon",
-                                               "delta",   "train", "evaluate", "footnotes"};
 const std::vector<std::string> kPanelKeys = {"id",        "title", "dataset", "model",    "seeds",
                                              "epsilon",   "delta", "train",   "evaluate", "rows",
                                              "footnotes", "paper", "table"};
+constexpr double kLargestDelta = 1e-3;
+constexpr const char* kOnlyPanel = "main";  // id of the panel of a spec without `panels`
 
 struct NamedPart {
   json::object json;  // {"name", "options"}
@@ -28,41 +29,55 @@ struct NamedPart {
 
 // `key: NAME`, or `key: {name: NAME, option: value, ...}`. `find` gives the facts of a name.
 template <class Find>
-Result<NamedPart> read_named(const Entry& entry, const Find& find) {
+std::optional<NamedPart> read_named_part(const Entry& entry, const Find& find, Problems& problems) {
   Entry name_entry = entry;
   Layers options;
   if (entry.is_map()) {
     const auto name = entry.find("name");
-    if (!name) return entry.wrong("needs 'name'");
+    if (!name) {
+      entry.need("name", problems);
+      return std::nullopt;
+    }
     name_entry = *name;
     options.add(entry);
   }
-  const auto name = name_entry.text();
-  if (!name) return name.error();
+  const auto name = problems.take(name_entry.text());
+  if (!name) return std::nullopt;
   const auto facts = find(*name);
-  if (!facts) return in_context(name_entry.where(), facts.error());
-  const auto resolved = options_from((**facts).options, options, {"name"});
-  if (!resolved) return resolved.error();
+  if (!facts) {
+    problems.add(name_entry.wrong(facts.error()));
+    return std::nullopt;
+  }
+  const auto resolved = options_from((**facts).options, options, problems, {"name"});
+  if (!resolved) return std::nullopt;
   return NamedPart{{{"name", *name}, {"options", *resolved}}, *name, *resolved};
 }
 
 template <class Find>
-Result<NamedPart> read_required(const Layers& layers, const std::string& key, const Find& find) {
+std::optional<NamedPart> read_required(const Layers& layers, const std::string& key, const Find& find,
+                                       Problems& problems) {
   const auto entry = layers.find(key);
-  if (!entry) return layers.wrong("needs '" + key + "'");
-  return read_named(*entry, find);
+  if (entry) return read_named_part(*entry, find, problems);
+  layers.need(key, problems);
+  return std::nullopt;
 }
 
 // A model's options cover its weights file too.
-Result<NamedPart> read_model(const Layers& layers) {
-  auto model = read_required(layers, "model", models::find_model);
+std::optional<NamedPart> read_model(const Layers& layers, Problems& problems) {
+  auto model = read_required(layers, "model", models::find_model, problems);
   if (!model) return model;
   auto completed = models::complete_options(model->options);
-  if (!completed) return in_context(layers.find("model")->where(), completed.error());
+  if (!completed) {
+    problems.add(layers.find("model")->wrong(completed.error()));
+    return std::nullopt;
+  }
   model->options = std::move(*completed);
   model->json["options"] = model->options;
   return model;
 }
+
+// N^-1.1 of the public size of the training split.
+double delta_of_size(std::int64_t population) { return std::pow(static_cast<double>(population), -1.1); }
 
 // A number, or N^-X of the public size of the training split.
 Result<double> read_delta(const Entry& entry, std::int64_t population) {
@@ -84,14 +99,28 @@ Result<double> read_delta(const Entry& entry, std::int64_t population) {
   return delta;
 }
 
+// Under a large delta an epsilon promises little; empty where it is small enough.
+std::string doubt_about_delta(double delta, std::int64_t population) {
+  if (delta * static_cast<double>(population) >= 1) {
+    return fmt::format(
+        "delta = {} is not below 1/N: publishing one of the {} training examples at random would satisfy it.",
+        short_number(delta, 2), population);
+  }
+  if (delta <= kLargestDelta) return "";
+  return fmt::format(
+      "delta = {} is large, since N = {} is small: one time in {:.0f} the guarantee may fail altogether.",
+      short_number(delta, 2), population, 1 / delta);
+}
+
 // A panel's `paper`, and "paper" {"tables"} for what is resolved.
-Result<std::optional<PaperPlace>> panel_paper(const Entry& panel, const PaperValues* values) {
+std::optional<PaperPlace> panel_paper(const Entry& panel, const PaperValues* values, Problems& problems) {
   const auto given = panel.find("paper");
-  if (!given) return std::optional<PaperPlace>();
-  if (values == nullptr) return given->wrong("needs 'reproduces' at the top level");
-  auto place = read_paper_place(*given, *values);
-  if (!place) return place.error();
-  return std::optional(std::move(*place));
+  if (!given) return std::nullopt;
+  if (values == nullptr) {
+    problems.add(given->wrong("needs 'reproduces' at the top level", example_at("reproduces")));
+    return std::nullopt;
+  }
+  return read_paper_place(*given, *values, problems);
 }
 
 json::object described(const PaperPlace& place) {
@@ -111,7 +140,13 @@ bool claims_epsilon(const json::array& rows) {
 
 }  // namespace
 
-Result<json::object> read_optimizer(const Layers& train) {
+const std::vector<std::string>& default_keys() {
+  static const std::vector<std::string> keys = {"dataset", "model", "seeds",    "epsilon",
+                                                "delta",   "train", "evaluate", "footnotes"};
+  return keys;
+}
+
+std::optional<json::object> read_optimizer(const Layers& train, Problems& problems) {
   Layers options;
   for (const auto& layer : train.maps()) {
     const auto given = layer.find("optimizer");
@@ -119,132 +154,207 @@ Result<json::object> read_optimizer(const Layers& train) {
     const auto name_entry = given->is_map() ? given->find("name") : given;
     if (given->is_map()) options.add(given);
     if (!name_entry) continue;
-    const auto name = name_entry->text();
-    if (!name) return name.error();
+    const auto name = problems.take(name_entry->text());
+    if (!name) return std::nullopt;
     const auto facts = optimizers::find_optimizer(*name);
-    if (!facts) return in_context(name_entry->where(), facts.error());
-    const auto resolved = options_from((**facts).options, options, {"name"});
-    if (!resolved) return resolved.error();
+    if (!facts) {
+      problems.add(name_entry->wrong(facts.error()));
+      return std::nullopt;
+    }
+    const auto resolved = options_from((**facts).options, options, problems, {"name"});
+    if (!resolved) return std::nullopt;
     return json::object{{"name", *name}, {"options", *resolved}};
   }
-  return (options.empty() ? train : options).wrong("needs 'name'");
+  (options.empty() ? train : options).need("name", problems);
+  return std::nullopt;
 }
 
-Result<json::object> read_panel(const Entry& panel, const std::optional<Entry>& defaults,
-                                const std::vector<Entry>& shared, const PaperValues* paper) {
-  if (auto checked = panel.check_keys(&kPanelKeys); !checked) return checked.error();
-  if (defaults) {
-    if (auto checked = defaults->check_keys(&kDefaultKeys); !checked) return checked.error();
+namespace {
+
+// The parts of a panel, each where it could be read.
+struct PanelParts {
+  std::string id;
+  std::string title;
+  std::optional<NamedPart> dataset;
+  std::optional<NamedPart> model;
+  std::optional<datasets::Sizes> sizes;
+  std::optional<std::int64_t> dimension;
+  std::optional<json::object> train;
+  std::optional<NamedPart> optimizer;
+  std::optional<json::object> training;
+  std::optional<std::vector<std::int64_t>> seeds;
+  std::optional<json::array> epsilons;
+  std::optional<double> delta;
+  std::optional<json::object> evaluate;
+  json::array footnotes;
+  std::optional<PaperPlace> place;
+  std::optional<json::array> rows;
+};
+
+void read_id_and_title(const PanelRequest& request, PanelParts& parts, Problems& problems) {
+  if (request.is_document) {
+    parts.id = kOnlyPanel;
+    if (parts.dataset && parts.model) parts.title = parts.dataset->name + ", " + parts.model->name;
+    return;
   }
-  Layers layers({panel});
-  layers.add(defaults);
-
-  const auto id_entry = panel.find("id");
-  if (!id_entry) return panel.wrong("needs 'id'");
-  const auto id = read_identifier(*id_entry);
-  if (!id) return id.error();
-  std::string title = *id;
-  if (const auto given = panel.find("title")) {
-    const auto text = given->text();
-    if (!text) return text.error();
-    title = *text;
+  if (const auto given = request.panel.find("id")) {
+    parts.id = problems.take(read_identifier(*given)).value_or("");
+  } else {
+    request.panel.need("id", problems);
   }
-  const auto dataset = read_required(layers, "dataset", datasets::find_dataset);
-  if (!dataset) return dataset.error();
-  const auto model = read_model(layers);
-  if (!model) return model.error();
-  const auto sizes = datasets::sizes(*datasets::find_dataset(dataset->name).value(), dataset->options);
-  const auto dimension = models::parameter_count(model->name, model->options, models::model_input(sizes));
-  if (!dimension) return in_context(layers.find("model")->where(), dimension.error());
-
-  const auto train_layers = layers.below("train");
-  if (train_layers.empty()) return panel.wrong("needs 'train'");
-  const auto train = read_train(train_layers, sizes.private_train);
-  if (!train) return train.error();
-  const auto optimizer = read_required(train_layers, "optimizer", optimizers::find_optimizer);
-  if (!optimizer) return optimizer.error();
-
-  const auto training = read_training(train_layers);
-  if (!training) return training.error();
-  if (auto checked = check_average(*training, optimizer->options, train_layers); !checked)
-    return checked.error();
-
-  for (const char* key : {"seeds", "epsilon", "delta"}) {
-    if (!layers.find(key)) return panel.wrong(fmt::format("needs '{}'", key));
+  parts.title = parts.id;
+  if (const auto given = request.panel.find("title")) {
+    parts.title = problems.take(given->text()).value_or("");
   }
-  const auto seeds = read_seeds(*layers.find("seeds"));
-  if (!seeds) return seeds.error();
-  const auto epsilons = read_epsilons(*layers.find("epsilon"));
-  if (!epsilons) return epsilons.error();
-  const auto delta = read_delta(*layers.find("delta"), sizes.private_train);
-  if (!delta) return delta.error();
-  if (auto checked = check_private_training(*epsilons, *train, train_layers); !checked)
-    return checked.error();
-  const auto evaluate =
-      read_evaluate(layers.below("evaluate"), *datasets::find_dataset(dataset->name).value());
-  if (!evaluate) return evaluate.error();
-  auto footnotes = read_texts(layers.find("footnotes"));
-  if (!footnotes) return footnotes.error();
-  add_notes(*training, *footnotes);
-  if (const auto given = train_layers.find("feature_mean_noise")) {
-    if (sizes.length > 0)
-      return given->wrong(fmt::format("is for features, and {} has sequences of tokens", dataset->name));
-    footnotes->emplace_back(
+}
+
+void read_data_and_model(const Layers& layers, PanelParts& parts, Problems& problems) {
+  parts.dataset = read_required(layers, "dataset", datasets::find_dataset, problems);
+  parts.model = read_model(layers, problems);
+  if (!parts.dataset) return;
+  parts.sizes = datasets::sizes(*datasets::find_dataset(parts.dataset->name).value(), parts.dataset->options);
+  if (!parts.model) return;
+  const auto dimension =
+      models::parameter_count(parts.model->name, parts.model->options, models::model_input(*parts.sizes));
+  if (!dimension) {
+    problems.add(layers.find("model")->wrong(dimension.error()));
+  } else {
+    parts.dimension = *dimension;
+  }
+}
+
+void read_how_to_train(const Layers& layers, PanelParts& parts, Problems& problems) {
+  const auto train = layers.below("train");
+  if (train.empty()) {
+    layers.need("train", problems);
+    return;
+  }
+  const auto population = parts.sizes ? std::optional(parts.sizes->private_train) : std::nullopt;
+  parts.train = read_train(train, population, problems);
+  parts.optimizer = read_required(train, "optimizer", optimizers::find_optimizer, problems);
+  parts.training = read_training(train, problems);
+  if (parts.training && parts.optimizer) {
+    check_average(*parts.training, parts.optimizer->options, train, problems);
+  }
+}
+
+void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
+  for (const char* key : {"seeds", "epsilon"}) {
+    if (!layers.find(key)) layers.need(key, problems);
+  }
+  if (const auto given = layers.find("seeds")) parts.seeds = read_seeds(*given, problems);
+  if (const auto given = layers.find("epsilon")) parts.epsilons = read_epsilons(*given, problems);
+  if (!parts.sizes) return;
+  const auto population = parts.sizes->private_train;
+  if (const auto given = layers.find("delta")) {
+    parts.delta = problems.take(read_delta(*given, population));
+  } else {
+    parts.delta = delta_of_size(population);
+  }
+  if (parts.epsilons && parts.train) {
+    check_private_training(*parts.epsilons, *parts.train, layers.below("train"), problems);
+  }
+}
+
+void read_footnotes(const Layers& layers, PanelParts& parts, Problems& problems) {
+  parts.footnotes = problems.take(read_texts(layers.find("footnotes"))).value_or(json::array{});
+  if (parts.training) add_notes(*parts.training, parts.footnotes);
+  if (const auto given = layers.below("train").find("feature_mean_noise"); given && parts.sizes) {
+    if (parts.sizes->length > 0) {
+      problems.add(given->wrong(
+          fmt::format("is for features, and {} has sequences of tokens", parts.dataset->name), ""));
+    }
+    parts.footnotes.emplace_back(
         "Features less a mean of the training features that each run releases before its first step; the "
         "price is in "
         "epsilon.");
   }
-  auto place = panel_paper(panel, paper);
-  if (!place) return place.error();
-  const auto rows = read_rows(panel, panel.find("rows"), shared,
-                              {.seeds = *seeds,
-                               .epsilons = *epsilons,
-                               .steps = int_or(*train, "steps", 0),
-                               .control = string_or(*train, "control", ""),
-                               .control_given = train_layers.find("control").has_value(),
-                               .train = train_layers,
-                               .paper = *place});
-  if (!rows) return rows.error();
-  if (auto start = check_start(model->options, dataset->name, claims_epsilon(*rows)); !start) {
-    return in_context(layers.find("model")->where(), start.error());
-  }
+}
 
-  json::object resolved{{"id", *id},
-                        {"title", title},
-                        {"dataset", dataset->json},
-                        {"model", model->json},
-                        {"dimension", *dimension},
-                        {"population", sizes.private_train},
-                        {"validation", sizes.private_validation},
-                        {"test", sizes.test},
-                        {"classes", sizes.classes},
-                        {"steps", train->at("steps")},
-                        {"sampler", train->at("sampler")},
-                        {"sample_rate", train->at("sample_rate")},
-                        {"batch_size", train->at("batch_size")},
-                        {"clipping", train->at("clipping")},
-                        {"clipping_constant", train->at("clipping_constant")},
-                        {"device", train->at("device")},
-                        {"optimizer", optimizer->json},
-                        {"evaluate_every", evaluate->at("every")},
-                        {"delta", *delta},
-                        {"seeds", json::value_from(*seeds)},
-                        {"epsilons", *epsilons},
-                        {"footnotes", *footnotes},
-                        {"rows", *rows}};
-  for (const auto& member : privacy_extras(*train)) resolved[member.key()] = member.value();
+json::object resolved_panel(const PanelParts& parts) {
+  const auto& train = *parts.train;
+  json::object resolved{{"id", parts.id},
+                        {"title", parts.title},
+                        {"dataset", parts.dataset->json},
+                        {"model", parts.model->json},
+                        {"dimension", *parts.dimension},
+                        {"population", parts.sizes->private_train},
+                        {"validation", parts.sizes->private_validation},
+                        {"test", parts.sizes->test},
+                        {"classes", parts.sizes->classes},
+                        {"steps", train.at("steps")},
+                        {"sampler", train.at("sampler")},
+                        {"sample_rate", train.at("sample_rate")},
+                        {"batch_size", train.at("batch_size")},
+                        {"clipping", train.at("clipping")},
+                        {"clipping_constant", train.at("clipping_constant")},
+                        {"device", train.at("device")},
+                        {"optimizer", parts.optimizer->json},
+                        {"evaluate_every", parts.evaluate->at("every")},
+                        {"delta", *parts.delta},
+                        {"seeds", json::value_from(*parts.seeds)},
+                        {"epsilons", *parts.epsilons},
+                        {"footnotes", parts.footnotes},
+                        {"rows", *parts.rows}};
+  for (const auto& member : privacy_extras(train)) resolved[member.key()] = member.value();
   for (const char* key : {"gradient_norms", "released_norms", "noise_residual"}) {
-    if (evaluate->at(key).as_bool()) resolved[key] = true;
+    if (parts.evaluate->at(key).as_bool()) resolved[key] = true;
   }
-  if (!training->empty()) resolved["training"] = *training;
-  if (*place) resolved["paper"] = described(**place);
-  if (const auto table = panel.find("table")) {
-    const auto options_of_table = read_table_options(*table);
-    if (!options_of_table) return options_of_table.error();
-    const auto checked = check_table_rows(*table, *options_of_table, json::array{resolved});
-    if (!checked) return checked.error();
+  if (!parts.training->empty()) resolved["training"] = *parts.training;
+  if (parts.place) resolved["paper"] = described(*parts.place);
+  return resolved;
+}
+
+}  // namespace
+
+std::optional<json::object> read_panel(const PanelRequest& request, Problems& problems) {
+  const auto before = problems.added();
+  const auto& panel = request.panel;
+  if (!request.is_document && !panel.check_keys(&kPanelKeys, problems)) return std::nullopt;
+  Layers layers({panel});
+  layers.add(request.defaults);
+  const auto train = layers.below("train");
+
+  PanelParts parts;
+  read_data_and_model(layers, parts, problems);
+  read_id_and_title(request, parts, problems);
+  read_how_to_train(layers, parts, problems);
+  read_columns(layers, parts, problems);
+  parts.evaluate =
+      read_evaluate(layers.below("evaluate"),
+                    parts.dataset ? datasets::find_dataset(parts.dataset->name).value() : nullptr, problems);
+  read_footnotes(layers, parts, problems);
+  parts.place = panel_paper(panel, request.paper, problems);
+  // What could not be read is read as empty: rows are then checked for the rest, and not used.
+  parts.rows = read_rows(panel, request.is_document ? std::nullopt : panel.find("rows"), request.shared,
+                         {.seeds = parts.seeds.value_or(std::vector<std::int64_t>{}),
+                          .epsilons = parts.epsilons.value_or(json::array{}),
+                          .steps = parts.train ? int_or(*parts.train, "steps", 0) : 0,
+                          .control = parts.train ? string_or(*parts.train, "control", "") : "sampling-only",
+                          .control_given = train.find("control").has_value(),
+                          .train = train,
+                          .paper = parts.epsilons ? parts.place : std::nullopt,
+                          .shared_are_known = request.shared_are_known},
+                         problems);
+  const auto table = request.is_document ? std::nullopt : panel.find("table");
+  std::optional<json::object> options_of_table;
+  if (table) options_of_table = read_table_options(*table, problems);
+  if (problems.added() > before) return std::nullopt;
+
+  if (auto start = check_start(parts.model->options, parts.dataset->name, claims_epsilon(*parts.rows));
+      !start) {
+    problems.add(layers.find("model")->wrong(start.error()));
+  }
+  const auto doubt = doubt_about_delta(*parts.delta, parts.sizes->private_train);
+  if (!doubt.empty() && claims_epsilon(*parts.rows)) {
+    problems.warn(layers.find("delta").value_or(panel).remark(doubt));
+  }
+  auto resolved = resolved_panel(parts);
+  if (table) {
+    check_table_rows(*table, *options_of_table, json::array{resolved}, problems);
     resolved["table"] = *options_of_table;
   }
+  if (problems.added() > before) return std::nullopt;
   return resolved;
 }
 

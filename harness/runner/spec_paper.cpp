@@ -101,21 +101,30 @@ std::string why_no_cell(const PaperPlace& asked) {
 
 }  // namespace
 
-Result<PaperValues> PaperValues::read(const std::string& spec_path, const Entry& reproduces) {
+std::optional<PaperValues> PaperValues::read(const std::string& spec_path, const Entry& reproduces,
+                                             Problems& problems) {
   static const std::vector<std::string> kKeys = {"paper", "id"};
-  if (auto checked = reproduces.check_keys(&kKeys); !checked) return checked.error();
+  const auto before = problems.added();
+  if (!reproduces.check_keys(&kKeys, problems)) return std::nullopt;
   PaperValues paper;
   for (const auto& key : kKeys) {
-    const auto entry = reproduces.find(key);
-    if (!entry) return reproduces.wrong("needs '" + key + "'");
-    const auto text = entry->text();
-    if (!text) return text.error();
-    paper.reproduces_[key] = *text;
+    if (const auto entry = reproduces.find(key)) {
+      paper.reproduces_[key] = problems.take(entry->text()).value_or("");
+    } else {
+      reproduces.need(key, problems);
+    }
   }
+  if (problems.added() > before) return std::nullopt;
   const auto path = (std::filesystem::path(spec_path).parent_path() / "values.json").string();
   const auto values = read_json_file(path);
-  if (!values) return in_context(reproduces.where(), values.error());
-  if (!values->is_object()) return reproduces.wrong("has no use for " + path + ", which is no map");
+  if (!values) {
+    problems.add(reproduces.wrong(values.error()));
+    return std::nullopt;
+  }
+  if (!values->is_object()) {
+    problems.add(reproduces.wrong(path + " must be a JSON object with the paper's tables", ""));
+    return std::nullopt;
+  }
   paper.values_ = values->get_object();
 
   const auto id_entry = *reproduces.find("id");
@@ -123,14 +132,17 @@ Result<PaperValues> PaperValues::read(const std::string& spec_path, const Entry&
   const auto blank = id.find(' ');
   const auto kind = id.substr(0, blank);
   if ((kind != "table" && kind != "figure") || blank == std::string::npos) {
-    return id_entry.wrong(fmt::format("must be 'table N' or 'figure N', not '{}'", id));
+    problems.add(id_entry.wrong(fmt::format("must be 'table N' or 'figure N', not '{}'", id)));
+    return std::nullopt;
   }
   const auto number = id.substr(blank + 1);
   const auto known = ids_of(paper.values_, kind == "table" ? "tables" : "figures");
   if (std::find(known.begin(), known.end(), number) == known.end()) {
-    return id_entry.wrong(fmt::format("is not in {}: '{}'.{} There: {}", path, id,
-                                      did_you_mean(number, known),
-                                      known.empty() ? "none" : join(known, ", ")));
+    problems.add(
+        id_entry.wrong(fmt::format("is not in {}: '{}'.{} There: {}", path, id, did_you_mean(number, known),
+                                   known.empty() ? "none" : join(known, ", ")),
+                       ""));
+    return std::nullopt;
   }
   paper.id_ = number;
   paper.kind_ = kind == "table" ? "tables" : "figures";
@@ -156,54 +168,58 @@ Result<const json::object*> PaperValues::find_table(const std::string& id, const
                                  known.empty() ? "none" : join(known, ", ")));
 }
 
-Result<PaperPlace> read_paper_place(const Entry& place, const PaperValues& values) {
+std::optional<PaperPlace> read_paper_place(const Entry& place, const PaperValues& values,
+                                           Problems& problems) {
   static const std::vector<std::string> kKeys = {"table", "row", "columns"};
-  if (auto checked = place.check_keys(&kKeys); !checked) return checked.error();
+  const auto before = problems.added();
+  if (!place.check_keys(&kKeys, problems)) return std::nullopt;
   PaperPlace read;
   if (const auto given = place.find("table")) {
     std::vector<Entry> ids{*given};
     if (given->is_list()) ids = given->list().value();
     for (const auto& one : ids) {
-      const auto id = one.text();
-      if (!id) return id.error();
-      const auto table = values.find_table(*id, one);
-      if (!table) return table.error();
-      read.tables.push_back(*table);
+      const auto id = problems.take(one.text());
+      if (!id) continue;
+      if (const auto table = problems.take(values.find_table(*id, one))) read.tables.push_back(*table);
     }
   } else if (values.table() != nullptr) {
     read.tables.push_back(values.table());
   }
-  if (read.tables.empty()) return place.wrong("needs 'table': the spec reproduces a figure");
-  for (const auto& [key, labels] : {std::pair{"row", &read.row}, std::pair{"columns", &read.columns}}) {
-    const auto entry = place.find(key);
-    if (!entry) return place.wrong(fmt::format("needs '{}'", key));
-    const auto given = labels_of(*entry);
-    if (!given) return given.error();
-    *labels = *given;
+  if (read.tables.empty() && problems.added() == before) {
+    problems.add(place.wrong("needs 'table': the spec reproduces a figure"));
   }
+  for (const auto& [key, labels] : {std::pair{"row", &read.row}, std::pair{"columns", &read.columns}}) {
+    if (const auto entry = place.find(key)) {
+      *labels = problems.take(labels_of(*entry)).value_or(std::vector<std::string>{});
+    } else {
+      place.need(key, problems);
+    }
+  }
+  if (problems.added() > before) return std::nullopt;
   return read;
 }
 
-Result<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel,
-                                 const json::array& epsilons) {
+std::optional<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel,
+                                        const json::array& epsilons, Problems& problems) {
   auto place = panel;
   if (row_paper.is_map()) {
     static const std::vector<std::string> kKeys = {"row", "columns"};
-    if (auto checked = row_paper.check_keys(&kKeys); !checked) return checked.error();
+    const auto before = problems.added();
+    row_paper.check_keys(&kKeys, problems);
     for (const auto& [key, labels] : {std::pair{"row", &place.row}, std::pair{"columns", &place.columns}}) {
       const auto entry = row_paper.find(key);
       if (!entry) continue;
-      const auto given = labels_of(*entry);
-      if (!given) return given.error();
-      *labels = *given;
+      *labels = problems.take(labels_of(*entry)).value_or(std::vector<std::string>{});
     }
+    if (problems.added() > before) return std::nullopt;
   } else {
-    const auto text = row_paper.text();
-    if (!text) return text.error();
+    const auto text = problems.take(row_paper.text());
+    if (!text) return std::nullopt;
     const bool filled = mentions(place.row, "{row}") || mentions(place.columns, "{row}");
     if (filled == (*text == "true")) {
-      return row_paper.wrong(filled ? "must be the label that stands for {row} of the panel's 'paper'"
-                                    : "must be true: the panel's 'paper' has no {row}");
+      problems.add(row_paper.wrong(filled ? "must be the label that stands for {row} of the panel's 'paper'"
+                                          : "must be true: the panel's 'paper' has no {row}"));
+      return std::nullopt;
     }
     fill(place.row, "{row}", *text);
     fill(place.columns, "{row}", *text);
@@ -218,7 +234,8 @@ Result<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel
   }
   if (!cells.empty()) return cells;
   // Said of the first: the epsilon is the last label to doubt.
-  return row_paper.wrong(why_no_cell(asked));
+  problems.add(row_paper.wrong(why_no_cell(asked)));
+  return std::nullopt;
 }
 
 }  // namespace hyfreedp::runner

@@ -21,8 +21,9 @@ namespace hyfreedp::runner {
 // values.json of a paper, and which part of it the spec is about.
 class PaperValues {
  public:
-  // `reproduces` of the spec at `spec_path`.
-  static Result<PaperValues> read(const std::string& spec_path, const Entry& reproduces);
+  // `reproduces` of the spec at `spec_path`; nothing where it is wrong.
+  static std::optional<PaperValues> read(const std::string& spec_path, const Entry& reproduces,
+                                         Problems& problems);
 
   const json::object& reproduces() const { return reproduces_; }  // {"paper", "id"}
   // The table that is reproduced, or the figure where its numbers are printed; null where they are not.
@@ -43,9 +44,10 @@ struct PaperPlace {
   std::vector<std::string> columns;
 };
 
-Result<PaperPlace> read_paper_place(const Entry& place, const PaperValues& values);
-// A row's printed cells by epsilon: {"1": {"value", "unit", further members of the cell}}.
-Result<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel,
-                                 const json::array& epsilons);
+std::optional<PaperPlace> read_paper_place(const Entry& place, const PaperValues& values, Problems& problems);
+// A row's printed cells by epsilon: {"1": {"value", "unit", further members of the cell}}; nothing where
+// it is wrong.
+std::optional<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel,
+                                        const json::array& epsilons, Problems& problems);
 
 }  // namespace hyfreedp::runner

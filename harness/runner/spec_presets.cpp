@@ -11,15 +11,16 @@ namespace {
 
 Error unknown_preset(const Entry& place, const std::string& wanted, const std::vector<std::string>& names) {
   return place.wrong(fmt::format("names no preset: '{}'.{} Presets: {}", wanted, did_you_mean(wanted, names),
-                                 join(names, ", ")));
+                                 join(names, ", ")),
+                     "");
 }
 
-Result<void> check_preset(const Entry& preset, const std::vector<std::string>& spec_keys) {
+void check_preset(const Entry& preset, const std::vector<std::string>& spec_keys, Problems& problems) {
   std::vector<std::string> valid{"from"};
   for (const auto& key : spec_keys) {
     if (key != "name" && key != "presets" && key != "reproduces") valid.push_back(key);
   }
-  return preset.check_keys(&valid);
+  preset.check_keys(&valid, problems);
 }
 
 // The presets to lay over the top level, the lowest first.
@@ -48,39 +49,41 @@ Result<std::vector<Entry>> chain_of(const Entry& presets, const std::string& nam
 
 }  // namespace
 
-Result<std::vector<std::string>> preset_names(const Entry& document) {
+std::optional<std::vector<std::string>> preset_names(const Entry& document, Problems& problems) {
   const auto presets = document.find("presets");
   if (!presets) return std::vector<std::string>{};
-  if (auto checked = presets->check_keys(nullptr); !checked) return checked.error();
+  const auto before = problems.added();
+  if (!presets->check_keys(nullptr, problems)) return std::nullopt;
   const auto names = presets->keys();
-  if (names.empty()) return presets->wrong("must have at least one preset");
-  for (const auto& name : names) {
-    // A name is part of the resolved spec's name, and of its folder's.
-    if (auto checked = check_identifier(*presets->find(name), name); !checked) return checked.error();
-  }
+  if (names.empty()) problems.add(presets->wrong("must have at least one preset"));
+  // A name is part of the resolved spec's name, and of its folder's.
+  for (const auto& name : names) problems.take(check_identifier(*presets->find(name), name));
+  if (problems.added() > before) return std::nullopt;
   return names;
 }
 
-Result<ChosenPreset> choose_preset(const Entry& document, const std::string& wanted,
-                                   const std::vector<std::string>& spec_keys) {
-  const auto names = preset_names(document);
-  if (!names) return names.error();
+std::optional<ChosenPreset> choose_preset(const Entry& document, const std::string& wanted,
+                                          const std::vector<std::string>& spec_keys, Problems& problems) {
+  const auto names = preset_names(document, problems);
+  if (!names) return std::nullopt;
   if (names->empty()) {
     if (wanted.empty()) return ChosenPreset{document, ""};
-    return document.wrong(fmt::format("has no presets, so '{}' cannot be chosen", wanted));
+    problems.add(document.wrong(fmt::format("has no presets, so '{}' cannot be chosen", wanted)));
+    return std::nullopt;
   }
   const auto presets = *document.find("presets");
-  for (const auto& name : *names) {
-    if (auto checked = check_preset(*presets.find(name), spec_keys); !checked) return checked.error();
-  }
+  for (const auto& name : *names) check_preset(*presets.find(name), spec_keys, problems);
   auto name = wanted;
   const auto has = [&](const std::string& one) {
     return std::find(names->begin(), names->end(), one) != names->end();
   };
   if (name.empty()) name = has("small") ? "small" : names->front();
-  if (!has(name)) return unknown_preset(presets, name, *names);
-  const auto chain = chain_of(presets, name, *names);
-  if (!chain) return chain.error();
+  if (!has(name)) {
+    problems.add(unknown_preset(presets, name, *names));
+    return std::nullopt;
+  }
+  const auto chain = problems.take(chain_of(presets, name, *names));
+  if (!chain) return std::nullopt;
   auto chosen = document.without("presets");
   for (const auto& preset : *chain) chosen = chosen.overlaid(preset.without("from"));
   return ChosenPreset{std::move(chosen), name};

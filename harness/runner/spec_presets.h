@@ -21,10 +21,10 @@ struct ChosenPreset {
   std::string preset;  // empty where the spec has none
 };
 
-// In the order of the file; empty where there are none.
-Result<std::vector<std::string>> preset_names(const Entry& document);
-// An unknown name, or one where there are no presets, is an error that names those there are.
-Result<ChosenPreset> choose_preset(const Entry& document, const std::string& wanted,
-                                   const std::vector<std::string>& spec_keys);
+// In the order of the file; empty where there are none. Nothing where a name is wrong.
+std::optional<std::vector<std::string>> preset_names(const Entry& document, Problems& problems);
+// An unknown name, or one where there are no presets, is a mistake that names those there are; nothing then.
+std::optional<ChosenPreset> choose_preset(const Entry& document, const std::string& wanted,
+                                          const std::vector<std::string>& spec_keys, Problems& problems);
 
 }  // namespace hyfreedp::runner

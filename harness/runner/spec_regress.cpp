@@ -79,13 +79,11 @@ const std::vector<OptionSpec>& regress_options() {
 
 }  // namespace
 
-Result<json::object> read_regress(const Entry& regress) {
-  if (auto checked = regress.check_keys(nullptr); !checked) return checked.error();
+std::optional<json::object> read_regress(const Entry& regress, Problems& problems) {
   const Layers layers({regress});
-  auto options = options_from(regress_options(), layers, {"margin"});
-  if (!options) return options.error();
-  const auto margin = options_from(margin_options(), layers.below("margin"));
-  if (!margin) return margin.error();
+  auto options = options_from(regress_options(), layers, problems, {"margin"});
+  const auto margin = options_from(margin_options(), layers.below("margin"), problems);
+  if (!options || !margin) return std::nullopt;
   (*options)["margin"] = *margin;
   return options;
 }

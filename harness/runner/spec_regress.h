@@ -5,7 +5,7 @@
 
 namespace hyfreedp::runner {
 
-// Every default filled in; results::regress_options reads it.
-Result<json::object> read_regress(const Entry& regress);
+// Every default filled in; results::regress_options reads it. Nothing where anything is wrong.
+std::optional<json::object> read_regress(const Entry& regress, Problems& problems);
 
 }  // namespace hyfreedp::runner

@@ -8,6 +8,7 @@
 #include "harness/base/text.h"
 #include "harness/runner/spec.h"
 #include "harness/runner/spec_each.h"
+#include "harness/trial/training_options.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -18,41 +19,45 @@ const std::vector<std::string> kRowKeys = {"id",      "use",   "method",   "titl
 // Of a row's `train`, beside the training options.
 const std::vector<std::string> kRowTrainKeys = {"optimizer", "clipping_constant"};
 
-Result<std::string> row_id(const Layers& layers) {
-  if (const auto id = layers.find("id")) return read_identifier(*id);
-  if (const auto method = layers.find("method")) return read_identifier(*method);
-  return layers.wrong("needs 'method'");
+std::optional<std::string> row_id(const Layers& layers, Problems& problems) {
+  if (const auto id = layers.find("id")) return problems.take(read_identifier(*id));
+  if (const auto method = layers.find("method")) return problems.take(read_identifier(*method));
+  return std::nullopt;
 }
 
-Result<const baselines::Baseline*> row_method(const Layers& layers) {
+// Null where it is missing or not known.
+const baselines::Baseline* row_method(const Layers& layers, Problems& problems) {
   const auto method = layers.find("method");
-  if (!method) return layers.wrong("needs 'method'");
-  const auto name = method->text();
-  if (!name) return name.error();
+  if (!method) {
+    layers.need("method", problems);
+    return nullptr;
+  }
+  const auto name = problems.take(method->text());
+  if (!name) return nullptr;
   const auto found = baselines::find_baseline(*name);
-  if (!found) return in_context(method->where(), found.error());
-  return *found;
+  if (found) return *found;
+  problems.add(method->wrong(found.error()));
+  return nullptr;
 }
 
-Result<json::array> row_epsilons(const Layers& layers, const PanelFrame& frame,
-                                 const baselines::Baseline& method) {
+std::optional<json::array> row_epsilons(const Layers& layers, const PanelFrame& frame,
+                                        const baselines::Baseline* method, Problems& problems) {
   auto epsilons = frame.epsilons;
   const auto given = layers.find("epsilon");
   if (given) {
-    auto own = read_epsilons(*given);
-    if (!own) return own.error();
+    const auto own = read_epsilons(*given, problems);
+    if (!own) return std::nullopt;
     epsilons = *own;
   }
-  if (method.has_non_private_arm) return epsilons;
+  if (method == nullptr || method->has_non_private_arm) return epsilons;
   json::array finite;
   for (const auto& epsilon : epsilons) {
     if (!epsilon.is_string()) finite.push_back(epsilon);
   }
-  if (finite.empty()) {
-    return (given ? *given : *layers.find("method"))
-        .wrong(fmt::format("leaves nothing to run: {} has no non-private arm", method.name));
-  }
-  return finite;
+  if (!finite.empty() || epsilons.empty()) return finite;
+  problems.add((given ? *given : *layers.find("method"))
+                   .wrong(fmt::format("leaves nothing to run: {} has no non-private arm", method->name)));
+  return std::nullopt;
 }
 
 // Fewer seeds than the panel has are said in the table, never silently run.
@@ -61,24 +66,25 @@ std::string fewer_seeds_note(std::size_t own, std::size_t panel) {
 }
 
 // A row's own arm, else the panel's, in JSON only where it is not the usual one; said in the table where the spec says it.
-Result<void> add_control(const Layers& layers, const PanelFrame& frame, const json::array& epsilons,
-                         json::object& row) {
+void add_control(const Layers& layers, const PanelFrame& frame, const json::array& epsilons,
+                 json::object& row, Problems& problems) {
   std::string control = frame.control;
   const auto given = layers.find("control");
   if (given) {
-    const auto own = given->text();
-    if (!own) return own.error();
+    const auto own = problems.take(given->text());
+    if (!own) return;
     const auto choices = control_option().choices;
     if (std::find(choices.begin(), choices.end(), *own) == choices.end()) {
-      return given->wrong(fmt::format("must be one of {}, not '{}'", join(choices, ", "), *own));
+      problems.add(given->wrong(fmt::format("must be one of {}, not '{}'", join(choices, ", "), *own)));
+      return;
     }
     control = *own;
   }
   const bool has_arm = std::any_of(epsilons.begin(), epsilons.end(),
                                    [](const json::value& epsilon) { return epsilon.is_string(); });
-  if (!has_arm) return {};
+  if (!has_arm) return;
   if (control != "sampling-only") row["control"] = control;
-  if (!given && !frame.control_given) return {};
+  if (!given && !frame.control_given) return;
   row.at("footnotes")
       .as_array()
       .emplace_back(
@@ -86,166 +92,165 @@ Result<void> add_control(const Layers& layers, const PanelFrame& frame, const js
           : control == "clip-only"
               ? "Non-private: batches drawn and clipped as in the private columns, without noise."
               : "Non-private: batches drawn as in the private columns, without clipping and noise.");
-  return {};
 }
 
-// Where a row says how it trains, that and the panel's together; empty where it says nothing.
-Result<std::optional<json::object>> row_training(const Layers& layers, const PanelFrame& frame) {
+// Where a row says how it trains, that and the panel's together; null where it says nothing.
+std::optional<json::object> row_training(const Layers& layers, const PanelFrame& frame, Problems& problems) {
   auto train = layers.below("train");
-  if (train.empty()) return std::optional<json::object>();
+  if (train.empty()) return std::nullopt;
   auto valid = training_option_names();
   valid.insert(valid.end(), kRowTrainKeys.begin(), kRowTrainKeys.end());
-  if (auto checked = train.check_keys(valid); !checked) return checked.error();
+  train.check_keys(valid, problems, &trial::training_option_table());
   const auto& names = training_option_names();
   const bool says = std::any_of(names.begin(), names.end(),
                                 [&](const std::string& name) { return train.find(name).has_value(); });
-  if (!says) return std::optional<json::object>();
+  if (!says) return std::nullopt;
   for (const auto& map : frame.train.maps()) train.add(map);
-  auto training = read_training(train);
-  if (!training) return training.error();
-  return std::optional(std::move(*training));
+  return read_training(train, problems);
 }
 
 // What a row's `train` says instead of the panel's: another optimizer, or options of the panel's; another clipping constant.
-Result<void> add_own_training(const Layers& layers, const PanelFrame& frame, json::object& row) {
+void add_own_training(const Layers& layers, const PanelFrame& frame, json::object& row, Problems& problems) {
   auto train = layers.below("train");
   if (train.find("optimizer")) {
     auto all = train;
     for (const auto& map : frame.train.maps()) all.add(map);
-    auto optimizer = read_optimizer(all);
-    if (!optimizer) return optimizer.error();
-    row["optimizer"] = std::move(*optimizer);
+    if (auto optimizer = read_optimizer(all, problems)) row["optimizer"] = std::move(*optimizer);
   }
   const auto constant = train.find("clipping_constant");
-  if (!constant) return {};
+  if (!constant) return;
   for (const auto& option : train_options()) {
     if (option.name != "clipping_constant") continue;
     const auto clipping = frame.train.find("clipping");
     if (clipping && clipping->text().has_value() && *clipping->text() == "auto-v") {
-      return constant->wrong("is for clippings with a constant, and auto-v has none");
+      problems.add(constant->wrong("is for clippings with a constant, and auto-v has none", ""));
+      return;
     }
-    const auto checked =
-        options_from({option}, Layers({constant->nested({option.name}, train.maps().front().path())}));
-    if (!checked) return checked.error();
-    row[option.name] = double_or(*checked, option.name, 0);
+    const auto checked = options_from(
+        {option}, Layers({constant->nested({option.name}, train.maps().front().path())}), problems);
+    if (checked) row[option.name] = double_or(*checked, option.name, 0);
   }
-  return {};
 }
 
-Result<json::object> read_row(const ExpandedRow& expanded, const PanelFrame& frame) {
+std::optional<json::object> read_row(const ExpandedRow& expanded, const PanelFrame& frame,
+                                     Problems& problems) {
+  const auto before = problems.added();
   const auto& layers = expanded.layers;
-  if (auto checked = layers.check_keys(kRowKeys); !checked) return checked.error();
-  const auto base_id = row_id(layers);
-  if (!base_id) return base_id.error();
-  const auto id = *base_id + expanded.id_suffix;
-  const auto method = row_method(layers);
-  if (!method) return method.error();
-  const auto options = options_from((**method).options, layers.below("options"));
-  if (!options) return options.error();
-  const auto epsilons = row_epsilons(layers, frame, **method);
-  if (!epsilons) return epsilons.error();
-
-  auto seeds = frame.seeds;
-  if (const auto given = layers.find("seeds")) {
-    auto own = read_seeds(*given);
-    if (!own) return own.error();
-    seeds = *own;
-  }
-  auto steps = frame.steps;
+  layers.check_keys(kRowKeys, problems);
+  const auto base_id = row_id(layers, problems);
+  const auto* method = row_method(layers, problems);
+  std::optional<json::object> options;
+  if (method != nullptr) options = options_from(method->options, layers.below("options"), problems);
+  const auto epsilons = row_epsilons(layers, frame, method, problems);
+  auto seeds = std::optional(frame.seeds);
+  if (const auto given = layers.find("seeds")) seeds = read_seeds(*given, problems);
+  auto steps = std::optional(frame.steps);
   if (const auto given = layers.find("steps")) {
-    const auto own = given->integer();
-    if (!own) return own.error();
-    if (*own < 1) return given->wrong("must be at least 1");
-    steps = *own;
+    steps = problems.take(given->integer());
+    if (steps && *steps < 1) problems.add(given->wrong("must be at least 1"));
   }
-  std::string title = (**method).title;
-  if (const auto given = layers.find("title")) {
-    auto own = given->text();
-    if (!own) return own.error();
-    title = *own;
-  }
-  title += expanded.title_suffix;
+  std::optional<std::string> title = method == nullptr ? "" : method->title;
+  if (const auto given = layers.find("title")) title = problems.take(given->text());
   json::array footnotes;
   for (const char* key : {"footnote", "footnotes"}) {
-    const auto texts = read_texts(layers.find(key));
-    if (!texts) return texts.error();
-    footnotes.insert(footnotes.end(), texts->begin(), texts->end());
+    const auto texts = problems.take(read_texts(layers.find(key)));
+    if (texts) footnotes.insert(footnotes.end(), texts->begin(), texts->end());
   }
-  const auto training = row_training(layers, frame);
-  if (!training) return training.error();
-  if (*training) add_notes(**training, footnotes);
-  if (seeds.size() < frame.seeds.size() && footnotes.empty()) {
-    footnotes.emplace_back(fewer_seeds_note(seeds.size(), frame.seeds.size()));
+  const auto training = row_training(layers, frame, problems);
+  if (training) add_notes(*training, footnotes);
+  if (seeds && seeds->size() < frame.seeds.size() && footnotes.empty()) {
+    footnotes.emplace_back(fewer_seeds_note(seeds->size(), frame.seeds.size()));
   }
-  json::object row{{"id", id},
-                   {"method", (**method).name},
-                   {"title", title},
-                   {"label", baselines::to_string(baselines::reading_of(**method, *options).label)},
-                   {"options", *options},
-                   {"seeds", json::value_from(seeds)},
-                   {"epsilons", *epsilons},
-                   {"steps", steps},
-                   {"footnotes", footnotes}};
-  if (auto added = add_control(layers, frame, *epsilons, row); !added) return added.error();
-  if (*training) row["training"] = **training;
-  if (auto added = add_own_training(layers, frame, row); !added) return added.error();
+  json::object row{{"footnotes", footnotes}};
+  add_control(layers, frame, epsilons.value_or(json::array{}), row, problems);
+  add_own_training(layers, frame, row, problems);
   if (const auto given = layers.find("group")) {
-    const auto group = read_identifier(*given);
-    if (!group) return group.error();
-    row["group"] = *group;
-  } else if (!expanded.id_suffix.empty()) {
+    if (const auto group = problems.take(read_identifier(*given))) row["group"] = *group;
+  } else if (base_id && !expanded.id_suffix.empty()) {
     row["group"] = *base_id;
   }
   // A row shared by panels may have a label that only some of them have a use for.
-  if (const auto given = layers.find("paper"); given && frame.paper) {
-    auto cells = paper_cells(*given, *frame.paper, *epsilons);
-    if (!cells) return cells.error();
-    row["paper"] = std::move(*cells);
+  if (const auto given = layers.find("paper"); given && frame.paper && epsilons) {
+    if (auto cells = paper_cells(*given, *frame.paper, *epsilons, problems)) row["paper"] = std::move(*cells);
   }
+  if (training) row["training"] = *training;
+  if (problems.added() > before) return std::nullopt;
+  row["id"] = *base_id + expanded.id_suffix;
+  row["method"] = method->name;
+  row["title"] = *title + expanded.title_suffix;
+  row["label"] = baselines::to_string(baselines::reading_of(*method, *options).label);
+  row["options"] = *options;
+  row["seeds"] = json::value_from(*seeds);
+  row["epsilons"] = *epsilons;
+  row["steps"] = *steps;
   return row;
 }
 
-Result<Entry> shared_row(const Entry& reference, const std::vector<Entry>& shared) {
-  const auto wanted = reference.text();
-  if (!wanted) return wanted.error();
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const auto& method : baselines::registry()) names.push_back(method.name);
+  return names;
+}
+
+// The row that a panel's plain text asks for: a shared one, or one of the method of that name.
+std::optional<Entry> row_named(const Entry& reference, const std::vector<Entry>& shared, Problems& problems) {
+  const auto wanted = problems.take(reference.text());
+  if (!wanted) return std::nullopt;
   std::vector<std::string> ids;
+  Problems said_elsewhere("");  // of the shared rows
   for (const auto& row : shared) {
-    const auto id = row_id(Layers({row}));
-    if (!id) return id.error();
+    const auto id = row_id(Layers({row}), said_elsewhere);
+    if (!id) continue;
     if (*id == *wanted) return row;
     ids.push_back(*id);
   }
-  return error(fmt::format("{} names no row of the top-level 'rows': '{}'.{} Rows: {}.", reference.where(),
-                           *wanted, did_you_mean(*wanted, ids), ids.empty() ? "none" : join(ids, ", ")));
+  if (baselines::find_baseline(*wanted)) return reference.nested({"method"}, reference.path());
+  auto known = ids;
+  for (const auto& name : method_names()) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  }
+  const auto what = ids.empty() ? std::string("names no method")
+                                : "names neither a method nor one of the rows " + join(ids, ", ");
+  problems.add(reference.wrong(fmt::format("{}: '{}'.{} Methods: {}", what, *wanted,
+                                           did_you_mean(*wanted, known), join(method_names(), ", ")),
+                               ""));
+  return std::nullopt;
 }
 
 // The layers of each row that a panel asks for, the topmost first.
-Result<std::vector<Layers>> rows_wanted(const Entry& panel, const std::optional<Entry>& rows,
-                                        const std::vector<Entry>& shared) {
+std::vector<Layers> rows_wanted(const Entry& panel, const std::optional<Entry>& rows,
+                                const std::vector<Entry>& shared, const PanelFrame& frame,
+                                Problems& problems) {
   std::vector<Layers> wanted;
   if (!rows || rows->is_text()) {
     if (rows && rows->text().value() != "default") {
-      return rows->wrong("must be 'default' (all rows of the top-level 'rows') or a list");
+      problems.add(rows->wrong("must be 'default' (all rows of the top-level 'rows') or a list"));
+      return wanted;
     }
-    if (shared.empty())
-      return (rows ? *rows : panel).wrong("has no rows: give 'rows' here or at the top level");
+    if (shared.empty() && frame.shared_are_known) {
+      if (rows) {
+        problems.add(rows->wrong("has no rows: the top level has no 'rows'"));
+      } else {
+        panel.need("rows", problems);
+      }
+    }
     for (const auto& row : shared) wanted.emplace_back(std::vector{row});
     return wanted;
   }
-  const auto items = rows->list();
-  if (!items) return items.error();
+  const auto items = problems.take(rows->list());
+  if (!items) return wanted;
+  if (items->empty()) problems.add(rows->wrong("must have at least one row"));
   for (const auto& item : *items) {
     Layers layers;
     const auto reference = item.is_map() ? item.find("use") : std::optional<Entry>(item);
     if (item.is_map()) layers.add(item);
     if (reference) {
-      const auto row = shared_row(*reference, shared);
-      if (!row) return row.error();
+      const auto row = row_named(*reference, shared, problems);
+      if (!row) continue;
       layers.add(*row);
     }
     wanted.push_back(std::move(layers));
   }
-  if (wanted.empty()) return rows->wrong("must have at least one row");
   return wanted;
 }
 
@@ -258,15 +263,17 @@ Result<std::string> read_identifier(const Entry& entry) {
   return *text;
 }
 
-Result<void> check_identifier(const Entry& place, const std::string& name) {
+bool is_identifier(const std::string& name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
   };
-  if (name.empty() || name.front() == '.' || !std::all_of(name.begin(), name.end(), allowed)) {
-    return place.wrong(fmt::format("must be a name of letters, digits, '-', '_' and '.', not '{}'", name));
-  }
-  return {};
+  return !name.empty() && name.front() != '.' && std::all_of(name.begin(), name.end(), allowed);
+}
+
+Result<void> check_identifier(const Entry& place, const std::string& name) {
+  if (is_identifier(name)) return {};
+  return place.wrong(fmt::format("must be a name of letters, digits, '-', '_' and '.', not '{}'", name));
 }
 
 Result<json::array> read_texts(const std::optional<Entry>& entry) {
@@ -282,59 +289,81 @@ Result<json::array> read_texts(const std::optional<Entry>& entry) {
   return texts;
 }
 
-Result<std::vector<std::int64_t>> read_seeds(const Entry& entry) {
-  const auto entries = entry.list();
-  if (!entries) return entries.error();
+std::optional<std::vector<std::int64_t>> read_seeds(const Entry& entry, Problems& problems) {
+  const auto before = problems.added();
+  const auto entries = problems.take(entry.list());
+  if (!entries) return std::nullopt;
   std::vector<std::int64_t> seeds;
   for (const auto& one : *entries) {
-    const auto seed = one.integer();
-    if (!seed) return seed.error();
-    if (*seed < 0) return one.wrong("must not be negative");
+    const auto seed = problems.take(one.integer());
+    if (!seed) continue;
+    if (*seed < 0) problems.add(one.wrong("must not be negative"));
     if (std::find(seeds.begin(), seeds.end(), *seed) != seeds.end()) {
-      return one.wrong(fmt::format("repeats the seed {}", *seed));
+      problems.add(one.wrong(fmt::format("repeats the seed {}", *seed)));
     }
     seeds.push_back(*seed);
   }
-  if (seeds.empty()) return entry.wrong("must have at least one seed");
+  if (entries->empty()) problems.add(entry.wrong("must have at least one seed"));
+  if (problems.added() > before) return std::nullopt;
   return seeds;
 }
 
-Result<json::array> read_epsilons(const Entry& entry) {
+std::optional<json::array> read_epsilons(const Entry& entry, Problems& problems) {
+  const auto before = problems.added();
   std::vector<Entry> entries{entry};
   if (entry.is_list()) entries = entry.list().value();
   json::array epsilons;
   std::set<double> seen;
   for (const auto& one : entries) {
-    const auto epsilon = one.number();
-    if (!epsilon) return epsilon.error();
-    if (!(*epsilon > 0)) return one.wrong("must be positive (or inf for the non-private arm)");
-    if (!seen.insert(*epsilon).second) return one.wrong("repeats an epsilon");
+    const auto epsilon = problems.take(one.number());
+    if (!epsilon) continue;
+    if (!(*epsilon > 0)) {
+      problems.add(one.wrong("must be positive (or inf for the non-private arm)"));
+      continue;
+    }
+    if (!seen.insert(*epsilon).second) problems.add(one.wrong("repeats an epsilon"));
     epsilons.push_back(number(*epsilon));
   }
-  if (epsilons.empty()) return entry.wrong("must have at least one epsilon");
+  if (entries.empty()) problems.add(entry.wrong("must have at least one epsilon"));
+  if (problems.added() > before) return std::nullopt;
   return epsilons;
 }
 
-Result<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
-                              const std::vector<Entry>& shared, const PanelFrame& frame) {
-  const auto wanted = rows_wanted(panel, rows, shared);
-  if (!wanted) return wanted.error();
+std::vector<Entry> read_shared_rows(const Entry& rows, Problems& problems) {
+  std::vector<Entry> shared;
+  const auto items = problems.take(rows.list());
+  if (!items) return shared;
+  for (const auto& item : *items) {
+    if (item.is_text()) {
+      if (const auto row = row_named(item, {}, problems)) shared.push_back(*row);
+    } else if (item.check_keys(nullptr, problems)) {
+      shared.push_back(item);
+    }
+  }
+  return shared;
+}
+
+std::optional<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
+                                     const std::vector<Entry>& shared, const PanelFrame& frame,
+                                     Problems& problems) {
+  const auto before = problems.added();
   json::array resolved;
   std::set<std::string> ids;
-  for (const auto& layers : *wanted) {
-    const auto expanded = expand_each(layers);
-    if (!expanded) return expanded.error();
-    for (const auto& one : *expanded) {
-      auto row = read_row(one, frame);
-      if (!row) return row.error();
+  for (const auto& layers : rows_wanted(panel, rows, shared, frame, problems)) {
+    for (const auto& one : expand_each(layers, problems)) {
+      auto row = read_row(one, frame, problems);
+      if (!row) continue;
       const std::string id(row->at("id").as_string());
       if (!ids.insert(id).second) {
-        return layers.wrong(
-            fmt::format("is a second row '{}' in {}; give it another 'id'", id, panel.path()));
+        problems.add(
+            layers.maps().front().wrong(fmt::format("is a second row '{}'{}; give it another 'id'", id,
+                                                    panel.path().empty() ? "" : " in " + panel.path()),
+                                        "id: " + id + "-2"));
       }
       resolved.emplace_back(std::move(*row));
     }
   }
+  if (problems.added() > before) return std::nullopt;
   return resolved;
 }
 

@@ -17,43 +17,35 @@ void add_row_names(const json::array& panels, std::vector<std::string>& names) {
   }
 }
 
-Result<void> check_name(const Entry& table, const std::string& key, const std::string& name,
-                        const std::vector<std::string>& names) {
-  if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return {};
-  return table.find(key)->wrong(fmt::format("names no row: '{}'.{}", name, did_you_mean(name, names)));
+void check_table_name(const Entry& table, const std::string& key, const std::string& name,
+                      const std::vector<std::string>& names, Problems& problems) {
+  if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
+  problems.add(table.find(key)->wrong(fmt::format("names no row: '{}'.{}", name, did_you_mean(name, names))));
 }
 
 }  // namespace
 
-Result<json::object> read_table_options(const Entry& table) {
-  auto options = options_from(results::table_options(), Layers({table}), {"rerr"});
-  if (!options) return options.error();
+std::optional<json::object> read_table_options(const Entry& table, Problems& problems) {
+  auto options = options_from(results::table_options(), Layers({table}), problems, {"rerr"});
   if (const auto given = table.find("rerr")) {
-    auto rows = options_from(results::rerr_options(), Layers({*given}));
-    if (!rows) return rows.error();
-    (*options)["rerr"] = std::move(*rows);
+    auto rows = options_from(results::rerr_options(), Layers({*given}), problems);
+    if (options && rows) (*options)["rerr"] = std::move(*rows);
+    if (!rows) return std::nullopt;
   }
-  if (const auto settings = results::table_settings(*options, table.where()); !settings)
-    return settings.error();
+  if (!options || !problems.take(results::table_settings(*options, table.where()))) return std::nullopt;
   return options;
 }
 
-Result<void> check_table_rows(const Entry& table, const json::object& options, const json::array& panels) {
+void check_table_rows(const Entry& table, const json::object& options, const json::array& panels,
+                      Problems& problems) {
   std::vector<std::string> names;
   add_row_names(panels, names);
-  if (auto checked = check_name(table, "relative_to", string_or(options, "relative_to", ""), names);
-      !checked) {
-    return checked;
-  }
+  check_table_name(table, "relative_to", string_or(options, "relative_to", ""), names, problems);
   const auto* rerr = options.if_contains("rerr");
-  if (rerr == nullptr) return {};
+  if (rerr == nullptr) return;
   for (const char* key : {"random", "oracle"}) {
-    if (auto checked = check_name(*table.find("rerr"), key, string_or(rerr->as_object(), key, ""), names);
-        !checked) {
-      return checked;
-    }
+    check_table_name(*table.find("rerr"), key, string_or(rerr->as_object(), key, ""), names, problems);
   }
-  return {};
 }
 
 }  // namespace hyfreedp::runner

@@ -16,41 +16,75 @@ double default_constant(const std::string& clipping) {
 }
 
 // An option that says nothing where another has the value it has is a mistake of the spec, not to be passed over.
-Result<void> only_where(const Layers& train, const char* option, bool applies, const std::string& condition) {
+void only_where(const Layers& train, const char* option, bool applies, const std::string& condition,
+                Problems& problems) {
   const auto given = train.find(option);
-  if (applies || !given) return {};
-  return given->wrong("is for " + condition);
+  if (!applies && given) problems.add(given->wrong("is for " + condition, ""));
 }
 
 // Fills in what depends on the clipping's name; `count_noise` becomes the noise multiplier.
-Result<void> resolve_clipping(const Layers& train, json::object& options) {
+void resolve_clipping(const Layers& train, json::object& options, Problems& problems) {
   const std::string clipping(options.at("clipping").as_string());
   const bool adaptive = clipping == "adaptive";
   const bool per_layer = options.at("clipping_groups").as_string() == "per-layer";
   const bool groups_apply = clipping != "none" && !adaptive;
   for (const char* option : {"clipping_quantile", "clipping_rate", "count_noise"}) {
-    if (auto ok = only_where(train, option, adaptive, "clipping adaptive"); !ok) return ok;
+    only_where(train, option, adaptive, "clipping adaptive", problems);
   }
-  if (auto ok = only_where(train, "clipping_constant", clipping != "auto-v",
-                           "clippings with a constant, and auto-v has none");
-      !ok) {
-    return ok;
-  }
+  only_where(train, "clipping_constant", clipping != "auto-v",
+             "clippings with a constant, and auto-v has none", problems);
   if (per_layer && !groups_apply) {
-    return train.find("clipping_groups")->wrong("per-layer is for clipping auto-s, auto-v and abadi");
+    problems.add(
+        train.find("clipping_groups")->wrong("per-layer is for clipping auto-s, auto-v and abadi", ""));
   }
-  if (auto ok = only_where(train, "clipping_shares", per_layer, "clipping_groups: per-layer"); !ok) return ok;
+  only_where(train, "clipping_shares", per_layer, "clipping_groups: per-layer", problems);
   if (options.at("control").as_string() == "clip-only" && clipping == "none") {
-    return train.find("control")->wrong("clip-only needs a clipping other than none");
+    problems.add(train.find("control")->wrong("clip-only needs a clipping other than none", ""));
   }
   options["clipping_constant"] = double_or(options, "clipping_constant", default_constant(clipping));
-  if (!adaptive) return {};
+  if (!adaptive) return;
   options["clipping_quantile"] = double_or(options, "clipping_quantile", 0.5);
   options["clipping_rate"] = double_or(options, "clipping_rate", 0.2);
   const double deviation =
       double_or(options, "count_noise", kCountShare * double_or(options, "batch_size", 0));
   options["count_noise"] = deviation / trial::kCountSensitivity;
-  return {};
+}
+
+bool gives(const Layers& train, const char* key) {
+  const auto given = train.find(key);
+  return given && !given->is_null();
+}
+
+// What must be there, and what must not be there twice, whatever else is wrong.
+void check_sizes(const Layers& train, Problems& problems) {
+  if (!gives(train, "steps")) train.need("steps", problems);
+  const bool has_rate = gives(train, "sample_rate");
+  const bool has_batch = gives(train, "batch_size");
+  if (has_rate && has_batch) {
+    problems.add(train.find("batch_size")->wrong("and 'sample_rate' say the same; keep one", ""));
+  }
+  const auto sampler = train.find("sampler");
+  const bool draws = !sampler || sampler->shown() == "'poisson'" || sampler->shown() == "'shuffle'";
+  if (draws && !has_rate && !has_batch) train.need("sample_rate", problems);
+}
+
+// The sampling rate, from what was given instead, and the batch size that it is.
+void resolve_rate(const Layers& train, std::int64_t population, json::object& options, Problems& problems) {
+  const bool full = options.at("sampler").as_string() == "full-batch";
+  const bool has_rate = !options.at("sample_rate").is_null();
+  const auto size = static_cast<double>(population);
+  const double rate = full       ? 1.0
+                      : has_rate ? double_or(options, "sample_rate", 0)
+                                 : double_or(options, "batch_size", 0) / size;
+  if (full && double_or(options, "sample_rate", 1) != 1) {
+    problems.add(train.find("sample_rate")->wrong("must be 1 (or left out) with sampler full-batch", ""));
+  }
+  if (rate > 1) {
+    problems.add(
+        train.find("batch_size")->wrong(fmt::format("exceeds the {} training examples", population)));
+  }
+  options["sample_rate"] = rate;
+  options["batch_size"] = rate * size;
 }
 
 }  // namespace
@@ -162,53 +196,39 @@ std::vector<std::string> train_option_names() {
   return names;
 }
 
-Result<json::object> read_train(const Layers& train, std::int64_t population) {
+std::optional<json::object> read_train(const Layers& train, std::optional<std::int64_t> population,
+                                       Problems& problems) {
+  const auto before = problems.added();
   auto beside = training_option_names();
   beside.emplace_back("optimizer");
-  auto options = options_from(train_options(), train, beside);
-  if (!options) return options.error();
-  if (options->at("steps").is_null()) return train.wrong("needs 'steps'");
-  const bool full = options->at("sampler").as_string() == "full-batch";
-  const bool has_rate = !options->at("sample_rate").is_null();
-  const bool has_batch = !options->at("batch_size").is_null();
-  if (has_rate && has_batch)
-    return train.find("batch_size")->wrong("and 'sample_rate' say the same; keep one");
-  if (!full && !has_rate && !has_batch) return train.wrong("needs 'sample_rate' (or 'batch_size')");
-  const auto size = static_cast<double>(population);
-  const double rate = full       ? 1.0
-                      : has_rate ? double_or(*options, "sample_rate", 0)
-                                 : double_or(*options, "batch_size", 0) / size;
-  if (full && (has_rate || has_batch) && double_or(*options, "sample_rate", 1) != 1) {
-    return train.find("sample_rate")->wrong("must be 1 (or left out) with sampler full-batch");
-  }
-  if (rate > 1) {
-    return train.find("batch_size")->wrong(fmt::format("exceeds the {} training examples", population));
-  }
-  (*options)["sample_rate"] = rate;
-  (*options)["batch_size"] = rate * size;
-  if (auto resolved = resolve_clipping(train, *options); !resolved) return resolved.error();
+  auto options = options_from(train_options(), train, problems, beside);
+  check_sizes(train, problems);
   for (const auto& [one, other] : {std::pair{"feature_mean_noise", "feature_mean_norm"},
                                    std::pair{"feature_mean_norm", "feature_mean_noise"}}) {
-    if (const auto given = train.find(one); given && options->at(other).is_null()) {
-      return given->wrong(fmt::format("needs '{}' beside it", other));
+    if (gives(train, one) && !gives(train, other)) {
+      problems.add(train.find(one)->wrong(fmt::format("needs '{}' beside it", other), ""));
     }
   }
-  return *options;
+  if (!options || problems.added() > before) return std::nullopt;
+  if (population) resolve_rate(train, *population, *options, problems);
+  resolve_clipping(train, *options, problems);
+  if (!population || problems.added() > before) return std::nullopt;
+  return options;
 }
 
-Result<void> check_private_training(const json::array& epsilons, const json::object& train,
-                                    const Layers& layers) {
+void check_private_training(const json::array& epsilons, const json::object& train, const Layers& layers,
+                            Problems& problems) {
   const bool any_private = std::any_of(epsilons.begin(), epsilons.end(),
                                        [](const json::value& epsilon) { return !epsilon.is_string(); });
-  if (!any_private) return {};
+  if (!any_private) return;
   if (train.at("sampler").as_string() == "shuffle") {
-    return layers.find("sampler")->wrong("shuffle cannot be priced; use poisson, or epsilon: [inf]");
+    problems.add(layers.find("sampler")->wrong("shuffle cannot be priced; use poisson, or epsilon: [inf]"));
   }
   if (train.at("clipping").as_string() == "none") {
-    return layers.find("clipping")
-        ->wrong("none is not private; use auto-s, auto-v, abadi or adaptive, or epsilon: [inf]");
+    problems.add(
+        layers.find("clipping")
+            ->wrong("none is not private; use auto-s, auto-v, abadi or adaptive, or epsilon: [inf]"));
   }
-  return {};
 }
 
 json::object privacy_extras(const json::object& train) {

@@ -9,19 +9,20 @@ std::vector<std::string> training_option_names() {
   return names;
 }
 
-Result<json::object> read_training(const Layers& train) {
+std::optional<json::object> read_training(const Layers& train, Problems& problems) {
   if (train.empty()) return json::object{};
-  const auto given = options_from(trial::training_option_table(), train, train_option_names());
-  if (!given) return given.error();
-  const auto options = trial::TrainingOptions::from_json(*given, train.maps().front().where());
-  if (!options) return options.error();
+  const auto given = known_options(trial::training_option_table(), train, problems);
+  if (!given) return std::nullopt;
+  const auto options = problems.take(trial::TrainingOptions::from_json(*given, train.maps().front().where()));
+  if (!options) return std::nullopt;
   return options->to_json();
 }
 
-Result<void> check_average(const json::object& training, const json::object& optimizer_options,
-                           const Layers& train) {
-  if (!training.contains("average") || !bool_or(optimizer_options, "average", false)) return {};
-  return train.find("average")->wrong("and the optimizer's own 'average' exclude each other; keep one");
+void check_average(const json::object& training, const json::object& optimizer_options, const Layers& train,
+                   Problems& problems) {
+  if (!training.contains("average") || !bool_or(optimizer_options, "average", false)) return;
+  problems.add(
+      train.find("average")->wrong("and the optimizer's own 'average' exclude each other; keep one", ""));
 }
 
 void add_notes(const json::object& training, json::array& footnotes) {

@@ -114,7 +114,7 @@ TEST_F(Presets, WhatIsComputedIsCheckedAgainstItsOwnOptions) {
   EXPECT_EQ(spec.at("analytic").at("name").as_string(), "hyfreedp-figure-7");
   EXPECT_FALSE(spec.at("analytic").at("options").as_object().contains("name"));
   EXPECT_THAT(refusal(kind("name: hyfreedp-figure-77")),
-              AllOf(HasSubstr("spec.yaml:9: analytic.name is nothing that is computed here"),
+              AllOf(HasSubstr("spec.yaml:9: analytic.name names no computation: 'hyfreedp-figure-77'."),
                     HasSubstr("Did you mean 'hyfreedp-figure-7'?")));
   EXPECT_THAT(refusal(kind("name: hyfreedp-figure-7, nonsense: 1")), HasSubstr("unknown key 'nonsense'"));
   EXPECT_THAT(refusal(kind("nonsense: 1")), HasSubstr("needs 'name'"));

@@ -1,0 +1,330 @@
+// All mistakes of a spec at once, each with its line, its key path and an example; what may be left out; files that are
+// no specs.
+#include <sstream>
+
+#include "harness/runner/spec_examples.h"
+#include "spec_file.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// The least that a spec must say.
+const std::string kLeast = R"(name: least
+dataset: synthetic
+model: linear
+seeds: [0]
+epsilon: 3
+train: {sample_rate: 0.05, steps: 10, optimizer: adamw}
+rows: [prodigy]
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+class SpecProblems : public WrittenSpec {
+ protected:
+  // What is wrong, less the path of the file.
+  std::vector<std::string> problems(const std::string& yaml, const std::string& preset = "") const {
+    auto text = refusal(yaml, preset);
+    for (auto at = text.find(path()); at != std::string::npos; at = text.find(path(), at)) {
+      text.replace(at, path().size(), "spec.yaml");
+    }
+    return lines_of(text);
+  }
+};
+
+TEST_F(SpecProblems, AllAreSaidAtOnceInTheOrderOfTheirLines) {
+  const auto said = problems(R"(name: a/b
+colour: red
+panels:
+  - id: one
+    dataset: syntetic
+    model: {name: mlp, hiden: [8]}
+    seeds: [0, one]
+    train: {sample_rate: 0.05, steps: many, optimizer: adam-w, augmentations: x}
+    rows:
+      - prodgy
+      - {method: fixed-rate, options: {lr: -1}, steps: 0}
+  - {id: two, epsilon: [0]}
+figures: [{kind: curve}]
+)");
+  ASSERT_FALSE(said.empty());
+  EXPECT_THAT(
+      said,
+      ElementsAre(
+          "spec.yaml has 19 mistakes:", AllOf(StartsWith("spec.yaml:1: name must"), HasSubstr("'a/b'")),
+          StartsWith("spec.yaml:2: unknown key 'colour'."),
+          StartsWith("spec.yaml:4: panels[0] needs 'epsilon'. Example: `epsilon: ["),
+          AllOf(StartsWith("spec.yaml:5: panels[0].dataset:"), HasSubstr("'synthetic'")),
+          AllOf(StartsWith("spec.yaml:6: panels[0].model: unknown key 'hiden'."),
+                HasSubstr("Did you mean 'hidden'?"), HasSubstr("Example: `hidden: ["), EndsWith("`.")),
+          "spec.yaml:7: panels[0].seeds[1] must be a whole number, not 'one'. Example: `seeds: [0, 1, 2]`.",
+          AllOf(StartsWith("spec.yaml:8: panels[0].train.steps must be a number"),
+                EndsWith("Example: `steps: 100`.")),
+          AllOf(StartsWith("spec.yaml:8: panels[0].train.optimizer:"), HasSubstr("'adamw'"),
+                EndsWith("Example: `optimizer: adamw`.")),
+          AllOf(StartsWith("spec.yaml:8: panels[0].train.augmentations must"),
+                EndsWith("Example: `augmentations: 0`.")),
+          AllOf(StartsWith("spec.yaml:10: panels[0].rows[0] names no method: 'prodgy'."),
+                HasSubstr("Did you mean 'prodigy'?")),
+          StartsWith("spec.yaml:11: panels[0].rows[1].options.lr must be"),
+          StartsWith("spec.yaml:11: panels[0].rows[1].steps must be at least 1."),
+          StartsWith("spec.yaml:12: panels[1] needs 'dataset'. Example: `dataset: "),
+          StartsWith("spec.yaml:12: panels[1] needs 'model'. Example: `model: linear`."),
+          StartsWith("spec.yaml:12: panels[1] needs 'train'. Example: `train: {"),
+          StartsWith("spec.yaml:12: panels[1] needs 'seeds'."),
+          StartsWith("spec.yaml:12: panels[1].epsilon[0] must be positive"),
+          StartsWith("spec.yaml:12: panels[1] needs 'rows'. Example: `rows: ["),
+          AllOf(StartsWith("spec.yaml:13: figures[0].kind:"), HasSubstr("'curves'"))));
+}
+
+TEST_F(SpecProblems, OfAnEmptySpecAllThatIsMissing) {
+  EXPECT_THAT(
+      problems("title: nothing\n"),
+      ElementsAre("spec.yaml has 7 mistakes:", "spec.yaml:1: needs 'name'. Example: `name: my-table`.",
+                  StartsWith("spec.yaml:1: needs 'dataset'. Example: `dataset:"),
+                  StartsWith("spec.yaml:1: needs 'model'."), StartsWith("spec.yaml:1: needs 'train'."),
+                  StartsWith("spec.yaml:1: needs 'seeds'."), StartsWith("spec.yaml:1: needs 'epsilon'."),
+                  StartsWith("spec.yaml:1: needs 'rows'.")));
+}
+
+TEST_F(SpecProblems, OneOfASharedRowIsSaidOnce) {
+  const auto said = problems(kHead + R"(rows:
+  - {method: fixed-rate, options: {lr: -1}}
+panels: [{id: one}, {id: two}, {id: three, rows: [fixed-rate]}]
+)");
+  EXPECT_THAT(said, ElementsAre(StartsWith("spec.yaml:10: rows[0].options.lr must be")));
+}
+
+// One mistake is one line: what follows from it is not said.
+TEST_F(SpecProblems, WhatFollowsFromAMistakeIsNotSaid) {
+  for (const auto& [from, to] :
+       {std::pair{"dataset: synthetic", "dataset: syntetic"},
+        std::pair{"dataset: synthetic", "datset: synthetic"}, std::pair{"model: linear", "model: linar"},
+        std::pair{"sample_rate", "sampel_rate"}, std::pair{"steps: 10", "steps: many"},
+        std::pair{"steps: 10", "step: 10"}, std::pair{"optimizer: adamw", "optimiser: adamw"},
+        std::pair{"epsilon: 3", "epsilon: [3, x]"}, std::pair{"rows: [prodigy]", "rows: [prodgy]"},
+        std::pair{"rows: [prodigy]", "rows: prodigy"}, std::pair{"rows: [prodigy]", "row: [prodigy]"}}) {
+    EXPECT_EQ(problems(replaced(kLeast, from, to)).size(), 1U) << to << '\n'
+                                                               << refusal(replaced(kLeast, from, to));
+  }
+}
+
+TEST_F(SpecProblems, AMistakeOfTheFiguresIsSaidBesideOneOfARow) {
+  const auto said =
+      problems(replaced(kLeast, "[prodigy]", "[prodgy]") + "figures: [{kind: curves, row: [x]}]\n" +
+               "table: {rank: true}\nregress: {powr: 0.5}\n");
+  ASSERT_EQ(said.size(), 5U);
+  EXPECT_THAT(said[1], HasSubstr("'prodgy'"));
+  EXPECT_THAT(said[2], HasSubstr("figures[0]: unknown key 'row'"));
+  EXPECT_THAT(said[3], HasSubstr("table: unknown key 'rank'"));
+  EXPECT_THAT(said[4], HasSubstr("regress: unknown key 'powr'"));
+}
+
+TEST_F(SpecProblems, AQuotedValueCannotBreakALine) {
+  const auto said = problems(replaced(kLeast, "name: least", "name: \"a\\nb\\u0007\""));
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said[0], HasSubstr("'a\\x0ab\\x07'"));
+}
+
+TEST_F(SpecProblems, VeryManyAreCounted) {
+  std::string rows = "rows:\n";
+  for (int i = 0; i < 50; ++i) rows += fmt::format("  - {{id: r{}, method: none-{}}}\n", i, i);
+  const auto said = problems(replaced(kLeast, "rows: [prodigy]\n", rows));
+  ASSERT_EQ(said.size(), 22U);
+  EXPECT_EQ(said.front(), "spec.yaml has 50 mistakes:");
+  EXPECT_EQ(said.back(), "... and 30 more.");
+}
+
+// What the messages show is right: every example at its place gives a spec that loads.
+TEST_F(SpecProblems, EveryExampleLoads) {
+  const auto head = [](const std::string& without) {
+    std::string text;
+    for (const auto& line : lines_of(kLeast)) {
+      if (!line.starts_with(without + ":")) text += line + "\n";
+    }
+    return text;
+  };
+  std::size_t tried = 0;
+  for (const auto& [place, example] : spec_examples()) {
+    std::string yaml;
+    const auto dot = place.find('.');
+    const auto outer = place.substr(0, dot);
+    const auto inner = dot == std::string::npos ? "" : place.substr(dot + 1);
+    if (place == "paper" || outer == "paper" || outer == "reproduces") {
+      yaml = kHead +
+             "panels: [{id: one, paper: {row: [\"{epsilon}\", \"{row}\"], columns: [ViT, CIFAR10]}, "
+             "rows: [{method: nondp-gs, paper: Grid, epsilon: [1]}]}]\n";
+      if (place == "reproduces") yaml += example + "\n";
+      if (place == "reproduces.paper") yaml += "reproduces: {" + example + ", id: table 2}\n";
+      if (place == "reproduces.id") yaml += "reproduces: {paper: hyfreedp, " + example + "}\n";
+      if (outer == "paper") continue;  // what a paper's tables have cannot be shown in general
+    } else if (place == "panels" || place == "id") {
+      yaml = kHead + "rows: [prodigy]\n" +
+             (inner.empty() && place == "id" ? "panels: [{" + example + "}]\n" : example + "\n");
+    } else if (inner.empty()) {
+      yaml = head(place) + example + "\n";
+    } else if (outer == "train") {
+      const auto nested = inner.find('.') == std::string::npos ? example : "optimizer: {" + example + "}";
+      yaml = head("train") + "train:\n  " + nested + "\n";
+      if (!inner.starts_with("steps")) yaml += "  steps: 10\n";
+      if (!inner.starts_with("optimizer")) yaml += "  optimizer: adamw\n";
+      if (inner != "sample_rate" && inner != "batch_size") yaml += "  sample_rate: 0.05\n";
+    } else if (outer == "rows") {
+      const auto nested = inner.find('.') == std::string::npos ? example : "train: {" + example + "}";
+      const bool names = inner == "method" || inner == "use";
+      const auto row = "{" + nested + (names ? "" : ", method: fixed-rate") +
+                       (inner == "options" || names ? "" : ", options: {lr: 1}") + "}";
+      yaml = inner == "use" ? kHead + "panels: [{id: one, rows: [" + row + "]}]\n"
+                            : head("rows") + "rows: [" + row + "]\n";
+    } else if (outer == "dataset" || outer == "model" || outer == "evaluate") {
+      yaml = head(outer) + outer + ": {" + example + "}\n";
+    } else if (outer == "figures") {
+      yaml = kLeast + "figures: [{" + example + (inner == "kind" ? "" : ", kind: curves") + "}]\n";
+    } else if (outer == "not_runnable") {
+      yaml = kLeast + "not_runnable: {" + example + ", datasets: [cifar10]}\n";
+    } else {
+      yaml = kLeast + outer + ": {" + example + "}\n";
+    }
+    EXPECT_EQ(refusal(yaml), "") << place << '\n' << yaml;
+    ++tried;
+  }
+  EXPECT_GT(tried, 50U);
+}
+
+TEST_F(SpecProblems, LittleHasToBeSaid) {
+  const auto spec = load(kLeast);
+  ASSERT_TRUE(spec) << spec.error().message;
+  const auto& panel = spec->resolved.at("panels").as_array().at(0).as_object();
+  EXPECT_EQ(panel.at("id").as_string(), "main");
+  EXPECT_EQ(panel.at("title").as_string(), "synthetic, linear");
+  const auto population = panel.at("population").to_number<double>();
+  EXPECT_DOUBLE_EQ(panel.at("delta").as_double(), std::pow(population, -1.1));
+  ASSERT_EQ(panel.at("rows").as_array().size(), 1U);
+  EXPECT_EQ(panel.at("rows").at(0).at("id").as_string(), "prodigy");
+  const auto studies = plan(*spec);
+  ASSERT_TRUE(studies) << studies.error().message;
+  EXPECT_EQ(studies->size(), 1U);
+}
+
+// The same panel, said in either way, is trained in the same way.
+TEST_F(SpecProblems, TheOnlyPanelIsAPanelLikeOthers) {
+  const auto only = resolved(kLeast).at("panels").as_array().at(0).as_object();
+  auto other = resolved(R"(name: least
+defaults: {dataset: synthetic, model: linear, seeds: [0], epsilon: 3, delta: N^-1.1}
+rows: [{id: prodigy, method: prodigy}]
+panels:
+  - {id: main, title: "synthetic, linear", train: {sample_rate: 0.05, steps: 10, optimizer: adamw}}
+)")
+                   .at("panels")
+                   .as_array()
+                   .at(0)
+                   .as_object();
+  EXPECT_EQ(canonical_json(only), canonical_json(other));
+}
+
+TEST_F(SpecProblems, DefaultsLieBelowTheOnlyPanel) {
+  const auto spec = resolved("defaults: {seeds: [7], delta: 1e-5}\n" + replaced(kLeast, "seeds: [0]\n", ""));
+  EXPECT_EQ(spec.at("panels").at(0).at("seeds").at(0).as_int64(), 7);
+  EXPECT_EQ(spec.at("panels").at(0).at("delta").as_double(), 1e-5);
+}
+
+TEST_F(SpecProblems, KeysOfAPanelBesidePanelsAreRefused) {
+  EXPECT_THAT(problems(kHead + "seeds: [4]\npanels: [{id: one, rows: [prodigy]}]\n"),
+              ElementsAre("spec.yaml:9: seeds is not read beside 'panels'; put it under 'defaults'."));
+}
+
+TEST_F(SpecProblems, ANameOfAPanelsRowsIsASharedRowOrAMethod) {
+  const auto spec = resolved(
+      kHead +
+      R"(rows: [{id: mine, method: fixed-rate, options: {lr: 1}}, {method: prodigy, options: {d_coef: 2}}]
+panels: [{id: one, rows: [mine, prodigy, dog]}]
+)");
+  const auto& rows = spec.at("panels").at(0).at("rows").as_array();
+  EXPECT_EQ(rows.at(0).at("method").as_string(), "fixed-rate");
+  EXPECT_EQ(rows.at(1).at("options").at("d_coef").to_number<double>(), 2);  // the shared one
+  EXPECT_EQ(rows.at(2).at("method").as_string(), "dog");
+}
+
+// Of a delta under which an epsilon promises nothing.
+TEST_F(SpecProblems, ALargeDeltaIsWarnedOf) {
+  const auto with = [&](const std::string& dataset, const std::string& delta) {
+    return load(replaced(kLeast, "dataset: synthetic\n", "dataset: " + dataset + "\n" + delta));
+  };
+  const auto tiny = with("{name: synthetic, train: 100}", "");
+  ASSERT_TRUE(tiny) << tiny.error().message;
+  ASSERT_EQ(tiny->warnings.size(), 1U);
+  EXPECT_THAT(tiny->warnings[0],
+              AllOf(StartsWith(path() + ":1: delta = 0.0063 is large, since N = 100 is small"),
+                    HasSubstr("one time in 158")));
+  const auto above = with("{name: synthetic, train: 2000}", "delta: 6e-4\n");
+  ASSERT_EQ(above->warnings.size(), 1U);
+  EXPECT_THAT(above->warnings[0], HasSubstr(":3: delta = 0.0006 is not below 1/N"));
+  EXPECT_TRUE(with("{name: synthetic, train: 2000}", "")->warnings.empty());
+  EXPECT_TRUE(load(replaced(replaced(kLeast, "epsilon: 3", "epsilon: inf"), "synthetic",
+                            "{name: synthetic, train: 100}"))
+                  ->warnings.empty());
+}
+
+TEST_F(SpecProblems, BytesThatAreNotUtf8AreRefusedWithLineAndColumn) {
+  EXPECT_THAT(problems(replaced(kLeast, "name: least", "name: least\ntitle: h\xC3\xA9 caf\xE9 au lait")),
+              ElementsAre(AllOf(StartsWith("spec.yaml:2:14: the byte 0xE9"), HasSubstr("Latin-1: \xC3\xA9"),
+                                HasSubstr("UTF-8"))));
+  for (const std::string bad : {"\xFF", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
+    EXPECT_THAT(problems(kLeast + "# " + bad + "\n"), ElementsAre(HasSubstr("spec.yaml:8:3: the byte")));
+  }
+  for (const std::string good : {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xEF\xBB\xBF"}) {
+    EXPECT_EQ(refusal(kLeast + "# " + good + "\n"), "");
+  }
+  // What YAML writes as an escape is a character, not a byte.
+  EXPECT_EQ(resolved(kLeast + "title: \"caf\\xE9\"\n").at("title").as_string(), "caf\xC3\xA9");
+}
+
+TEST_F(SpecProblems, TabsAreNamed) {
+  for (const std::string text : {"train:\n\tsteps: 5\n", "train:\n  steps: 5\n\trate: 3\n", "\tname: x\n"}) {
+    EXPECT_THAT(problems(text), ElementsAre(AllOf(ContainsRegex("^spec.yaml:[123]: "),
+                                                  HasSubstr("tabs are not allowed in YAML"))));
+  }
+  EXPECT_EQ(refusal(replaced(kLeast, "name: least", "name:\tleast\t# a note")), "");
+}
+
+TEST_F(SpecProblems, AFolderIsNoSpec) {
+  write("one.yaml", kLeast);
+  write("two.yaml", kLeast);
+  const auto spec = load_spec(folder_.string());
+  ASSERT_FALSE(spec);
+  EXPECT_THAT(spec.error().message,
+              AllOf(HasSubstr("is a folder, not a spec"), HasSubstr("/one.yaml, "), HasSubstr("/two.yaml.")));
+}
+
+TEST_F(SpecProblems, TheNearestFileIsNamed) {
+  write("adult-long.yaml", kLeast);
+  write("quick.yaml", kLeast);
+  const auto wrong = [&](const std::string& name) {
+    return load_spec((folder_ / name).string()).error().message;
+  };
+  EXPECT_THAT(wrong("qiuck.yaml"), HasSubstr("did you mean " + (folder_ / "quick.yaml").string() + "?"));
+  EXPECT_THAT(wrong("quick"), HasSubstr("did you mean " + (folder_ / "quick.yaml").string() + "?"));
+  EXPECT_THAT(wrong("zzzzzzzzz.yaml"), AllOf(HasSubstr("there is no file"), Not(HasSubstr("did you mean"))));
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
