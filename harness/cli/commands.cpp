@@ -75,7 +75,7 @@ const std::vector<Command>& commands() {
        "hyfreedp audit --hyfreedp paper --epsilon 8", audit_command},
       {"list", "methods, optimizers, controllers, models, datasets and specs, with their options",
        "hyfreedp list methods", list_command},
-      {"new", "begins a method, optimizer or controller of your own in a checkout",
+      {"new", "begins a spec, or a method, optimizer or controller of your own in a checkout",
        "hyfreedp new baseline my-method", new_command},
   };
   return all;

@@ -6,6 +6,7 @@
 #include "harness/base/text.h"
 #include "harness/cli/command_line.h"
 #include "harness/cli/new_entry.h"
+#include "harness/cli/new_spec.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -13,7 +14,10 @@ namespace {
 namespace options = boost::program_options;
 
 constexpr const char* kUsage =
-    "hyfreedp new KIND NAME [options]\n"
+    "hyfreedp new spec NAME [--folder DIR]\n"
+    "Writes NAME.yaml: the least spec that runs, with comments that say what to change.\n"
+    "Example: hyfreedp new spec my-first && hyfreedp run my-first.yaml\n\n"
+    "hyfreedp new KIND NAME [--source DIR]\n"
     "Begins a method or rule of your own in a checkout: copies the template's header, source and test, and "
     "adds its "
     "lines to\n"
@@ -71,12 +75,35 @@ int new_entry_command(const std::string& kind, const std::vector<std::string>& a
   return 0;
 }
 
+int new_spec_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  std::string folder;
+  CommandLine line{.command = "new spec", .usage = kUsage, .positional = "name"};
+  line.options.add_options()("help,h", "this text")(
+      "folder", options::value(&folder)->default_value(".")->value_name("DIR"), "where to write it");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  if (given.count("name") == 0)
+    return refused("new spec", error("say its name: hyfreedp new spec my-first."), err);
+  const auto path = write_spec(folder, given["name"].as<std::string>());
+  if (!path) return refused("new spec", path.error(), err);
+  out << fmt::format("new      {}\n\nTo change:\n", *path);
+  for (const auto& one : what_to_change()) out << "  " << one << '\n';
+  out << fmt::format(
+      "\nNext:\n"
+      "  hyfreedp run {} --dry-run   (what would run, its noise and its price)\n"
+      "  hyfreedp run {}\n",
+      *path, *path);
+  return 0;
+}
+
 }  // namespace
 
 int new_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   const std::string kind = arguments.empty() ? "" : arguments.front();
   if (kind == "--help" || kind == "-h") return out << kUsage, 0;
-  const auto& kinds = new_kinds();
+  if (kind == "spec") return new_spec_command({arguments.begin() + 1, arguments.end()}, out, err);
+  auto kinds = new_kinds();
+  kinds.insert(kinds.begin(), "spec");
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     return refused(
         "new",
