@@ -25,12 +25,12 @@ const std::vector<std::string> kKinds = {"methods",  "optimizers", "controllers"
                                          "training", "specs",      "analytic",    "figures"};
 
 const char kUsage[] =
-    "hyfreedp list KIND [--json]\n"
-    "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets, training\n"
-    "(the options of a spec's `train`), specs, analytic (papers' tables and figures that need no "
-    "training)\n"
-    "or figures (what a spec may list under `figures`).\n"
-    "Example: hyfreedp list methods\n\n";
+    "hyfreedp list KIND [NAME] [options]\n"
+    "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets, training (what a\n"
+    "spec's `train` may say), specs, analytic (papers' tables and figures that need no training) or figures\n"
+    "(what a spec may list under `figures`). NAME: that one alone; of specs, those with it in their path.\n"
+    "Examples: hyfreedp list methods prodigy\n"
+    "          hyfreedp list specs --short --state runnable\n\n";
 
 // One entry of any registry, as JSON keeps it and as text prints it.
 struct Listed {
@@ -90,7 +90,14 @@ std::vector<Listed> named(const Table& table) {
 }
 
 std::vector<Listed> training() {
-  auto options = runner::train_options();
+  // A part of its own, with options of its own: what it may be is another list.
+  std::vector<OptionSpec> options = {{.name = "optimizer",
+                                      .type = OptionType::text,
+                                      .default_value = nullptr,
+                                      .help = "NAME, or {name: NAME, option: value}; see hyfreedp list "
+                                              "optimizers. Must be given"}};
+  const auto& first = runner::train_options();
+  options.insert(options.end(), first.begin(), first.end());
   const auto& more = trial::training_option_table();
   options.insert(options.end(), more.begin(), more.end());
   return {{"train", "how a panel trains", {}, options}};
@@ -157,28 +164,83 @@ void print(const std::vector<Listed>& entries, std::ostream& out) {
   }
 }
 
+void print_short(const std::vector<Listed>& entries, std::ostream& out) {
+  std::size_t width = 0;
+  for (const auto& entry : entries) width = std::max(width, entry.name.size());
+  for (const auto& entry : entries) out << fmt::format("{:<{}}  {}\n", entry.name, width, entry.title);
+}
+
+// The entry of that name; of `training`, the option.
+Result<std::vector<Listed>> only(const std::vector<Listed>& entries, const std::string& kind,
+                                 const std::string& name) {
+  std::vector<std::string> names;
+  if (kind == "training") {
+    auto train = entries.front();
+    for (const auto& option : train.options) names.push_back(option.name);
+    std::erase_if(train.options, [&](const OptionSpec& option) { return option.name != name; });
+    if (!train.options.empty()) return std::vector{train};
+  } else {
+    for (const auto& entry : entries) {
+      if (entry.name == name) return std::vector{entry};
+      names.push_back(entry.name);
+    }
+  }
+  return error(fmt::format("there is no '{}' among the {}{}.{} There are: {}.", name, kind,
+                           kind == "training" ? " options" : "", did_you_mean(name, names),
+                           join(names, ", ")));
+}
+
+int list_specs(const SpecFilter& filter, const options::variables_map& given, std::ostream& out,
+               std::ostream& err) {
+  if (auto known = check_filter(filter); !known) return refused("list", known.error(), err);
+  // Specs lie in `experiments` of the folder the command is run in.
+  const auto all = listed_specs("experiments");
+  if (!all) return refused("list", all.error(), err);
+  const auto specs = filtered(*all, filter);
+  if (specs.empty()) return refused("list", error("no spec here is as asked for."), err);
+  if (given.count("json") > 0) {
+    out << pretty_json(to_json(specs));
+  } else if (given.count("short") > 0) {
+    print_short(specs, out);
+  } else {
+    print(specs, out);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int list_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  CommandLine line{.command = "list", .usage = kUsage, .positional = "kind"};
-  line.options.add_options()("help,h", "this text")("json", "machine-readable");
+  SpecFilter filter;
+  CommandLine line{.command = "list", .usage = kUsage, .positional = "kind", .more_positional = {"name"}};
+  auto add = line.options.add_options();
+  add("help,h", "this text");
+  add("json", "machine-readable");
+  add("short", "one line each");
+  add("state", options::value(&filter.state)->value_name("STATE"),
+      "specs: runnable, data-missing, not-runnable, analytic or cannot-be-read");
+  add("paper", options::value(&filter.paper)->value_name("PAPER"), "specs: those that reproduce it");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   if (given.count("kind") == 0) {
     return refused("list", error("say what to list: " + join(kKinds, ", ") + "."), err);
   }
-  // Specs lie in `experiments` of the folder the command is run in.
-  if (given["kind"].as<std::string>() == "specs") {
-    const auto specs = listed_specs("experiments");
-    if (!specs) return refused("list", specs.error(), err);
-    if (given.count("json") > 0) return out << pretty_json(to_json(*specs)), 0;
-    print(*specs, out);
-    return 0;
+  const auto kind = given["kind"].as<std::string>();
+  const auto name = given.count("name") > 0 ? given["name"].as<std::string>() : std::string();
+  if (kind == "specs") {
+    filter.in_path = name;
+    return list_specs(filter, given, out, err);
   }
-  const auto entries = entries_of(given["kind"].as<std::string>());
+  if (!filter.state.empty() || !filter.paper.empty()) {
+    return refused("list", error("--state and --paper are for `hyfreedp list specs`."), err);
+  }
+  auto entries = entries_of(kind);
+  if (entries && !name.empty()) entries = only(*entries, kind, name);
   if (!entries) return refused("list", entries.error(), err);
   if (given.count("json") > 0) {
     out << pretty_json(to_json(*entries));
+  } else if (given.count("short") > 0) {
+    print_short(*entries, out);
   } else {
     print(*entries, out);
   }

@@ -30,7 +30,8 @@ void set_state(const runner::Spec& spec, ListedPreset& preset) {
     preset.why = studies.error().message;
     return;
   }
-  preset.cells = studies->size();
+  preset.studies = studies->size();
+  preset.cells = runner::count_cells(*studies);
   const auto missing = missing_data(spec);
   preset.state = missing.empty() ? "runnable" : "data missing";
   std::vector<std::string> names;
@@ -56,12 +57,20 @@ ListedPreset listed_preset(const std::string& path, const std::string& name, Lis
   return preset;
 }
 
-std::string cells_text(std::size_t cells) { return fmt::format("{} cell{}", cells, cells == 1 ? "" : "s"); }
+const std::vector<std::string> kStates = {"runnable", "data-missing", "not-runnable", "analytic",
+                                          "cannot-be-read"};
+
+std::string hyphenated(std::string state) {
+  std::replace(state.begin(), state.end(), ' ', '-');
+  return state;
+}
 
 std::string state_text(const ListedPreset& preset) {
   std::string text = preset.state;
-  if (preset.cells > 0) text += ", " + cells_text(preset.cells);
+  if (preset.studies > 0) text += ", " + runner::size_text(preset.studies, preset.cells);
   if (!preset.why.empty()) text += ": " + preset.why;
+  for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
+    text.insert(at + 1, "    ");
   return text;
 }
 
@@ -98,6 +107,40 @@ Result<std::vector<ListedSpec>> listed_specs(const std::string& folder) {
   return specs;
 }
 
+Result<void> check_filter(const SpecFilter& filter) {
+  if (filter.state.empty() || std::find(kStates.begin(), kStates.end(), filter.state) != kStates.end())
+    return {};
+  return error(fmt::format("--state is one of {}, not '{}'.{}", join(kStates, ", "), filter.state,
+                           did_you_mean(filter.state, kStates)));
+}
+
+std::vector<ListedSpec> filtered(const std::vector<ListedSpec>& specs, const SpecFilter& filter) {
+  std::vector<ListedSpec> kept;
+  for (auto spec : specs) {
+    if (spec.path.find(filter.in_path) == std::string::npos) continue;
+    if (!filter.paper.empty() && spec.paper != filter.paper) continue;
+    std::erase_if(spec.presets, [&](const ListedPreset& preset) {
+      return !filter.state.empty() && hyphenated(preset.state) != filter.state;
+    });
+    if (!spec.presets.empty()) kept.push_back(std::move(spec));
+  }
+  return kept;
+}
+
+void print_short(const std::vector<ListedSpec>& specs, std::ostream& out) {
+  std::size_t width = 0;
+  for (const auto& spec : specs) width = std::max(width, spec.path.size());
+  for (const auto& spec : specs) {
+    for (const auto& preset : spec.presets) {
+      const auto cells = preset.cells == 0
+                             ? std::string()
+                             : fmt::format("{} cell{}", preset.cells, preset.cells == 1 ? "" : "s");
+      out << fmt::format("{:<{}}  {:<6}  {:<14}  {:<9}  {}\n", spec.path, width, preset.name, preset.state,
+                         cells, preset.title);
+    }
+  }
+}
+
 void print(const std::vector<ListedSpec>& specs, std::ostream& out) {
   for (const auto& spec : specs) {
     out << fmt::format("{}  ({})\n", spec.path, spec.title);
@@ -120,6 +163,7 @@ json::array to_json(const std::vector<ListedSpec>& specs) {
                                      {"title", preset.title},
                                      {"state", preset.state},
                                      {"why", preset.why},
+                                     {"studies", preset.studies},
                                      {"cells", preset.cells}});
     }
     list.push_back(json::object{{"name", spec.path},

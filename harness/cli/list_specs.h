@@ -13,9 +13,10 @@ namespace hyfreedp::cli {
 struct ListedPreset {
   std::string name;  // empty: the spec has none
   std::string title;
-  std::string state;  // "runnable", "data missing", "not runnable", "analytic", "cannot be read"
-  std::string why;    // which data, the reason, what is computed
-  std::size_t cells = 0;
+  std::string state;        // "runnable", "data missing", "not runnable", "analytic", "cannot be read"
+  std::string why;          // which data, the reason, what is computed
+  std::size_t studies = 0;  // rows x epsilons x seeds
+  std::size_t cells = 0;    // rows x epsilons
 };
 
 struct ListedSpec {
@@ -30,7 +31,20 @@ struct ListedSpec {
 // Every .yaml file below `folder`, in the order of their paths; a file that is not a spec is listed
 // with the reason.
 Result<std::vector<ListedSpec>> listed_specs(const std::string& folder);
+// What is to be shown of them; empty: all. `state` as --state has it: the states' words joined by hyphens.
+struct SpecFilter {
+  std::string in_path;
+  std::string state;
+  std::string paper;
+};
+// An error that names the states where there is none of that name.
+Result<void> check_filter(const SpecFilter& filter);
+// The specs that have a preset of that state, with those presets alone.
+std::vector<ListedSpec> filtered(const std::vector<ListedSpec>& specs, const SpecFilter& filter);
+
 void print(const std::vector<ListedSpec>& specs, std::ostream& out);
+// One line for every preset: path, preset, state, cells, title.
+void print_short(const std::vector<ListedSpec>& specs, std::ostream& out);
 json::array to_json(const std::vector<ListedSpec>& specs);
 
 }  // namespace hyfreedp::cli

@@ -42,9 +42,34 @@ TEST_F(ListSpecs, FilesOfAllFoldersWithTheirState) {
   EXPECT_EQ((*specs)[2].presets[1].state, "analytic");
   std::ostringstream text;
   print(*specs, text);
-  EXPECT_NE(text.str().find("  runnable, 1 cell\n"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("  runnable, 1 study of 1 cell\n"), std::string::npos) << text.str();
   EXPECT_NE(text.str().find("  paper: not runnable: no images\n"), std::string::npos) << text.str();
   EXPECT_EQ(to_json(*specs).at(2).at("presets").at(0).at("state").as_string(), "not runnable");
+}
+
+TEST_F(ListSpecs, FiltersKeepPathsPapersAndStates) {
+  std::filesystem::create_directories(folder_ / "papers");
+  std::string one = kOne;
+  file("one.yaml", one.replace(one.find("seeds: [0]"), 10, "seeds: [0, 1]"));
+  file("papers/two.yaml",
+       "name: two\ntitle: Two\npresets:\n  paper: {not_runnable: {reason: no images, datasets: [cifar10]}}\n"
+       "  bias: {analytic: {name: hyfreedp-figure-7}}\n");
+  const auto all = listed_specs(folder_.string()).value();
+  const auto in_papers = filtered(all, {.in_path = "papers/", .state = "", .paper = ""});
+  ASSERT_EQ(in_papers.size(), 1U);
+  EXPECT_EQ(in_papers[0].presets.size(), 2U);
+  const auto analytic = filtered(all, {.in_path = "", .state = "analytic", .paper = ""});
+  ASSERT_EQ(analytic.size(), 1U);
+  ASSERT_EQ(analytic[0].presets.size(), 1U);
+  EXPECT_EQ(analytic[0].presets[0].name, "bias");
+  EXPECT_EQ(filtered(all, {.in_path = "", .state = "not-runnable", .paper = ""}).size(), 1U);
+  EXPECT_TRUE(filtered(all, {.in_path = "", .state = "", .paper = "panda"}).empty());
+  EXPECT_FALSE(check_filter({.in_path = "", .state = "not runnable", .paper = ""}));
+  std::ostringstream text;
+  print_short(all, text);
+  EXPECT_EQ(lines_in(text.str()), 3) << text.str();
+  EXPECT_NE(text.str().find("runnable        1 cell     One cell\n"), std::string::npos) << text.str();
+  EXPECT_EQ(all[0].presets[0].studies, 2U);
 }
 
 TEST_F(ListSpecs, TheProjectsOwnCanAllBeRead) {
