@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <limits>
 #include <unistd.h>
 #include <utility>
@@ -18,6 +19,7 @@
 namespace hyfreedp::results {
 namespace {
 
+constexpr std::string_view kSqliteHead{"SQLite format 3\0", 16};  // the first bytes of every database
 constexpr int kBusyMilliseconds = 10000;  // readers and the one writer wait for each other that long
 
 constexpr const char* kTrialColumns =
@@ -84,7 +86,8 @@ class Columns {
   Result<void> outcome() const {
     if (!failure_) return {};
     return error(where_ + ": the database holds a value that cannot be read (" + failure_->message +
-                 "). Delete the file and run again: finished trials are rebuilt from their journals.");
+                 "). Put back a copy of the file, or go on in another folder with --out DIR. Keep this one: it "
+                 "may be the only record of what private selections released.");
   }
 
  private:
@@ -370,6 +373,22 @@ void make_private(const std::string& path) {
   if (descriptor >= 0) ::close(descriptor);
 }
 
+// SQLite takes an empty file for a new database, and says little of what is neither.
+Result<void> check_is_sqlite(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    return error(path + ": this is a folder, not a database; in an output folder it is hyfreedp.sqlite.");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kSqliteHead.size(), '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (head.empty() || head == kSqliteHead) return {};
+  return error(
+      path +
+      ": this is not an SQLite database, so hyfreedp did not write it; name a database of hyfreedp, or "
+      "its output folder.");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
@@ -379,6 +398,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
         path +
         ": there is no such database. `hyfreedp run SPEC.yaml` makes it; --out DIR names another folder.");
   }
+  if (auto checked = check_is_sqlite(path); !checked) return checked.error();
   if (!read_only) {
     const auto folder = std::filesystem::path(path).parent_path().string();
     if (auto made = make_folders(folder.empty() ? "." : folder); !made) return made.error();

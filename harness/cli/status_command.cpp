@@ -50,7 +50,7 @@ Result<void> print_specs(const results::Store& store, std::ostream& out) {
       ++states[study.state];
       if (study.state == results::StudyState::failed) ++kinds[study.failure_kind];
     }
-    out << fmt::format("{}  {} cells: {} concluded, {} open, {} failed", spec.name, studies->size(),
+    out << fmt::format("{}  {} studies: {} concluded, {} open, {} failed", spec.name, studies->size(),
                        states[results::StudyState::concluded], states[results::StudyState::open],
                        states[results::StudyState::failed]);
     const char* separator = " (";
@@ -117,9 +117,8 @@ void print_keys(const runner::OutFolder& folder, bool at_work, bool confidential
   if (confidential) out << fmt::format("Noise keys: {}.\n", keys.size());
   out << fmt::format(
       "Noise keys are left behind in {}. Each resumes an interrupted trial or spec and is deleted when that "
-      "is "
-      "complete; whoever holds it can take the noise off what was released. Delete those of what will not go "
-      "on.\n",
+      "is complete; whoever holds it can take the noise off what was released. Keep those of runs that will "
+      "go on: without its key a run begins anew and is charged again.\n",
       folder.keys());
 }
 

@@ -81,7 +81,7 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
     return error(
         spec.path +
         ": --fresh is for specs without `noise_seed`. This one has it, so a fresh run would give the same "
-        "rows; change the seed, or delete the output folder.");
+        "rows; change the seed, or use another folder with --out DIR.");
   }
   const auto recorded = store.spec(name);
   if (!recorded) return recorded.error();

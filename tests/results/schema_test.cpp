@@ -75,9 +75,32 @@ TEST_F(Schema, AnotherProgramsDatabaseIsRefused) {
 TEST_F(Schema, AFileThatIsNoDatabaseIsRefused) {
   std::ofstream(path()) << "this is not a database, and long enough not to look like an empty one. "
                         << std::string(200, 'x');
-  const auto opened = Store::open(path(), Store::Mode::read_only);
-  ASSERT_FALSE(opened);
-  EXPECT_NE(opened.error().message.find(path()), std::string::npos);
+  for (const auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const auto opened = Store::open(path(), mode);
+    ASSERT_FALSE(opened);
+    EXPECT_NE(opened.error().message.find(path() + ": this is not an SQLite database"), std::string::npos)
+        << opened.error().message;
+  }
+  const auto folder =
+      Store::open(std::filesystem::path(path()).parent_path().string(), Store::Mode::read_only);
+  ASSERT_FALSE(folder);
+  EXPECT_NE(folder.error().message.find("is a folder"), std::string::npos) << folder.error().message;
+}
+
+// The file may be the only record of what a private selection released.
+TEST_F(Schema, AValueThatCannotBeReadIsNoReasonToDeleteTheFile) {
+  {
+    const auto store = Store::open(path(), Store::Mode::read_write).value();
+    ASSERT_TRUE(store->put_spec(small::spec()));
+    ASSERT_TRUE(store->put_study(small::study("a", "prodigy", 1.0, 0)));
+  }
+  SQLite::Database(path(), SQLite::OPEN_READWRITE).exec("UPDATE studies SET composition = '{'");
+  const auto store = Store::open(path(), Store::Mode::read_only).value();
+  const auto studies = store->studies(small::spec().name);
+  ASSERT_FALSE(studies);
+  const auto& message = studies.error().message;
+  EXPECT_NE(message.find("Put back a copy"), std::string::npos) << message;
+  for (const char* advice : {"elete", "emove"}) EXPECT_EQ(message.find(advice), std::string::npos) << message;
 }
 
 TEST_F(Schema, ReadingWhatDoesNotExistSaysWhatMakesIt) {
