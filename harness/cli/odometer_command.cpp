@@ -71,6 +71,8 @@ struct Line {
   const Spending* spending = nullptr;
   std::string split = {};  // the one asked for; empty: all
   double delta = 0;
+  // Something that may have been released is not in the reading: its epsilons are lower bounds.
+  bool is_incomplete = false;
   runner::OdometerReading reading;
 };
 
@@ -88,8 +90,9 @@ std::string what_has_no_epsilon(const Spending& spending) {
 }
 
 std::string epsilon_and_delta(const Line& line) {
-  return fmt::format("ε {} at δ {}{}", results::epsilon_text(line.reading.total.epsilon),
-                     short_number(line.delta), line.split.empty() ? "" : " (" + line.split + " alone)");
+  return fmt::format("{}ε {} at δ {}{}", line.is_incomplete ? "at least " : "",
+                     results::epsilon_text(line.reading.total.epsilon), short_number(line.delta),
+                     line.split.empty() ? "" : " (" + line.split + " alone)");
 }
 
 std::vector<std::string> remarks(const Spending& spending) {
@@ -134,7 +137,8 @@ void print_details(const Line& line, bool confidential, std::ostream& out) {
   out << fmt::format("{}\n  this data so far     {}\n", spending.title, epsilon_and_delta(line));
   for (const auto& [name, epsilon] : line.reading.splits) {
     out << fmt::format(
-        "  {:<20} ε {} ({})\n", name, results::epsilon_text(epsilon.epsilon),
+        "  {:<20} {}ε {} ({})\n", name, line.is_incomplete ? "at least " : "",
+        results::epsilon_text(epsilon.epsilon),
         epsilon.pld ? fmt::format("PLD, at least {:.4g}; RDP {:.4g}", epsilon.epsilon_lower, *epsilon.rdp)
                     : "RDP");
   }
@@ -193,7 +197,7 @@ json::object to_json(const Line& line, bool confidential) {
   object["non_private_runs"] = spending.non_private_runs;
   object["oracle_scores"] = spending.oracle_scores;
   object["reproducible_noise"] = spending.reproducible_noise;
-  object["complete"] = !spending.has_unknown_selection;
+  object["complete"] = !line.is_incomplete;
   object["notes"] = std::move(notes);
   if (confidential) object["runs"] = spending.runs;
   return object;
@@ -215,12 +219,15 @@ Result<std::vector<const Spending*>> wanted(const runner::Odometer& odometer, co
                            names.empty() ? "" : "; what was touched: " + join(names, ", ")));
 }
 
-Result<std::vector<Line>> read(const std::vector<const Spending*>& data, const Request& request) {
+Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vector<const Spending*>& data,
+                               const Request& request) {
   std::vector<Line> lines;
   for (const auto* spending : data) {
+    // What an unreadable journal was about is unknown too: it may be any dataset.
     Line line{.spending = spending,
               .split = request.split,
-              .delta = request.delta.value_or(runner::default_delta(*spending))};
+              .delta = request.delta.value_or(runner::default_delta(*spending)),
+              .is_incomplete = spending->has_unknown_selection || !odometer.unreadable.empty()};
     const auto split = request.split.empty() ? std::nullopt : std::optional(request.split);
     auto reading = runner::read_odometer(*spending, line.delta, split);
     if (!reading) return reading.error();
@@ -242,7 +249,7 @@ void print(const runner::Odometer& odometer, const std::vector<Line>& lines, con
     }
   }
   for (const auto& journal : odometer.unreadable) {
-    out << "Not counted, since it cannot be read: " << journal << '\n';
+    out << "Not counted, so every ε is a lower bound, since it cannot be read: " << journal << '\n';
   }
   if (!lines.empty()) {
     out << "Test data are outside the mechanism: evaluating on them counts nothing.\n";
@@ -273,7 +280,7 @@ int odometer_command(const std::vector<std::string>& arguments, std::ostream& ou
   if (!odometer) return refused("odometer", odometer.error(), err);
   const auto data = wanted(*odometer, request);
   if (!data) return refused("odometer", data.error(), err);
-  const auto lines = read(*data, request);
+  const auto lines = read(*odometer, *data, request);
   if (!lines) return refused("odometer", lines.error(), err);
   if (request.json) {
     print_json(*odometer, *lines, request, out);

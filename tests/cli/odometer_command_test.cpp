@@ -102,6 +102,38 @@ TEST_F(OdometerCommand, OneLineADatasetAndDetailsOfOne) {
     EXPECT_THAT(said(), HasSubstr(part));
 }
 
+// An epsilon that leaves something out is a lower bound, and says so wherever it is shown.
+TEST_F(OdometerCommand, WhatIsUnknownMakesItAtLeast) {
+  put(*store(), trial::private_config());
+  EXPECT_EQ(run({"odometer"}), 0);
+  EXPECT_THAT(said(), Not(HasSubstr("so far: at least")));
+  EXPECT_EQ(run({"odometer", "--json"}), 0);
+  EXPECT_TRUE(said_json().at("datasets").at(0).at("complete").as_bool());
+
+  std::filesystem::create_directories(out() + "/journals");
+  ASSERT_TRUE(write_file_atomically(out() + "/journals/broken.jsonl", "no journal\nat all\n"));
+  EXPECT_EQ(run({"odometer"}), 0);
+  EXPECT_THAT(said(), HasSubstr("this data so far: at least ε "));
+  EXPECT_THAT(said(), HasSubstr("every ε is a lower bound"));
+  EXPECT_EQ(run({"odometer", "fashion-mnist"}), 0);
+  EXPECT_THAT(said(), HasSubstr("  this data so far     at least ε "));
+  EXPECT_THAT(said(), HasSubstr("  private_train        at least ε "));
+  EXPECT_EQ(run({"odometer", "--json"}), 0);
+  EXPECT_FALSE(said_json().at("datasets").at(0).at("complete").as_bool());
+}
+
+TEST_F(OdometerCommand, RunsOfAnUnknownSelectionMakeItAtLeast) {
+  auto config = trial::private_config();
+  put(*store(), config);
+  config.repetition = 1;
+  config.evaluation.score = trial::ScoreRelease{30};
+  put(*store(), config);
+  EXPECT_EQ(run({"odometer"}), 0);
+  EXPECT_THAT(said(), HasSubstr("this data so far: at least ε "));
+  EXPECT_EQ(run({"odometer", "--confidential"}), 0);
+  EXPECT_THAT(said(), HasSubstr("this data so far: ε "));
+}
+
 TEST_F(OdometerCommand, BadInputIsOneSentence) {
   put(*store(), trial::private_config());
   const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
