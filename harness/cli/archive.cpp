@@ -67,7 +67,7 @@ Result<void> check_name(const std::string& name) {
                   name));
 }
 
-// Seeds of planned cells that have no answer yet, or that the machine lost.
+// Studies that are planned and have no answer yet, or that the machine lost.
 std::size_t unfinished_cells(const results::TableModel& table) {
   std::size_t count = 0;
   for (const auto& panel : table.panels) {
@@ -121,7 +121,7 @@ std::string readme_of(const ArchiveRequest& request, const results::TableModel& 
                       const std::vector<std::string>& machines, std::size_t unfinished) {
   std::string text = fmt::format("# {}\n\n", request.name);
   if (unfinished > 0)
-    text += fmt::format("**PARTIAL**: {} cells were not finished when this was frozen.\n\n", unfinished);
+    text += fmt::format("**PARTIAL**: {} studies were not finished when this was frozen.\n\n", unfinished);
   text += fmt::format(
       "\"{}\", run from `spec.yaml` (resolved hash {}) by hyfreedp {}, and frozen.\n\n"
       "- `table.*`: the table; `*.svg`: the figures\n"
@@ -264,8 +264,8 @@ class Checker {
     if (!rows) return rows.error();
     const auto unfinished = unfinished_cells(*rows);
     note(unfinished == 0 || bool_or(provenance, "partial", false),
-         unfinished == 0 ? "every cell is finished"
-                         : fmt::format("{} cells are not finished, as the archive states", unfinished));
+         unfinished == 0 ? "every study is finished"
+                         : fmt::format("{} studies are not finished, as the archive states", unfinished));
     return compare_tables(*table, work.path() + "/again");
   }
 
@@ -310,7 +310,7 @@ Result<Archived> archive(const results::Store& store, const ArchiveRequest& requ
   archived.unfinished = unfinished_cells(*rows);
   if (archived.unfinished > 0 && !request.partial) {
     return error(
-        fmt::format("{} cells of {} are not finished. `hyfreedp run` continues them; --partial archives the "
+        fmt::format("{} studies of {} are not finished. `hyfreedp run` continues them; --partial archives the "
                     "table as it is and marks it as partial.",
                     archived.unfinished, request.spec));
   }

@@ -18,7 +18,7 @@ struct ArchiveRequest {
   std::string spec;
   std::string name;
   std::string root = "results/archive";
-  bool partial = false;  // also where cells are not finished; the archive then says so
+  bool partial = false;  // also where studies are not finished; the archive then says so
 };
 
 struct ArchivedFile {
@@ -29,7 +29,7 @@ struct ArchivedFile {
 struct Archived {
   std::string folder;
   std::vector<ArchivedFile> files;  // by name
-  std::size_t unfinished = 0;       // cells
+  std::size_t unfinished = 0;       // studies
 };
 
 Result<Archived> archive(const results::Store& store, const ArchiveRequest& request);

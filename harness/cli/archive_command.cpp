@@ -63,7 +63,7 @@ int freeze(const Request& request, std::ostream& out, std::ostream& err) {
   out << fmt::format("{}: {} files, {}, read-only\n", archived->folder, archived->files.size(),
                      size_text(bytes));
   if (archived->unfinished > 0)
-    out << fmt::format("PARTIAL: {} cells are not finished.\n", archived->unfinished);
+    out << fmt::format("PARTIAL: {} studies are not finished.\n", archived->unfinished);
   return 0;
 }
 
@@ -80,7 +80,7 @@ int archive_command(const std::vector<std::string>& arguments, std::ostream& out
   add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
       "output folder of `hyfreedp run`");
   add("partial", options::bool_switch(&request.partial),
-      "archive a table with unfinished cells too, and mark it as partial");
+      "archive a table with unfinished studies too, and mark it as partial");
   add("check", options::value(&request.check)->value_name("FOLDER"), "check whether an archive is unchanged");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;

@@ -157,8 +157,8 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
     out << studies.error().message << '\n';
     return 2;
   }
-  out << fmt::format("{}: {}\n{} cell{}\n", text(spec.resolved, "name"), text(spec.resolved, "title"),
-                     studies->size(), studies->size() == 1 ? "" : "s");
+  out << fmt::format("{}: {}\n{}\n", text(spec.resolved, "name"), text(spec.resolved, "title"),
+                     runner::size_text(studies->size(), runner::count_cells(*studies)));
   std::set<std::string> trials;
   runner::RunPrice price;
   ExpectedTime time(rates.measured);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <set>
 #include <unistd.h>
 
 #include "harness/base/text.h"
@@ -139,11 +140,6 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
   if (request.workers < 1 || request.workers > kMostWorkers) {
     problem = fmt::format("--workers must be from 1 to {}", kMostWorkers);
   }
-  const auto known = "experiments/" + request.spec + ".yaml";
-  if (!request.spec.empty() && !std::filesystem::exists(request.spec) && std::filesystem::exists(known)) {
-    problem = "there is no file " + request.spec + "; did you mean " + known + "? See hyfreedp run --help.";
-    return refused("run", error(problem), err);
-  }
   if (!request.device.empty() && request.device != "cpu" && request.device != "cuda") {
     problem = "--device is cpu or cuda, not '" + request.device + "'";
   }
@@ -164,9 +160,25 @@ Result<void> check_datasets(const runner::Spec& spec) {
   return error(join(sentences, " "));
 }
 
+// A worker is asked where a panel trains on a GPU; the processor is always there.
+Result<void> check_devices(const runner::Spec& spec) {
+  std::set<std::string> devices;
+  for (const auto& panel : spec.resolved.at("panels").as_array()) {
+    devices.insert(string_or(panel.as_object(), "device", "cpu"));
+  }
+  devices.erase("cpu");
+  if (devices.empty()) return {};
+  const auto worker = runner::find_worker();
+  if (!worker) return worker.error();
+  for (const auto& device : devices) {
+    if (auto usable = runner::check_device(*worker, device); !usable) return usable;
+  }
+  return {};
+}
+
 Result<void> check_name(const runner::Spec& spec) {
   const std::string name = string_or(spec.resolved, "name", "");
-  if (name != "journals" && name != "keys" && name != "staged-weights") return {};
+  if (!runner::is_taken_in_out_folder(name)) return {};
   return error(spec.path + ": a spec cannot be named '" + name +
                "': that folder of the output is taken. Rename it.");
 }
@@ -227,13 +239,13 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
   }
   print_failures(report, out);
   print_weights(report.weights, folder.derived(name), out, err);
-  out << fmt::format("\n{} cells, {} of them known before{}.\n", report.cells, report.known_before,
-                     report.hides_times ? "" : "; " + human_duration(seconds));
+  out << fmt::format("\n{}, {} known before{}.\n", runner::size_text(report.studies, report.cells),
+                     report.known_before, report.hides_times ? "" : "; " + human_duration(seconds));
   if (report.refused) {
     err << "hyfreedp run: stopped short of the rest. " << *report.refused << '\n';
     return 2;
   }
-  if (report.known_before == report.cells && !runner::has_seeded_noise(spec)) {
+  if (report.known_before == report.studies && !runner::has_seeded_noise(spec)) {
     out << "Everything was finished already. --fresh makes a new release, which spends its epsilon again.\n";
   }
   return report.failed_unexpectedly() || !report.weights.lost.empty() ? 1 : 0;
@@ -390,7 +402,8 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   Request request;
   if (const auto code = parse(arguments, request, out, err)) return *code;
   auto spec = runner::load_spec(request.spec, request.preset);
-  if (!spec) return refuse(spec.error(), err);
+  if (!spec) return refused_lines("run", spec.error(), err);
+  for (const auto& warning : spec->warnings) err << "hyfreedp run: warning: " << warning << '\n';
   if (auto named = check_name(*spec); !named) return refuse(named.error(), err);
   if (!runner::is_runnable(*spec)) return give_values(request, *spec, out, err);
   if (!request.device.empty()) runner::set_device(*spec, request.device);
@@ -402,7 +415,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
                                        request.confidential);
       const auto weights = foresee_weights(*spec, keeper);
       if (!weights) return refuse(weights.error(), err);
-      out << fmt::format("Weights would be kept of {} of {} cells.\n", weights->kept, weights->cells);
+      out << fmt::format("Weights would be kept of {} of {} studies.\n", weights->kept, weights->studies);
       print_reasons(request.confidential ? "Marked as confidential" : kUnkept, weights->confidential, out);
     }
     for (const auto& missing : missing_data(*spec)) out << "Not on this machine: " << missing.why << '\n';
@@ -414,6 +427,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     return 0;
   }
   if (auto present = check_datasets(*spec); !present) return refuse(present.error(), err);
+  if (auto usable = check_devices(*spec); !usable) return refuse(usable.error(), err);
   return run(request, std::move(*spec), out, err);
 }
 

@@ -20,9 +20,9 @@ namespace options = boost::program_options;
 
 constexpr const char* kUsage =
     "hyfreedp status [options]\n"
-    "Says which specs an output folder holds, how many of their cells are done, which trials are under way "
+    "Says which specs an output folder holds, how many of their studies are done, which trials are under way "
     "or were\n"
-    "interrupted, and whether keys are left behind. Of private selections their cells alone: how many runs "
+    "interrupted, and whether keys are left behind. Of private selections their studies alone: how many runs "
     "they make is\n"
     "confidential.\n"
     "Example: hyfreedp status --out out\n\n";

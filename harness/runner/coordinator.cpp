@@ -96,7 +96,8 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   if (!has_seeded_noise(spec)) {
     if (auto hidden = hide_draws(*planned, spec, recorded); !hidden) return hidden.error();
   }
-  report_.cells = planned->size();
+  report_.studies = planned->size();
+  report_.cells = count_cells(*planned);
   tally_.cells(planned->size());
   auto pace = stored_pace(store_);
   if (!pace) return pace.error();

@@ -114,7 +114,7 @@ std::string KeptWeights::why_not(const PlannedStudy& study) const {
 }
 
 KeptForecast KeptWeights::foresee(const std::vector<PlannedStudy>& studies) const {
-  KeptForecast forecast{.cells = studies.size()};
+  KeptForecast forecast{.studies = studies.size()};
   for (const auto& study : studies) {
     if (wants(study)) ++forecast.kept;
     if (const auto why = why_not(study); !why.empty()) name_once(forecast.confidential[why], row_of(study));

@@ -30,7 +30,7 @@ namespace hyfreedp::runner {
 
 // What is known before anything trains.
 struct KeptForecast {
-  std::size_t kept = 0, cells = 0;
+  std::size_t kept = 0, studies = 0;
   std::map<std::string, std::vector<std::string>> confidential;  // reasons, rows
 };
 

@@ -48,7 +48,7 @@ std::string bar(double fraction) {
 }
 
 std::string counts(const Board& board) {
-  std::string text = fmt::format("{}/{}{} runs, {}/{} cells", board.runs_over, board.runs,
+  std::string text = fmt::format("{}/{}{} runs, {}/{} studies", board.runs_over, board.runs,
                                  board.planning ? "+" : "", board.cells_over, board.cells);
   return text;
 }

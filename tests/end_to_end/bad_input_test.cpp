@@ -103,7 +103,9 @@ TEST_F(BadInput, AFileThatIsNoDatabase) {
   fs::create_directory(folder_ / "out");
   write("out/hyfreedp.sqlite",
         "not a database, but somebody's notes, long enough to look like a file of some kind\n");
-  expect_refused({"run", kSmoke}, {"hyfreedp.sqlite"});
+  for (const auto& arguments : {std::vector<std::string>{"run", kSmoke}, {"status"}, {"odometer"}}) {
+    expect_refused(arguments, {"hyfreedp.sqlite: this is not an SQLite database"});
+  }
 }
 
 TEST_F(BadInput, NoGpuWhereOneIsAskedFor) {
@@ -113,7 +115,8 @@ TEST_F(BadInput, NoGpuWhereOneIsAskedFor) {
   }
   const auto ended = run({"run", kSmoke, "--device", "cuda", "--quiet"});
   EXPECT_EQ(ended.code, 2) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("cuda"));
+  EXPECT_THAT(ended.err, HasSubstr("no usable GPU"));
+  EXPECT_FALSE(fs::exists(folder_ / "out")) << "it was refused after something had begun";
 }
 
 // A file system of its own hides the data set, where the system lets a user have one.

@@ -164,13 +164,13 @@ TEST_F(KeepWeights, ADryRunSaysOfWhichRows) {
   auto text = spec_of("s", kImages, kCases[1].model, "0.5", 3);
   const auto ended = run({"run", write("s.yaml", text), "--keep-weights", "--dry-run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("Weights would be kept of 1 of 1 cells."));
+  EXPECT_THAT(ended.out, HasSubstr("Weights would be kept of 1 of 1 studies."));
   EXPECT_FALSE(fs::exists(folder_ / "out/staged-weights"));
   text.replace(text.find(kImages), std::string(kImages).size(), "adult");
   text.replace(text.find(kCases[1].model), std::string(kCases[1].model).size(), "linear");
   text.replace(text.find("rows: ["), 7, "rows: [{method: nondp-gs, options: {grid: [0.1]}}, ");
   const auto mixed = run({"run", write("mixed.yaml", text), "--keep-weights", "--dry-run"});
-  EXPECT_THAT(mixed.out, HasSubstr("Weights would be kept of 1 of 2 cells."));
+  EXPECT_THAT(mixed.out, HasSubstr("Weights would be kept of 1 of 2 studies."));
   EXPECT_THAT(mixed.out, HasSubstr("(one, nondp-gs)"));
 }
 

@@ -10,13 +10,14 @@
 namespace hyfreedp::end_to_end {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 class Run : public Program {
  protected:
   // Cells of the smoke spec, one row of the database each.
-  std::string smoke_cells() {
+  std::string smoke_studies() {
     std::istringstream lines(rows("smoke"));
     std::string line;
     std::size_t count = 0;
@@ -41,8 +42,8 @@ TEST_F(Run, SmokeGivesAllFilesAndASecondRunDoesNothing) {
 
   const auto second = run({"run", kSmoke});
   EXPECT_EQ(second.code, 0) << second.err;
-  const auto cells = smoke_cells();
-  EXPECT_THAT(second.out, HasSubstr(cells + " cells, " + cells + " of them known before"));
+  const auto studies = smoke_studies();
+  EXPECT_THAT(second.out, ContainsRegex(studies + " studies of [0-9]+ cells, " + studies + " known before"));
   EXPECT_EQ(journal_bytes(), bytes);
   EXPECT_EQ(rows("smoke"), before);
 }
@@ -124,9 +125,9 @@ TEST_F(Run, StatusTellsWhatIsThere) {
   ASSERT_EQ(run({"run", kSmoke, "--quiet"}).code, 0);
   const auto ended = run({"status"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  const auto cells = smoke_cells();
+  const auto studies = smoke_studies();
   EXPECT_THAT(ended.out,
-              HasSubstr(fmt::format("smoke  {} cells: {} concluded, 0 open, 0 failed", cells, cells)));
+              HasSubstr(fmt::format("smoke  {} studies: {} concluded, 0 open, 0 failed", studies, studies)));
   EXPECT_THAT(ended.out, Not(HasSubstr("Interrupted")));
 }
 

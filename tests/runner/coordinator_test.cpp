@@ -35,7 +35,7 @@ panels:
 )";
 const std::string kSeeded = std::string("name: tiny\ntitle: tiny\nnoise_seed: s\n") + kRows;
 const std::string kUnseeded = std::string("name: tiny\ntitle: tiny\n") + kRows;
-constexpr std::size_t kCells = 12;
+constexpr std::size_t kStudies = 12;
 constexpr std::size_t kTrials = 16;  // (3 rates + the fixed one) x 2 seeds x 2 arms
 
 double rate_of(const trial::TrialConfig& config) { return double_or(config.controller.options, "lr", 0); }
@@ -47,7 +47,7 @@ TEST(Coordinator, SharedTrialsRunOnce) {
   World world;
   FakeExecutor executor;
   const auto report = world.run(kSeeded, executor);
-  EXPECT_EQ(report.cells, kCells);
+  EXPECT_EQ(report.studies, kStudies);
   EXPECT_THAT(report.failed, IsEmpty());
   EXPECT_FALSE(report.failed_unexpectedly());
   EXPECT_THAT(executor.submitted, SizeIs(kTrials));
@@ -127,7 +127,7 @@ TEST(Coordinator, ASecondRunDoesNothing) {
   const auto rows = world.rows("tiny");
   FakeExecutor second;
   const auto report = world.run(kSeeded, second);
-  EXPECT_EQ(report.known_before, kCells);
+  EXPECT_EQ(report.known_before, kStudies);
   EXPECT_THAT(second.submitted, IsEmpty());
   EXPECT_THAT(second.prepared, IsEmpty());
   EXPECT_EQ(world.rows("tiny"), rows);
@@ -141,7 +141,7 @@ TEST(Coordinator, JournalsRebuildALostDatabase) {
   world.forget_database();
   FakeExecutor second;
   const auto report = world.run(kUnseeded, second);
-  EXPECT_EQ(report.known_before, kCells);
+  EXPECT_EQ(report.known_before, kStudies);
   EXPECT_THAT(second.submitted, IsEmpty());
   EXPECT_EQ(world.rows("tiny"), rows);
 }
@@ -175,7 +175,7 @@ TEST(Coordinator, ALostTrialIsTriedAgainByTheNextRun) {
   FakeExecutor again;
   const auto second = world.run(kSeeded, again);
   EXPECT_THAT(again.submitted, ::testing::ElementsAre(killed));
-  EXPECT_EQ(second.known_before, kCells - 2);
+  EXPECT_EQ(second.known_before, kStudies - 2);
   EXPECT_FALSE(second.failed_unexpectedly());
   EXPECT_EQ(world.rows("tiny"), clean.rows("tiny"));
 }
@@ -202,7 +202,7 @@ TEST(Coordinator, ADivergedTrialIsAnAnswer) {
   FakeExecutor again;
   const auto second = world.run(kSeeded, again);
   EXPECT_THAT(second.failed, SizeIs(2));
-  EXPECT_EQ(second.known_before, kCells);
+  EXPECT_EQ(second.known_before, kStudies);
   EXPECT_FALSE(second.failed_unexpectedly());
   EXPECT_THAT(again.submitted, IsEmpty());
 }
@@ -411,7 +411,7 @@ TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("belongs to another spec of the name 'tiny'"));
   EXPECT_THAT(refused.error().message, HasSubstr("--replace"));
-  EXPECT_THAT(world.store().studies("tiny").value(), SizeIs(kCells));
+  EXPECT_THAT(world.store().studies("tiny").value(), SizeIs(kStudies));
   ASSERT_TRUE(enter_spec(world.store(), world.out(), other, false, true));
   EXPECT_THAT(world.store().studies("tiny").value(), IsEmpty());
 }
@@ -430,11 +430,11 @@ TEST(Release, AFreshRunIsANewReleaseAndKeepsTheOldTrials) {
   }
   for (const auto& id : first.submitted) EXPECT_TRUE(world.store().trial(id).value().has_value());
   const auto studies = world.store().studies("tiny").value();
-  ASSERT_THAT(studies, SizeIs(kCells));
+  ASSERT_THAT(studies, SizeIs(kStudies));
   EXPECT_THAT(studies[0].footnotes, ::testing::Contains(HasSubstr("Release 2")));
   // Without --fresh the new release is the one that is continued.
   FakeExecutor third;
-  EXPECT_EQ(world.run(kUnseeded, third).known_before, kCells);
+  EXPECT_EQ(world.run(kUnseeded, third).known_before, kStudies);
   EXPECT_THAT(third.submitted, IsEmpty());
 }
 
@@ -465,7 +465,7 @@ TEST(Coordinator, KeysLeftBehindAreDeletedOnceEveryRowIsThere) {
             [&] { return open.ended >= 1; });
   leave(draws);
   FakeExecutor again;
-  EXPECT_EQ(world.run(kUnseeded, again).known_before, kCells);
+  EXPECT_EQ(world.run(kUnseeded, again).known_before, kStudies);
   EXPECT_FALSE(std::filesystem::exists(draws)) << "killed before it deleted the key of its draws";
 }
 

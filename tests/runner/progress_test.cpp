@@ -114,7 +114,7 @@ TEST(Progress, WithoutTimesAPlainLineComesOnlyWithNews) {
   progress.show(board);
   progress.show(board);
   EXPECT_EQ(out.str(),
-            "training: 0/3 runs, 0/3 cells\nstopping: 0/3 runs, 0/3 cells\ntraining: 0/3 runs, 0/3 cells\n");
+            "training: 0/3 runs, 0/3 studies\nstopping: 0/3 runs, 0/3 studies\ntraining: 0/3 runs, 0/3 studies\n");
 }
 
 // A day on which nothing happens but what the test says.
@@ -237,7 +237,7 @@ TEST(Progress, PlainOutputHasNoControlCharacters) {
     progress.say("a line");
   }
   EXPECT_THAT(out.str(), Not(HasSubstr("\x1b")));
-  EXPECT_THAT(out.str(), HasSubstr("training: 2/4 runs, 1/3 cells"));
+  EXPECT_THAT(out.str(), HasSubstr("training: 2/4 runs, 1/3 studies"));
   const std::string text = out.str();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
 }

@@ -92,7 +92,7 @@ TEST(ReleaseRecord, ADeletedDatabaseMakesNoSecondRelease) {
   const auto report = world.run(kDrawn, second);
   EXPECT_THAT(second.submitted, IsEmpty());
   EXPECT_THAT(second.prepared, IsEmpty());
-  EXPECT_EQ(report.known_before, report.cells);
+  EXPECT_EQ(report.known_before, report.studies);
   EXPECT_EQ(shown(world), before);
   EXPECT_FALSE(fs::exists(world.out().draw_key("drawn")));
 }

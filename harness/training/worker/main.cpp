@@ -8,6 +8,7 @@
 
 #include "harness/base/version.h"
 #include "harness/training/cuda_settings.h"
+#include "harness/training/setup.h"
 #include "harness/training/worker/audit.h"
 #include "harness/training/worker/session.h"
 
@@ -22,6 +23,7 @@ or on SIGTERM; a trial it was running can be continued from its journal.
 
   --help          this text
   --version       versions of the program and of LibTorch
+  --check-device NAME  leaves with status 0 where it can train on cpu or cuda, else with 2 and the reason
   --audit [FILE]  trains what an audit request (FILE or standard input) asks for and judges it; started by
                   `hyfreedp audit`, which writes the request
 
@@ -65,6 +67,12 @@ int main(int count, char** arguments) {
     if (argument == "--version") {
       std::cout << "hyfreedp-worker " << hyfreedp::kVersion << " (LibTorch " << TORCH_VERSION << ")\n";
       return 0;
+    }
+    if (argument == "--check-device" && count == i + 2) {
+      const auto device = hyfreedp::training::find_device(arguments[i + 1]);
+      if (device) return 0;
+      std::cerr << device.error().message << '\n';
+      return hyfreedp::worker::kBadInput;
     }
     if (argument == "--audit" && count <= i + 2) {
       return hyfreedp::worker::run_audit(i + 1 < count ? arguments[i + 1] : "");
