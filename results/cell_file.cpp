@@ -32,7 +32,7 @@ bool same(const std::optional<double>& a, const std::optional<double>& b, double
   return *a == *b || std::abs(*a - *b) <= tolerance * std::abs(*b);
 }
 
-std::string shown(const std::optional<double>& value) {
+std::string shown_value(const std::optional<double>& value) {
   return value ? fmt::format("{:.10g}", *value) : std::string("none");
 }
 
@@ -129,7 +129,7 @@ class Verifier {
 
   void number(const std::string& what, const std::optional<double>& claimed,
               const std::optional<double>& derived, double tolerance) {
-    text(what, shown(claimed), shown(derived), same(claimed, derived, tolerance));
+    text(what, shown_value(claimed), shown_value(derived), same(claimed, derived, tolerance));
   }
   void text(const std::string& what, const std::string& claimed, const std::string& derived) {
     text(what, claimed, derived, claimed == derived);
@@ -243,8 +243,8 @@ std::vector<Event> on_part(std::vector<Event> events, const json::object& compos
 // no eta.
 constexpr const char* kWithEta = "truncated-negative-binomial";
 std::string law_text(const std::string& name, double eta, double mean) {
-  return name == kWithEta ? fmt::format("{}, eta {}, mean {}", name, shown(eta), shown(mean))
-                          : fmt::format("{}, mean {}", name, shown(mean));
+  return name == kWithEta ? fmt::format("{}, eta {}, mean {}", name, shown_value(eta), shown_value(mean))
+                          : fmt::format("{}, mean {}", name, shown_value(mean));
 }
 
 std::string law_of(const json::object& selection) {
@@ -402,7 +402,7 @@ Result<CellVerification> Verifier::verify(const json::object& file) {
   checkpoints_ = *checkpoints;
   verification_.title = fmt::format(
       "{} / {} / {} / {}", any_text(**spec, "name"), any_text(**panel, "id"), any_text(**row, "id"),
-      column->is_string() ? any_text(file, "column") : shown(any_number(file, "column")));
+      column->is_string() ? any_text(file, "column") : shown_value(any_number(file, "column")));
   text("checksum", any_text(file, "checksum"), checksum_of(file));
   std::vector<SeedOutcome> outcomes;
   std::vector<DerivedSeed> derived;

@@ -143,7 +143,7 @@ std::vector<FigureKind> make_kinds() {
   };
 }
 
-std::vector<std::string> texts_at(const json::object& object, const char* key) {
+std::vector<std::string> texts_of_list(const json::object& object, const char* key) {
   std::vector<std::string> texts;
   const auto* found = object.if_contains(key);
   if (found == nullptr || !found->is_array()) return texts;
@@ -161,8 +161,8 @@ FigureRequest request_of(const json::object& figure) {
   FigureRequest request{.kind = string_or(figure, "kind", ""),
                         .name = string_or(figure, "name", ""),
                         .title = string_or(figure, "title", ""),
-                        .rows = texts_at(figure, "rows"),
-                        .panels = texts_at(figure, "panels"),
+                        .rows = texts_of_list(figure, "rows"),
+                        .panels = texts_of_list(figure, "panels"),
                         .epsilons = {},
                         .options = {}};
   if (const auto* epsilons = figure.if_contains("epsilons"); epsilons != nullptr && epsilons->is_array()) {

@@ -17,7 +17,7 @@ constexpr std::size_t kHeadWidth = 34;  // beyond it a row's name is wrapped
 constexpr std::size_t kLabelWidth = 24;
 constexpr std::size_t kCellWidth = 30;
 
-std::string superscript(std::vector<int> notes) {
+std::string latex_superscript(std::vector<int> notes) {
   if (notes.empty()) return "";
   std::sort(notes.begin(), notes.end());
   return fmt::format("$^{{{}}}$", fmt::join(notes, ","));
@@ -47,7 +47,7 @@ Stack head_stack(const DocumentRow& row, std::size_t index) {
   stack.add(row.heads[index], kHeadWidth);
   if (index == 0 && !row.notes.empty()) {
     if (stack.lines.empty()) stack.lines.emplace_back();
-    stack.lines.back() += superscript(row.notes);
+    stack.lines.back() += latex_superscript(row.notes);
   }
   return stack;
 }
@@ -56,27 +56,27 @@ Stack cell_stack(const DocumentCell& cell) {
   Stack stack;
   const char* before = cell.best ? "\\textbf{" : cell.tone == DocumentCell::Tone::plain ? "" : "\\textit{";
   stack.add(cell.main, kCellWidth, before, *before == '\0' ? "" : "}");
-  if (!stack.lines.empty()) stack.lines.back() += superscript(cell.notes);
+  if (!stack.lines.empty()) stack.lines.back() += latex_superscript(cell.notes);
   for (const auto& detail : cell.details) stack.add(detail, kCellWidth, "{\\scriptsize ", "}");
   stack.add(cell.confidential, kCellWidth, "{\\scriptsize\\itshape ", "}");
   return stack;
 }
 
-struct Column {
+struct LatexColumn {
   Stack title;
   char align = 'l';
   std::vector<Stack> rows;
   std::size_t width = 0;
 };
 
-void fit(Column& column) {
+void fit(LatexColumn& column) {
   column.width = column.title.width;
   for (const auto& stack : column.rows) column.width = std::max(column.width, stack.width);
 }
 
-class Writer {
+class LatexTable {
  public:
-  explicit Writer(const Document& document) : document_(document) {}
+  explicit LatexTable(const Document& document) : document_(document) {}
 
   std::string tables() {
     for (const auto& panel : document_.panels) write_panel(panel);
@@ -86,14 +86,14 @@ class Writer {
 
  private:
   void write_panel(const DocumentPanel& panel) {
-    std::vector<Column> heads, columns;
+    std::vector<LatexColumn> heads, columns;
     for (std::size_t i = 0; i < panel.heads.size(); ++i) {
-      Column head{.title = title_stack(panel.heads[i], kHeadWidth)};
+      LatexColumn head{.title = title_stack(panel.heads[i], kHeadWidth)};
       for (const auto& row : panel.rows) head.rows.push_back(head_stack(row, i));
       heads.push_back(std::move(head));
     }
     if (!panel.label_title.empty()) {
-      Column label{.title = title_stack(panel.label_title, kLabelWidth)};
+      LatexColumn label{.title = title_stack(panel.label_title, kLabelWidth)};
       for (const auto& row : panel.rows) {
         label.rows.emplace_back();
         label.rows.back().add(row.label, kLabelWidth, "{\\scriptsize ", "}");
@@ -101,7 +101,7 @@ class Writer {
       heads.push_back(std::move(label));
     }
     for (std::size_t i = 0; i < panel.columns.size(); ++i) {
-      Column column{.title = title_stack(panel.columns[i].title, kCellWidth), .align = 'r'};
+      LatexColumn column{.title = title_stack(panel.columns[i].title, kCellWidth), .align = 'r'};
       for (const auto& row : panel.rows) column.rows.push_back(cell_stack(row.cells[i]));
       columns.push_back(std::move(column));
     }
@@ -128,14 +128,14 @@ class Writer {
   static std::string caption(const DocumentPanel& panel) {
     std::string text;
     if (!panel.title.empty()) {
-      text += "\\textbf{" + latex_escaped(panel.title) + "}" + superscript(panel.notes) + "\\\\\n";
+      text += "\\textbf{" + latex_escaped(panel.title) + "}" + latex_superscript(panel.notes) + "\\\\\n";
     }
     if (!panel.settings.empty()) text += "{\\small " + latex_escaped(panel.settings) + "}\\\\\n";
     return text.empty() ? text : text + "[3pt]\n";
   }
 
   // All rows, in as many tables as pages ask for.
-  void write_block(const std::vector<Column>& columns, std::size_t rows) {
+  void write_block(const std::vector<LatexColumn>& columns, std::size_t rows) {
     for (std::size_t first = 0; first < rows || first == 0;) {
       std::size_t last = first, lines = 0;
       while (last < rows && (last == first || lines + height(columns, last) <= kPageLines)) {
@@ -148,18 +148,18 @@ class Writer {
     }
   }
 
-  static std::size_t height(const std::vector<Column>& columns, std::size_t row) {
-    return height(columns, [row](const Column& column) -> const Stack& { return column.rows[row]; });
+  static std::size_t height(const std::vector<LatexColumn>& columns, std::size_t row) {
+    return height(columns, [row](const LatexColumn& column) -> const Stack& { return column.rows[row]; });
   }
 
   template <class StackOf>
-  static std::size_t height(const std::vector<Column>& columns, const StackOf& stack_of) {
+  static std::size_t height(const std::vector<LatexColumn>& columns, const StackOf& stack_of) {
     std::size_t lines = 1;
     for (const auto& column : columns) lines = std::max(lines, stack_of(column).lines.size());
     return lines;
   }
 
-  void write_tabular(const std::vector<Column>& columns, std::size_t first, std::size_t last) {
+  void write_tabular(const std::vector<LatexColumn>& columns, std::size_t first, std::size_t last) {
     std::string aligns;
     for (const auto& column : columns) aligns += column.align;
     // A caption keeps to its first table.
@@ -167,7 +167,7 @@ class Writer {
     caption_.clear();
     out_ += "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
     out_ += "\\begin{tabular}{@{}" + aligns + "@{}}\n\\toprule\n";
-    write_lines(columns, [](const Column& column) -> const Stack& { return column.title; });
+    write_lines(columns, [](const LatexColumn& column) -> const Stack& { return column.title; });
     out_ += "\\midrule\n";
     for (auto row = first; row < last; ++row) write_row(columns, row);
     out_ += "\\bottomrule\n\\end{tabular}}\n\\end{minipage}\n\\par\\bigskip\n";
@@ -175,7 +175,7 @@ class Writer {
 
   // One stack of each column, side by side.
   template <class StackOf>
-  void write_lines(const std::vector<Column>& columns, const StackOf& stack_of) {
+  void write_lines(const std::vector<LatexColumn>& columns, const StackOf& stack_of) {
     const auto lines = height(columns, stack_of);
     for (std::size_t i = 0; i < lines; ++i) {
       std::vector<std::string> cells;
@@ -188,8 +188,8 @@ class Writer {
     }
   }
 
-  void write_row(const std::vector<Column>& columns, std::size_t row) {
-    write_lines(columns, [row](const Column& column) -> const Stack& { return column.rows[row]; });
+  void write_row(const std::vector<LatexColumn>& columns, std::size_t row) {
+    write_lines(columns, [row](const LatexColumn& column) -> const Stack& { return column.rows[row]; });
     if (height(columns, row) > 1) out_ += "\\addlinespace[2pt]\n";
   }
 
@@ -220,7 +220,7 @@ std::string latex_text(const Document& document, LatexPart part) {
   const auto watermark = document.confidential ? banner(kWatermark) : std::string();
   std::string body = watermark;
   for (const auto& text : document.banners) body += banner(text);
-  body += Writer(document).tables() + watermark;
+  body += LatexTable(document).tables() + watermark;
   if (part == LatexPart::tables) {
     return "% " + wrap(latex_escaped(document.title), 100000).front() +
            "\n% needs \\usepackage{booktabs,array,graphicx}\n" + body;

@@ -42,7 +42,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-std::string superscript(const std::vector<int>& notes) {
+std::string markdown_superscript(const std::vector<int>& notes) {
   const auto text = marker(notes);
   return text.empty() ? "" : " <sup>" + text.substr(1, text.size() - 2) + "</sup>";
 }
@@ -50,7 +50,7 @@ std::string superscript(const std::vector<int>& notes) {
 std::string cell(const DocumentCell& cell) {
   std::string out = escaped(cell.main);
   if (cell.best) out = "**" + out + "**";
-  out += superscript(cell.notes);
+  out += markdown_superscript(cell.notes);
   for (const auto& detail : cell.details) out += "<br>" + escaped(detail);
   if (!cell.confidential.empty()) out += "<br>" + escaped(cell.confidential);
   return out;
@@ -61,7 +61,7 @@ std::string line(const std::vector<std::string>& cells) { return "| " + join(cel
 std::string row_line(const DocumentPanel& panel, const DocumentRow& row) {
   std::vector<std::string> cells;
   for (const auto& head : row.heads) cells.push_back(escaped(head));
-  if (!cells.empty()) cells.front() += superscript(row.notes);
+  if (!cells.empty()) cells.front() += markdown_superscript(row.notes);
   if (!panel.label_title.empty()) cells.push_back(escaped(row.label));
   for (const auto& one : row.cells) cells.push_back(cell(one));
   return line(cells);
@@ -69,7 +69,7 @@ std::string row_line(const DocumentPanel& panel, const DocumentRow& row) {
 
 std::string panel_text(const DocumentPanel& panel) {
   std::string out;
-  if (!panel.title.empty()) out += "## " + escaped(panel.title) + superscript(panel.notes) + "\n\n";
+  if (!panel.title.empty()) out += "## " + escaped(panel.title) + markdown_superscript(panel.notes) + "\n\n";
   if (!panel.settings.empty()) out += escaped(panel.settings) + "\n\n";
   std::vector<std::string> header;
   for (const auto& head : panel.heads) header.push_back(escaped(head));

@@ -15,7 +15,7 @@
 namespace hyfreedp::results {
 namespace {
 
-constexpr double kLevel = 0.95;
+constexpr double kIntervalLevel = 0.95;
 using IntervalKind = TableSettings::IntervalKind;
 
 bool has_value(const CellModel& cell) { return cell.kind == CellModel::Kind::value; }
@@ -34,8 +34,8 @@ void add_intervals(PanelModel& panel) {
   for (auto& row : panel.rows) {
     for (auto& cell : row.cells) {
       const auto values = values_of(cell);
-      cell.interval = panel.table.interval == IntervalKind::t ? mean_interval(values, kLevel)
-                                                              : bootstrap_interval(values, kLevel);
+      cell.interval = panel.table.interval == IntervalKind::t ? mean_interval(values, kIntervalLevel)
+                                                              : bootstrap_interval(values, kIntervalLevel);
     }
   }
 }
@@ -64,7 +64,7 @@ void add_relation(CellModel& cell, const CellModel& reference, bool time) {
     cell.relation_range = ratio_range(by_seed(cell), by_seed(reference));
   } else {
     cell.relation = cell.mean - reference.mean;
-    cell.relation_range = difference_interval(by_seed(cell), by_seed(reference), kLevel);
+    cell.relation_range = difference_interval(by_seed(cell), by_seed(reference), kIntervalLevel);
   }
 }
 
@@ -190,7 +190,7 @@ void mark_beaten_oracles(PanelModel& panel, Footnotes& footnotes) {
       auto& cell = row.cells[column];
       if (&cell == oracle || row.label == "oracle" || cell.label == "oracle" || !has_value(cell)) continue;
       if (!missing_seeds(cell).empty()) continue;  // those that are left beat nothing
-      const auto range = difference_interval(by_seed(cell), by_seed(*oracle), kLevel);
+      const auto range = difference_interval(by_seed(cell), by_seed(*oracle), kIntervalLevel);
       if (!range || !(larger ? range->low > 0 : range->high < 0)) continue;
       cell.beats_oracle = true;
       add_once(cell.notes, footnotes.number_of("Oracle beaten: the 95 % interval of the difference to the "

@@ -30,7 +30,7 @@ struct Line {
 };
 using Block = std::vector<Line>;  // the lines of one cell
 
-struct Column {
+struct TerminalColumn {
   Block title;
   std::vector<Block> blocks;  // one a row
   std::size_t width = 0;
@@ -49,7 +49,7 @@ std::size_t width_of(const Block& block) {
   return width;
 }
 
-void fit(Column& column) {
+void fit(TerminalColumn& column) {
   column.width = width_of(column.title);
   for (const auto& block : column.blocks) column.width = std::max(column.width, width_of(block));
 }
@@ -84,9 +84,9 @@ std::string label_and_notes(const DocumentRow& row) {
   return row.label.empty() || notes.empty() ? row.label + notes : fmt::format("{} {}", row.label, notes);
 }
 
-class Writer {
+class TerminalTable {
  public:
-  Writer(const Document& document, const TerminalStyle& style)
+  TerminalTable(const Document& document, const TerminalStyle& style)
       : document_(document), width_(std::max(style.width, kMinWidth)), colour_(style.colour) {}
 
   std::string write() {
@@ -119,11 +119,11 @@ class Writer {
     }
   }
 
-  std::vector<Column> columns_of(const DocumentPanel& panel) const {
+  std::vector<TerminalColumn> columns_of(const DocumentPanel& panel) const {
     const std::size_t limit = std::min(kMaxCellWidth, width_ - kMinHeadWidth - kGap);
-    std::vector<Column> columns;
+    std::vector<TerminalColumn> columns;
     for (std::size_t i = 0; i < panel.columns.size(); ++i) {
-      Column column{.title = title_block(panel.columns[i].title, limit)};
+      TerminalColumn column{.title = title_block(panel.columns[i].title, limit)};
       for (const auto& row : panel.rows) column.blocks.push_back(cell_block(row.cells[i], limit));
       fit(column);
       columns.push_back(std::move(column));
@@ -132,11 +132,11 @@ class Writer {
   }
 
   // Several heads side by side, where they leave room for the widest column.
-  std::optional<std::vector<Column>> separate_heads(const DocumentPanel& panel, std::size_t widest) const {
-    std::vector<Column> heads;
+  std::optional<std::vector<TerminalColumn>> separate_heads(const DocumentPanel& panel, std::size_t widest) const {
+    std::vector<TerminalColumn> heads;
     std::size_t used = widest;
     for (std::size_t i = 0; i < panel.heads.size(); ++i) {
-      Column head{.title = title_block(panel.heads[i], kMaxHeadWidth)};
+      TerminalColumn head{.title = title_block(panel.heads[i], kMaxHeadWidth)};
       for (const auto& row : panel.rows) {
         Block block;
         add_wrapped(block, row.heads[i], kMaxHeadWidth, kBold);
@@ -151,7 +151,7 @@ class Writer {
     return heads;
   }
 
-  Column one_head(const DocumentPanel& panel, const std::vector<Column>& columns, std::size_t widest) const {
+  TerminalColumn one_head(const DocumentPanel& panel, const std::vector<TerminalColumn>& columns, std::size_t widest) const {
     const auto title = join(panel.heads, " · ");
     std::size_t wanted = std::max(kMinHeadWidth, display_width(title));
     for (const auto& row : panel.rows) {
@@ -166,7 +166,7 @@ class Writer {
                              : width_ > widest + kGap     ? width_ - widest - kGap
                                                           : 0;
     const auto width = std::clamp(room, kMinHeadWidth, wanted);
-    Column head{.title = title_block(title, width)};
+    TerminalColumn head{.title = title_block(title, width)};
     for (const auto& row : panel.rows) {
       Block block;
       add_wrapped(block, joined_heads(row), width, kBold);
@@ -186,8 +186,8 @@ class Writer {
     const auto columns = columns_of(panel);
     std::size_t widest = 0;
     for (const auto& column : columns) widest = std::max(widest, column.width);
-    std::vector<Column> heads;
-    if (panel.heads.size() > 1) heads = separate_heads(panel, widest).value_or(std::vector<Column>{});
+    std::vector<TerminalColumn> heads;
+    if (panel.heads.size() > 1) heads = separate_heads(panel, widest).value_or(std::vector<TerminalColumn>{});
     if (heads.empty()) heads.push_back(one_head(panel, columns, widest));
     std::size_t head_width = 0;
     for (const auto& head : heads) head_width += head.width + kGap;
@@ -206,19 +206,19 @@ class Writer {
     }
   }
 
-  void write_block(const std::vector<Column>& columns, std::size_t rows, std::size_t used) {
+  void write_block(const std::vector<TerminalColumn>& columns, std::size_t rows, std::size_t used) {
     out_ += '\n';
-    write_lines(columns, [](const Column& column) -> const Block& { return column.title; });
+    write_lines(columns, [](const TerminalColumn& column) -> const Block& { return column.title; });
     for (std::size_t i = 0; i < used; ++i) out_ += "─";
     out_ += '\n';
     for (std::size_t row = 0; row < rows; ++row) {
-      write_lines(columns, [row](const Column& column) -> const Block& { return column.blocks[row]; });
+      write_lines(columns, [row](const TerminalColumn& column) -> const Block& { return column.blocks[row]; });
     }
   }
 
   // One block of each column, side by side.
   template <class BlockOf>
-  void write_lines(const std::vector<Column>& columns, const BlockOf& block_of) {
+  void write_lines(const std::vector<TerminalColumn>& columns, const BlockOf& block_of) {
     std::size_t height = 0;
     for (const auto& column : columns) height = std::max(height, block_of(column).size());
     for (std::size_t i = 0; i < height; ++i) {
@@ -265,7 +265,7 @@ TerminalStyle style_of_standard_output() {
 }
 
 std::string terminal_text(const Document& document, const TerminalStyle& style) {
-  return Writer(document, style).write();
+  return TerminalTable(document, style).write();
 }
 
 std::string terminal_table(const TableModel& table, const TerminalStyle& style) {

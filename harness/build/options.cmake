@@ -10,6 +10,7 @@ option(HYFREEDP_STATIC "Link everything but LibTorch, CUDA, C and what C++ runti
 set(HYFREEDP_TESTS AUTO CACHE STRING "Build the tests: AUTO (where GoogleTest is found), ON, OFF")
 set_property(CACHE HYFREEDP_TESTS PROPERTY STRINGS AUTO ON OFF)
 option(HYFREEDP_TORCH "Build the parts that need LibTorch (the worker)" ON)
+option(HYFREEDP_UNITY "Compile several files of a room as one: a shorter cold build" OFF)
 set(HYFREEDP_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
 
 # Of this project's own targets. -ffp-contract=off: the same arithmetic on every x86-64 machine.

@@ -40,10 +40,14 @@ function(hyfreedp_reuse TARGET KIND)
   target_compile_options(${TARGET} PRIVATE -fPIC)
 endfunction()
 
-# hyfreedp_room(NAME [TORCH] FOLDER DIR [FILES ...] [DEPENDS targets...])
-#   a static library hyfreedp_NAME (alias hyfreedp::NAME) of every .cpp in DIR (not below it), or of FILES.
+# hyfreedp_room(NAME [TORCH] [UNITY] [TEXT] FOLDER DIR [FILES ...] [DEPENDS targets...])
+#   a static library hyfreedp_NAME (alias hyfreedp::NAME) of every .cpp in DIR (not below it), or of
+#   FILES.
+#   UNITY: where HYFREEDP_UNITY is on, up to eight files are compiled as one, so that names in their
+#   unnamed namespaces must differ. Rooms to which users add files are compiled file by file.
+#   TEXT: the room reads and writes text; in a release build it is compiled with -O1, in less time.
 function(hyfreedp_room NAME)
-  cmake_parse_arguments(ROOM "TORCH" "FOLDER" "FILES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ROOM "TORCH;UNITY;TEXT" "FOLDER" "FILES;DEPENDS" ${ARGN})
   if(ROOM_TORCH AND NOT HYFREEDP_TORCH)
     return()
   endif()
@@ -64,6 +68,14 @@ function(hyfreedp_room NAME)
     hyfreedp_use_torch(hyfreedp_${NAME})
   else()
     hyfreedp_reuse(hyfreedp_${NAME} core)
+  endif()
+  if(ROOM_UNITY AND HYFREEDP_UNITY)
+    set_target_properties(hyfreedp_${NAME} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # A type in an unnamed namespace seems to be of another file there.
+    target_compile_options(hyfreedp_${NAME} PRIVATE -Wno-subobject-linkage)
+  endif()
+  if(ROOM_TEXT)
+    target_compile_options(hyfreedp_${NAME} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
 
@@ -106,6 +118,8 @@ function(hyfreedp_test NAME)
   endif()
   add_executable(test_${NAME} ${files})
   target_link_libraries(test_${NAME} PRIVATE hyfreedp_flags ${TEST_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  # What a test spends its time on is in the rooms' libraries.
+  target_compile_options(test_${NAME} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(test_${NAME} PRIVATE
     HYFREEDP_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data" HYFREEDP_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     HYFREEDP_BIN_DIR="${CMAKE_BINARY_DIR}/bin")

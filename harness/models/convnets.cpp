@@ -12,7 +12,7 @@
 namespace hyfreedp::models {
 namespace {
 
-constexpr double kEps = 1e-5;
+constexpr double kGroupNormEps = 1e-5;
 
 class Residual {
  public:
@@ -32,7 +32,7 @@ class Residual {
     return builder_.add(name, std::make_shared<Conv2d>(conv), {from});
   }
   int norm(const std::string& name, std::int64_t channels, int from) {
-    return builder_.add(name, std::make_shared<GroupNorm>(shape_.groups, channels, kEps), {from});
+    return builder_.add(name, std::make_shared<GroupNorm>(shape_.groups, channels, kGroupNormEps), {from});
   }
   int relu(const std::string& name, int from) { return builder_.add(name, std::make_shared<Relu>(), {from}); }
   int sum(const std::string& name, int one, int other) {

@@ -19,7 +19,7 @@ Tensor total_of(std::span<const ActivationRecord> records, const Part& part) {
   return total;
 }
 
-Tensor total_output_gradient(std::span<const ActivationRecord> records) {
+Tensor total_lookup_gradient(std::span<const ActivationRecord> records) {
   return total_of(records, [](const ActivationRecord& record) { return record.output_gradient; });
 }
 
@@ -119,14 +119,14 @@ Tensor Positions::forward(const Tensor& input) const {
 }
 
 Tensors Positions::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
-  auto gradient = total_output_gradient(records);
+  auto gradient = total_lookup_gradient(records);
   squared_norms.add_(squared_sample_norms(gradient));
   return {std::move(gradient)};
 }
 
 void Positions::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                                  const Tensor& factors, std::span<Tensor> sums) const {
-  const auto gradient = formed.empty() ? total_output_gradient(records) : formed.front();
+  const auto gradient = formed.empty() ? total_lookup_gradient(records) : formed.front();
   add_weighted_sum(gradient, factors, sums[0].view({-1, gradient.size(2)}).narrow(0, 0, gradient.size(1)));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr double kEps = 1e-4;
+constexpr double kFilterEps = 1e-4;
 
 struct Standardisation {
   Tensor centred;  // v [out, n]
@@ -20,7 +20,7 @@ struct Standardisation {
 Standardisation standardisation(const Tensor& weight) {
   const auto rows = weight.flatten(1);
   const auto centred = rows - rows.mean(1, true);
-  return {centred, (centred.square().sum(1, true) + kEps).rsqrt_()};
+  return {centred, (centred.square().sum(1, true) + kFilterEps).rsqrt_()};
 }
 
 // Gradient of W [..., out, n] from that of the standardised weights.

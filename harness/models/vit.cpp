@@ -12,7 +12,7 @@
 namespace hyfreedp::models {
 namespace {
 
-constexpr double kEps = 1e-6;
+constexpr double kLayerNormEps = 1e-6;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Result<Network> make_vit(const VitShape& shape, const std::optional<Lora>& lora,
       "", std::make_shared<Positions>("pos_embed", std::vector<std::int64_t>{1, shape.patches() + 1, d}));
   for (std::int64_t i = 0; i < shape.depth; ++i) {
     const auto block = "blocks." + std::to_string(i);
-    const int normed = builder.add(block + ".norm1", std::make_shared<LayerNorm>(d, kEps), {x});
+    const int normed = builder.add(block + ".norm1", std::make_shared<LayerNorm>(d, kLayerNormEps), {x});
     const int qkv = builder.linear(block + ".attn.qkv", {d, 3 * d, shape.qkv_bias}, normed);
     AttentionShape heads;
     heads.heads = heads.kv_heads = shape.heads;
@@ -44,18 +44,18 @@ Result<Network> make_vit(const VitShape& shape, const std::optional<Lora>& lora,
     const int attended = builder.add(block + ".attn", std::make_shared<Attention>(heads), {qkv});
     const int projected = builder.linear(block + ".attn.proj", {d, d}, attended);
     x = builder.add(block + ".add1", std::make_shared<Add>(), {x, projected});
-    const int second = builder.add(block + ".norm2", std::make_shared<LayerNorm>(d, kEps), {x});
+    const int second = builder.add(block + ".norm2", std::make_shared<LayerNorm>(d, kLayerNormEps), {x});
     const int wide = builder.linear(block + ".mlp.fc1", {d, hidden}, second);
     const int active = builder.add(block + ".mlp.act", std::make_shared<Gelu>(Gelu::Form::exact), {wide});
     const int narrow = builder.linear(block + ".mlp.fc2", {hidden, d}, active);
     x = builder.add(block + ".add2", std::make_shared<Add>(), {x, narrow});
   }
   if (shape.pool == VitShape::Pool::class_token) {
-    builder.add("norm", std::make_shared<LayerNorm>(d, kEps));
+    builder.add("norm", std::make_shared<LayerNorm>(d, kLayerNormEps));
     builder.add("pool", std::make_shared<FirstToken>());
   } else {
     builder.add("pool", std::make_shared<MeanTokens>(1));
-    builder.add("fc_norm", std::make_shared<LayerNorm>(d, kEps));
+    builder.add("fc_norm", std::make_shared<LayerNorm>(d, kLayerNormEps));
   }
   builder.linear("head", {d, shape.classes}, builder.last());
   return builder.build(options, trainable);

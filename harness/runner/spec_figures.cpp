@@ -20,7 +20,7 @@ struct Names {
   bool are_known = true;
 };
 
-void add_once(std::vector<std::string>& names, const std::string& name) {
+void add_name_once(std::vector<std::string>& names, const std::string& name) {
   if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
@@ -28,10 +28,10 @@ Names names_of(const json::array* panels) {
   Names names{.rows = {}, .panels = {}, .are_known = panels != nullptr};
   if (!names.are_known) return names;
   for (const auto& panel : *panels) {
-    add_once(names.panels, string_or(panel.as_object(), "id", ""));
+    add_name_once(names.panels, string_or(panel.as_object(), "id", ""));
     for (const auto& row : panel.at("rows").as_array()) {
-      add_once(names.rows, string_or(row.as_object(), "id", ""));
-      add_once(names.rows, string_or(row.as_object(), "group", ""));
+      add_name_once(names.rows, string_or(row.as_object(), "id", ""));
+      add_name_once(names.rows, string_or(row.as_object(), "group", ""));
     }
   }
   return names;

@@ -36,7 +36,7 @@ constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::size_t kTailBytes = 4096;
 // How long output may still trickle in after the exit (something else may hold the pipe), and how
 // long a worker without output may take to exit.
-constexpr std::chrono::milliseconds kPatience{1000};
+constexpr std::chrono::milliseconds kExitPatience{1000};
 
 // Between fork and exec: only system calls that are safe there.
 struct ChildSetup : process::extend::handler {
@@ -119,7 +119,7 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
   }
 
   void wait_for_the_rest(void (*then)(State&)) {
-    timer.expires_after(kPatience);
+    timer.expires_after(kExitPatience);
     timer.async_wait([self = weak_from_this(), then](const boost::system::error_code& failure) {
       if (failure) return;
       if (const auto state = self.lock()) then(*state);
