@@ -1,26 +1,35 @@
 // The contract of a baseline: a method, as a pure function from finished trials to the next ones.
 //
-//   next(cell, finished)      which training runs are wanted now, given those that finished; empty when it has enough
-//   conclude(cell, finished)  which run is reported, by which rule its privacy cost composes, and an honesty label
+//   next(cell, finished)      returns the training runs that are wanted now, given those that have
+//                             finished; none when there are enough
+//   conclude(cell, finished)  returns the run that is reported, the rule by which its privacy cost
+//                             composes, and the label of the row
 //
 // Invariants
-//   - Pure: the answer depends on the arguments only. Randomness (private selection's run count, random search) comes
-//     from draw(), a stream keyed by the cell, so the same finished set always gives the same answer. That makes every
-//     study resumable, parallel and distributable.
-//   - A baseline never touches data. What it may select on is what FinishedTrial offers: a released (noised, priced)
-//     validation score, or - for an `oracle` row only - the un-noised validation accuracy. Test results are not there.
-//   - It asks for noise through harness/accounting and puts it into the trial's privacy plan; epsilon is later derived
-//     from executed events by the composition that conclude() returns, never from what the baseline intended.
-//   - Trials wanted by several rows are run once: equal configs are equal trials. For independent repeats of one
-//     setting, count up TrialConfig::repetition.
-//   - The composition is the method's own statement; for an end-to-end row the runner refuses one that leaves out a run
-//     it asked for, and a run that asked for un-noised validation.
-//   - To select honestly, set TrialConfig::evaluation.score; the noised score comes back as released_score and is priced
-//     as a full-batch Gaussian release on the private validation split. Start configs from support.h.
-//   - An impossible cell (infeasible epsilon, empty grid) is a Conclusion with `failure` set: a typed row, not a blank.
+//   - Pure: the answer depends on the arguments only. Randomness (private selection's number of
+//     runs, random search) comes from draw(), a stream keyed by the cell, so the same finished
+//     trials always give the same answer. That makes every study resumable, parallel and
+//     distributable.
+//   - A baseline never touches data. It may select on what FinishedTrial offers: a released
+//     (noised, priced) validation score, or, for an `oracle` row only, the un-noised validation
+//     accuracy. Test results are not there.
+//   - It calibrates noise by harness/accounting and puts it into the trial's privacy plan. Epsilon
+//     is later derived from executed events by the composition that conclude() returns, and not
+//     from what the baseline intended.
+//   - Trials wanted by several rows are run once: equal configs are equal trials. Independent
+//     repeats of one setting differ in TrialConfig::repetition.
+//   - The composition is the method's own statement. For an end-to-end row the runner refuses one
+//     that leaves out a run that the method asked for, and a run that asked for un-noised
+//     validation.
+//   - To select honestly, set TrialConfig::evaluation.score. The noised score comes back as
+//     released_score and is priced as a full-batch Gaussian release on the private validation
+//     split. Configs start from support.h.
+//   - A cell that cannot be filled (infeasible epsilon, empty grid) is a Conclusion with `failure`
+//     set: a typed row, not a blank.
 //
-// Called by: harness/runner (study loop), `hyfreedp run --dry-run`. Registered in: baselines/registry.cpp. To add one:
-// `hyfreedp new baseline NAME` copies the template and registers it; TEMPLATE.md is the recipe.
+// Called by harness/runner (study loop) and `hyfreedp run --dry-run`. Registered in
+// baselines/registry.cpp. To add one: `hyfreedp new baseline NAME` copies the template and
+// registers it; TEMPLATE.md has the steps.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +47,15 @@
 
 namespace hyfreedp::baselines {
 
-// TrialConfig::repetition of release r (harness/runner/release.h) starts at r times this; a method adds less.
+// TrialConfig::repetition of release r (harness/runner/release.h) starts at r times this number; a
+// method adds less than it.
 inline constexpr std::int64_t kRepetitionsPerRelease = 1'000'000;
 
-// One (row, panel, epsilon, seed): what a method is asked to fill in.
+// Describes one study: the panel, row, epsilon and seed that a method is asked to fill in.
 struct Cell {
   std::string panel;
   std::string row;
-  std::optional<double> epsilon;  // target; absent: the non-private arm
+  std::optional<double> epsilon;  // target; absent: non-private
   double delta = 0;
   std::int64_t seed = 0;
   json::object options;  // of the baseline, resolved against its facts
@@ -54,8 +64,9 @@ struct Cell {
              // plan has sampler, q, B, N, clipping, is_private = epsilon.has_value(), no noise yet
   std::int64_t validation_size = 0;  // public
   std::int64_t dimension = 0;        // trainable parameters, public
-  // Of draws, when the spec has no noise_seed: hidden like a noise key, since private selection is private only while
-  // the number of its runs is. Set by the runner, gone once the spec is complete; never stored with results.
+  // Secret of the draws if the spec has no noise_seed. It is kept hidden like a noise key, because
+  // private selection is private only while the number of its runs is hidden. The runner sets it
+  // and deletes it once the spec is complete; it is never stored with results.
   std::optional<std::string> draw_secret = {};
 };
 
@@ -64,7 +75,8 @@ struct FinishedTrial {
   trial::TrialConfig config;
   bool failed = false;
   std::string failure_kind;
-  std::optional<double> released_score;     // noised validation accuracy, when the config asked for one
+  // noised validation accuracy, when the config asked for one
+  std::optional<double> released_score;
   std::optional<double> oracle_validation;  // un-noised; only when the config asked for it
   std::optional<double> oracle_train = {};  // the same of the training split
 };
@@ -79,56 +91,66 @@ struct Composition {
   };
   Rule rule = Rule::trial;
   std::vector<std::string> trials;  // ids
-  // Rule sum: the part of the training split that each trial ran on (harness/random/partition.h), parts of one partition.
-  // None: all of it. A record is in one part, so the price is the largest over parts; the runner looks whether each run's
-  // dataset says so too. For this price alone: everywhere else a run on a part counts as one on the whole split.
+  // Rule sum: the part of the training split that each trial ran on (harness/random/partition.h);
+  // all are parts of one partition. Empty: every trial ran on all of it. A record is in one part,
+  // so the price is the largest over parts; the runner checks that each run's dataset names the
+  // same part. This holds for this price alone: everywhere else a run on a part counts as one on
+  // the whole split.
   std::map<std::string, std::string> parts = {};
-  // Rule sum, of a search that ended early because none of its runs could be reported: what it would have executed further, and on
-  // which part of the training split (as `parts`; empty: all of it). Where it ended follows from private data, so all that was
+  // Rule sum, of a search that ended early because none of its runs could be reported: what it
+  // would have executed further, and on which part of the training split
+  // (as `parts`; empty: all of it). Where it ended follows from private data, so all that was
   // planned is charged, as of a run that diverged.
   struct NotBegun {
     std::vector<accounting::Event> events;
     std::string part;
   };
   std::vector<NotBegun> not_begun = {};
-  accounting::Selection selection;  // rule selection: distribution, eta, mean (base is filled from events)
-  // Rule selection, concluded: the drawn number of runs was 0. That nothing came out is the mechanism's output, so it costs
-  // what any other does: selection.base is the booked one (Baseline::selection), and the price is of that.
+  // rule selection: distribution, eta, mean (base is filled from events)
+  accounting::Selection selection;
+  // Rule selection, concluded: the drawn number of runs was 0. That nothing came out is the
+  // mechanism's output, so it costs what any other does: selection.base is the booked one
+  // (Baseline::selection), and the price is of that.
   bool drew_no_run = false;
-  // Rule selection, of a row that was rebuilt from its release record (harness/runner/release_record.h), which does not say which
-  // runs there were: what the dearest of them executed, and what each was to execute.
+  // Rule selection, of a row that was rebuilt from its release record
+  // (harness/runner/release_record.h), which does not say which runs there were: what the dearest
+  // of them executed, and what each was to execute.
   struct Unlisted {
     std::vector<accounting::Event> executed;
     std::vector<accounting::Event> planned;
   };
   std::optional<Unlisted> unlisted = {};
-  // Rule selection over no trial, otherwise: of one that is open or was lost before its conclusion. It has no executed cost to
-  // compose yet; selection.base is what its runs are to execute, where the method says so (Baseline::selection).
+  // Rule selection over no trial, otherwise: of one that is open or was lost before its conclusion.
+  // It has no executed cost to compose yet; selection.base is what its runs are to execute, where
+  // the method says so (Baseline::selection).
 
   json::object to_json() const;
   static Result<Composition> from_json(const json::object& object, const std::string& where);
 };
 
-// The events of a composition, given each trial's executed events. Rule selection: `runs` are all the runs that the
-// selection made, where the caller knows them; the base is the dearest of them (trial::EventTally::raise_to), since a run
-// that was begun anew on another machine executed more than the one that is reported. Otherwise unused.
+// The events of a composition, from each trial's executed events. `runs` are all runs of a
+// selection, if the caller knows them; the base is then the costliest of them
+// (trial::EventTally::raise_to), because a run that was restarted on another machine executed more
+// than the reported one. Other rules ignore `runs`. An error if a trial's events are not known.
 Result<accounting::Events> compose(
     const Composition& composition,
     const std::function<Result<std::vector<accounting::Event>>(const std::string& id)>& executed,
     std::span<const std::string> runs = {});
 
-// A selection's events, base included, priced on each split that the base reads: its runs touch disjoint splits in
-// parallel, and the guarantee is the largest over splits (event.h).
+// A selection's events, base included, priced on each split that the base reads: its runs touch
+// disjoint splits in parallel, and the guarantee is the largest over splits (event.h).
 std::vector<accounting::Event> selection_by_split(const accounting::Selection& selection);
 
 enum class Label { end_to_end, oracle, simulated, non_private };
 std::string to_string(Label label);  // "end-to-end DP", "oracle", "simulated", "non-private"
 
-// Flag of a row whose noise was chosen by an accounting that understates; the runner keeps it where the claim fell short.
+// Flag of a row whose accounting understates its noise; the runner keeps it if the cost exceeds the
+// claim.
 inline constexpr const char* kUnderstated = "paper accounting: epsilon understated";
 
 struct Failure {
-  std::string kind;     // "infeasible-epsilon", "empty-grid", "all-trials-failed", "no-run-drawn", ...
+  // "infeasible-epsilon", "empty-grid", "all-trials-failed", "no-run-drawn", ...
+  std::string kind;
   std::string message;  // a sentence
 };
 
@@ -150,27 +172,30 @@ struct Baseline {
   std::string summary;  // a sentence for `hyfreedp list methods`
   Label label = Label::end_to_end;
   bool has_non_private_arm = true;  // meaningful at epsilon = infinity
-  bool confidential_runs = false;   // private selection: how many runs, and the losing ones, are not released
-  // With confidential_runs: what the cell's selection will cost, base included, known before anything runs; an error
-  // where the cell is infeasible. The runner records it when the study opens, so that what is not concluded yet, or never
-  // will be, is priced as a selection too: pricing its runs one by one would tell how many there were.
+  // Private selection: how many runs, and the losing ones, are not released.
+  bool confidential_runs = false;
+  // With confidential_runs: the cost of the cell's selection, base included, which is known before
+  // anything runs; an error if the cell is infeasible. The runner records it when the study opens,
+  // so that a selection without a conclusion is priced as a selection too: pricing its runs one by
+  // one would reveal their number.
   std::function<Result<accounting::Selection>(const Cell&)> selection = {};
-  // Where an option decides how runs compose (`tuning` of search.h): the method as those resolved options make it, its
-  // label and confidentiality included. The registry's entry is what the defaults make. Ask through reading_of.
+  // If an option decides how runs compose (`tuning` of search.h): the method for these resolved
+  // options, with its label and confidentiality. The registry's entry is the method for the
+  // defaults. Called through reading_of.
   std::function<const Baseline&(const json::object& options)> reading = {};
   std::vector<OptionSpec> options;
   std::function<Result<std::vector<trial::TrialConfig>>(const Cell&, std::span<const FinishedTrial>)> next;
   std::function<Result<Conclusion>(const Cell&, std::span<const FinishedTrial>)> conclude;
 };
 
-// The method that answers for a cell with these resolved options; lives as long as `entry`.
+// The method for a cell with these resolved options; it lives as long as `entry`.
 const Baseline& reading_of(const Baseline& entry, const json::object& options);
 
 const std::vector<Baseline>& registry();
 Result<const Baseline*> find_baseline(const std::string& name);
 
-// Uniform in [0, 1), keyed by (draw_secret, else noise_seed, else a fixed public text; panel, row, epsilon, seed, what,
-// index).
+// Uniform in [0, 1), keyed by the draw_secret (or the noise_seed, or else a fixed public text) and
+// by panel, row, epsilon, seed, `what` and `index`.
 double draw(const Cell& cell, const std::string& what, std::int64_t index);
 
 }  // namespace hyfreedp::baselines

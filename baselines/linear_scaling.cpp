@@ -86,11 +86,12 @@ struct Progress {
   Configs configs;
   int clamped = 0;  // sweep runs
   std::optional<rule::Run> final_run;
-  Configs
-      rest;  // of a search that ends here because no run of a sweep can be reported: what would have followed
+  // Of a search that ends here because no run of a sweep can be reported: what would have followed.
+  Configs rest;
 };
 
-// The runs after `stage`, whatever their r: on full batches what a run costs does not depend on it, and on sampled ones T is fixed.
+// The runs after `stage`, whatever their r: on full batches what a run costs does not depend on it,
+// and on sampled ones T is fixed.
 Configs runs_after(const Cell& cell, const Settings& settings, std::size_t stage, double r) {
   Configs rest;
   for (auto later = stage + 1; later < settings.epsilons.size(); ++later) {

@@ -1,10 +1,12 @@
-// A cache of a pure function: same arguments, same answer. Calibrating noise takes a good part of a second and
-// the planner asks for the same answer in every cell, so each is computed once per process.
+// A cache of a pure function: same arguments, same answer. Calibrating noise takes a good part of a
+// second and the planner asks for the same answer in every cell, so each is computed once per
+// process.
 //
-// The function is a plain one (a pointer, so it captures nothing) and every argument of the call is in the key: an answer cannot
-// depend on anything that the key leaves out. A key is the canonical JSON of all arguments. A type of argument is admitted by a
-// specialisation of MemoKey, which must tell apart all that the type can hold. That of an aggregate binds all its members (a
-// structured binding that forgets one does not compile) and names them to key_of_members().
+// The function is a plain one (a pointer, so it captures nothing) and every argument of the call is
+// in the key: an answer cannot depend on anything that the key leaves out. A key is the canonical
+// JSON of all arguments. A type of argument is admitted by a specialisation of MemoKey, which must
+// tell apart all that the type can hold. That of an aggregate binds all its members
+// (a structured binding that forgets one does not compile) and names them to key_of_members().
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What most methods share: options, trials at a given noise and learning rate, waiting, picking, failing.
-//
-// All functions are pure; calibrations are memoised (memo.h), which changes their speed only.
+// What most methods share: options, trials at a given noise and learning rate, waiting, choosing,
+// failing. All functions are pure; calibrations are cached (memo.h), which changes their speed
+// only.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ OptionSpec integer_option(std::string name, std::int64_t default_value, double m
 OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help);
 // Learning rates; may be empty, which makes the cell fail with "empty-grid".
 OptionSpec grid_option(std::string name, const std::vector<double>& default_value, std::string help);
-// Empty where the option is left out.
+// The option's list; empty if the option is left out.
 std::vector<double> list_of(const json::object& options, const std::string& name);
 // `table` with another default for one option.
 std::vector<OptionSpec> with_default(std::vector<OptionSpec> table, const std::string& name,
@@ -31,49 +31,55 @@ std::vector<OptionSpec> with_default(std::vector<OptionSpec> table, const std::s
 // The members of `options` that `table` declares.
 json::object subset(const json::object& options, const std::vector<OptionSpec>& table);
 
-// The optimizer or controller of that name with every default filled in. The given options come from resolved
-// options of the same table, so a mismatch is a programming error and throws.
+// The optimizer or controller of that name with every default filled in. The given options come
+// from resolved options of the same table, so a mismatch is an invariant violation (it throws).
 trial::Named optimizer(const std::string& name, const json::object& given);
 trial::Named controller(const std::string& name, const json::object& given);
 
-// The learning rates of the HyFreeDP paper's grid search, and that grid with three larger rates.
+// The learning rates of the HyFreeDP paper's grid search, and the same grid with three larger
+// rates.
 const std::vector<double>& paper_grid();
 const std::vector<double>& wide_grid();
 
-// The noise of `plan` for plain DP training of `steps` steps at `epsilon`, by PLD, its clip counts and its feature mean paid, once in
-// each of the `runs` that those steps make; 0 in the non-private arm.
+// The gradient noise of `plan` for plain DP training of `steps` steps at `epsilon`, by PLD, which
+// leaves room for its clip counts and for one release of its feature mean in each of the `runs`
+// that these steps make up. 0 without an epsilon. An error if the epsilon is infeasible.
 Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std::optional<double> epsilon,
                          double delta, std::int64_t runs = 1);
-// The same of the cell's own plan and length.
+// The same for the cell's own plan and number of steps.
 Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon);
-// `plan` with its clipping threshold set aside, which no event has: plans that differ in it alone share a calibration.
+// `plan` with its clipping threshold set aside, which no event has: plans that differ in it alone
+// share a calibration.
 trial::PrivacyPlan same_price(trial::PrivacyPlan plan);
-// Noise multiplier of the clip count that each of the cell's gradient batches releases; 0 where none does.
+// Noise multiplier of the clip count that each of the cell's gradient batches releases; 0 where
+// none does.
 double count_noise(const Cell& cell);
-// Noise multiplier of the feature mean that each of the cell's runs begins with; 0 where none does.
+// Noise multiplier of the feature mean that each of the cell's runs releases first; 0: none.
 double mean_noise(const Cell& cell);
-// The cell's base at gradient noise sigma (0: non-private) and a constant learning rate.
+// The cell's config at gradient noise `noise` (0: non-private) and a constant learning rate.
 trial::TrialConfig at_rate(const Cell& cell, double noise, double rate);
-// The same without noise at each of `rates`: candidates.
+// The same without noise for each of `rates`: candidates.
 std::vector<trial::TrialConfig> at_rates(const Cell& cell, const std::vector<double>& rates);
 
-// `plan` with the clipping of Abadi et al. at threshold C, whatever its own was.
+// `plan` with the clipping of Abadi et al. at threshold C in place of its own.
 trial::PrivacyPlan with_threshold(trial::PrivacyPlan plan, double threshold);
-// `plan` on batches of that size, full ones where it is the population. A clip count's noise stays the share of the batch that
-// it was.
+// `plan` with batches of that size; full batches if it is the population. The noise of a clip count
+// keeps its ratio to the batch.
 trial::PrivacyPlan at_batch_size(trial::PrivacyPlan plan, double batch_size);
 trial::PrivacyPlan on_full_batches(trial::PrivacyPlan plan);
-// An error where n released scores, each a Gaussian of sensitivity one count, cost more than the cell's epsilon by themselves.
+// An error if n released scores, each a Gaussian of sensitivity one count, by themselves cost more
+// than the cell's epsilon.
 Result<void> check_scores(const Cell& cell, std::int64_t scores, double score_noise);
 
 const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config);
-// The wanted trials that have not finished, in order.
+// Those of the wanted trials that have not finished, in order.
 std::vector<trial::TrialConfig> unfinished(const std::vector<trial::TrialConfig>& wanted, Finished finished);
-// Counts up `repetition` of configs that occur earlier in the list, so that equal draws are independent runs.
+// Counts up `repetition` of configs that occur earlier in the list, so that equal draws become
+// independent runs.
 void make_independent(std::vector<trial::TrialConfig>& configs);
 
-// The first of `configs` with the largest score among those that finished without failure; null when there is
-// none.
+// The one of `configs` with the largest score among those that finished without failure, the first
+// of equals; null if there is none.
 using Score = std::function<std::optional<double>(const FinishedTrial&)>;
 const FinishedTrial* best_of(const std::vector<trial::TrialConfig>& configs, Finished finished,
                              const Score& score);
@@ -86,15 +92,16 @@ Composition one_trial(std::string id);
 Composition no_cost();
 Conclusion failed(std::string kind, std::string message);
 Conclusion infeasible(const Error& error);
-// Reports the last run of a search, or says how it failed.
+// Reports the last run of a search, or its failure.
 void report_final(const FinishedTrial& last, Conclusion& conclusion);
-// All of `configs` failed: the kinds that occurred, and what they cost. `rest`: the runs that would have followed, which are charged
-// as planned (Composition::not_begun); `part`: of the training split, that they would have had.
+// All of `configs` failed: the kinds that occurred, and what they cost. `rest`: the runs that would
+// have followed, which are charged as planned (Composition::not_begun); `part`: of the training
+// split, that they would have had.
 Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished,
                       const std::vector<trial::TrialConfig>& rest = {}, const std::string& part = "");
 
-// A method that is one training run: next and conclude from the function that makes its config. An error of
-// `make` is an infeasible epsilon; `describe` adds label, flags and claims to the conclusion.
+// Makes a method that is one training run from the function that makes its config. An error of
+// `make` means an infeasible epsilon. `describe` adds label, flags and claims to the conclusion.
 using MakeTrial = std::function<Result<trial::TrialConfig>(const Cell&)>;
 using Describe = std::function<void(const Cell&, Conclusion&)>;
 void make_single_run(Baseline& baseline, const MakeTrial& make, const Describe& describe = {});

@@ -1,17 +1,18 @@
-// The feature cache: one file with the features and labels of several splits, computed once and memory-mapped
-// by all.
+// The feature cache: one file with the features and labels of several splits, computed once and
+// memory-mapped by all workers.
 //
-//   bytes 0..4095   "hyfreedp features 1\n", canonical JSON {sha256, splits: [{name, rows, columns}]}, zeros
-//   then            for each split: features [rows, columns] float32, labels [rows] int64; each padded to 64
-//   bytes
+//   bytes 0..4095   "hyfreedp features 1\n", canonical JSON {sha256, splits: [{name, rows,
+//                   columns}]}, zeros
+//   then            for each split: features [rows, columns] float32, labels [rows] int64, each
+//                   padded to 64 bytes
 //
-// The file is written whole and renamed into place while PATH.lock is held, so that of several workers
-// starting at once one computes and the others wait and map what it made. The checksum covers everything
-// after the first 4096 bytes and is verified whenever the file is opened; a damaged file is made again, with
-// a note on stderr.
+// The file is written whole and renamed into place while PATH.lock is held, so that of several
+// workers starting at once one computes and the others wait and map what it made. The checksum
+// covers everything after the first 4096 bytes and is verified whenever the file is opened; a
+// damaged file is made again, with a note on stderr.
 //
-// It holds private examples: file and lock have mode 0600 and their folder 0700, also where an earlier program made them readable by
-// others.
+// It holds private examples: file and lock have mode 0600 and their folder 0700, also where an
+// earlier program made them readable by others.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ struct TableShape {
   bool operator==(const TableShape&) const = default;
 };
 
-// Where a maker writes one split; zero at first.
+// The memory into which a maker writes one split; initially zero.
 struct TableSpace {
   std::span<float> features;       // [rows, columns]
   std::span<std::int64_t> labels;  // [rows]
@@ -40,9 +41,9 @@ struct TableSpace {
 
 using TableMaker = std::function<Result<void>(std::span<const TableSpace>)>;
 
-// The tables of the file at `path`, in the order of `shapes`; where it is absent, damaged or of other shapes,
-// `make` is called to fill them first. The tensors are views of a read-only mapping, which lives as long as
-// they do: writing to them crashes.
+// The tables of the file at `path`, in the order of `shapes`. If the file is absent, damaged or has
+// other shapes, `make` is called first to fill them. The tensors are views of a read-only mapping,
+// which lives as long as they do; writing to them is a memory fault.
 Result<std::vector<SplitData>> load_or_make(const std::string& path, const std::vector<TableShape>& shapes,
                                             const TableMaker& make);
 

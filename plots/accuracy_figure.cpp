@@ -58,8 +58,8 @@ bool has_values(const PanelModel& panel) {
   return std::any_of(panel.rows.begin(), panel.rows.end(), [](const auto& row) { return has_values(row); });
 }
 
-// The values that a cell's mean is over, where there are several. Accuracies alone: of another metric the cell has the
-// mean and the deviation.
+// The values that a cell's mean is over, where there are several. Accuracies alone: of another
+// metric the cell has the mean and the deviation.
 std::vector<double> values_of(const CellModel& cell, bool percent) {
   std::vector<double> values;
   if (!percent || cell.n < 2) return values;
@@ -121,8 +121,8 @@ std::vector<Range> ranges_of(const PanelModel& panel, bool percent) {
   return {padded(lower, kBreakPad * gap, percent), padded(above, kBreakPad * gap, percent)};
 }
 
-// A line of means with bars for each row; then for each row a small mark for each seed's value: where seeds scatter, a mean
-// alone says little.
+// A line of means with bars for each row; then for each row a small mark for each seed's value:
+// where seeds scatter, a mean alone says little.
 std::vector<Line> lines_of(const PanelModel& panel, const std::vector<double>& at, const RowStyles& styles,
                            bool percent) {
   std::vector<Line> lines, marks;

@@ -25,7 +25,8 @@ std::string paragraph(const char* kind, const std::string& text) {
   return fmt::format("<p class=\"{}\">{}</p>\n", kind, html_escaped(text));
 }
 
-// A place of the page: ids and headings of one spec's part. With one spec alone, its sections are the page's.
+// A place of the page: ids and headings of one spec's part. With one spec alone, its sections are
+// the page's.
 class Place {
  public:
   Place(const ReportPart& part, bool alone) : prefix_(alone ? "" : part.id + "-"), level_(alone ? 2 : 3) {}

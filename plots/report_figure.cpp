@@ -10,7 +10,8 @@
 namespace hyfreedp::plots {
 namespace {
 
-// Texts of a picture are read down to some four fifths of their size; beyond that it scrolls by itself.
+// Texts of a picture are read down to some four fifths of their size; beyond that it scrolls by
+// itself.
 constexpr double kSmallest = 0.8, kLargest = 1.25;
 constexpr double kLegendMargin = 4;  // pixels, between what is shown and the legend
 
@@ -29,7 +30,8 @@ double right_end(const Text& text) {
                                                        : 0);
 }
 
-// Of what is drawn: the right end of the boxes, and the lower end of boxes with their ticks and of texts.
+// Of what is drawn: the right end of the boxes, and the lower end of boxes with their ticks and of
+// texts.
 struct Extent {
   double boxes_right = 0, boxes_bottom = 0, bottom = 0;
 };

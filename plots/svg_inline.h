@@ -6,7 +6,8 @@
 
 namespace hyfreedp::plots {
 
-// Of the picture, `width` by `height` are shown from its upper left corner, in the units of its viewBox.
+// Of the picture, `width` by `height` are shown from its upper left corner, in the units of its
+// viewBox.
 std::string inline_svg(const std::string& svg, const std::string& name, const std::string& description,
                        double width, double height);
 

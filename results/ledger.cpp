@@ -47,7 +47,8 @@ struct Describe {
   }
 };
 
-// Executed events of a run, on the part of the training split that the composition names, where it names one.
+// Executed events of a run, on the part of the training split that the composition names, where it
+// names one.
 Result<std::vector<accounting::Event>> events_of(const Store& store, const StudyRecord& study,
                                                  const std::string& id) {
   const auto trial = store.trial(id);
@@ -64,8 +65,8 @@ Result<std::vector<accounting::Event>> events_of(const Store& store, const Study
   return events;
 }
 
-// What a row's epsilon is of: the events of all runs that it charges, of a private selection the law and one run's events.
-// Runs of a search that is not charged are named as such.
+// What a row's epsilon is of: the events of all runs that it charges, of a private selection the
+// law and one run's events. Runs of a search that is not charged are named as such.
 Result<std::string> charged_events(const Store& store, const StudyRecord& study) {
   const auto reported = events_of(store, study, study.reported_trial);
   if (!reported) return reported.error();

@@ -16,8 +16,9 @@ struct LedgerLine {
   std::string title;
   double target = 0;
   std::string composition;  // "the reported run", "all runs in sequence", "private selection"
-  // What the total is of, a search's runs included: "7 runs: 350 × full batch: σ = 40.1; 250 × Poisson q = 0.02: σ = 1.493". Of a
-  // private selection its law and one run's events; runs of a search that is not charged stand apart.
+  // What the total is of, a search's runs included: "7 runs: 350 × full batch: σ = 40.1; 250 ×
+  // Poisson q = 0.02: σ = 1.493". Of a private selection its law and one run's events; runs of a
+  // search that is not charged stand apart.
   std::string events;
   accounting::ReportedEpsilon total;
   std::optional<double> training;  // of the reported run alone

@@ -382,8 +382,9 @@ std::optional<RegressFinding> test_noise(const NightCell& tonight, const Regress
   return finding;
 }
 
-// How many seeds would have told, were the change what was seen: inside the margin by showing that, beyond it by an alarm, which
-// Holm raises at the latest where p is at most the night's rate over its tests.
+// How many seeds would have told, were the change what was seen: inside the margin by showing that,
+// beyond it by an alarm, which Holm raises at the latest where p is at most the night's rate over
+// its tests.
 std::optional<std::int64_t> seeds_that_tell(const RegressFinding& finding, std::size_t tests,
                                             const RegressOptions& options) {
   const double beyond = std::abs(finding.change) - finding.margin;

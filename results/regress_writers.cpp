@@ -57,7 +57,8 @@ std::string quiet_line(const RegressReport& report) {
                      report.options.false_alarms_per_night);
 }
 
-// Findings that read alike in several cells, such as a method's setting, once; in the order of the cells, worst first.
+// Findings that read alike in several cells, such as a method's setting, once; in the order of the
+// cells, worst first.
 struct Moved {
   RegressVerdict verdict;
   std::string text;
@@ -131,7 +132,8 @@ std::string escaped_pipe(const std::string& text) {
   return result;
 }
 
-// The checks with one of two verdicts as a table that opens on a click; nothing where there is none.
+// The checks with one of two verdicts as a table that opens on a click; nothing where there is
+// none.
 std::string folded_table(const RegressReport& report, const char* title, RegressVerdict one,
                          RegressVerdict other) {
   std::string rows;

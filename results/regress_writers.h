@@ -1,5 +1,5 @@
-// A nightly comparison as text: terminal, Markdown, JUnit XML. What moved comes first; a night in which nothing moved is one
-// line on the terminal.
+// A nightly comparison as text: terminal, Markdown, JUnit XML. What moved comes first; a night in
+// which nothing moved is one line on the terminal.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace hyfreedp::results {
 
-// What moved alike in several cells once, then the cells that are not the same, worst first, with their worst findings and how
-// many more there are; `style.colour` colours the verdicts.
+// What moved alike in several cells once, then the cells that are not the same, worst first, with
+// their worst findings and how many more there are; `style.colour` colours the verdicts.
 std::string terminal_regress(const RegressReport& report, const TerminalStyle& style);
 // What moved as a list, then all findings in tables that are folded (<details>).
 std::string markdown_regress(const RegressReport& report);
-// One test case a finding: regressed is a failure, "could not tell" an error, what was not compared is skipped with the reason.
+// One test case a finding: regressed is a failure, "could not tell" an error, what was not compared
+// is skipped with the reason.
 std::string junit_regress(const RegressReport& report);
 
 // "regressed: 2 cells regressed, 1 could not tell, 30 the same": the first line of each.

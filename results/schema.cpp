@@ -11,11 +11,11 @@
 namespace hyfreedp::results {
 namespace {
 
-// What of it is for its owner's eyes alone stands in README.md, table by table: under private selection study_trials and trials
-// hold the number of runs, which must not be told.
+// What of it is for its owner's eyes alone stands in README.md, table by table: under private
+// selection study_trials and trials hold the number of runs, which must not be told.
 //
-// Structured values are canonical JSON text. NULL in a REAL column of `metrics` is NaN, which SQLite cannot
-// store.
+// Structured values are canonical JSON text. NULL in a REAL column of `metrics` is NaN, which
+// SQLite cannot store.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE specs (
   name     TEXT PRIMARY KEY NOT NULL,
@@ -91,8 +91,8 @@ CREATE TABLE study_trials (
 CREATE INDEX studies_of_trial ON study_trials (trial);
 )sql";
 
-// What a row that --fresh or --replace took out of the tables had cost: its trials stay, and without it nobody could
-// say by which rule they compose.
+// What a row that --fresh or --replace took out of the tables had cost: its trials stay, and
+// without it nobody could say by which rule they compose.
 constexpr const char* kVersion2 = R"sql(
 CREATE TABLE retired_studies (
   number      INTEGER PRIMARY KEY,
@@ -104,7 +104,8 @@ CREATE TABLE retired_studies (
 ) STRICT;
 )sql";
 
-// Which builds of the program a run was made by, as a JSON list (harness/trial/build.h). Of earlier runs nobody recorded it.
+// Which builds of the program a run was made by, as a JSON list (harness/trial/build.h). Of earlier
+// runs nobody recorded it.
 constexpr const char* kVersion3 = R"sql(
 ALTER TABLE trials ADD COLUMN builds TEXT NOT NULL DEFAULT '[]';
 )sql";

@@ -19,8 +19,10 @@
 namespace hyfreedp::results {
 namespace {
 
-constexpr std::string_view kSqliteHead{"SQLite format 3\0", 16};  // the first bytes of every database
-constexpr int kBusyMilliseconds = 10000;  // readers and the one writer wait for each other that long
+// the first bytes of every database
+constexpr std::string_view kSqliteHead{"SQLite format 3\0", 16};
+// readers and the one writer wait for each other that long
+constexpr int kBusyMilliseconds = 10000;
 
 constexpr const char* kTrialColumns =
     "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, "
@@ -85,9 +87,10 @@ class Columns {
 
   Result<void> outcome() const {
     if (!failure_) return {};
-    return error(where_ + ": the database holds a value that cannot be read (" + failure_->message +
-                 "). Put back a copy of the file, or go on in another folder with --out DIR. Keep this one: it "
-                 "may be the only record of what private selections released.");
+    return error(
+        where_ + ": the database holds a value that cannot be read (" + failure_->message +
+        "). Put back a copy of the file, or go on in another folder with --out DIR. Keep this one: it "
+        "may be the only record of what private selections released.");
   }
 
  private:
@@ -192,7 +195,8 @@ struct Store::State {
       database.exec("PRAGMA foreign_keys = ON");
       if (!read_only) {
         database.exec("PRAGMA journal_mode = WAL");
-        database.exec("PRAGMA synchronous = NORMAL");  // journals are the durable record; see harness/trial
+        // journals are the durable record; see harness/trial
+        database.exec("PRAGMA synchronous = NORMAL");
       }
       if (!read_only) return migrate(database, path);
       const auto version = schema_version(database, path);
@@ -203,8 +207,8 @@ struct Store::State {
     });
   }
 
-  // A file of an older schema that is only to be read, such as the reference of a night, stays as it is: what is brought up to
-  // date is a copy.
+  // A file of an older schema that is only to be read, such as the reference of a night, stays as
+  // it is: what is brought up to date is a copy.
   void continue_in_memory() {
     SQLite::Database copy(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     SQLite::Backup(copy, database).executeStep();
@@ -367,7 +371,8 @@ Store::~Store() = default;
 
 namespace {
 
-// The database holds confidential values: its owner alone reads it. SQLite gives its side files the same mode.
+// The database holds confidential values: its owner alone reads it. SQLite gives its side files the
+// same mode.
 void make_private(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor >= 0) ::close(descriptor);
@@ -430,7 +435,8 @@ Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
     }
     if (*existing) {
       if (auto retired = state_->retire_studies(spec.name); !retired) return retired.error();
-      SQLite::Statement remove(database, "DELETE FROM specs WHERE name = ?");  // its studies go with it
+      // its studies go with it
+      SQLite::Statement remove(database, "DELETE FROM specs WHERE name = ?");
       remove.bind(1, spec.name);
       remove.exec();
     }

@@ -1,13 +1,14 @@
-// The one database, out/hyfreedp.sqlite: every trial, its executed events and metrics, every study and what
-// it cost.
+// The database out/hyfreedp.sqlite: every trial with its executed events and metrics, and every
+// study with its cost.
 //
 // Invariants
 //   - One writer (the coordinator), any number of readers; WAL, foreign keys on, every change in a
 //   transaction.
 //   - States are enums with legal transitions; a finished trial or concluded study is immutable.
-//   - A database of a newer schema is refused; an older one is migrated step by step: the file where it is opened for
-//     writing, a copy in memory where it is only read.
-//   - Every metric carries its visibility; readers get confidential values only when they ask for them by
+//   - A database of a newer schema is refused; an older one is migrated step by step: the file
+//     where it is opened for writing, a copy in memory where it is only read.
+//   - Every metric carries its visibility; readers get confidential values only when they ask for
+//     them by
 //   name.
 //   - Times and seconds are the only columns that may differ between two runs of a seeded spec.
 #pragma once
@@ -29,8 +30,8 @@ inline constexpr int kSchemaVersion = 3;
 struct SpecRecord {
   std::string name;  // "quick"
   std::string hash;  // of `resolved`
-  json::object
-      resolved;         // panels, rows, titles, footnotes: all that tables and plots need to know of the spec
+  // Panels, rows, titles, footnotes: all that tables and plots need to know of the spec.
+  json::object resolved;
   std::string text;     // the YAML as read
   std::string version;  // of the program, with the commit where known
 };
@@ -55,7 +56,7 @@ std::vector<trial::Build> builds_of(const TrialRecord& trial);
 
 enum class StudyState { open, concluded, failed };
 
-// One (spec, panel, row, epsilon, seed).
+// One study: (spec, panel, row, epsilon, seed).
 struct StudyRecord {
   std::string id;  // hash of the cell
   std::string spec;
@@ -80,7 +81,7 @@ struct StudyRecord {
   double seconds = 0;               // of all its trials
 };
 
-// What is kept of a study whose spec was replaced or released anew: how its trials compose.
+// What is kept of a study whose spec was replaced or released again: how its trials compose.
 struct RetiredStudy {
   std::string id;
   std::string spec;
@@ -96,10 +97,11 @@ class Store {
   static Result<std::unique_ptr<Store>> in_memory();
   ~Store();
 
-  // Writing. A spec of the same name but another hash is an error unless `replace`, which retires its studies.
+  // Writing. A spec with an existing name and another hash is an error unless `replace`, which
+  // retires the earlier studies.
   Result<void> put_spec(const SpecRecord& spec, bool replace = false);
-  // Inserts or updates a trial that is not finished yet, with its step scalars and metrics (replacing earlier
-  // ones).
+  // Inserts or updates a trial that is not final, with its step scalars and metrics, which replace
+  // earlier ones.
   Result<void> put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
                          const std::vector<trial::MetricRecord>& metrics);
   Result<void> put_study(const StudyRecord& study);
@@ -109,12 +111,12 @@ class Store {
   Result<std::optional<SpecRecord>> spec(const std::string& name) const;
   Result<std::optional<TrialRecord>> trial(const std::string& id) const;
   Result<std::vector<std::string>> trial_ids(const std::string& spec) const;
-  // Every trial of the database, in the order first written: also those that no study lists.
+  // Every trial of the database in the order of first writing, also those that no study lists.
   Result<std::vector<TrialRecord>> trials() const;
   Result<std::vector<RetiredStudy>> retired_studies() const;
   Result<std::vector<StudyRecord>> studies(const std::string& spec) const;
   Result<std::optional<StudyRecord>> study(const std::string& id) const;
-  // released and test metrics; confidential ones only when asked for.
+  // Released and test metrics; confidential ones only if `confidential`.
   Result<std::vector<trial::MetricRecord>> metrics(const std::string& trial, bool confidential = false) const;
   Result<std::vector<trial::StepRecord>> steps(const std::string& trial) const;
 

@@ -45,7 +45,8 @@ std::string rule_of(const StudyRecord& study) {
   return rule == "sum" && study.trials.size() < 2 ? "trial" : rule;
 }
 
-// "optimizer adamw (Prodigy: prodigy; Linear scaling, DPSGD: sgd)": the panel's, and the rows that ran with another. `rows`:
+// "optimizer adamw (Prodigy: prodigy; Linear scaling, DPSGD: sgd)": the panel's, and the rows that
+// ran with another. `rows`:
 // titles and names, in the table's order. Empty where no name is known.
 std::string optimizers_text(const std::string& usual,
                             const std::vector<std::pair<std::string, std::string>>& rows) {
@@ -293,7 +294,8 @@ class Builder {
     return reported;
   }
 
-  // Of a private selection those of the reported run: the others, and how many there were, are confidential.
+  // Of a private selection those of the reported run: the others, and how many there were, are
+  // confidential.
   Result<void> add_builds(const StudyRecord& study) {
     auto ids = run_count_is_public(study) ? study.trials : std::vector<std::string>{};
     add_once(ids, study.reported_trial);

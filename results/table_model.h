@@ -60,12 +60,14 @@ struct PaperValue {
   double value = 0;
   std::optional<double> sd;
   std::string unit;
-  // Where ours and the paper's are of one kind and the task is the paper's (PanelModel::is_the_papers_task), or a tolerance says
-  // that they may be subtracted: ours less the paper's.
+  // Where ours and the paper's are of one kind and the task is the paper's
+  // (PanelModel::is_the_papers_task), or a tolerance says that they may be subtracted: ours less
+  // the paper's.
   std::optional<double> difference;
   std::optional<bool> in_band;  // where a tolerance is given
-  // Of another task the order alone can be compared: the row's rank in its column by our values and by the paper's, among the
-  // `ranked` rows that have both; 1 is the best, equal values share a rank.
+  // Of another task the order alone can be compared: the row's rank in its column by our values and
+  // by the paper's, among the `ranked` rows that have both; 1 is the best, equal values share a
+  // rank.
   std::optional<double> our_rank;
   std::optional<double> rank;
   int ranked = 0;
@@ -132,7 +134,8 @@ struct PanelModel {
   std::vector<RowModel> rows;
   std::vector<int> notes;
   TableSettings table = {};
-  bool is_the_papers_task = true;  // false: the spec's preset stands for another (`small`, `smoke`, ...)
+  // false: the spec's preset stands for another (`small`, `smoke`, ...)
+  bool is_the_papers_task = true;
 };
 
 struct TableModel {

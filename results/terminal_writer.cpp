@@ -132,7 +132,8 @@ class TerminalTable {
   }
 
   // Several heads side by side, where they leave room for the widest column.
-  std::optional<std::vector<TerminalColumn>> separate_heads(const DocumentPanel& panel, std::size_t widest) const {
+  std::optional<std::vector<TerminalColumn>> separate_heads(const DocumentPanel& panel,
+                                                            std::size_t widest) const {
     std::vector<TerminalColumn> heads;
     std::size_t used = widest;
     for (std::size_t i = 0; i < panel.heads.size(); ++i) {
@@ -151,7 +152,8 @@ class TerminalTable {
     return heads;
   }
 
-  TerminalColumn one_head(const DocumentPanel& panel, const std::vector<TerminalColumn>& columns, std::size_t widest) const {
+  TerminalColumn one_head(const DocumentPanel& panel, const std::vector<TerminalColumn>& columns,
+                          std::size_t widest) const {
     const auto title = join(panel.heads, " · ");
     std::size_t wanted = std::max(kMinHeadWidth, display_width(title));
     for (const auto& row : panel.rows) {
@@ -212,7 +214,8 @@ class TerminalTable {
     for (std::size_t i = 0; i < used; ++i) out_ += "─";
     out_ += '\n';
     for (std::size_t row = 0; row < rows; ++row) {
-      write_lines(columns, [row](const TerminalColumn& column) -> const Block& { return column.blocks[row]; });
+      write_lines(columns,
+                  [row](const TerminalColumn& column) -> const Block& { return column.blocks[row]; });
     }
   }
 

@@ -1,8 +1,9 @@
-// Everything that is behind one cell of a table: `hyfreedp trace`.
+// `hyfreedp trace`: everything behind one cell of a table.
 //
-// For each seed the study, the run that it reports, all runs that it asked for, what was executed and what that cost. Of a
-// private selection only the reported run is there unless confidential values are asked for: its epsilon holds only as long
-// as the number of runs and the losing ones stay secret.
+// For each seed it has the study, the reported run, all runs that it asked for, what was executed
+// and what that cost. For a private selection it has the reported run alone unless confidential
+// values are asked for, because its epsilon holds only while the number of runs and the losing runs
+// stay secret.
 #pragma once
 
 #include <optional>
@@ -19,10 +20,11 @@ namespace hyfreedp::results {
 struct TracedRun {
   std::string id;
   bool reported = false;
-  std::string state;                     // "finished", "failed (diverged: ...)"
-  std::vector<std::string> differences;  // from the reported one: "controller.options.lr 0.1", the build
-  std::optional<double> accuracy;        // on test data at its last step, percent
-  std::optional<double> validation;      // un-noised, percent; confidential
+  std::string state;  // "finished", "failed (diverged: ...)"
+  // From the reported one: "controller.options.lr 0.1", the build.
+  std::vector<std::string> differences;
+  std::optional<double> accuracy;    // on test data at its last step, percent
+  std::optional<double> validation;  // un-noised, percent; confidential
   std::int64_t attempts = 1;
   double seconds = 0;
   std::string events;  // executed, in words, equal ones folded
@@ -32,10 +34,12 @@ struct TracedSeed {
   std::int64_t seed = 0;
   std::string study;
   std::string state;
-  std::string failure;                                    // "diverged: ..."
-  std::optional<double> value;                            // what enters the mean, in the metric's unit
-  std::vector<std::pair<std::int64_t, double>> measured;  // the metric on test data by step, in its unit
-  json::object config;                                    // of the reported run
+  std::string failure;  // "diverged: ..."
+  // What enters the mean, in the metric's unit.
+  std::optional<double> value;
+  // The metric on test data by step, in its unit.
+  std::vector<std::pair<std::int64_t, double>> measured;
+  json::object config;  // of the reported run
   json::object fingerprint;
   std::vector<trial::Build> builds;  // that worked on the reported run, oldest first
   std::string composition;           // in words
@@ -69,13 +73,13 @@ struct CellTrace {
 Result<CellTrace> trace_cell(const Store& store, const std::string& spec, const CellRequest& request,
                              bool confidential = false);
 
-// Of the first seed the whole config, of the others what differs from it.
+// As text: the whole config of the first seed, and what differs from it for the others.
 std::string trace_text(const CellTrace& trace);
 json::object trace_json(const CellTrace& trace);
 
-// Members of nested objects as "a.b" -> text, sorted; lists as they are.
+// Members of nested objects as pairs ("a.b", text), sorted; lists are kept whole.
 std::vector<std::pair<std::string, std::string>> flattened(const json::object& object);
-// What `other` has instead of `base`: "a.b 3" or "no a.b".
+// What `other` has in place of `base`: "a.b 3" or "no a.b".
 std::vector<std::string> differences(const json::object& base, const json::object& other);
 
 }  // namespace hyfreedp::results

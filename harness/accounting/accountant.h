@@ -46,8 +46,8 @@ struct EpsilonAnswer {
 
 enum class Conversion { canonne_kamath_steinke, mironov };
 
-// The default RDP orders: 1.01 to 1.49 in steps of 0.01, 1.5 to 10.95 in steps of 0.05, the integers
-// 11 to 63, and integers about 5 % apart from there up to 4096.
+// The default RDP orders: 1.01 to 1.49 in steps of 0.01, 1.5 to 10.95 in steps of 0.05, the
+// integers 11 to 63, and integers about 5 % apart from there up to 4096.
 const std::vector<double>& default_orders();
 
 // The epsilon of `events` at `delta`, a number in (0, 1). If the events touch several splits, the

@@ -244,8 +244,8 @@ class Checker {
     const TemporaryFolder work;
     if (!work.exists()) return error("cannot make a temporary folder.");
     std::error_code failure;
-    const auto copy = work.path() + "/" +
-                      kSlice;  // an older schema is brought up to date, and an archive is never written to
+    // An older schema is brought up to date, and an archive is never written to.
+    const auto copy = work.path() + "/" + kSlice;
     fs::copy_file(folder_ + "/" + kSlice, copy, failure);
     if (failure) return error(fmt::format("{}/{}: cannot be read ({})", folder_, kSlice, failure.message()));
     fs::permissions(copy, fs::perms::owner_read | fs::perms::owner_write, failure);
@@ -309,10 +309,10 @@ Result<Archived> archive(const results::Store& store, const ArchiveRequest& requ
   if (!rows) return rows.error();
   archived.unfinished = unfinished_cells(*rows);
   if (archived.unfinished > 0 && !request.partial) {
-    return error(
-        fmt::format("{} studies of {} are not finished. `hyfreedp run` continues them; --partial archives the "
-                    "table as it is and marks it as partial.",
-                    archived.unfinished, request.spec));
+    return error(fmt::format(
+        "{} studies of {} are not finished. `hyfreedp run` continues them; --partial archives the "
+        "table as it is and marks it as partial.",
+        archived.unfinished, request.spec));
   }
   const auto making = fmt::format("{}/.{}.tmp-{}", request.root, request.name, ::getpid());
   if (auto made = make_folders(making); !made) return made.error();

@@ -1,7 +1,8 @@
 // How every command reads its arguments and refuses bad ones.
 //
-// Long names are written out, never guessed from a beginning. A refusal is one sentence, on one line, on the error
-// stream (of a spec: a line for each of its mistakes), and exit code 2; nothing is on the output stream then.
+// Long names are written out, never guessed from a beginning. A refusal is one sentence, on one
+// line, on the error stream (of a spec: a line for each of its mistakes), and exit code 2; nothing
+// is on the output stream then.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -17,34 +18,38 @@
 namespace hyfreedp::cli {
 
 struct CommandLine {
-  std::string command;                                             // "epsilon", "export rows"
-  std::string usage;                                               // printed above the options by --help
-  boost::program_options::options_description options{"Options"};  // that --help shows; must hold "help"
+  std::string command;  // "epsilon", "export rows"
+  // Printed above the options by --help.
+  std::string usage;
+  // That --help shows; must hold "help".
+  boost::program_options::options_description options{"Options"};
   std::string positional =
       {};  // name under which the first argument without -- is given, if the command takes one
   std::vector<std::string> more_positional = {};  // the same for the second, third, ...
 };
 
-// Fills `given` and what the options are bound to. Returns the exit code where nothing is left to do: 0 after --help, 2
-// after an error.
+// Fills `given` and the bound variables. Returns the exit code if the command is done: 0 after
+// --help, 2 after an error.
 std::optional<int> read_command_line(const CommandLine& line, const std::vector<std::string>& arguments,
                                      boost::program_options::variables_map& given, std::ostream& out,
                                      std::ostream& err);
 
-// Prints "hyfreedp COMMAND: message" as one line (control characters from the input escaped, a quoted megabyte cut
-// short; a full stop at its end) and returns 2.
+// Prints "hyfreedp COMMAND: message" as one line and returns 2. Control characters of the input are
+// escaped, long quotations are cut, and the line ends with a full stop.
 int refused(const std::string& command, const Error& failure, std::ostream& err);
 // The same for a message that may have several lines, each fit to be shown: the mistakes of a spec
 // (runner::load_spec).
 int refused_lines(const std::string& command, const Error& failure, std::ostream& err);
 
-// All of `text` as a number, "nan" and "inf" included; none where it is not one or is beyond a double's range.
+// All of `text` as a number, "nan" and "inf" included; nothing if it is not a number or beyond a
+// double's range.
 std::optional<double> parsed_number(std::string_view text);
 
-// Values of options declared as text, so that what is wrong with one is said in our words: "--steps is '5.5'; it must be a
-// whole number from 1 to 100." The option must have been given. A value may say "nan" or "inf": the caller checks its range.
+// The value of an option that is declared as text, so that its error is one of ours: "--steps is
+// '5.5'; it must be a whole number from 1 to 100." The option must have been given. The value may
+// be "nan" or "inf"; the caller checks its range.
 Result<double> number_given(const boost::program_options::variables_map& given, const std::string& name);
-// Also in the notation of reals (1e5) where the value is whole.
+// The same for whole numbers, also in the notation of reals (1e5).
 Result<std::int64_t> count_given(const boost::program_options::variables_map& given, const std::string& name,
                                  std::int64_t largest);
 

@@ -31,7 +31,8 @@ struct Group {
 // How many runs a private selection makes is confidential, also where it is known beforehand.
 bool hides_count(const Group& group) { return group.first->baseline->confidential_runs; }
 
-// What it wants first. Of a private selection one run, whatever the number that is drawn: 0 would show.
+// What it wants first. Of a private selection one run, whatever the number that is drawn: 0 would
+// show.
 Result<std::vector<trial::TrialConfig>> first_runs(const runner::PlannedStudy& study) {
   if (!study.baseline->confidential_runs) return study.baseline->next(study.cell, {});
   constexpr int kDraws = 100;
@@ -116,7 +117,8 @@ std::string group_line(const Group& group) {
                             noise_text(group.wanted));
 }
 
-// Of the first trials. A private selection is expected to take its mean number of runs, which is public.
+// Of the first trials. A private selection is expected to take its mean number of runs, which is
+// public.
 class ExpectedTime {
  public:
   explicit ExpectedTime(const runner::Pace& pace) : pace_(pace) {}

@@ -1,5 +1,6 @@
-// `hyfreedp run SPEC --dry-run`: what a run would do, without training: panels, cells, the noise that each budget
-// calibrates to, and the trials known before any has finished. Calibrating takes seconds.
+// `hyfreedp run SPEC --dry-run`: what a run would do, without training: panels, cells, the noise
+// that each budget calibrates to, and the trials known before any has finished. Calibrating takes
+// seconds.
 #pragma once
 
 #include <iosfwd>
@@ -16,8 +17,8 @@ struct DryRunRates {
   int workers = 1;
 };
 
-// 0; 2 when the spec cannot be planned (the message goes to `out`). A cell that cannot meet its epsilon is printed
-// with its reason and is not an error: in a run it is a row.
+// 0; 2 when the spec cannot be planned (the message goes to `out`). A cell that cannot meet its
+// epsilon is printed with its reason and is not an error: in a run it is a row.
 int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out);
 
 }  // namespace hyfreedp::cli

@@ -13,7 +13,8 @@ namespace hyfreedp::cli {
 struct ListedPreset {
   std::string name;  // empty: the spec has none
   std::string title;
-  std::string state;        // "runnable", "data missing", "not runnable", "analytic", "cannot be read"
+  // "runnable", "data missing", "not runnable", "analytic", "cannot be read".
+  std::string state;
   std::string why;          // which data, the reason, what is computed
   std::size_t studies = 0;  // rows x epsilons x seeds
   std::size_t cells = 0;    // rows x epsilons
@@ -31,7 +32,8 @@ struct ListedSpec {
 // Every .yaml file below `folder`, in the order of their paths; a file that is not a spec is listed
 // with the reason.
 Result<std::vector<ListedSpec>> listed_specs(const std::string& folder);
-// What is to be shown of them; empty: all. `state` as --state has it: the states' words joined by hyphens.
+// What is to be shown of them; empty: all. `state` as --state has it: the states' words joined by
+// hyphens.
 struct SpecFilter {
   std::string in_path;
   std::string state;

@@ -12,7 +12,8 @@ namespace hyfreedp::cli {
 std::string spec_text(const std::string& name);
 // What its reader changes first: "dataset     hyfreedp list datasets", one line each.
 std::vector<std::string> what_to_change();
-// Writes FOLDER/NAME.yaml and returns its path. Refused: a name that is none of a spec, a file that is there.
+// Writes FOLDER/NAME.yaml and returns its path. Refused: a name that is none of a spec, a file that
+// is there.
 Result<std::string> write_spec(const std::string& folder, const std::string& name);
 
 }  // namespace hyfreedp::cli

@@ -1,4 +1,5 @@
-// Files that this process, and what it starts, writes meanwhile are their owner's alone (0600, folders 0700): what is confidential.
+// Files that this process, and what it starts, writes meanwhile are their owner's alone
+// (0600, folders 0700): what is confidential.
 #pragma once
 
 #include <sys/stat.h>

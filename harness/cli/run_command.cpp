@@ -264,7 +264,8 @@ Result<runner::Budget> reserved_budget(const results::Store& store, const runner
   return budget;
 }
 
-// How long earlier runs of the folder took; of a database that cannot be read, nothing: print_forecast says why it cannot.
+// How long earlier runs of the folder took; of a database that cannot be read, nothing:
+// print_forecast says why it cannot.
 runner::Pace measured_in(const std::string& out) {
   const runner::OutFolder folder{out};
   if (!std::filesystem::exists(folder.database())) return {};

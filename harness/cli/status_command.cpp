@@ -63,7 +63,8 @@ Result<void> print_specs(const results::Store& store, std::ostream& out) {
   return {};
 }
 
-// Trials that may be told of: those that a study lists whose number of runs is public. A private selection that is open lists none.
+// Trials that may be told of: those that a study lists whose number of runs is public. A private
+// selection that is open lists none.
 Result<std::set<std::string>> public_trials(const results::Store& store) {
   std::set<std::string> known;
   const auto specs = store.specs();

@@ -1,19 +1,21 @@
-// The contract of a layer that knows its own per-sample gradients ("book-keeping", Bu et al., arXiv:2210.00038).
+// The contract of a layer that knows its own per-sample gradients ("book-keeping", Bu et al.,
+// arXiv:2210.00038).
 //
-// One forward pass records, for each application of a layer, its input a; one backward pass adds the gradient
-// b of each sample's own loss with respect to the layer's output. From (a, b) alone a layer's rules give
-//   squared norm   of each sample's gradient, without forming it where that is cheaper   [B], float64
+// One forward pass records, for each application of a layer, its input a; one backward pass adds
+// the gradient b of each sample's own loss with respect to the layer's output. From (a, b) alone a
+// layer's rules give
+//   squared norm   of each sample's gradient, [B] float64, without forming it if that is cheaper
 //   clipped sum    sum_i c_i g_i, for factors c_i known only after all layers' norms are
 // so that the backward pass runs once.
 //
 // Invariants
-//   - Row i of every recorded tensor belongs to sample i and depends on sample i alone: a layer that mixes
-//     samples (BatchNorm) cannot keep this contract.
-//   - A layer applied several times in one pass has one ActivationRecord for each; its gradient is the sum over them, so
-//     squared norms include the cross terms.
+//   - Row i of every recorded tensor belongs to sample i and depends on sample i alone: a layer
+//     that mixes samples (BatchNorm) cannot keep this contract.
+//   - A layer applied several times in one pass has one ActivationRecord for each; its gradient is
+//     the sum over them, so squared norms include the cross terms.
 //   - Norms are accumulated in float32 or wider and summed over layers in float64.
-//   - A trainable parameter that ruled_parameters() leaves out is an error that names it (network.h), never a
-//     parameter that silently goes without clipping.
+//   - A trainable parameter that ruled_parameters() leaves out is an error that names it
+//     (network.h), never a parameter that silently goes without clipping.
 //
 // Called by: harness/models/network. To add a layer: copy linear.h and linear.cpp.
 #pragma once
@@ -53,8 +55,9 @@ class Layer {
  public:
   virtual ~Layer() = default;
 
-  // True of a layer whose output for one sample depends on the others of its batch (BatchNorm). Its per-sample gradients do not
-  // exist, so a network refuses it by name; trains or not, what it computes leaks other samples into each gradient.
+  // True of a layer whose output for one sample depends on the others of its batch (BatchNorm). Its
+  // per-sample gradients do not exist, so a network refuses it by name; trains or not, what it
+  // computes leaks other samples into each gradient.
   virtual bool mixes_samples() const { return false; }
 
   virtual std::vector<ParameterSpec> parameters() const { return {}; }
@@ -68,8 +71,9 @@ class Layer {
   // `saved`: null in a pass without gradients.
   virtual torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const;
 
-  // What input_gradients() reads of a record beyond `saved` and the output gradient. The network keeps nothing else between the
-  // passes: where a flag is false (and the rules do not read the inputs), a tensor has its sizes and no values.
+  // What input_gradients() reads of a record beyond `saved` and the output gradient. The network
+  // keeps nothing else between the passes: where a flag is false (and the rules do not read the
+  // inputs), a tensor has its sizes and no values.
   struct Reads {
     bool inputs = true;
     bool output = true;
@@ -78,8 +82,9 @@ class Layer {
   // The two rules below read the inputs. (They never read the output.)
   virtual bool rules_read_inputs() const { return true; }
 
-  // Gradient of each sample's loss with respect to the layer's one input. A layer without parameters may write it over the output
-  // gradient where nobody else holds that (samples.h, is_own): the network lets go of such a record at once.
+  // Gradient of each sample's loss with respect to the layer's one input. A layer without
+  // parameters may write it over the output gradient where nobody else holds that
+  // (samples.h, is_own): the network lets go of such a record at once.
   virtual torch::Tensor input_gradient(const ActivationRecord& record) const;
   // With respect to each input; undefined where `needed` is false or there is none (ids, masks).
   virtual Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const;

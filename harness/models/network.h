@@ -48,8 +48,9 @@ struct Slice {
   std::int64_t size = 0;
 };
 
-// A layer that trains and how many trainable parameters it has: what per-layer clipping clips together. Weight, bias and
-// whatever else one rule computes are one layer; a layer that stands at several places is one.
+// A layer that trains and how many trainable parameters it has: what per-layer clipping clips
+// together. Weight, bias and whatever else one rule computes are one layer; a layer that stands at
+// several places is one.
 struct TrainableLayer {
   std::vector<std::string> parameters;  // that train, by name
   std::int64_t size = 0;
@@ -62,23 +63,26 @@ class Network {
   struct Place {
     std::string name;  // prefix of the layer's parameters; empty where they are named in full
     std::shared_ptr<Layer> layer;
-    std::vector<int> inputs = {};  // earlier places; empty: the place before, or the network's input
+    // earlier places; empty: the place before, or the network's input
+    std::vector<int> inputs = {};
   };
   using Trainable = std::function<bool(const std::string& parameter)>;
 
-  // All parameters start at zero. An error names every trainable parameter that no layer rule covers, and a
-  // name that two different layers claim.
+  // All parameters start at zero. An error names every trainable parameter that no layer rule
+  // covers, and a name that two different layers claim.
   static Result<Network> make(std::vector<Place> places, const torch::TensorOptions& options,
                               const Trainable& trainable = {});
 
-  const std::vector<Slice>& layout() const { return layout_; }  // trainable, in order of the flat vector
+  // trainable, in order of the flat vector
+  const std::vector<Slice>& layout() const { return layout_; }
   const std::vector<Slice>& frozen_layout() const { return frozen_layout_; }
   std::int64_t dimension() const { return parameters_.numel(); }
   torch::Tensor& parameters() { return parameters_; }
   const torch::Tensor& parameters() const { return parameters_; }
   // A view of one tensor, trainable or frozen, by name; undefined where there is none.
   torch::Tensor tensor(const std::string& name) const;
-  // The parameters' type (at first) or a narrower one. Frozen weights are copied at the first change, so load them before.
+  // The parameters' type (at first) or a narrower one. Frozen weights are copied at the first
+  // change, so load them before.
   void set_compute_type(torch::ScalarType type);
   torch::ScalarType compute_type() const { return compute_type_; }
 
@@ -88,7 +92,8 @@ class Network {
   torch::Tensor record(const Tensors& inputs, std::int64_t copies = 1);
   // Once a recorded pass: what only the backward pass needs is let go on the way.
   void backward(torch::Tensor logit_gradient);
-  // The same without norms, for a pass that clips nothing: sum [d] += sum_i g_i, and nothing is kept.
+  // The same without norms, for a pass that clips nothing: sum [d] += sum_i g_i, and nothing is
+  // kept.
   void backward_sum(torch::Tensor logit_gradient, torch::Tensor& sum);
   // [B], float64: squared norm of each sample's gradient over all trainable parameters.
   torch::Tensor squared_norms() const;
@@ -98,14 +103,16 @@ class Network {
   std::vector<TrainableLayer> trainable_layers() const;
   torch::Tensor squared_norms_by_layer() const;
   void add_clipped_sum_by_layer(const torch::Tensor& factors, torch::Tensor& sum) const;
-  // Either of the two (by the factors' dimension), once, last layer first: what a layer recorded is let go as soon as it is added.
+  // Either of the two (by the factors' dimension), once, last layer first: what a layer recorded is
+  // let go as soon as it is added.
   void take_clipped_sum(const torch::Tensor& factors, torch::Tensor& sum);
-  // Applications of layers that the recorded pass still holds: none below the lowest trainable layer.
+  // Applications of layers that the recorded pass still holds: none below the lowest trainable
+  // layer.
   std::int64_t activation_records() const;
   // Lets go of the recorded pass, norms included: what is gathered next finds its memory free.
   void forget();
-  // Forgets the samples of `rows` ([B], bool): zeroes what was recorded of them, so that a sample whose
-  // numbers are not finite cannot spoil the others' sum.
+  // Forgets the samples of `rows` ([B], bool): zeroes what was recorded of them, so that a sample
+  // whose numbers are not finite cannot spoil the others' sum.
   void drop_samples(const torch::Tensor& rows);
 
  private:
@@ -115,10 +122,12 @@ class Network {
     std::vector<ActivationRecord> records;
     std::vector<std::ptrdiff_t> slices;  // of its parameters in layout_; -1: frozen
     bool trains = false;
-    torch::Tensor squared_norms = {};         // [B], float64; of the last backward pass
-    Tensors formed = {};                      // what the norm rule returned, for the sum rule (layer.h)
-    std::vector<BoundParameter> own = {};     // views of parameters_ and frozen_
-    std::vector<BoundParameter> narrow = {};  // of their copies in the compute type; empty until there is one
+    torch::Tensor squared_norms = {};  // [B], float64; of the last backward pass
+    // What the norm rule returned, for the sum rule (layer.h).
+    Tensors formed = {};
+    std::vector<BoundParameter> own = {};  // views of parameters_ and frozen_
+    // Of their copies in the compute type; empty until there is one.
+    std::vector<BoundParameter> narrow = {};
   };
   struct Step {
     std::size_t owner = 0;
@@ -134,7 +143,8 @@ class Network {
   Result<void> connect(const std::vector<Place>& places);
   void add_clipped_sum_of(const Owner& owner, const torch::Tensor& factors, torch::Tensor& sum) const;
   ActivationRecord recorded(const Step& step, Tensors inputs, torch::Tensor* output) const;
-  // Calls `done` with each layer that trains and its step, once the step's record has its output gradient, last step first.
+  // Calls `done` with each layer that trains and its step, once the step's record has its output
+  // gradient, last step first.
   void walk_back(torch::Tensor logit_gradient, const std::function<void(Owner&, const Step&)>& done);
   static void pass_on(const Step& step, Tensors found, Tensors& gradients);
   Tensors views(const Owner& owner, const torch::Tensor& vector) const;

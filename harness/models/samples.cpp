@@ -12,8 +12,8 @@
 namespace hyfreedp::models {
 namespace {
 
-// Sixteen running sums, so that the order of additions, and with it every bit, is the same whatever the processor's vectors are;
-// blocks are added up in double.
+// Sixteen running sums, so that the order of additions, and with it every bit, is the same whatever
+// the processor's vectors are; blocks are added up in double.
 template <class T>
 HYFREEDP_WIDE double sum_of_squares(const T* values, std::int64_t count) {
   constexpr std::int64_t kLanes = 16, kBlock = 1024;
@@ -31,7 +31,8 @@ HYFREEDP_WIDE double sum_of_squares(const T* values, std::int64_t count) {
   return total;
 }
 
-// The smallest normal number of float32, and how far above it a sum of squares must be to lack nothing that counts.
+// The smallest normal number of float32, and how far above it a sum of squares must be to lack
+// nothing that counts.
 constexpr double kTiny = 0x1p-126;
 constexpr double kWellAbove = 1e9;
 

@@ -30,15 +30,17 @@ bool has_loops(const torch::Tensor& values);
 // [B, ...] -> [B], float64: sum of squares of each sample's entries.
 torch::Tensor squared_sample_norms(const torch::Tensor& values);
 
-// norms [B], float64, += ||b_i a_i^T||^2, and ||b_i||^2 more with `with_bias`: of a weight (and bias) that met one vector a sample.
+// norms [B], float64, += ||b_i a_i^T||^2, and ||b_i||^2 more with `with_bias`: of a weight
+// (and bias) that met one vector a sample.
 //   gradients b [B, out], inputs a [B, in]
 void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs, bool with_bias,
                      torch::Tensor& norms);
 
-// Squares below 2^-126 are lost in float32, and with them up to sqrt(n) 2^-63 of a vector's length; a factor that is huge makes a product
-// of that which is not small.
+// Squares below 2^-126 are lost in float32, and with them up to sqrt(n) 2^-63 of a vector's length;
+// a factor that is huge makes a product of that which is not small.
 
-// What lengths of vectors of n entries may lack, times the 1e2.5 by which the error that a reach allows (below) is smaller than it.
+// What lengths of vectors of n entries may lack, times the 1e2.5 by which the error that a reach
+// allows (below) is smaller than it.
 double lost_length(std::int64_t n, torch::ScalarType type);
 // [..., n] -> [...], float64: lengths that are not too short, for a reach.
 torch::Tensor reach_lengths(const torch::Tensor& vectors);

@@ -117,7 +117,8 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     studies_.back().book_selection();
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
     ready_.push_back(index);
-    // Under private selection the number of runs does not show: the study counts as one, also where it drew none.
+    // Under private selection the number of runs does not show: the study counts as one, also where
+    // it drew none.
     if (opened.baseline->confidential_runs)
       tally_.known("study " + opened.id, work_of(opened.cell.base), false, expected_runs(opened));
   }
@@ -135,8 +136,9 @@ Result<std::map<std::string, results::StudyRecord>> Coordinator::recorded_studie
   return recorded;
 }
 
-// Draws of an unseeded spec come from a key of the system's entropy that lives as long as a study is open. It is made once a
-// release: a second one would draw other runs, and release the same data again.
+// Draws of an unseeded spec come from a key of the system's entropy that lives as long as a study
+// is open. It is made once a release: a second one would draw other runs, and release the same data
+// again.
 Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
                                      const std::map<std::string, results::StudyRecord>& recorded) {
   const bool complete = std::ranges::all_of(planned, [&](const PlannedStudy& study) {
@@ -174,8 +176,9 @@ Result<void> Coordinator::forget_draws(const std::string& spec) {
   return random::delete_key(out_.draw_key(spec));
 }
 
-// What --fresh and --replace gave up leaves its keys behind: a trial does not say which spec wanted it, and an edited spec
-// may go on with it. Once every row of the folder is there, no key has a use any more.
+// What --fresh and --replace gave up leaves its keys behind: a trial does not say which spec wanted
+// it, and an edited spec may go on with it. Once every row of the folder is there, no key has a use
+// any more.
 Result<void> Coordinator::delete_abandoned_keys() {
   const auto specs = store_.specs();
   if (!specs) return specs.error();
@@ -292,7 +295,8 @@ void Coordinator::start(const std::string& trial) {
   executor_.submit(std::move(job));
 }
 
-// Rows that share a run have one kind of label and one dataset, so whoever asks later is answered alike.
+// Rows that share a run have one kind of label and one dataset, so whoever asks later is answered
+// alike.
 bool Coordinator::wants_weights(const Wanted& wanted) const {
   return keeper_ && std::ranges::any_of(wanted.studies, [&](std::size_t index) {
            return keeper_->wants(studies_[index].study());
@@ -309,7 +313,8 @@ Result<void> Coordinator::conclude_weights(const std::string& spec, bool complet
     if (!published) return published.error();
     report_.weights = std::move(*published);
   }
-  // What could not be copied lies there until it can be; the runs that a selection did not choose do not.
+  // What could not be copied lies there until it can be; the runs that a selection did not choose
+  // do not.
   if (!complete) return {};
   return discard_staged(out_, spec, report_.weights.waiting);
 }
@@ -362,7 +367,8 @@ Result<void> Coordinator::take_end(const Update& update) {
   auto wanted = std::move(trials_.extract(update.job).mapped());
   tally_.ended(update.slot, !update.failed, update.seconds);
   if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
-  if (update.failed && update.failure_kind == kCancelled) return {};  // its journal goes on in the next run
+  // its journal goes on in the next run
+  if (update.failed && update.failure_kind == kCancelled) return {};
   auto end = book_.record(wanted.config, update);
   if (!end) return end.error();
   if (end->trial.failed && is_halt(end->trial.failure_kind)) {
@@ -412,8 +418,8 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
     if (!trial) return trial.error();
     if (!*trial) continue;
     record.seconds += (**trial).seconds;
-    // Of whichever run of a private selection: that one was under way when the machine was lost is so for any number of
-    // runs, and the price shows it anyway.
+    // Of whichever run of a private selection: that one was under way when the machine was lost is
+    // so for any number of runs, and the price shows it anyway.
     if (record.epsilon_target && (**trial).attempts > 1) {
       add_once(record.flags, "interrupted: what the first attempt booked is charged");
     }

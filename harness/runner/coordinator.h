@@ -45,7 +45,7 @@ struct FailedStudy {
 
 struct RunReport {
   std::size_t studies = 0;
-  std::size_t cells = 0;  // that these studies fill
+  std::size_t cells = 0;         // that these studies fill
   std::size_t known_before = 0;  // answered by an earlier run
   std::vector<FailedStudy> failed;
   bool stopped = false;             // asked to; what is missing is continued by the next run

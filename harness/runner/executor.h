@@ -1,16 +1,19 @@
 // Where jobs run: submit, poll, cancel.
 //
-// A job is one request of harness/trial/worker_protocol.h ("prepare" or "run"); an executor passes it to a worker and
-// passes back what the worker says, and knows nothing else about trials.
+// A job is one request of harness/trial/worker_protocol.h ("prepare" or "run"). An executor passes
+// it to a worker and passes back what the worker says; it knows nothing else about trials.
 //
 // Contract (tests/runner/executor_contract.h; every executor passes it)
-//   - Each submitted job gets exactly one `over` update, whatever happens to its worker, and nothing after it.
-//   - A worker's death ends its own job only, as a failure that says how it died; the other jobs go on elsewhere.
-//   - Dearest first among the waiting jobs; of equal cost, in the order submitted. A promise about speed, never about
-//     results: nothing may depend on the order in which jobs end.
-//   - poll() fails only where no job can run at all (the worker program is missing or dies at once, again and again).
-//   - An executor never runs a job a second time by itself: that is the decision of who submitted it.
-// Called by: the coordinator, from one thread.
+//   - Each submitted job gets exactly one `over` update, whatever happens to its worker, and
+//     nothing after it.
+//   - A worker's death ends its own job only, as a failure that says how it died; the other jobs
+//     continue elsewhere.
+//   - Among waiting jobs the costliest starts first; of equal cost, the one submitted first. This
+//     affects speed only: no result may depend on the order in which jobs end.
+//   - poll() fails only if no job can run at all (the worker program is missing, or dies at once,
+//     repeatedly).
+//   - An executor never runs a job a second time by itself; whoever submitted it decides that.
+// Called by the coordinator, from one thread.
 #pragma once
 
 #include <chrono>
@@ -37,7 +40,7 @@ Job trial_job(const trial::TrialConfig& config, const std::string& journal, cons
               std::int64_t attempts = 0, const std::string& weights = "");
 Job prepare_job(const trial::Named& dataset);
 
-// Kinds of failure that an executor itself gives a job; all others come from the worker.
+// Kinds of failure that an executor itself reports for a job; all others come from the worker.
 inline constexpr const char* kKilled = "killed";        // a signal ended the worker
 inline constexpr const char* kInternal = "internal";    // the worker left, or spoke nonsense
 inline constexpr const char* kCancelled = "cancelled";  // cancel() or stop()
@@ -67,11 +70,13 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual void submit(Job job) = 0;
-  // What happened since the last call, oldest first; waits up to `patience` for something to happen.
+  // Returns what happened since the last call, oldest first; waits up to `patience` for something
+  // to happen.
   virtual Result<std::vector<Update>> poll(std::chrono::milliseconds patience) = 0;
-  // The job ends as kCancelled unless it is over before the worker hears of it.
+  // The job ends as kCancelled, unless it ends before the worker is told.
   virtual void cancel(const std::string& job) = 0;
-  // Cancels all and returns when every worker has left; poll() then gives the last updates.
+  // Cancels all jobs and returns when every worker has exited; poll() then returns the last
+  // updates.
   virtual void stop() = 0;
   virtual int slots() const = 0;
 };

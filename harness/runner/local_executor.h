@@ -32,7 +32,8 @@ std::string describe_workers(int slots);
 // program.
 Result<std::string> find_worker();
 
-// Asks the worker at `path` whether it can train on `device`; the error says what it lacks. Loads LibTorch once.
+// Asks the worker at `path` whether it can train on `device`; the error says what it lacks. Loads
+// LibTorch once.
 Result<void> check_device(const std::string& path, const std::string& device);
 
 class LocalExecutor final : public Executor {

@@ -259,7 +259,8 @@ class StudyReader {
     const auto rule = string_or(composition, "rule", "");
     if (rule != "selection") {
       const auto baseline = baselines::find_baseline(method);
-      // A method that can be read in several ways books its selections when it opens: without a rule this is none.
+      // A method that can be read in several ways books its selections when it opens: without a
+      // rule this is none.
       const bool is_public =
           !rule.empty() || (baseline && (!(**baseline).confidential_runs || (**baseline).reading));
       if (is_public) found_.open_to_all.insert(trials.begin(), trials.end());
@@ -270,7 +271,8 @@ class StudyReader {
       if (seen_.insert(join(parsed->trials, " ")).second) found_.ended_early.push_back(std::move(*parsed));
       return {};
     }
-    if (!composition.contains("selection")) return {};  // lost, by a program that did not record its rule
+    // lost, by a program that did not record its rule
+    if (!composition.contains("selection")) return {};
     const std::string where = "study " + id;
     auto parsed = Composition::from_json(composition, where);
     if (!parsed) return parsed.error();
@@ -348,7 +350,8 @@ class Composer {
     add_selection(study, base, *study.dataset);
   }
 
-  // Which runs are whose is not recorded, on purpose: all that may belong to a selection are compared with it.
+  // Which runs are whose is not recorded, on purpose: all that may belong to a selection are
+  // compared with it.
   std::vector<std::string> runs_like(const EventTally& booked, const trial::Named& dataset) const {
     std::vector<std::string> ids;
     const auto title = title_of(dataset);
@@ -423,7 +426,8 @@ class Composer {
   const Studies& studies_;
   const OdometerOptions& options_;
   std::set<std::string> selected_;  // runs of selections that are over
-  std::set<std::string> open_;      // runs that may be of open ones, or of some whose runs are not listed
+  // Runs that may be of open ones, or of some whose runs are not listed.
+  std::set<std::string> open_;
 };
 
 // By split; one part where a record may have been in several.
@@ -448,7 +452,8 @@ void Spending::add(const std::vector<Event>& events) {
 
 void Spending::add_selection(const accounting::Selection& selection) {
   auto composable = selection;
-  // Liu and Talwar's price composes with nothing; their number of runs is geometric, whose price does.
+  // Liu and Talwar's price composes with nothing; their number of runs is geometric, whose price
+  // does.
   if (composable.distribution == accounting::Selection::Distribution::liu_talwar) {
     composable.distribution = accounting::Selection::Distribution::truncated_negative_binomial;
     composable.eta = 1;

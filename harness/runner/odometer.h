@@ -1,27 +1,35 @@
-// The odometer: what all runs of an output folder together have released about each dataset.
+// The odometer: the composed epsilon of all that the runs of an output folder have released about
+// each dataset.
 //
-// A row's epsilon is that of one run of one method. Whoever keeps several rows, seeds, tables and abandoned attempts on the
-// same data has released them all, and a record's guarantee is that of their composition.
+// A row's epsilon is that of one run of one method. Several rows, seeds, tables and abandoned
+// attempts on the same data have all been released, and a record's guarantee is that of their
+// composition.
 //
-//   Runs          Every trial of the database, whatever became of it and whether or not a row still lists it, and every
-//                 journal that the database has not taken in: a run that is under way or was killed counts what it booked.
-//                 A key whose journal is gone counts every attempt up to its own, whole; what the
-//                 database knows beyond journal and key is added (charge.h). A run that several
-//                 rows share counts once.
-//   Same data     Datasets that come from files are the same data where they have the same name: options choose features,
-//                 not people. Generated ones are the same data where they have the same options.
-//   Splits        One record lies in one split, so disjoint splits compose in parallel: the odometer shows the largest.
-//                 Within a split everything composes in sequence. Where options cut the splits differently, a record may
-//                 have been in both, and all splits are one.
-//   Selections    The runs of a private selection count as the selection that they are, with the dearest of them as its
-//                 base: one by one they would tell how many there were, which the selection's own epsilon needs hidden. One
-//                 that is open counts in full as soon as it may have begun. Runs that may belong to a selection of which
-//                 no rule is recorded are left out, and said to be, unless confidential values are asked for.
-//   No epsilon    Runs without privacy, and un-noised scores (oracle), are on the data all the same: they are
-//                 counted, and the odometer is infinite; the epsilon beside it is that of the private part.
-//   Noise seeds   Whoever knows the seed can subtract the noise; the epsilon then guarantees nothing, which is said.
+//   Runs          Every trial of the database, whatever became of it and whether or not a row still
+//                 lists it, and every journal that the database has not taken in: a run that is
+//                 under way or was killed counts what it booked. A key whose journal is gone counts
+//                 every attempt up to its own, whole; what the database knows beyond journal and
+//                 key is added (charge.h). A run that several rows share counts once.
+//   Same data     Datasets that come from files are the same data where they have the same name:
+//                 options choose features, not people. Generated ones are the same data where they
+//                 have the same options.
+//   Splits        One record lies in one split, so disjoint splits compose in parallel: the
+//                 odometer shows the largest. Within a split everything composes in sequence. Where
+//                 options cut the splits differently, a record may have been in both, and all
+//                 splits are one.
+//   Selections    The runs of a private selection count as the selection that they are, with the
+//                 dearest of them as its base: one by one they would tell how many there were,
+//                 which the selection's own epsilon needs hidden. One that is open counts in full
+//                 as soon as it may have begun. Runs that may belong to a selection of which no
+//                 rule is recorded are left out, and said to be, unless confidential values are
+//                 asked for.
+//   No epsilon    Runs without privacy, and un-noised scores (oracle), are on the data all the
+//                 same: they are counted, and the odometer is infinite; the epsilon beside it is
+//                 that of the private part.
+//   Noise seeds   Whoever knows the seed can subtract the noise; the epsilon then guarantees
+//                 nothing, which is said.
 //
-// Evaluation on test data is outside the mechanism and counts nothing.
+// Evaluation on test data is outside the mechanism and does not count.
 #pragma once
 
 #include <cstdint>
@@ -50,39 +58,42 @@ struct Spending {
   std::map<std::string, trial::EventTally> splits;
   std::size_t selections = 0;  // private selections among them
   std::int64_t non_private_runs = 0;
-  std::int64_t oracle_scores = 0;  // un-noised validation or training accuracies that were handed to a method
+  // un-noised validation or training accuracies that were handed to a method
+  std::int64_t oracle_scores = 0;
   bool reproducible_noise = false;
   bool has_unknown_selection = false;    // runs that were left out
   std::map<std::string, double> tables;  // by spec: the largest epsilon of its rows
   std::int64_t runs = 0;                 // confidential
 
   bool is_infinite() const { return non_private_runs > 0 || oracle_scores > 0; }
-  // What a run of `config` will release, at most.
+  // Adds the most that a run of `config` will release.
   void plan(const trial::TrialConfig& config);
   void add_selection(const accounting::Selection& selection);
   void add(const std::vector<accounting::Event>& events);
 };
 
-// N^-1.1 of the training split.
+// The default delta: N^-1.1 for the size N of the training split.
 double default_delta(const Spending& spending);
 
-// The private part at one delta. `splits` by name, in the order of the alphabet; one that is called kAllSplits where they
-// differ between runs.
+// The private part at one delta. `splits` is sorted by name; it has one entry, kAllSplits, if the
+// splits differ between runs.
 inline constexpr const char* kAllSplits = "all splits";
 struct OdometerReading {
   accounting::ReportedEpsilon total;  // epsilon 0 where nothing private was released
   std::map<std::string, accounting::ReportedEpsilon> splits;
 };
-// `split`: that one alone; an error, with the names, where nothing touched it.
+// Reads the odometer; with `split`, for that split alone. An error that names the splits if nothing
+// touched it.
 Result<OdometerReading> read_odometer(const Spending& spending, double delta,
                                       const std::optional<std::string>& split = {});
 
-// Whether the odometer is at most `epsilon`; faster than reading it.
+// Whether the odometer is at most `epsilon`; this is faster than reading it.
 Result<bool> is_within(const Spending& spending, double epsilon, double delta);
 
 struct OdometerOptions {
   bool confidential = false;
-  // Also what is not begun: open selections without a run, and interrupted runs as if they began anew.
+  // Also counts what has not started: open selections without a run, and interrupted runs as if
+  // they were started again.
   bool to_be_continued = false;
 };
 

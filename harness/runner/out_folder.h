@@ -1,5 +1,5 @@
-// The output folder: one database, the journals and keys of its trials, one folder for each spec's derived files, and
-// a lock, so that two coordinators never work in it at once.
+// The output folder: one database, the journals and keys of its trials, one folder for each spec's
+// derived files, and a lock, so that two coordinators never work in it at once.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,10 @@ struct OutFolder {
   std::string keys() const;      // ROOT/keys
   std::string journal(const std::string& trial) const;
   std::string key(const std::string& trial) const;
-  std::string draw_key(const std::string& spec) const;  // of the baselines' draws, in unseeded specs
-  // What a spec without noise_seed has released (release_record.h): ROOT/journals/SPEC.releases.json
+  // of the baselines' draws, in unseeded specs
+  std::string draw_key(const std::string& spec) const;
+  // What a spec without noise_seed has released (release_record.h):
+  // ROOT/journals/SPEC.releases.json
   std::string release_record(const std::string& spec) const;
   std::string derived(const std::string& spec) const;  // ROOT/SPEC
   // Weights of runs whose rows have no end yet, each trial's in a folder of its own; mode 0700.
@@ -29,13 +31,13 @@ struct OutFolder {
 // Whether ROOT/NAME is a folder of ROOT's own, so that no spec can be named NAME.
 bool is_taken_in_out_folder(const std::string& name);
 
-// Held while a coordinator or any worker that it started lives: workers inherit the descriptor. After a kill -9 of the
-// coordinator its workers die with it; acquire() waits a moment for that and refuses only a living holder, by its
-// process number.
+// Held while a coordinator or any worker that it started lives: workers inherit the descriptor.
+// After a kill -9 of the coordinator its workers die with it; acquire() waits a moment for that and
+// refuses only a living holder, by its process number.
 class FolderLock {
  public:
   static Result<FolderLock> acquire(const OutFolder& folder);
-  // The process that works in the folder now.
+  // The process that holds the lock now, if any.
   static std::optional<int> holder(const OutFolder& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;

@@ -1,9 +1,10 @@
 // What the user sees while a spec runs.
 //
-// On a terminal a live block: one line with the overall bar, and one line a worker. Elsewhere one plain line every few
-// seconds and at changes of phase. Only released values are shown. A private selection shows that it is under
-// way and nothing else: not its runs, their steps or the workers they keep busy. Where its number of runs is a secret (its draws come
-// from no noise seed), no times are shown either, and a plain line is printed only when it says something new.
+// On a terminal a live block: one line with the overall bar, and one line a worker. Elsewhere one
+// plain line every few seconds and at changes of phase. Only released values are shown. A private
+// selection shows that it is under way and nothing else: not its runs, their steps or the workers
+// they keep busy. Where its number of runs is a secret (its draws come from no noise seed), no
+// times are shown either, and a plain line is printed only when it says something new.
 #pragma once
 
 #include <chrono>
@@ -25,7 +26,7 @@ struct RunningTrial {
   std::optional<double> private_loss;
 };
 
-// The numbers behind the display; the coordinator keeps them.
+// The numbers behind the display; the coordinator updates them.
 struct Board {
   std::string phase;  // "planning", "training", ...
   std::size_t cells = 0;
@@ -34,10 +35,12 @@ struct Board {
   std::size_t runs_over = 0;
   double done = 0;  // seconds of runs, as they are predicted: of what ended since this began ...
   double left = 0;  // ... and of what is known and has not ended
-  std::optional<double> seconds_left;   // by the clock; absent while nothing of the kind was measured
+  // By the clock; absent while nothing of the kind was measured.
+  std::optional<double> seconds_left;
   bool planning = false;                // more runs may become known
   std::map<int, RunningTrial> running;  // by worker; those of private selections are not among them
-  std::map<std::string, std::string> selections;  // titles of the private selections under way, by study
+  // Titles of the private selections under way, by study.
+  std::map<std::string, std::string> selections;
   bool hides_times = false;  // how long a private selection takes tells how many runs it makes
 };
 
@@ -52,7 +55,8 @@ class Progress {
   Progress(std::ostream& out, Style style, std::chrono::milliseconds interval = std::chrono::seconds(5));
   ~Progress();  // removes the live block
 
-  // live where `descriptor` is a terminal (in colour unless NO_COLOR is set), else plain.
+  // The live style if `descriptor` is a terminal (with colour unless NO_COLOR is set), else the
+  // plain one.
   static Style style_for(int descriptor);
 
   void show(const Board& board);      // now and then; cheap in between

@@ -30,7 +30,8 @@ bool has_seeded_noise(const Spec& spec) {
 }
 
 bool draws_anything(const std::vector<PlannedStudy>& studies) {
-  // A method that draws asks for other runs under other draws; that all of these agree by chance is next to impossible.
+  // A method that draws asks for other runs under other draws; that all of these agree by chance is
+  // next to impossible.
   constexpr std::array<const char*, 6> kSecrets = {"a", "b", "c", "d", "e", "f"};
   const auto wishes = [](const PlannedStudy& study, const std::string& secret) {
     auto cell = study.cell;
@@ -49,7 +50,8 @@ bool draws_anything(const std::vector<PlannedStudy>& studies) {
 
 namespace {
 
-// Neither the database nor a record knows the spec, but there may be runs of it: of a program that kept no records.
+// Neither the database nor a record knows the spec, but there may be runs of it: of a program that
+// kept no records.
 Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh) {
   if (has_seeded_noise(spec)) return {};
   const auto unrecorded = has_unrecorded_runs(store, out);

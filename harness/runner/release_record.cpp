@@ -161,7 +161,8 @@ Result<void> restore(results::Store& store, const OutFolder& out, const std::str
     const bool is_current = i + 1 == records->size();
     if (auto put = store.put_spec(record.spec, true); !put) return put.error();
     for (const auto& study : record.studies) {
-      // An earlier release's rows are retired by the next one; the odometer reads its runs from their journals.
+      // An earlier release's rows are retired by the next one; the odometer reads its runs from
+      // their journals.
       const auto put = is_current ? put_back(store, out, study) : store.put_study(study.study);
       if (!put) return put.error();
     }

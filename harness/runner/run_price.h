@@ -1,10 +1,12 @@
-// What runs cost to compute: for --dry-run an estimate for a GPU, for the coordinator which runs are long.
+// The computing cost of runs: for --dry-run an estimate for a GPU, for the coordinator the order of
+// runs.
 //
 //   FLOPs of a run = 6 P n + 2 P n_probe
-// P: all parameters of the model, trained or not; n: examples seen (T B) times the tokens or patches of each (1 where it has none), forward and
-// backward; n_probe: those that probes look at, forward alone: ceil(T / K) points B'. A weight is taken to be used once a token, which is too
-// little for convolutions. Evaluation looks at the test split, and the validation split where a run scores it, forward alone; it is kept
-// apart and no part of what --dry-run states as FLOPs.
+// P: all parameters of the model, trained or not; n: examples seen (T B) times the tokens or
+// patches of each (1 where it has none), forward and backward; n_probe: those that probes look at,
+// forward alone: ceil(T / K) points B'. A weight is taken to be used once a token, which is too
+// little for convolutions. Evaluation looks at the test split, and the validation split where a run
+// scores it, forward alone; it is kept apart and no part of what --dry-run states as FLOPs.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,8 @@
 
 namespace hyfreedp::runner {
 
-// Sustained rate that GPU hours are stated at unless --gpu-tflops says another: some 10 % of an H100's dense bfloat16 peak.
+// The sustained rate for GPU hours, if --gpu-tflops does not give another: about 10 % of an H100's
+// dense bfloat16 peak.
 inline constexpr double kAssumedTflops = 100;
 
 struct RunPrice {

@@ -112,7 +112,8 @@ json::object read_kind(const Entry& document, Problems& problems) {
   return kind;
 }
 
-// What the whole spec assumes is a footnote of every panel, and what the paper's own values contradict of each that shows them.
+// What the whole spec assumes is a footnote of every panel, and what the paper's own values
+// contradict of each that shows them.
 void add_footnotes(const json::object& further, json::array& panels) {
   for (const auto& [key, lead] :
        {std::pair{"assumed", "Assumed: "}, std::pair{"contradictions", "Of the paper's own values: "}}) {

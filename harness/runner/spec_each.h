@@ -1,9 +1,11 @@
 // `each`: one row of a spec for every combination of values.
 //
-//   - {id: adam, method: fixed-rate, group: adam, each: {options.lr: [1e-3, 1e-2], train.optimizer.beta1: [0.8, 0.9]}}
+//   - {id: adam, method: fixed-rate, group: adam, each: {options.lr: [1e-3, 1e-2],
+//     train.optimizer.beta1: [0.8, 0.9]}}
 //
-// gives four rows, adam-lr-1e-3-beta1-0.8 and so on, the last key changing fastest; their titles end with the values. A key is the
-// path of what a row may say. Rows of one `group` (default: the row's id) belong together in figures and statistics.
+// gives four rows, adam-lr-1e-3-beta1-0.8 and so on, where the last key changes fastest; their
+// titles end with the values. A key is the path of a setting of a row. Rows of one `group`
+// (default: the row's id) belong together in figures and statistics.
 #pragma once
 
 #include <optional>

@@ -1,10 +1,12 @@
-// A place in a YAML file: a node that knows its line and key path, so that every error can name both.
+// A place in a YAML file: a node that knows its line and key path, so that every error can name
+// both.
 //
-//   experiments/quick.yaml:12: panels[1].train.steps must be a number, not 'many'. Example: `steps: 100`.
+//   experiments/quick.yaml:12: panels[1].train.steps must be a number, not 'many'. Example:
+//   `steps: 100`.
 //
-// A scalar written without quotes is null (~, null or nothing), true or false, a whole number, a number (inf
-// and .inf are infinite) or text, in this order; a quoted one is text. A key that occurs twice in one map is
-// an error.
+// A scalar without quotes is null (~, null or nothing), true or false, a whole number, a number
+// (inf and .inf are infinite) or text, in this order; a quoted one is text. A key that occurs twice
+// in one map is an error.
 #pragma once
 
 #include <memory>
@@ -20,12 +22,12 @@ namespace hyfreedp::runner {
 
 class Entry {
  public:
-  // The whole document. `file` is the name that errors use. Refused, with line and column: bytes that are not
-  // UTF-8; tabs that indent, where they break the YAML.
+  // The whole document. `file` is the name that errors use. Refused, with line and column: bytes
+  // that are not UTF-8; tabs that indent, where they break the YAML.
   static Result<Entry> parse(const std::string& file, const std::string& text);
 
-  // "FILE:LINE: PATH what.", and an example of what may stand here: that of the path (spec_examples.h), or the
-  // one given, a line of YAML.
+  // "FILE:LINE: PATH what.", and an example of what may stand here: that of the path
+  // (spec_examples.h), or the one given, a line of YAML.
   Error wrong(const std::string& what) const;
   Error wrong(const std::string& what, const std::string& example) const;
   // The same, for what somebody else found wrong with the value: "FILE:LINE: PATH: message".
@@ -42,8 +44,10 @@ class Entry {
   bool is_text() const;
   bool is_null() const { return node_->IsNull(); }
 
-  // Maps. check_keys: this is a map, its keys are text, none occurs twice and each is one of `valid` (null:
-  // any). Returns whether it is a map. `options`: those among the valid keys that have an example to show.
+  // Maps. check_keys: this is a map, its keys are text, none occurs twice and each is one of
+  // `valid` (null:
+  // any). Returns whether it is a map. `options`: those among the valid keys that have an example
+  // to show.
   bool check_keys(const std::vector<std::string>* valid, Problems& problems,
                   const std::vector<OptionSpec>* options = nullptr) const;
   std::vector<std::string> keys() const;
@@ -59,25 +63,25 @@ class Entry {
   Result<json::value> to_json() const;  // scalars, and lists of scalars
   std::string shown() const;            // as an error quotes it: 'text', "a map"
 
-  // This map with `over` laid on it: maps are merged key by key, everything else is replaced. Errors still name the line a value
-  // was written in.
+  // This map with `over` laid over it: maps are merged key by key, everything else is replaced.
+  // Errors still name the line in which a value was written.
   Entry overlaid(const Entry& over) const;
-  // This map less one key.
+  // This map without one key.
   Entry without(const std::string& key) const;
-  // A map, with the path `path`, that holds this at a.b.c, given {"a", "b", "c"}.
+  // A map with the path `path` that has this entry at a.b.c, given {"a", "b", "c"}.
   Entry nested(const std::vector<std::string>& keys, const std::string& path) const;
 
  private:
   Entry(const YAML::Node& node, std::string file, std::string path);
   int line() const;
 
-  // Shared, not held: assigning a YAML::Node changes the document it was found in.
+  // Shared and not copied: assigning a YAML::Node changes the document that it belongs to.
   std::shared_ptr<const YAML::Node> node_;
   std::string file_;
   std::string path_;
 };
 
-// Maps laid over each other: the first that has a key decides.
+// Levels of settings: maps laid over each other, where the first one that has a key decides.
 class Layers {
  public:
   Layers() = default;
@@ -86,7 +90,7 @@ class Layers {
   bool empty() const { return maps_.empty(); }
   const std::vector<Entry>& maps() const { return maps_; }
   std::optional<Entry> find(const std::string& key) const;
-  // The maps that all layers have at `key`, the topmost first.
+  // The maps that the levels have at `key`, the topmost first.
   Layers below(const std::string& key) const;
   void check_keys(const std::vector<std::string>& valid, Problems& problems,
                   const std::vector<OptionSpec>* options = nullptr) const;
@@ -98,8 +102,9 @@ class Layers {
   std::vector<Entry> maps_;
 };
 
-// The options of `table` that the layers give, checked one by one so that an error names its own line, with
-// every default filled in. Nothing where any is wrong. Keys that are no options are passed over.
+// The options of `table` that the layers give, checked one by one so that an error names its own
+// line, with every default filled in. Nothing where any is wrong. Keys that are no options are
+// passed over.
 std::optional<json::object> known_options(const std::vector<OptionSpec>& table, const Layers& layers,
                                           Problems& problems);
 // The same, and every key is one of the options or of `other`, which belong to somebody else.

@@ -1,5 +1,5 @@
-// What a spec may say at each of its places, as one line of YAML: error messages show it, and a test loads
-// every one of them.
+// What a spec may say at each of its places, as one line of YAML: error messages show it, and a
+// test loads every one of them.
 #pragma once
 
 #include <map>

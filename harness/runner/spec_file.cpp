@@ -38,7 +38,8 @@ std::vector<std::string> yaml_files_below(const fs::path& folder) {
   return files;
 }
 
-// The file among `files` whose name is nearest to that of `path`; of several, the one whose folder is too.
+// The file among `files` whose name is nearest to that of `path`; of several, the one whose folder
+// is too.
 std::string nearest_file(const std::string& path, const std::vector<std::string>& files) {
   std::vector<std::string> stems;
   for (const auto& file : files) stems.push_back(fs::path(file).stem().string());

@@ -1,7 +1,10 @@
-// Specs that train nothing: not runnable here, with the reason, or computed (analytic).
+// Specs that train nothing: they cannot be run here, with the reason, or they are computed
+// (analytic).
 //
-//   not_runnable: {reason: "...", datasets: [cifar10], models: [...], weights: [...], missing: ["squared loss"]}
-//     At least one of what it names must be outside the registries; names of pretrained weights and missing features always are.
+//   not_runnable: {reason: "...", datasets: [cifar10], models: [...], weights: [...], missing:
+//   ["squared loss"]}
+//     At least one of the names must not be in a registry; names of pretrained weights and missing
+//     features never are.
 //   analytic: {name: mohapatra-table-1, options...}
 #pragma once
 

@@ -1,12 +1,14 @@
-// Presets: scales of one spec in one file. Each is laid over the top level, maps key by key, everything else replaced.
+// Presets: variants of one spec in one file. A preset is laid over the top level: maps are merged
+// key by key, everything else is replaced.
 //
 //   presets:
 //     paper: {...}
 //     small: {...}
 //     smoke: {from: small, ...}     # laid over what `small` gives
 //
-// Where none is asked for: `small` where there is one, else the first. Any top-level key may stand in a preset but `name`, which
-// the preset's name is added to, `presets`, and `reproduces`, which is of the whole file.
+// The default preset is `small` if there is one, else the first. A preset may have any top-level
+// key except `name` (to which the preset's name is added), `presets`, and `reproduces`, which
+// belongs to the whole file.
 #pragma once
 
 #include <string>
@@ -23,7 +25,8 @@ struct ChosenPreset {
 
 // In the order of the file; empty where there are none. Nothing where a name is wrong.
 std::optional<std::vector<std::string>> preset_names(const Entry& document, Problems& problems);
-// An unknown name, or one where there are no presets, is a mistake that names those there are; nothing then.
+// An unknown name, or one where there are no presets, is a mistake that names those there are;
+// nothing then.
 std::optional<ChosenPreset> choose_preset(const Entry& document, const std::string& wanted,
                                           const std::vector<std::string>& spec_keys, Problems& problems);
 

@@ -1,8 +1,8 @@
 // The mistakes of one spec, collected so that its writer sees all of them at once.
 //
-// Readers of a section take a Problems&, add what is wrong and go on with what does not depend on it. They
-// return nothing (std::nullopt) where the section cannot be used; whoever gets nothing says nothing more about
-// it, so that one mistake is one line.
+// Readers of a section take a Problems&, add what is wrong and go on with what does not depend on
+// it. They return nothing (std::nullopt) where the section cannot be used; whoever gets nothing
+// says nothing more about it, so that one mistake is one line.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,8 @@ class Problems {
   // Whether it went well.
   bool take(const Result<void>& result);
 
-  // A map has an unknown key that is nearly `key`, which is therefore not missing. `path`: of the map.
+  // A map has an unknown key that is nearly `key`, which is therefore not missing. `path`: of the
+  // map.
   void note_misspelt(const std::string& path, const std::string& key);
   bool is_misspelt(const std::string& path, const std::string& key) const;
 
@@ -42,8 +43,9 @@ class Problems {
   // Mistakes added so far, repeated ones counted again: it grows whenever something is wrong.
   std::size_t added() const { return added_; }
   bool empty() const { return added_ == 0; }
-  // All mistakes, each one line, in the order of the file's lines; one that several panels share is there
-  // once. Several follow a line that counts them; of very many the first ones are shown. Not for none.
+  // All mistakes, each one line, in the order of the file's lines; one that several panels share is
+  // there once. Several follow a line that counts them; of very many the first ones are shown. Not
+  // for none.
   Error error() const;
 
  private:

@@ -1,4 +1,5 @@
-// A spec's `regress` block: how `hyfreedp regress` compares its nights (results/regress.h). The keys are declared here.
+// A spec's `regress` block: how `hyfreedp regress` compares its nights (results/regress.h). The
+// keys are declared here.
 #pragma once
 
 #include "harness/runner/spec_entry.h"

@@ -65,7 +65,8 @@ std::string fewer_seeds_note(std::size_t own, std::size_t panel) {
   return fmt::format("{} seed{} instead of {}.", own, own == 1 ? "" : "s", panel);
 }
 
-// A row's own arm, else the panel's, in JSON only where it is not the usual one; said in the table where the spec says it.
+// A row's own arm, else the panel's, in JSON only where it is not the usual one; said in the table
+// where the spec says it.
 void add_control(const Layers& layers, const PanelFrame& frame, const json::array& epsilons,
                  json::object& row, Problems& problems) {
   std::string control = frame.control;
@@ -109,7 +110,8 @@ std::optional<json::object> row_training(const Layers& layers, const PanelFrame&
   return read_training(train, problems);
 }
 
-// What a row's `train` says instead of the panel's: another optimizer, or options of the panel's; another clipping constant.
+// What a row's `train` says instead of the panel's: another optimizer, or options of the panel's;
+// another clipping constant.
 void add_own_training(const Layers& layers, const PanelFrame& frame, json::object& row, Problems& problems) {
   auto train = layers.below("train");
   if (train.find("optimizer")) {

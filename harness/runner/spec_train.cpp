@@ -15,7 +15,8 @@ double default_constant(const std::string& clipping) {
   return clipping == "adaptive" ? 0.1 : 0.01;
 }
 
-// An option that says nothing where another has the value it has is a mistake of the spec, not to be passed over.
+// An option that says nothing where another has the value it has is a mistake of the spec, not to
+// be passed over.
 void only_where(const Layers& train, const char* option, bool applies, const std::string& condition,
                 Problems& problems) {
   const auto given = train.find(option);

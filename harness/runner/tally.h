@@ -1,11 +1,13 @@
 // Keeps the progress board's numbers.
 //
-// What is counted is a unit: one trial, or one whole study under private selection, whose number of runs must not show. Such a
-// study counts as long as it is expected to take (the mean of its number of runs is public), all at once and when it is over: what
-// its runs took, and how many have ended, moves nothing.
+// What is counted is a unit: one trial, or one whole study under private selection, whose number of
+// runs must not show. Such a study counts as long as it is expected to take
+// (the mean of its number of runs is public), all at once and when it is over: what its runs took,
+// and how many have ended, moves nothing.
 //
-// Time left: the predicted seconds of what has not ended (pace.h) over the workers, and no less than the longest run under way
-// needs. What was measured since this began counts before what earlier runs took.
+// Time left: the predicted seconds of what has not ended (pace.h) over the workers, and no less
+// than the longest run under way needs. What was measured since this began counts before what
+// earlier runs took.
 #pragma once
 
 #include <chrono>
@@ -32,11 +34,13 @@ class Tally {
   void cell_over() { ++board_.cells_over; }
   void earlier(Pace pace) { earlier_ = std::move(pace); }
 
-  // A unit counts once, however often it is named. `runs`: how many of the kind it takes; `over`: it had ended before this began.
+  // A unit counts once, however often it is named. `runs`: how many of the kind it takes; `over`:
+  // it had ended before this began.
   void known(const std::string& unit, const Work& work, bool over, double runs = 1);
   void over(const std::string& unit);
 
-  // A run of a private selection: nothing but that its study (the unit) is under way, until that is over.
+  // A run of a private selection: nothing but that its study (the unit) is under way, until that is
+  // over.
   void selecting(const std::string& unit, const std::string& title) {
     board_.selections.emplace(unit, title);
   }

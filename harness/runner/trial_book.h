@@ -1,6 +1,5 @@
-// What is known of trials: from the store, from journals, and from workers' last words, recorded in the store.
-//
-// The journal is the truth: a worker's message only says when to read it.
+// The state of trials, from the store, from journals and from workers' last messages; recorded in
+// the store. The journal decides: a worker's message only says when to read it.
 #pragma once
 
 #include <optional>
@@ -15,7 +14,8 @@
 namespace hyfreedp::runner {
 
 struct TrialEnd {
-  // The machine was at fault (results/states.h): the next run of the spec tries the trial again.
+  // Whether the machine was at fault (results/states.h), so that the next run of the spec tries the
+  // trial again.
   bool lost = false;
   baselines::FinishedTrial trial;
   std::string message;  // of a failure
@@ -25,10 +25,10 @@ class TrialBook {
  public:
   TrialBook(results::Store& store, OutFolder out) : store_(store), out_(std::move(out)) {}
 
-  // The end that the trial had in an earlier run, if it had one that stays.
+  // The end of the trial in an earlier run, if it had one that is final.
   Result<std::optional<TrialEnd>> earlier(const trial::TrialConfig& config);
-  // Takes a trial that had an end which stays from its journal into the store, where it is not there yet. An error where the journal
-  // is missing, damaged or without such an end.
+  // Takes a trial that had an end which stays from its journal into the store, where it is not
+  // there yet. An error where the journal is missing, damaged or without such an end.
   Result<void> rebuild(const std::string& id);
   // The end that the executor announced.
   Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update);

@@ -11,7 +11,8 @@ namespace hyfreedp::training {
 
 double centred_clip_count(const torch::Tensor& norms, double threshold) {
   const auto finite = at::isfinite(norms).sum().item<std::int64_t>();
-  const auto unclipped = (norms <= threshold).sum().item<std::int64_t>();  // false for NaN and infinities
+  // false for NaN and infinities
+  const auto unclipped = (norms <= threshold).sum().item<std::int64_t>();
   return static_cast<double>(unclipped) - trial::kCountSensitivity * static_cast<double>(finite);
 }
 

@@ -59,7 +59,8 @@ ClippingRule clipping_rule(const trial::PrivacyPlan& plan, torch::ScalarType typ
 
 Tensor clip_factors(const ClippingRule& rule, const Tensor& squared_norms) {
   HYFREEDP_CHECK(rule.clipping != Clipping::none, "a run without clipping has no factors");
-  // [B] numbers of the CPU: one loop, since each of LibTorch's operations takes as long as all of them.
+  // [B] numbers of the CPU: one loop, since each of LibTorch's operations takes as long as all of
+  // them.
   if (squared_norms.is_cpu() && squared_norms.scalar_type() == torch::kFloat64) {
     const auto squares = squared_norms.contiguous();
     auto factors = torch::empty_like(squares);

@@ -24,8 +24,8 @@ class Collector {
   std::int64_t filled_ = 0;
 };
 
-// One microbatch's squared norms and factors: [B], or [L, B] per layer. Without clipping: no factors, and norms only where
-// they were asked for.
+// One microbatch's squared norms and factors: [B], or [L, B] per layer. Without clipping: no
+// factors, and norms only where they were asked for.
 struct Clipped {
   Tensor squared_norms;
   Tensor factors;

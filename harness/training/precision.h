@@ -1,4 +1,5 @@
-// Switches of arithmetic that hold for a while and are put back (trial::TrainingOptions says what they are for).
+// Switches of arithmetic that hold for a while and are put back (trial::TrainingOptions says what
+// they are for).
 #pragma once
 
 #include "harness/models/network.h"

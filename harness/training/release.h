@@ -1,7 +1,8 @@
 // What is released of a batch: the noisy mean gradient, and a hash by which a replay shows that it
 // released the same.
 //
-//   gradient = (clipped sum + sigma_g * sensitivity * z) / B,  z ~ N(0, I) from (step, purpose gradient_noise, attempt)
+//   gradient = (clipped sum + sigma_g * sensitivity * z) / B, where z ~ N(0, I) is drawn from
+//   (step, purpose gradient_noise, attempt)
 // The divisor B is the plan's public constant whatever was drawn. Non-private rows: no noise.
 //
 // On the CPU the vector is dealt with in blocks of kReleaseBlock elements, by all threads: noise,

@@ -1,4 +1,5 @@
-// The key of a run, from which all its batches and noise follow: the one place where a worker and the audit get it.
+// The key of a run, from which all its batches and noise follow. Worker and audit get it here and
+// nowhere else.
 #pragma once
 
 #include <string>
@@ -23,7 +24,8 @@ Result<trial::EarlierAttempts> earlier_attempts(const trial::TrialConfig& config
 Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file,
                             const trial::JournalWriter& journal);
 
-// The key of a seeded trial: equal seeds and trials give equal noise, which is reproducible and not private.
+// The key of a seeded trial. Equal seeds and trials give equal noise, which is reproducible and not
+// private.
 random::Key seeded_key(const trial::TrialConfig& config);
 
 }  // namespace hyfreedp::training

@@ -26,8 +26,9 @@ struct Setup {
   std::unique_ptr<optimizers::Optimizer> optimizer;
   std::unique_ptr<optimizers::LearningRateController> controller;
   ClippingRule clipping;
-  torch::ScalarType sum_type = torch::kFloat32;  // of the clipped sums (harness/trial/sum_rounding.h)
-  std::optional<Augmentation> augmentation;      // of the training split
+  // of the clipped sums (harness/trial/sum_rounding.h)
+  torch::ScalarType sum_type = torch::kFloat32;
+  std::optional<Augmentation> augmentation;  // of the training split
   models::Loss loss = models::Loss::cross_entropy;
   BatchReader train;
   BatchReader validation;

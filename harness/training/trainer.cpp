@@ -58,7 +58,8 @@ class Run {
         setup_(std::move(setup)),
         weights_(setup_.network.parameters()),
         gradient_(torch::zeros_like(weights_)),
-        sum_(has_wide_sum() ? torch::zeros_like(weights_, weights_.options().dtype(setup_.sum_type)) : gradient_),
+        sum_(has_wide_sum() ? torch::zeros_like(weights_, weights_.options().dtype(setup_.sum_type))
+                            : gradient_),
         average_(job.config.training),
         norms_(job.config, setup_.network.layout()) {
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
@@ -86,7 +87,8 @@ class Run {
   }
 
  private:
-  // Made anew: a copy from before step 0 would cost a vector in every run for the sake of a rare one.
+  // Made anew: a copy from before step 0 would cost a vector in every run for the sake of a rare
+  // one.
   void restore_initial_weights() {
     auto again = set_up(job_.config, job_.dataset);
     HYFREEDP_CHECK(again, "what could be set up once can be set up again");
@@ -181,12 +183,13 @@ class Run {
     return Next::go_on;
   }
 
-  // From the clipped sum to the direction. In one pass where the optimizer goes by pieces; an observer is shown the whole
-  // release before anything uses it.
+  // From the clipped sum to the direction. In one pass where the optimizer goes by pieces; an
+  // observer is shown the whole release before anything uses it.
   GradientDigest release_and_advance(double rate) {
     const auto attempt = job_.journal.attempt();
     if (job_.observer == nullptr && !norms_.wanted() && !planted(Bug::realised_divisor)) {
-      // Without probes nothing looks at the gradient after the direction is known, so it takes the gradient's place.
+      // Without probes nothing looks at the gradient after the direction is known, so it takes the
+      // gradient's place.
       if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(gradient_) : gradient_;
       if (const auto advance = setup_.optimizer->advance_by_pieces(gradient_, weights_, rate, direction_)) {
         return release(attempt, advance);
@@ -221,7 +224,8 @@ class Run {
     setup_.clipping.constant = threshold;
   }
 
-  // Adaptive clipping's second release of the batch, which gives the next step's threshold; absent for other clippings.
+  // Adaptive clipping's second release of the batch, which gives the next step's threshold; absent
+  // for other clippings.
   std::optional<double> release_clipping() {
     if (job_.config.evaluation.gradient_norms) add_norm_summary(clipped_, scalars_);
     if (!plan_.adaptive) return std::nullopt;
@@ -307,8 +311,8 @@ class Run {
     return released;
   }
 
-  // A probe compares losses, so all of one are computed alike: where its precision is another one than the step's, the step's
-  // own losses are of no use to it.
+  // A probe compares losses, so all of one are computed alike: where its precision is another one
+  // than the step's, the step's own losses are of no use to it.
   bool other_precision() const {
     return job_.config.training.probe_precision != job_.config.training.precision;
   }
@@ -430,10 +434,11 @@ class Run {
   trial::PrivacyPlan plan_;  // the config's, at the present step's clipping threshold
   Setup setup_;
   Tensor& weights_;  // [d]; the network's own storage
-  Tensor
-      gradient_;  // [d]: the clipped sum, then the released mean; then a store of weights while others are looked at
-  Tensor
-      sum_;  // [d]: the clipped sum: gradient_, or a float64 vector of its own (harness/trial/sum_rounding.h)
+  // [d]: the clipped sum, then the released mean; then a store of weights while others are looked
+  // at.
+  Tensor gradient_;
+  // [d]: the clipped sum: gradient_, or a float64 vector of its own (harness/trial/sum_rounding.h).
+  Tensor sum_;
   Tensor direction_;  // [d]; without probes it may be gradient_
   Tensor losses_;     // [realised batch]: at the weights
   SampleClipping clipped_;

@@ -1,23 +1,29 @@
 // One training run: from a resolved config, a dataset, a key and a journal to a finish line.
 //
-// Before step 0, where the plan has a feature mean: it is released, its event booked with step 0's and its bytes in step 0's hash, and
-// taken off the features of all splits.
+// If the plan has a feature mean, it is released before step 0 and subtracted from the features of
+// all splits. Its event is booked with step 0, and its bytes are part of step 0's hash.
 //
 // Step t, in this order:
 //   1. rows from the keyed stream; per-sample losses and the clipped sum of gradients
-//   2. noise, division by the public B; the step is durably booked before anything below uses the release. Adaptive clipping
-//      also releases its noised count, from which the next step's threshold follows
-//   3. optimizer.advance(gradient) -> direction u; where the rule goes by elements, 2 and 3 are one pass by blocks
-//   4. where the controller asks: private losses at w - x u (the gradient's batch, whose loss at w is reused, or a Poisson
-//      batch of its own) -> controller.observe
-//   5. hash of all that was released; on a replay it must equal the recorded one, else the run restarts from step 0 as
-//      the next attempt, whose number enters every address of every stream
-//   6. w <- w - eta u (eta = 1 where the optimizer owns its step size); the average of the weights, where there is one
-// After the last step: evaluation; then, before the finish line, the weights into a folder, where they are to be kept.
+//   2. noise and division by the public B; the step is durably booked before anything below uses
+//      the release. Adaptive clipping also releases its noised count, from which the next step's
+//      threshold follows
+//   3. optimizer.advance(gradient) -> direction u; if the rule works element by element, 2 and 3
+//      are one pass by blocks
+//   4. if the controller asks: private losses at w - x u, on the gradient's batch
+//      (whose loss at w is reused) or on a Poisson batch of their own -> controller.observe
+//   5. hash of all that was released; in a replay it must equal the recorded one, else the run
+//      restarts from step 0 as the next attempt, whose number is part of every address of every
+//      stream
+//   6. w <- w - eta u (eta = 1 if the optimizer owns its step size); the average of the weights, if
+//      there is one
+// After the last step comes the evaluation, and then, before the finish line, the weights are
+// written to a folder if they are to be kept.
 //
-// Everything is a function of (config, dataset, key, attempt), so a run that was killed is resumed by running it again.
-// Outcomes are finish lines, never exceptions: "diverged", "out-of-memory", "device-unavailable", "invalid-config",
-// "internal". Called by: harness/training/worker, harness/training/audit.
+// Everything is a function of (config, dataset, key, attempt), so a killed run is resumed by
+// running it again. Outcomes are finish lines and not exceptions: "diverged", "out-of-memory",
+// "device-unavailable", "invalid-config", "internal". Called by harness/training/worker and
+// harness/training/audit.
 #pragma once
 
 #include <cstdint>
@@ -46,12 +52,13 @@ struct TrainingJob {
   std::function<Result<random::Key>()> next_key = {};
   // Asked between steps; true leaves the journal resumable and without a finish line.
   std::function<bool()> stop_requested = [] { return false; };
-  // After each step, with released values only.
+  // Called after each step, with released values only.
   std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {
   };
   Observer* observer = nullptr;  // an audit's
-  // Where the weights of a run that finishes are to be kept (kept_weights.h); empty: nowhere. No part of the run: it changes
-  // nothing that is computed or recorded, and a folder that cannot be written fails nothing.
+  // The folder for the weights of a finished run (kept_weights.h); empty: they are not kept. It is
+  // not part of the run: it changes nothing that is computed or recorded, and a folder that cannot
+  // be written does not fail the run.
   std::string weights_folder = {};
 };
 
@@ -62,7 +69,7 @@ struct TrainingEnd {
       {};  // why the weights of a finished run were not kept; empty where they were, or need not be
 };
 
-// An error means that the journal itself could not be written.
+// Trains. An error means that the journal itself could not be written.
 Result<TrainingEnd> train(const TrainingJob& job);
 
 }  // namespace hyfreedp::training

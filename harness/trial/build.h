@@ -1,8 +1,9 @@
-// Which build of the program a run was made by. Each run's journal has it in the fingerprint of every start line, the database
-// beside the run.
+// Which build of the program a run was made by. Each run's journal has it in the fingerprint of
+// every start line, the database beside the run.
 //
-// `worker` says which code trained. The commit is that of the hyfreedp that started the worker and knows its method; the worker
-// does not hold it, so that a commit that leaves its code alone leaves it the same program, and a run that was interrupted goes on.
+// `worker` says which code trained. The commit is that of the hyfreedp that started the worker and
+// knows its method; the worker does not hold it, so that a commit that leaves its code alone leaves
+// it the same program, and a run that was interrupted goes on.
 #pragma once
 
 #include <string>

@@ -201,9 +201,9 @@ class Reader {
     return {};
   }
 
-  // A finished attempt is charged what it executed; one that diverged the whole run, since it stopped where its noisy
-  // outputs told it to, and a price that depends on them is no guarantee; every other what it
-  // booked. Of a lost one nobody knows how far it came.
+  // A finished attempt is charged what it executed; one that diverged the whole run, since it
+  // stopped where its noisy outputs told it to, and a price that depends on them is no guarantee;
+  // every other what it booked. Of a lost one nobody knows how far it came.
   void charge() {
     std::vector<accounting::Event> events;
     for (std::int64_t attempt = 0; attempt < journal_.lost; ++attempt) {

@@ -1,7 +1,7 @@
-// A trial's journal: what happened, in order, durable before it is used (DESIGN: an event is durable before
-// its release). One JSON object a line, out/journals/TRIAL.jsonl, append-only; each line ends with a running
-// checksum ("c": first 16 hex digits of SHA-256 over the previous checksum and the line without
-// it).
+// A trial's journal: what happened, in order, durable before it is used
+// (DESIGN: an event is durable before its release). One JSON object a line,
+// out/journals/TRIAL.jsonl, append-only; each line ends with a running checksum
+// ("c": first 16 hex digits of SHA-256 over the previous checksum and the line without it).
 //
 //   {"type":"start","trial":ID,"attempt":a,"nonce":n,"lost":l,"config":{...},
 //    "fingerprint":{...},"unix_time":t}
@@ -9,16 +9,19 @@
 //   {"type":"book-score","attempt":a,"noise_multiplier":x,"split":"private_validation"}      synced
 //   {"type":"step","attempt":a,"step":s,"hash":h,"scalars":{"eta":..,...}}   h: of the released tensors of
 //   the step;
-//                                                             scalars are functions of released values
+//                                                             scalars are functions of released
+//                                                             values
 //   {"type":"metric","step":s,"split":"test","name":"accuracy","value":v,"visibility":"test"}
-//   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,"counts":{..}}
+//   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,
+//    "counts":{..}}
 //
-// Booking ahead keeps the disk off the critical path: the writer syncs a booking of `n` steps while earlier
-// ones run. A run that diverged is charged to its end, since where it stopped depends on its noisy outputs.
-// After a crash the journal charges every booked step of every attempt, except that a replay of an
-// attempt's steps on the same fingerprint, with every recorded hash reproduced, is the same release and is
-// not charged again. A validation score is released once an attempt: a replay repeats the first value, whatever it
-// computes, since a second value with the same noise would be a second release.
+// Booking ahead keeps the disk off the critical path: the writer syncs a booking of `n` steps while
+// earlier ones run. A run that diverged is charged to its end, since where it stopped depends on
+// its noisy outputs. After a crash the journal charges every booked step of every attempt, except
+// that a replay of an attempt's steps on the same fingerprint, with every recorded hash reproduced,
+// is the same release and is not charged again. A validation score is released once an attempt: a
+// replay repeats the first value, whatever it computes, since a second value with the same noise
+// would be a second release.
 //
 // A file that ends without a newline is one that a crash cut short: what follows its last whole
 // line, zeros that a power cut leaves included, is cut off. Everything else that does not follow
@@ -55,8 +58,8 @@
 
 namespace hyfreedp::trial {
 
-// Every stored value is declared; undeclared means confidential (left out of tables, plots, exports and
-// progress).
+// Who may see a stored value. A value without a declaration is confidential: it is left out of
+// tables, plots, exports and progress.
 enum class Visibility { released, test, confidential };
 std::string to_string(Visibility visibility);
 Result<Visibility> visibility_from(const std::string& name);
@@ -75,12 +78,13 @@ struct MetricRecord {
   Visibility visibility = Visibility::confidential;
 };
 
-enum class TrialState { running, finished, failed };  // running: no finish line (in progress or killed)
+// running: no finish line (in progress or killed)
+enum class TrialState { running, finished, failed };
 std::string to_string(TrialState state);
 
-// Typed reasons: "diverged", "killed", "out-of-memory", "invalid-config", "missing-data",
-// "device-unavailable", "internal". Soft outcomes of a finished run ("fit rejected throughout", "stuck at
-// d0") are notes.
+// How a run ended. Kinds of failure: "diverged", "killed", "out-of-memory", "invalid-config",
+// "missing-data", "device-unavailable", "internal". A finished run whose method did not work has a
+// note, such as "fit rejected throughout" or "stuck at d0".
 struct Finish {
   TrialState state = TrialState::finished;
   std::string kind;     // of a failure
@@ -140,11 +144,13 @@ class JournalWriter {
   // a new nonce, synced.
   Result<void> begin_next_attempt();
 
-  // Returns once step `step` is durably booked; keeps bookings `ahead` steps in front in the background.
+  // Returns once step `step` is durably booked; bookings `ahead` steps in front are made in the
+  // background.
   Result<void> ensure_booked(std::int64_t step);
   Result<void> book_score(double noise_multiplier, const std::string& split);
   Result<void> step(const StepRecord& record);
-  // Of a released "score" the value that this attempt released first is what is recorded.
+  // Records a metric. Of a released "score", the value that this attempt released first is
+  // recorded.
   Result<void> metric(const MetricRecord& record);
   Result<void> finish(const Finish& finish);  // synced
 

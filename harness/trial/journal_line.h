@@ -1,4 +1,4 @@
-// The journal's lines and its file: running checksums, torn tails, and syncing off the critical path.
+// The journal's lines and its file: running checksums, torn tails, and syncing in the background.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hyfreedp::trial {
 
-// `object` as one line (without newline) that carries the running checksum after `previous`.
+// `object` as one line (without newline) with the running checksum that follows `previous`.
 struct SealedLine {
   std::string text;
   std::string checksum;
@@ -22,19 +22,20 @@ struct OpenedLine {
   json::object object;  // without "c"
   std::string checksum;
 };
-// An error when the line is not JSON or its checksum does not follow from `previous`.
+// Parses a line. An error if it is not JSON or if its checksum does not follow from `previous`.
 Result<OpenedLine> open_line(std::string_view line, const std::string& previous);
 
-// Brings what was written to `descriptor` onto the disk; 0, or an errno. Called from the writing thread and from the
-// background syncer, never from both for one file at once.
+// Writes what was appended to `descriptor` to the disk; returns 0 or an errno. The writing thread
+// and the background syncer call it, and never both for one file at once.
 using SyncCall = std::function<int(int descriptor)>;
 int sync_data(int descriptor);  // fdatasync
 
 // An append-only file under an exclusive lock. One thread appends; syncs may run in the background.
 class JournalFile {
  public:
-  // Makes the file (mode 0600: journals hold confidential values) and its folder where absent. A file that another
-  // process holds is an error. `sync` is given by tests that put another disk in the place of this one.
+  // Makes the file (mode 0600, because journals have confidential values) and its folder if they do
+  // not exist. An error if another process holds the file. `sync` is for tests that replace the
+  // disk.
   static Result<JournalFile> open(const std::string& path, SyncCall sync = sync_data);
   JournalFile(JournalFile&&) noexcept;
   JournalFile& operator=(JournalFile&&) noexcept;
@@ -45,10 +46,11 @@ class JournalFile {
   Result<void> resume_after(std::size_t valid_bytes, const std::string& checksum);
   Result<void> append(const json::object& line);
   Result<void> sync();
-  // Asks for a sync of all appended so far; when it is over, wait_until_synced(mark) no longer waits.
+  // Starts a sync of all that was appended; when it is done, wait_until_synced(mark) no longer
+  // waits.
   void sync_in_background(std::int64_t mark);
   Result<void> wait_until_synced(std::int64_t mark);
-  // Syncs everything and counts marks from 0 again.
+  // Syncs everything and starts counting marks at 0 again.
   Result<void> restart_marks();
 
  private:

@@ -52,8 +52,9 @@ enum class ClippingGroups { all, per_layer };  // what is clipped together
 enum class GroupShares { uniform, size };      // of the threshold, per layer
 
 struct AdaptiveThreshold {
-  double quantile = 0.5;  // gamma: the fraction of samples that is to stay below the threshold, in [0, 1]
-  double rate = 0.2;      // eta_C: of the geometric update, > 0
+  // gamma: the fraction of samples that is to stay below the threshold, in [0, 1]
+  double quantile = 0.5;
+  double rate = 0.2;  // eta_C: of the geometric update, > 0
   double count_noise =
       0;  // standard deviation of the noised count over kCountSensitivity; 0 only when !is_private
 
@@ -83,19 +84,20 @@ struct PrivacyPlan {
   double batch_size = 0;
   double sample_rate = 0;
   Clipping clipping = Clipping::auto_s;
-  double clipping_constant = 0.01;  // auto-s: the constant; abadi: C; adaptive: C_0; auto-v, none: unused
+  // auto-s: the constant; abadi: C; adaptive: C_0; auto-v, none: unused
+  double clipping_constant = 0.01;
   ClippingGroups groups = ClippingGroups::all;
   GroupShares shares = GroupShares::uniform;  // with per_layer
   std::optional<AdaptiveThreshold> adaptive;  // with Clipping::adaptive, and only then
   double gradient_noise = 0;
   std::optional<FeatureMean> feature_mean;
   std::optional<ProbePlan> probe;
-  // How sigma was chosen ("folded", "separate-batch", "paper", "paper-appendix", "plain"): a label, never
-  // priced.
+  // How sigma was chosen ("folded", "separate-batch", "paper", "paper-appendix", "plain"). It is a
+  // label and is not priced.
   std::string accounting = "plain";
 
-  // Add/remove sensitivity of the clipped sum: auto-s, auto-v 1; abadi C; adaptive clipping_constant, which the trainer
-  // sets to C_t; none: infinite.
+  // Add/remove sensitivity of the clipped sum: 1 for auto-s and auto-v, C for abadi,
+  // clipping_constant for adaptive (the trainer sets it to C_t), infinite without clipping.
   double sensitivity() const;
   // Whether the clipped sums of a float32 run are added up in float64: rounding could count too
   // much otherwise (sum_rounding.h).
@@ -103,17 +105,19 @@ struct PrivacyPlan {
   // The part of the sensitivity that clipping leaves to the rounding of the sum; `wide`: of a sum
   // in float64 (sum_rounding.h).
   double rounding_of_sums(bool wide) const;
-  // The gradient_noise whose batches cost as much as a Gaussian of `sigma` alone, the clip count beside it included:
-  // (sigma^-2 - count_noise^-2)^-1/2 (Andrew et al., Theorem 1), above it by more than rounding; `sigma` itself where there
-  // is no count. An error where the count alone costs that much.
+  // The gradient_noise whose batches cost as much as a Gaussian of `sigma` alone, the clip count
+  // beside it included:
+  // (sigma^-2 - count_noise^-2)^-1/2 (Andrew et al., Theorem 1), above it by more than rounding;
+  // `sigma` itself where there is no count. An error where the count alone costs that much.
   Result<double> gradient_noise_for(double sigma) const;
-  // The same without clipping and all that belongs to it.
+  // Removes clipping and all settings that belong to it.
   void drop_clipping();
   bool probes_at(std::int64_t step) const;
-  // The events of steps [first, first + count), consecutive equal steps merged; empty when !is_private. Step 0 begins with the
-  // feature mean, where there is one.
+  // The events of steps [first, first + count), with consecutive equal steps merged; none if
+  // !is_private. Step 0 begins with the feature mean, if there is one.
   std::vector<accounting::Event> events(std::int64_t first, std::int64_t count) const;
-  // Invariants: private needs noise > 0, Poisson or full batch, clipping; B > 0; q in (0, 1]; ...
+  // Checks the invariants: a private plan has noise > 0, Poisson or full batches, and clipping;
+  // B > 0; q in (0, 1]; and so on.
   Result<void> check() const;
 
   json::object to_json() const;

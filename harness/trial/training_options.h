@@ -51,10 +51,10 @@ struct TrainingOptions {
   bool tf32 = false;
   Precision probe_precision = Precision::float32;
 
-  // Only what is not the default.
+  // Only the members that are not the default.
   json::object to_json() const;
   static Result<TrainingOptions> from_json(const json::object& object, const std::string& where);
-  // A sentence for a table's reader on each choice that changes what a row means.
+  // Sentences for readers of a table, one for each choice that changes what a row means.
   std::vector<std::string> notes() const;
 };
 

@@ -1,4 +1,5 @@
-// Coordinator <-> worker: one JSON object a line on the worker's standard input and output.
+// The protocol between coordinator and worker: one JSON object a line on the worker's standard
+// input and output.
 //
 //   to the worker    {"type":"prepare","dataset":{"name":..,"options":{..}}}        load (and cache) the
 //   features
@@ -13,12 +14,15 @@
 //                    {"type":"prepared","seconds":x} | {"type":"error","message":m}
 //                    {"type":"progress","trial":ID,"step":s,"steps":T,"scalars":{..}}    a few times a
 //                    second;
-//                                                                                    released values only
+//                                                                                    released
+//                                                                                    values only
 //                    {"type":"done","trial":ID,"state":"finished|failed","kind":k,"message":m,"seconds":x,
 //                     "weights_problem":m,               why a finished run's weights were not kept
-//                     "cpu_seconds":x,"peak_bytes":n}    largest memory in use by the process, earlier trials included
-// Standard error is free text and is shown to the user when a worker dies. A worker knows nothing of the
-// database. End of input means stop. SIGTERM: stop after the current step; the journal stays resumable.
+//                     "cpu_seconds":x,"peak_bytes":n}    largest memory in use by the process,
+//                                                        earlier trials included
+// Standard error is free text and is shown to the user when a worker dies. A worker knows nothing
+// of the database. End of input means stop. SIGTERM: stop after the current step; the journal stays
+// resumable.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Calibrations are computed once per process. What an answer depends on must be in its key: two cells that differ in one setting
-// that matters get two noises, whichever was asked for first.
+// Calibrations are computed once per process. What an answer depends on must be in its key: two
+// cells that differ in one setting that matters get two noises, whichever was asked for first.
 #include "baselines/memo.h"
 
 #include <cmath>

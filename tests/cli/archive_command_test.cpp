@@ -123,8 +123,8 @@ TEST_F(Archive, UnfinishedSpecsAreRefusedUnlessPartial) {
   EXPECT_NE(out().find("5 studies are not finished, as the archive states"), std::string::npos);
 }
 
-// A table of losses, of runs that hold no accuracy, which folds its two rows into one. `second` says what becomes of the second
-// row's seed 1; every other seed of both is concluded.
+// A table of losses, of runs that hold no accuracy, which folds its two rows into one. `second`
+// says what becomes of the second row's seed 1; every other seed of both is concluded.
 using Ending = std::function<void(results::StudyRecord&)>;
 
 void put_folded(results::Store& store, const std::optional<Ending>& second) {
@@ -176,8 +176,8 @@ TEST_F(Archive, RowsThatAreFoldedAreFinishedByTheTablesMetric) {
   EXPECT_NE(out().find("every study is finished"), std::string::npos) << out();
 }
 
-// The folded row has a value for each seed, since the other candidate has one; a run that is still to come is missing all the
-// same.
+// The folded row has a value for each seed, since the other candidate has one; a run that is still
+// to come is missing all the same.
 TEST_F(Archive, ARowThatWaitsIsUnfinishedThoughItsGroupHasValues) {
   const std::vector<std::optional<Ending>> endings = {
       std::nullopt, [](results::StudyRecord& study) { study.state = results::StudyState::open; },

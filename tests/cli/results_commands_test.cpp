@@ -97,7 +97,8 @@ TEST_F(ResultsCommands, BadInputIsOneSentenceAndExitCode2) {
   EXPECT_EQ(run(table_command, {"small", "--out", out_, "--format", "word"}), 2);
 }
 
-// Read in Python as results/README.md shows: pandas.read_csv wants a header and as many fields in each line.
+// Read in Python as results/README.md shows: pandas.read_csv wants a header and as many fields in
+// each line.
 TEST_F(ResultsCommands, ValuesAreALongCsv) {
   ASSERT_EQ(run(export_command, {"values", "small", "--out", out_}), 0) << complained();
   EXPECT_TRUE(said().starts_with("spec,panel,row,epsilon,seed,step,metric,value\r\n")) << said();

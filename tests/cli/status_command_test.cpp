@@ -1,4 +1,5 @@
-// What an output folder tells of itself: nothing that depends on how many runs a private selection makes.
+// What an output folder tells of itself: nothing that depends on how many runs a private selection
+// makes.
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -61,7 +62,8 @@ class Status : public CommandTest {
   }
 };
 
-// Of several interrupted runs of one selection all but one are taken away, journal and key: nothing of what is shown may change.
+// Of several interrupted runs of one selection all but one are taken away, journal and key: nothing
+// of what is shown may change.
 TEST_F(Status, InterruptedRunsOfASelectionAreNotCounted) {
   std::set<std::string> stopped;
   for (int attempt = 0; stopped.size() < 3 && attempt < 30; ++attempt) {
@@ -95,7 +97,8 @@ TEST_F(Status, OtherTrialsAreListed) {
   EXPECT_THAT(status(), HasSubstr(*stopped.begin() + "  linear on synthetic, step 2/6"));
 }
 
-// A damaged journal may be a losing run's: that there is one is said, which it is only where that is asked for.
+// A damaged journal may be a losing run's: that there is one is said, which it is only where that
+// is asked for.
 TEST_F(Status, ADamagedJournalIsNotNamed) {
   const auto stopped = fill(spec_of(kSelection), 1);
   const runner::OutFolder folder{path("out")};

@@ -1,6 +1,8 @@
-// How the commands of README.md and of the rooms' manuals are tried that cannot be run as they stand: what takes minutes, installs, needs a name that
-// only a run gives, or is a mention. Everything else there is run as it is written, in a folder whose out/ has the smoke
-// spec under the name quick. A command that is neither, and an entry that no document has any more, fails the test.
+// How the commands of README.md and of the rooms' manuals are tried that cannot be run as they
+// stand: what takes minutes, installs, needs a name that only a run gives, or is a mention.
+// Everything else there is run as it is written, in a folder whose out/ has the smoke spec under
+// the name quick. A command that is neither, and an entry that no document has any more, fails the
+// test.
 #pragma once
 
 #include <string>
@@ -20,7 +22,8 @@ struct ReadmeEntry {
 inline const std::vector<ReadmeEntry>& readme_entries() {
   using Output = ReadmeEntry::Output;
   static const std::vector<ReadmeEntry> entries = {
-      // Two commands that install, build and run for minutes: scripts that read, and what they hand to the program.
+      // Two commands that install, build and run for minutes: scripts that read, and what they hand
+      // to the program.
       {"experiments/run",
        "bash -n experiments/run && experiments/run --help && hyfreedp run experiments/quick.yaml --dry-run",
        "installs, builds, trains for minutes"},

@@ -1,5 +1,5 @@
-// README.md and the rooms' READMEs that are manuals: each command in them is run, what they show is what comes out, and
-// the table of README.md is the archive's.
+// README.md and the rooms' READMEs that are manuals: each command in them is run, what they show is
+// what comes out, and the table of README.md is the archive's.
 #include <regex>
 #include <set>
 
@@ -199,7 +199,8 @@ TEST(ReadmeText, AChangedOutputIsFound) {
   EXPECT_EQ(missing_line({"d 3"}, printed, false), "d 3");
 }
 
-// The tables in README.md are those of an archive, line by line; footnote markers aside, whose footnotes it leaves out.
+// The tables in README.md are those of an archive, line by line; footnote markers aside, whose
+// footnotes it leaves out.
 TEST(ReadmeTable, IsTheArchives) {
   const auto shown = table_lines(document("README.md"), "| Method |");
   ASSERT_GT(shown.size(), 5U) << "README.md has no table that begins with | Method |";

@@ -1,4 +1,5 @@
-// The shortest spec that experiments/README.md shows, and the one that `hyfreedp new spec` writes, run as they are.
+// The shortest spec that experiments/README.md shows, and the one that `hyfreedp new spec` writes,
+// run as they are.
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {

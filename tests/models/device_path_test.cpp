@@ -1,4 +1,5 @@
-// What layers run on a GPU in place of their loops over memory, run here on the CPU against those loops.
+// What layers run on a GPU in place of their loops over memory, run here on the CPU against those
+// loops.
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -33,7 +34,8 @@ Tensor bounded(SequenceNorms norms, const Tensor& gradients) {
   return beyond_rounding(norms.estimates, norms.reaches.square(), gradients.scalar_type());
 }
 
-// Tiles that are full and not, an empty batch; every one short enough for the layer's own ghost norm.
+// Tiles that are full and not, an empty batch; every one short enough for the layer's own ghost
+// norm.
 TEST(WholeBatchRules, NormsOfProductsAreThoseOfALinearLayer) {
   at::manual_seed(1);
   for (const auto& [samples, positions, inputs, outputs] : std::vector<std::array<std::int64_t, 4>>{

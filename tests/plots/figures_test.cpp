@@ -181,7 +181,8 @@ TEST(Palette, AMethodKeepsItsColourAndMethodsDiffer) {
   EXPECT_NE(one.style("hyfreedp", 0, 0).dash, one.style("hyfreedp", 1, 0).dash);
 }
 
-// Nobody edits the palette for a new method (baselines/TEMPLATE.md), and yet no two lines of a table look alike.
+// Nobody edits the palette for a new method (baselines/TEMPLATE.md), and yet no two lines of a
+// table look alike.
 TEST(Palette, NewMethodsHaveColoursOfTheirOwn) {
   std::vector<std::string> methods{"nondp-gs",      "dp-hyper",       "dp-hyper-simulated",
                                    "d-adaptation",  "prodigy",        "hyfreedp",

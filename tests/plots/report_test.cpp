@@ -162,7 +162,8 @@ TEST_F(Report, OfSeveralSpecsHasContentsAndNoIdTwice) {
 struct Measured {
   std::string log;
   int width = 0, client = 0;  // of the page at 400 pixels
-  int torn = 0;         // footnote numbers at 400 pixels that stand beneath their value instead of beside it
+  // Footnote numbers at 400 pixels that stand beneath their value instead of beside it.
+  int torn = 0;
   int legends = 0;      // of figures, whole and in sight at 400 pixels
   double contrast = 0;  // the least of any text on its ground (WCAG 2)
   std::string of;       // that text

@@ -17,7 +17,8 @@ using ::testing::Not;
 const trial::Build kOne{"0.7.0", "aaaaaaaaaaaa", false, "0011"};
 const trial::Build kOther{"0.7.0", "bbbbbbbbbbbb", true, "0022"};
 
-// One study of `row` for each list of builds, at seeds 0, 1, ...; each list is of the runs of that study.
+// One study of `row` for each list of builds, at seeds 0, 1, ...; each list is of the runs of that
+// study.
 class Builds : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(store_->put_spec(small::spec())); }

@@ -16,7 +16,8 @@ using simulated::World;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Two nights of one spec and noise seed whose results are equal; the second one's runs of row 0 are changed.
+// Two nights of one spec and noise seed whose results are equal; the second one's runs of row 0 are
+// changed.
 struct TwoNights {
   Night reference = Source(World{}).night();
   Night tonight = reference;
@@ -44,7 +45,8 @@ void at_another_rate(NightRun& run) {
 
 TEST(ChangedSetting, IsAFindingOfItsOwn) {
   TwoNights nights(at_another_rate);
-  nights.tonight.cells[1].runs = nights.tonight.cells[0].runs;  // the other cell of a row in another panel
+  // the other cell of a row in another panel
+  nights.tonight.cells[1].runs = nights.tonight.cells[0].runs;
   nights.tonight.cells[1].row = nights.reference.cells[1].row = "row-0";
   nights.tonight.cells[1].panel = nights.reference.cells[1].panel = "q";
   const auto report = nights.report();

@@ -254,7 +254,8 @@ TEST(Extras, PapersValuesAreComparedWhereTheyAreOfOneKind) {
   EXPECT_EQ(text_of(panel.rows[3].cells[0]).details.back(), "paper 82.50 ± 0.25");
 }
 
-// Between unlike tasks a difference of accuracies means nothing; the order of the rows is compared instead.
+// Between unlike tasks a difference of accuracies means nothing; the order of the rows is compared
+// instead.
 TEST(Extras, OfAnotherTaskRanksAreComparedAndNotValues) {
   TableSettings settings;
   settings.paper = true;

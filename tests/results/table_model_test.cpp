@@ -44,7 +44,8 @@ TEST_F(SmallTable, MeanDeviationAndCount) {
   EXPECT_DOUBLE_EQ(*cell.seconds, 0.5);
 }
 
-// The panel names its optimizer; methods may have their own, and then the head says which row ran with which.
+// The panel names its optimizer; methods may have their own, and then the head says which row ran
+// with which.
 TEST_F(SmallTable, TheHeadNamesTheOptimizerOfEachRowWhereTheyDiffer) {
   EXPECT_TRUE(table().panels[0].settings.ends_with(", optimizer prodigy")) << table().panels[0].settings;
   auto spec = small::spec();

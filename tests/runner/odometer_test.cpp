@@ -121,7 +121,8 @@ TEST(Odometer, ComposesEveryRowAndSeedAndCountsSharedRunsOnce) {
   EXPECT_THAT(only(world).tables, SizeIs(2));
 }
 
-// A search of which no run can be reported ends early, which follows from the data: row and odometer say what was planned.
+// A search of which no run can be reported ends early, which follows from the data: row and
+// odometer say what was planned.
 TEST(Odometer, ASearchThatEndedEarlyCountsAsPlanned) {
   World world;
   FakeExecutor executor;

@@ -1,4 +1,5 @@
-// The specs of the papers: all presets load, plan and find their cells; every table and figure has one.
+// The specs of the papers: all presets load, plan and find their cells; every table and figure has
+// one.
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -42,7 +43,8 @@ TEST(PaperSpecFiles, EveryPresetLoadsAndPlans) {
   }
 }
 
-// A preset that claims to be the paper's, small, or smoke says so in its title, so that no table passes for another.
+// A preset that claims to be the paper's, small, or smoke says so in its title, so that no table
+// passes for another.
 TEST(PaperSpecFiles, TitlesSayTheScale) {
   for (const auto& file : spec_files()) {
     for (const auto& preset : presets_of(file.string()).value()) {
@@ -78,8 +80,8 @@ TEST(PaperSpecFiles, PrintedCellsBesideOtherDataAreFootnoted) {
   EXPECT_GT(beside, 0u);
 }
 
-// What a preset says of its rows holds there: a smoke preset laid over `small` repeats nothing that is of small's seeds, time, data or
-// printed cells.
+// What a preset says of its rows holds there: a smoke preset laid over `small` repeats nothing that
+// is of small's seeds, time, data or printed cells.
 TEST(PaperSpecFiles, SmokesFootnotesAndTitlesAreOfSmoke) {
   const std::regex of_small(
       "instead of three|time of this table|on this data|cells beside ours|"

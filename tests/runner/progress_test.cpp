@@ -66,7 +66,8 @@ TEST(Tally, ARunShowsItsStepsAndReleasedValues) {
   for (const auto& line : lines) EXPECT_THAT(line, Not(HasSubstr("99")));
 }
 
-// From its first run to its end a selection shows the same line: whatever its runs, on however many workers, at whichever step.
+// From its first run to its end a selection shows the same line: whatever its runs, on however many
+// workers, at whichever step.
 TEST(Tally, APrivateSelectionShowsThatItIsUnderWayAlone) {
   Tally tally;
   tally.known("study a", work(1), false, 4);
@@ -113,8 +114,9 @@ TEST(Progress, WithoutTimesAPlainLineComesOnlyWithNews) {
   board.phase = "training";
   progress.show(board);
   progress.show(board);
-  EXPECT_EQ(out.str(),
-            "training: 0/3 runs, 0/3 studies\nstopping: 0/3 runs, 0/3 studies\ntraining: 0/3 runs, 0/3 studies\n");
+  EXPECT_EQ(
+      out.str(),
+      "training: 0/3 runs, 0/3 studies\nstopping: 0/3 runs, 0/3 studies\ntraining: 0/3 runs, 0/3 studies\n");
 }
 
 // A day on which nothing happens but what the test says.
@@ -142,8 +144,8 @@ TEST_F(TimeLeft, IsNotKnownBeforeAnythingWasMeasured) {
   EXPECT_EQ(tally_.board().seconds_left, std::nullopt);
 }
 
-// Dear runs come first, and their pace says nothing of runs that compute little and take long: what took four minutes was said
-// to take less than one.
+// Dear runs come first, and their pace says nothing of runs that compute little and take long: what
+// took four minutes was said to take less than one.
 TEST_F(TimeLeft, WeighsKindsOfRunsByWhatTheyTook) {
   for (int i = 0; i < 4; ++i) tally_.known(fmt::format("dear {}", i), work(100, "dear"), false);
   for (int i = 0; i < 60; ++i) tally_.known(fmt::format("cheap {}", i), work(1, "cheap"), false);
@@ -181,7 +183,8 @@ TEST_F(TimeLeft, GoesOnWhileARunIsUnderWay) {
   EXPECT_NEAR(tally_.board().seconds_left.value(), 50, 1e-9);
 }
 
-// The mean of a private selection's number of runs is public; how many it made must not be read off the time.
+// The mean of a private selection's number of runs is public; how many it made must not be read off
+// the time.
 TEST_F(TimeLeft, OfAPrivateSelectionDoesNotTellTheNumberOfRuns) {
   const auto seen = [](int runs) {
     double now = 0;

@@ -202,7 +202,8 @@ TEST(ReleaseRecord, WithoutItsKeyAnOpenSpecDrawsAgainOnlyWhenAsked) {
   }
 }
 
-// A folder of a program that kept no records: with its database they are made up for, without it nothing draws.
+// A folder of a program that kept no records: with its database they are made up for, without it
+// nothing draws.
 TEST(ReleaseRecord, FoldersOfEarlierPrograms) {
   World world;
   FakeExecutor first;

@@ -1,5 +1,5 @@
-// All mistakes of a spec at once, each with its line, its key path and an example; what may be left out; files that are
-// no specs.
+// All mistakes of a spec at once, each with its line, its key path and an example; what may be left
+// out; files that are no specs.
 #include <sstream>
 
 #include "harness/runner/spec_examples.h"

@@ -37,7 +37,8 @@ TEST(Build, AProgramIsToldByItsBytes) {
   EXPECT_EQ(program_hash("/proc/self/exe").size(), 16U);
 }
 
-// The journal of a seeded run of 10 steps that was interrupted after 5 under `first`, and goes on under `second`.
+// The journal of a seeded run of 10 steps that was interrupted after 5 under `first`, and goes on
+// under `second`.
 Journal interrupted(const json::object& first, const json::object& second) {
   const TemporaryFolder folder;
   auto config = private_config(10);
@@ -60,7 +61,8 @@ TEST(Build, ACommitThatLeavesTheWorkerAloneIsNoNewAttempt) {
   EXPECT_TRUE(journal.builds[1].dirty);
 }
 
-// Another program may sum otherwise, and the difference of two sums under one noise is no private value.
+// Another program may sum otherwise, and the difference of two sums under one noise is no private
+// value.
 TEST(Build, AnotherWorkerIsANewAttempt) {
   const auto journal = interrupted(machine("0011", "aaaa"), machine("0022", "aaaa"));
   EXPECT_EQ(journal.attempt, 1);

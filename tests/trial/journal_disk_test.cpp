@@ -1,5 +1,5 @@
-// The journal against its disk: booked is synced before it is used, a slow disk does not set the pace, and what was
-// changed on the disk is found.
+// The journal against its disk: booked is synced before it is used, a slow disk does not set the
+// pace, and what was changed on the disk is found.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -25,7 +25,8 @@ using std::chrono::milliseconds;
 const json::object kHere{{"device", "cpu"}, {"threads", 1}};
 constexpr milliseconds kSlow{5};
 
-// A disk that takes its time: durable is what was in the file when a sync began, once that sync is over.
+// A disk that takes its time: durable is what was in the file when a sync began, once that sync is
+// over.
 class SlowDisk {
  public:
   explicit SlowDisk(std::string path, milliseconds pause = kSlow) : path_(std::move(path)), pause_(pause) {}
@@ -91,9 +92,9 @@ std::unique_ptr<JournalWriter> open(const std::string& path, const TrialConfig& 
   return std::move(*writer);
 }
 
-// Steps of a third of a millisecond on a disk of five: each step waiting for its own sync would take at least five
-// seconds. Booked ahead it is the work that counts; three times the work leaves room for a loaded machine, and is
-// still less than a third of the naive time.
+// Steps of a third of a millisecond on a disk of five: each step waiting for its own sync would
+// take at least five seconds. Booked ahead it is the work that counts; three times the work leaves
+// room for a loaded machine, and is still less than a third of the naive time.
 TEST(JournalDisk, ASlowDiskDoesNotSetThePace) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");
@@ -272,7 +273,8 @@ TEST(JournalDisk, ALastLineThatLacksItsNewlineAloneStands) {
   }
 }
 
-// A crash leaves a beginning of the file, or zeros where data had not arrived: cut off, and the rest stands.
+// A crash leaves a beginning of the file, or zeros where data had not arrived: cut off, and the
+// rest stands.
 TEST(JournalDisk, ATornTailIsCutAtItsLastWholeLine) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");

@@ -296,8 +296,8 @@ TEST(PrivacyPlan, RefusesClippingsThatSayTwoThings) {
   EXPECT_TRUE(control.events(0, 10).empty());
 }
 
-// What the default does not have is not written: trials made before these fields were there keep their ids.
-// harness/trial/sum_rounding.h: what clipping leaves to the rounding of sums, by hand.
+// What the default does not have is not written: trials made before these fields were there keep
+// their ids. harness/trial/sum_rounding.h: what clipping leaves to the rounding of sums, by hand.
 TEST(PrivacyPlan, SumsOfLargeBatchesAreWideAndOfTooLargeOnesRefused) {
   auto plan = private_config().privacy;
   const auto set = [&plan](double batch_size, std::int64_t population) {

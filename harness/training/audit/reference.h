@@ -26,13 +26,13 @@ namespace hyfreedp::training {
 
 class Reference {
  public:
-  // `config` holds one of the models above and a clipping plan: AUTO-S, AUTO-V or Abadi.
+  // `config` has one of the models above and a plan with clipping AUTO-S, AUTO-V or Abadi.
   Reference(const trial::TrialConfig& config, const datasets::SplitData& split);
 
   std::int64_t dimension() const { return dimension_; }
   // [n, d] float64: clipped gradients of the records `rows` at `weights` [d].
   torch::Tensor clipped_gradients(const torch::Tensor& weights, const std::vector<std::int64_t>& rows) const;
-  // [d] float64: their sum; however many records there are, memory stays small.
+  // [d] float64: their sum, with little memory for any number of records.
   torch::Tensor clipped_sum(const torch::Tensor& weights, const std::vector<std::int64_t>& rows) const;
   // [n] float64, unclamped.
   torch::Tensor losses(const torch::Tensor& weights, const std::vector<std::int64_t>& rows) const;
@@ -47,7 +47,7 @@ class Reference {
                                  const torch::Tensor& labels) const;
   torch::Tensor between_layers(const torch::Tensor& values) const;
   torch::Tensor clip(const torch::Tensor& gradients) const;
-  // Of one group's part [n, d_l] with share w: [n, 1].
+  // The factors of one group's part [n, d_l] with share w: [n, 1].
   torch::Tensor factors_of(const torch::Tensor& part, double share) const;
 
   torch::Tensor features_;            // [N, p] float64
