@@ -28,9 +28,8 @@ constexpr std::array<Explanation, 4> kFlags = {{
      "same one. The claimed epsilon is what that reading promises; the epsilon shown is what the executed "
      "events cost."},
     {"interrupted",
-     "A run was cut off and went on on another machine or build, so its noise could not be repeated: the "
-     "steps it had "
-     "booked are charged as well."},
+     "A run was cut off and continued on another machine or build, or it lost its journal or its key, so "
+     "its noise could not be repeated: what it may have released before is charged as well."},
     {"oracle",
      "A setting was selected on private data without noise and without being charged; the epsilon covers the "
      "reported "

@@ -189,6 +189,11 @@ struct PanelParts {
   json::array footnotes;
   std::optional<PaperPlace> place;
   std::optional<json::array> rows;
+
+  bool is_whole() const {
+    return dataset && model && sizes && dimension && train && optimizer && training && seeds && epsilons &&
+           delta && evaluate && rows;
+  }
 };
 
 void read_id_and_title(const PanelRequest& request, PanelParts& parts, Problems& problems) {
@@ -339,7 +344,8 @@ std::optional<json::object> read_panel(const PanelRequest& request, Problems& pr
   const auto table = request.is_document ? std::nullopt : panel.find("table");
   std::optional<json::object> options_of_table;
   if (table) options_of_table = read_table_options(*table, problems);
-  if (problems.added() > before) return std::nullopt;
+  // A part whose key is misspelt is missing, and was complained of before this panel was read.
+  if (!parts.is_whole() || problems.added() > before) return std::nullopt;
 
   if (auto start = check_start(parts.model->options, parts.dataset->name, claims_epsilon(*parts.rows));
       !start) {

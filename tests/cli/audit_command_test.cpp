@@ -208,9 +208,9 @@ TEST_F(AuditCommand, BadInputIsOneSentence) {
       {{"--population", "10", "--sample-rate", "0.5"}, "canaries"},
       {{"--false-alarm", "1"}, "--false-alarm is 1"},
       {{"--budget", "3"}, "--budget"},
-      {{"--hyfreedp", "none", "--interval", "5"}, "--interval says"},
-      {{"--hyfreedp", "none", "--probes", "3"}, "--probes says"},
-      {{"--hyfreedp", "none", "--gamma", "1.1"}, "--gamma says"},
+      {{"--hyfreedp", "none", "--interval", "5"}, "--interval is an option of loss probes"},
+      {{"--hyfreedp", "none", "--probes", "3"}, "--probes is an option of loss probes"},
+      {{"--hyfreedp", "none", "--gamma", "1.1"}, "--gamma is an option of loss probes"},
       {{"--report", folder_}, "it must name a file"},
       {{"--report", folder_ + "/absent/report.json"}, "there is no folder " + folder_ + "/absent."},
   };
@@ -251,7 +251,7 @@ TEST_F(AuditCommand, AWorkerThatDoesNotListenIsNotWaitedFor) {
   ASSERT_TRUE(write_file_atomically(path, "#!/bin/sh\nexec 0<&-\nexit 4\n", 0755));
   ::setenv("HYFREEDP_WORKER", path.c_str(), 1);
   EXPECT_EQ(run({}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("exit status 4"));
+  EXPECT_THAT(err_.str(), HasSubstr("exited with status 4"));
 }
 
 TEST_F(AuditCommand, HelpShowsARefutation) {

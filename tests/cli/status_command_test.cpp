@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <set>
 
-#include "harness/random/key_file.h"
 #include "results/table_model.h"
 #include "tests/cli/command_fixture.h"
 #include "tests/runner/fake_world.h"
@@ -48,7 +47,6 @@ class Status : public CommandTest {
     std::set<std::string> stopped;
     executor.fate = [&](const trial::TrialConfig& config) {
       const bool stops = stopped.size() < interrupted && stopped.insert(config.id()).second;
-      if (stops) random::create_or_read_key(folder.key(config.id())).value();
       return stops ? runner::Fate::kill : runner::Fate::finish;
     };
     EXPECT_TRUE(runner::Coordinator(*store, executor, folder, progress).run(spec, [] { return false; }));

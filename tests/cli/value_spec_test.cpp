@@ -31,7 +31,7 @@ presets:
                train: {sample_rate: 0.1, steps: 10, optimizer: adamw}}
     panels: [{id: one, rows: [{method: fixed-rate, options: {lr: 0.1}}]}]
   census:
-    defaults: {dataset: adult, model: linear, seeds: [0], epsilon: [3], delta: 1e-4,
+    defaults: {dataset: adult, model: linear, seeds: [0], epsilon: [3], delta: 1e-5,
                train: {sample_rate: 0.1, steps: 10, optimizer: adamw}}
     panels: [{id: one, rows: [{method: fixed-rate, options: {lr: 0.1}}]}]
   bias: {analytic: {name: hyfreedp-figure-7}}
@@ -112,7 +112,7 @@ TEST_F(PaperSpecs, DryRunsSayWhatThereIsAndWhatItCosts) {
   ASSERT_EQ(run({spec_, "--preset", "bias", "--dry-run", "--out", path("out")}), 0);
   EXPECT_NE(out().find("nothing is trained"), std::string::npos);
   ASSERT_EQ(run({spec_, "--dry-run", "--out", path("out"), "--gpu-tflops", "30"}), 0) << err();
-  EXPECT_NE(out().find("demo-small: A table\n1 cell\n"), std::string::npos) << out();
+  EXPECT_NE(out().find("demo-small: A table\n1 study of 1 cell\n"), std::string::npos) << out();
   // 10 steps of 50 samples; 6 x 51 parameters x 500 examples.
   EXPECT_NE(out().find("Price of these: 1 run, 500 examples seen, about 1.53e+05 FLOPs"), std::string::npos)
       << out();

@@ -35,9 +35,9 @@ TEST_F(Csv, WhatIsMalformedIsNamedWithItsLine) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", ":1: the first line must be a,b."},
       {"a,c\n", ":1: the first line must be a,b."},
-      {"a,b\n1,2\n3\n", ":3: 1 fields"},
-      {"a,b\n1,2,3\n", ":2: 3 fields"},
-      {"a,b\n\"x\ny\",2\n\n", ":4: 1 fields"},
+      {"a,b\n1,2\n3\n", ":3: the record has 1 fields, but 2 are expected"},
+      {"a,b\n1,2,3\n", ":2: the record has 3 fields, but 2 are expected"},
+      {"a,b\n\"x\ny\",2\n\n", ":4: the record has 1 fields, but 2 are expected"},
       {"a,b\n1,2\n\"3,\n4", ":3: a quote is not closed"},
       {"a,b\n1,2\"\n", ":2: a quote inside a field"},
       {"a,b\n\"1\"x,2\n", ":2: text behind a closing quote"}};

@@ -110,14 +110,23 @@ TEST_F(Schema, ReadingWhatDoesNotExistSaysWhatMakesIt) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
+// The small database as these files have it: their events were made before one named its split.
+std::string expected_rows(const ExportOptions& options) {
+  auto fresh = Store::in_memory();
+  EXPECT_TRUE(fresh && small::fill(**fresh, {"stuck at d0"}));
+  auto rows = export_rows(**fresh, "small", options);
+  EXPECT_TRUE(rows) << rows.error().message;
+  const std::string split = R"("split":"private_train",)";
+  for (auto at = rows->find(split); at != std::string::npos; at = rows->find(split, at)) {
+    rows->erase(at, split.size());
+  }
+  return *rows;
+}
+
 // A database of every released schema reads as the same rows, for reading as it is and for writing
 // after migration.
 TEST_F(Schema, DatabasesOfReleasedVersionsReadTheSame) {
-  auto fresh = Store::in_memory();
-  ASSERT_TRUE(fresh);
-  ASSERT_TRUE(small::fill(**fresh, {"stuck at d0"}));
-  const auto expected = export_rows(**fresh, "small", {.times = true, .confidential = true});
-  ASSERT_TRUE(expected);
+  const auto expected = expected_rows({.times = true, .confidential = true});
   int cases = 0;
   for (const auto& entry : std::filesystem::directory_iterator(HYFREEDP_TEST_DATA "/results")) {
     if (entry.path().extension() != ".sqlite") continue;
@@ -128,21 +137,19 @@ TEST_F(Schema, DatabasesOfReleasedVersionsReadTheSame) {
     ASSERT_TRUE(opened) << opened.error().message;
     const auto rows = export_rows(**opened, "small", {.times = true, .confidential = true});
     ASSERT_TRUE(rows) << rows.error().message;
-    EXPECT_EQ(*rows, *expected) << entry.path();
+    EXPECT_EQ(*rows, expected) << entry.path();
   }
   EXPECT_EQ(cases, kSchemaVersion);
 }
 
 // The reference of a night was kept by an older program, and is only read.
 TEST_F(Schema, AnOlderDatabaseIsReadAsItIs) {
-  auto fresh = Store::in_memory();
-  ASSERT_TRUE(small::fill(**fresh, {"stuck at d0"}));
   for (const char* name : {"schema1.sqlite", "schema2.sqlite"}) {
     std::filesystem::copy_file(std::string(HYFREEDP_TEST_DATA "/results/") + name, path());
     const auto bytes = read_file(path()).value();
     const auto opened = Store::open(path(), Store::Mode::read_only);
     ASSERT_TRUE(opened) << opened.error().message;
-    EXPECT_EQ(*export_rows(**opened, "small", {}), *export_rows(**fresh, "small", {}));
+    EXPECT_EQ(*export_rows(**opened, "small", {}), expected_rows({}));
     EXPECT_EQ(read_file(path()).value(), bytes);
     std::filesystem::remove(path());
   }

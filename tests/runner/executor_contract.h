@@ -114,7 +114,7 @@ TEST_P(ExecutorContract, AFailureKeepsItsReason) {
 TEST_P(ExecutorContract, AWorkerThatDiesLosesOneJob) {
   const std::map<std::string, std::pair<std::string, std::string>> expected = {
       {"kill", {kKilled, "signal 9"}},
-      {"exit", {kInternal, "exit status 3"}},
+      {"exit", {kInternal, "exited with status 3"}},
       {"garbage", {kInternal, "not JSON"}},
       {"endless-line", {kInternal, "signal 9"}},
       {"unknown-type", {kInternal, "greetings"}},

@@ -170,7 +170,7 @@ TEST_F(LostRuns, StayChargedWhereTheirJournalsAreDamaged) {
     std::vector<Job> jobs_;
   } refusing;
   auto spec = world_.read(kSpec);
-  ASSERT_TRUE(enter_spec(world_.store(), spec, false, false));
+  ASSERT_TRUE(enter_spec(world_.store(), world_.out(), spec, false, false));
   std::ostream silent(nullptr);
   Progress progress(silent, Progress::Style::none);
   Coordinator coordinator(world_.store(), refusing, world_.out(), progress);

@@ -18,7 +18,11 @@ const json::array kPanels{
 Result<json::array> read(const std::string& yaml) {
   const auto document = Entry::parse("spec.yaml", yaml);
   if (!document) return document.error();
-  return read_figures(*document->find("figures"), kPanels);
+  Problems problems("spec.yaml");
+  auto figures = read_figures(*document->find("figures"), &kPanels, problems);
+  if (!problems.empty()) return problems.error();
+  EXPECT_TRUE(figures);
+  return std::move(*figures);
 }
 
 std::string complaint(const std::string& figure) {
