@@ -16,7 +16,8 @@ Tensor Bare::each(std::span<const ActivationRecord> records) const {
   return total;
 }
 
-Tensors Bare::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensors Bare::add_squared_norms(std::span<const ActivationRecord> records,
+                                SquaredNorms& squared_norms) const {
   auto formed = each(records);
   squared_norms.add_(squared_sample_norms(formed));
   return {std::move(formed)};

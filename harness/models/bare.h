@@ -16,7 +16,7 @@ class Bare : public Layer {
   void bind(std::vector<BoundParameter> parameters) override { value_ = std::move(parameters.at(0)); }
   std::vector<std::string> ruled_parameters() const override { return {name_}; }
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
-                            torch::Tensor& squared_norms) const override;
+                            SquaredNorms& squared_norms) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 

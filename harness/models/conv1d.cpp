@@ -53,7 +53,8 @@ Tensor Conv1d::input_gradient(const ActivationRecord& record) const {
   return convolution_.input_gradient(as_images(record)).squeeze(2);
 }
 
-Tensors Conv1d::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensors Conv1d::add_squared_norms(std::span<const ActivationRecord> records,
+                                  SquaredNorms& squared_norms) const {
   return convolution_.add_squared_norms(as_images(records), squared_norms);
 }
 

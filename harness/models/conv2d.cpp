@@ -119,13 +119,14 @@ struct Samples {
 
 // norms [B] += ||dW_i||^2 of a single application, by the places' inner products.
 template <class T>
-void add_ghost_norms(const Samples<T>& samples, Tensor& norms) {
+void add_ghost_norms(const Samples<T>& samples, SquaredNorms& norms) {
   const auto& g = samples.g;
   const auto places = g.places();
   const auto size = static_cast<std::size_t>(places);
   const auto type = samples.input.scalar_type();
   const double lost_input = lost_length(g.patch, type), lost_gradient = lost_length(g.outputs, type);
-  double* out = norms.mutable_data_ptr<double>();
+  double* out = norms.estimates.mutable_data_ptr<double>();
+  double* slack = norms.slack.mutable_data_ptr<double>();
   at::parallel_for(0, samples.count, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<T> patches(static_cast<std::size_t>(g.patch * places));
     std::vector<T> inputs(static_cast<std::size_t>(places * places));
@@ -144,6 +145,7 @@ void add_ghost_norms(const Samples<T>& samples, Tensor& norms) {
                    (std::sqrt(static_cast<double>(gradients[k])) + lost_gradient);
         }
         out[i] += beyond_rounding(sum, reach * reach, type);
+        slack[i] += rounding_slack(sum, reach * reach, type);
       }
     }
   });
@@ -160,7 +162,7 @@ Tensor bias_gradients(std::span<const ActivationRecord> records) {  // [B, out]
 
 // Sums of as many float32 numbers of one sign are off by 1e-5 at most (measured: 784).
 constexpr double kPlacesOfOneError = 500;
-constexpr std::int64_t kPlacesAtOnce = 1024;
+constexpr std::int64_t kPlacesAtOnce = 800;
 
 bool same_sizes(std::span<const ActivationRecord> records) {
   return std::all_of(records.begin(), records.end(), [&](const ActivationRecord& record) {
@@ -230,7 +232,9 @@ Tensor Conv2d::summed_anew(std::span<const ActivationRecord> records, const Tens
   for (const auto& record : records) {
     const auto scaled = scaled_samples(record.output_gradient, factors);
     const auto places = scaled.size(2) * scaled.size(3), samples = scaled.size(0);
-    const auto at_once = std::max<std::int64_t>(1, kPlacesAtOnce / std::max<std::int64_t>(1, places));
+    // Without factors no bound is claimed.
+    const auto most = factors.defined() ? kPlacesAtOnce / std::max<std::int64_t>(1, places) : samples;
+    const auto at_once = std::max<std::int64_t>(1, most);
     for (std::int64_t first = 0; first < samples; first += at_once) {
       const auto count = std::min(at_once, samples - first);
       const auto piece = std::get<1>(
@@ -243,7 +247,8 @@ Tensor Conv2d::summed_anew(std::span<const ActivationRecord> records, const Tens
   return total.defined() ? total : torch::zeros_like(weight);
 }
 
-Tensors Conv2d::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensors Conv2d::add_squared_norms(std::span<const ActivationRecord> records,
+                                  SquaredNorms& squared_norms) const {
   Tensors formed(shape_.with_bias ? 2 : 1);
   if (trains_bias()) {
     formed[1] = bias_gradients(records);
@@ -285,13 +290,16 @@ Tensor Conv2d::gradient_reaches(std::span<const ActivationRecord> records) const
 }
 
 // The per-sample gradients [B, groups, patch, outputs] where they are kept.
-Tensor Conv2d::add_weight_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensor Conv2d::add_weight_norms(std::span<const ActivationRecord> records,
+                                SquaredNorms& squared_norms) const {
   const auto& first = records.front();
   const auto g = geometry(shape_, first.input(), first.output_gradient);
   const bool by_places = records.size() == 1 && 2 * g.places() * (g.patch + g.outputs) < g.patch * g.outputs;
   if (!first.input().is_cpu()) {
-    if (!by_places) return formed_gradients(shape_, records, squared_norms);
-    squared_norms.add_(device_place_norms(shape_, first));
+    if (!by_places) return formed_gradients(shape_, records, squared_norms.estimates);
+    const auto norms = device_place_norms(shape_, first);
+    squared_norms.estimates.add_(norms.estimates);
+    squared_norms.slack.add_(norms.slack);
     return {};
   }
   if (by_places) {
@@ -303,10 +311,12 @@ Tensor Conv2d::add_weight_norms(std::span<const ActivationRecord> records, Tenso
   std::int64_t recorded = 0;
   for (const auto& record : records) recorded += record.input().numel() + record.output_gradient.numel();
   const auto size = first.input().size(0) * weight_.value.numel();
-  if (size <= recorded || !same_sizes(records)) return formed_gradients(shape_, records, squared_norms);
-  auto own = torch::zeros_like(squared_norms);
+  if (size <= recorded || !same_sizes(records)) {
+    return formed_gradients(shape_, records, squared_norms.estimates);
+  }
+  auto own = torch::zeros_like(squared_norms.estimates);
   add_patch_norms(shape_, records, own);
-  squared_norms.add_(beyond_forming(own, gradient_reaches(records), first.input().scalar_type()));
+  add_beyond_forming(own, gradient_reaches(records), first.input().scalar_type(), squared_norms);
   return {};
 }
 

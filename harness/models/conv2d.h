@@ -43,7 +43,7 @@ class Conv2d : public Layer {
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
-                            torch::Tensor& squared_norms) const override;
+                            SquaredNorms& squared_norms) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
@@ -55,7 +55,7 @@ class Conv2d : public Layer {
 
  private:
   torch::Tensor add_weight_norms(std::span<const ActivationRecord> records,
-                                 torch::Tensor& squared_norms) const;
+                                 SquaredNorms& squared_norms) const;
   torch::Tensor summed_anew(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                             const torch::Tensor& weight) const;
   bool trains_bias() const { return shape_.with_bias && bias_.trainable; }

@@ -35,14 +35,18 @@ Tensor device_weight_gradients(const Conv2dShape& shape, const ActivationRecord&
   return at::matmul(patches_of(shape, record), by_group(shape, record.output_gradient).transpose(2, 3));
 }
 
-Tensor device_place_norms(const Conv2dShape& shape, const ActivationRecord& record) {
+SquaredNorms device_place_norms(const Conv2dShape& shape, const ActivationRecord& record) {
   // [B, G, L, patch]
   const auto patches = patches_of(shape, record).transpose(2, 3);
   const auto gradients = by_group(shape, record.output_gradient).transpose(2, 3);  // [B, G, L, out]
   auto norms = product_norms(patches.flatten(0, 1), gradients.flatten(0, 1));      // [B G]
-  const auto each =
-      beyond_rounding(norms.estimates, norms.reaches.square_(), record.output_gradient.scalar_type());
-  return each.view({patches.size(0), shape.groups}).sum(1);
+  const auto reaches = norms.reaches.square_();
+  const auto type = record.output_gradient.scalar_type();
+  const auto by_sample = [&](const Tensor& each) {
+    return each.view({patches.size(0), shape.groups}).sum(1);
+  };
+  return {by_sample(beyond_rounding(norms.estimates, reaches, type)),
+          by_sample(rounding_slack(norms.estimates, reaches, type))};
 }
 
 }  // namespace hyfreedp::models

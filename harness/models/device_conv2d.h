@@ -13,6 +13,6 @@ torch::Tensor device_weight_gradients(const Conv2dShape& shape, const Activation
 
 // ||dW_i||^2 from the inner products of places, [B] float64. It is not too small: beyond_rounding
 // (samples.h) was applied.
-torch::Tensor device_place_norms(const Conv2dShape& shape, const ActivationRecord& record);
+SquaredNorms device_place_norms(const Conv2dShape& shape, const ActivationRecord& record);
 
 }  // namespace hyfreedp::models

@@ -46,9 +46,10 @@ Tensor Embedding::lookup_gradient(const ActivationRecord& record) const {
   return record.output_gradient.masked_fill((record.input() == *padding_index_).unsqueeze(2), 0);
 }
 
-Tensors Embedding::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
-  auto estimates = torch::zeros_like(squared_norms);
-  auto reach = torch::zeros_like(squared_norms);
+Tensors Embedding::add_squared_norms(std::span<const ActivationRecord> records,
+                                     SquaredNorms& squared_norms) const {
+  auto estimates = torch::zeros_like(squared_norms.estimates);
+  auto reach = torch::zeros_like(estimates);
   const auto add = [&](const Tensor& left, const Tensor& right, double factor) {  // [B, S, T] each
     estimates.add_((left * right).sum({1, 2}, false, torch::kFloat64), factor);
   };
@@ -81,8 +82,8 @@ Tensors Embedding::add_squared_norms(std::span<const ActivationRecord> records, 
       }
     }
   }
-  squared_norms.add_(
-      beyond_rounding(estimates, reach.square_(), records.front().output_gradient.scalar_type()));
+  add_beyond_rounding(estimates, reach.square_(), records.front().output_gradient.scalar_type(),
+                      squared_norms);
   return {};
 }
 
@@ -118,7 +119,8 @@ Tensor Positions::forward(const Tensor& input) const {
   return input + table.narrow(0, 0, input.size(1));
 }
 
-Tensors Positions::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensors Positions::add_squared_norms(std::span<const ActivationRecord> records,
+                                     SquaredNorms& squared_norms) const {
   auto gradient = total_lookup_gradient(records);
   squared_norms.add_(squared_sample_norms(gradient));
   return {std::move(gradient)};
@@ -139,7 +141,7 @@ Tensor ClassToken::input_gradient(const ActivationRecord& record) const {
 }
 
 Tensors ClassToken::add_squared_norms(std::span<const ActivationRecord> records,
-                                      Tensor& squared_norms) const {
+                                      SquaredNorms& squared_norms) const {
   // A copy: the gradient of the whole sequence is let go.
   auto gradient = total_first_gradient(records).clone();
   squared_norms.add_(squared_sample_norms(gradient));

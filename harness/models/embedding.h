@@ -31,7 +31,7 @@ class Embedding : public Layer {
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
-                            torch::Tensor& squared_norms) const override;
+                            SquaredNorms& squared_norms) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
@@ -62,7 +62,7 @@ class Positions : public Layer {
     return record.output_gradient;
   }
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
-                            torch::Tensor& squared_norms) const override;
+                            SquaredNorms& squared_norms) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
@@ -83,7 +83,7 @@ class ClassToken : public Layer {
   bool rules_read_inputs() const override { return false; }
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
-                            torch::Tensor& squared_norms) const override;
+                            SquaredNorms& squared_norms) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 

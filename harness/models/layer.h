@@ -51,6 +51,19 @@ struct ActivationRecord {
   const torch::Tensor& input() const { return inputs.front(); }
 };
 
+// Squared norms of a pass's samples, [B] float64 on the pass's device.
+struct SquaredNorms {
+  torch::Tensor estimates;
+  torch::Tensor slack;  // what rounding may lack: no sample's sum at factor 1 is longer than
+                        // sqrt(estimate + slack), but for the share that norm_rounding() bounds
+
+  SquaredNorms& add_(const torch::Tensor& squares) {  // [B]: numbers whose rounding is that share
+    estimates.add_(squares);
+    return *this;
+  }
+  torch::Tensor bounds() const { return estimates + slack; }
+};
+
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -90,15 +103,14 @@ class Layer {
   virtual Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const;
 
   // squared_norms[i] += ||gradient of sample i's loss with respect to the trainable parameters||^2,
-  // rounded up (samples.h): never below the squared length of what add_clipped_sums() adds of
-  // sample i at factor 1, but for the share that norm_rounding() bounds.
+  // with what rounding may lack (samples.h).
   //   squared_norms  [B] float64
   //   returns        the per-sample gradients that the rule formed on its way, [B, ...] each in the
   //                  order of parameters() and laid out as add_clipped_sums() reads them; undefined
   //                  for parameters whose gradients were not formed, empty where none was. Of a
   //                  layer with all its trainable ones formed the network keeps nothing else.
   virtual Tensors add_squared_norms(std::span<const ActivationRecord> records,
-                                    torch::Tensor& squared_norms) const {
+                                    SquaredNorms& squared_norms) const {
     (void)records, (void)squared_norms;
     return {};
   }

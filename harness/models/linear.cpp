@@ -69,9 +69,9 @@ Tensor Linear::input_gradient(const ActivationRecord& record) const {
   return at::mm(gradient.reshape({-1, outputs_}), weight()).view(record.input().sizes());
 }
 
-void Linear::add_vector_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
-  auto estimates = torch::zeros_like(squared_norms);
-  auto reach = torch::zeros_like(squared_norms);
+void Linear::add_vector_norms(std::span<const ActivationRecord> records, SquaredNorms& squared_norms) const {
+  auto estimates = torch::zeros_like(squared_norms.estimates);
+  auto reach = torch::zeros_like(estimates);
   const auto type = records.front().output_gradient.scalar_type();
   for (std::size_t k = 0; k < records.size(); ++k) {
     for (std::size_t l = 0; l <= k; ++l) {
@@ -83,11 +83,12 @@ void Linear::add_vector_norms(std::span<const ActivationRecord> records, Tensor&
                      gradients.sqrt().add_(lost_length(outputs_, type)));
     }
   }
-  squared_norms.add_(beyond_rounding(estimates, reach.square_(), type));
+  add_beyond_rounding(estimates, reach.square_(), type, squared_norms);
 }
 
 // The per-sample gradients as the weight is stored, or undefined by the ghost norm.
-Tensor Linear::add_sequence_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensor Linear::add_sequence_norms(std::span<const ActivationRecord> records,
+                                  SquaredNorms& squared_norms) const {
   const auto input =
       joined(records, [](const ActivationRecord& record) { return record.input(); });  // [B, T, in]
   // [B, T, out].
@@ -101,7 +102,7 @@ Tensor Linear::add_sequence_norms(std::span<const ActivationRecord> records, Ten
   }
   if (input.is_cuda()) {
     auto norms = product_norms(input, gradient);
-    squared_norms.add_(beyond_rounding(norms.estimates, norms.reaches.square_(), gradient.scalar_type()));
+    add_beyond_rounding(norms.estimates, norms.reaches.square_(), gradient.scalar_type(), squared_norms);
     return {};
   }
   const auto inputs = at::bmm(input, input.transpose(1, 2));
@@ -111,8 +112,8 @@ Tensor Linear::add_sequence_norms(std::span<const ActivationRecord> records, Ten
     return squares.sqrt().add_(lost_length(width, products.scalar_type()));
   };
   const auto reach = (lengths(inputs, inputs_) * lengths(gradients, outputs_)).sum(1);
-  squared_norms.add_(beyond_rounding((inputs * gradients).sum({1, 2}, false, torch::kFloat64), reach.square(),
-                                     gradients.scalar_type()));
+  add_beyond_rounding((inputs * gradients).sum({1, 2}, false, torch::kFloat64), reach.square(),
+                      gradients.scalar_type(), squared_norms);
   return {};
 }
 
@@ -121,11 +122,13 @@ bool Linear::instantiates(std::int64_t positions) const {
   return positions * kept > inputs_ * outputs_;
 }
 
-Tensors Linear::add_squared_norms(std::span<const ActivationRecord> records, Tensor& squared_norms) const {
+Tensors Linear::add_squared_norms(std::span<const ActivationRecord> records,
+                                  SquaredNorms& squared_norms) const {
   Tensors formed(with_bias_ ? 2 : 1);
   const bool one_vector = records.size() == 1 && records.front().input().dim() == 2;
   if (trains_weight() && one_vector) {
-    add_outer_norms(records.front().output_gradient, records.front().input(), trains_bias(), squared_norms);
+    add_outer_norms(records.front().output_gradient, records.front().input(), trains_bias(),
+                    squared_norms.estimates);
   } else if (trains_weight()) {
     // Of many records (copies of a sample) the pairs are more work than one longer sequence.
     if (records.front().input().dim() == 2 && records.size() <= 2) {

@@ -29,7 +29,7 @@ class Linear : public Layer {
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   bool rules_read_inputs() const override { return trains_weight(); }
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
-                            torch::Tensor& squared_norms) const override;
+                            SquaredNorms& squared_norms) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
@@ -39,9 +39,9 @@ class Linear : public Layer {
   // [out, in]
   torch::Tensor weight() const { return transposed_ ? weight_.value.t() : weight_.value; }
   bool instantiates(std::int64_t positions) const;
-  void add_vector_norms(std::span<const ActivationRecord> records, torch::Tensor& squared_norms) const;
+  void add_vector_norms(std::span<const ActivationRecord> records, SquaredNorms& squared_norms) const;
   torch::Tensor add_sequence_norms(std::span<const ActivationRecord> records,
-                                   torch::Tensor& squared_norms) const;
+                                   SquaredNorms& squared_norms) const;
   void add_vector_sums(std::span<const ActivationRecord> records, const torch::Tensor& factors,
                        std::span<torch::Tensor> sums) const;
   void add_weight_sum(const ActivationRecord& record, const torch::Tensor& factors, torch::Tensor& sum) const;

@@ -248,7 +248,7 @@ ActivationRecord Network::recorded(const Step& step, Tensors inputs, Tensor* out
 void Network::forget() {
   for (auto& owner : owners_) {
     owner.records.clear();
-    owner.squared_norms = Tensor();
+    owner.squared_norms = {};
     owner.formed.clear();
   }
 }
@@ -311,7 +311,8 @@ void Network::backward(Tensor logit_gradient) {
     if (step.record > 0) return;  // an earlier record's gradient is still to come
     if (copies_ > 1) owner.records = by_copies(owner.records, copies_);
     const auto& gradient = owner.records.front().output_gradient;
-    owner.squared_norms = torch::zeros({gradient.size(0)}, gradient.options().dtype(torch::kFloat64));
+    const auto none = torch::zeros({gradient.size(0)}, gradient.options().dtype(torch::kFloat64));
+    owner.squared_norms = {none, none.clone()};
     with_records(owner, owner.records, parameters_.scalar_type(),
                  [&](std::span<const ActivationRecord> records) {
                    owner.formed = owner.layer->add_squared_norms(records, owner.squared_norms);
@@ -332,15 +333,30 @@ void Network::backward_sum(Tensor logit_gradient, Tensor& sum) {
   });
 }
 
-Tensor Network::squared_norms() const {
-  Tensor norms;
+Tensors Network::squared_norms_of_layers(bool bounds) const {
+  Tensors norms;
   for (const auto& owner : owners_) {
-    if (!owner.trains || !owner.squared_norms.defined()) continue;
-    norms = norms.defined() ? norms.add_(owner.squared_norms) : owner.squared_norms.clone();
+    if (!owner.trains) continue;
+    HYFREEDP_CHECK(owner.squared_norms.estimates.defined(), "norms were asked for before a recorded pass");
+    norms.push_back(bounds ? owner.squared_norms.bounds() : owner.squared_norms.estimates);
   }
-  HYFREEDP_CHECK(norms.defined(), "norms were asked for before a recorded pass, or nothing trains");
+  HYFREEDP_CHECK(!norms.empty(), "norms were asked for of a network that does not train");
   return norms;
 }
+
+namespace {
+
+Tensor added_up(const Tensors& norms) {
+  auto total = norms.front().clone();
+  for (std::size_t l = 1; l < norms.size(); ++l) total.add_(norms[l]);
+  return total;
+}
+
+}  // namespace
+
+Tensor Network::squared_norms() const { return added_up(squared_norms_of_layers(false)); }
+
+Tensor Network::squared_norm_bounds() const { return added_up(squared_norms_of_layers(true)); }
 
 Tensors Network::views(const Owner& owner, const Tensor& vector) const {
   Tensors found;
@@ -379,16 +395,10 @@ std::vector<TrainableLayer> Network::trainable_layers() const {
   return layers;
 }
 
-Tensor Network::squared_norms_by_layer() const {
-  Tensors norms;
-  for (const auto& owner : owners_) {
-    if (!owner.trains) continue;
-    HYFREEDP_CHECK(owner.squared_norms.defined(), "norms were asked for before a recorded pass");
-    norms.push_back(owner.squared_norms);
-  }
-  HYFREEDP_CHECK(!norms.empty(), "norms were asked for of a network that does not train");
-  return at::stack(norms);  // [L, B]
-}
+// [L, B]
+Tensor Network::squared_norms_by_layer() const { return at::stack(squared_norms_of_layers(false)); }
+
+Tensor Network::squared_norm_bounds_by_layer() const { return at::stack(squared_norms_of_layers(true)); }
 
 void Network::add_clipped_sum_by_layer(const Tensor& factors, Tensor& sum) const {
   HYFREEDP_CHECK(sum.numel() == parameters_.numel(), "the sum has another size than the parameters");

@@ -97,11 +97,15 @@ class Network {
   void backward_sum(torch::Tensor logit_gradient, torch::Tensor& sum);
   // [B], float64: squared norm of each sample's gradient over all trainable parameters.
   torch::Tensor squared_norms() const;
+  // [B], float64: at least these, and at least the squared length of what add_clipped_sum() adds of a
+  // sample at factor 1, but for the share that norm_rounding() bounds (samples.h): what factors are of.
+  torch::Tensor squared_norm_bounds() const;
   // sum [d] += sum_i factors[i] g_i. Undefined factors: all 1.
   void add_clipped_sum(const torch::Tensor& factors, torch::Tensor& sum) const;
   // The same layer by layer, [L, B] each, rows in the order of trainable_layers().
   std::vector<TrainableLayer> trainable_layers() const;
   torch::Tensor squared_norms_by_layer() const;
+  torch::Tensor squared_norm_bounds_by_layer() const;
   void add_clipped_sum_by_layer(const torch::Tensor& factors, torch::Tensor& sum) const;
   // Either of the two (by the factors' dimension), once, last layer first: what a layer recorded is
   // let go as soon as it is added.
@@ -122,7 +126,7 @@ class Network {
     std::vector<ActivationRecord> records;
     std::vector<std::ptrdiff_t> slices;  // of its parameters in layout_; -1: frozen
     bool trains = false;
-    torch::Tensor squared_norms = {};  // [B], float64; of the last backward pass
+    SquaredNorms squared_norms = {};  // of the last backward pass
     // What the norm rule returned, for the sum rule (layer.h).
     Tensors formed = {};
     std::vector<BoundParameter> own = {};  // views of parameters_ and frozen_
@@ -147,6 +151,8 @@ class Network {
   // gradient, last step first.
   void walk_back(torch::Tensor logit_gradient, const std::function<void(Owner&, const Step&)>& done);
   static void pass_on(const Step& step, Tensors found, Tensors& gradients);
+  // Of each layer that trains, in order.
+  Tensors squared_norms_of_layers(bool bounds) const;
   Tensors views(const Owner& owner, const torch::Tensor& vector) const;
   Tensors inputs_of(const Step& step, const Tensors& values, const Tensors& inputs) const;
   Result<void> check_coverage() const;

@@ -114,7 +114,7 @@ Tensors Normalisation::each(std::span<const ActivationRecord> records) const {
 }
 
 Tensors Normalisation::add_squared_norms(std::span<const ActivationRecord> records,
-                                         Tensor& squared_norms) const {
+                                         SquaredNorms& squared_norms) const {
   auto formed = each(records);
   for (const auto& one : formed) {
     if (one.defined()) squared_norms.add_(squared_sample_norms(one));

@@ -24,7 +24,7 @@ class Normalisation : public Layer {
   Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   std::vector<std::string> ruled_parameters() const override;
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
-                            torch::Tensor& squared_norms) const override;
+                            SquaredNorms& squared_norms) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 

@@ -76,12 +76,15 @@ void add_outer(const torch::Tensor& gradients, const torch::Tensor& inputs, doub
   });
 }
 
+constexpr double kFewErrors = 100;
+
 double relative_error(torch::ScalarType type) { return type == torch::kFloat64 ? 1e-13 : 1e-5; }
 
 // Numbers beside each other that are added up in double at a time.
 constexpr std::int64_t kColumns = 512;
 
-// sum[begin, end) += sum_i factors[i] values[i, begin .. end), in double; null factors: all 1.
+// sum[begin, end) += sum_i factors[i] values[i, begin .. end), groups of eight rows in double; null
+// factors: all 1.
 template <class T>
 HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t count, std::int64_t width,
                                std::int64_t begin, std::int64_t end, T* sum) {
@@ -89,22 +92,22 @@ HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t c
   for (std::int64_t first = begin; first < end; first += kColumns) {
     const auto columns = std::min(kColumns, end - first);
     for (std::int64_t k = 0; k < columns; ++k) totals[k] = static_cast<double>(sum[first + k]);
-    const auto factor = [factors](std::int64_t i) {
-      return factors == nullptr ? 1.0 : static_cast<double>(factors[i]);
-    };
+    const auto factor = [factors](std::int64_t i) { return factors == nullptr ? T(1) : factors[i]; };
     std::int64_t i = 0;
-    for (; i + 4 <= count; i += 4) {  // four rows each time that the totals are read and written
-      const T* row = values + i * width + first;
-      const double a = factor(i), b = factor(i + 1), c = factor(i + 2), d = factor(i + 3);
+    for (; i + 8 <= count; i += 8) {  // eight rows in T, pair by pair: three roundings more
+      const T* r = values + i * width + first;
+      const T f0 = factor(i), f1 = factor(i + 1), f2 = factor(i + 2), f3 = factor(i + 3);
+      const T f4 = factor(i + 4), f5 = factor(i + 5), f6 = factor(i + 6), f7 = factor(i + 7);
       for (std::int64_t k = 0; k < columns; ++k) {
-        totals[k] +=
-            a * static_cast<double>(row[k]) + b * static_cast<double>(row[width + k]) +
-            (c * static_cast<double>(row[2 * width + k]) + d * static_cast<double>(row[3 * width + k]));
+        const T low = (f0 * r[k] + f1 * r[width + k]) + (f2 * r[2 * width + k] + f3 * r[3 * width + k]);
+        const T high =
+            (f4 * r[4 * width + k] + f5 * r[5 * width + k]) + (f6 * r[6 * width + k] + f7 * r[7 * width + k]);
+        totals[k] += static_cast<double>(low + high);
       }
     }
     for (; i < count; ++i) {
-      const T* row = values + i * width + first;
-      for (std::int64_t k = 0; k < columns; ++k) totals[k] += factor(i) * static_cast<double>(row[k]);
+      const T* r = values + i * width + first;
+      for (std::int64_t k = 0; k < columns; ++k) totals[k] += static_cast<double>(factor(i) * r[k]);
     }
     for (std::int64_t k = 0; k < columns; ++k) sum[first + k] = static_cast<T>(totals[k]);
   }
@@ -113,13 +116,18 @@ HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t c
 // Products that a device adds up one after another: some hundreds round by 64 u at most where all
 // are equal.
 constexpr std::int64_t kRowsOnDevice = 512;
+// On the CPU LibTorch's products of matrices add up blocks of some hundreds, but those whose result is
+// small go through another kernel, which adds up all rows one after another (measured: 600 equal rows
+// err by 76 u). They are cut into pieces of so many rows, which costs little where the result is small.
+constexpr std::int64_t kSmallResult = 4096;
+constexpr std::int64_t kRowsOfSmall = 256;
 
 // sum += term(first, count) over pieces of [0, rows), in float64 where there are several.
 template <class Term>
-void add_pieces(std::int64_t rows, torch::Tensor& sum, const Term& term) {
+void add_pieces(std::int64_t rows, std::int64_t at_once, torch::Tensor& sum, const Term& term) {
   torch::Tensor total;
-  for (std::int64_t first = 0; first < rows; first += kRowsOnDevice) {
-    const auto piece = term(first, std::min(kRowsOnDevice, rows - first));
+  for (std::int64_t first = 0; first < rows; first += at_once) {
+    const auto piece = term(first, std::min(at_once, rows - first));
     total = total.defined() ? total.add_(piece) : piece.to(torch::kFloat64);
   }
   if (total.defined()) sum.add_(total);
@@ -188,17 +196,49 @@ torch::Tensor reach_lengths(const torch::Tensor& vectors) {
 }
 
 double beyond_rounding(double estimate, double reach, torch::ScalarType type) {
-  return std::max(estimate, 0.0) + relative_error(type) * reach;
+  const double error = relative_error(type) * reach;
+  return estimate < kFewErrors * error ? std::max(estimate, 0.0) + error : estimate;
 }
 
 torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches,
                               torch::ScalarType type) {
-  return estimates.clamp_min(0).add_(reaches, relative_error(type));
+  const auto errors = reaches * relative_error(type);
+  return at::where(estimates < errors * kFewErrors, estimates.clamp_min(0) + errors, estimates);
+}
+
+double rounding_slack(double estimate, double reach, torch::ScalarType type) {
+  const double error = relative_error(type) * reach;
+  return estimate < kFewErrors * error ? 0 : error;
+}
+
+torch::Tensor rounding_slack(const torch::Tensor& estimates, const torch::Tensor& reaches,
+                             torch::ScalarType type) {
+  const auto errors = reaches * relative_error(type);
+  return errors.masked_fill(estimates < errors * kFewErrors, 0);
 }
 
 torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
                              torch::ScalarType type) {
-  return squared_norms.sqrt().add_(reaches.sqrt(), 2 * relative_error(type)).square_();
+  const auto errors = reaches.sqrt().mul_(relative_error(type));
+  const auto norms = squared_norms.sqrt();
+  // Of inputs beyond the range nothing is known: the sample is left out, as those are whose norm is
+  // not finite.
+  return at::where((norms >= errors * kFewErrors).logical_and_(at::isfinite(errors)), squared_norms,
+                   (norms + errors).square_());
+}
+
+void add_beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches, torch::ScalarType type,
+                         SquaredNorms& norms) {
+  norms.estimates.add_(beyond_rounding(estimates, reaches, type));
+  norms.slack.add_(rounding_slack(estimates, reaches, type));
+}
+
+void add_beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
+                        torch::ScalarType type, SquaredNorms& norms) {
+  const auto told = beyond_forming(squared_norms, reaches, type);
+  const auto errors = reaches.sqrt().mul_(2 * relative_error(type));
+  norms.slack.add_((squared_norms.sqrt() + errors).square_().sub_(told));
+  norms.estimates.add_(told);
 }
 
 void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors, torch::Tensor sum) {
@@ -210,7 +250,7 @@ void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors,
     if (has_loops(flat)) {
       add_weighted_sum(flat, factors, total);
     } else {
-      add_pieces(count, total, [&](std::int64_t first, std::int64_t some) {
+      add_pieces(count, kRowsOnDevice, total, [&](std::int64_t first, std::int64_t some) {
         const auto piece = flat.narrow(0, first, some);
         return factors.defined() ? at::mv(piece.t(), factors.narrow(0, first, some)) : piece.sum(0);
       });
@@ -240,12 +280,13 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum) {
   const auto rows = left.size(0);
-  // The CPU's library adds up blocks of some hundreds, whatever the number of rows.
-  if (left.is_cpu() || left.scalar_type() == torch::kFloat64 || rows <= kRowsOnDevice) {
+  const bool small = left.size(1) * right.size(1) <= kSmallResult;
+  const auto at_once = !left.is_cpu() ? kRowsOnDevice : small ? kRowsOfSmall : rows;
+  if (rows <= at_once || left.scalar_type() == torch::kFloat64) {
     sum.addmm_(left.t(), right);
     return;
   }
-  add_pieces(rows, sum, [&](std::int64_t first, std::int64_t some) {
+  add_pieces(rows, at_once, sum, [&](std::int64_t first, std::int64_t some) {
     return at::mm(left.narrow(0, first, some).t(), right.narrow(0, first, some));
   });
 }

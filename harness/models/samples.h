@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include "harness/base/result.h"
+#include "harness/models/layer.h"
 
 namespace hyfreedp::models {
 
@@ -63,22 +64,33 @@ double norm_rounding(torch::ScalarType type);  // 2^-17 for float32, 2^-46 for f
 
 // A ghost norm ||sum_t a_t b_t^T||^2 comes as a sum of inner products, which may cancel down to
 // their rounding error while the gradient itself, of which the clipped sum is made, does not
-// vanish. With R = sum_t ||a_t|| ||b_t||, `reach` = R^2 bounds what was added up. Returned is
-// estimate + 2 e reach, e = 5e-6 in float32 and 5e-14 in float64, at least what g^ may be:
-//   estimate   off by e R^2 at most: both products of matrices by 41 u of their terms (measured)
+// vanish. With R = sum_t ||a_t|| ||b_t||, `reach` = R^2 bounds what was added up; the error is
+// e = 1e-5 reach in float32 and 1e-13 reach in float64:
+//   estimate   off by e / 2 at most: both products of matrices by 41 u of their terms (measured)
 //   g^         off by 41 u R = 2.45e-6 R. With x = ||g|| / R in [0, 1],
 //              sqrt(x^2 + 5e-6) + 2.45e-6 <= sqrt(x^2 + 1e-5)
+// so that the squared length of g^ is at most estimate + e. An estimate below 100 e is told with e
+// added; of larger ones e is the slack, which factors count and reported norms leave out.
 double beyond_rounding(double estimate, double reach, torch::ScalarType type);
+double rounding_slack(double estimate, double reach, torch::ScalarType type);
 // The same for [B] float64 each.
 torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches,
                               torch::ScalarType type);
+torch::Tensor rounding_slack(const torch::Tensor& estimates, const torch::Tensor& reaches,
+                             torch::ScalarType type);
+// Both of them into `norms`.
+void add_beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches, torch::ScalarType type,
+                         SquaredNorms& norms);
 
 // The same for squared norms of gradients that were formed, where the sum forms them again, in
 // another order: either is off by up to e = 1e-5 sqrt(reach) in float32 (1e-13 in float64), so that
-// (norm + 2 e)^2 is returned. `reaches` may be any upper bound. Where it is not finite nothing is
-// known of the sample, and its norm is infinite: it counts as 0.
+// the length of g^ is at most norm + 2 e. A norm below 100 e is told with e added; what is left is
+// the slack. `reaches` may be any upper bound. Where it is not finite nothing is known of the
+// sample, and its norm is not finite: it counts as 0.
 torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
                              torch::ScalarType type);
+void add_beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
+                        torch::ScalarType type, SquaredNorms& norms);
 
 // sum [...] += sum_i factors[i] values[i] for values [B, ...]; undefined factors: all 1. Samples
 // are added up in float64 on the CPU, and in pieces of some hundreds elsewhere, so that each entry

@@ -73,7 +73,7 @@ Tensor StandardisedConv2d::input_gradient(const ActivationRecord& record) const 
 }
 
 Tensors StandardisedConv2d::add_squared_norms(std::span<const ActivationRecord> records,
-                                              Tensor& squared_norms) const {
+                                              SquaredNorms& squared_norms) const {
   if (!weight_.trainable) return {};
   const auto type = records.front().output_gradient.scalar_type();
   const auto at = in_type(standardisation(weight_.value), type);
@@ -88,8 +88,9 @@ Tensors StandardisedConv2d::add_squared_norms(std::span<const ActivationRecord> 
     for (const auto& record : records) some.push_back(some_samples(record, first, count));
     const auto gradients = through(at, convolution_.sample_gradients(some));
     const auto reaches = convolution_.gradient_reaches(some) * largest;
-    squared_norms.narrow(0, first, count)
-        .add_(beyond_forming(squared_sample_norms(gradients), reaches, type));
+    SquaredNorms part{squared_norms.estimates.narrow(0, first, count),
+                      squared_norms.slack.narrow(0, first, count)};
+    add_beyond_forming(squared_sample_norms(gradients), reaches, type, part);
   }
   return {};
 }

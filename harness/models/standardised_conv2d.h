@@ -27,7 +27,7 @@ class StandardisedConv2d : public Layer {
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
-                            torch::Tensor& squared_norms) const override;
+                            SquaredNorms& squared_norms) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 

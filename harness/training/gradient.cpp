@@ -27,7 +27,8 @@ class Collector {
 // One microbatch's squared norms and factors: [B], or [L, B] per layer. Without clipping: no
 // factors, and norms only where they were asked for.
 struct Clipped {
-  Tensor squared_norms;
+  Tensor squared_norms;  // as they are told
+  Tensor bounds;         // as they are clipped by: what rounding may lack is added
   Tensor factors;
 
   Tensor total() const { return squared_norms.dim() == 2 ? squared_norms.sum(0) : squared_norms; }
@@ -43,11 +44,13 @@ Clipped clip(const models::Network& network, const ClippingRule& rule, bool norm
     if (norms_wanted) found.squared_norms = network.squared_norms();
   } else if (rule.per_layer()) {
     found.squared_norms = network.squared_norms_by_layer();
+    found.bounds = network.squared_norm_bounds_by_layer();
     const auto shares = threshold_shares(rule.shares, network.trainable_layers());
-    found.factors = clip_factors_by_layer(rule, shares, found.squared_norms);
+    found.factors = clip_factors_by_layer(rule, shares, found.bounds);
   } else {
     found.squared_norms = network.squared_norms();
-    found.factors = clip_factors(rule, found.squared_norms);
+    found.bounds = network.squared_norm_bounds();
+    found.factors = clip_factors(rule, found.bounds);
   }
   return found;
 }
@@ -76,7 +79,7 @@ Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const
     network.take_clipped_sum({}, sum);
     return clipped;
   }
-  const auto finite = at::isfinite(clipped.squared_norms);
+  const auto finite = at::isfinite(clipped.bounds);
   // 0 * NaN is NaN in a matrix product, so a factor of 0 is not enough.
   if (!finite.all().item<bool>()) {
     network.drop_samples((finite.dim() == 2 ? finite.all(0) : finite).logical_not());

@@ -159,7 +159,7 @@ class Trainer {
     } else {
       network_.backward(std::move(result.logit_gradient));
       watch.lap(kBackward);
-      const auto factors = training::clip_factors({}, network_.squared_norms());
+      const auto factors = training::clip_factors({}, network_.squared_norm_bounds());
       watch.lap(kNorms);
       network_.take_clipped_sum(factors.to(torch::kFloat32), sum_);
       network_.forget();

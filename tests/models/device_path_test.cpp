@@ -25,9 +25,10 @@ ActivationRecord record_of(Tensor input, Tensor gradient) {
 }
 
 Tensor norms_by(const Layer& layer, std::span<const ActivationRecord> records) {
-  auto norms = torch::zeros({records.front().output_gradient.size(0)}, kDouble);
+  const auto none = torch::zeros({records.front().output_gradient.size(0)}, kDouble);
+  SquaredNorms norms{none, none.clone()};
   layer.add_squared_norms(records, norms);
-  return norms;
+  return norms.estimates;
 }
 
 Tensor bounded(SequenceNorms norms, const Tensor& gradients) {
@@ -63,12 +64,17 @@ TEST(NormsThatAreRoundedUp, CoverTheirErrorsWhateverTheEstimate) {
       const double estimate = share * reach;
       const double summed = std::sqrt(estimate + 5e-6 * reach) + 2.4e-6 * std::sqrt(reach);
       const auto of = [](double value) { return torch::full({1}, value, torch::kFloat64); };
-      EXPECT_GE(std::sqrt(beyond_rounding(estimate, reach, torch::kFloat32)), summed) << share;
-      EXPECT_GE(beyond_rounding(of(estimate), of(reach), torch::kFloat32).sqrt().item<double>(), summed);
-      const double formed_twice = std::sqrt(estimate) + 2e-5 * std::sqrt(reach);
-      EXPECT_GE(beyond_forming(of(estimate), of(reach), torch::kFloat32).sqrt().item<double>(),
-                formed_twice * (1 - 1e-12))
+      EXPECT_GE(std::sqrt(beyond_rounding(estimate, reach, torch::kFloat32) +
+                          rounding_slack(estimate, reach, torch::kFloat32)),
+                summed)
           << share;
+      SquaredNorms norms{of(0), of(0)};
+      add_beyond_rounding(of(estimate), of(reach), torch::kFloat32, norms);
+      EXPECT_GE(norms.bounds().sqrt().item<double>(), summed);
+      const double formed_twice = std::sqrt(estimate) + 2e-5 * std::sqrt(reach);
+      SquaredNorms formed{of(0), of(0)};
+      add_beyond_forming(of(estimate), of(reach), torch::kFloat32, formed);
+      EXPECT_GE(formed.bounds().sqrt().item<double>(), formed_twice * (1 - 1e-12)) << share;
     }
   }
 }
@@ -130,7 +136,8 @@ TEST(WholeBatchRules, ConvolutionsRulesAreTheLayers) {
     const auto record = record_of(input, at::randn_like(layer.forward(input)));
     const auto each = device_weight_gradients(shape, record).transpose(2, 3).reshape({3, shape.outputs, -1});
     EXPECT_TRUE(near_relative(each, layer.sample_gradients({&record, 1}), 1e-12));
-    EXPECT_TRUE(near_relative(device_place_norms(shape, record), norms_by(layer, {&record, 1}), 1e-11));
+    EXPECT_TRUE(
+        near_relative(device_place_norms(shape, record).estimates, norms_by(layer, {&record, 1}), 1e-11));
   }
 }
 

@@ -40,7 +40,9 @@ TEST(FeatureMean, IsOfClippedVectorsOverThePublicSize) {
   const auto mean = mean_of(plan, rows);
   EXPECT_EQ(mean.scalar_type(), torch::kFloat64);
   EXPECT_NEAR(mean[0].item<double>(), (3 - 3 + 0 + 1) / 10.0, 1e-15);
-  EXPECT_NEAR(mean[1].item<double>(), (4 + 4) / 10.0, 1e-15);
+  // Rows at the bound are cut by what is left to rounding (harness/trial/sum_rounding.h): 2 k u n.
+  EXPECT_NEAR(mean[1].item<double>(), (4 + 4) / 10.0, 2 * 4096 * 0x1p-53 * 10);
+  EXPECT_LT(mean[1].item<double>(), (4 + 4) / 10.0);
 }
 
 // No row's presence moves the sum by more than R: the sensitivity that the noise is scaled by.
@@ -56,7 +58,7 @@ TEST(FeatureMean, OneRowMovesTheSumByItsNormAtMost) {
     const auto without = at::cat({rows.narrow(0, 0, i), rows.narrow(0, i + 1, 39 - i)});
     most = std::max(most, (whole - mean_of(plan, without)).norm().item<double>());
   }
-  EXPECT_LE(most, 0.7 * (1 + 1e-12));
+  EXPECT_LE(most, 0.7);
   EXPECT_GT(most, 0.7 * (1 - 1e-12));
 }
 
