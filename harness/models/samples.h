@@ -92,9 +92,9 @@ torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Te
 void add_beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
                         torch::ScalarType type, SquaredNorms& norms);
 
-// sum [...] += sum_i factors[i] values[i] for values [B, ...]; undefined factors: all 1. Samples
-// are added up in float64 on the CPU, and in pieces of some hundreds elsewhere, so that each entry
-// is off by 64 u of the entries' absolute sum at most.
+// sum [...] += sum_i factors[i] values[i] for values [B, ...]; undefined factors: all 1. Groups of
+// eight samples are added up in float64 on the CPU, pieces of some hundreds elsewhere, so that each
+// entry is off by 64 u of the entries' absolute sum at most.
 void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors, torch::Tensor sum);
 // [B, ...], [B] -> [...]: the same from zero.
 torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors);
