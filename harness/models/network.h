@@ -97,8 +97,9 @@ class Network {
   void backward_sum(torch::Tensor logit_gradient, torch::Tensor& sum);
   // [B], float64: squared norm of each sample's gradient over all trainable parameters.
   torch::Tensor squared_norms() const;
-  // [B], float64: at least these, and at least the squared length of what add_clipped_sum() adds of a
-  // sample at factor 1, but for the share that norm_rounding() bounds (samples.h): what factors are of.
+  // [B], float64: at least these, and at least the squared length of what add_clipped_sum() adds of
+  // a sample at factor 1, but for the share that norm_rounding() bounds (samples.h): what factors
+  // are of.
   torch::Tensor squared_norm_bounds() const;
   // sum [d] += sum_i factors[i] g_i. Undefined factors: all 1.
   void add_clipped_sum(const torch::Tensor& factors, torch::Tensor& sum) const;

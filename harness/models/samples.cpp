@@ -116,9 +116,10 @@ HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t c
 // Products that a device adds up one after another: some hundreds round by 64 u at most where all
 // are equal.
 constexpr std::int64_t kRowsOnDevice = 512;
-// On the CPU LibTorch's products of matrices add up blocks of some hundreds, but those whose result is
-// small go through another kernel, which adds up all rows one after another (measured: 600 equal rows
-// err by 76 u). They are cut into pieces of so many rows, which costs little where the result is small.
+// On the CPU LibTorch's products of matrices add up blocks of some hundreds, but those whose result
+// is small go through another kernel, which adds up all rows one after another
+// (measured: 600 equal rows err by 76 u). They are cut into pieces of so many rows, which costs
+// little where the result is small.
 constexpr std::int64_t kSmallResult = 4096;
 constexpr std::int64_t kRowsOfSmall = 256;
 

@@ -22,8 +22,8 @@ TEST_F(Archives, AllAreAsTheyWereFrozen) {
   EXPECT_GT(count, 0U);
 }
 
-// Rows of different comparability versions are not to be compared (harness/base/version.h): what the
-// README shows must be what this program does.
+// Rows of different comparability versions are not to be compared (harness/base/version.h): what
+// the README shows must be what this program does.
 TEST_F(Archives, EachIsOfThisComparabilityVersion) {
   const auto mine = fmt::format("(comparability {}", kComparabilityVersion);
   for (const auto& entry : fs::directory_iterator(fs::path(HYFREEDP_SOURCE_DIR) / "results/archive")) {
