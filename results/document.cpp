@@ -1,5 +1,8 @@
 #include "results/document.h"
 
+#include <map>
+#include <set>
+
 #include "harness/base/text.h"
 #include "results/cell_text.h"
 
@@ -91,6 +94,29 @@ std::vector<std::string> reading_notes(const ValueTable& table) {
   return notes;
 }
 
+// A footnote to which no cell refers is said of the whole table, as a note.
+void notes_from_unused_footnotes(ValueTable& table) {
+  std::set<int> used;
+  for (const auto& row : table.rows) {
+    for (const auto& cell : row.cells) used.insert(cell.notes.begin(), cell.notes.end());
+  }
+  std::map<int, int> number;  // of a footnote that stays, by its number before
+  std::vector<std::string> footnotes, notes;
+  for (int old = 1; old <= static_cast<int>(table.footnotes.size()); ++old) {
+    auto& text = table.footnotes[static_cast<std::size_t>(old) - 1];
+    (used.contains(old) ? footnotes : notes).push_back(std::move(text));
+    number[old] = static_cast<int>(footnotes.size());
+  }
+  for (auto& row : table.rows) {
+    for (auto& cell : row.cells) {
+      for (int& note : cell.notes) note = number.at(note);
+    }
+  }
+  notes.insert(notes.end(), table.notes.begin(), table.notes.end());
+  table.footnotes = std::move(footnotes);
+  table.notes = std::move(notes);
+}
+
 }  // namespace
 
 Document document_of(const TableModel& table) {
@@ -104,7 +130,9 @@ Document document_of(const TableModel& table) {
   return document;
 }
 
-Document document_of(const ValueTable& table) {
+Document document_of(const ValueTable& given) {
+  auto table = given;
+  notes_from_unused_footnotes(table);
   Document document{.title = table.title,
                     .description = table.description,
                     .footnotes = table.footnotes,

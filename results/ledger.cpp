@@ -91,8 +91,8 @@ Result<std::string> charged_events(const Store& store, const StudyRecord& study)
     others.insert(others.end(), reported->begin(), reported->end());
     return fmt::format("{} runs: {}", runs + 1, describe_events(others));
   }
-  return fmt::format("{}; not charged, {} further run{}: {}", describe_events(*reported), runs,
-                     runs == 1 ? "" : "s", describe_events(others));
+  return fmt::format("{}; not charged, {}: {}", describe_events(*reported), counted(runs, "further run"),
+                     describe_events(others));
 }
 
 // The study of the seed that spent most.

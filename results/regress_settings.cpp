@@ -53,7 +53,7 @@ std::string asked_changes(const NightRun& reference, const NightRun& tonight) {
     if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
     fresh.erase(nearest);
   }
-  const auto runs = [](std::size_t count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); };
+  const auto runs = [](std::size_t count) { return counted(static_cast<std::int64_t>(count), "run"); };
   if (unmatched > 0) texts.push_back(runs(unmatched) + " fewer");
   if (!fresh.empty()) texts.push_back(runs(fresh.size()) + " more");
   return join(texts, "; ");

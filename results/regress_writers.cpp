@@ -151,10 +151,10 @@ std::string folded_table(const RegressReport& report, const char* title, Regress
   }
   if (checks == 0) return "";
   return fmt::format(
-      "<details><summary>{}: {} check{}</summary>\n\n"
+      "<details><summary>{}: {}</summary>\n\n"
       "| verdict | cell | what | what was seen | test | p | p over the night | p of a change beyond the "
       "margin | seeds to tell |\n|---|---|---|---|---|---|---|---|---|\n{}\n</details>\n\n",
-      title, checks, checks == 1 ? "" : "s", rows);
+      title, counted(checks, "check"), rows);
 }
 
 std::string xml(const std::string& text) { return html_escaped(text); }

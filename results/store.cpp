@@ -14,6 +14,7 @@
 #include "harness/base/files.h"
 #include "results/records.h"
 #include "results/schema.h"
+#include "results/statement.h"
 #include "results/states.h"
 
 namespace hyfreedp::results {
@@ -31,77 +32,6 @@ constexpr const char* kStudyColumns =
     "id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial, composition, label, "
     "flags, "
     "footnotes, claimed_epsilon, total, training, failure_kind, failure_message, seconds";
-
-// Binds one value after another.
-class Row {
- public:
-  explicit Row(SQLite::Statement& statement) : statement_(statement) {}
-  Row& operator<<(const std::string& value) { return statement_.bind(++index_, value), *this; }
-  Row& operator<<(std::int64_t value) { return statement_.bind(++index_, value), *this; }
-  Row& operator<<(double value) { return statement_.bind(++index_, value), *this; }
-  Row& operator<<(const std::optional<double>& value) {
-    value ? statement_.bind(++index_, *value) : statement_.bind(++index_);
-    return *this;
-  }
-  Row& operator<<(const std::optional<std::string>& value) {
-    value ? statement_.bind(++index_, *value) : statement_.bind(++index_);
-    return *this;
-  }
-
- private:
-  SQLite::Statement& statement_;
-  int index_ = 0;
-};
-
-// Reads one column after another. The first unreadable value is kept as the row's error.
-class Columns {
- public:
-  Columns(SQLite::Statement& statement, std::string where)
-      : statement_(statement), where_(std::move(where)) {}
-
-  std::string text() { return statement_.getColumn(index_++).getString(); }
-  std::int64_t integer() { return statement_.getColumn(index_++).getInt64(); }
-  double real() { return statement_.getColumn(index_++).getDouble(); }
-  std::optional<double> optional_real() {
-    const auto column = statement_.getColumn(index_++);
-    return column.isNull() ? std::optional<double>{} : column.getDouble();
-  }
-  std::optional<std::string> optional_text() {
-    const auto column = statement_.getColumn(index_++);
-    return column.isNull() ? std::optional<std::string>{} : column.getString();
-  }
-  json::value parsed() { return take(parse_json(text(), where_)); }
-  json::object object() {
-    auto value = parsed();
-    if (value.is_object()) return std::move(value.get_object());
-    keep(error("a JSON object was expected"));
-    return {};
-  }
-
-  template <class T>
-  T take(Result<T> result) {
-    if (result) return std::move(*result);
-    keep(result.error());
-    return T{};
-  }
-
-  Result<void> outcome() const {
-    if (!failure_) return {};
-    return error(
-        where_ + ": the database holds a value that cannot be read (" + failure_->message +
-        "). Put back a copy of the file, or go on in another folder with --out DIR. Keep this one: it "
-        "may be the only record of what private selections released.");
-  }
-
- private:
-  void keep(const Error& failure) {
-    if (!failure_) failure_ = failure;
-  }
-  SQLite::Statement& statement_;
-  std::string where_;
-  int index_ = 0;
-  std::optional<Error> failure_;
-};
 
 Result<TrialRecord> read_trial(SQLite::Statement& statement) {
   Columns columns(statement, "trial");
@@ -289,12 +219,12 @@ struct Store::State {
             "fingerprint = excluded.fingerprint, attempts = excluded.attempts, seconds = excluded.seconds, "
             "events = excluded.events, builds = excluded.builds",
             kTrialColumns));
-    Row(upsert) << trial.id << canonical_json(trial.config) << trial::to_string(trial.state)
-                << trial.failure_kind << trial.failure_message << canonical_json(to_json(trial.notes))
-                << canonical_json(to_json(trial.counts)) << canonical_json(trial.fingerprint)
-                << trial.attempts << trial.seconds
-                << canonical_json(accounting::events_to_json({.events = trial.events}))
-                << canonical_json(to_json(trial.builds));
+    BoundRow(upsert) << trial.id << canonical_json(trial.config) << trial::to_string(trial.state)
+                     << trial.failure_kind << trial.failure_message << canonical_json(to_json(trial.notes))
+                     << canonical_json(to_json(trial.counts)) << canonical_json(trial.fingerprint)
+                     << trial.attempts << trial.seconds
+                     << canonical_json(accounting::events_to_json({.events = trial.events}))
+                     << canonical_json(to_json(trial.builds));
     upsert.exec();
   }
 
@@ -305,7 +235,7 @@ struct Store::State {
     SQLite::Statement insert(database,
                              "INSERT OR REPLACE INTO steps (trial, step, hash, scalars) VALUES (?, ?, ?, ?)");
     for (const auto& step : steps) {
-      Row(insert) << number << step.step << step.hash << canonical_json(to_json(step.scalars));
+      BoundRow(insert) << number << step.step << step.hash << canonical_json(to_json(step.scalars));
       insert.exec();
       insert.reset();
     }
@@ -320,8 +250,8 @@ struct Store::State {
                              "VALUES (?, ?, ?, ?, ?, ?)");
     for (const auto& metric : metrics) {
       const auto value = std::isnan(metric.value) ? std::optional<double>{} : metric.value;
-      Row(insert) << number << metric.step << metric.split << metric.name << value
-                  << trial::to_string(metric.visibility);
+      BoundRow(insert) << number << metric.step << metric.split << metric.name << value
+                       << trial::to_string(metric.visibility);
       insert.exec();
       insert.reset();
     }
@@ -334,8 +264,8 @@ struct Store::State {
                              "INSERT INTO retired_studies (id, spec, method, composition, trials) VALUES (?, "
                              "?, ?, ?, ?)");
     for (const auto& study : *leaving) {
-      Row(insert) << study.id << study.spec << study.method << canonical_json(study.composition)
-                  << canonical_json(to_json(study.trials));
+      BoundRow(insert) << study.id << study.spec << study.method << canonical_json(study.composition)
+                       << canonical_json(to_json(study.trials));
       insert.exec();
       insert.reset();
     }
@@ -347,19 +277,19 @@ struct Store::State {
                                                    "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
                                                    "?, ?)",
                                                    kStudyColumns));
-    Row(upsert) << study.id << study.spec << study.panel << study.row << study.method << study.epsilon_target
-                << study.delta << study.seed << to_string(study.state) << study.reported_trial
-                << canonical_json(study.composition) << study.label << canonical_json(to_json(study.flags))
-                << canonical_json(to_json(study.footnotes)) << study.claimed_epsilon
-                << epsilon_text(study.total) << epsilon_text(study.training) << study.failure_kind
-                << study.failure_message << study.seconds;
+    BoundRow(upsert) << study.id << study.spec << study.panel << study.row << study.method
+                     << study.epsilon_target << study.delta << study.seed << to_string(study.state)
+                     << study.reported_trial << canonical_json(study.composition) << study.label
+                     << canonical_json(to_json(study.flags)) << canonical_json(to_json(study.footnotes))
+                     << study.claimed_epsilon << epsilon_text(study.total) << epsilon_text(study.training)
+                     << study.failure_kind << study.failure_message << study.seconds;
     upsert.exec();
     SQLite::Statement clear(database, "DELETE FROM study_trials WHERE study = ?");
     clear.bind(1, study.id);
     clear.exec();
     SQLite::Statement insert(database, "INSERT INTO study_trials (study, position, trial) VALUES (?, ?, ?)");
     for (std::size_t i = 0; i < study.trials.size(); ++i) {
-      Row(insert) << study.id << static_cast<std::int64_t>(i) << study.trials[i];
+      BoundRow(insert) << study.id << static_cast<std::int64_t>(i) << study.trials[i];
       insert.exec();
       insert.reset();
     }
@@ -442,7 +372,7 @@ Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
     }
     SQLite::Statement insert(
         database, "INSERT INTO specs (name, hash, resolved, text, version) VALUES (?, ?, ?, ?, ?)");
-    Row(insert) << spec.name << spec.hash << canonical_json(spec.resolved) << spec.text << spec.version;
+    BoundRow(insert) << spec.name << spec.hash << canonical_json(spec.resolved) << spec.text << spec.version;
     insert.exec();
     transaction.commit();
     return {};

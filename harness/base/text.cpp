@@ -49,6 +49,11 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 std::string short_number(double value, int digits) { return fmt::format("{:.{}g}", value, digits); }
 
+std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {
+  if (count == 1) return fmt::format("1 {}", noun);
+  return plural.empty() ? fmt::format("{} {}s", count, noun) : fmt::format("{} {}", count, plural);
+}
+
 std::string human_duration(double seconds) {
   if (!(seconds >= 0)) return "?";
   if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1000);

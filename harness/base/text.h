@@ -1,6 +1,7 @@
 // Text functions that error messages and tables share.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 // At most `digits` significant digits, no trailing zeros: 0.0001 -> "1e-04", 2.5 -> "2.5".
 std::string short_number(double value, int digits = 4);
+// "1 run", "2 runs". A noun whose plural does not end in -s comes with it: counted(n, "study",
+// "studies").
+std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = {});
 // "850 ms", "12.3 s", "4 min 05 s", "2 h 07 min".
 std::string human_duration(double seconds);
 

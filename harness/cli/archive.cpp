@@ -67,6 +67,11 @@ Result<void> check_name(const std::string& name) {
                   name));
 }
 
+// "1 study was", "2 studies were".
+std::string unfinished_text(std::size_t count, const char* one, const char* several) {
+  return counted(static_cast<std::int64_t>(count), "study", "studies") + " " + (count == 1 ? one : several);
+}
+
 // Studies that are planned and have no answer yet, or that the machine lost.
 std::size_t unfinished_cells(const results::TableModel& table) {
   std::size_t count = 0;
@@ -121,7 +126,8 @@ std::string readme_of(const ArchiveRequest& request, const results::TableModel& 
                       const std::vector<std::string>& machines, std::size_t unfinished) {
   std::string text = fmt::format("# {}\n\n", request.name);
   if (unfinished > 0)
-    text += fmt::format("**PARTIAL**: {} studies were not finished when this was frozen.\n\n", unfinished);
+    text += fmt::format("**PARTIAL**: {} not finished when this was frozen.\n\n",
+                        unfinished_text(unfinished, "was", "were"));
   text += fmt::format(
       "\"{}\", run from `spec.yaml` (resolved hash {}) by hyfreedp {}, and frozen.\n\n"
       "- `table.*`: the table; `*.svg`: the figures\n"
@@ -265,7 +271,7 @@ class Checker {
     const auto unfinished = unfinished_cells(*rows);
     note(unfinished == 0 || bool_or(provenance, "partial", false),
          unfinished == 0 ? "every study is finished"
-                         : fmt::format("{} studies are not finished, as the archive states", unfinished));
+                         : unfinished_text(unfinished, "is", "are") + " not finished, as the archive states");
     return compare_tables(*table, work.path() + "/again");
   }
 
@@ -309,10 +315,12 @@ Result<Archived> archive(const results::Store& store, const ArchiveRequest& requ
   if (!rows) return rows.error();
   archived.unfinished = unfinished_cells(*rows);
   if (archived.unfinished > 0 && !request.partial) {
-    return error(fmt::format(
-        "{} studies of {} are not finished. `hyfreedp run` continues them; --partial archives the "
-        "table as it is and marks it as partial.",
-        archived.unfinished, request.spec));
+    return error(
+        fmt::format("{} of {} not finished. `hyfreedp run` continues; --partial archives the table as it is "
+                    "and marks it as "
+                    "partial.",
+                    counted(static_cast<std::int64_t>(archived.unfinished), "study", "studies"),
+                    request.spec + (archived.unfinished == 1 ? " is" : " are")));
   }
   const auto making = fmt::format("{}/.{}.tmp-{}", request.root, request.name, ::getpid());
   if (auto made = make_folders(making); !made) return made.error();

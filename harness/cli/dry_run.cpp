@@ -137,12 +137,10 @@ class ExpectedTime {
           rates.folder);
     }
     return fmt::format(
-        "CPU time of these: about {}, so {} on {} worker{}; by the times of {} earlier run{} in {}. Of "
-        "private selections the "
+        "CPU time of these: about {}, so {} on {}; by the times of {} in {}. Of private selections the "
         "mean number of runs is counted.",
-        human_duration(seconds_), human_duration(seconds_ / rates.workers), rates.workers,
-        rates.workers == 1 ? "" : "s", rates.measured.runs(), rates.measured.runs() == 1 ? "" : "s",
-        rates.folder);
+        human_duration(seconds_), human_duration(seconds_ / rates.workers), counted(rates.workers, "worker"),
+        counted(rates.measured.runs(), "earlier run"), rates.folder);
   }
 
  private:

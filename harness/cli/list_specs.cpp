@@ -132,9 +132,7 @@ void print_short(const std::vector<ListedSpec>& specs, std::ostream& out) {
   for (const auto& spec : specs) width = std::max(width, spec.path.size());
   for (const auto& spec : specs) {
     for (const auto& preset : spec.presets) {
-      const auto cells = preset.cells == 0
-                             ? std::string()
-                             : fmt::format("{} cell{}", preset.cells, preset.cells == 1 ? "" : "s");
+      const auto cells = preset.cells == 0 ? "" : counted(static_cast<std::int64_t>(preset.cells), "cell");
       out << fmt::format("{:<{}}  {:<6}  {:<14}  {:<9}  {}\n", spec.path, width, preset.name, preset.state,
                          cells, preset.title);
     }

@@ -76,15 +76,11 @@ struct Line {
   runner::OdometerReading reading;
 };
 
-std::string count_of(std::int64_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string what_has_no_epsilon(const Spending& spending) {
   std::vector<std::string> parts;
-  if (spending.non_private_runs > 0) parts.push_back(count_of(spending.non_private_runs, "non-private run"));
+  if (spending.non_private_runs > 0) parts.push_back(counted(spending.non_private_runs, "non-private run"));
   if (spending.oracle_scores > 0) {
-    parts.push_back(count_of(spending.oracle_scores, "un-noised score") + " (oracle)");
+    parts.push_back(counted(spending.oracle_scores, "un-noised score") + " (oracle)");
   }
   return join(parts, " and ");
 }
@@ -107,7 +103,7 @@ std::vector<std::string> remarks(const Spending& spending) {
         "noise");
   }
   if (spending.selections > 0) {
-    notes.push_back(count_of(static_cast<std::int64_t>(spending.selections), "private selection") +
+    notes.push_back(counted(static_cast<std::int64_t>(spending.selections), "private selection") +
                     " count as such, by the costliest run of each; how many runs they made is confidential");
   }
   if (spending.has_unknown_selection) {

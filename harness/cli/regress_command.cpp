@@ -83,7 +83,11 @@ CommandLine command_line(Request& request) {
   return line;
 }
 
-int refuse(const Error& failure, std::ostream& err) { return refused("regress", failure, err); }
+// The mistakes of a spec come in several lines.
+int refuse(const Error& failure, std::ostream& err) {
+  if (failure.message.find('\n') == std::string::npos) return refused("regress", failure, err);
+  return refused_lines("regress", failure, err);
+}
 
 std::string problem_of(const Request& request) {
   if (request.keep) {

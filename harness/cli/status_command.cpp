@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "harness/base/text.h"
 #include "harness/cli/command_line.h"
 #include "harness/runner/out_folder.h"
 #include "harness/trial/journal.h"
@@ -50,7 +51,8 @@ Result<void> print_specs(const results::Store& store, std::ostream& out) {
       ++states[study.state];
       if (study.state == results::StudyState::failed) ++kinds[study.failure_kind];
     }
-    out << fmt::format("{}  {} studies: {} concluded, {} open, {} failed", spec.name, studies->size(),
+    out << fmt::format("{}  {}: {} concluded, {} open, {} failed", spec.name,
+                       counted(static_cast<std::int64_t>(studies->size()), "study", "studies"),
                        states[results::StudyState::concluded], states[results::StudyState::open],
                        states[results::StudyState::failed]);
     const char* separator = " (";

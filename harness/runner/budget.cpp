@@ -25,9 +25,8 @@ Result<double> private_epsilon(const Spending* spending, double delta) {
 }
 
 std::string what_has_none(const Spending& spending) {
-  return fmt::format("{} non-private run{} and {} un-noised score{}", spending.non_private_runs,
-                     spending.non_private_runs == 1 ? "" : "s", spending.oracle_scores,
-                     spending.oracle_scores == 1 ? "" : "s");
+  return counted(spending.non_private_runs, "non-private run") + " and " +
+         counted(spending.oracle_scores, "un-noised score");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/base/text.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
@@ -158,8 +159,8 @@ std::size_t count_cells(const std::vector<PlannedStudy>& studies) {
 }
 
 std::string size_text(std::size_t studies, std::size_t cells) {
-  return fmt::format("{} {} of {} cell{}", studies, studies == 1 ? "study" : "studies", cells,
-                     cells == 1 ? "" : "s");
+  return counted(static_cast<std::int64_t>(studies), "study", "studies") + " of " +
+         counted(static_cast<std::int64_t>(cells), "cell");
 }
 
 }  // namespace hyfreedp::runner

@@ -78,10 +78,9 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
 std::string price_text(const RunPrice& price, double tflops) {
   const double hours = price.flops / (tflops * 1e12) / 3600;
   return fmt::format(
-      "Price of these: {} run{}, {} examples seen, about {} FLOPs of training and probing, {} GPU hours at "
-      "an assumed {} TFLOP/s "
-      "(--gpu-tflops).",
-      price.runs, price.runs == 1 ? "" : "s", short_number(price.examples, 3), short_number(price.flops, 3),
+      "Price of these: {}, {} examples seen, about {} FLOPs of training and probing, {} GPU hours at "
+      "an assumed {} TFLOP/s (--gpu-tflops).",
+      counted(price.runs, "run"), short_number(price.examples, 3), short_number(price.flops, 3),
       hours < kLeastHours ? "under " + short_number(kLeastHours) : short_number(hours), short_number(tflops));
 }
 

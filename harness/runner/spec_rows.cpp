@@ -62,7 +62,7 @@ std::optional<json::array> row_epsilons(const Layers& layers, const PanelFrame& 
 
 // Fewer seeds than the panel has are said in the table, never silently run.
 std::string fewer_seeds_note(std::size_t own, std::size_t panel) {
-  return fmt::format("{} seed{} instead of {}.", own, own == 1 ? "" : "s", panel);
+  return fmt::format("{} instead of {}.", counted(static_cast<std::int64_t>(own), "seed"), panel);
 }
 
 // A row's own arm, else the panel's, in JSON only where it is not the usual one; said in the table

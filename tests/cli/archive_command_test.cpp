@@ -189,11 +189,11 @@ TEST_F(Archive, ARowThatWaitsIsUnfinishedThoughItsGroupHasValues) {
     fs::remove_all(path("out"));
     fs::create_directories(path("out"));
     put_folded(**results::Store::open(path("out/hyfreedp.sqlite"), results::Store::Mode::read_write), ending);
-    expect_refused(with_places({"losses"}), {"1 studies of losses are not finished", "--partial"});
+    expect_refused(with_places({"losses"}), {"1 study of losses is not finished", "--partial"});
   }
   ASSERT_EQ(run(with_places({"losses", "--partial", "--name", "first"})), 0) << err();
   EXPECT_EQ(check(), 0) << out() << err();
-  EXPECT_NE(out().find("1 studies are not finished, as the archive states"), std::string::npos) << out();
+  EXPECT_NE(out().find("1 study is not finished, as the archive states"), std::string::npos) << out();
 }
 
 TEST_F(Archive, BadNamesAreRefused) {

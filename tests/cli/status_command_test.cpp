@@ -70,7 +70,7 @@ TEST_F(Status, InterruptedRunsOfASelectionAreNotCounted) {
   }
   ASSERT_EQ(stopped.size(), 3U);
   const auto several = status();
-  EXPECT_THAT(several, HasSubstr("1 studies"));
+  EXPECT_THAT(several, HasSubstr("1 study: "));
   EXPECT_THAT(several, HasSubstr("Noise keys are left behind"));
   EXPECT_THAT(several, Not(HasSubstr("step")));
   for (const auto& id : stopped) EXPECT_THAT(several, Not(HasSubstr(id)));

@@ -200,6 +200,23 @@ TEST(Values, ThePapersValuesAloneSaySo) {
   EXPECT_TRUE(document.panels[0].rows[0].cells[0].details.empty()) << "every cell is the paper's";
 }
 
+TEST(ValueDocument, AFootnoteOfNoCellIsANoteOfTheTable) {
+  auto table = small_values();
+  table.footnotes = {"said of all", "said of one", "said of all, too"};
+  table.notes = {"how to read it"};
+  for (auto& row : table.rows) {
+    for (auto& cell : row.cells) cell.notes.clear();
+  }
+  table.rows[0].cells[0].notes = {2};
+  const auto document = document_of(table);
+  EXPECT_EQ(document.footnotes, std::vector<std::string>{"said of one"});
+  EXPECT_EQ(document.panels[0].rows[0].cells[0].notes, std::vector<int>{1});
+  ASSERT_GE(document.notes.size(), 3U);
+  EXPECT_EQ(document.notes[0], "said of all");
+  EXPECT_EQ(document.notes[1], "said of all, too");
+  EXPECT_EQ(document.notes[2], "how to read it");
+}
+
 TEST(ValueDocument, AFormulasValueIsNotCalledThePapers) {
   auto table = small_values();
   table.source = ValueTable::Source::formula;

@@ -296,8 +296,7 @@ TEST(PrivacyPlan, RefusesClippingsThatSayTwoThings) {
   EXPECT_TRUE(control.events(0, 10).empty());
 }
 
-// What the default does not have is not written: trials made before these fields were there keep
-// their ids. harness/trial/sum_rounding.h: what clipping leaves to the rounding of sums, by hand.
+// By hand: what clipping leaves to the rounding of sums (harness/trial/sum_rounding.h).
 TEST(PrivacyPlan, SumsOfLargeBatchesAreWideAndOfTooLargeOnesRefused) {
   auto plan = private_config().privacy;
   const auto set = [&plan](double batch_size, std::int64_t population) {
@@ -327,6 +326,8 @@ TEST(PrivacyPlan, SumsOfLargeBatchesAreWideAndOfTooLargeOnesRefused) {
   EXPECT_FALSE(plan.has_wide_sums());
 }
 
+// What the default does not have is not written: trials made before these fields were there keep
+// their ids.
 TEST(PrivacyPlan, FieldsOfOtherClippingsAreWrittenOnlyWithThem) {
   for (const char* key : {"adaptive", "clipping_groups", "clipping_shares"}) {
     EXPECT_FALSE(private_config().privacy.to_json().contains(key)) << key;
