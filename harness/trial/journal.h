@@ -111,7 +111,7 @@ struct Journal {
   std::string trial;
   TrialConfig config;
   std::int64_t attempt = 0;           // of the last start line
-  std::string nonce;                  // of the last start line; empty: seeded, or version 0.6 or earlier
+  std::string nonce;                  // of the last start line; empty: seeded, or before 0.7
   std::set<std::string> nonces;       // of all start lines
   std::int64_t lost = 0;              // attempts in journals that were lost, each charged whole
   json::object fingerprint;           // of the last start line
