@@ -1,4 +1,4 @@
-// Marks the best cell of each column where the evidence is there; see table_model.h for the rule.
+// Marks the best cell of each column, if the evidence suffices; table_model.h gives the rule.
 #pragma once
 
 #include "results/table_model.h"

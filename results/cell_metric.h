@@ -15,7 +15,7 @@ std::optional<double> last_accuracy(std::span<const trial::MetricRecord> metrics
 
 struct Checkpoints {
   std::optional<double> mean;  // of accuracy in percent, or of loss
-  int n = 0;                   // that there were, at most as many as asked for
+  int n = 0;                   // how many were averaged, at most as many as asked for
 };
 // The mean over the last evaluations on the test split, one for each step. It is of accuracy if the
 // table's metric is neither accuracy nor loss.

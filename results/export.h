@@ -1,5 +1,5 @@
-// Extracts of the database, as JSON for comparison and for other programs, as CSV for a person's
-// notebook.
+// Exports from the database: JSON for comparison and for other programs, CSV for spreadsheets and
+// notebooks.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct ExportOptions {
   // Seconds, attempts, fingerprints and builds: what may differ between two runs of a seeded spec.
   bool times = false;
   bool confidential =
-      false;  // un-released metrics and, of private selection, the losing runs; adds a watermark
+      false;  // confidential metrics, and the losing runs of private selection; adds a watermark
 };
 
 // Canonical JSON, one line for each study in a fixed order: the row, the metrics of its reported
@@ -24,25 +24,26 @@ Result<std::string> export_rows(const Store& store, const std::string& spec, con
 struct ValueOptions {
   // also the scalars of every step (step sizes, losses along the step, ...)
   bool steps = false;
-  // also un-released metrics of the reported runs; adds a column `watermark`
+  // also confidential metrics of the reported runs; adds a column `watermark`
   bool confidential = false;
 };
 
 // CSV (RFC 4180) in long form, one number a line, in a fixed order:
 //   spec, panel, row, epsilon, seed, step, metric, value
-// epsilon: the column's target, `inf` where nothing is private. step: after how many steps, empty
-// where the value is of the study. metric: "test_accuracy_percent", "test_loss", ... of the run
-// that the row reports; "epsilon_spent" and
-// "epsilon_claimed"; "open" and "failed.KIND", with value 1, of a seed that has no result. With
-// `steps` also the names of step scalars, which are left out where they are not releases
-// (released_scalars.h). Values have 15 significant digits (csv_number), epsilons all of theirs.
-// Only the reported run's values are here, so the number of runs of a private selection does not
-// show.
+//   epsilon   the column's target; `inf` in a non-private column
+//   step      the number of steps before the value; empty if the value belongs to the study
+//   metric    "test_accuracy_percent", "test_loss", ... of the reported run; "epsilon_spent" and
+//             "epsilon_claimed"; "open" or "failed.KIND", with value 1, for a seed without a
+//             result. With `steps` also the names of step scalars, if they are releases
+//             (released_scalars.h)
+//   value     with 15 significant digits (csv_number); an epsilon with all its digits
+// Only values of the reported run are exported, so they do not reveal the number of runs of a
+// private selection.
 Result<std::string> export_values(const Store& store, const std::string& spec, const ValueOptions& options);
 
-// An error, with the reason, unless a row reports the trial or lists it where the number of runs is
-// public. A losing run of a private selection is confidential, and so is a run that no row speaks
-// for: it may be one.
+// Succeeds if a row reports the trial, or if a row lists it and its number of runs is public.
+// Otherwise returns an error with the reason: a losing run of a private selection is confidential,
+// and a run that no row lists may be one.
 Result<void> check_releasable(const Store& store, const std::string& trial);
 
 // The executed events of a trial in the form that `hyfreedp epsilon --events` reads; without

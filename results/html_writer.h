@@ -1,9 +1,9 @@
-// A table as HTML5, without script. plots/report.cpp puts fragments into its own page; html_page
-// makes a whole one.
+// Writes a document (results/document.h) as HTML5 without scripts: fragments for another page, such
+// as the report (plots/report.cpp), or a complete page.
 //
-// On a narrow screen the report's style turns each row into a block, for which every data cell has
-// its column's title in data-column. `prefix` is put before the ids of footnotes, so that several
-// documents can share a page.
+// Every data cell has the title of its column in the attribute data-column. On a narrow screen the
+// report's style sheet shows each row as a block with these titles. `prefix` is put before the ids
+// of footnotes, so that several documents can be in one page.
 #pragma once
 
 #include <string>
@@ -12,14 +12,16 @@
 
 namespace hyfreedp::results {
 
+// `text` with the characters & < > " ' as character references.
 std::string html_escaped(const std::string& text);
 
-// All panels, then the footnotes (targets of the markers) and how to read the table.
+// The tables of all panels, then html_notes().
 std::string html_tables(const Document& document, const std::string& prefix = "");
+// The numbered footnotes, to which the markers link, and the notes on how to read the table.
 std::string html_notes(const Document& document, const std::string& prefix = "");
 
-// A page with title, description, banners, tables and notes; `style` is CSS. It loads nothing from
-// elsewhere.
+// A complete page with title, description, banners, tables and notes. `style` is CSS. The page
+// loads no other files. A confidential document has a warning at the top and at the bottom.
 std::string html_page(const Document& document, const std::string& style);
 
 }  // namespace hyfreedp::results

@@ -1,5 +1,5 @@
-// What the accountants priced for each private cell, and on which machines, for the report's
-// summary and for `hyfreedp table NAME --ledger`.
+// The ledger: for each private cell, the executed events and their price. It is shown in the report
+// and by `hyfreedp table NAME --ledger`.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,10 @@ struct LedgerLine {
   std::string title;
   double target = 0;
   std::string composition;  // "the reported run", "all runs in sequence", "private selection"
-  // What the total is of, a search's runs included: "7 runs: 350 × full batch: σ = 40.1; 250 ×
-  // Poisson q = 0.02: σ = 1.493". Of a private selection its law and one run's events; runs of a
-  // search that is not charged stand apart.
+  // The events that the total pays for, including the runs of a search: "7 runs: 350 × full batch:
+  // σ = 40.1; 250 × Poisson q = 0.02: σ = 1.493". For a private selection: the distribution of its
+  // number of runs and one run's events. Runs of a search that is not charged are listed
+  // separately.
   std::string events;
   accounting::ReportedEpsilon total;
   std::optional<double> training;  // of the reported run alone

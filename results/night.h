@@ -1,9 +1,9 @@
-// A Night (regress.h) from a store: what each row's reported runs released, reduced to what is
+// Reads a Night (regress.h) from a store: of each row's reported runs, the values that are
 // compared.
 //
-// Released and test values alone, so that a comparison may be shown to whoever may see the table.
-// Norms and residuals are in the steps' scalars where the spec asked for them
-// (evaluate: released_norms, noise_residual).
+// It reads released and test values only, so a comparison is no more confidential than the table.
+// Norms and residuals are in the steps' scalars if the spec asked for them (evaluate:
+// released_norms, noise_residual).
 #pragma once
 
 #include "results/regress.h"

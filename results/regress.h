@@ -1,57 +1,61 @@
-// Compares tonight's rows with a reference: what moved, and whether chance explains it. It is pure:
-// two Nights in, a report out. night.h reads a Night from a store, regress_writers.h prints a
-// report, and `hyfreedp regress` is the command.
+// Compares tonight's rows with a reference: which values changed, and whether chance explains it.
+// These functions read and write no files: two Nights in, a report out. night.h reads a Night from
+// a store, regress_writers.h prints a report, and `hyfreedp regress` is the command.
 //
 // A cell is one (panel, row, epsilon); its replicates are seeds. Some checks involve no chance and
 // are outside the false-alarm rate:
 //
-//   setting      what each method made of an equal spec: the configs of the runs that it asked for,
-//                without seeds. Under one noise seed they are a function of spec and program, so a
-//                change is the program's, whatever it does to the results. Of a method that
-//                searches this holds on the same build, device and threads alone: elsewhere another
-//                choice may be rounding, and cannot be told. Of a private selection the reported
-//                run alone is compared. Where the spec changed, the notes say in what
-//   bits         hashes of all releases and all metrics of each run, bit for bit. Only where both
-//                runs had the same config, a noise_seed, and the same build, device and threads;
-//                elsewhere skipped, and said. A run that had a value and diverged tonight is not
-//                the same
-//   epsilon      what the row spent, the largest over seeds, tonight at most (1 + margin) times the
+//   setting      The configs of the runs that each method asked for, without seeds, are the same if
+//                the spec is. With one noise seed they are a function of spec and program, so a
+//                change is the program's, whatever its effect on the results. For a method that
+//                searches, this holds only on the same build, device and number of threads;
+//                elsewhere rounding may change its choice, and the verdict is "could not tell". For
+//                a private selection only the reported run is compared. If the spec changed, the
+//                notes say in what
+//   bits         The hashes of all releases and all metrics of each run are equal. This is compared
+//                only if both runs had the same config, a noise seed, and the same build, device
+//                and number of threads; otherwise it is skipped, with the reason. A run that had a
+//                value and diverged tonight is not equal
+//   epsilon      What the row spent, the largest over seeds, is at most (1 + margin) times the
 //                reference
-//   values       no seed without a value for a reason that is the program's own; and a cell in
-//                which more than half of the seeds had a value has one yet. A row whose runs
-//                diverge by themselves with probability q loses all n of them just so with
-//                probability q^n P(more than half of n have a value): at most 0.9 % with 6 seeds, 8
-//                % with 3, 25 % with 1 (the worst q), nearly nothing where divergence is rare
+//   values       No seed lost its value for a reason that is the program's, and a cell in which
+//                more than half of the seeds had a value still has one. If runs of a row diverge by
+//                chance with probability q, all n do so, after more than half had a value, with
+//                probability q^n P(more than half of n have a value): at most 0.9 % with 6 seeds,
+//                8 % with 3, 25 % with 1 (for the worst q), and far less where divergence is rare
 //
-// All tests of a night together raise an alarm with probability at most `false_alarms_per_night` if
-// nothing changed (regress_tests.h; Holm over all p-values of all cells; or FDR):
+// If nothing changed, all tests of a night together raise an alarm with probability at most
+// `false_alarms_per_night` (regress_tests.h; Holm over all p-values of all cells; or FDR):
 //
-//   accuracy       percentage points of the reported run's last test accuracy; t, by seed; worse:
-//                  smaller
-//   loss           nats of its last test loss; t, by seed; worse: larger
+//   accuracy       percentage points, of the reported run's last test accuracy; t-test by seed;
+//                  smaller is worse
+//   loss           nats, of its last test loss; t-test by seed; larger is worse
 //   gradient norm, update norm, update of TENSOR
-//                  log of the root mean square over steps of the released gradient, of the change
-//                  of the weights, or of one tensor's change; t, by seed; any change is worse. They
-//                  show a wrong eta, or a layer that does not move. Only if the reported runs have
-//                  one setting
-//   noise          log sd of the noise that was really added over the sd in the plan; chi-square,
-//                  absolute
-//   failures       more seeds without a value than before (diverged); Fisher, exact; worse: more
-//   speed, memory  log ratio of A/B rounds (harness/runner/ab_timing.h); t, by round; worse: larger
+//                  logarithm of the root mean square over steps of the norm of the released
+//                  gradient, of the change of all weights, or of one tensor's change; t-test by
+//                  seed; any change is worse. These show a wrong learning rate, or a layer that
+//                  does not train. Only if the reported runs have one setting
+//   noise          logarithm of the noise's standard deviation over the plan's; chi-square test of
+//                  tonight's runs alone
+//   failures       more diverged runs than before; Fisher's exact test; more is worse
+//   speed, memory  logarithm of the ratio in each A/B round (harness/runner/ab_timing.h); t-test by
+//                  round; larger is worse
 //
-// "by seed": paired over the seeds that both have if both have one noise seed, so that runs differ
-// only by what changed; else Welch. A run whose norms were not journaled has no norm tests.
+// A t-test by seed is paired over the seeds that both nights have, if both have one noise seed, so
+// that paired runs differ only by what changed; otherwise it is Welch's. A run whose norms were not
+// journaled has no norm tests.
 //
 // Verdict of a test at margin m:
-//   regressed    the change is beyond the margin, in the bad direction, and chance does not explain
+//   regressed    The change is beyond the margin, in the bad direction, and chance does not explain
 //                it (adjusted p <= rate)
-//   improved     the same in the good direction
-//   same         no alarm, and shown to be within the margin (two one-sided tests at
-//                `equivalence_level`). That a whole night is called the same needs all of its tests
-//                to show it, so this level holds for the night as it is (intersection-union)
-//   unclear      neither: "could not tell"; `seeds_needed` says how many seeds would, were the
-//                change what was seen: more than were run, and at most kMostSeeds (regress_tests.h)
-//   skipped      not compared, with the reason; counts for nothing
+//   improved     The same in the good direction
+//   same         There is no alarm, and the change is shown to be within the margin (two one-sided
+//                tests at `equivalence_level`). A whole night is the same only if all of its tests
+//                show it, so this level holds for the night as well (intersection-union)
+//   unclear      Neither: "could not tell". `seeds_needed` says how many seeds would decide it, if
+//                the true change were the observed one: more than were run, and at most kMostSeeds
+//                (regress_tests.h)
+//   skipped      It was not compared, for the reason given; it has no effect on other verdicts
 #pragma once
 
 #include <cstdint>
@@ -66,9 +70,10 @@
 
 namespace hyfreedp::results {
 
+// The noise that a run added.
 struct NoiseSeen {
   double sum = 0;      // of squared standardised residuals: 1 each on average
-  double freedom = 0;  // how many there are
+  double freedom = 0;  // how many residuals
 };
 
 // The reported run of one study.
@@ -79,13 +84,13 @@ struct NightRun {
   std::string failure_kind;
   // its config without noise seed and seed: equal settings are comparable in norms
   Setting setting;
-  std::vector<Setting>
-      asked;  // of all runs that the study asked for, sorted; empty: confidential, or not known
+  // of all runs that the study asked for, sorted; empty: confidential or unknown
+  std::vector<Setting> asked;
   std::vector<Setting> lost_settings;  // of a failed study: those of its trials that failed
   std::string noise_seed;              // empty: private noise
-  std::string machine;                 // build, device, threads: equal ones give equal bits
+  std::string machine;                 // build, device, threads; equal ones give equal results
   std::vector<std::string> hashes;
-  std::map<std::string, double> metrics;  // every released and test metric, for the bits
+  std::map<std::string, double> metrics;  // every released and test metric, for the check of bits
   std::optional<double> accuracy;         // percent
   std::optional<double> loss;             // nats
   std::optional<double> epsilon;
@@ -151,20 +156,20 @@ std::string to_string(RegressVerdict verdict);
 
 struct RegressFinding {
   std::string what;  // "accuracy", "update norm", ...
-  std::string test;  // "paired t, 5 seeds"; empty where nothing is by chance
+  std::string test;  // "paired t, 5 seeds"; empty for a check without chance
   RegressVerdict verdict = RegressVerdict::skipped;
-  std::string text;  // what moved, and whether chance explains it; or why it was skipped
+  std::string text;  // what changed, and whether chance explains it; or why it was skipped
   double change = 0;
   double margin = 0;
-  int bad = 0;                     // sign of a change for the worse; 0: any change is
-  std::optional<double> p;         // of an alarm
-  std::optional<double> adjusted;  // over the night
-  std::optional<double> equivalence;
-  std::optional<double> sd;  // of what was seen, from which the seeds that are needed follow
+  int bad = 0;                        // sign of a change for the worse; 0: any change is
+  std::optional<double> p;            // of a change beyond the margin
+  std::optional<double> adjusted;     // p, adjusted for all tests of the night
+  std::optional<double> equivalence;  // p-value of the two one-sided tests
+  std::optional<double> sd;           // of the compared values, from which seeds_needed is computed
   bool paired = true;
   // seeds, rounds or runs that were compared; of two unequal sets the smaller
   std::int64_t replicates = 0;
-  std::optional<std::int64_t> seeds_needed;  // where it could not be told: more than `replicates`
+  std::optional<std::int64_t> seeds_needed;  // if unclear: more than `replicates`
 };
 
 struct RegressCell {
@@ -174,7 +179,7 @@ struct RegressCell {
   std::optional<double> epsilon;
   std::vector<RegressFinding> findings;  // worst first
 
-  RegressVerdict verdict() const;  // of its worst finding; skipped ones count for nothing
+  RegressVerdict verdict() const;  // of its worst finding; skipped ones are ignored
   std::string name() const;        // "linear, hyfreedp, epsilon 3"
 };
 
@@ -182,18 +187,19 @@ struct RegressReport {
   std::string spec;
   RegressOptions options;
   std::vector<RegressCell> cells;  // worst first
-  std::size_t tests = 0;           // that the false-alarm rate is shared among
+  std::size_t tests = 0;           // number of tests that share the false-alarm rate
   std::vector<std::string> notes;  // of the whole night
 
   bool spec_changed = false;
 
   RegressVerdict verdict() const;
-  bool is_quiet() const;                            // all the same, of one spec: nothing to read
+  bool is_quiet() const;                            // whether all is the same, of one spec
   std::size_t count(RegressVerdict verdict) const;  // of cells
-  // 0 same or improved, 1 regressed, 2 could not tell.
+  // 0: same or improved, 1: regressed, 2: could not tell.
   int exit_code() const;
 };
 
+// Compares two nights, with optional A/B timings.
 RegressReport compare_nights(const Night& tonight, const Night& reference,
                              const std::vector<AbTiming>& timings = {}, const RegressOptions& options = {});
 

@@ -1,5 +1,5 @@
-// Whether a method makes of one spec what it made of it before; regress.h says what is compared and
-// what a verdict means.
+// Compares the settings of the runs that a method asked for tonight with those of the reference.
+// regress.h says what is compared and what a verdict means.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace hyfreedp::results {
 
-// One finding, "setting"; none where no seed has a run in both nights. Its text begins with the
-// row, not with the cell, so that cells of one row that changed alike read alike: "fixed-rate: lr
-// 0.01 -> 0.012".
+// The finding "setting"; none if no seed has a run in both nights. Its text begins with the row and
+// not with the cell, so that equal changes in several cells of a row have equal texts:
+// "fixed-rate: lr 0.01 -> 0.012".
 std::optional<RegressFinding> compare_settings(const NightCell& tonight, const NightCell& reference,
                                                bool same_spec);
 

@@ -1,12 +1,12 @@
-// The tests of a nightly comparison: plain numbers in, p-values out. regress.h says what is tested
-// by which.
+// The statistical tests of a nightly comparison: from plain numbers to p-values. regress.h says
+// which test is used for what.
 //
 // Every shift test is about the null hypothesis "the change d lies within [-margin, margin]",
 // margin > 0, and about its opposite:
 //
 //   alarm        p-value of the null |d| <= margin: twice the smaller of the two one-sided p-values
-//                at the nearer margins. A clean night (d = 0) is well inside the null, so its false
-//                alarms are rarer than stated
+//                at the nearer margins. An unchanged night (d = 0) is well inside the null, so its
+//                false alarms are rarer than stated
 //   equivalence  two one-sided tests (Schuirmann 1987): the larger of the p-values of d <= -margin
 //                and d >= margin. A small value shows that the two nights are the same within the
 //                margin
@@ -50,13 +50,13 @@ struct ShiftRequest {
   double level = 0.9;  // of `seen`
 };
 
-// Nothing with fewer than two differences.
+// Returns nothing for fewer than two differences.
 std::optional<ShiftTest> paired_shift(std::span<const double> differences, const ShiftRequest& request);
-// Nothing with fewer than two values on a side.
+// Returns nothing for fewer than two values on a side.
 std::optional<ShiftTest> welch_shift(std::span<const double> tonight, std::span<const double> reference,
                                      const ShiftRequest& request);
-// For `sum`, a sum of `freedom` squared standard normals; nothing if there are none.
-// change = log(sum / freedom) / 2.
+// `sum` is the sum of `freedom` squared residuals, which are standard normal under the nominal
+// variance. The change is log(sum / freedom) / 2. Returns nothing if there are no residuals.
 std::optional<ShiftTest> chi_square(double sum, double freedom, const ShiftRequest& request);
 
 // One-sided exact test (Fisher) of the null that failures are no likelier tonight: numbers of
@@ -67,9 +67,9 @@ double fisher_more_failures(std::int64_t tonight_failed, std::int64_t tonight, s
 // The smallest number of seeds at which `equivalence` shows two unchanged nights to be the same
 // with probability `power` at level `level`: each of its two tests then succeeds with at least
 // 1 - (1 - power) / 2 (non-central t with noncentrality margin / se). `sd`: of the paired
-// differences, or of one night's values where `paired` is false (n seeds on each side then). Of a
-// true change d the distance from d to the margin takes the margin's place: its nearer test then
-// succeeds as often. None beyond `kMostSeeds`, which nobody runs.
+// differences, or of one night's values where `paired` is false (n seeds on each side then). For a
+// true change d, pass the distance from d to the margin as `margin`: the nearer of the two tests
+// then succeeds as often. Returns nothing if more than `kMostSeeds` would be needed.
 inline constexpr std::int64_t kMostSeeds = 1000;
 struct PowerRequest {
   double sd = 0;

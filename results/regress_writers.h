@@ -1,5 +1,5 @@
-// A nightly comparison as text: terminal, Markdown, JUnit XML. What moved comes first; a night in
-// which nothing moved is one line on the terminal.
+// Writes the report of a nightly comparison (results/regress.h) for a terminal, as Markdown and as
+// JUnit XML.
 #pragma once
 
 #include <string>
@@ -9,18 +9,22 @@
 
 namespace hyfreedp::results {
 
-// What moved alike in several cells once, then the cells that are not the same, worst first, with
-// their worst findings and how many more there are; `style.colour` colours the verdicts.
+// A night in which nothing changed is one line. Otherwise: the summary; changes that several cells
+// have in common; notes and the guarantee; each cell that is not the same, worst first, with its
+// two worst findings and the number of others; and why comparisons were skipped.
 std::string terminal_regress(const RegressReport& report, const TerminalStyle& style);
-// What moved as a list, then all findings in tables that are folded (<details>).
+// The summary, a list of what changed, all findings in folded tables (<details>), and the
+// guarantee.
 std::string markdown_regress(const RegressReport& report);
-// One test case a finding: regressed is a failure, "could not tell" an error, what was not compared
-// is skipped with the reason.
+// One test case for each finding. A regression is a failure, "could not tell" is an error, and what
+// was not compared is skipped, with the reason.
 std::string junit_regress(const RegressReport& report);
 
-// "regressed: 2 cells regressed, 1 could not tell, 30 the same": the first line of each.
+// One line such as "SPEC: regressed (cells: 2 regressed, 1 could not tell, 30 same)", with which
+// the terminal's and the Markdown report begin.
 std::string summary_of(const RegressReport& report);
-// How often a night of no change raises an alarm, over how many tests, and how that is kept.
+// The number of tests, how probable a false alarm is in a night in which nothing changed, and how
+// probable it is that "same" is wrong.
 std::string guarantee_of(const RegressReport& report);
 
 }  // namespace hyfreedp::results

@@ -1,8 +1,8 @@
-// What two resolved settings differ in, in words: "lr 0.01 -> 0.012". Pure.
+// Describes in words how two resolved settings differ: "lr 0.01 -> 0.012".
 //
 // A setting is compared leaf by leaf. Numbers are shown with as few digits as tell the two apart
-// (six at least); a value that only one of the two has is "(none)" in the other; of a text or list
-// that is too long to be read, that it changed.
+// (six at least); a value that only one of the two has is "(none)" in the other. Of a long text or
+// list it is only said that it changed.
 #pragma once
 
 #include <map>
@@ -17,13 +17,13 @@ namespace hyfreedp::results {
 using Setting = std::map<std::string, std::string>;
 Setting setting_of(const json::object& config);
 
-// In the order of key paths; empty where the settings are equal. Names are the shortest that are
-// clear: "lr", "probe.noise"; of something that has another name ("optimizer adamw -> sgd") the
-// options are left out.
+// The changes in the order of key paths; empty if the settings are equal. Names are the shortest
+// that are unambiguous: "lr", "probe.noise". If something was replaced ("optimizer adamw -> sgd"),
+// its options are left out.
 std::vector<std::string> setting_changes(const Setting& before, const Setting& now);
 
-// Of two resolved specs: "steps 100 -> 60 (linear, mlp)", with the panels or panel/row where that
-// is so; also which panels and rows are new or gone.
+// The changes between two resolved specs, with the panels or rows that have them: "steps 100 -> 60
+// (linear, mlp)"; also which panels and rows are new or missing.
 std::vector<std::string> spec_changes(const json::object& before, const json::object& now);
 
 }  // namespace hyfreedp::results

@@ -1,6 +1,6 @@
 // The statistics that tables need.
 //
-//   mean                 NaN of no values
+//   mean                 NaN if there are no values
 //   sample_sd            with divisor n - 1; nothing if n < 2
 //   difference_interval  two-sided t-interval at confidence `level` of the mean of a - b. If both
 //                        have the same seeds they are paired by seed, else it is Welch's interval

@@ -2,14 +2,12 @@
 // study with its cost.
 //
 // Invariants
-//   - One writer (the coordinator), any number of readers; WAL, foreign keys on, every change in a
-//   transaction.
+//   - There is one writer (the coordinator) and any number of readers. SQLite's write-ahead log and
+//     foreign keys are on, and every change is a transaction.
 //   - States are enums with legal transitions; a finished trial or concluded study is immutable.
 //   - A database of a newer schema is refused; an older one is migrated step by step: the file
 //     where it is opened for writing, a copy in memory where it is only read.
-//   - Every metric carries its visibility; readers get confidential values only when they ask for
-//     them by
-//   name.
+//   - Every metric has a visibility. Readers get confidential values only if they ask for them.
 //   - Times and seconds are the only columns that may differ between two runs of a seeded spec.
 #pragma once
 
@@ -45,13 +43,14 @@ struct TrialRecord {
   std::vector<std::string> notes;
   std::map<std::string, std::int64_t> counts;
   json::object fingerprint;          // of the last start
-  std::vector<trial::Build> builds;  // that worked on it, oldest first; none: not recorded
+  std::vector<trial::Build> builds;  // all that worked on it, oldest first; none: not recorded
   std::int64_t attempts = 1;
   double seconds = 0;
   std::vector<accounting::Event> events;  // executed, charged
 };
 
-// Of a run that was recorded before builds were, what its fingerprint says.
+// The builds that worked on a trial. For a trial of a version that did not record builds, the one
+// that its fingerprint describes.
 std::vector<trial::Build> builds_of(const TrialRecord& trial);
 
 enum class StudyState { open, concluded, failed };
@@ -81,7 +80,8 @@ struct StudyRecord {
   double seconds = 0;               // of all its trials
 };
 
-// What is kept of a study whose spec was replaced or released again: how its trials compose.
+// The part that is kept of a study whose spec was replaced or released again: its trials, and how
+// their epsilon is composed.
 struct RetiredStudy {
   std::string id;
   std::string spec;

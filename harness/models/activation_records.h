@@ -1,20 +1,22 @@
-// What a recorded pass holds of a layer, cut or converted before the layer's rules see it, so that
-// no rule needs to know of copies of samples or of narrow types.
+// Converts recorded activations before a layer's rules (layer.h) read them, so that no rule has to
+// handle augmented copies of samples or a compute type such as bfloat16.
 #pragma once
 
 #include "harness/models/layer.h"
 
 namespace hyfreedp::models {
 
-// A pass over `copies` versions of B samples, version by version ([copies * B, ...], row m B + i is
-// version m of sample i), as `copies` applications to B samples each: a layer's rules then add up
-// the versions of a sample, cross terms included. Views.
+// Splits each record of a pass over `copies` versions of B samples into `copies` records of B
+// samples. Row m B + i of a given record, [copies * B, ...], is version m of sample i. A layer's
+// rules then sum the gradient of a sample over its versions, and its norms include the cross terms.
+// The results are views.
 std::vector<ActivationRecord> by_copies(const std::vector<ActivationRecord>& records, std::int64_t copies);
 
-// Tensors of floating types in type `type`; ids and undefined tensors as they are.
+// Converts floating-point tensors to `type`. Tensors of integers and undefined tensors are returned
+// unchanged.
 Tensors in_type(const Tensors& tensors, torch::ScalarType type);
-// Inputs, saved values and output gradients in floating type `type`; `output`, which rules do not
-// read, as it is.
+// The same for the inputs, saved values and output gradients of records. `output`, which rules do
+// not read, is unchanged.
 std::vector<ActivationRecord> in_type(std::span<const ActivationRecord> records, torch::ScalarType type);
 
 }  // namespace hyfreedp::models

@@ -1,7 +1,7 @@
-// Parameters that stand alone: y = x * scale or y = x + bias, with a vector [width] over the last
-// dimension of x, which is [B, width] or [B, T, width]. Per-sample rules: dscale_i is the sum over
-// positions of b_i x_i, dbias_i that of b_i. If the layer is applied several times in one pass, the
-// gradient is the sum over its activation records.
+// Layers with one vector as their parameter: y = x * scale or y = x + bias, with a vector [width]
+// over the last dimension of x, which is [B, width] or [B, T, width]. Per-sample rules: dscale_i is
+// the sum over positions of b_i x_i, dbias_i that of b_i. If the layer is applied several times in
+// one pass, the gradient is the sum over its activation records.
 #pragma once
 
 #include "harness/models/layer.h"
@@ -10,7 +10,8 @@ namespace hyfreedp::models {
 
 class Bare : public Layer {
  public:
-  // `name` within its layer ("scale"), or the whole name if the place has none.
+  // `name`: of the parameter within its layer ("scale"), or its full name if the network's place
+  // has no name.
   Bare(std::string name, std::int64_t width) : name_(std::move(name)), width_(width) {}
   std::vector<ParameterSpec> parameters() const override { return {{name_, {width_}}}; }
   void bind(std::vector<BoundParameter> parameters) override { value_ = std::move(parameters.at(0)); }

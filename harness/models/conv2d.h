@@ -49,8 +49,8 @@ class Conv2d : public Layer {
 
   // dW_i over all applications, [B, out, in kh kw / groups].
   torch::Tensor sample_gradients(std::span<const ActivationRecord> records) const;
-  // An upper bound of (sum over the places of ||x_l|| ||b_l||)^2, [B] float64, for beyond_forming
-  // (samples.h).
+  // An upper bound of (sum over the places of ||x_l|| ||b_l||)^2, [B] float64: the argument
+  // `reaches` of beyond_forming() (samples.h).
   torch::Tensor gradient_reaches(std::span<const ActivationRecord> records) const;
 
  private:

@@ -11,8 +11,8 @@ namespace hyfreedp::models {
 // [B, groups, in kh kw / groups, out / groups].
 torch::Tensor device_weight_gradients(const Conv2dShape& shape, const ActivationRecord& record);
 
-// ||dW_i||^2 from the inner products of places, [B] float64. It is not too small: beyond_rounding
-// (samples.h) was applied.
+// ||dW_i||^2 from the inner products between places (ghost norm), [B] float64, with the allowance
+// for rounding that beyond_rounding() (samples.h) describes.
 SquaredNorms device_place_norms(const Conv2dShape& shape, const ActivationRecord& record);
 
 }  // namespace hyfreedp::models

@@ -1,23 +1,25 @@
-// The contract of a layer that knows its own per-sample gradients ("book-keeping", Bu et al.,
-// arXiv:2210.00038).
+// The interface of a layer that can compute the gradient of each sample separately
+// ("book-keeping", Bu et al., arXiv:2210.00038).
 //
-// One forward pass records, for each application of a layer, its input a; one backward pass adds
-// the gradient b of each sample's own loss with respect to the layer's output. From (a, b) alone a
-// layer's rules give
-//   squared norm   of each sample's gradient, [B] float64, without forming it if that is cheaper
-//   clipped sum    sum_i c_i g_i, for factors c_i known only after all layers' norms are
-// so that the backward pass runs once.
+// The forward pass records the input a of each application of a layer. The backward pass adds the
+// gradient b of each sample's own loss with respect to the layer's output. From (a, b) a layer
+// computes two things:
+//   squared norms   of each sample's gradient, [B] float64, without forming the gradient where that
+//                   is cheaper
+//   clipped sum     sum_i c_i g_i, where the factors c_i are known only after the norms of all
+//                   layers are
+// One backward pass is therefore enough. The two computations are called the layer's rules.
 //
-// Invariants
-//   - Row i of every recorded tensor belongs to sample i and depends on sample i alone: a layer
-//     that mixes samples (BatchNorm) cannot keep this contract.
-//   - A layer applied several times in one pass has one ActivationRecord for each; its gradient is
-//     the sum over them, so squared norms include the cross terms.
-//   - Norms are accumulated in float32 or wider and summed over layers in float64.
-//   - A trainable parameter that ruled_parameters() leaves out is an error that names it
-//     (network.h), never a parameter that silently goes without clipping.
+// Requirements on every layer:
+//   - Row i of every recorded tensor belongs to sample i and depends on sample i only. A layer that
+//     mixes samples (BatchNorm) cannot meet this.
+//   - A layer that is applied several times in one pass has one ActivationRecord for each
+//     application. Its gradient is the sum over them, so squared norms include the cross terms.
+//   - Norms are accumulated in float32 or wider, and are summed over layers in float64.
+//   - ruled_parameters() names all parameters that the rules include. Network::make() fails for a
+//     trainable parameter that no layer names, so none can remain unclipped.
 //
-// Called by: harness/models/network. To add a layer: copy linear.h and linear.cpp.
+// To add a layer, copy linear.h and linear.cpp.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +30,9 @@
 
 namespace hyfreedp::models {
 
+// The name and shape of one parameter of a layer.
 struct ParameterSpec {
-  std::string name;  // within the layer: "weight"
+  std::string name;  // within the layer, such as "weight"
   std::vector<std::int64_t> shape;
 };
 
@@ -41,23 +44,25 @@ struct BoundParameter {
 
 using Tensors = std::vector<torch::Tensor>;
 
-// One application of a layer in a recorded pass. First dimension of every tensor: sample.
+// One application of a layer in a recorded pass. The first dimension of every tensor is the sample.
 struct ActivationRecord {
   Tensors inputs;
   torch::Tensor output;
-  Tensors saved;                  // what the layer kept for its gradients
-  torch::Tensor output_gradient;  // of each sample's own loss; set by the backward pass
+  Tensors saved;                  // what forward_recorded() saved for the gradients
+  torch::Tensor output_gradient;  // gradient of each sample's own loss; set by the backward pass
 
   const torch::Tensor& input() const { return inputs.front(); }
 };
 
-// Squared norms of a pass's samples, [B] float64 on the pass's device.
+// Squared norms of the samples' gradients, [B] float64 on the device of the pass.
 struct SquaredNorms {
-  torch::Tensor estimates;
-  torch::Tensor slack;  // what rounding may lack: no sample's sum at factor 1 is longer than
-                        // sqrt(estimate + slack), but for the share that norm_rounding() bounds
+  torch::Tensor estimates;  // the computed squared norms
+  // What to add for an upper bound: one sample's part of the clipped sum at factor 1 is at most
+  // sqrt(estimate + slack) long, up to the relative error norm_rounding() (samples.h).
+  torch::Tensor slack;
 
-  SquaredNorms& add_(const torch::Tensor& squares) {  // [B]: numbers whose rounding is that share
+  // Adds `squares` [B], whose relative error is within norm_rounding(), to the estimates.
+  SquaredNorms& add_(const torch::Tensor& squares) {
     estimates.add_(squares);
     return *this;
   }
@@ -68,58 +73,63 @@ class Layer {
  public:
   virtual ~Layer() = default;
 
-  // True of a layer whose output for one sample depends on the others of its batch (BatchNorm). Its
-  // per-sample gradients do not exist, so a network refuses it by name; trains or not, what it
-  // computes leaks other samples into each gradient.
+  // Whether the output for one sample depends on the other samples of the batch (BatchNorm). Such a
+  // layer has no per-sample gradients, and Network::make() refuses it even if its parameters are
+  // frozen.
   virtual bool mixes_samples() const { return false; }
 
   virtual std::vector<ParameterSpec> parameters() const { return {}; }
-  // Once, in the order of parameters().
+  // Gives the layer its parameters, in the order of parameters(). The network calls it again when
+  // it changes between its parameters and their copies in another type.
   virtual void bind(std::vector<BoundParameter> parameters) { (void)parameters; }
-  // Names of the parameters that the two rules below account for.
+  // Names of the parameters that the two rules below include.
   virtual std::vector<std::string> ruled_parameters() const { return {}; }
 
-  // Of a layer with one input; others define forward_recorded alone.
+  // The output of a layer with one input. A layer with several defines forward_recorded() only.
   virtual torch::Tensor forward(const torch::Tensor& input) const;
-  // `saved`: null in a pass without gradients.
+  // The output. Writes what the gradients need to `saved`, which is null in a pass without
+  // gradients.
   virtual torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const;
 
-  // What input_gradients() reads of a record beyond `saved` and the output gradient. The network
-  // keeps nothing else between the passes: where a flag is false (and the rules do not read the
-  // inputs), a tensor has its sizes and no values.
+  // Which values of a record input_gradients() reads beside `saved` and the output gradient. A
+  // tensor that neither it nor the rules read keeps its shape between the passes, but not its
+  // values.
   struct Reads {
     bool inputs = true;
     bool output = true;
   };
   virtual Reads gradient_reads() const { return {}; }
-  // The two rules below read the inputs. (They never read the output.)
+  // Whether the two rules below read the inputs. They never read the output.
   virtual bool rules_read_inputs() const { return true; }
 
-  // Gradient of each sample's loss with respect to the layer's one input. A layer without
-  // parameters may write it over the output gradient where nobody else holds that
-  // (samples.h, is_own): the network lets go of such a record at once.
+  // The gradient of each sample's loss with respect to the layer's only input, in the input's
+  // shape. A layer without parameters may overwrite the output gradient with it if nothing else
+  // uses that tensor (is_own(), samples.h): the network discards the record afterwards.
   virtual torch::Tensor input_gradient(const ActivationRecord& record) const;
-  // With respect to each input; undefined where `needed` is false or there is none (ids, masks).
+  // The gradient with respect to each input. It is an undefined tensor where `needed` is false and
+  // for inputs without a gradient (token ids, masks).
   virtual Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const;
 
-  // squared_norms[i] += ||gradient of sample i's loss with respect to the trainable parameters||^2,
-  // with what rounding may lack (samples.h).
-  //   squared_norms  [B] float64
-  //   returns        the per-sample gradients that the rule formed on its way, [B, ...] each in the
-  //                  order of parameters() and laid out as add_clipped_sums() reads them; undefined
-  //                  for parameters whose gradients were not formed, empty where none was. Of a
-  //                  layer with all its trainable ones formed the network keeps nothing else.
+  // The norm rule. Adds to squared_norms[i] the squared norm of the gradient of sample i's loss
+  // with respect to the layer's trainable parameters, and to the slack what rounding requires
+  // (samples.h).
+  //   records   all applications of the layer in this pass
+  //   returns   the per-sample gradients that were formed on the way, [B, ...] each, in the order
+  //             of parameters() and in the layout that add_clipped_sums() reads. An entry is
+  //             undefined where no gradient was formed; the list is empty if none was. If the
+  //             gradients of all trainable parameters were formed, the network keeps these
+  //             instead of the records' values.
   virtual Tensors add_squared_norms(std::span<const ActivationRecord> records,
                                     SquaredNorms& squared_norms) const {
     (void)records, (void)squared_norms;
     return {};
   }
-  // sums[p] += sum_i factors[i] * gradient of sample i's loss with respect to parameter p.
-  //   formed   what add_squared_norms() returned for these records, in the sums' type; empty in a
-  //            pass without norms
-  //   factors  [B] in the sums' type; undefined: all 1
-  //   sums     of the shape of parameter p; undefined where p is frozen. Records come in the sums'
-  //            type.
+  // The sum rule: sums[p] += sum_i factors[i] * gradient of sample i's loss w.r.t. parameter p.
+  //   records  as above, converted to the type of the sums
+  //   formed   what add_squared_norms() returned for these records, in the type of the sums; empty
+  //            in a pass without norms
+  //   factors  [B] in the type of the sums; undefined: all 1
+  //   sums     one tensor for each parameter, of its shape; undefined where it is frozen
   virtual void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                                 const torch::Tensor& factors, std::span<torch::Tensor> sums) const {
     (void)records, (void)formed, (void)factors, (void)sums;

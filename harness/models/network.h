@@ -1,35 +1,35 @@
-// A graph of layers over one flat vector of trainable parameters.
+// A network: a graph of layers whose trainable parameters are one flat vector.
 //
-// parameters() is [d], contiguous; every trainable tensor of every layer is a view of a slice of
-// it, so that the optimizer, the noise and a probe's perturbation work on one vector. Frozen
-// tensors are kept apart and cost no gradient: the backward pass goes only where something below
-// trains.
+// parameters() is that vector, [d], contiguous. Every trainable tensor of every layer is a view of
+// a slice of it, row-major, so that the optimizer, the noise and a probe's step all work on one
+// vector. Frozen tensors are stored separately. The backward pass goes only to layers that train or
+// that have a trainable layer below them.
 //
-//   slice      `layout` entry "fc1.weight" at [offset, offset + size), row-major
-//   reuse      the same layer may stand at several places (shared weights)
-//   frozen     a parameter whose name is not trainable under `trainable`
+// A recorded pass is a sequence of calls:
+//   1. record(inputs) returns the logits;
+//   2. backward(g), where g is the gradient of each sample's loss with respect to its logits;
+//   3. squared_norms() and add_clipped_sum(), any number of times;
+//   4. take_clipped_sum(), which also frees the recorded tensors; or forget().
+// The next record() discards what an earlier pass left. The class is not thread-safe. A wrong order
+// of calls or a wrong size throws std::logic_error where a function checks it.
 //
-// A recorded pass: record() -> logits; backward(gradient of each sample's loss w.r.t. its logits);
-// then squared_norms() and add_clipped_sum(), any number of times, until take_clipped_sum() or the
-// next record(). Not thread-safe.
-//
-//   memory     forward keeps what the layers say their gradients read; backward computes each
-//              layer's norms as soon as its last gradient is there and keeps the per-sample
-//              gradients or what the sum is made from, whichever the layer chose
-//   copies     of a recorded pass: its rows are M versions of B samples, version by version; a
-//              sample's gradient is the sum over its versions, and squared_norms() and factors are
-//              of the B samples (scale the logits' gradients for a mean)
-//   compute type   type of activations and of the weights that they meet, where it is narrower than
-//              the parameters'. Forward and backward run on a copy of all weights, renewed before
-//              each pass; logits come out, and rules run, in the parameters' own type, so norms and
-//              sums agree with each other whatever was rounded before
-//   sums       the rules of clipped sums run in the type of the sum that they are given, which may
-//              be wider than the parameters' (float64 for a large batch:
-//              harness/trial/sum_rounding.h)
-//   TF32       what the caller allows holds for forward and backward; rules of norms and sums run
-//              without it
-//   places     in the order of evaluation; each takes the outputs of earlier places, or the
-//              network's inputs
+//   memory        The forward pass keeps what the layers' gradients read. The backward pass
+//                 computes each layer's norms as soon as all its output gradients are known, and
+//                 then keeps either the per-sample gradients or what the sum is computed from, as
+//                 the layer chooses (layer.h).
+//   copies        With M augmented versions of B samples, the inputs have M B rows: row m B + i is
+//                 version m of sample i. A sample's gradient is the sum over its versions; squared
+//                 norms and factors belong to the B samples. For a mean, scale the gradients of the
+//                 logits.
+//   compute type  The type of activations and of the weights that they are multiplied with; the
+//                 parameters' type or a narrower one, such as bfloat16. Forward and backward passes
+//                 use a copy of all weights, refreshed before each pass. Logits are returned in the
+//                 parameters' type. Rules run on the records in the type of the norms or of the
+//                 sum, so norms and sums agree with each other.
+//   type of sums  The sum may be wider than the parameters, such as float64 for a large batch
+//                 (harness/trial/sum_rounding.h). The rules then compute in the wider type.
+//   TF32          Forward and backward passes use TF32 if the caller allows it (tf32.h). The rules
+//                 of norms and sums never do.
 #pragma once
 
 #include <functional>
@@ -41,83 +41,95 @@
 
 namespace hyfreedp::models {
 
+// The place of one parameter in a flat vector: elements [offset, offset + size), row-major.
 struct Slice {
-  std::string name;  // LAYER.PARAMETER
+  std::string name;  // LAYER.PARAMETER, such as "fc1.weight"
   std::vector<std::int64_t> shape;
   std::int64_t offset = 0;
   std::int64_t size = 0;
 };
 
-// A layer that trains and how many trainable parameters it has: what per-layer clipping clips
-// together. Weight, bias and whatever else one rule computes are one layer; a layer that stands at
-// several places is one.
+// A layer with trainable parameters: the unit of per-layer clipping. A layer that is applied at
+// several places of the network counts once.
 struct TrainableLayer {
-  std::vector<std::string> parameters;  // that train, by name
-  std::int64_t size = 0;
+  std::vector<std::string> parameters;  // names of its trainable parameters
+  std::int64_t size = 0;                // number of their elements
 };
 
 class Network {
  public:
   static constexpr int kInput = -1;  // the network's first input
   static constexpr int kMask = -2;   // its second
+  // One application of a layer. Places are evaluated in their order. The same layer may stand at
+  // several places, which then share its weights.
   struct Place {
-    std::string name;  // prefix of the layer's parameters; empty where they are named in full
+    std::string name;  // prefix of the parameters' names; empty: no prefix
     std::shared_ptr<Layer> layer;
-    // earlier places; empty: the place before, or the network's input
+    // Indices of earlier places, kInput or kMask. Empty: the place before this one, or the
+    // network's first input.
     std::vector<int> inputs = {};
   };
   using Trainable = std::function<bool(const std::string& parameter)>;
 
-  // All parameters start at zero. An error names every trainable parameter that no layer rule
-  // covers, and a name that two different layers claim.
+  // Makes a network whose parameters are all zero, of the type and on the device of `options`.
+  // Parameters whose name `trainable` rejects are frozen; without `trainable` all are trainable.
+  // Returns an error for a layer that mixes samples, for a trainable parameter that no layer's
+  // rules include, for a name that two layers use, and for a place whose input is not an earlier
+  // place.
   static Result<Network> make(std::vector<Place> places, const torch::TensorOptions& options,
                               const Trainable& trainable = {});
 
-  // trainable, in order of the flat vector
+  // The trainable parameters, in the order of the flat vector.
   const std::vector<Slice>& layout() const { return layout_; }
   const std::vector<Slice>& frozen_layout() const { return frozen_layout_; }
-  std::int64_t dimension() const { return parameters_.numel(); }
+  std::int64_t dimension() const { return parameters_.numel(); }  // d
   torch::Tensor& parameters() { return parameters_; }
   const torch::Tensor& parameters() const { return parameters_; }
-  // A view of one tensor, trainable or frozen, by name; undefined where there is none.
+  // A view of one parameter, trainable or frozen. Undefined if there is none of that name.
   torch::Tensor tensor(const std::string& name) const;
-  // The parameters' type (at first) or a narrower one. Frozen weights are copied at the first
-  // change, so load them before.
+  // Sets the compute type. Frozen weights are copied when a narrower type is first set, so they
+  // must be loaded before.
   void set_compute_type(torch::ScalarType type);
   torch::ScalarType compute_type() const { return compute_type_; }
 
+  // The logits for inputs with B rows, without recording.
   torch::Tensor forward(const torch::Tensor& input) const { return forward(Tensors{input}); }
   torch::Tensor forward(const Tensors& inputs) const;
+  // The logits, with a record of every layer application that the backward pass reaches. The inputs
+  // have copies * B rows.
   torch::Tensor record(const torch::Tensor& input) { return record(Tensors{input}); }
   torch::Tensor record(const Tensors& inputs, std::int64_t copies = 1);
-  // Once a recorded pass: what only the backward pass needs is let go on the way.
+  // The backward pass, which also computes the squared norms. `logit_gradient` has the shape of the
+  // logits. Call it once for each record().
   void backward(torch::Tensor logit_gradient);
-  // The same without norms, for a pass that clips nothing: sum [d] += sum_i g_i, and nothing is
-  // kept.
+  // The backward pass without norms, for training without clipping: sum [d] += sum_i g_i. It frees
+  // the recorded tensors.
   void backward_sum(torch::Tensor logit_gradient, torch::Tensor& sum);
-  // [B], float64: squared norm of each sample's gradient over all trainable parameters.
+  // [B] float64: the squared norm of each sample's gradient over all trainable parameters.
   torch::Tensor squared_norms() const;
-  // [B], float64: at least these, and at least the squared length of what add_clipped_sum() adds of
-  // a sample at factor 1, but for the share that norm_rounding() bounds (samples.h): what factors
-  // are of.
+  // [B] float64: upper bounds from which clipping factors are computed. Each is at least the value
+  // of squared_norms(), and at least the squared norm of what add_clipped_sum() adds for the sample
+  // at factor 1, up to the relative error norm_rounding() of the norm (samples.h).
   torch::Tensor squared_norm_bounds() const;
-  // sum [d] += sum_i factors[i] g_i. Undefined factors: all 1.
+  // sum [d] += sum_i factors[i] g_i, for factors [B] in the type of the sum. Undefined factors: all
+  // 1. Adds nothing if the records were freed.
   void add_clipped_sum(const torch::Tensor& factors, torch::Tensor& sum) const;
-  // The same layer by layer, [L, B] each, rows in the order of trainable_layers().
+  // The same for each trainable layer: norms and factors are [L, B], with rows in the order of
+  // trainable_layers().
   std::vector<TrainableLayer> trainable_layers() const;
   torch::Tensor squared_norms_by_layer() const;
   torch::Tensor squared_norm_bounds_by_layer() const;
   void add_clipped_sum_by_layer(const torch::Tensor& factors, torch::Tensor& sum) const;
-  // Either of the two (by the factors' dimension), once, last layer first: what a layer recorded is
-  // let go as soon as it is added.
+  // Adds the clipped sum for factors [B], [L, B] or undefined, from the last layer to the first,
+  // and frees each layer's records as soon as they are added. Norms stay available.
   void take_clipped_sum(const torch::Tensor& factors, torch::Tensor& sum);
-  // Applications of layers that the recorded pass still holds: none below the lowest trainable
-  // layer.
+  // The number of layer applications of which the recorded pass still holds tensors. Layers below
+  // the lowest trainable layer hold none.
   std::int64_t activation_records() const;
-  // Lets go of the recorded pass, norms included: what is gathered next finds its memory free.
+  // Frees everything recorded, norms included.
   void forget();
-  // Forgets the samples of `rows` ([B], bool): zeroes what was recorded of them, so that a sample
-  // whose numbers are not finite cannot spoil the others' sum.
+  // Sets the records of the samples with rows[i] true ([B], bool) to zero, so that a sample with
+  // NaN or infinite values adds 0 to the sum. Call it after backward().
   void drop_samples(const torch::Tensor& rows);
 
  private:
@@ -125,22 +137,23 @@ class Network {
     std::string name;
     std::shared_ptr<Layer> layer;
     std::vector<ActivationRecord> records;
-    std::vector<std::ptrdiff_t> slices;  // of its parameters in layout_; -1: frozen
+    std::vector<std::ptrdiff_t> slices;  // index of each parameter in layout_; -1: frozen
     bool trains = false;
     SquaredNorms squared_norms = {};  // of the last backward pass
-    // What the norm rule returned, for the sum rule (layer.h).
+    // The per-sample gradients that the norm rule returned, for the sum rule (layer.h).
     Tensors formed = {};
     std::vector<BoundParameter> own = {};  // views of parameters_ and frozen_
-    // Of their copies in the compute type; empty until there is one.
+    // Views of the parameters' copies in the compute type; empty until there are copies.
     std::vector<BoundParameter> narrow = {};
   };
   struct Step {
     std::size_t owner = 0;
-    std::size_t record = 0;  // which of the owner's
+    std::size_t record = 0;  // index in the owner's records
     std::vector<int> inputs;
-    bool needs_gradient = false;  // it or something below trains
-    std::vector<bool> passes_on;  // to which inputs a gradient goes
-    std::size_t last_reader = 0;  // of its output; the number of steps for the last one
+    bool needs_gradient = false;  // this layer or one below it trains
+    std::vector<bool> passes_on;  // whether each input needs a gradient
+    // The last step that reads this step's output; the number of steps if none does.
+    std::size_t last_reader = 0;
   };
 
   using Rule = std::function<void(std::span<const ActivationRecord>)>;
@@ -148,11 +161,11 @@ class Network {
   Result<void> connect(const std::vector<Place>& places);
   void add_clipped_sum_of(const Owner& owner, const torch::Tensor& factors, torch::Tensor& sum) const;
   ActivationRecord recorded(const Step& step, Tensors inputs, torch::Tensor* output) const;
-  // Calls `done` with each layer that trains and its step, once the step's record has its output
-  // gradient, last step first.
+  // Visits the steps from the last to the first. Calls `done` for each step of a layer that trains
+  // once its record has the output gradient.
   void walk_back(torch::Tensor logit_gradient, const std::function<void(Owner&, const Step&)>& done);
   static void pass_on(const Step& step, Tensors found, Tensors& gradients);
-  // Of each layer that trains, in order.
+  // Squared norms [B] of each layer that trains, in order, or their bounds.
   Tensors squared_norms_of_layers(bool bounds) const;
   Tensors views(const Owner& owner, const torch::Tensor& vector) const;
   Tensors inputs_of(const Step& step, const Tensors& values, const Tensors& inputs) const;
@@ -164,10 +177,10 @@ class Network {
                                     const torch::Tensor& frozen) const;
   bool is_narrow() const { return compute_type_ != parameters_.scalar_type(); }
   void make_narrow_copies(torch::ScalarType type);
-  // The inputs in the compute type, once the weights' copies are those of now.
+  // Refreshes the copies of the weights and returns the inputs in the compute type.
   Tensors prepared(const Tensors& inputs) const;
-  // Calls `rule` with records of the layer in type `type`, the layer bound to the parameters, and
-  // TF32 off: what a rule computes bounds a sensitivity, or is bounded by one.
+  // Calls `rule` with the layer's records converted to `type`, while the layer uses the parameters
+  // themselves and TF32 is off: the sensitivity of a release depends on what rules compute.
   void with_records(const Owner& owner, std::span<const ActivationRecord> own, torch::ScalarType type,
                     const Rule& rule) const;
 

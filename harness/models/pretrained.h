@@ -1,7 +1,7 @@
 // Loads the weights of a folder into a newly initialised model (weights_source.h says where the
 // folder is looked for).
 //   ViT      a position embedding of another image size is resampled. Option `head`: "new" keeps
-//            the drawn head, "file" takes the file's
+//            the initial head, "file" uses the file's
 //   GPT-2    names with or without "transformer."; stored masks and a copy of the tied head are
 //            ignored
 //   Llama    stored rotary frequencies and a copy of the tied head are ignored

@@ -1,4 +1,7 @@
-// Sums over everything but the samples, which the layers' rules share.
+// Functions that the layers' rules (layer.h) share: per-sample squared norms, factor-weighted sums
+// over samples, and upper bounds of the rounding errors of norms.
+//
+// u is the unit roundoff: 2^-24 in float32, 2^-53 in float64.
 #pragma once
 
 #include <optional>
@@ -9,12 +12,12 @@
 
 namespace hyfreedp::models {
 
-// Nobody else sees its numbers, so that they may be written over.
+// Whether no other tensor shares the memory of `tensor`, so that it may be overwritten.
 inline bool is_own(const torch::Tensor& tensor) {
   return tensor.use_count() == 1 && tensor.storage().use_count() == 1 && tensor.is_contiguous();
 }
 
-// Calls `function` with a zero of the tensor's type, float32 or float64.
+// Calls `function` with a zero of the tensor's type, which must be float32 or float64.
 template <class F>
 void by_type(const torch::Tensor& tensor, const F& function) {
   if (tensor.scalar_type() == torch::kFloat32) {
@@ -25,52 +28,68 @@ void by_type(const torch::Tensor& tensor, const F& function) {
   }
 }
 
-// In the CPU's memory, in order, of a type that loops of our own take: float32 or float64.
+// Whether `values` are contiguous, on the CPU, and float32 or float64, as this library's own loops
+// require.
 bool has_loops(const torch::Tensor& values);
 
-// [B, ...] -> [B], float64: sum of squares of each sample's entries.
+// The sum of squares of each sample's entries: [B, ...] -> [B] float64.
 torch::Tensor squared_sample_norms(const torch::Tensor& values);
 
-// norms [B], float64, += ||b_i a_i^T||^2, and ||b_i||^2 more with `with_bias`: of a weight
-// (and bias) that met one vector a sample.
-//   gradients b [B, out], inputs a [B, in]
+// norms[i] += ||b_i a_i^T||^2 + (with_bias ? ||b_i||^2 : 0): the squared norm of the gradient of a
+// weight, and of a bias, that were applied to one vector of each sample.
+//   gradients  b [B, out], output gradients
+//   inputs     a [B, in]
+//   norms      [B] float64. Squares that underflow in float32 do not make them too small.
 void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs, bool with_bias,
                      torch::Tensor& norms);
 
-// Squares below 2^-126 are lost in float32, and with them up to sqrt(n) 2^-63 of a vector's length;
-// a factor that is huge makes a product of that which is not small.
+// How much smaller than the true value a computed squared norm can be.
+//
+// Clipping bounds a sample's part of the sum by its computed norm, so the sensitivity holds only if
+// the error of that norm is known. Let g be a sample's gradient as its records define it, in exact
+// arithmetic, and g^ what the sum rule adds for it at factor 1. There are three cases:
+//
+//   sums of squares   The norm is computed from numbers that the sum rule itself reads. Squares are
+//                     added in 16 partial sums of 64 terms and then in double. A sum of squares is
+//                     too small by a relative error of at most 64 u, a product of two such sums by
+//                     128 u, and its square root by 64 u = 2^-18. The factor, its product with the
+//                     gradient and the first addition of the sum round by u each. norm_rounding()
+//                     covers all of these.
+//   ghost norms       See beyond_rounding().
+//   gradients formed  See beyond_forming().
+//   twice
+//
+// These bounds are for one sample. harness/trial/sum_rounding.h bounds what the additions of a
+// batch round.
 
-// What lengths of vectors of n entries may lack, times the 1e2.5 by which the error that a reach
-// allows (below) is smaller than it.
+// What is added to the length of a vector with n entries before the length is used in R (see
+// beyond_rounding()). In float32, squares below 2^-126 underflow, so a computed length can be too
+// small by sqrt(n) 2^-63. The result is this value times 10^2.5, so that the error e = 1e-5 R^2 is
+// large enough to cover the loss. It is 0 for float64.
 double lost_length(std::int64_t n, torch::ScalarType type);
-// [..., n] -> [...], float64: lengths that are not too short, for a reach.
+// The lengths of vectors over the last dimension, each increased by lost_length(): [..., n] ->
+// [...] float64.
 torch::Tensor reach_lengths(const torch::Tensor& vectors);
 
-// How far a squared norm may lie below the truth. With u = 2^-24 for float32 (2^-53 for float64),
-// ||g|| a sample's gradient as its records define it, without rounding, and g^ what the sum rule
-// adds of it at factor 1:
-//
-//   formed, vectors   Squares of numbers that the sum rule itself reads are added up in 16 lanes of
-//                     64 and then in double, so a sum of squares lacks at most a part 64 u, the
-//                     product of two of them 128 u, a length 64 u = 2^-18. Factor, product and
-//                     first addition of the sum round by u each. norm_rounding = 2^-17 of the
-//                     length covers both.
-//   beyond_rounding   ghost norms, below
-//   beyond_forming    gradients that the sum rule forms anew, below
-//
-// What these cover is one sample alone; what a batch's additions round is
-// harness/trial/sum_rounding.h.
-double norm_rounding(torch::ScalarType type);  // 2^-17 for float32, 2^-46 for float64
+// The relative error of a norm (not squared) in the first case: 2^-17 for float32, 2^-46 for
+// float64.
+double norm_rounding(torch::ScalarType type);
 
-// A ghost norm ||sum_t a_t b_t^T||^2 comes as a sum of inner products, which may cancel down to
-// their rounding error while the gradient itself, of which the clipped sum is made, does not
-// vanish. With R = sum_t ||a_t|| ||b_t||, `reach` = R^2 bounds what was added up; the error is
-// e = 1e-5 reach in float32 and 1e-13 reach in float64:
-//   estimate   off by e / 2 at most: both products of matrices by 41 u of their terms (measured)
-//   g^         off by 41 u R = 2.45e-6 R. With x = ||g|| / R in [0, 1],
-//              sqrt(x^2 + 5e-6) + 2.45e-6 <= sqrt(x^2 + 1e-5)
-// so that the squared length of g^ is at most estimate + e. An estimate below 100 e is told with e
-// added; of larger ones e is the slack, which factors count and reported norms leave out.
+// Ghost norms. The squared norm of g = sum_t a_t b_t^T is computed from inner products. These may
+// cancel down to their rounding error while g^, which is computed differently, does not vanish. Let
+// R = sum_t ||a_t|| ||b_t||, which bounds ||g||. The error allowed for is e = 1e-5 R^2 in float32
+// and 1e-13 R^2 in float64. In float32:
+//   estimate   is off by at most e / 2: each of the two matrix products by 41 u of the sum of its
+//              absolute terms (measured)
+//   g^         is off by at most 41 u R < 2.45e-6 R, so ||g^||^2 <= ||g||^2 + e / 2 because
+//              ||g|| <= R
+// Therefore ||g^||^2 <= estimate + e. If the estimate is below 100 e, the reported squared norm
+// includes e. Otherwise it is the estimate, and e is the slack (SquaredNorms, layer.h), which
+// clipping adds and which reported norms do not include.
+//   estimate  the computed squared norm
+//   reach     R^2, or an upper bound of it
+//   type      the type in which the inner products were computed
+// beyond_rounding() returns the reported squared norm, rounding_slack() the slack.
 double beyond_rounding(double estimate, double reach, torch::ScalarType type);
 double rounding_slack(double estimate, double reach, torch::ScalarType type);
 // The same for [B] float64 each.
@@ -78,36 +97,44 @@ torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tenso
                               torch::ScalarType type);
 torch::Tensor rounding_slack(const torch::Tensor& estimates, const torch::Tensor& reaches,
                              torch::ScalarType type);
-// Both of them into `norms`.
+// Adds both to `norms`.
 void add_beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches, torch::ScalarType type,
                          SquaredNorms& norms);
 
-// The same for squared norms of gradients that were formed, where the sum forms them again, in
-// another order: either is off by up to e = 1e-5 sqrt(reach) in float32 (1e-13 in float64), so that
-// the length of g^ is at most norm + 2 e. A norm below 100 e is told with e added; what is left is
-// the slack. `reaches` may be any upper bound. Where it is not finite nothing is known of the
-// sample, and its norm is not finite: it counts as 0.
+// Gradients formed twice. The norm rule forms a gradient and the sum rule forms it again, in
+// another order of additions. Each is off by at most e = 1e-5 R in float32 (1e-13 R in float64), so
+// ||g^|| <= norm + 2 e. If the norm is below 100 e, the reported norm is norm + e; otherwise it is
+// the norm. The slack raises either to norm + 2 e. If R is not finite, neither is the reported
+// norm, and clipping gives the sample factor 0.
+//   squared_norms  [B] float64, as computed
+//   reaches        [B] float64: R^2 or any upper bound of it
+// beyond_forming() returns the reported squared norms; add_beyond_forming() adds them and the slack
+// to `norms`.
 torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
                              torch::ScalarType type);
 void add_beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
                         torch::ScalarType type, SquaredNorms& norms);
 
-// sum [...] += sum_i factors[i] values[i] for values [B, ...]; undefined factors: all 1. Groups of
-// eight samples are added up in float64 on the CPU, pieces of some hundreds elsewhere, so that each
-// entry is off by 64 u of the entries' absolute sum at most.
+// sum [...] += sum_i factors[i] values[i], for values [B, ...] and factors [B] in their type.
+// Undefined factors: all 1. Each entry of the sum is off by at most 64 u of the sum of the absolute
+// terms: groups of eight samples on the CPU, and pieces of 512 samples on a GPU, are added in
+// float64.
 void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors, torch::Tensor sum);
-// [B, ...], [B] -> [...]: the same from zero.
+// The same sum, starting from zero: [B, ...], [B] -> [...].
 torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors);
-// sum [p, q] += left^T right for left [K, p], right [K, q], off by 64 u of the absolute sum at
-// most.
+// sum [p, q] += left^T right, for left [K, p] and right [K, q]. Each entry is off by at most 64 u
+// of the sum of the absolute terms in float32.
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
-// sum [V, D] += rows [K, D], each to the row of `sum` that ids [K] says, added up in float64; ids
-// equal to `skipped` are left out.
-//   factors  [B] of K = B T rows, sample by sample; undefined: all 1
+// Adds row k of `rows` [K, D], times its sample's factor, to row ids[k] of `sum` [V, D]. The rows
+// of one id are added in float64.
+//   ids      [K] int64, in [0, V)
+//   factors  [B], where K = B T and the T rows of each sample are consecutive; undefined: all 1
+//   skipped  rows with this id are left out
 void add_rows_by_id(const torch::Tensor& ids, const torch::Tensor& rows, const torch::Tensor& factors,
                     std::optional<std::int64_t> skipped, torch::Tensor sum);
 
-// values[i] * factors[i]; `values` itself where factors are undefined.
+// factors[i] * values[i], for values [B, ...] and factors [B]; `values` itself if the factors are
+// undefined.
 inline torch::Tensor scaled_samples(const torch::Tensor& values, const torch::Tensor& factors) {
   if (!factors.defined()) return values;
   std::vector<std::int64_t> shape(static_cast<std::size_t>(values.dim()), 1);

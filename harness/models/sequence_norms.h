@@ -1,10 +1,9 @@
-// Norms of the gradients of sequences by the kernels (harness/kernels), in the form that layers use
-// on a GPU: the products of all pairs of positions, [B, T, T], are never in memory. On the CPU the
-// kernels' reference implementations run, so tests compare these functions with the layers' own
-// rules there.
+// Squared norms of the gradients of sequences, computed by kernels (harness/kernels) that never
+// store the products of all pairs of positions, [B, T, T]. Layers use them on a GPU. On the CPU the
+// kernels' reference implementations run, and tests compare them with the layers' own rules.
 //
-// Inputs need not be contiguous. A batch or sequence of length 0 gives zeros. beyond_rounding
-// (samples.h) explains what estimates and reaches, both [B] float64, are for.
+// Inputs need not be contiguous. A batch or sequence of length 0 gives zeros. beyond_rounding()
+// (samples.h) takes the estimates and the squares of the reaches, both [B] float64.
 #pragma once
 
 #include <optional>
@@ -14,7 +13,7 @@ namespace hyfreedp::models {
 
 struct SequenceNorms {
   torch::Tensor estimates;  // squared norms as computed
-  torch::Tensor reaches;    // sum_t ||a_t|| ||b_t||, not squared
+  torch::Tensor reaches;    // R = sum_t ||a_t|| ||b_t||, not squared
 };
 
 // For the gradient sum_t a_t b_t^T, with inputs a [B, T, p] and gradients b [B, T, q]

@@ -1,4 +1,5 @@
-// Layers that move or gather numbers; no parameters. B samples come first everywhere.
+// Layers without parameters that reshape, pool, select or add values. The first dimension of every
+// tensor is the sample, B.
 #pragma once
 
 #include <array>

@@ -9,7 +9,7 @@
 // s = 1 / sqrt(|v|^2 + 1e-4), for each channel
 //   dW = s (G - mean(G)) - s^3 <v, G> v.
 // This is linear in G, so the clipped sum is that of the summed G. A sample's norm needs its own
-// dW, which is formed and dropped for some samples at a time.
+// dW, which is formed for some samples at a time and not kept.
 #pragma once
 
 #include "harness/models/conv2d.h"

@@ -1,13 +1,13 @@
-// A switch of CUDA's arithmetic that holds for a while and is put back.
+// A scoped switch of CUDA's arithmetic.
 #pragma once
 
 #include <ATen/Context.h>
 
 namespace hyfreedp::models {
 
-// While one lives, CUDA's matrix products and convolutions in float32 may round their factors to
-// TF32 (10 bits of mantissa), or must not. Nests; not thread-safe, since LibTorch has one switch a
-// process.
+// Allows or forbids, until it is destroyed, that CUDA's matrix products and convolutions in float32
+// round their factors to TF32 (10 bits of mantissa). Then it restores the earlier setting. Objects
+// may be nested. It is not thread-safe, because LibTorch has one switch for the whole process.
 class Tf32 {
  public:
   explicit Tf32(bool allowed)

@@ -1,13 +1,13 @@
-// What of a run is not in its YAML: the device asked for on the command line, and which release of
-// the spec it is.
+// The number of a spec's release, and the device of a run: two settings that are not in the YAML of
+// the spec. Both are stored in Spec::resolved ("release", and "device" of each panel) and so are
+// part of the spec's hash.
 //
-// A finished unseeded spec is not run again. `--fresh` is a new release about the same data: every
-// trial gets a new identity (TrialConfig::repetition counts up from
-// release * kRepetitionsPerRelease), hence a new key and new noise, and every study a new id. The
-// rows of the earlier release leave the tables; its trials, with what they spent, stay in the
-// database. A database that was lost is put back first (release_record.h), so that it forgets no
-// release. Both settings enter Spec::resolved ("release", each panel's "device") and so the spec's
-// hash.
+// A spec without `noise_seed` that has finished is not run again. `--fresh` makes a new release on
+// the same data: every trial gets a new identity (TrialConfig::repetition counts up from
+// release * kRepetitionsPerRelease), and therefore a new key and new noise, and every study gets a
+// new id. Rows of the earlier release are no longer shown in tables. Its trials, with what they
+// spent, stay in the database. If the database was lost, it is rebuilt first
+// (release_record.h), so that no earlier release is left out.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +22,36 @@ namespace hyfreedp::runner {
 
 using baselines::kRepetitionsPerRelease;
 
-std::int64_t release_of(const json::object& resolved);  // 0 where none is recorded
+// The number of the release in a resolved spec; 0 if it has none.
+std::int64_t release_of(const json::object& resolved);
+// Stores the number of the release in spec.resolved; 0 removes it.
 void set_release(Spec& spec, std::int64_t release);
+// Stores the device ("cpu", "cuda") in every panel of spec.resolved.
 void set_device(Spec& spec, const std::string& device);
+// Whether the spec has a `noise_seed`.
 bool has_seeded_noise(const Spec& spec);
 
-// Settles which release of the spec enter_spec() would run, or why none; records nothing. `store`
-// after restore_releases().
+// Sets in `spec` the number of the release that enter_spec() would run, without recording anything.
+// Returns the errors of enter_spec(). Call restore_releases() on `store` before.
 Result<void> settle_release(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh,
                             bool replace);
-// Settles which release runs, and records the spec in the store. Without `fresh` it is the recorded
-// one, so that an interrupted release is continued; with it, the next.
-//   another spec of that name is recorded       error, unless `replace` discards its rows
-//   `fresh` for a seeded spec                   error: it would give the same rows
-//   the spec draws without a noise seed, and
-//   only journals tell of what was released     error, unless `fresh`: it may be released already
+// Decides which release runs, sets its number in `spec`, and records the spec in the store. Without
+// `fresh` it is the recorded release, so that an interrupted one continues; with `fresh` it is the
+// next. First rebuilds what a lost database had (restore_releases()). Errors:
+//   - another spec of the same name is recorded, and `replace` is false. With `replace` the rows of
+//     that spec are discarded;
+//   - `fresh` for a spec with a noise seed, which would give the same rows;
+//   - there are journals of private runs that neither the database nor a release record mentions
+//     (has_unrecorded_runs()), the spec makes random draws without a noise seed, and `fresh` is
+//     false. The journals may be this spec's, so running it might be a second release.
 Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace);
 
-// Whether any of the studies draws: a number of runs, candidates, rates.
+// Whether the method of any study chooses at random: a number of runs, candidates, learning rates.
+// It compares the trials that the method asks for under six draw secrets, so it misses a method
+// only if all six agree by chance.
 bool draws_anything(const std::vector<PlannedStudy>& studies);
 
-// plan(), with the release in trials and ids.
+// plan() (plan.h), with the number of the release in the trials' repetitions and the studies' ids.
 Result<std::vector<PlannedStudy>> plan_release(const Spec& spec);
 
 }  // namespace hyfreedp::runner

@@ -1,25 +1,32 @@
-// What a spec without `noise_seed` has released, durable beside the journals, so that a lost
-// database makes nothing draw again.
+// The release record: a file beside the journals that says what a spec without `noise_seed` has
+// released, so that no random draw is repeated if the database is lost.
 //
-// Methods that draw (how many runs, which candidates, which rates) draw from a key that is deleted
-// once every row of the spec is there. From then on nobody can say again which runs a row rests on,
-// so the answer itself is kept:
+// Some methods choose at random how many runs to make, with which candidates or learning rates.
+// Their key is deleted once every row of the spec has an answer. After that nothing else could tell
+// which runs a row was computed from, so this file keeps the rows themselves.
 //
-//   ROOT/journals/SPEC.releases.json     mode 0600, replaced as a whole, synced
+// ROOT/journals/SPEC.releases.json has mode 0600, is replaced as a whole, and is synced:
 //   {"format": "hyfreedp-releases", "version": 1, "spec": SPEC,
-//    "releases": [{"hash", "resolved", "text", "program",   the spec as the database has it; the number of the release is in `resolved`
-//                  "complete": whether every row was there, and the key was to be deleted,
-//                  "studies": [{"study": its record, "journals": [trials whose journals the row needs]}]}],   oldest first
-//    "checksum": SHA-256 of the canonical JSON without this member}
+//    "releases": [RELEASE, ...],        oldest first
+//    "checksum": c}                     SHA-256 of the canonical JSON without this member
+//   RELEASE: {"hash", "resolved", "text", "program",
+//             "complete": b, "studies": [STUDY, ...]}
+//   STUDY:   {"study": its record in the database, "journals": [trial, ...]}
 //
-//   - The record of a release is written, open, before anything is drawn for it, and complete
-//     before its key is deleted.
-//   - It holds what the rows release and nothing else. Of a private selection: the law of the
-//     number of runs, what the dearest run executed, and the reported run; neither the others'
-//     names nor their number.
-//   - A row that the record has and the database does not is put back, with the runs that it lists,
-//     from their journals. Nothing is drawn or trained for it.
-// Specs with a `noise_seed` need none: the same spec draws the same again.
+//   hash, resolved, text, program   the spec as the database has it; the number of the release is
+//                                   in `resolved`
+//   complete                        true once every row has an answer, which is when the key may
+//                                   be deleted
+//   journals                        the trials of the row whose journals exist
+//
+//   - The record of a release is written with complete = false before anything is drawn, and with
+//     complete = true before the key is deleted.
+//   - It contains what the rows release and nothing confidential. For a private selection that is
+//     the distribution of the number of runs, the largest number of events of each kind that any
+//     run executed, and the reported run; not the other runs' names or their number.
+//   - A row that the record has and the database lacks is restored, together with the runs that it
+//     lists, from their journals. Nothing is drawn or trained for it.
+// Specs with a `noise_seed` need no record, because they repeat the same draws.
 #pragma once
 
 #include <set>
@@ -32,37 +39,42 @@
 namespace hyfreedp::runner {
 
 struct RecordedStudy {
-  results::StudyRecord study;  // without what is confidential
-  std::vector<std::string> journals;
+  results::StudyRecord study;         // without confidential values
+  std::vector<std::string> journals;  // ids of trials
 };
 
+// One release of a spec.
 struct ReleaseRecord {
   results::SpecRecord spec;
   bool complete = false;
   std::vector<RecordedStudy> studies;
 };
 
-// Oldest first; none where the spec has no file. An error where the file was changed or cannot be
-// read.
+// The releases of `spec`, oldest first; empty if it has no file. Returns an error if the file
+// cannot be read, was changed after it was written, or is another spec's.
 Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, const std::string& spec);
 
-// Records the rows that the database has of the spec, in the place of what was recorded of the same
-// release of the same spec.
+// Writes the rows that the database has of `spec` to its record. They replace the newest release if
+// that has the same spec hash, and are appended otherwise. Returns an error if the database does
+// not have the spec.
 Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
                                   bool complete);
 
-// Puts back what the database lost: every spec that has a record and is not there, with its earlier
-// releases as retired ones. An error where that is not possible for `spec`. Specs of the database
-// without a record (of programs before 0.7) get one.
+// Restores what the database lost: for each spec with a record, the rows of its newest release and,
+// as retired ones, those of earlier releases. A spec whose present form in the database is in no
+// record is left alone. Returns an error if this fails for `spec`; failures for other specs are
+// ignored. Unseeded specs of the database that have no record, from versions before 0.7, get one.
 Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec);
 
-// Puts back those answered rows of the spec, among `studies`, that an earlier record of it has:
-// after --replace the cells that the new spec shares with the old one are not drawn again.
+// Restores the rows of `spec` that have an answer in any of its recorded releases and whose ids are
+// in `studies`. After --replace, cells that the new spec shares with the old one are therefore not
+// drawn again. Returns an error if a journal that a row needs is missing or damaged.
 Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
                           const std::set<std::string>& studies);
 
-// Whether the folder has journals of private unseeded runs for which neither the database nor any
-// record speaks: made by a program before 0.7, whose database is gone.
+// Whether the folder has journals of private unseeded runs while the database has no spec and there
+// is no release record: a version before 0.7 made them, and its database is lost. Journals that
+// cannot be read do not count.
 Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out);
 
 }  // namespace hyfreedp::runner

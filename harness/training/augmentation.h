@@ -7,8 +7,8 @@
 // exactly that function changes along the direction. Copy m of row i at a step is word i M + m of
 // the stream at (step, purpose augmentation, attempt): it depends neither on microbatches nor on
 // the rest of the batch. Bit 0 of the word mirrors; two pieces of 24 bits give the shifts as
-// floor(piece (2 shift + 1) / 2^24) - shift, which are uniform to 1e-4 (relative) for shifts up to
-// 1024.
+// floor(piece (2 shift + 1) / 2^24) - shift, which have relative probabilities equal to within
+// 1.3e-4 for shifts up to 1024.
 #pragma once
 
 #include <array>

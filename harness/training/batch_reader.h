@@ -10,19 +10,22 @@
 
 namespace hyfreedp::training {
 
+// One microbatch of n rows.
 struct Microbatch {
-  torch::Tensor features;  // [n, p], ids [n, T] of sequences; valid until the next microbatch
-  torch::Tensor labels;    // [n], [n, T]
+  torch::Tensor features;  // [n, p], or token ids [n, T]; valid until the next microbatch
+  torch::Tensor labels;    // [n], or [n, T]
   // M: rows m B .. (m + 1) B - 1 are copy m of the same B samples, n = M B.
   std::int64_t copies = 1;
 };
 
 class BatchReader {
  public:
+  // `options`: device and type of the training; `microbatch_size`: samples in memory at once.
   BatchReader(const datasets::SplitData& split, const torch::TensorOptions& options,
               std::int64_t microbatch_size);
 
   std::int64_t size() const { return labels_.size(0); }
+  // Calls `consume` with the microbatches of `rows`, in order.
   void for_each(const Rows& rows, const std::function<void(const Microbatch&)>& consume);
   // From here on each sample comes in copies; each copy counts as one of the `microbatch_size` in
   // memory. Null: no copies.
@@ -30,6 +33,7 @@ class BatchReader {
   // From here on `mean` [p] is subtracted from each vector of the original features; a second mean
   // replaces the first.
   void centre(const torch::Tensor& mean);
+  // The same for all rows of the split.
   void for_all(const std::function<void(const Microbatch&)>& consume);
 
  private:

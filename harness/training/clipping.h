@@ -1,26 +1,26 @@
-// Factors that bound one sample's part in the summed gradient; privacy_plan.h has the formulas and
-// the sensitivities.
+// Clipping factors: c_i bounds the part of sample i in the clipped sum. Formulas and sensitivities
+// are in harness/trial/privacy_plan.h.
 //
 //   auto_s     c_i = min(w / (||g_i|| + constant), w (1 - r) / ||g_i||)
-//   auto_v     c_i = w (1 - r) / max(||g_i||, kSmallestNorm): a zero gradient stays zero. The floor
-//              is there because squares of smaller entries underflow in float32: their norm would
-//              come out too small, and the factor too large (where a norm is a product with large
-//              inputs, what was lost is covered: harness/models/samples.h)
-//   abadi      c_i = min(1, w C (1 - r) / ||g_i||); 1 where the norm is 0
-//   adaptive   abadi at the threshold of the step
+//   auto_v     c_i = w (1 - r) / max(||g_i||, kSmallestNorm); a zero gradient stays zero
+//   abadi      c_i = min(1, w C (1 - r) / ||g_i||); 1 where the norm is 0 or C is infinite
+//   adaptive   as abadi, with the threshold of the step
 //   none       no factors (non-private rows)
-// w is 1 where all layers are clipped together, and the layer's share otherwise. A sample with a
-// squared norm that is NaN or infinite, in whichever layer, gets factor 0: its gradient counts as
-// 0.
 //
-// r makes S a bound of what is computed and not only of exact numbers. It is the sum of two parts:
-//   of one sample   norms are at least the true ones but for a part that norm_rounding bounds, and
-//                   the rounding of a factor and of its product is within the same
-//                   (harness/models/samples.h)
-//   of a batch      sums of many samples round; harness/trial/sum_rounding.h derives how far
-// 1e-5 for one sample in float32, 0.01 for batches of 1000; 1e-11 in float64. Under auto_s, r
-// matters for gradients longer than constant / r alone: shorter ones are below the bound by more
-// than that.
+// w is 1 where all layers are clipped together, and the layer's share otherwise. A sample whose
+// squared norm is NaN or infinite, in any layer, gets factor 0.
+//
+// kSmallestNorm is there because squares of very small entries underflow in float32, so that the
+// computed norm is too small and the factor too large.
+//
+// r is the part of the sensitivity that is reserved for rounding, so that the sensitivity bounds
+// the computed sums and not only exact ones. It is the sum of two parts:
+//   one sample   the errors of a norm, of its factor and of their product
+//                (norm_rounding(), harness/models/samples.h)
+//   one batch    the errors of a sum of many samples (harness/trial/sum_rounding.h)
+// For an expected batch of 1000 samples, r is about 0.01 with sums in float32 and about 1e-9 if
+// everything is float64. It is 0 in a non-private plan. Under auto_s, r changes only the factors of
+// gradients whose norm is above constant (1 - r) / r.
 #pragma once
 
 #include <torch/types.h>
@@ -33,9 +33,10 @@ namespace hyfreedp::training {
 
 inline constexpr double kSmallestNorm = 1e-12;
 
+// How gradients are clipped, and with which numbers.
 struct ClippingRule {
   trial::Clipping clipping = trial::Clipping::auto_s;
-  double constant = 0.01;
+  double constant = 0.01;  // auto_s: the constant; abadi, adaptive: C; auto_v, none: unused
   trial::ClippingGroups groups = trial::ClippingGroups::all;
   trial::GroupShares shares = trial::GroupShares::uniform;
   double rounding = 0;  // r, in [0, 1)
@@ -43,20 +44,23 @@ struct ClippingRule {
   bool per_layer() const { return groups == trial::ClippingGroups::per_layer; }
 };
 
-// At the plan's present clipping constant, for a network whose parameters are of type `type`,
-// float32 or float64. Sums are wide as the plan says (sum_type).
+// The rule of a plan at its present clipping constant, for a network whose parameters are of type
+// `type`, float32 or float64. Sums are in sum_type().
 ClippingRule clipping_rule(const trial::PrivacyPlan& plan, torch::ScalarType type);
-// The type of the plan's clipped sums over a network of parameters of type `type`: that, or float64
-// for large batches.
+// The type of the plan's clipped sums for a network whose parameters are of type `type`: float64
+// for large batches (PrivacyPlan::has_wide_sums), otherwise `type`.
 torch::ScalarType sum_type(const trial::PrivacyPlan& plan, torch::ScalarType type);
 
-// `squared_norms` [B] float64 -> factors [B] float64, as if all layers were clipped together.
+// Factors [B] float64 for `squared_norms` [B] float64 of whole gradients. Pass upper bounds
+// (Network::squared_norm_bounds), not estimates. Throws std::logic_error for Clipping::none.
 torch::Tensor clip_factors(const ClippingRule& rule, const torch::Tensor& squared_norms);
 
-// w, one a layer; the sum of squares is 1.
+// The share w of each layer: 1 / sqrt(L) (uniform), or the root of the layer's part of all
+// trainable elements (size). The sum of their squares is 1.
 std::vector<double> threshold_shares(trial::GroupShares shares,
                                      const std::vector<models::TrainableLayer>& layers);
-// `squared_norms` [L, B] float64 -> factors [L, B] float64.
+// Factors [L, B] float64 for `squared_norms` [L, B] float64, upper bounds for each layer, with the
+// layers' `shares`.
 torch::Tensor clip_factors_by_layer(const ClippingRule& rule, const std::vector<double>& shares,
                                     const torch::Tensor& squared_norms);
 

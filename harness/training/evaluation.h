@@ -1,5 +1,5 @@
-// Exact mean loss and accuracy of a model on a whole split. The caller decides what of it may be
-// shown.
+// The mean loss and accuracy of a model on a whole split, without noise. The caller decides who may
+// see them.
 //
 //   classes      mean over samples of the cross entropy; `correct` and `count` are numbers of
 //                samples

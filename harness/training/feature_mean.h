@@ -1,15 +1,22 @@
-// A private release of the training features' mean, taken off the features of every split before
-// step 0: what Panda et al. (appendix A.1, after Sun et al. 2024) do before a linear probe.
+// Releases the mean of the training features with noise. It is subtracted from the features of
+// every split before step 0, as in the linear probes of Panda et al. (appendix A.1, after Sun et
+// al. 2024).
 //
 //   mean = (sum_i x_i min(1, R (1 - r) / ||x_i||) + noise R z) / N,  z ~ N(0, I)
 //
-// over all N rows of private_train, N the plan's public population; the add/remove sensitivity of
-// the sum is R. Norms and sum are double; r, below 1e-6 for a million rows, is what they leave to
-// rounding, so that R bounds what is computed (harness/trial/sum_rounding.h). It reads the whole
-// split whatever the sampler draws, so the plan prices it as one full batch
-// (PrivacyPlan::feature_mean). z has the address (step 0, purpose gradient_noise, lane
-// kFeatureMeanLane, attempt), which no gradient uses. Non-private plans: no noise. Splits are never
-// clipped themselves: what is taken off is the same vector everywhere.
+//   i      over all rows of private_train; a row that is not finite adds nothing
+//   N      the plan's public population
+//   R      the norm to which each x_i is clipped; the add/remove sensitivity of the sum
+//   noise  the noise multiplier of this release; non-private plans: no noise
+//   r      the part of R that is reserved for rounding, so that R bounds the computed sum
+//          (harness/trial/sum_rounding.h). Norms and sum are float64, so r is below 1e-6 for a
+//          million rows
+//   z      from the keyed stream at (step 0, purpose gradient_noise, lane kFeatureMeanLane,
+//          attempt), which no gradient uses
+//
+// The release reads the whole split whatever the sampler draws, so the plan prices it as one full
+// batch (PrivacyPlan::feature_mean). The features themselves are not clipped: the same vector is
+// subtracted from all of them.
 #pragma once
 
 #include <torch/types.h>
@@ -21,7 +28,9 @@ namespace hyfreedp::training {
 
 inline constexpr std::uint8_t kFeatureMeanLane = 1;
 
-// `features` [N, p] -> [p] float64 on the CPU.
+// The released mean, [p] float64.
+//   features  [N, p], on the CPU, of any floating type
+// Throws std::logic_error if the plan has no feature mean, or is private without noise for it.
 torch::Tensor release_feature_mean(const trial::PrivacyPlan& plan, const random::Key& key,
                                    std::int64_t attempt, const torch::Tensor& features);
 

@@ -1,5 +1,6 @@
-// All that the bits of a run depend on beside its config and key. A replay with another fingerprint
-// is not the same release, so the journal starts the next attempt.
+// The fingerprint of a run: everything beside its config and key on which its results depend bit
+// for bit. If a repeated run has another fingerprint, it is not the same release, and the journal
+// begins the next attempt.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 namespace hyfreedp::training {
 
 // {"version", "comparability", "build" (the compiler), "torch", "cpu", "worker", "threads",
-// "device"}; "worker": which program this process is (trial/build.h); `device`: as in a trial's
-// config. The worker adds "commit", which decides no bit.
+// "device"}. "worker" is the hash of this program (trial/build.h); `device` is as in a trial's
+// config. The worker adds "commit", on which no result depends.
 json::object fingerprint(const std::string& device);
 
 }  // namespace hyfreedp::training

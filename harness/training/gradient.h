@@ -1,11 +1,13 @@
-// The clipped sum of a batch's per-sample gradients, and the per-sample losses that come with it.
+// Computes the clipped sum of a batch's per-sample gradients, and the per-sample losses.
 //
-// Microbatches keep memory small; factors depend on single samples, so the sum does not depend on
-// how the batch was cut up beyond rounding (1e-6 of the largest entry in float32; microbatches are
-// added up in double). Where samples come in random copies (augmentation.h), loss and gradient of a
-// sample are the means over them, taken before clipping. A sample whose gradient holds NaN or an
-// infinity counts as 0 where samples are clipped. Raw sums and losses never leave this room
-// unnoised in a private run.
+// A batch is processed in microbatches to limit memory. Each clipping factor depends on one sample,
+// so the sum does not depend on how the batch was divided, except for rounding (1e-6 of the largest
+// entry in float32; microbatches are added in float64). Where a sample has several augmented copies
+// (augmentation.h), its loss and gradient are the means over them, taken before clipping. A sample
+// whose gradient contains NaN or infinity counts as 0 if samples are clipped.
+//
+// Sums, losses and norms that these functions return carry no noise: in a private run they are
+// confidential, and the caller adds noise before anything else uses them.
 #pragma once
 
 #include "harness/models/loss.h"
@@ -15,22 +17,25 @@
 
 namespace hyfreedp::training {
 
-// What clipping did to each sample, for those who ask; raw, like the losses.
+// What clipping did to each of `count` samples. It carries no noise.
 struct SampleClipping {
-  // [count] float64: of the whole gradient before clipping; not finite where the gradient is not.
+  // [count] float64: norm of the whole gradient before clipping; not finite where the gradient is
+  // not.
   torch::Tensor norms;
-  // [count] bool: some part of the gradient has a factor below 1; all false without clipping.
+  // [count] bool: whether the factor of the gradient, or of any layer's part, is below 1. All false
+  // without clipping.
   torch::Tensor clipped;
 };
 
-// sum [d] := clipped sum over `rows`, in the parameters' type or in float64, in which the layers
-// then add up, too. Returns the per-sample losses at the current weights [count], float64. `seen`:
-// filled where it is not null; without clipping, this costs the norms.
+// Sets `sum` to the clipped sum over the samples `rows` and returns the per-sample losses at the
+// current weights, [rows.count] float64 on the CPU.
+//   sum    [d], in the parameters' type or in float64; the layers' sums are computed in its type
+//   seen   filled if it is not null. Without clipping, the norms are computed for it alone
 torch::Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
                                    BatchReader& reader, const Rows& rows, torch::Tensor& sum,
                                    SampleClipping* seen = nullptr);
 
-// Per-sample losses only [count], float64.
+// The per-sample losses only, [rows.count] float64 on the CPU.
 torch::Tensor losses_at_weights(const models::Network& network, models::Loss loss, BatchReader& reader,
                                 const Rows& rows);
 

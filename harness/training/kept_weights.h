@@ -7,7 +7,7 @@
 //                            coordinator needs for trial.json
 // The values are those at which the run was evaluated: its average, if it has one. The folder
 // appears as a whole or not at all, and replaces one of its name. It has mode 0700 and makes no
-// statement about privacy; that is the task of the coordinator, which prices the run.
+// statement about privacy; the coordinator adds one, because it knows the run's price.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,10 @@ struct FinalWeights {
   const models::Network& network;
   std::string values;  // in words: "of the last step"
   std::int64_t attempt = 0;
-  torch::Tensor feature_mean = {};  // undefined: none was taken off
+  torch::Tensor feature_mean = {};  // undefined: no mean was subtracted
 };
 
+// Writes the weights to `folder`. Returns an error if that fails.
 Result<void> keep_weights(const FinalWeights& final, const std::string& folder);
 
 }  // namespace hyfreedp::training

@@ -1,8 +1,8 @@
 // A summary of a batch's gradient norms, for trials on public data
 // (trial::Evaluation::gradient_norms).
 //
-// These are raw values of the samples. Spec and worker refuse the option unless the training split
-// is declared public.
+// The values carry no noise. Spec and worker refuse the option unless the training split is
+// declared public.
 //   norm_q05 .. norm_q95, norm_max   quantiles of the finite norms before clipping, interpolated
 //                                    linearly between samples
 //   clipped_fraction                 fraction of the samples that clipping shortened; a norm that
@@ -17,6 +17,7 @@
 
 namespace hyfreedp::training {
 
+// Adds the summary to the scalars of a step.
 void add_norm_summary(const SampleClipping& seen, std::map<std::string, double>& scalars);
 
 }  // namespace hyfreedp::training

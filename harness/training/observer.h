@@ -1,9 +1,10 @@
 // An observer is shown what a run releases and the inputs of each release. The audit uses it
 // (harness/training/audit), and so do tests; in other runs it is null.
 //
-// It sees raw values, which are confidential, so an audit runs on generated data. It is called
-// after a release is final and before anything uses it. It must change nothing: a run is the same
-// to the last bit with and without an observer. A step that is repeated by a replay is shown again.
+// It sees values without noise, which are confidential, so an audit runs on generated data. It is
+// called after a release is final and before anything uses it. It must change nothing: a run is the
+// same to the last bit with and without an observer. A step that is repeated by a replay is shown
+// again.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Switches of arithmetic that hold for a while and are put back (trial::TrainingOptions says what
-// they are for).
+// Scoped switches of arithmetic: each changes how the program computes until the object is
+// destroyed, and then restores the earlier setting. trial::TrainingOptions describes the options.
 #pragma once
 
 #include "harness/models/network.h"
@@ -8,7 +8,8 @@
 
 namespace hyfreedp::training {
 
-// A network computes in another type meanwhile; float32 stands for the type of its parameters.
+// Sets a network's compute type: bfloat16 for Precision::bf16, and the type of its parameters for
+// Precision::float32.
 class ComputeType {
  public:
   ComputeType(models::Network& network, trial::Precision precision)
@@ -25,6 +26,6 @@ class ComputeType {
   torch::ScalarType before_;
 };
 
-using models::Tf32;
+using models::Tf32;  // allows or forbids TF32 in CUDA's float32 products
 
 }  // namespace hyfreedp::training

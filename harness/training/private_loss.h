@@ -14,9 +14,9 @@
 namespace hyfreedp::training {
 
 struct LossRelease {
-  double bound = 1;
-  double noise_multiplier = 0;
-  double divisor = 1;
+  double bound = 1;             // R, in nats
+  double noise_multiplier = 0;  // sigma_l
+  double divisor = 1;           // B
 };
 
 // The private mean of `losses` [n], of any floating type; `z` is a standard normal.

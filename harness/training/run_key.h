@@ -1,5 +1,5 @@
-// The key of a run, from which all its batches and noise follow. Worker and audit get it here and
-// nowhere else.
+// The key of a run, from which all its batches and noise are drawn. Worker and audit both obtain it
+// from these functions.
 #pragma once
 
 #include <string>
@@ -10,17 +10,16 @@
 
 namespace hyfreedp::training {
 
-// What `key_file` tells of an unseeded run's attempts, for JournalWriter::open. Of a seeded run:
-// nothing, and the file is not looked at. An error where the file is no key file or others may read
-// it.
+// What the key file says about earlier attempts of an unseeded run, for JournalWriter::open. It is
+// empty for a seeded run, whose key file is not read. Returns an error if the file is not a key
+// file or if other users may read it.
 Result<trial::EarlierAttempts> earlier_attempts(const trial::TrialConfig& config,
                                                 const std::string& key_file);
 
 // The key of the journal's present attempt.
-//   seeded     seeded_key(config); `key_file` is not looked at
-//   unseeded   the one in `key_file` where it carries the journal's nonce; else a new one from the
-//              system's entropy, which takes the file's place. It lies there until the run is
-//              complete.
+//   seeded     seeded_key(config); `key_file` is not read
+//   unseeded   the key in `key_file`, if it has the journal's nonce; otherwise a new one from the
+//              system's entropy, which replaces the file. It stays there until the run is complete.
 Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file,
                             const trial::JournalWriter& journal);
 

@@ -15,12 +15,14 @@
 
 namespace hyfreedp::training {
 
+// The rows of a batch, as indices into the split.
 struct Rows {
   std::int64_t count = 0;
   bool all = false;  // rows 0 .. count-1; `indices` is empty then
   std::vector<std::int64_t> indices;
 };
 
+// The rows of the gradient's batch at `step`.
 Rows gradient_rows(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
                    std::int64_t attempt);
 // The rows of a probe that has a batch of its own.

@@ -1,4 +1,4 @@
-// What a run works with, built and checked against its config before step 0.
+// Builds the objects that a run uses, and checks them against its config, before step 0.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,7 @@
 
 namespace hyfreedp::training {
 
+// Why a run cannot start.
 struct SetupFailure {
   std::string kind;  // as in trial::Finish
   std::string message;
@@ -26,19 +27,21 @@ struct Setup {
   std::unique_ptr<optimizers::Optimizer> optimizer;
   std::unique_ptr<optimizers::LearningRateController> controller;
   ClippingRule clipping;
-  // of the clipped sums (harness/trial/sum_rounding.h)
+  // the type of the clipped sums (harness/trial/sum_rounding.h)
   torch::ScalarType sum_type = torch::kFloat32;
-  std::optional<Augmentation> augmentation;  // of the training split
+  std::optional<Augmentation> augmentation;  // for the training split
   models::Loss loss = models::Loss::cross_entropy;
   BatchReader train;
   BatchReader validation;
   BatchReader test;
 };
 
-// The device, or why there is none. "cuda" without a usable GPU is refused and not replaced by the
-// CPU.
+// The device called `name`, "cpu" or "cuda". Fails if there is no usable GPU; the CPU does not
+// replace it.
 boost::system::result<torch::Device, SetupFailure> find_device(const std::string& name);
 
+// Builds everything that `config` asks for. Fails with a typed reason if it does not fit the data
+// or the machine.
 boost::system::result<Setup, SetupFailure> set_up(const trial::TrialConfig& config,
                                                   const datasets::Dataset& dataset);
 // Starts optimizer and controller from the initial weights, also after a restart.

@@ -1,9 +1,9 @@
-// The norms that a nightly comparison reads of a run (harness/trial/released_norms.h). They are
-// computed from the vectors themselves and not from rate and direction, so that a step that differs
-// from these is noticed.
+// Norms of a run's gradients and weight changes, which nightly comparisons read
+// (harness/trial/released_norms.h). They are computed from the vectors themselves, not from the
+// learning rate and the direction, so that an error in applying these is noticed.
 //
-// A step's journal line is written before the weights change. The norm of a change therefore
-// appears in the line of the next step; step 0 has none, and the change of the last step is not
+// The journal line of a step is written before the weights change. The norm of a change is
+// therefore in the line of the next step: step 0 has none, and the change of the last step is not
 // recorded.
 #pragma once
 
@@ -24,12 +24,14 @@ class StepNorms {
   // run without noise on a training split that is not public.
   StepNorms(const trial::TrialConfig& config, std::vector<models::Slice> layout);
   bool wanted() const { return norms_ || residual_; }
+  // Discards everything recorded, for an attempt that begins at step 0.
   void reset();
 
-  // The next three are called in the order of a step.
-  void see_weights(const torch::Tensor& weights);  // before its change
-  void see_sum(const torch::Tensor& sum);          // the clipped sum
+  // The next three are called in this order at each step.
+  void see_weights(const torch::Tensor& weights);  // [d], before they change
+  void see_sum(const torch::Tensor& sum);          // [d], the clipped sum
   void see_release(const torch::Tensor& released, const trial::PrivacyPlan& plan);
+  // Adds the values of the step to its scalars; at the last step also those of each tensor.
   void add_to(std::map<std::string, double>& scalars, bool last_step) const;
 
  private:

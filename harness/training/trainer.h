@@ -50,12 +50,13 @@ struct TrainingJob {
   // Called when the journal has begun another attempt: the key of that one. Absent: `key`, as in a
   // seeded run, whose attempts differ in their addresses alone.
   std::function<Result<random::Key>()> next_key = {};
-  // Asked between steps; true leaves the journal resumable and without a finish line.
+  // Called between steps. If it returns true, training stops without a finish line, and the journal
+  // allows the run to continue later.
   std::function<bool()> stop_requested = [] { return false; };
   // Called after each step, with released values only.
   std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {
   };
-  Observer* observer = nullptr;  // an audit's
+  Observer* observer = nullptr;  // of an audit (observer.h); null otherwise
   // The folder for the weights of a finished run (kept_weights.h); empty: they are not kept. It is
   // not part of the run: it changes nothing that is computed or recorded, and a folder that cannot
   // be written does not fail the run.
@@ -66,7 +67,7 @@ struct TrainingEnd {
   bool stopped = false;
   trial::Finish finish;  // as written to the journal; meaningless when stopped
   std::string weights_problem =
-      {};  // why the weights of a finished run were not kept; empty where they were, or need not be
+      {};  // why the weights of a finished run were not kept; empty if there was no problem
 };
 
 // Trains. An error means that the journal itself could not be written.

@@ -1,9 +1,9 @@
-// Which build of the program a run was made by. Each run's journal has it in the fingerprint of
-// every start line, the database beside the run.
+// The build of the program that made a run. It is in the fingerprint of every start line of the
+// run's journal, and in the run's record in the database.
 //
-// `worker` says which code trained. The commit is that of the hyfreedp that started the worker and
-// knows its method; the worker does not hold it, so that a commit that leaves its code alone leaves
-// it the same program, and a run that was interrupted goes on.
+// `worker` identifies the code that trained. The commit is that of the hyfreedp that started the
+// worker. It is not compiled into the worker, so a commit that does not change the worker's code
+// leaves the same program, and an interrupted run can continue.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 namespace hyfreedp::trial {
 
 struct Build {
-  std::string version;  // "0.7.0"; empty: not recorded, as all that follows
+  std::string version;  // "0.7.0"; empty: nothing here was recorded
   std::string commit;   // "0123456789ab"
   bool dirty = false;   // with changes that were not committed
   std::string worker;   // first 16 hex digits of the SHA-256 of hyfreedp-worker
@@ -25,11 +25,12 @@ struct Build {
   json::object to_json() const;
 };
 
-// What a fingerprint (training/fingerprint.h) says of it. Before 0.7.0 that is the version.
+// The build that a fingerprint (training/fingerprint.h) describes. Before 0.7.0 it has the version
+// only.
 Build build_of(const json::object& fingerprint);
 Result<std::vector<Build>> builds_from_json(const json::value& value, const std::string& where);
 
-// Of the fingerprint what decides a run's bits: all but the commit.
+// The fingerprint without the commit: the part on which a run's results depend bit for bit.
 json::object without_commit(json::object fingerprint);
 
 // First 16 hex digits of the SHA-256 of a program; empty where it cannot be read.

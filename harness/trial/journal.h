@@ -1,46 +1,56 @@
-// A trial's journal: what happened, in order, durable before it is used
-// (DESIGN: an event is durable before its release). One JSON object a line,
-// out/journals/TRIAL.jsonl, append-only; each line ends with a running checksum
-// ("c": first 16 hex digits of SHA-256 over the previous checksum and the line without it).
+// A trial's journal: an append-only file of what its runs booked, released and measured. It says
+// which releases are charged, and lets an interrupted run continue. An event is on disk before its
+// release is used.
 //
+// The file is ROOT/journals/TRIAL.jsonl, with one JSON object a line. Each line ends with a running
+// checksum ("c": the first 16 hexadecimal digits of the SHA-256 of the previous checksum and the
+// line without it). The types of lines are
 //   {"type":"start","trial":ID,"attempt":a,"nonce":n,"lost":l,"config":{...},
 //    "fingerprint":{...},"unix_time":t}
-//   {"type":"book","attempt":a,"first":s,"count":n}            steps [s, s+n) may now be executed; synced
-//   {"type":"book-score","attempt":a,"noise_multiplier":x,"split":"private_validation"}      synced
-//   {"type":"step","attempt":a,"step":s,"hash":h,"scalars":{"eta":..,...}}   h: of the released tensors of
-//   the step;
-//                                                             scalars are functions of released
-//                                                             values
+//       A run of attempt a begins; synced. "lost": attempts whose journal was lost, charged here.
+//   {"type":"book","attempt":a,"first":s,"count":n}
+//       Steps [s, s+n) may be executed from now on; synced before any of them is.
+//   {"type":"book-score","attempt":a,"noise_multiplier":x,"split":"private_validation"}
+//       A noised validation score may be released; synced before it is.
+//   {"type":"step","attempt":a,"step":s,"hash":h,"scalars":{"eta":..,...}}
+//       Step s was executed. h is the hash of what it released (training/release.h); scalars are
+//       functions of released values.
 //   {"type":"metric","step":s,"split":"test","name":"accuracy","value":v,"visibility":"test"}
+//       A measured value, and who may see it (Visibility).
 //   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,
 //    "counts":{..}}
+//       The run ended; synced.
 //
-// Booking ahead keeps the disk off the critical path: the writer syncs a booking of `n` steps while
-// earlier ones run. A run that diverged is charged to its end, since where it stopped depends on
-// its noisy outputs. After a crash the journal charges every booked step of every attempt, except
-// that a replay of an attempt's steps on the same fingerprint, with every recorded hash reproduced,
-// is the same release and is not charged again. A validation score is released once an attempt: a
-// replay repeats the first value, whatever it computes, since a second value with the same noise
-// would be a second release.
+// Charge. The executed events (Journal::executed) are, for each attempt:
+//   it finished       the steps that have a step line, and the booked scores
+//   it diverged       all steps and the score of the config, because where it stopped depends on
+//                     its noisy releases
+//   anything else     all booked steps and scores
+//   it was lost       all events of the config
+// The first two apply to the last attempt, if its last run has a finish line. After a crash, the
+// same attempt can be run again from step 0 with the same noise, on the same program, machine and
+// settings. While every recorded hash is reproduced, these are the same releases and are not
+// charged again. A validation score is released once in an attempt: a repeated run reports the
+// first value, because another value with the same noise would be a second release.
 //
-// A file that ends without a newline is one that a crash cut short: what follows its last whole
-// line, zeros that a power cut leaves included, is cut off. Everything else that does not follow
-// from the line before was changed after it was written, and the journal is refused. A file cut
-// short by hand cannot be told from a crash.
+// Damage. If the file does not end with a newline, a crash may have cut it short: an incomplete
+// last line is removed, including zeros after a power failure. Any other line whose checksum does
+// not follow from the line before was changed after it was written, and the journal is refused. A
+// file that was shortened by hand cannot be told from one that a crash cut short.
 //
-// Key and journal of an unseeded run belong together: each attempt draws under a key of its own,
-// and its start line and the key file (random/key_file.h) carry one nonce. The start line is synced
-// before the key is made. So
-//   nonce of the key is that of     the attempt goes on, where the fingerprint is the same
-//   the last start line
-//   no key, or an earlier           the next attempt begins under a new key
-//   attempt's
-//   nonce of the key is in no       the journal that it belonged to is lost: every attempt up to
-//   start line                      the key's may have been executed to its end, so the next start
-//                                   line counts them as "lost", and each is charged whole
-// The database's record of a trial is such evidence too: attempts that it knows to have booked
-// something, and that the journal does not have, are lost. Seeded runs have neither nonce nor
-// "lost": anybody can repeat their noise.
+// Keys. Each attempt of an unseeded run draws its noise under its own key. The start line and the
+// key file (random/key_file.h) have the same nonce, and the start line is synced before the key is
+// made. When a run starts again:
+//   the key's nonce is in the last     the attempt continues, if the fingerprint is the same
+//   start line
+//   there is no key, or its nonce is   a new attempt begins, under a new key
+//   in an earlier start line
+//   the key's nonce is in no start     the journal that had it is lost. Every attempt up to the
+//   line                               key's may have been executed completely, so the next start
+//                                      line counts them as "lost"
+// Attempts that the database knows to have booked something, and that are not in the journal, are
+// lost, too. Seeded runs have neither a nonce nor lost attempts, because their noise can be
+// repeated.
 #pragma once
 
 #include <cstdint>
@@ -64,12 +74,14 @@ enum class Visibility { released, test, confidential };
 std::string to_string(Visibility visibility);
 Result<Visibility> visibility_from(const std::string& name);
 
+// What a step line says.
 struct StepRecord {
-  std::int64_t step = 0;
+  std::int64_t step = 0;  // from 0
   std::string hash;
   std::map<std::string, double> scalars;
 };
 
+// What a metric line says.
 struct MetricRecord {
   std::int64_t step = 0;
   std::string split;  // "test", "private_validation", "private_train"
@@ -78,7 +90,7 @@ struct MetricRecord {
   Visibility visibility = Visibility::confidential;
 };
 
-// running: no finish line (in progress or killed)
+// A trial without a finish line, in progress or killed, is running.
 enum class TrialState { running, finished, failed };
 std::string to_string(TrialState state);
 
@@ -87,70 +99,83 @@ std::string to_string(TrialState state);
 // note, such as "fit rejected throughout" or "stuck at d0".
 struct Finish {
   TrialState state = TrialState::finished;
-  std::string kind;     // of a failure
-  std::string message;  // of a failure
+  std::string kind;     // of a failure; empty otherwise
+  std::string message;  // of a failure; empty otherwise
   std::vector<std::string> notes;
-  double seconds = 0;
+  double seconds = 0;                          // wall-clock time
   std::map<std::string, std::int64_t> counts;  // e.g. fit decisions: "accepted", "H_nonpositive"
 };
 
+// What a journal says.
 struct Journal {
   std::string trial;
   TrialConfig config;
-  std::int64_t attempt = 0;      // of the last start
-  std::string nonce;             // of the last start; empty: seeded, or of version 0.6 or earlier
-  std::set<std::string> nonces;  // of all starts
-  std::int64_t lost = 0;         // attempts in journals that were lost, each charged whole
-  json::object fingerprint;
-  std::vector<Build> builds;          // of all starts, each once, oldest first
-  std::vector<StepRecord> steps;      // of the last attempt
-  std::vector<MetricRecord> metrics;  // of the last attempt
+  std::int64_t attempt = 0;           // of the last start line
+  std::string nonce;                  // of the last start line; empty: seeded, or before 0.7
+  std::set<std::string> nonces;       // of all start lines
+  std::int64_t lost = 0;              // attempts in journals that were lost, each charged whole
+  json::object fingerprint;           // of the last start line
+  std::vector<Build> builds;          // of all start lines, each once, oldest first
+  std::vector<StepRecord> steps;      // since the last start line
+  std::vector<MetricRecord> metrics;  // since the last start line
   std::optional<Finish> finish;
-  // Charged events: all attempts, by the rule above.
+  // The charged events of all attempts, by the rules above.
   std::vector<accounting::Event> executed;
-  std::size_t valid_bytes = 0;  // a torn tail lies beyond
+  std::size_t valid_bytes = 0;  // length of the file without an incomplete last line
 };
 
+// Reads a journal. Returns an error if the file cannot be read, was changed after it was written,
+// has no complete start line, or was written by a newer version.
 Result<Journal> read_journal(const std::string& path);
 
-// What is known of an unseeded run's attempts beside its journal.
+// What the key file and the database say about the attempts of an unseeded run.
 struct EarlierAttempts {
-  std::optional<random::KeyLabel> key = {};  // of the run's key file
-  // There is a key file, but of the first format, which names no journal.
+  std::optional<random::KeyLabel> key = {};  // label of the run's key file
+  // Whether there is a key file of the first format, which has no nonce.
   bool has_old_key = false;
-  // Attempts that the database knows; 0 where none of them booked anything.
+  // Number of attempts that the database knows; 0 if none of them booked anything.
   std::int64_t recorded = 0;
 };
 
+// Appends to a journal. At most one process holds a journal open for writing.
 class JournalWriter {
  public:
   ~JournalWriter();
-  // Opens or makes the journal, cuts a torn tail, and appends a start line, synced. The attempt is
-  // the last one when `fingerprint` equals the recorded one but for the commit and the key is that
-  // attempt's (a replay: expected_hash() then gives what each step must reproduce), else the next.
-  // `earlier` says what else is known of an unseeded run; a seeded one ignores them. An error where
-  // the journal was changed, is another trial's, or is held by another process, where the key was
-  // made for another trial, and where a key of the first format has lost its journal.
+  // Opens or makes the journal, removes an incomplete last line, and appends a start line, synced.
+  // The attempt is
+  //   - the last one, if `fingerprint` equals the recorded one except for the commit and the key,
+  //     if the run is unseeded, is that attempt's. The run then repeats that attempt, and
+  //     expected_hash() gives what each step must reproduce;
+  //   - otherwise the next. If the last attempt of an unseeded run booked nothing, its number is
+  //     used again.
+  // `earlier` is ignored for a seeded run. `sync` is for tests that replace the disk. Returns an
+  // error if the journal was changed after it was written, is another trial's, or is held by
+  // another process; if the key was made for another trial; and if there is a key of the first
+  // format but no journal.
   static Result<std::unique_ptr<JournalWriter>> open(const std::string& path, const TrialConfig& config,
                                                      const json::object& fingerprint,
                                                      const EarlierAttempts& earlier = {},
                                                      SyncCall sync = sync_data);
   std::int64_t attempt() const;
-  // That the attempt's key file must carry; empty for a seeded run.
+  // The nonce that the attempt's key file must have; empty for a seeded run.
   const std::string& nonce() const;
-  // The hash a replayed step must reproduce, where an earlier run of this attempt recorded one.
+  // The hash that a repeated step must reproduce, if an earlier run of this attempt recorded one.
   std::optional<std::string> expected_hash(std::int64_t step) const;
-  // The replay diverged: starts the next attempt (new noise, booked anew). Writes a start line with
-  // a new nonce, synced.
+  // Begins the next attempt, with new noise that is booked anew, because a repeated step did not
+  // reproduce its hash. Appends a start line with a new nonce, synced.
   Result<void> begin_next_attempt();
 
-  // Returns once step `step` is durably booked; bookings `ahead` steps in front are made in the
-  // background.
+  // Returns once step `step` is booked and synced. Writes bookings up to 128 steps in advance and
+  // syncs them in the background, so that training seldom waits for the disk. Does nothing in a
+  // non-private run.
   Result<void> ensure_booked(std::int64_t step);
+  // Books a noised score of `split`, with its noise multiplier > 0; synced. Does nothing if this
+  // attempt booked the same before.
   Result<void> book_score(double noise_multiplier, const std::string& split);
+  // Records an executed step; not synced.
   Result<void> step(const StepRecord& record);
-  // Records a metric. Of a released "score", the value that this attempt released first is
-  // recorded.
+  // Records a metric; not synced. If this attempt released a "score" of the split before, that
+  // value is recorded instead.
   Result<void> metric(const MetricRecord& record);
   Result<void> finish(const Finish& finish);  // synced
 

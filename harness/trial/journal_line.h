@@ -1,4 +1,5 @@
-// The journal's lines and its file: running checksums, torn tails, and syncing in the background.
+// The lines of a journal with their running checksums, and the journal's file, which can be synced
+// in the background.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,12 @@ struct OpenedLine {
 // Parses a line. An error if it is not JSON or if its checksum does not follow from `previous`.
 Result<OpenedLine> open_line(std::string_view line, const std::string& previous);
 
-// Writes what was appended to `descriptor` to the disk; returns 0 or an errno. The writing thread
-// and the background syncer call it, and never both for one file at once.
+// Writes what was appended to `descriptor` to the disk; returns 0 or an errno. It is called by the
+// thread that appends and by the background thread, never by both at once for one file.
 using SyncCall = std::function<int(int descriptor)>;
 int sync_data(int descriptor);  // fdatasync
 
-// An append-only file under an exclusive lock. One thread appends; syncs may run in the background.
+// An append-only file with an exclusive lock. One thread appends; syncs may run in the background.
 class JournalFile {
  public:
   // Makes the file (mode 0600, because journals have confidential values) and its folder if they do
@@ -41,10 +42,12 @@ class JournalFile {
   JournalFile& operator=(JournalFile&&) noexcept;
   ~JournalFile();
 
-  // Cuts everything after `valid_bytes`, ends the last line where its newline is missing, and goes
-  // on from the checksum there.
+  // Removes everything after `valid_bytes`, adds a newline if the last line lacks it, and continues
+  // from `checksum`, which is that line's.
   Result<void> resume_after(std::size_t valid_bytes, const std::string& checksum);
+  // Appends a line with its checksum, without syncing it.
   Result<void> append(const json::object& line);
+  // Returns once everything appended is on the disk.
   Result<void> sync();
   // Starts a sync of all that was appended; when it is done, wait_until_synced(mark) no longer
   // waits.

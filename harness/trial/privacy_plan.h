@@ -1,10 +1,8 @@
-// The privacy plan: one object gives sampler, clipping, noise and the events that the accountant
-// prices.
+// The privacy plan of a trial: one object from which sampling, clipping, noise and the accountant's
+// events are all derived, so that what is priced is what is done.
 //
-// Nobody passes sigma, q or epsilon a second time. Every field is a public constant fixed before
-// the data is touched:
-//   population N     size of the private training split (public by declaration, never the live
-//                    count)
+// Every field is a public constant that is fixed before the data are read:
+//   population N     size of the private training split, as the dataset declares it
 //   batch_size B     the divisor of the noisy sum; also N * sample_rate for Poisson sampling
 //   sample_rate q    Poisson inclusion probability of the gradient batch
 //   gradient_noise   sigma_g: noise standard deviation over the clipping sensitivity; 0 only when
@@ -12,9 +10,9 @@
 // An empty batch still releases noise and is booked.
 //
 // Clipping of sample i's gradient g (factors and edge cases: harness/training/clipping.h) and the
-// add/remove sensitivity S of the clipped sum, the most that one sample can move it, rounding
-// included (harness/trial/sum_rounding.h: the bound is less by what rounding may add; left out of
-// these formulas):
+// add/remove sensitivity S of the clipped sum, the most by which one sample can change it. Rounding
+// is included in S: factors are smaller than these formulas by what it may add
+// (harness/trial/sum_rounding.h).
 //   auto-s     g / (||g|| + constant)      S = 1   (Bu et al., arXiv:2206.07136)
 //   auto-v     g / ||g||                   S = 1   (the same; a zero gradient stays zero)
 //   abadi      g min(1, C / ||g||)         S = C   (Abadi et al., arXiv:1607.00133)
@@ -49,7 +47,7 @@ inline constexpr double kCountSensitivity = 0.5;  // of a clip count, in samples
 enum class Sampler { poisson, full_batch, shuffle };  // shuffle: non-private rows only
 enum class Clipping { none, auto_s, auto_v, abadi, adaptive };
 enum class ClippingGroups { all, per_layer };  // what is clipped together
-enum class GroupShares { uniform, size };      // of the threshold, per layer
+enum class GroupShares { uniform, size };      // how the threshold is shared among layers
 
 struct AdaptiveThreshold {
   // gamma: the fraction of samples that is to stay below the threshold, in [0, 1]
@@ -102,16 +100,17 @@ struct PrivacyPlan {
   // Whether the clipped sums of a float32 run are added up in float64: rounding could count too
   // much otherwise (sum_rounding.h).
   bool has_wide_sums() const;
-  // The part of the sensitivity that clipping leaves to the rounding of the sum; `wide`: of a sum
-  // in float64 (sum_rounding.h).
+  // The part of the sensitivity that is reserved for the rounding of the sum, which is in float64
+  // if `wide` (sum_rounding.h).
   double rounding_of_sums(bool wide) const;
-  // The gradient_noise whose batches cost as much as a Gaussian of `sigma` alone, the clip count
-  // beside it included:
-  // (sigma^-2 - count_noise^-2)^-1/2 (Andrew et al., Theorem 1), above it by more than rounding;
-  // `sigma` itself where there is no count. An error where the count alone costs that much.
+  // The gradient_noise with which a batch, clip count included, costs as much as one Gaussian
+  // release with noise multiplier `sigma`: (sigma^-2 - count_noise^-2)^-1/2 (Andrew et al.,
+  // Theorem 1), raised slightly so that rounding cannot make it too small. It is `sigma` if there
+  // is no clip count. Returns an error if the count alone costs as much as `sigma`.
   Result<double> gradient_noise_for(double sigma) const;
   // Removes clipping and all settings that belong to it.
   void drop_clipping();
+  // Whether step `step` has a probe.
   bool probes_at(std::int64_t step) const;
   // The events of steps [first, first + count), with consecutive equal steps merged; none if
   // !is_private. Step 0 begins with the feature mean, if there is one.

@@ -1,14 +1,15 @@
-// How far rounding may move a step's clipped sum, and the type of the sum that keeps this small.
+// A bound of how far rounding may change a step's clipped sum, and the choice of a type for the sum
+// that keeps this small.
 //
-// Every accountant prices the sensitivity S of exact sums, while a computer rounds. Let D and D' be
-// batches that differ by one sample, of at most n samples each, and c_i the factors. Where c_i
-// ||g_i|| <= (1 - r) S for every sample, the exact sums of D and D' differ by at most (1 - r) S. A
-// computed sum of one batch is off by at most k u sum_i c_i ||g_i|| <= k u n S. So the computed
-// sums of D and D' differ by at most (1 - r) S + 2 k u n S, which is S for
+// An accountant assumes that exact sums have sensitivity S, but computed sums are rounded. Let D
+// and D' be batches of at most n samples each that differ by one sample, and c_i the factors. If
+// c_i ||g_i|| <= (1 - r) S for every sample, the exact sums of D and D' differ by at most
+// (1 - r) S. The computed sum of one batch is off by at most k u sum_i c_i ||g_i|| <= k u n S.
+// Therefore the computed sums of D and D' differ by at most (1 - r) S + 2 k u n S, which is S for
 //
 //     r = 2 k u n
 //
-// harness/training/clipping.h takes r off the factors' bound, so S holds for what is computed. The
+// harness/training/clipping.h reduces the clipping factors by r, so S bounds computed sums. The
 // noise is added to the computed sum in float64 and rounded after that, which is post-processing.
 //
 //   u   float32 2^-24, float64 2^-53

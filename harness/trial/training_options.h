@@ -1,5 +1,4 @@
-// How a run computes, beside what it computes: choices of the papers' ablations, none of which
-// changes the privacy price.
+// Options of a run that do not change its privacy price.
 //
 //   microbatch       samples whose records are in memory at once, copies included; 0: the model's
 //                    own number (models/facts.h). Sums do not depend on it beyond rounding.
@@ -9,8 +8,8 @@
 //                            t from 0 (De et al., arXiv:2204.13650)
 //                      swa   the plain mean (Izmailov et al., arXiv:1803.05407)
 //   augmentations    M copies of each image; a sample's gradient and loss are the means over its
-//                    copies, taken before it is clipped, so the sensitivity is what it was (De et
-//                    al.). 0: none; 1: one random copy.
+//                    copies, taken before it is clipped, so the sensitivity does not change (De
+//                    et al.). 0: none; 1: one random copy.
 //   precision        bf16: activations and the weights that they meet are bfloat16; the weights
 //                    that are trained, per-sample norms, sums, noise and losses stay float32.
 //   tf32             lets CUDA's float32 products round their factors to TF32 in the forward and

@@ -1,4 +1,4 @@
-// The configuration of one training run, fully resolved: all that a worker receives.
+// The configuration of one training run, with every default filled in.
 //
 // The identity of a trial is the hash of this object. Rows that need the same run therefore share
 // it, and a finished run is not repeated. Independent repetitions of one setting
@@ -15,6 +15,7 @@
 
 namespace hyfreedp::trial {
 
+// A registered dataset, model, optimizer or controller, with its options.
 struct Named {
   std::string name;
   json::object options;  // resolved: every default filled in
@@ -64,7 +65,7 @@ struct TrialConfig {
   std::string device = "cpu";
   std::string dtype = "float32";
 
-  // All that a complete run releases: its steps, then its score. Empty if nothing has noise.
+  // The events of a complete run: its steps, then its score. Empty for a non-private run.
   std::vector<accounting::Event> events() const;
 
   json::object to_json() const;
@@ -73,6 +74,7 @@ struct TrialConfig {
   std::string id() const;
 };
 
+// The event of a released validation score.
 accounting::Event score_event(double noise_counts, const std::string& split = kValidationSplit);
 
 json::object to_json(const Named& named);

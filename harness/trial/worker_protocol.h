@@ -1,28 +1,38 @@
-// The protocol between coordinator and worker: one JSON object a line on the worker's standard
-// input and output.
+// The protocol between the coordinator and a worker process: one JSON object a line on the worker's
+// standard input and standard output.
 //
-//   to the worker    {"type":"prepare","dataset":{"name":..,"options":{..}}}        load (and cache) the
-//   features
-//                    {"type":"run","trial":ID,"config":{..},"journal":PATH,"key":PATH}   key: for unseeded
-//                    trials; "attempts":n beside them: attempts of the trial that the database
-//                    knows to have booked something; "weights":PATH: the folder in which a
-//                    finished run's weights are kept; "commit": of the hyfreedp that asks,
-//                    for the journal
-//                    {"type":"stop"}                                                finish nothing further
-//                    and leave
-//   from the worker  {"type":"hello","version":..,"fingerprint":{..}}               once, when ready
-//                    {"type":"prepared","seconds":x} | {"type":"error","message":m}
-//                    {"type":"progress","trial":ID,"step":s,"steps":T,"scalars":{..}}    a few times a
-//                    second;
-//                                                                                    released
-//                                                                                    values only
-//                    {"type":"done","trial":ID,"state":"finished|failed","kind":k,"message":m,"seconds":x,
-//                     "weights_problem":m,               why a finished run's weights were not kept
-//                     "cpu_seconds":x,"peak_bytes":n}    largest memory in use by the process,
-//                                                        earlier trials included
-// Standard error is free text and is shown to the user when a worker dies. A worker knows nothing
-// of the database. End of input means stop. SIGTERM: stop after the current step; the journal stays
-// resumable.
+// To the worker:
+//   {"type":"prepare","dataset":{"name":..,"options":{..}}}
+//       Load the dataset, and keep it for later trials. Answered by "prepared" or "error".
+//   {"type":"run","trial":ID,"config":{..},"journal":PATH,"key":PATH,"attempts":n,
+//    "weights":PATH,"commit":..}
+//       Run a trial, or continue it if it was interrupted. Answered by "progress" and "done".
+//         key        the run's key file; unseeded trials only
+//         attempts   how many attempts of the trial the database knows to have booked something;
+//                    0 if absent
+//         weights    the folder for the weights of a finished run; absent: weights are not kept
+//         commit     the commit of the hyfreedp that asks, for the journal's fingerprint
+//   {"type":"stop"}
+//       Stop a running trial after its present step, ignore messages that wait, and exit.
+//
+// From the worker:
+//   {"type":"hello","version":..,"fingerprint":{..}}
+//       Once, when the worker is ready.
+//   {"type":"prepared","seconds":x}   {"type":"error","message":m}
+//   {"type":"progress","trial":ID,"step":s,"steps":T,"scalars":{..}}
+//       At most four times a second. s is the number of completed steps; scalars are released
+//       values only.
+//   {"type":"done","trial":ID,"state":"finished|failed","kind":k,"message":m,"weights_problem":m,
+//    "seconds":x,"cpu_seconds":x,"peak_bytes":n}
+//       The run ended. A run that was stopped sends none.
+//         kind, message     of a failure (Finish, journal.h)
+//         weights_problem   why the weights of a finished run were not kept; empty: no problem
+//         seconds           wall-clock time; cpu_seconds: processor time, user and system
+//         peak_bytes        the largest memory that the process has used, earlier trials included
+//
+// Standard error is free text and is shown to the user if a worker dies. A worker does not read the
+// database. The end of the input, SIGTERM and SIGINT mean the same as "stop"; the journal then
+// allows the run to continue later.
 #pragma once
 
 #include <string_view>

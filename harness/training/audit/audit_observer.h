@@ -1,11 +1,11 @@
-// The observer of one run: it turns what it is shown into the standardised observations that
-// harness/audit judges.
+// The observer of one run of an audit: it computes standardised observations from each release, and
+// harness/audit tests them.
 //
 // Residuals    (released vector * B - reference sum) / (sigma_g * sensitivity), and the same for
 //              losses.
-// Scores       of a canary with clipped gradient c, from the rest that remains when the sum of all
-//              other records is subtracted from released * B, in units of the noise's standard
-//              deviation (r for the gradient, r_k for loss k of m):
+// Scores       of a canary with clipped gradient c. They are computed from released * B minus the
+//              sum over all other records, in units of the noise's standard deviation: r for the
+//              gradient, r_k for loss k of m.
 //   z_g   <r, c / |c|>: N(0, 1) out, mean |c| / (sigma_g * sensitivity) <= 1 / sigma_g in
 //   z_l   sum_k r_k / sqrt(m): N(0, 1) out, mean <= sqrt(m) / sigma_l in
 //   both  (z_g / sigma_g + z_l sqrt(m) / sigma_l) / mu with mu^2 = 1 / sigma_g^2 + m / sigma_l^2,

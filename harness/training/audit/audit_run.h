@@ -1,5 +1,5 @@
-// One training run under an observer, made as a worker makes it: with a key and a journal of its
-// own, by the trainer.
+// Makes one training run with an observer, in the way a worker makes it: by the trainer, with its
+// own key and journal.
 #pragma once
 
 #include <string>
@@ -24,8 +24,9 @@ class AuditFolder {
   std::string path_;
 };
 
-// Each run of an audit has another `repetition`, and so a key and a journal of its own. Returns the
-// events that the journal charges. An error if the run did not finish.
+// Runs the experiment and returns the events that the journal charges. Each run of an audit has
+// another `repetition`, and therefore its own key and journal. Returns an error if the run did not
+// finish.
 Result<std::vector<accounting::Event>> run_under(Observer& observer, const Experiment& experiment,
                                                  std::int64_t repetition, const AuditFolder& folder);
 

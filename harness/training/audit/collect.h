@@ -1,11 +1,12 @@
-// Runs the training path as a worker runs it (keys, journals, trainer) and collects what an audit
-// judges:
-//   - `runs` runs of the setting with canaries: residuals, scores, batches, releases against the
-//     journal;
-//   - runs of the sparse setting (experiment.h), at least kSparseBatches batches: what becomes of
-//     empty batches;
-//   - one run in which each canary is there by a fair coin, guessed from the final weights' losses.
-// Journals and keys lie in a temporary folder that is removed.
+// Runs the training path as a worker does (keys, journals, trainer) and collects the observations
+// that an audit tests:
+//   - `runs` runs of the setting with canaries: residuals, scores, batches, and releases compared
+//     with the journal;
+//   - runs of the sparse setting (experiment.h), with at least kSparseBatches batches, to test how
+//     empty batches are treated;
+//   - one run in which each canary is present with probability 1/2; its presence is guessed from
+//     the losses at the final weights.
+// Journals and keys are in a temporary folder that is removed.
 #pragma once
 
 #include <functional>
@@ -16,12 +17,12 @@
 namespace hyfreedp::training {
 
 inline constexpr std::int64_t kSparseBatches = 300;
-// Number of residuals that are kept, of the first steps of every run: 80 MB.
+// How many residuals are kept, those of the first steps of every run: 80 MB.
 inline constexpr std::int64_t kMostResiduals = 20'000'000;
 
 using AuditProgress = std::function<void(const std::string& line)>;
 
-// An error if a run could not be started or ended before its last step.
+// Returns an error if a run could not be started or ended before its last step.
 Result<audit::Observations> collect(const AuditRequest& request, const AuditProgress& progress);
 
 }  // namespace hyfreedp::training

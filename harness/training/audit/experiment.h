@@ -1,11 +1,11 @@
-// What an audit trains: generated records, canaries among them, and the config of a run.
+// What an audit trains on: generated records, some of which are canaries, and the config of a run.
 //
 // Records are Gaussian classes (the dataset `synthetic`) in kOrdinaryFeatures columns, followed by
 // one column for each canary, which is 0 in ordinary records. Canary j is zero except for the value
 // `size` in its own column, and has a random label:
 //   - its clipped gradient has norm about 1 unless the model already predicts it correctly: before
-//     clipping it is long, and apart from the last bias it touches weights that no other record
-//     touches (a Dirac canary, Nasr et al., USENIX Security 2023);
+//     clipping the norm is large, and apart from the last bias it touches weights that no other
+//     record touches (a Dirac canary, Nasr et al., USENIX Security 2023);
 //   - its loss is far above the loss bound as soon as noise has changed those weights, so that it
 //     shifts every loss of a probe by the whole bound.
 // Both are the largest effects that one record may have, so scores reach the claimed mu.

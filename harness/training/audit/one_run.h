@@ -1,6 +1,6 @@
-// The training side of an audit in one run (Steinke, Nasr & Jagielski, NeurIPS 2023): each of many
-// canaries is in the data or not by a fair coin, and guesses are made from the final weights alone.
-// harness/audit/one_run.h judges them.
+// The training part of an audit in one run (Steinke, Nasr & Jagielski, NeurIPS 2023): each of many
+// canaries is in the data with probability 1/2, and its presence is guessed from the final weights
+// alone. harness/audit/one_run.h tests the guesses.
 #pragma once
 
 #include "harness/audit/observations.h"
@@ -14,8 +14,8 @@ inline constexpr std::int64_t kOneRunCanaries = 100;
 // with the largest losses was not.
 audit::OneRunGuesses guess(const std::vector<double>& losses, const std::vector<bool>& present);
 
-// Trains once. Nothing if the population is too small for the canaries. The coins come from the
-// seed if there is one.
+// Trains once and returns the guesses; nothing if the population is too small for the canaries. The
+// seed, if there is one, determines which canaries are present.
 Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const AuditRequest& request,
                                                             std::int64_t repetition,
                                                             const AuditFolder& folder);

@@ -1,15 +1,15 @@
-// Per-sample gradients and losses computed anew, in float64, by code that shares nothing with the
-// training path but the order of the weights: what a release is compared with.
+// Per-sample gradients and losses computed a second time, in float64, to compare releases with. The
+// code shares nothing with the training path but the order of the weights.
 //
-// Every record gets a copy of the weights of its own and autograd differentiates the sum of the
-// losses, so that what comes back are the gradients of single records; norms and clipping are plain
-// sums over rows. Slow and simple on purpose.
+// Each record gets its own copy of the weights, and autograd differentiates the sum of the losses.
+// The results are the gradients of single records; norms and clipping are plain sums over rows.
+// Simplicity matters here more than speed.
 //
 //   gradient  g min(1 / (||g|| + constant), (1 - r) / ||g||) for AUTO-S, g (1 - r) / ||g|| for
-//             AUTO-V, g min(1, C (1 - r) / ||g||) for Abadi, with r what is left to rounding
-//             (harness/trial/sum_rounding.h); a record whose gradient is not finite: 0. Per layer:
-//             the same of each layer's part, to its share w (uniform 1 / sqrt(L), by size sqrt(d_l
-//             / d)) of 1 or of C
+//             AUTO-V, g min(1, C (1 - r) / ||g||) for Abadi, where r is the part of the sensitivity
+//             that is reserved for rounding (harness/trial/sum_rounding.h); 0 for a record whose
+//             gradient is not finite. Per layer: the same for each layer's part, with its share w
+//             (uniform 1 / sqrt(L), by size sqrt(d_l / d)) of 1 or of C
 //   loss      cross-entropy at the given weights, clamped to [0, R]: NaN is 0, an infinity R
 //
 // Models: `linear` (weight [classes, features], bias) and `mlp` (such layers with tanh or relu

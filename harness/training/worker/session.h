@@ -1,5 +1,5 @@
-// A worker's life: says hello, prepares datasets, runs trials one after another, until told to stop
-// (harness/trial/worker_protocol.h). Datasets stay in memory for later trials.
+// The worker's main loop: it says hello, loads datasets and runs trials one after another until it
+// is told to stop (harness/trial/worker_protocol.h). Datasets stay in memory for later trials.
 #pragma once
 
 #include <map>
@@ -13,6 +13,7 @@
 
 namespace hyfreedp::worker {
 
+// Exit statuses.
 inline constexpr int kStopped = 0;
 inline constexpr int kBadInput = 2;
 inline constexpr int kNobodyReads = 3;
@@ -20,7 +21,7 @@ inline constexpr int kNobodyReads = 3;
 class Session {
  public:
   Session(Inbox& inbox, Outbox& outbox) : inbox_(inbox), outbox_(outbox) {}
-  // The exit status.
+  // Reads messages until a stop, and returns the exit status.
   int serve();
 
  private:
