@@ -9,14 +9,6 @@
 #include "harness/models/patch_products.h"
 #include "harness/models/samples.h"
 
-// Fortran BLAS, as LibTorch's CPU library exports it.
-extern "C" {
-void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*,
-            const int*, const float*, const int*, const float*, float*, const int*);
-void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
-            const int*, const double*, const int*, const double*, double*, const int*);
-}
-
 namespace hyfreedp::models {
 namespace {
 
@@ -81,18 +73,6 @@ void unfold(const Conv2dShape& shape, const Geometry& g, const T* image, T* patc
   }
 }
 
-// Row-major out [n, n] = a^T a for a [m, n].
-template <class T>
-void inner_products(std::int64_t m, std::int64_t n, const T* a, T* out) {
-  const int inner = static_cast<int>(m), size = static_cast<int>(n);
-  const T one = 1, zero = 0;
-  if constexpr (std::is_same_v<T, float>) {
-    sgemm_("N", "T", &size, &size, &inner, &one, a, &size, a, &size, &zero, out, &size);
-  } else {
-    dgemm_("N", "T", &size, &size, &inner, &one, a, &size, a, &size, &zero, out, &size);
-  }
-}
-
 // For each sample of one application: image and output gradient of every group.
 template <class T>
 struct Samples {
@@ -134,9 +114,10 @@ void add_ghost_norms(const Samples<T>& samples, SquaredNorms& norms) {
     for (auto i = begin; i < end; ++i) {
       for (std::int64_t group = 0; group < samples.shape.groups; ++group) {
         double sum = 0, reach = 0;
+        const T* output_gradient = samples.output_gradient(i, group);
         unfold(samples.shape, g, samples.image(i, group), patches.data());
-        inner_products(g.patch, places, patches.data(), inputs.data());
-        inner_products(g.outputs, places, samples.output_gradient(i, group), gradients.data());
+        product(patches.data(), patches.data(), g.patch, places, places, inputs.data());
+        product(output_gradient, output_gradient, g.outputs, places, places, gradients.data());
         for (std::size_t k = 0; k < inputs.size(); ++k) {
           sum += static_cast<double>(inputs[k]) * static_cast<double>(gradients[k]);
         }
@@ -149,6 +130,67 @@ void add_ghost_norms(const Samples<T>& samples, SquaredNorms& norms) {
       }
     }
   });
+}
+
+// rows [places, patch]: what each place of the output sees.
+template <class T>
+void patches_by_place(const Conv2dShape& shape, const Geometry& g, const T* image, T* rows) {
+  const auto [down, across] = shape.kernel;
+  for (std::int64_t y = 0; y < g.rows; ++y) {
+    for (std::int64_t x = 0; x < g.columns; ++x) {
+      const auto top = y * shape.stride[0] - shape.padding[0], left = x * shape.stride[1] - shape.padding[1];
+      const bool is_inside =
+          left >= 0 && shape.dilation[1] == 1 && left + across <= g.width;  // a line of the kernel
+      for (std::int64_t c = 0; c < g.channels; ++c) {
+        for (std::int64_t ky = 0; ky < down; ++ky, rows += across) {
+          const auto row = top + ky * shape.dilation[0];
+          const T* line = image + (c * g.height + row) * g.width;
+          if (row < 0 || row >= g.height) {
+            std::fill_n(rows, across, T(0));
+          } else if (is_inside) {
+            std::copy_n(line + left, across, rows);
+          } else {
+            for (std::int64_t kx = 0; kx < across; ++kx) {
+              const auto column = left + kx * shape.dilation[1];
+              rows[kx] = column < 0 || column >= g.width ? T(0) : line[column];
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// total [groups, outputs, patch] += sum_i factors[i] dW_i, as products of what the places see and
+// their output gradients, whose rounding is bounded (add_product). So many samples at a time that
+// what they see has kSeenAtOnce entries at most, or one.
+template <class T>
+void add_products_of_places(const Samples<T>& samples, const T* factors, Tensor& total) {
+  constexpr std::int64_t kSeenAtOnce = 1 << 20;
+  const auto& g = samples.g;
+  const auto places = g.places();
+  const auto at_once = std::max<std::int64_t>(1, kSeenAtOnce / std::max<std::int64_t>(1, places * g.patch));
+  auto seen = torch::empty({at_once * places, g.patch}, samples.input.options());
+  auto weighted = torch::empty({at_once * places, g.outputs}, samples.input.options());
+  T* patches = seen.template mutable_data_ptr<T>();
+  T* gradients = weighted.template mutable_data_ptr<T>();
+  for (std::int64_t group = 0; group < samples.shape.groups; ++group) {
+    for (std::int64_t first = 0; first < samples.count; first += at_once) {
+      const auto count = std::min(at_once, samples.count - first);
+      at::parallel_for(0, count, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = begin; i < end; ++i) {
+          patches_by_place(samples.shape, g, samples.image(first + i, group), patches + i * places * g.patch);
+          const T* from = samples.output_gradient(first + i, group);
+          T* to = gradients + i * places * g.outputs;
+          for (std::int64_t o = 0; o < g.outputs; ++o) {
+            for (std::int64_t l = 0; l < places; ++l)
+              to[l * g.outputs + o] = factors[first + i] * from[o * places + l];
+          }
+        }
+      });
+      add_product(weighted.narrow(0, 0, count * places), seen.narrow(0, 0, count * places), total[group]);
+    }
+  }
 }
 
 Tensor bias_gradients(std::span<const ActivationRecord> records) {  // [B, out]
@@ -223,13 +265,22 @@ Tensor Conv2d::input_gradient(const ActivationRecord& record) const {
       shape_.padding, shape_.dilation, false, {0, 0}, shape_.groups, {true, false, false}));
 }
 
-// sum_i factors[i] dW_i by plain backward passes of so many samples that each adds up kPlacesAtOnce
-// places at most, or one sample; the passes are added up in float64, so that what a batch's size
-// adds to the rounding is small (harness/trial/sum_rounding.h).
+// sum_i factors[i] dW_i. On the CPU with factors by products; else by plain backward passes of so
+// many samples that each adds up kPlacesAtOnce places at most, or of one sample, which are added up
+// in float64.
 Tensor Conv2d::summed_anew(std::span<const ActivationRecord> records, const Tensor& factors,
                            const Tensor& weight) const {
-  Tensor total;
+  auto total = torch::zeros({shape_.groups, shape_.outputs / shape_.groups, weight.numel() / shape_.outputs},
+                            weight.options().dtype(torch::kFloat64));
   for (const auto& record : records) {
+    if (factors.defined() && record.input().is_cpu()) {
+      const auto by = factors.contiguous();
+      by_type(record.input(), [&](auto zero) {
+        using T = decltype(zero);
+        add_products_of_places(Samples<T>(shape_, record), by.template const_data_ptr<T>(), total);
+      });
+      continue;
+    }
     const auto scaled = scaled_samples(record.output_gradient, factors);
     const auto places = scaled.size(2) * scaled.size(3), samples = scaled.size(0);
     // Without factors no bound is claimed.
@@ -241,10 +292,10 @@ Tensor Conv2d::summed_anew(std::span<const ActivationRecord> records, const Tens
           at::convolution_backward(scaled.narrow(0, first, count), record.input().narrow(0, first, count),
                                    weight, at::OptionalIntArrayRef(), shape_.stride, shape_.padding,
                                    shape_.dilation, false, {0, 0}, shape_.groups, {false, true, false}));
-      total = total.defined() ? total.add_(piece) : piece.to(torch::kFloat64);
+      total.add_(piece.reshape(total.sizes()));
     }
   }
-  return total.defined() ? total : torch::zeros_like(weight);
+  return total.view(weight.sizes());
 }
 
 Tensors Conv2d::add_squared_norms(std::span<const ActivationRecord> records,

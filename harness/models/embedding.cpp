@@ -69,16 +69,16 @@ Tensors Embedding::add_squared_norms(std::span<const ActivationRecord> records,
       const auto& other = is_lookup(records[k]) ? records[l] : records[k];
       if (is_lookup(other)) {
         const auto same = one.input().unsqueeze(2) == other.input().unsqueeze(1);
-        const auto products = at::bmm(lookup_gradient(one), lookup_gradient(other).transpose(1, 2));
+        const auto products = inner_products(lookup_gradient(one), lookup_gradient(other));
         add(same.to(products.scalar_type()), products, factor);
       } else if (is_lookup(one)) {
         // <b_s, h_t>
-        const auto products = at::bmm(lookup_gradient(one), other.input().transpose(1, 2));
+        const auto products = inner_products(lookup_gradient(one), other.input());
         const auto rows = one.input().unsqueeze(1).expand({-1, other.input().size(1), -1});
         add(other.output_gradient.gather(2, rows).transpose(1, 2), products, factor);
       } else {
-        add(at::bmm(one.input(), other.input().transpose(1, 2)),
-            at::bmm(one.output_gradient, other.output_gradient.transpose(1, 2)), factor);
+        add(inner_products(one.input(), other.input()),
+            inner_products(one.output_gradient, other.output_gradient), factor);
       }
     }
   }

@@ -105,8 +105,8 @@ Tensor Linear::add_sequence_norms(std::span<const ActivationRecord> records,
     add_beyond_rounding(norms.estimates, norms.reaches.square_(), gradient.scalar_type(), squared_norms);
     return {};
   }
-  const auto inputs = at::bmm(input, input.transpose(1, 2));
-  const auto gradients = at::bmm(gradient, gradient.transpose(1, 2));    // [B, T, T]
+  const auto inputs = inner_products(input, input);
+  const auto gradients = inner_products(gradient, gradient);             // [B, T, T]
   const auto lengths = [](const Tensor& products, std::int64_t width) {  // [B, T]
     const auto squares = products.diagonal(0, 1, 2).to(torch::kFloat64);
     return squares.sqrt().add_(lost_length(width, products.scalar_type()));

@@ -113,15 +113,86 @@ HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t c
   }
 }
 
-// Products that a device adds up one after another: some hundreds round by 64 u at most where all
-// are equal.
+// Rows of a product, and samples of a weighted sum, that a GPU adds up at a time. A bound of what
+// this rounds assumes that cuBLAS does not add them up one after another.
 constexpr std::int64_t kRowsOnDevice = 512;
-// On the CPU LibTorch's products of matrices add up blocks of some hundreds, but those whose result
-// is small go through another kernel, which adds up all rows one after another
-// (measured: 600 equal rows err by 76 u). They are cut into pieces of so many rows, which costs
-// little where the result is small.
-constexpr std::int64_t kSmallResult = 4096;
-constexpr std::int64_t kRowsOfSmall = 256;
+
+// Rows of a product that are added up in its type, the most rows whose sums of so many are added up
+// in float64, and the entries of a tile, which stay in registers and in a core's cache.
+constexpr std::int64_t kRowsAtOnce = 40, kMostRows = 1024 * kRowsAtOnce;
+constexpr std::int64_t kTileHeight = 4, kTileWidth = 32, kBlockHeight = 64, kBlockWidth = 256;
+
+// totals[i][j] += sum_k left[k][i] right[k][j] over `rows` rows, for i < height <= kTileHeight and
+// j < width <= kTileWidth.
+template <class T>
+HYFREEDP_WIDE void add_tile(const T* left, std::int64_t left_stride, const T* right,
+                            std::int64_t right_stride, std::int64_t rows, std::int64_t height,
+                            std::int64_t width, double* totals) {
+  T tile[kTileHeight][kTileWidth] = {};
+  if (height == kTileHeight && width == kTileWidth) {
+    for (std::int64_t k = 0; k < rows; ++k, left += left_stride, right += right_stride) {
+      for (std::int64_t i = 0; i < kTileHeight; ++i) {
+        for (std::int64_t j = 0; j < kTileWidth; ++j) tile[i][j] += left[i] * right[j];
+      }
+    }
+  } else {
+    for (std::int64_t k = 0; k < rows; ++k, left += left_stride, right += right_stride) {
+      for (std::int64_t i = 0; i < height; ++i) {
+        for (std::int64_t j = 0; j < width; ++j) tile[i][j] += left[i] * right[j];
+      }
+    }
+  }
+  for (std::int64_t i = 0; i < height; ++i) {
+    for (std::int64_t j = 0; j < width; ++j) totals[i * kBlockWidth + j] += static_cast<double>(tile[i][j]);
+  }
+}
+
+// totals [height, kBlockWidth] = left^T right of a block of at most kMostRows rows.
+template <class T>
+void fill_block(const T* left, std::int64_t left_stride, const T* right, std::int64_t right_stride,
+                std::int64_t rows, std::int64_t height, std::int64_t width, double* totals) {
+  std::fill_n(totals, height * kBlockWidth, 0.0);
+  for (std::int64_t first = 0; first < rows; first += kRowsAtOnce) {
+    const auto some = std::min(kRowsAtOnce, rows - first);
+    for (std::int64_t j = 0; j < width; j += kTileWidth) {
+      for (std::int64_t i = 0; i < height; i += kTileHeight) {
+        add_tile(left + first * left_stride + i, left_stride, right + first * right_stride + j, right_stride,
+                 some, std::min(kTileHeight, height - i), std::min(kTileWidth, width - j),
+                 totals + i * kBlockWidth + j);
+      }
+    }
+  }
+}
+
+// sum [p, q], of any strides, += left^T right.
+template <class T, class S>
+void add_blocks(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor& sum) {
+  const auto rows = left.size(0), height = left.size(1), width = right.size(1);
+  const auto across = (width + kBlockWidth - 1) / kBlockWidth;
+  const auto down = (height + kBlockHeight - 1) / kBlockHeight;
+  const T* a = left.const_data_ptr<T>();
+  const T* b = right.const_data_ptr<T>();
+  S* out = sum.mutable_data_ptr<S>();
+  const auto line = sum.stride(0), column = sum.stride(1);
+  at::parallel_for(0, across * down, 1, [=](std::int64_t begin, std::int64_t end) {
+    std::vector<double> totals(static_cast<std::size_t>(kBlockHeight * kBlockWidth));
+    for (auto block = begin; block < end; ++block) {
+      const auto top = block / across * kBlockHeight, from = block % across * kBlockWidth;
+      const auto high = std::min(kBlockHeight, height - top), wide = std::min(kBlockWidth, width - from);
+      for (std::int64_t first = 0; first < rows; first += kMostRows) {
+        fill_block(a + first * height + top, height, b + first * width + from, width,
+                   std::min(kMostRows, rows - first), high, wide, totals.data());
+        for (std::int64_t i = 0; i < high; ++i) {
+          for (std::int64_t j = 0; j < wide; ++j) {
+            S& entry = out[(top + i) * line + (from + j) * column];
+            entry = static_cast<S>(static_cast<double>(entry) +
+                                   totals[static_cast<std::size_t>(i * kBlockWidth + j)]);
+          }
+        }
+      }
+    }
+  });
+}
 
 // sum += term(first, count) over pieces of [0, rows), in float64 where there are several.
 template <class Term>
@@ -280,16 +351,60 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 }
 
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum) {
-  const auto rows = left.size(0);
-  const bool small = left.size(1) * right.size(1) <= kSmallResult;
-  const auto at_once = !left.is_cpu() ? kRowsOnDevice : small ? kRowsOfSmall : rows;
-  if (rows <= at_once || left.scalar_type() == torch::kFloat64) {
-    sum.addmm_(left.t(), right);
+  if (!left.is_cpu()) {
+    if (left.size(0) <= kRowsOnDevice || left.scalar_type() == torch::kFloat64) {
+      sum.addmm_(left.t(), right);
+      return;
+    }
+    add_pieces(left.size(0), kRowsOnDevice, sum, [&](std::int64_t first, std::int64_t some) {
+      return at::mm(left.narrow(0, first, some).t(), right.narrow(0, first, some));
+    });
     return;
   }
-  add_pieces(rows, at_once, sum, [&](std::int64_t first, std::int64_t some) {
-    return at::mm(left.narrow(0, first, some).t(), right.narrow(0, first, some));
+  const auto a = left.contiguous(), b = right.contiguous();
+  by_type(a, [&](auto zero) {
+    using T = decltype(zero);
+    by_type(sum, [&](auto to) { add_blocks<T, decltype(to)>(a, b, sum); });
   });
+}
+
+template <class T>
+void product(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
+             T* out) {
+  std::vector<double> totals(static_cast<std::size_t>(kBlockHeight * kBlockWidth));
+  for (std::int64_t top = 0; top < height; top += kBlockHeight) {
+    for (std::int64_t from = 0; from < width; from += kBlockWidth) {
+      const auto high = std::min(kBlockHeight, height - top), wide = std::min(kBlockWidth, width - from);
+      fill_block(left + top, height, right + from, width, rows, high, wide, totals.data());
+      for (std::int64_t i = 0; i < high; ++i) {
+        for (std::int64_t j = 0; j < wide; ++j)
+          out[(top + i) * width + from + j] =
+              static_cast<T>(totals[static_cast<std::size_t>(i * kBlockWidth + j)]);
+      }
+    }
+  }
+}
+template void product(const float*, const float*, std::int64_t, std::int64_t, std::int64_t, float*);
+template void product(const double*, const double*, std::int64_t, std::int64_t, std::int64_t, double*);
+
+torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right) {
+  if (!left.is_cpu()) return at::bmm(left, right.transpose(1, 2));
+  const auto samples = left.size(0), length = left.size(2), height = left.size(1), width = right.size(1);
+  const auto a = left.transpose(1, 2).contiguous();  // [B, n, S]
+  const auto b = left.is_same(right) ? a : right.transpose(1, 2).contiguous();
+  auto products = torch::empty({samples, height, width}, left.options());
+  by_type(a, [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = a.const_data_ptr<T>();
+    const T* by = b.const_data_ptr<T>();
+    T* out = products.mutable_data_ptr<T>();
+    at::parallel_for(0, samples, 1, [=](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i)
+        product(from + i * length * height, by + i * length * width, length, height, width,
+                out + i * height * width);
+    });
+  });
+  return products;
 }
 
 void add_rows_by_id(const torch::Tensor& ids, const torch::Tensor& rows, const torch::Tensor& factors,

@@ -80,7 +80,7 @@ double norm_rounding(torch::ScalarType type);
 // R = sum_t ||a_t|| ||b_t||, which bounds ||g||. The error allowed for is e = 1e-5 R^2 in float32
 // and 1e-13 R^2 in float64. In float32:
 //   estimate   is off by at most e / 2: each of the two matrix products by 41 u of the sum of its
-//              absolute terms (measured)
+//              absolute terms (inner_products())
 //   g^         is off by at most 41 u R < 2.45e-6 R, so ||g^||^2 <= ||g||^2 + e / 2 because
 //              ||g|| <= R
 // Therefore ||g^||^2 <= estimate + e. If the estimate is below 100 e, the reported squared norm
@@ -116,15 +116,26 @@ void add_beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor&
                         torch::ScalarType type, SquaredNorms& norms);
 
 // sum [...] += sum_i factors[i] values[i], for values [B, ...] and factors [B] in their type.
-// Undefined factors: all 1. Each entry of the sum is off by at most 64 u of the sum of the absolute
-// terms: groups of eight samples on the CPU, and pieces of 512 samples on a GPU, are added in
-// float64.
+// Undefined factors: all 1. On the CPU eight samples are added up in float32 and such sums in
+// float64, so each entry of the sum is off by at most 41 u of the sum of the absolute terms. On a
+// GPU 512 samples are added up in float32.
 void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors, torch::Tensor sum);
 // The same sum, starting from zero: [B, ...], [B] -> [...].
 torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors);
-// sum [p, q] += left^T right, for left [K, p] and right [K, q]. Each entry is off by at most 64 u
-// of the sum of the absolute terms in float32.
+// sum [p, q] += left^T right, for left [K, p] and right [K, q]; `sum` may have any strides and, on
+// the CPU, the other of the two types. On the CPU 40 rows are added up in the type of the factors and
+// such sums in float64. Each entry is therefore off by at most 41 u of the sum of its absolute terms,
+// and by u more for each further 40,960 rows, whatever the shapes are; and the bits do not depend on
+// the number of threads. On a GPU 512 rows are a product of cuBLAS.
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
+// The same product as new numbers, on the calling thread: out [height, width], for left [rows,
+// height] and right [rows, width] of at most 40,960 rows, each row-major; T is float or double.
+template <class T>
+void product(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
+             T* out);
+// [B, S, T]: the inner products of each sample's vectors, [B, S, n] and [B, T, n]; rounded as by
+// add_product() (on a GPU by cuBLAS).
+torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right);
 // Adds row k of `rows` [K, D], times its sample's factor, to row ids[k] of `sum` [V, D]. The rows
 // of one id are added in float64.
 //   ids      [K] int64, in [0, V)

@@ -160,12 +160,12 @@ Result<void> check_feature_mean(const PrivacyPlan& plan) {
 }
 
 Result<void> check_sums(const PrivacyPlan& plan) {
-  if (const double rounding = plan.rounding_of_sums(true); rounding > kMostRounding) {
+  if (const double rounding = plan.rounding_of_sums(true); rounding > kMostWideRounding) {
     return bad(
         fmt::format("a batch of {} samples is too large to be summed: even in float64 rounding could move "
                     "the sum by {} of "
                     "the sensitivity, and {} at most is allowed for; lower 'batch_size'",
-                    short_number(plan.batch_size), short_number(rounding), short_number(kMostRounding)));
+                    short_number(plan.batch_size), short_number(rounding), short_number(kMostWideRounding)));
   }
   return {};
 }

@@ -7,7 +7,7 @@ namespace hyfreedp::trial {
 namespace {
 
 constexpr double kNarrowErrors = 64;
-constexpr double kWideErrors = 4096;
+constexpr double kWideErrors = 4096;  // beside one a sample
 
 }  // namespace
 
@@ -16,7 +16,7 @@ double largest_batch(double batch_size, double population) {
 }
 
 double sum_rounding(double samples, bool wide) {
-  return 2 * samples * (wide ? kWideErrors * 0x1p-53 : kNarrowErrors * 0x1p-24);
+  return 2 * samples * (wide ? (kWideErrors + samples) * 0x1p-53 : kNarrowErrors * 0x1p-24);
 }
 
 }  // namespace hyfreedp::trial

@@ -65,8 +65,8 @@ trial::PrivacyPlan plan_of(double batch_size, std::int64_t population) {
   return plan;
 }
 
-// Equal samples are the worst there are: no term makes up for another, and all roundings of an
-// entry have one sign for long. The bound is half of r, which has room for two sums.
+// Of equal samples no term makes up for another, and all roundings of an entry have one sign for
+// long. The bound is half of r, which has room for two sums.
 TEST(SumRounding, OfEveryModelIsWithinWhatClippingLeaves) {
   constexpr std::int64_t kCount = 600;
   for (const auto& facts : models::model_facts()) {
@@ -89,6 +89,50 @@ TEST(SumRounding, NeighbouringBatchesOfEqualSamplesDifferByTheSensitivityAtMost)
       const auto with = equal.sum(plan, kCount, type), without = equal.sum(plan, kCount - 1, type);
       EXPECT_LE((with - without).norm().item<double>(), plan.sensitivity()) << facts.name << " " << type;
     }
+  }
+}
+
+// Entries of a first column, of at most half a sample's share: their sum comes to just below 512 and
+// then goes up and down by little more than half of a unit in the last place of what is above 512.
+// Added up one after another, the sum with the first entry rounds each of these away from zero, and
+// that without it, which stays below 512, does not.
+std::vector<float> entries_at_a_power_of_two(std::size_t count) {
+  constexpr float kEntry = 0.696F;
+  std::vector<float> entries{kEntry};
+  double sum = 0;
+  for (; sum + kEntry < 512 - kEntry / 2; sum += kEntry) entries.push_back(kEntry);
+  entries.push_back(static_cast<float>(512 - kEntry / 2 - sum));
+  for (bool up = true; entries.size() < count; up = !up)
+    entries.push_back(static_cast<float>((up ? 4096.51 : -4096.49) * 0x1p-14));
+  return entries;
+}
+
+// However a library orders the additions of a product: also where a linear head of two or three
+// classes has thousands of inputs, whose rows it adds up one after another.
+TEST(SumRounding, ProductsOfEveryShapeAreWithinTheirBound) {
+  constexpr std::int64_t kCount = 2048;
+  const auto entries = entries_at_a_power_of_two(kCount);
+  for (const auto& [height, width] : {std::pair{1, 5000}, std::pair{2, 2100}, std::pair{3, 1400},
+                                      std::pair{2, 768}, std::pair{10, 784}, std::pair{300, 150}}) {
+    auto left = torch::zeros({kCount, height}), right = torch::zeros({kCount, width});
+    double absolute = 0;
+    for (std::int64_t i = 0; i < kCount; ++i) {
+      const float entry = entries[static_cast<std::size_t>(i)];
+      right[i][0] = std::abs(entry);
+      left[i][0] = entry < 0 ? -1 : 1;
+      absolute += std::abs(entry);
+    }
+    const auto sum = [&](std::int64_t first, torch::ScalarType type) {
+      auto total = torch::zeros({height, width}, type);
+      models::add_product(left.narrow(0, first, kCount - first).to(type),
+                          right.narrow(0, first, kCount - first).to(type), total);
+      return total.to(torch::kFloat64);
+    };
+    const auto all = sum(0, torch::kFloat32), exact = sum(0, torch::kFloat64);
+    EXPECT_LE((all - exact).norm().item<double>(), 41 * 0x1p-24 * absolute) << height << " x " << width;
+    // Each entry is at most (1 - r) S of S = 0.71.
+    EXPECT_LE(0.696, 0.71 * (1 - trial::sum_rounding(kCount, false)));
+    EXPECT_LE((all - sum(1, torch::kFloat32)).norm().item<double>(), 0.71) << height << " x " << width;
   }
 }
 
