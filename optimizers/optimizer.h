@@ -17,8 +17,8 @@
 //   - scalars() are values worth plotting (d, lambda, ...); all are functions of released values.
 //
 // Called by harness/training/trainer. Registered in optimizers/registry.cpp. Facts (names, options)
-// without LibTorch are in optimizers/facts.h. To add an optimizer, copy an existing file pair and
-// add one line to both tables.
+// without LibTorch are in optimizers/facts.h. To add an optimizer: TEMPLATE.md (`hyfreedp new
+// optimizer NAME` makes its files, its test and the lines of both tables).
 #pragma once
 
 #include <cstdint>

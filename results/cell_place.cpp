@@ -131,8 +131,8 @@ Result<CellPlace> find_cell(const TableModel& table, const CellRequest& request)
     if (auto group = is_group(panels, request.row)) return std::move(*group);
   }
   if (row_found == nullptr) return no_such_row(table, panels, request.row);
-  return error(fmt::format("row {} of {} has no column '{}'. Columns: {}.", row_found->id, table.spec,
-                           request.column, columns_of(*row_found)));
+  return error(fmt::format("row {} of {} has no column '{}'. Its columns (target ε): {}.", row_found->id,
+                           table.spec, request.column, columns_of(*row_found)));
 }
 
 Result<TableModel> table_of_rows(const Store& store, const std::string& spec, bool confidential) {

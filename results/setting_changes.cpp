@@ -40,7 +40,7 @@ bool is_integer(const std::string& text) {
 }
 
 std::string plain(const std::string& text) {
-  const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+  const bool quoted = text.size() > 2 && text.front() == '"' && text.back() == '"';
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 

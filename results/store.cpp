@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <unistd.h>
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/base/text.h"
 #include "results/records.h"
 #include "results/schema.h"
 #include "results/statement.h"
@@ -22,6 +24,8 @@ namespace {
 
 // the first bytes of every database
 constexpr std::string_view kSqliteHead{"SQLite format 3\0", 16};
+constexpr const char* kDatabaseName = "hyfreedp.sqlite";  // in an output folder
+constexpr std::size_t kMostNamed = 5;                     // folders, by a refusal
 // readers and the one writer wait for each other that long
 constexpr int kBusyMilliseconds = 10000;
 
@@ -320,8 +324,40 @@ Result<void> check_is_sqlite(const std::string& path) {
   if (head.empty() || head == kSqliteHead) return {};
   return error(
       path +
-      ": this is not an SQLite database, so hyfreedp did not write it; name a database of hyfreedp, or "
-      "its output folder.");
+      " is not an SQLite database: it is damaged, or another program's file. Put back a copy, or name "
+      "another output folder.");
+}
+
+// Folders near one without a database that have one: those in it, and `out`, where runs write.
+std::vector<std::string> folders_with_database(const std::filesystem::path& near) {
+  std::error_code failure;
+  std::set<std::string> folders{"out"};
+  for (const auto& entry : std::filesystem::directory_iterator(near, failure)) {
+    folders.insert(entry.path().lexically_normal().string());
+  }
+  std::vector<std::string> found;
+  for (const auto& folder : folders) {
+    if (std::filesystem::is_regular_file(folder + "/" + kDatabaseName, failure)) found.push_back(folder);
+  }
+  return found;
+}
+
+Error no_database(const std::string& path) {
+  const std::filesystem::path file(path);
+  if (file.filename() != kDatabaseName) return error("there is no file " + path + ".");
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  std::error_code failure;
+  const auto what = std::filesystem::is_directory(folder, failure)
+                        ? fmt::format("the folder {} has no database ({})", folder.string(), kDatabaseName)
+                        : fmt::format("there is no folder {}", folder.string());
+  auto others = folders_with_database(folder);
+  if (others.empty()) {
+    return error(fmt::format("{}. `hyfreedp run SPEC.yaml --out {}` makes it.", what, folder.string()));
+  }
+  const auto more = others.size() > kMostNamed ? others.size() - kMostNamed : 0;
+  others.resize(others.size() - more);
+  return error(fmt::format("{}; there is a database in {}{}.", what, join(others, ", "),
+                           more > 0 ? fmt::format(" and {} more folders", more) : ""));
 }
 
 }  // namespace
@@ -329,9 +365,7 @@ Result<void> check_is_sqlite(const std::string& path) {
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
   const bool read_only = mode == Mode::read_only;
   if (read_only && !std::filesystem::exists(path)) {
-    return error(
-        path +
-        ": there is no such database. `hyfreedp run SPEC.yaml` makes it; --out DIR names another folder.");
+    return no_database(path);
   }
   if (auto checked = check_is_sqlite(path); !checked) return checked.error();
   if (!read_only) {

@@ -70,8 +70,9 @@ const std::vector<OptionSpec>& table_options() {
       {.name = "paper",
        .type = OptionType::boolean,
        .default_value = nullptr,
-       .help = "the paper's value, the difference and whether it is in band; not given: where the spec "
-               "reproduces a paper's",
+       .help =
+           "the paper's value; with the difference, and whether it is in band, where the task is the paper's "
+           "or a tolerance is given, else with both ranks; not given: where the spec reproduces a paper's",
        .stored_always = false},
       {.name = "paper_tolerance",
        .type = OptionType::real,

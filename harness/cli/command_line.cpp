@@ -1,8 +1,10 @@
 #include "harness/cli/command_line.h"
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 #include <string_view>
 
 #include "harness/base/text.h"
@@ -51,6 +53,17 @@ std::string what_is_wrong(const po::error& failure, const CommandLine& line,
   return std::string(failure.what()) + "; see ";
 }
 
+// Some messages are sentences of their own elsewhere; here they stand behind the command's name. A
+// name or a path that begins with a capital keeps it.
+std::string begun_small(std::string sentence) {
+  static const std::set<std::string> kPlainWords = {"A",       "An",         "Delta", "Epsilon", "No",
+                                                    "Private", "Subsampled", "The",   "There",   "Unknown"};
+  if (kPlainWords.contains(sentence.substr(0, sentence.find(' ')))) {
+    sentence.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence.front())));
+  }
+  return sentence;
+}
+
 }  // namespace
 
 std::optional<int> read_command_line(const CommandLine& line, const std::vector<std::string>& arguments,
@@ -83,7 +96,7 @@ int refused(const std::string& command, const Error& failure, std::ostream& err)
 }
 
 int refused_lines(const std::string& command, const Error& failure, std::ostream& err) {
-  const auto& line = failure.message;
+  const auto line = begun_small(failure.message);
   const bool ended = !line.empty() && std::string_view(".?!").find(line.back()) != std::string_view::npos;
   err << "hyfreedp " << command << ": " << line << (ended ? "\n" : ".\n");
   return 2;

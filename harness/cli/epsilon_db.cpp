@@ -7,6 +7,7 @@
 
 #include "baselines/baseline.h"
 #include "harness/base/text.h"
+#include "harness/cli/command_line.h"
 #include "results/export.h"
 #include "results/ledger.h"
 #include "results/records.h"
@@ -151,10 +152,7 @@ json::object to_json(const Derived& derived) {
 
 int epsilon_from_db(const std::string& db, const std::string& kind, const std::string& id, bool json,
                     std::ostream& out, std::ostream& err) {
-  const auto refuse = [&](const Error& failure) {
-    err << "hyfreedp epsilon: " << failure.message << '\n';
-    return 2;
-  };
+  const auto refuse = [&](const Error& failure) { return refused("epsilon", failure, err); };
   HYFREEDP_CHECK(kind == "study" || kind == "trial", "unknown kind " + kind);
   const auto store = results::Store::open(db, results::Store::Mode::read_only);
   if (!store) return refuse(store.error());

@@ -127,7 +127,7 @@ Result<std::vector<Listed>> entries_of(const std::string& kind) {
   if (kind == "datasets") return datasets_listed();
   if (kind == "training") return training();
   if (kind == "figures") return figures();
-  return error("There is nothing to list under '" + kind + "'." + did_you_mean(kind, kKinds) +
+  return error("there is nothing to list under '" + kind + "'." + did_you_mean(kind, kKinds) +
                " Kinds: " + join(kKinds, ", ") + ".");
 }
 

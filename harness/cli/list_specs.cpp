@@ -83,7 +83,7 @@ Result<std::vector<ListedSpec>> listed_specs(const std::string& folder) {
     if (file.path().extension() == ".yaml") paths.push_back(file.path().string());
   }
   if (missing) {
-    return error("There is no folder '" + folder + "' here; run the command from the project's folder.");
+    return error("there is no folder '" + folder + "' here; run the command from the project's folder.");
   }
   std::sort(paths.begin(), paths.end());
   std::vector<ListedSpec> specs;

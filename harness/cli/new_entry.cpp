@@ -328,7 +328,8 @@ const std::vector<std::string>& new_kinds() {
 Result<std::string> find_checkout(const std::string& start) {
   static const std::regex project("project\\s*\\(\\s*hyfreedp\\b");
   std::error_code failure;
-  const auto absolute = fs::absolute(start, failure).lexically_normal();
+  auto absolute = fs::absolute(start, failure).lexically_normal();
+  if (!absolute.has_filename()) absolute = absolute.parent_path();  // of "/tmp/w/."
   auto folder = absolute;
   for (;; folder = folder.parent_path()) {
     const auto text = read_file((folder / "CMakeLists.txt").string());
@@ -336,8 +337,8 @@ Result<std::string> find_checkout(const std::string& start) {
     if (!folder.has_relative_path()) break;
   }
   return error(
-      fmt::format("{} is not in a checkout of hyfreedp (no CMakeLists.txt with project(hyfreedp in it or "
-                  "above it). Change to a checkout, or give --source DIR.",
+      fmt::format("{} is not inside a source tree of hyfreedp: neither it nor a folder above has its "
+                  "CMakeLists.txt. Change into one, or give --source DIR.",
                   absolute.string()));
 }
 

@@ -33,7 +33,7 @@ bool is_tag(const std::string& text) {
 std::string listed(const std::vector<Reference>& references) {
   std::vector<std::string> names;
   for (const auto& reference : references) names.push_back(reference.name());
-  return names.empty() ? "none; `hyfreedp regress --keep` makes one" : join(names, ", ");
+  return join(names, ", ");
 }
 
 Result<void> write_database(const results::Store& store, const std::string& to) {
@@ -141,9 +141,12 @@ Result<std::string> find_reference(const std::string& given, const std::string& 
         fmt::format("--against {} is ambiguous; it matches {}. Give the tag, or more digits of the commit.",
                     given, listed(matching)));
   }
+  const auto absent = fmt::format("--against {}: there is no such file, output folder, tag or commit", given);
+  if (!known.empty()) return error(fmt::format("{}. References in {}: {}.", absent, folder, listed(known)));
   return error(
-      fmt::format("--against {}: there is no such file, output folder, tag or commit. References in {}: {}.",
-                  given, folder, listed(known)));
+      fmt::format("{}, and no reference in {}. `hyfreedp regress --keep --tag {} --out OUT --references {}` "
+                  "keeps one of a run that you trust.",
+                  absent, folder, is_tag(given) && !is_commit(given) ? given : "good", folder));
 }
 
 }  // namespace hyfreedp::cli

@@ -147,10 +147,7 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
   return refused("run", error(problem + "; see hyfreedp run --help."), err);
 }
 
-int refuse(const Error& failure, std::ostream& err) {
-  err << "hyfreedp run: " << failure.message << '\n';
-  return 2;
-}
+int refuse(const Error& failure, std::ostream& err) { return refused_lines("run", failure, err); }
 
 // Everything that can be known to be missing before anything starts.
 Result<void> check_datasets(const runner::Spec& spec) {
@@ -226,7 +223,7 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
            const runner::OutFolder& folder, double seconds, std::ostream& out, std::ostream& err) {
   const std::string name = string_or(spec.resolved, "name", "");
   if (report.halt) {
-    err << "hyfreedp run: " << *report.halt << '\n';
+    refuse(error(*report.halt), err);
     return report.halt_is_crash ? 1 : 2;
   }
   if (report.stopped) {
@@ -390,7 +387,7 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   if (request.keep_weights) coordinator.keep_weights(keeper);
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);
   if (!report) {
-    err << "hyfreedp run: " << report.error().message << '\n';
+    refuse(report.error(), err);
     return 1;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -1,5 +1,7 @@
 #include "harness/cli/verify_command.h"
 
+#include <fmt/format.h>
+
 #include "harness/base/files.h"
 #include "harness/cli/command_line.h"
 #include "harness/runner/cell_plan.h"
@@ -36,8 +38,20 @@ int verify_command(const std::vector<std::string>& arguments, std::ostream& out,
   const auto& path = given["file"].as<std::string>();
   const auto text = read_file(path);
   if (!text) return refused("verify", text.error(), err);
+  if (path.ends_with(".yaml") || path.ends_with(".yml")) {
+    return refused(
+        "verify",
+        error(fmt::format("verify wants the file that `hyfreedp export-cell` writes, not {0}. A spec is "
+                          "checked by `hyfreedp run {0} --dry-run`.",
+                          path)),
+        err);
+  }
   auto verification = results::verify_cell_text(*text, path);
-  if (!verification) return refused("verify", verification.error(), err);
+  if (!verification) {
+    auto why = verification.error().message;
+    if (why.ends_with('.')) why.pop_back();
+    return refused("verify", error(why + "; verify wants the file that `hyfreedp export-cell` writes."), err);
+  }
   const auto planned = runner::plan_checks(parse_json(*text, path)->as_object());
   verification->checks.insert(verification->checks.end(), planned.begin(), planned.end());
   if (json) {

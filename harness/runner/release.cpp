@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "harness/base/files.h"
+#include "harness/base/text.h"
 #include "harness/base/version.h"
 #include "harness/runner/release_record.h"
+#include "results/setting_changes.h"
 
 namespace hyfreedp::runner {
 
@@ -50,6 +52,18 @@ bool draws_anything(const std::vector<PlannedStudy>& studies) {
 
 namespace {
 
+constexpr std::size_t kMostChanges = 6;  // that a refusal lists
+
+// " What differs (there -> here): steps 100 -> 60 (main); row b is new."
+std::string changes_since(const json::object& recorded, const json::object& now) {
+  auto changes = results::spec_changes(recorded, now);
+  if (changes.empty()) return "";
+  const auto more = changes.size() > kMostChanges ? changes.size() - kMostChanges : 0;
+  changes.resize(changes.size() - more);
+  return fmt::format(" What differs (there -> here): {}{}.", join(changes, "; "),
+                     more > 0 ? fmt::format("; and {} more changes", more) : "");
+}
+
 // Neither the database nor a record knows the spec, but there may be runs of it: of a program that
 // kept no records.
 Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh) {
@@ -91,9 +105,10 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
   const bool same = *recorded && (**recorded).hash == spec.hash();
   if (*recorded && !same && !replace) {
     return error(
-        fmt::format("{}: the output folder belongs to another spec of the name '{}'. Use --out DIR, rename "
-                    "the spec, or discard the old rows with --replace.",
-                    spec.path, name));
+        fmt::format("{}: the folder {} already holds '{}', as another spec or an earlier version of this "
+                    "one.{} To keep both, give --out DIR or another name. With --replace the earlier rows "
+                    "leave the table; what they released stays in the odometer.",
+                    spec.path, out.root, name, changes_since((**recorded).resolved, spec.resolved)));
   }
   if (*recorded) {
     if (fresh) set_release(spec, release_of(spec.resolved) + 1);

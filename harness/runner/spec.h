@@ -57,6 +57,11 @@ std::optional<json::array> read_rows(const Entry& panel, const std::optional<Ent
                                      const std::vector<Entry>& shared, const PanelFrame& frame,
                                      Problems& problems);
 
+// The keys of a row; those of its `train`, beside the training options; those of `evaluate`.
+const std::vector<std::string>& row_keys();
+const std::vector<std::string>& row_train_keys();
+std::vector<std::string> evaluate_keys();
+
 // The options of `train` except the optimizer.
 const std::vector<OptionSpec>& train_options();
 // Sampler, sampling rate, batch size, clipping and the rest of `train`, every default filled in and

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fmt/format.h>
 #include <set>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
 #include "harness/runner/spec_examples.h"
+#include "harness/runner/spec_levels.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -87,10 +89,12 @@ Error not_utf8(const std::string& file, const std::string& text, std::size_t at)
     meant = fmt::format(" (in Latin-1: {}{})", static_cast<char>(0xC0 | byte >> 6),
                         static_cast<char>(0x80 | (byte & 0x3F)));
   }
+  // Never onto the file itself, which the shell would empty.
+  const bool is_taken = std::filesystem::path(file).filename() == "fixed.yaml";
   return error(
       fmt::format("{}:{}:{}: the byte 0x{:02X}{} is not UTF-8. Save the file as UTF-8, for example by "
-                  "`iconv -f latin1 -t utf-8`.",
-                  file, line, column, byte, meant));
+                  "`iconv -f latin1 -t utf-8 {} > {}`.",
+                  file, line, column, byte, meant, file, is_taken ? "fixed-utf8.yaml" : "fixed.yaml"));
 }
 
 bool is_indented_by_tab(const std::string& text, std::size_t line) {
@@ -158,6 +162,10 @@ Error Entry::wrong(const std::string& what, const std::string& example) const {
 
 Error Entry::wrong(const std::string& what) const { return wrong(what, example_at(path_)); }
 
+Error Entry::wrong_inside(const std::string& what, const std::string& example) const {
+  return path_.empty() ? wrong(what, example) : Entry(*node_, file_, path_ + ":").wrong(what, example);
+}
+
 Error Entry::wrong(const Error& found) const {
   auto message = found.message;
   if (!path_.empty()) message = ": " + message;
@@ -173,7 +181,7 @@ Error Entry::remark(const std::string& text) const {
 
 void Entry::need(const std::string& key, Problems& problems) const {
   if (problems.is_misspelt(path_, key)) return;
-  problems.add(wrong("needs '" + key + "'", example_at(path_.empty() ? key : path_ + "." + key)));
+  problems.add(wrong_inside("'" + key + "' is missing", example_at(path_.empty() ? key : path_ + "." + key)));
 }
 
 bool Entry::is_text() const {
@@ -202,13 +210,16 @@ bool Entry::check_keys(const std::vector<std::string>* valid, Problems& problems
     const auto& key = member.first.Scalar();
     if (!seen.insert(key).second) problems.add(at.wrong("has the key '" + key + "' twice; keep one", ""));
     if (valid == nullptr || std::find(valid->begin(), valid->end(), key) != valid->end()) continue;
+    if (const auto level = right_level(key, path_)) {
+      problems.note_misspelt(level->path, key);
+      problems.add(at.wrong_inside("'" + key + "' belongs " + level->where, level->example));
+      continue;
+    }
     const auto nearest = nearest_name(key, *valid);
     problems.note_misspelt(path_, nearest);
     const auto what = fmt::format("unknown key '{}'.{} Valid keys: {}", key, did_you_mean(key, *valid),
                                   valid->empty() ? "none" : join(*valid, ", "));
-    const auto example = example_of_key(nearest, path_, options);
-    problems.add(path_.empty() ? at.wrong(what, example)
-                               : Entry(member.first, file_, path_ + ":").wrong(what, example));
+    problems.add(at.wrong_inside(what, example_of_key(nearest, path_, options)));
   }
   return true;
 }

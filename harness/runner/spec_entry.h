@@ -30,6 +30,8 @@ class Entry {
   // (spec_examples.h), or the one given, a line of YAML.
   Error wrong(const std::string& what) const;
   Error wrong(const std::string& what, const std::string& example) const;
+  // The same of something inside: "FILE:LINE: PATH: what."
+  Error wrong_inside(const std::string& what, const std::string& example) const;
   // The same, for what somebody else found wrong with the value: "FILE:LINE: PATH: message".
   Error wrong(const Error& found) const;
   // "FILE:LINE: text", for what is no mistake.

@@ -31,6 +31,12 @@ const std::vector<OptionSpec>& evaluate_options() {
 
 }  // namespace
 
+std::vector<std::string> evaluate_keys() {
+  std::vector<std::string> names;
+  for (const auto& option : evaluate_options()) names.push_back(option.name);
+  return names;
+}
+
 std::optional<json::object> read_evaluate(const Layers& evaluate, const datasets::Facts* dataset,
                                           Problems& problems) {
   auto options = options_from(evaluate_options(), evaluate, problems);

@@ -9,7 +9,18 @@
 namespace hyfreedp::runner {
 namespace {
 
-// "panels[0].rows[1].steps" to "rows.steps".
+// As a person writes it: 0.9 and [0.1, 1], not 9E-1.
+std::string written(const json::value& value) {
+  if (value.is_string()) return value.get_string().empty() ? "\"\"" : std::string(value.get_string());
+  if (value.is_double()) return fmt::format("{}", value.get_double());
+  if (!value.is_array()) return json::serialize(value);
+  std::vector<std::string> parts;
+  for (const auto& element : value.get_array()) parts.push_back(written(element));
+  return fmt::format("[{}]", join(parts, ", "));
+}
+
+}  // namespace
+
 std::string without_places(const std::string& path) {
   std::string plain;
   bool is_inside = false;
@@ -23,18 +34,6 @@ std::string without_places(const std::string& path) {
   }
   return plain;
 }
-
-// As a person writes it: 0.9 and [0.1, 1], not 9E-1.
-std::string written(const json::value& value) {
-  if (value.is_string()) return value.get_string().empty() ? "\"\"" : std::string(value.get_string());
-  if (value.is_double()) return fmt::format("{}", value.get_double());
-  if (!value.is_array()) return json::serialize(value);
-  std::vector<std::string> parts;
-  for (const auto& element : value.get_array()) parts.push_back(written(element));
-  return fmt::format("[{}]", join(parts, ", "));
-}
-
-}  // namespace
 
 const std::map<std::string, std::string>& spec_examples() {
   static const std::map<std::string, std::string> examples = {

@@ -12,6 +12,9 @@ namespace hyfreedp::runner {
 // By key path without list positions, and without the `defaults` or `panels` that may be around it:
 // "train.steps" is "steps: 100".
 const std::map<std::string, std::string>& spec_examples();
+// A key path without list positions, and without the `defaults` or `panels` around it:
+// "panels[0].rows[1].steps" is "rows.steps".
+std::string without_places(const std::string& path);
 // Of a key path as errors have it ("panels[0].train.steps"); empty where there is none.
 std::string example_at(const std::string& path);
 // "lr: 0.01": gives the option a value it may have, the default where there is one.

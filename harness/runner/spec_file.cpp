@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNamed = 8;
+constexpr const char* kListed = "`hyfreedp list specs` lists the specs of this project";
 
 bool is_yaml(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
 
@@ -57,20 +58,18 @@ std::string nearest_file(const std::string& path, const std::vector<std::string>
 Error no_such_file(const std::string& path) {
   auto near = nearest_file(path, yaml_files_in(fs::path(path).parent_path()));
   if (near.empty()) near = nearest_file(path, yaml_files_below("experiments"));
-  return error(
-      near.empty()
-          ? fmt::format("there is no file {}; `hyfreedp list specs` lists those of this project.", path)
-          : fmt::format("there is no file {}; did you mean {}?", path, near));
+  return error(near.empty() ? fmt::format("there is no file {}; {}.", path, kListed)
+                            : fmt::format("there is no file {}; did you mean {}?", path, near));
 }
 
 Error is_a_folder(const std::string& path) {
   auto files = yaml_files_in(path);
   if (files.empty())
-    return error(fmt::format("{} is a folder, not a spec, and has no .yaml file in it.", path));
+    return error(fmt::format("{} is a folder, not a spec, and has no .yaml file in it; {}.", path, kListed));
   const auto more = files.size() > kMostNamed ? files.size() - kMostNamed : 0;
   files.resize(files.size() - more);
-  return error(fmt::format("{} is a folder, not a spec; name one of its files: {}{}.", path,
-                           join(files, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
+  return error(fmt::format("{} is a folder, not a spec; name one of its files: {}{}; {}.", path,
+                           join(files, ", "), more > 0 ? fmt::format(" and {} more", more) : "", kListed));
 }
 
 }  // namespace

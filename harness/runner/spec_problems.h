@@ -31,8 +31,8 @@ class Problems {
   // Whether it went well.
   bool take(const Result<void>& result);
 
-  // A map has an unknown key that is nearly `key`, which is therefore not missing. `path`: of the
-  // map.
+  // A map has an unknown key that is nearly `key`, or has it at a wrong level, so that it is not
+  // missing. `path`: of the map that lacks it.
   void note_misspelt(const std::string& path, const std::string& key);
   bool is_misspelt(const std::string& path, const std::string& key) const;
 

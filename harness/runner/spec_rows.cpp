@@ -11,13 +11,20 @@
 #include "harness/trial/training_options.h"
 
 namespace hyfreedp::runner {
-namespace {
 
-const std::vector<std::string> kRowKeys = {"id",      "use",   "method",   "title",     "epsilon",
-                                           "seeds",   "steps", "footnote", "footnotes", "options",
-                                           "control", "train", "each",     "group",     "paper"};
-// Of a row's `train`, beside the training options.
-const std::vector<std::string> kRowTrainKeys = {"optimizer", "clipping_constant"};
+const std::vector<std::string>& row_keys() {
+  static const std::vector<std::string> keys = {"id",      "use",   "method",   "title",     "epsilon",
+                                                "seeds",   "steps", "footnote", "footnotes", "options",
+                                                "control", "train", "each",     "group",     "paper"};
+  return keys;
+}
+
+const std::vector<std::string>& row_train_keys() {
+  static const std::vector<std::string> keys = {"optimizer", "clipping_constant"};
+  return keys;
+}
+
+namespace {
 
 std::optional<std::string> row_id(const Layers& layers, Problems& problems) {
   if (const auto id = layers.find("id")) return problems.take(read_identifier(*id));
@@ -100,7 +107,7 @@ std::optional<json::object> row_training(const Layers& layers, const PanelFrame&
   auto train = layers.below("train");
   if (train.empty()) return std::nullopt;
   auto valid = training_option_names();
-  valid.insert(valid.end(), kRowTrainKeys.begin(), kRowTrainKeys.end());
+  valid.insert(valid.end(), row_train_keys().begin(), row_train_keys().end());
   train.check_keys(valid, problems, &trial::training_option_table());
   const auto& names = training_option_names();
   const bool says = std::any_of(names.begin(), names.end(),
@@ -138,7 +145,7 @@ std::optional<json::object> read_row(const ExpandedRow& expanded, const PanelFra
                                      Problems& problems) {
   const auto before = problems.added();
   const auto& layers = expanded.layers;
-  layers.check_keys(kRowKeys, problems);
+  layers.check_keys(row_keys(), problems);
   const auto base_id = row_id(layers, problems);
   const auto* method = row_method(layers, problems);
   std::optional<json::object> options;
@@ -211,11 +218,11 @@ std::optional<Entry> row_named(const Entry& reference, const std::vector<Entry>&
   for (const auto& name : method_names()) {
     if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
   }
-  const auto what = ids.empty() ? std::string("names no method")
-                                : "names neither a method nor one of the rows " + join(ids, ", ");
-  problems.add(reference.wrong(fmt::format("{}: '{}'.{} Methods: {}", what, *wanted,
-                                           did_you_mean(*wanted, known), join(method_names(), ", ")),
-                               ""));
+  const auto what = ids.empty() ? std::string("is not a method")
+                                : "is neither a method nor one of the rows " + join(ids, ", ");
+  problems.add(reference.wrong_inside(fmt::format("'{}' {}.{} Methods: {}", *wanted, what,
+                                                  did_you_mean(*wanted, known), join(method_names(), ", ")),
+                                      ""));
   return std::nullopt;
 }
 

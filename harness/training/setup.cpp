@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/kernels/kernels.h"
 #include "harness/models/facts.h"
 #include "harness/training/cuda_settings.h"
 #include "optimizers/facts.h"
@@ -171,9 +172,12 @@ Checked<torch::Device> find_device(const std::string& name) {
   if (name == "cpu") return torch::Device(torch::kCPU);
   if (name != "cuda") return invalid("device '" + name + "' is not known; use cpu or cuda.");
   if (!at::hasCUDA()) {
+    const std::string why = kernels::built_with_cuda()
+                                ? "this machine shows no usable GPU (is there a driver?)"
+                                : "this program was built without CUDA, so it uses no GPU";
     return SetupFailure{"device-unavailable",
-                        "The run asks for device 'cuda' but this program sees no usable GPU (no driver, or a "
-                        "build without CUDA). Use a machine and a build with CUDA, or set device: cpu."};
+                        "The run asks for device 'cuda', but " + why +
+                            ". Leave out --device cuda, or set device: cpu in the spec."};
   }
   use_deterministic_kernels();
   return torch::Device(torch::kCUDA);

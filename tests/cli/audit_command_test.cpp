@@ -239,7 +239,7 @@ TEST_F(AuditCommand, AWorkerThatCannotAuditIsASentence) {
   worker("echo 'not json'");
   fails("does not support audits");
   worker("echo '{\"report\": {\"claim\": 3}}'");
-  fails("The worker's report.claim");
+  fails("the worker's report.claim");
   worker("kill -9 $$");
   fails("no report");
   ::setenv("HYFREEDP_WORKER", "/nonexistent/worker", 1);

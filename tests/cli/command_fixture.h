@@ -66,7 +66,10 @@ class CommandTest : public testing::Test {
     EXPECT_EQ(run(arguments), 2) << shown << '\n' << out();
     EXPECT_EQ(out(), "") << shown;
     EXPECT_EQ(lines_in(err()), 1) << shown << '\n' << err();
-    EXPECT_EQ(err().rfind("hyfreedp " + command_ + ": ", 0), 0u) << err();
+    const auto lead = "hyfreedp " + command_ + ": ";
+    EXPECT_EQ(err().rfind(lead, 0), 0u) << err();
+    const auto said = err().substr(std::min(lead.size(), err().size())) + "  ";
+    EXPECT_FALSE(is_capital(said[0]) && !is_capital(said[1])) << "begins like a sentence: " << err();
     for (const auto& part : parts) {
       EXPECT_NE(err().find(part), std::string::npos) << shown << '\n' << part << '\n' << err();
     }
@@ -88,6 +91,8 @@ class CommandTest : public testing::Test {
   std::filesystem::path folder_;
 
  private:
+  static bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+
   std::string command_;
   std::ostringstream out_, err_;
 };

@@ -244,8 +244,8 @@ TEST_F(EpsilonCommand, MissingContradictoryAndUnknownFlags) {
   expect_refused({"--db", "x.sqlite"}, {"--db needs either --trial ID or --study ID"});
   expect_refused({"--out", "x"}, {"--out needs either --trial ID or --study ID"});
   expect_refused({"--out", "x", "--db", "x.sqlite", "--study", "s"}, {"give one"});
-  expect_refused({"--out", path("none"), "--study", "s"}, {"none/hyfreedp.sqlite", "no such database"});
-  expect_refused({"--db", path("none.sqlite"), "--study", "s"}, {"no such database"});
+  expect_refused({"--out", path("none"), "--study", "s"}, {"there is no folder " + path("none")});
+  expect_refused({"--db", path("none.sqlite"), "--study", "s"}, {"there is no file " + path("none.sqlite")});
   expect_refused(flags("0.5", "1", "5", "1e-5", {"--orders", "2"}), {"--orders needs --accountant rdp"});
   expect_refused(flags("0.5", "1", "5", "1e-5", {"--steps", "6"}), {"--steps", "more than once"});
   expect_refused({"--sampl-rate", "1"}, {"--sampl-rate", "did you mean --sample-rate?", "--help"});

@@ -28,6 +28,8 @@ TEST_F(ListCommand, ANameIsThatEntryAlone) {
   EXPECT_THAT(out(), HasSubstr("d_coef"));
   EXPECT_THAT(out(), Not(HasSubstr("hyfreedp-plus")));
   EXPECT_EQ(listed({"methods", "prodigy"}).size(), 1U);
+  expect_refused({"method"},
+                 {"hyfreedp list: there is nothing to list under 'method'. Did you mean 'methods'?"});
   expect_refused({"methods", "prodgy"}, {"'prodgy'", "Did you mean 'prodigy'?", "methods", "dp-hyper"});
   for (const char* kind : {"optimizers", "controllers", "models", "datasets", "analytic", "figures"}) {
     const auto all = listed({kind});

@@ -153,7 +153,8 @@ TEST_F(NewCommand, FindsTheCheckoutFromBelow) {
   EXPECT_EQ(run({"baseline", "my-method", "--source", path("tests/optimizers")}), 0) << err();
   EXPECT_TRUE(fs::exists(path("baselines/my_method.cpp")));
   fs::remove(path("CMakeLists.txt"));
-  expect_untouched("baseline", "another", "is not in a checkout of hyfreedp");
+  expect_untouched("baseline", "another",
+                   folder_.string() + " is not inside a source tree of hyfreedp: neither it");
 }
 
 TEST_F(NewCommand, NamesTheKindsAndWhatIsMissing) {

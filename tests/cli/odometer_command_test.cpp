@@ -82,7 +82,7 @@ class OdometerCommand : public testing::Test {
 
 TEST_F(OdometerCommand, OneLineADatasetAndDetailsOfOne) {
   EXPECT_EQ(run({"odometer"}), 2);
-  EXPECT_THAT(complained(), HasSubstr("there is no such database"));
+  EXPECT_THAT(complained(), HasSubstr("there is no folder " + out()));
   auto config = trial::private_config();
   put(*store(), config);
   EXPECT_EQ(run({"odometer"}), 0);
@@ -260,7 +260,7 @@ TEST_F(OdometerCommand, RunRefusesBeyondItsCapAndLeavesNoTrace) {
   EXPECT_EQ(run({"run", spec, "--cap", "3.5", "--cap-delta", "1e-5"}), 2);
   ::unsetenv("HYFREEDP_WORKER");
   for (const char* part :
-       {"The limit on synthetic", "is ε 3.5 (δ 1e-05)", "So far ε 0.00", "it may reach ε 3.6"})
+       {"hyfreedp run: the limit on synthetic", "is ε 3.5 (δ 1e-05)", "So far ε 0.00", "it may reach ε 3.6"})
     EXPECT_THAT(complained(), HasSubstr(part));
   EXPECT_TRUE(store()->specs().value().empty());
   for (const char* cap : {"-1", "inf", "nan", "many"}) {

@@ -146,7 +146,9 @@ TEST_F(Regress, KeepTakesTheCommitThatTheDatabaseNames) {
 }
 
 TEST_F(Regress, RefusesAndSaysWhatThereIs) {
-  expect_refused(against("v9"), {"--against v9", "none; `hyfreedp regress --keep` makes one"});
+  expect_refused(against("v9"),
+                 {"--against v9", "no reference in " + path("kept"),
+                  "`hyfreedp regress --keep --tag v9 --out OUT --references " + path("kept") + "`"});
   ASSERT_EQ(run(keep({"--tag", "v1", "--commit", "0123456789abcdef"})), 0);
   ASSERT_EQ(run(keep({"--commit", "01234567"})), 0);
   expect_refused(against("v9"), {"01234567", "v1 (0123456789ab)"});

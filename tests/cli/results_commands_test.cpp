@@ -86,7 +86,8 @@ TEST_F(ResultsCommands, BadInputIsOneSentenceAndExitCode2) {
     EXPECT_EQ(run(command, {"smal", "--out", out_}), 2);
     EXPECT_NE(complained().find("Did you mean 'small'?"), std::string::npos) << complained();
     EXPECT_EQ(run(command, {"small", "--out", out_ + "/nowhere"}), 2);
-    EXPECT_NE(complained().find("there is no such database"), std::string::npos);
+    EXPECT_NE(complained().find("there is no folder " + out_ + "/nowhere"), std::string::npos)
+        << complained();
     EXPECT_EQ(run(command, {"small", "--nonsense"}), 2);
     EXPECT_TRUE(said().empty());
   }
@@ -95,6 +96,19 @@ TEST_F(ResultsCommands, BadInputIsOneSentenceAndExitCode2) {
   EXPECT_EQ(run(export_command, {"events", "--out", out_}), 2);
   EXPECT_EQ(run(export_command, {"events", "--trial", "nobody", "--out", out_}), 2);
   EXPECT_EQ(run(table_command, {"small", "--out", out_, "--format", "word"}), 2);
+}
+
+TEST_F(ResultsCommands, AFolderWithoutADatabaseNamesThoseNearIt) {
+  const auto nights = out_ + "/nights";
+  std::filesystem::create_directories(nights + "/tonight");
+  EXPECT_EQ(run(table_command, {"small", "--out", nights}), 2);
+  EXPECT_NE(complained().find("the folder " + nights + " has no database (hyfreedp.sqlite)"),
+            std::string::npos)
+      << complained();
+  std::filesystem::copy_file(database(), nights + "/tonight/hyfreedp.sqlite");
+  EXPECT_EQ(run(table_command, {"small", "--out", nights}), 2);
+  EXPECT_NE(complained().find("; there is a database in " + nights + "/tonight"), std::string::npos)
+      << complained();
 }
 
 // Read in Python as results/README.md shows: pandas.read_csv wants a header and as many fields in
@@ -260,6 +274,7 @@ TEST_F(ResultsCommands, TraceFindsTheCell) {
            {{"small", "a"}, "the column is missing"},
            {{"small", "a", "1", "2"}, "'2' belongs to no option"},
            {{"small", "d", "1", "--out", out_}, "Rows: a, b, c"},
+           {{"small", "a", "7", "--out", out_}, "has no column '7'. Its columns (target ε): 1"},
            {{"smal", "a", "1", "--out", out_}, "Did you mean 'small'?"}}) {
     EXPECT_EQ(run(trace_command, arguments), 2);
     EXPECT_EQ(said(), "");

@@ -42,7 +42,7 @@ TEST_F(SpecRefusals, EveryMistakeIsALine) {
     EXPECT_EQ(said.str(), "") << command;
     EXPECT_EQ(lines_in(complained.str()), 6) << complained.str();
     EXPECT_THAT(complained.str(), StartsWith(std::string("hyfreedp ") + command + ": " + wrong +
-                                             " has 5 mistakes:\n" + wrong + ":1: needs 'dataset'."));
+                                             " has 5 mistakes:\n" + wrong + ":1: 'dataset' is missing."));
     EXPECT_FALSE(std::filesystem::exists(out_folder())) << command;
   }
 }
@@ -50,9 +50,10 @@ TEST_F(SpecRefusals, EveryMistakeIsALine) {
 TEST_F(SpecRefusals, AMistypedFileAFolderAndOldBytes) {
   file("quick.yaml", kSpec);
   expect_refused({path("qiuck.yaml")}, {"there is no file", "did you mean " + path("quick.yaml") + "?"});
-  expect_refused({folder_.string()}, {"is a folder, not a spec", path("quick.yaml")});
+  expect_refused({folder_.string()},
+                 {"is a folder, not a spec", path("quick.yaml"), "`hyfreedp list specs`"});
   expect_refused({file("latin.yaml", std::string(kSpec) + "title: caf\xE9\n"), "--out", out_folder()},
-                 {"latin.yaml:8:11: the byte 0xE9", "UTF-8"});
+                 {"latin.yaml:8:11: the byte 0xE9", "latin.yaml > fixed.yaml`"});
   EXPECT_FALSE(std::filesystem::exists(out_folder()));
 }
 
@@ -72,7 +73,7 @@ TEST_F(SpecRefusals, ADeviceThatIsNotThere) {
   const char* before = std::getenv("HYFREEDP_WORKER");
   const std::string kept = before == nullptr ? "" : before;
   ::setenv("HYFREEDP_WORKER", worker.c_str(), 1);
-  expect_refused({spec, "--device", "cuda", "--out", out_folder()}, {"No GPU here."});
+  expect_refused({spec, "--device", "cuda", "--out", out_folder()}, {"hyfreedp run: no GPU here."});
   EXPECT_FALSE(std::filesystem::exists(out_folder()));
   EXPECT_EQ(run({spec, "--device", "cuda", "--dry-run", "--out", out_folder()}), 0) << "a dry run needs none";
   if (before == nullptr) {

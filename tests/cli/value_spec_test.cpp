@@ -93,7 +93,7 @@ TEST_F(PaperSpecs, WhatIsComputedIsPrintedAndWritten) {
 
 // What `run` made is found by its name, like the table of any other spec.
 TEST_F(PaperTables, AreFoundByNameAfterTheRun) {
-  expect_refused({"demo-bias", "--out", path("out")}, {"no such database"});
+  expect_refused({"demo-bias", "--out", path("out")}, {"there is no folder " + path("out")});
   std::ostringstream said, complained;
   ASSERT_EQ(run_command({spec_, "--preset", "bias", "--out", path("out")}, said, complained), 0);
   ASSERT_EQ(run({"demo-bias", "--out", path("out")}), 0) << err();
@@ -142,7 +142,7 @@ TEST_F(PaperSpecs, AnUnknownPresetNamesTheNearest) {
 }
 
 TEST_F(PaperTables, AFileStandsForItsNameInTheDatabase) {
-  expect_refused({spec_, "--out", path("out")}, {"there is no such database"});
+  expect_refused({spec_, "--out", path("out")}, {"there is no folder " + path("out")});
   ASSERT_EQ(run({spec_, "--preset", "paper", "--format", "csv", "--out", path("out")}), 0) << err();
   EXPECT_NE(out().find("96.49"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path("out"))) << "any but the terminal's format writes no files";

@@ -82,7 +82,9 @@ TEST_F(BadInput, AnotherSpecOfTheNameInTheFolder) {
   const auto spec = changed("steps: 12", "steps: 11");
   const auto ended = run({"run", spec});
   EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, HasSubstr("belongs to another spec of the name 'smoke'"));
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("/out already holds 'smoke'"), HasSubstr("(there -> here): steps 12 -> 11 ("),
+                    HasSubstr("stays in the odometer")));
   EXPECT_EQ(rows("smoke"), before);
   EXPECT_EQ(run({"run", spec, "--replace", "--quiet"}).code, 0);
   EXPECT_NE(rows("smoke"), before);
@@ -104,7 +106,7 @@ TEST_F(BadInput, AFileThatIsNoDatabase) {
   write("out/hyfreedp.sqlite",
         "not a database, but somebody's notes, long enough to look like a file of some kind\n");
   for (const auto& arguments : {std::vector<std::string>{"run", kSmoke}, {"status"}, {"odometer"}}) {
-    expect_refused(arguments, {"hyfreedp.sqlite: this is not an SQLite database"});
+    expect_refused(arguments, {"hyfreedp.sqlite is not an SQLite database: it is damaged"});
   }
 }
 
@@ -115,7 +117,8 @@ TEST_F(BadInput, NoGpuWhereOneIsAskedFor) {
   }
   const auto ended = run({"run", kSmoke, "--device", "cuda", "--quiet"});
   EXPECT_EQ(ended.code, 2) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("no usable GPU"));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("hyfreedp run: the run asks for device 'cuda', but this "),
+                               HasSubstr("Leave out --device cuda, or set device: cpu in the spec.")));
   EXPECT_FALSE(fs::exists(folder_ / "out")) << "it was refused after something had begun";
 }
 

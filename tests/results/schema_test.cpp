@@ -78,7 +78,8 @@ TEST_F(Schema, AFileThatIsNoDatabaseIsRefused) {
   for (const auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
     const auto opened = Store::open(path(), mode);
     ASSERT_FALSE(opened);
-    EXPECT_NE(opened.error().message.find(path() + ": this is not an SQLite database"), std::string::npos)
+    EXPECT_NE(opened.error().message.find(path() + " is not an SQLite database: it is damaged"),
+              std::string::npos)
         << opened.error().message;
   }
   const auto folder =

@@ -180,9 +180,11 @@ TEST_F(Trace, OtherNamesAreRefusedWithTheValidOnes) {
         {"Did you mean 'small'?", "it has: small"});
   holds(refusal("small", {.panel = "q", .row = "a", .column = "1"}), {"no panel 'q'", "Panels: p"});
   holds(refusal("small", {.panel = "", .row = "d", .column = "1"}), {"no row 'd'", "Rows: a, b, c"});
-  holds(refusal("small", {.panel = "", .row = "a", .column = "2"}), {"no column '2'", "Columns: 1, inf"});
+  holds(refusal("small", {.panel = "", .row = "a", .column = "2"}),
+        {"no column '2'", "Its columns (target ε): 1, inf."});
   holds(refusal("small", {.panel = "", .row = "a", .column = "x"}), {"no column 'x'"});
-  holds(refusal("small", {.panel = "", .row = "c", .column = "inf"}), {"no column 'inf'", "Columns: 1."});
+  holds(refusal("small", {.panel = "", .row = "c", .column = "inf"}),
+        {"no column 'inf'", "Its columns (target ε): 1."});
 }
 
 TEST_F(Trace, TheFirstPanelThatHasTheCellIsTaken) {

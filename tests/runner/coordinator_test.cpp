@@ -409,7 +409,9 @@ TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {
   auto other = world.read("description: other\n" + kSeeded);
   const auto refused = enter_spec(world.store(), world.out(), other, false, false);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("belongs to another spec of the name 'tiny'"));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("the folder " + world.out().root + " already holds 'tiny', as another spec"));
+  EXPECT_THAT(refused.error().message, HasSubstr("What differs (there -> here): description \"\" -> other."));
   EXPECT_THAT(refused.error().message, HasSubstr("--replace"));
   EXPECT_THAT(world.store().studies("tiny").value(), SizeIs(kStudies));
   ASSERT_TRUE(enter_spec(world.store(), world.out(), other, false, true));

@@ -63,7 +63,7 @@ TEST(SpecFigures, AreReadBackWithEveryDefaultFilledIn) {
 TEST(SpecFigures, MistakesNameTheirLineAndTheNearestName) {
   EXPECT_THAT(complaint("{kind: heatmap}"), HasSubstr("spec.yaml:2"));
   EXPECT_THAT(complaint("{kind: heatmap}"), HasSubstr("Did you mean 'heat-map'?"));
-  EXPECT_THAT(complaint("{name: x}"), HasSubstr("needs 'kind'"));
+  EXPECT_THAT(complaint("{name: x}"), HasSubstr("'kind' is missing"));
   EXPECT_THAT(complaint("{kind: box, rows: [plane]}"), HasSubstr("Did you mean 'plain'?"));
   EXPECT_THAT(complaint("{kind: box, panels: [lineal]}"), HasSubstr("Did you mean 'linear'?"));
   EXPECT_THAT(complaint("{kind: box, metrik: loss}"), HasSubstr("'metric'"));

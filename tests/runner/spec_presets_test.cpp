@@ -103,7 +103,8 @@ TEST_F(Presets, WhatCannotRunHereSaysWhyAndIsRefusedWhereItCould) {
               AllOf(HasSubstr("spec.yaml:10: not_runnable"),
                     HasSubstr("names only what is registered (adult, vit)")));
   EXPECT_THAT(refusal(kind("not_runnable: {reason: x}")), HasSubstr("must name what is not here"));
-  EXPECT_THAT(refusal(kind("not_runnable: {datasets: [cifar10]}")), HasSubstr("needs 'reason'"));
+  EXPECT_THAT(refusal(kind("not_runnable: {datasets: [cifar10]}")),
+              HasSubstr("not_runnable: 'reason' is missing"));
   EXPECT_THAT(refusal(kind("not_runnable: {reason: x, missing: [y]}, analytic: {name: z}")),
               HasSubstr("exclude"));
 }
@@ -117,7 +118,7 @@ TEST_F(Presets, WhatIsComputedIsCheckedAgainstItsOwnOptions) {
               AllOf(HasSubstr("spec.yaml:9: analytic.name names no computation: 'hyfreedp-figure-77'."),
                     HasSubstr("Did you mean 'hyfreedp-figure-7'?")));
   EXPECT_THAT(refusal(kind("name: hyfreedp-figure-7, nonsense: 1")), HasSubstr("unknown key 'nonsense'"));
-  EXPECT_THAT(refusal(kind("nonsense: 1")), HasSubstr("needs 'name'"));
+  EXPECT_THAT(refusal(kind("nonsense: 1")), HasSubstr("analytic: 'name' is missing"));
 }
 
 }  // namespace

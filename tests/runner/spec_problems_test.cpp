@@ -72,7 +72,7 @@ figures: [{kind: curve}]
       ElementsAre(
           "spec.yaml has 19 mistakes:", AllOf(StartsWith("spec.yaml:1: name must"), HasSubstr("'a/b'")),
           StartsWith("spec.yaml:2: unknown key 'colour'."),
-          StartsWith("spec.yaml:4: panels[0] needs 'epsilon'. Example: `epsilon: ["),
+          StartsWith("spec.yaml:4: panels[0]: 'epsilon' is missing. Example: `epsilon: ["),
           AllOf(StartsWith("spec.yaml:5: panels[0].dataset:"), HasSubstr("'synthetic'")),
           AllOf(StartsWith("spec.yaml:6: panels[0].model: unknown key 'hiden'."),
                 HasSubstr("Did you mean 'hidden'?"), HasSubstr("Example: `hidden: ["), EndsWith("`.")),
@@ -83,27 +83,28 @@ figures: [{kind: curve}]
                 EndsWith("Example: `optimizer: adamw`.")),
           AllOf(StartsWith("spec.yaml:8: panels[0].train.augmentations must"),
                 EndsWith("Example: `augmentations: 0`.")),
-          AllOf(StartsWith("spec.yaml:10: panels[0].rows[0] names no method: 'prodgy'."),
+          AllOf(StartsWith("spec.yaml:10: panels[0].rows[0]: 'prodgy' is not a method."),
                 HasSubstr("Did you mean 'prodigy'?")),
           StartsWith("spec.yaml:11: panels[0].rows[1].options.lr must be"),
           StartsWith("spec.yaml:11: panels[0].rows[1].steps must be at least 1."),
-          StartsWith("spec.yaml:12: panels[1] needs 'dataset'. Example: `dataset: "),
-          StartsWith("spec.yaml:12: panels[1] needs 'model'. Example: `model: linear`."),
-          StartsWith("spec.yaml:12: panels[1] needs 'train'. Example: `train: {"),
-          StartsWith("spec.yaml:12: panels[1] needs 'seeds'."),
+          StartsWith("spec.yaml:12: panels[1]: 'dataset' is missing. Example: `dataset: "),
+          StartsWith("spec.yaml:12: panels[1]: 'model' is missing. Example: `model: linear`."),
+          StartsWith("spec.yaml:12: panels[1]: 'train' is missing. Example: `train: {"),
+          StartsWith("spec.yaml:12: panels[1]: 'seeds' is missing."),
           StartsWith("spec.yaml:12: panels[1].epsilon[0] must be positive"),
-          StartsWith("spec.yaml:12: panels[1] needs 'rows'. Example: `rows: ["),
+          StartsWith("spec.yaml:12: panels[1]: 'rows' is missing. Example: `rows: ["),
           AllOf(StartsWith("spec.yaml:13: figures[0].kind:"), HasSubstr("'curves'"))));
 }
 
 TEST_F(SpecProblems, OfAnEmptySpecAllThatIsMissing) {
   EXPECT_THAT(
       problems("title: nothing\n"),
-      ElementsAre("spec.yaml has 7 mistakes:", "spec.yaml:1: needs 'name'. Example: `name: my-table`.",
-                  StartsWith("spec.yaml:1: needs 'dataset'. Example: `dataset:"),
-                  StartsWith("spec.yaml:1: needs 'model'."), StartsWith("spec.yaml:1: needs 'train'."),
-                  StartsWith("spec.yaml:1: needs 'seeds'."), StartsWith("spec.yaml:1: needs 'epsilon'."),
-                  StartsWith("spec.yaml:1: needs 'rows'.")));
+      ElementsAre(
+          "spec.yaml has 7 mistakes:", "spec.yaml:1: 'name' is missing. Example: `name: my-table`.",
+          StartsWith("spec.yaml:1: 'dataset' is missing. Example: `dataset:"),
+          StartsWith("spec.yaml:1: 'model' is missing."), StartsWith("spec.yaml:1: 'train' is missing."),
+          StartsWith("spec.yaml:1: 'seeds' is missing."), StartsWith("spec.yaml:1: 'epsilon' is missing."),
+          StartsWith("spec.yaml:1: 'rows' is missing.")));
 }
 
 TEST_F(SpecProblems, OneOfASharedRowIsSaidOnce) {
@@ -125,6 +126,37 @@ TEST_F(SpecProblems, WhatFollowsFromAMistakeIsNotSaid) {
         std::pair{"rows: [prodigy]", "rows: prodigy"}, std::pair{"rows: [prodigy]", "row: [prodigy]"}}) {
     EXPECT_EQ(problems(replaced(kLeast, from, to)).size(), 1U) << to << '\n'
                                                                << refusal(replaced(kLeast, from, to));
+  }
+}
+
+// Nor is it said that the level where the key belongs lacks it.
+TEST_F(SpecProblems, AKeyOfAnotherLevelIsSentThere) {
+  const auto row = [](const std::string& text) { return replaced(kLeast, "[prodigy]", "[{" + text + "}]"); };
+  const auto under_train = replaced(kLeast, "seeds: [0]\n", "");
+  for (const auto& [yaml, said] : {
+           std::pair{replaced(kLeast, ", steps: 10", "") + "steps: 10\n",
+                     "spec.yaml:8: 'steps' belongs under 'train'. Example: `train: {"},
+           {kLeast + "every: 5\n",
+            "spec.yaml:8: 'every' belongs under 'evaluate'. Example: `evaluate: {every: 25}`."},
+           {kLeast + "method: dog\n", "spec.yaml:8: 'method' belongs under 'rows'. Example: `rows: ["},
+           {kLeast + "defaults: {clipping: auto-s}\n",
+            "spec.yaml:8: defaults: 'clipping' belongs under 'train'."},
+           {kLeast + "presets:\n  small: {steps: 5}\n",
+            "spec.yaml:9: presets.small: 'steps' belongs under 'train'. Example: `train: {"},
+           {replaced(under_train, "steps: 10", "steps: 10, seeds: [0]"),
+            "spec.yaml:5: train: 'seeds' belongs beside 'train', not under it. Example: `seeds: ["},
+           {row("method: fixed-rate, lr: 1"),
+            "spec.yaml:7: rows[0]: 'lr' belongs under 'options'. Example: `options: {"},
+           {row("method: dog, optimizer: sgd"), "spec.yaml:7: rows[0]: 'optimizer' belongs under 'train'."},
+           {row("method: dog, train: {steps: 5}"),
+            "spec.yaml:7: rows[0].train: 'steps' belongs beside 'train', not under it. Example: `steps: "
+            "50`."},
+           {row("method: dog, sample_rate: 0.1"),
+            "spec.yaml:7: rows[0]: 'sample_rate' belongs under the 'train' beside 'rows'"},
+           {row("method: dog, delta: 1e-5"),
+            "spec.yaml:7: rows[0]: 'delta' belongs beside 'rows', not under it. Example: `delta: N^-1.1`."},
+       }) {
+    EXPECT_THAT(problems(yaml), ElementsAre(StartsWith(said))) << yaml;
   }
 }
 
@@ -287,7 +319,7 @@ TEST_F(SpecProblems, ALargeDeltaIsWarnedOf) {
 TEST_F(SpecProblems, BytesThatAreNotUtf8AreRefusedWithLineAndColumn) {
   EXPECT_THAT(problems(replaced(kLeast, "name: least", "name: least\ntitle: h\xC3\xA9 caf\xE9 au lait")),
               ElementsAre(AllOf(StartsWith("spec.yaml:2:14: the byte 0xE9"), HasSubstr("Latin-1: \xC3\xA9"),
-                                HasSubstr("UTF-8"))));
+                                HasSubstr("`iconv -f latin1 -t utf-8 spec.yaml > fixed.yaml`"))));
   for (const std::string bad : {"\xFF", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
     EXPECT_THAT(problems(kLeast + "# " + bad + "\n"), ElementsAre(HasSubstr("spec.yaml:8:3: the byte")));
   }
@@ -311,8 +343,8 @@ TEST_F(SpecProblems, AFolderIsNoSpec) {
   write("two.yaml", kLeast);
   const auto spec = load_spec(folder_.string());
   ASSERT_FALSE(spec);
-  EXPECT_THAT(spec.error().message,
-              AllOf(HasSubstr("is a folder, not a spec"), HasSubstr("/one.yaml, "), HasSubstr("/two.yaml.")));
+  EXPECT_THAT(spec.error().message, AllOf(HasSubstr("is a folder, not a spec"), HasSubstr("/one.yaml, "),
+                                          HasSubstr("/two.yaml; "), HasSubstr("`hyfreedp list specs`")));
 }
 
 TEST_F(SpecProblems, TheNearestFileIsNamed) {

@@ -74,7 +74,8 @@ TEST(TrainingSpec, MistakesNameTheirPlace) {
   EXPECT_THAT(message("optimizer: adamw, average_decay: 0.9", ""),
               HasSubstr("no effect without average: ema"));
   EXPECT_THAT(message("optimizer: {name: dog, average: true}, average: ema", ""), HasSubstr("keep one"));
-  EXPECT_THAT(message("optimizer: adamw", ", train: {steps: 5}"), HasSubstr("unknown key 'steps'"));
+  EXPECT_THAT(message("optimizer: adamw", ", train: {steps: 5}"),
+              HasSubstr("'steps' belongs beside 'train'"));
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// What `hyfreedp verify` says of files that hold no cell.
+#include <gtest/gtest.h>
+
+#include "tests/cli/command_fixture.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+class VerifyCommand : public CommandTest {
+ protected:
+  VerifyCommand() : CommandTest("verify") {}
+};
+
+TEST_F(VerifyCommand, SaysWhichFileItWants) {
+  const auto spec = file("spec.yaml", "name: least\n");
+  expect_refused({spec}, {"verify wants the file that `hyfreedp export-cell` writes, not " + spec,
+                          "A spec is checked by `hyfreedp run " + spec + " --dry-run`."});
+  for (const char* text : {"name", "{}", "[]", R"({"format": "other", "format_version": 1})"}) {
+    expect_refused({file("cell.json", text)},
+                   {"cell.json: ", "; verify wants the file that `hyfreedp export-cell` writes."});
+  }
+}
+
+}  // namespace
+}  // namespace hyfreedp::cli
