@@ -136,10 +136,11 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
   auto notes = value_notes(table, facts.single_seed);
   if (facts.has_private) {
     notes.push_back(
-        "ε is an upper bound on what was spent to get the cell, tuning included, from the executed events; "
-        "where seeds "
-        "differ, the largest. It is per row and per run: rows and seeds use the same data and are not "
-        "composed; hyfreedp odometer composes them.");
+        "ε is an upper bound on what was spent to get the cell, from the executed events, tuning included "
+        "but "
+        "where the label says otherwise; where seeds differ, the largest. It is of one row and one seed: "
+        "rows "
+        "and seeds use the same data and are not composed; hyfreedp odometer composes them.");
     notes.push_back("δ is given with each panel. Neighbouring relation: add or remove one record. Sampler: " +
                     (facts.samplers.empty() ? "unknown" : listed(facts.samplers)) +
                     ". Accountant: " + accountants_text(facts.accountants) + ".");
@@ -152,7 +153,8 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
       "charged. simulated: the rate comes from an uncharged search; a share of the budget stands in for its "
       "cost.");
   notes.push_back(
-      "Test accuracy is measured on public test data, outside the mechanism; it selects nothing.");
+      "Test accuracy is measured on public test data, outside the mechanism; no run of this table is "
+      "selected by it.");
   notes.push_back(
       "Time is the training time of all runs that a cell asked for, tuning included, as a mean over seeds "
       "and cells; runs "

@@ -5,8 +5,8 @@
 #include <string>
 
 namespace hyfreedp {
-inline constexpr const char* kVersion = "0.7.0";
-inline constexpr int kComparabilityVersion = 6;
+inline constexpr const char* kVersion = "0.8.0";
+inline constexpr int kComparabilityVersion = 7;
 
 // "0.4.0 (comparability 4, commit 0123456789ab)": what is kept with results. Without the commit
 // where nobody said it: in tests, and in a build outside a checkout.

@@ -160,7 +160,7 @@ TEST_F(SmallTable, SeededNoiseIsABannerOverEveryPrivateRow) {
 
 TEST_F(SmallTable, NotesSayHowToReadIt) {
   const auto notes = table().notes;
-  for (const char* part : {"per row and per run", "outside the mechanism", "add or remove one record",
+  for (const char* part : {"of one row and one seed", "outside the mechanism", "add or remove one record",
                            "poisson", "pld", "rdp", "sample standard deviation", "n/a"}) {
     EXPECT_TRUE(any_contains(notes, part)) << part;
   }

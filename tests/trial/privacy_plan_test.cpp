@@ -320,7 +320,7 @@ TEST(PrivacyPlan, SumsOfLargeBatchesAreWideAndOfTooLargeOnesRefused) {
   EXPECT_EQ(
       refused.error().message,
       "privacy plan: a batch of 1e+11 samples is too large to be summed: even in float64 rounding could "
-      "move the sum by 0.09095 of the sensitivity, and 0.02 at most is allowed for; lower 'batch_size'");
+      "move the sum by 2.22e+06 of the sensitivity, and 0.1 at most is allowed for; lower 'batch_size'");
   EXPECT_FALSE(PrivacyPlan::from_json(plan.to_json(), "spec.yaml:3"));
   plan.is_private = false;
   EXPECT_FALSE(plan.has_wide_sums());
