@@ -100,7 +100,8 @@ struct OdometerOptions {
 struct Odometer {
   std::vector<Spending> data;        // by title
   std::set<std::string> final_runs;  // ids of those that will not be run again
-  // Journals and keys, with the reason: what they tell of is not counted.
+  // Journals and keys, with the reason: what they tell of is not counted. How many there are is
+  // confidential, as the number of runs is.
   std::vector<std::string> unreadable;
 
   Spending& of(const trial::Named& dataset);  // makes it where nothing touched it yet
