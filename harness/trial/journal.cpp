@@ -25,6 +25,7 @@ bool is_released_score(const MetricRecord& metric) {
 struct Attempt {
   std::int64_t booked = 0;    // steps [0, booked)
   std::int64_t executed = 0;  // steps [0, executed) have a step line
+  bool diverged = false;      // one of its runs did
   std::vector<Score> scores;
 };
 
@@ -197,6 +198,7 @@ class Reader {
   Result<void> finish(const json::object& line, const std::string& where) {
     auto finish = finish_from(line, where);
     if (!finish) return finish.error();
+    if (finish->kind == "diverged") attempts_[journal_.attempt].diverged = true;
     journal_.finish = std::move(*finish);
     return {};
   }
@@ -210,10 +212,10 @@ class Reader {
       for (auto& event : journal_.config.events()) events.push_back(std::move(event));
     }
     for (auto& [number, attempt] : attempts_) {
-      const bool closed = number == journal_.attempt && journal_.finish.has_value();
-      auto steps = attempt.booked;
-      if (closed && journal_.finish->state == TrialState::finished) steps = attempt.executed;
-      if (closed && journal_.finish->kind == "diverged") {
+      const bool finished = number == journal_.attempt && journal_.finish &&
+                            journal_.finish->state == TrialState::finished;
+      auto steps = finished ? attempt.executed : attempt.booked;
+      if (attempt.diverged) {
         steps = journal_.config.steps;
         const auto& score = journal_.config.evaluation.score;
         if (score && attempt.scores.empty())

@@ -22,12 +22,12 @@
 //       The run ended; synced.
 //
 // Charge. The executed events (Journal::executed) are, for each attempt:
-//   it finished       the steps that have a step line, and the booked scores
 //   it diverged       all steps and the score of the config, because where it stopped depends on
-//                     its noisy releases
+//                     its noisy releases; also if it is run again
+//   it finished       the steps that have a step line, and the booked scores
 //   anything else     all booked steps and scores
 //   it was lost       all events of the config
-// The first two apply to the last attempt, if its last run has a finish line. After a crash, the
+// Only the last attempt can be one that finished: its last run has a finish line. After a crash, the
 // same attempt can be run again from step 0 with the same noise, on the same program, machine and
 // settings. While every recorded hash is reproduced, these are the same releases and are not
 // charged again. A validation score is released once in an attempt: a repeated run reports the
