@@ -543,7 +543,8 @@ Result<void> JournalWriter::finish(const Finish& finish) {
       !written) {
     return written.error();
   }
-  return state_->out.sync();
+  if (auto synced = state_->out.sync(); !synced) return synced;
+  return state_->out.check_in_place();
 }
 
 }  // namespace hyfreedp::trial

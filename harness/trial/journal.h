@@ -177,7 +177,9 @@ class JournalWriter {
   // Records a metric; not synced. If this attempt released a "score" of the split before, that
   // value is recorded instead.
   Result<void> metric(const MetricRecord& record);
-  Result<void> finish(const Finish& finish);  // synced
+  // Records the end of the run; synced. Returns an error if the journal was removed or replaced
+  // meanwhile: the run's key must then stay, because nothing else tells what the run released.
+  Result<void> finish(const Finish& finish);
 
  private:
   struct State;
