@@ -9,7 +9,8 @@
 //                 lists it, and every journal that the database has not taken in: a run that is
 //                 under way or was killed counts what it booked. A key whose journal is gone counts
 //                 every attempt up to its own, whole; what the database knows beyond journal and
-//                 key is added (charge.h). A run that several rows share counts once.
+//                 key is added, and so is, whole, a run that was begun and left neither (charge.h).
+//                 A run that several rows share counts once.
 //   Same data     Datasets that come from files are the same data where they have the same name:
 //                 options choose features, not people. Generated ones are the same data where they
 //                 have the same options.
@@ -71,6 +72,9 @@ struct Spending {
   void add_selection(const accounting::Selection& selection);
   void add(const std::vector<accounting::Event>& events);
 };
+
+// The data that a composition is about, which is written with it where it lists no run, or not all.
+std::optional<trial::Named> booked_dataset(const json::object& composition);
 
 // The default delta: N^-1.1 for the size N of the training split.
 double default_delta(const Spending& spending);
