@@ -147,18 +147,27 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
   const auto known = store_.trial(id);
   if (!known) return known.error();
   if (*known && results::is_final(**known)) return true;
-  const auto journal = trial::read_journal(out_.journal(id));
+  auto journal = trial::read_journal(out_.journal(id));
   if (journal && journal->nonces.contains((**label).nonce)) return true;
-  if (!journal && has_journal) return false;  // it may be mended
+  if (!journal && has_journal) return false;               // it may be mended
+  if (journal && has_lasting_end(*journal)) return false;  // of another folder
   const auto config = trial::TrialConfig::from_json((**label).config, path);
   if (!config) return config.error();
-  auto record = record_of(*config, journal ? &*journal : nullptr);
-  if (!journal || !journal->finish) {
-    record.state = trial::TrialState::failed;
-    record.failure_kind = kInternal;
-    record.failure_message = "Its journal is lost; every attempt that its key tells of is charged whole.";
+  const auto known_attempts = attempts(*config);
+  if (!known_attempts) return known_attempts.error();
+  // As a worker that goes on does: the start line charges what is lost.
+  if (auto made = trial::JournalWriter::open(out_.journal(id), *config, {},
+                                             {.key = **label, .recorded = *known_attempts});
+      !made) {
+    return made.error();
   }
-  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  journal = trial::read_journal(out_.journal(id));
+  if (!journal) return journal.error();
+  auto record = record_of(*config, &*journal);
+  record.state = trial::TrialState::failed;
+  record.failure_kind = kInternal;
+  record.failure_message = "Its journal is lost; every attempt that its key tells of is charged whole.";
+  if (auto charged = charge(record, &*journal); !charged) return charged.error();
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
   return true;
 }

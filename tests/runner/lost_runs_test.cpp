@@ -281,6 +281,8 @@ TEST(LostRun, StaysChargedWhenItsKeyIsTidiedAway) {
     EXPECT_FALSE(std::filesystem::exists(world.out().key(id)));
   }
   EXPECT_EQ(steps_of(only(world)), 2 * 12);
+  world.forget_database();
+  EXPECT_EQ(steps_of(only(world)), 2 * 12) << "what the deleted key told is in no journal";
 }
 
 TEST(LostRun, AKeyOfAnOlderVersionWithoutItsJournalIsNamed) {
