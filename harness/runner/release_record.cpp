@@ -53,7 +53,7 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
                                 const results::StudyRecord& study) {
   auto kept = results::public_part(store, study);
   if (!kept) return kept.error();
-  RecordedStudy recorded{.study = std::move(*kept), .journals = {}};
+  RecordedStudy recorded{.study = std::move(*kept), .journals = {}, .runs = {}};
   auto& composition = recorded.study.composition;
   const bool has_selected = results::is_answered(study) &&
                             string_or(composition, "rule", "") == "selection" &&
@@ -63,6 +63,10 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   }
   for (const auto& id : recorded.study.trials) {
     if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
+    if (string_or(composition, "rule", "") == "selection") continue;
+    auto run = store.trial(id);
+    if (!run) return run.error();
+    if (*run) recorded.runs.push_back(std::move(**run));
   }
   return recorded;
 }
@@ -70,12 +74,42 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
 json::object to_json(const ReleaseRecord& record) {
   json::array studies;
   for (const auto& one : record.studies) {
-    studies.push_back(
-        json::object{{"study", results::to_json(one.study)}, {"journals", results::to_json(one.journals)}});
+    json::array runs;
+    for (const auto& run : one.runs) {
+      runs.push_back(json::object{
+          {"trial", run.id}, {"config", run.config}, {"charged", results::to_json(run.charged)}});
+    }
+    studies.push_back(json::object{{"study", results::to_json(one.study)},
+                                   {"journals", results::to_json(one.journals)},
+                                   {"runs", std::move(runs)}});
   }
   return {{"hash", record.spec.hash},    {"resolved", record.spec.resolved},
           {"text", record.spec.text},    {"program", record.spec.version},
           {"complete", record.complete}, {"studies", std::move(studies)}};
+}
+
+// Absent in a file of an older version.
+Result<std::vector<results::TrialRecord>> runs_from(const json::value* value, const std::string& where) {
+  std::vector<results::TrialRecord> runs;
+  if (value == nullptr) return runs;
+  if (!value->is_array()) return error(where + ": 'runs' must be a list");
+  for (const auto& element : value->get_array()) {
+    const auto* one = element.if_object();
+    const auto* config = one != nullptr ? one->if_contains("config") : nullptr;
+    const auto* charged = one != nullptr ? one->if_contains("charged") : nullptr;
+    if (config == nullptr || !config->is_object() || charged == nullptr) {
+      return error(where + ": each of 'runs' needs 'config' and 'charged'");
+    }
+    results::TrialRecord run;
+    run.id = string_or(*one, "trial", "");
+    run.config = config->get_object();
+    auto attempts = results::charged_from(*charged, where + ": 'charged'");
+    if (!attempts) return attempts.error();
+    run.charged = std::move(*attempts);
+    run.events = trial::events_of(run.charged);
+    runs.push_back(std::move(run));
+  }
+  return runs;
 }
 
 Result<ReleaseRecord> release_record_from(const json::value& value, const std::string& spec,
@@ -107,7 +141,10 @@ Result<ReleaseRecord> release_record_from(const json::value& value, const std::s
     if (!study) return study.error();
     auto journals = results::texts_from(*of_journals, where + ": 'journals'");
     if (!journals) return journals.error();
-    record.studies.push_back({.study = std::move(*study), .journals = std::move(*journals)});
+    auto runs = runs_from(one->if_contains("runs"), where);
+    if (!runs) return runs.error();
+    record.studies.push_back(
+        {.study = std::move(*study), .journals = std::move(*journals), .runs = std::move(*runs)});
   }
   return record;
 }
@@ -123,11 +160,33 @@ Result<void> write_all(const OutFolder& out, const std::string& spec,
   return write_file_atomically(out.release_record(spec), canonical_json(file) + "\n", 0600);
 }
 
+// What became of a run whose journal is lost is not known any more, but what it cost is.
+Result<void> put_cost(results::Store& store, TrialBook& book, const results::TrialRecord& run) {
+  const auto known = store.trial(run.id);
+  if (!known) return known.error();
+  if (*known || book.rebuild(run.id)) return {};
+  auto lost = run;
+  lost.state = trial::TrialState::failed;
+  lost.failure_kind = kInternal;
+  lost.failure_message = "Its journal is lost; the release record says what it executed.";
+  lost.attempts = std::max<std::int64_t>(1, static_cast<std::int64_t>(run.charged.size()));
+  return store.put_trial(lost, {}, {});
+}
+
+Result<void> put_costs(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
+  TrialBook book(store, out);
+  for (const auto& run : recorded.runs) {
+    if (auto put = put_cost(store, book, run); !put) return put;
+  }
+  return {};
+}
+
 // The row and the runs that it lists.
 Result<void> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
   const auto known = store.study(recorded.study.id);
   if (!known) return known.error();
   if (*known && (results::is_answered(**known) || !results::is_answered(recorded.study))) return {};
+  if (auto put = put_costs(store, out, recorded); !put) return put;
   if (results::is_answered(recorded.study)) {
     TrialBook book(store, out);
     for (const auto& id : recorded.journals) {
@@ -161,10 +220,13 @@ Result<void> restore(results::Store& store, const OutFolder& out, const std::str
     const bool is_current = i + 1 == records->size();
     if (auto put = store.put_spec(record.spec, true); !put) return put.error();
     for (const auto& study : record.studies) {
-      // An earlier release's rows are retired by the next one; the odometer reads its runs from
-      // their journals.
-      const auto put = is_current ? put_back(store, out, study) : store.put_study(study.study);
-      if (!put) return put.error();
+      if (is_current) {
+        if (auto put = put_back(store, out, study); !put) return put;
+        continue;
+      }
+      // An earlier release's rows are retired by the next one; its runs stay in the odometer.
+      if (auto put = put_costs(store, out, study); !put) return put;
+      if (auto put = store.put_study(study.study); !put) return put;
     }
   }
   return {};

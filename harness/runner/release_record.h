@@ -11,13 +11,16 @@
 //    "checksum": c}                     SHA-256 of the canonical JSON without this member
 //   RELEASE: {"hash", "resolved", "text", "program",
 //             "complete": b, "studies": [STUDY, ...]}
-//   STUDY:   {"study": its record in the database, "journals": [trial, ...]}
+//   STUDY:   {"study": its record in the database, "journals": [trial, ...],
+//             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
 //
 //   hash, resolved, text, program   the spec as the database has it; the number of the release is
 //                                   in `resolved`
 //   complete                        true once every row has an answer, which is when the key may
 //                                   be deleted
 //   journals                        the trials of the row whose journals exist
+//   runs                            what the row's trials executed, by attempt; empty for a private
+//                                   selection, whose row says it
 //
 //   - The record of a release is written with complete = false before anything is drawn, and with
 //     complete = true before the key is deleted.
@@ -25,7 +28,9 @@
 //     the distribution of the number of runs, the largest number of events of each kind that any
 //     run executed, and the reported run; not the other runs' names or their number.
 //   - A row that the record has and the database lacks is restored, together with the runs that it
-//     lists, from their journals. Nothing is drawn or trained for it.
+//     lists, from their journals. Nothing is drawn or trained for it. Of an earlier release nobody
+//     reads the rows any more: if the journal of one of its runs is lost, `runs` says what the run
+//     cost, and the odometer counts it.
 // Specs with a `noise_seed` need no record, because they repeat the same draws.
 #pragma once
 
@@ -39,8 +44,9 @@
 namespace hyfreedp::runner {
 
 struct RecordedStudy {
-  results::StudyRecord study;         // without confidential values
-  std::vector<std::string> journals;  // ids of trials
+  results::StudyRecord study;              // without confidential values
+  std::vector<std::string> journals;       // ids of trials
+  std::vector<results::TrialRecord> runs;  // with id, config, events and charged alone
 };
 
 // One release of a spec.

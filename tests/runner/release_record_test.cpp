@@ -309,6 +309,23 @@ TEST(ReleaseRecord, WhatARowNeedsAndLacksIsSaid) {
   EXPECT_THAT(second.submitted, IsEmpty());
 }
 
+// Nobody reads the rows of an earlier release again, but the odometer has them.
+TEST(ReleaseRecord, WhatAnEarlierReleaseCostOutlivesItsJournalsAndTheDatabase) {
+  World world;
+  FakeExecutor first;
+  world.run(spec_of(kFixed), first);
+  FakeExecutor second;
+  world.run(world.read(spec_of(kFixed)), second, kNever, true);
+  const auto before = shown(world);
+  for (const auto& id : first.submitted) fs::remove(world.out().journal(id));
+  EXPECT_EQ(shown(world), before);
+  world.forget_database();
+  FakeExecutor third;
+  world.run(spec_of(kFixed), third);
+  EXPECT_THAT(third.submitted, IsEmpty());
+  EXPECT_EQ(shown(world), before);
+}
+
 TEST(ReleaseRecord, AChangedRecordIsRefused) {
   World world;
   FakeExecutor first;
