@@ -39,6 +39,7 @@
 #include <vector>
 
 #include "harness/runner/out_folder.h"
+#include "harness/runner/plan.h"
 #include "results/store.h"
 
 namespace hyfreedp::runner {
@@ -78,9 +79,13 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
 Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
                           const std::set<std::string>& studies);
 
-// Whether the folder has journals of private unseeded runs while the database has no spec and there
-// is no release record: a version before 0.7 made them, and its database is lost. Journals that
-// cannot be read do not count.
-Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out);
+// Whether the folder has a journal of a private unseeded run that may be of `planned`, the studies
+// of a spec that the database does not have: the database and the spec's release record were lost,
+// or a version before 0.7 made it. A journal that cannot be read may be anybody's. Journals that do
+// not count are those of trials that the database or a row lists, and those that are like the runs
+// of a known private selection, which are listed nowhere, and unlike those of `planned`.
+// restore_releases() must have been called.
+Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out,
+                                 const std::vector<PlannedStudy>& planned);
 
 }  // namespace hyfreedp::runner

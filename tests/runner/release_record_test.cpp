@@ -326,6 +326,42 @@ TEST(ReleaseRecord, WhatAnEarlierReleaseCostOutlivesItsJournalsAndTheDatabase) {
   EXPECT_EQ(shown(world), before);
 }
 
+// The database and the record of one spec of several are lost: its journals are nobody's.
+TEST(ReleaseRecord, JournalsThatNothingNamesForbidASecondReleaseBesideOtherSpecs) {
+  for (const bool are_readable : {true, false}) {
+    World world;
+    FakeExecutor first;
+    world.run(kDrawn, first);
+    FakeExecutor other;
+    world.run(spec_of(kFixed, "other"), other);
+    fs::remove(world.out().release_record("drawn"));
+    if (!are_readable) {
+      for (const auto& id : first.submitted)
+        ASSERT_TRUE(write_file_atomically(world.out().journal(id), "not a\njournal\n"));
+    }
+    world.forget_database();
+    FakeExecutor second;
+    const auto refused = try_run(world, kDrawn, second);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr(world.out().journals()));
+    EXPECT_THAT(second.submitted, IsEmpty());
+    ASSERT_TRUE(try_run(world, spec_of(kFixed, "third"), second)) << "a spec that draws nothing";
+  }
+}
+
+// Losing runs are named nowhere, but their selection is known.
+TEST(ReleaseRecord, ASpecThatDrawsMayFollowOneWhoseRunsAreKnown) {
+  World world;
+  FakeExecutor first;
+  world.run(kDrawn, first);
+  FakeExecutor second;
+  ASSERT_TRUE(try_run(world, spec_of(kOthers, "second"), second));
+  world.forget_database();
+  FakeExecutor third;
+  const auto run = try_run(world, spec_of("      - {method: random-search}\n", "third"), third);
+  ASSERT_TRUE(run) << run.error().message;
+}
+
 TEST(ReleaseRecord, AChangedRecordIsRefused) {
   World world;
   FakeExecutor first;
