@@ -153,7 +153,10 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
     const auto found = recorded.find(study.id);
     return found != recorded.end() && !results::is_answered(found->second);
   });
-  if (was_begun && !std::filesystem::exists(path) && draws_anything(planned)) {
+  const auto lost = has_lost_its_draws(out_, name, spec.hash());
+  if (!lost) return lost.error();
+  const bool is_gone = *lost || (was_begun && !std::filesystem::exists(path));
+  if (is_gone && draws_anything(planned)) {
     return error(fmt::format(
         "{}: the key of this spec's draws is gone, so its open rows cannot go on: other draws would release "
         "the same data a "

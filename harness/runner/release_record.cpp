@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/random/key_file.h"
 #include "harness/runner/charge.h"
 #include "harness/runner/odometer.h"
 #include "harness/runner/trial_book.h"
@@ -86,9 +87,9 @@ json::object to_json(const ReleaseRecord& record) {
                                    {"journals", results::to_json(one.journals)},
                                    {"runs", std::move(runs)}});
   }
-  return {{"hash", record.spec.hash},    {"resolved", record.spec.resolved},
-          {"text", record.spec.text},    {"program", record.spec.version},
-          {"complete", record.complete}, {"studies", std::move(studies)}};
+  return {{"hash", record.spec.hash},       {"resolved", record.spec.resolved}, {"text", record.spec.text},
+          {"program", record.spec.version}, {"complete", record.complete},      {"draws", record.draws},
+          {"studies", std::move(studies)}};
 }
 
 // Absent in a file of an older version.
@@ -132,6 +133,7 @@ Result<ReleaseRecord> release_record_from(const json::value& value, const std::s
                                 .text = string_or(object, "text", ""),
                                 .version = string_or(object, "program", "")},
                        .complete = bool_or(object, "complete", false),
+                       .draws = string_or(object, "draws", ""),
                        .studies = {}};
   for (const auto& element : studies->get_array()) {
     const auto* one = element.if_object();
@@ -184,11 +186,18 @@ Result<void> put_costs(results::Store& store, const OutFolder& out, const Record
   return {};
 }
 
+// Whether the database says at least as much of the row.
+Result<bool> is_there(const results::Store& store, const results::StudyRecord& study) {
+  const auto known = store.study(study.id);
+  if (!known) return known.error();
+  return *known && (results::is_answered(**known) || !results::is_answered(study));
+}
+
 // The row and the runs that it lists.
 Result<void> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
-  const auto known = store.study(recorded.study.id);
+  const auto known = is_there(store, recorded.study);
   if (!known) return known.error();
-  if (*known && (results::is_answered(**known) || !results::is_answered(recorded.study))) return {};
+  if (*known) return {};
   if (auto put = put_costs(store, out, recorded); !put) return put;
   if (results::is_answered(recorded.study)) {
     TrialBook book(store, out);
@@ -229,6 +238,9 @@ Result<void> restore(results::Store& store, const OutFolder& out, const std::str
       }
       // An earlier release's rows are retired by the next one; its runs stay in the odometer.
       if (auto put = put_costs(store, out, study); !put) return put;
+      const auto has_row = is_there(store, study.study);
+      if (!has_row) return has_row.error();
+      if (*has_row) continue;
       if (auto put = store.put_study(study.study); !put) return put;
     }
   }
@@ -281,6 +293,16 @@ Result<KnownRuns> known_runs(const results::Store& store) {
   if (!trials) return trials.error();
   for (const auto& trial : *trials) known.trials.insert(trial.id);
   return known;
+}
+
+// The name of the key of the spec's draws; empty where there is none.
+Result<std::string> draws_of(const OutFolder& out, const std::string& spec) {
+  const auto stored = random::read_key(out.draw_key(spec));
+  if (!stored) return stored.error();
+  if (!*stored) return std::string();
+  const auto& bytes = (**stored).key.bytes;
+  const std::string secret(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return sha256_hex("name of the draws' key " + secret).substr(0, 16);
 }
 
 std::vector<std::string> names_with_records(const OutFolder& out) {
@@ -338,7 +360,9 @@ Result<void> write_release_record(const results::Store& store, const OutFolder& 
   if (!*known) return error("the database has no spec '" + spec + "'.");
   const auto studies = store.studies(spec);
   if (!studies) return studies.error();
-  ReleaseRecord record{.spec = **known, .complete = complete, .studies = {}};
+  auto draws = draws_of(out, spec);
+  if (!draws) return draws.error();
+  ReleaseRecord record{.spec = **known, .complete = complete, .draws = std::move(*draws), .studies = {}};
   for (const auto& study : *studies) {
     auto recorded = record_of(store, out, study);
     if (!recorded) return recorded.error();
@@ -347,6 +371,17 @@ Result<void> write_release_record(const results::Store& store, const OutFolder& 
   if (!records->empty() && records->back().spec.hash == record.spec.hash) records->pop_back();
   records->push_back(std::move(record));
   return write_all(out, spec, *records);
+}
+
+Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash) {
+  const auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  const auto draws = draws_of(out, spec);
+  if (!draws) return draws.error();
+  return std::ranges::any_of(*records, [&](const ReleaseRecord& record) {
+    if (record.spec.hash != hash || record.complete) return false;
+    return draws->empty() || (!record.draws.empty() && record.draws != *draws);
+  });
 }
 
 Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec) {

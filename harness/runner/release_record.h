@@ -10,7 +10,7 @@
 //    "releases": [RELEASE, ...],        oldest first
 //    "checksum": c}                     SHA-256 of the canonical JSON without this member
 //   RELEASE: {"hash", "resolved", "text", "program",
-//             "complete": b, "studies": [STUDY, ...]}
+//             "complete": b, "draws": d, "studies": [STUDY, ...]}
 //   STUDY:   {"study": its record in the database, "journals": [trial, ...],
 //             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
 //
@@ -18,6 +18,8 @@
 //                                   in `resolved`
 //   complete                        true once every row has an answer, which is when the key may
 //                                   be deleted
+//   draws                           names the key of its draws by 16 hexadecimal digits of a SHA-256;
+//                                   empty where there was none, and in older files
 //   journals                        the trials of the row whose journals exist
 //   runs                            what the row's trials executed, by attempt; empty for a private
 //                                   selection, whose row says it
@@ -54,6 +56,7 @@ struct RecordedStudy {
 struct ReleaseRecord {
   results::SpecRecord spec;
   bool complete = false;
+  std::string draws = {};
   std::vector<RecordedStudy> studies;
 };
 
@@ -66,6 +69,10 @@ Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, co
 // not have the spec.
 Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
                                   bool complete);
+
+// Whether the spec of that name and hash was begun under a key of draws that is not there any more,
+// and has no answer for every row. Another spec may have had the name since, and deleted the key.
+Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash);
 
 // Restores what the database lost: for each spec with a record, the rows of its newest release and,
 // as retired ones, those of earlier releases. A spec whose present form in the database is in no

@@ -271,6 +271,36 @@ TEST(ReleaseRecord, AnEditedSpecDoesNotDrawItsOldCellsAgain) {
   EXPECT_EQ(shown(world).odometer, odometer);
 }
 
+// Each time under another key of draws: its open rows would be drawn a second time.
+TEST(ReleaseRecord, ASpecThatWasReplacedWhileOpenDoesNotDrawItsRowsAgain) {
+  for (const bool other_is_open : {false, true}) {
+    World world;
+    FakeExecutor first;
+    world.run(kDrawn, first, [&] { return first.ended >= 4; });
+    FakeExecutor second;
+    ASSERT_TRUE(try_run(world, spec_of(kOthers), second, false, true));
+    ASSERT_FALSE(fs::exists(world.out().draw_key("drawn")));
+    if (other_is_open) {
+      auto third = world.read("description: third\n" + kDrawn);
+      ASSERT_TRUE(enter_spec(world.store(), world.out(), third, false, true));
+      FakeExecutor stopped;
+      std::ostream silent(nullptr);
+      Progress progress(silent, Progress::Style::none);
+      Coordinator coordinator(world.store(), stopped, world.out(), progress);
+      ASSERT_TRUE(coordinator.run(third, [&] { return stopped.ended >= 1; }));
+      ASSERT_TRUE(fs::exists(world.out().draw_key("drawn")));
+    }
+    FakeExecutor again;
+    const auto refused = try_run(world, kDrawn, again, false, true);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("--fresh"));
+    EXPECT_THAT(again.submitted, IsEmpty());
+    const auto fresh = try_run(world, kDrawn, again, true, true);
+    ASSERT_TRUE(fresh) << fresh.error().message;
+    EXPECT_THAT(world.store().studies("drawn").value().at(0).footnotes, Contains(HasSubstr("Release 2")));
+  }
+}
+
 TEST(ReleaseRecord, OtherSpecsOfTheFolderComeBackToo) {
   World world;
   FakeExecutor first;
