@@ -257,8 +257,8 @@ Error damage(const std::string& where, const Error& what, bool is_seeded) {
       "; the journal was changed after it was written, so what it booked is no longer known. Put back an "
       "unchanged copy of the file. " +
       (is_seeded ? "Without one remove it: the run has a noise_seed and will be repeated."
-                 : "Without one leave it where it is, so that the odometer names it, and start a new release "
-                   "of the spec (hyfreedp run SPEC --fresh)."));
+                 : "Without one leave it where it is, so that the odometer says \"at least\", and start a "
+                   "new release of the spec (hyfreedp run SPEC --fresh)."));
 }
 
 // `wanted`: the trial that the journal is to be of, where the caller knows.
