@@ -30,7 +30,7 @@ Result<const json::object*> object_of(const json::value& value, const std::strin
 }  // namespace
 
 std::vector<trial::Build> builds_of(const TrialRecord& trial) {
-  if (!trial.builds.empty()) return trial.builds;
+  if (!trial.builds.empty() || trial.fingerprint.empty()) return trial.builds;
   return {trial::build_of(trial.fingerprint)};
 }
 
@@ -44,6 +44,29 @@ json::array to_json(const std::vector<trial::Build>& builds) {
   json::array array;
   for (const auto& build : builds) array.emplace_back(build.to_json());
   return array;
+}
+
+json::array to_json(const std::vector<trial::ChargedAttempt>& attempts) {
+  json::array array;
+  for (const auto& attempt : attempts) {
+    array.push_back(json::object{{"name", attempt.name},
+                                 {"executed", accounting::events_to_json({.events = attempt.events})}});
+  }
+  return array;
+}
+
+Result<std::vector<trial::ChargedAttempt>> charged_from(const json::value& value, const std::string& where) {
+  if (!value.is_array()) return error(where + " must be a list");
+  std::vector<trial::ChargedAttempt> attempts;
+  for (const auto& element : value.get_array()) {
+    const auto* object = element.if_object();
+    const auto* executed = object != nullptr ? object->if_contains("executed") : nullptr;
+    if (executed == nullptr) return error(where + ": each attempt needs 'executed'");
+    auto events = accounting::events_from_json(*executed, where);
+    if (!events) return events.error();
+    attempts.push_back({string_or(*object, "name", ""), std::move(events->events)});
+  }
+  return attempts;
 }
 
 json::object to_json(const std::map<std::string, std::int64_t>& counts) {

@@ -17,6 +17,7 @@ json::object to_json(const accounting::ReportedEpsilon& epsilon);
 
 json::array to_json(const std::vector<std::string>& texts);
 json::array to_json(const std::vector<trial::Build>& builds);
+json::array to_json(const std::vector<trial::ChargedAttempt>& attempts);
 json::object to_json(const std::map<std::string, std::int64_t>& counts);
 json::object to_json(
     const std::map<std::string, double>& scalars);  // non-finite values as number() writes them
@@ -25,6 +26,7 @@ Result<accounting::ReportedEpsilon> reported_epsilon_from(const json::value& val
 // What to_json(StudyRecord) wrote.
 Result<StudyRecord> study_from(const json::value& value, const std::string& where);
 Result<std::vector<std::string>> texts_from(const json::value& value, const std::string& where);
+Result<std::vector<trial::ChargedAttempt>> charged_from(const json::value& value, const std::string& where);
 Result<std::map<std::string, std::int64_t>> counts_from(const json::value& value, const std::string& where);
 Result<std::map<std::string, double>> scalars_from(const json::value& value, const std::string& where);
 

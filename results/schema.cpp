@@ -110,8 +110,15 @@ constexpr const char* kVersion3 = R"sql(
 ALTER TABLE trials ADD COLUMN builds TEXT NOT NULL DEFAULT '[]';
 )sql";
 
+// What a trial is charged by attempt, as a JSON list, and while a worker has it, how many start
+// lines its journal had before (TrialRecord).
+constexpr const char* kVersion4 = R"sql(
+ALTER TABLE trials ADD COLUMN charged TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE trials ADD COLUMN begun_after INTEGER;
+)sql";
+
 // Entry i brings version i to version i + 1.
-constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3};
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3, kVersion4};
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);

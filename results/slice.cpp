@@ -36,7 +36,9 @@ Result<std::size_t> copy_trial(const Store& from, Store& to, const TrialRecord& 
     if (steps->size() > 1) steps->erase(steps->begin(), steps->end() - 1);
     for (auto& step : *steps) step.scalars.clear();
   }
-  if (auto put = to.put_trial(trial, *steps, *metrics); !put) return put.error();
+  auto copied = trial;
+  copied.charged.clear();
+  if (auto put = to.put_trial(copied, *steps, *metrics); !put) return put.error();
   return metrics->size();
 }
 

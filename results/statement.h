@@ -22,6 +22,10 @@ class BoundRow {
     value ? statement_.bind(++index_, *value) : statement_.bind(++index_);
     return *this;
   }
+  BoundRow& operator<<(const std::optional<std::int64_t>& value) {
+    value ? statement_.bind(++index_, *value) : statement_.bind(++index_);
+    return *this;
+  }
   BoundRow& operator<<(const std::optional<std::string>& value) {
     value ? statement_.bind(++index_, *value) : statement_.bind(++index_);
     return *this;
@@ -44,6 +48,10 @@ class Columns {
   std::optional<double> optional_real() {
     const auto column = statement_.getColumn(index_++);
     return column.isNull() ? std::optional<double>{} : column.getDouble();
+  }
+  std::optional<std::int64_t> optional_integer() {
+    const auto column = statement_.getColumn(index_++);
+    return column.isNull() ? std::optional<std::int64_t>{} : column.getInt64();
   }
   std::optional<std::string> optional_text() {
     const auto column = statement_.getColumn(index_++);

@@ -31,7 +31,7 @@ constexpr int kBusyMilliseconds = 10000;
 
 constexpr const char* kTrialColumns =
     "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, "
-    "events, builds";
+    "events, builds, charged, begun_after";
 constexpr const char* kStudyColumns =
     "id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial, composition, label, "
     "flags, "
@@ -52,6 +52,8 @@ Result<TrialRecord> read_trial(SQLite::Statement& statement) {
   trial.seconds = columns.real();
   trial.events = columns.take(accounting::events_from_json(columns.parsed(), "events")).events;
   trial.builds = columns.take(trial::builds_from_json(columns.parsed(), "builds"));
+  trial.charged = columns.take(charged_from(columns.parsed(), "charged"));
+  trial.begun_after = columns.optional_integer();
   if (auto outcome = columns.outcome(); !outcome) return in_context("trial " + trial.id, outcome.error());
   return trial;
 }
@@ -129,8 +131,8 @@ struct Store::State {
       database.exec("PRAGMA foreign_keys = ON");
       if (!read_only) {
         database.exec("PRAGMA journal_mode = WAL");
-        // journals are the durable record; see harness/trial
-        database.exec("PRAGMA synchronous = NORMAL");
+        // That a run was begun is known here before it is known anywhere else.
+        database.exec("PRAGMA synchronous = FULL");
       }
       if (!read_only) return migrate(database, path);
       const auto version = schema_version(database, path);
@@ -217,18 +219,21 @@ struct Store::State {
     SQLite::Statement upsert(
         database,
         fmt::format(
-            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
+            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO "
+            "UPDATE "
             "SET config = excluded.config, state = excluded.state, failure_kind = excluded.failure_kind, "
             "failure_message = excluded.failure_message, notes = excluded.notes, counts = excluded.counts, "
             "fingerprint = excluded.fingerprint, attempts = excluded.attempts, seconds = excluded.seconds, "
-            "events = excluded.events, builds = excluded.builds",
+            "events = excluded.events, builds = excluded.builds, charged = excluded.charged, "
+            "begun_after = excluded.begun_after",
             kTrialColumns));
     BoundRow(upsert) << trial.id << canonical_json(trial.config) << trial::to_string(trial.state)
                      << trial.failure_kind << trial.failure_message << canonical_json(to_json(trial.notes))
                      << canonical_json(to_json(trial.counts)) << canonical_json(trial.fingerprint)
                      << trial.attempts << trial.seconds
                      << canonical_json(accounting::events_to_json({.events = trial.events}))
-                     << canonical_json(to_json(trial.builds));
+                     << canonical_json(to_json(trial.builds)) << canonical_json(to_json(trial.charged))
+                     << trial.begun_after;
     upsert.exec();
   }
 

@@ -23,7 +23,7 @@
 
 namespace hyfreedp::results {
 
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 struct SpecRecord {
   std::string name;  // "quick"
@@ -47,10 +47,15 @@ struct TrialRecord {
   std::int64_t attempts = 1;
   double seconds = 0;
   std::vector<accounting::Event> events;  // executed, charged
+  // The same by attempt, so that what the journal says later can be compared; empty: not recorded.
+  std::vector<trial::ChargedAttempt> charged;
+  // Set while a worker has the trial: the number of start lines in its journal before. It stays if
+  // the end of the run was not recorded.
+  std::optional<std::int64_t> begun_after;
 };
 
 // The builds that worked on a trial. For a trial of a version that did not record builds, the one
-// that its fingerprint describes.
+// that its fingerprint describes, if it has one.
 std::vector<trial::Build> builds_of(const TrialRecord& trial);
 
 enum class StudyState { open, concluded, failed };

@@ -11,6 +11,7 @@
 #include "harness/runner/odometer.h"
 #include "results/cell_text.h"
 #include "results/ledger.h"
+#include "results/records.h"
 #include "results/table_model.h"
 
 namespace hyfreedp::cli {
@@ -29,6 +30,10 @@ constexpr const char* kUsage =
     "Example: hyfreedp odometer fashion-mnist --out out\n\n";
 
 constexpr std::size_t kLineWidth = 110;
+
+constexpr const char* kUnreadable =
+    "Some journal or key file cannot be read and is not counted, so every ε is a lower bound; "
+    "--confidential names them.";
 
 struct Request {
   std::string dataset;
@@ -244,8 +249,12 @@ void print(const runner::Odometer& odometer, const std::vector<Line>& lines, con
       print_details(line, request.confidential, out);
     }
   }
-  for (const auto& journal : odometer.unreadable) {
-    out << "Not counted, so every ε is a lower bound, since it cannot be read: " << journal << '\n';
+  // How many there are may be the number of a private selection's runs.
+  if (!odometer.unreadable.empty() && !request.confidential) {
+    out << kUnreadable << '\n';
+  }
+  for (const auto& file : request.confidential ? odometer.unreadable : std::vector<std::string>{}) {
+    out << "Not counted, so every ε is a lower bound, since it cannot be read: " << file << '\n';
   }
   if (!lines.empty()) {
     out << "Test data are outside the mechanism: evaluating on them counts nothing.\n";
@@ -257,10 +266,11 @@ void print_json(const runner::Odometer& odometer, const std::vector<Line>& lines
   json::array list;
   for (const auto& line : lines) list.push_back(to_json(line, request.confidential));
   json::object object{{"datasets", std::move(list)}};
-  json::array unreadable;
-  for (const auto& journal : odometer.unreadable) unreadable.emplace_back(journal);
-  object["unreadable_journals"] = std::move(unreadable);
-  if (request.confidential) object["watermark"] = results::kWatermark;
+  if (!odometer.unreadable.empty()) object["note"] = kUnreadable;
+  if (request.confidential) {
+    object["unreadable_files"] = results::to_json(odometer.unreadable);
+    object["watermark"] = results::kWatermark;
+  }
   out << pretty_json(object);
 }
 

@@ -41,8 +41,9 @@ Result<Budget> Budget::open(const results::Store& store, const OutFolder& out, s
   auto then = odometer_of(store, out, {.to_be_continued = true});
   if (!then) return then.error();
   if (cap && !then->unreadable.empty()) {
-    return error("what was spent so far is not known, so no limit can be guaranteed: " +
-                 then->unreadable.front());
+    return error(
+        "what was spent so far is not known, so no limit can be guaranteed: some journal or key file cannot "
+        "be read. `hyfreedp odometer --confidential` names it.");
   }
   return Budget(store, out, std::move(*now), std::move(*then), cap);
 }

@@ -5,17 +5,21 @@
 //              (trial/journal.h)
 //   key        one whose nonce the journal has not, or that has no journal: a journal was lost
 //              since. Every attempt up to the key's is charged whole
-//   recorded   what the database took from a journal once. Where journal and key contain it, it is
-//              part of them; otherwise it is of a journal that is gone, and is added
+//   recorded   what the database took from journal and key once, by attempt. An attempt that they
+//              still name is charged the larger of both. One that they do not name is added,
+//              unless they charge a lost attempt for it
+//   begun      the database knows that a worker was given the trial, and not how that ended. If
+//              neither a further start line in the journal nor a key tells what became of it, one
+//              more attempt is charged whole
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/accounting/event.h"
 #include "harness/random/key_file.h"
 #include "harness/trial/journal.h"
+#include "results/store.h"
 
 namespace hyfreedp::runner {
 
@@ -27,10 +31,10 @@ bool is_missing_journal(const std::string& path);
 // names no journal.
 Result<std::optional<random::KeyLabel>> key_label(const std::string& path);
 
-// The trial's executed events, charged. `journal` may be null, and `recorded` empty. An error where
-// the label's config is none.
-Result<std::vector<accounting::Event>> charge_of(const trial::Journal* journal,
-                                                 const std::optional<random::KeyLabel>& key,
-                                                 const std::vector<accounting::Event>& recorded);
+// The trial's attempts, charged. `journal` and `recorded` may be null. An error where the config in
+// the label or in the record is none.
+Result<std::vector<trial::ChargedAttempt>> charge_of(const trial::Journal* journal,
+                                                     const std::optional<random::KeyLabel>& key,
+                                                     const results::TrialRecord* recorded);
 
 }  // namespace hyfreedp::runner

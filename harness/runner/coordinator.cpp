@@ -153,7 +153,10 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
     const auto found = recorded.find(study.id);
     return found != recorded.end() && !results::is_answered(found->second);
   });
-  if (was_begun && !std::filesystem::exists(path) && draws_anything(planned)) {
+  const auto lost = has_lost_its_draws(out_, name, spec.hash());
+  if (!lost) return lost.error();
+  const bool is_gone = *lost || (was_begun && !std::filesystem::exists(path));
+  if (is_gone && draws_anything(planned)) {
     return error(fmt::format(
         "{}: the key of this spec's draws is gone, so its open rows cannot go on: other draws would release "
         "the same data a "
@@ -266,33 +269,35 @@ Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& conf
     deliver(index, id, ended->second);
     return {};
   }
-  const auto attempts = book_.attempts(id);
-  if (!attempts) return attempts.error();
-  auto [entry, is_new] = trials_.try_emplace(id, Wanted{config, {}, unit, work.seconds, *attempts});
+  auto [entry, is_new] = trials_.try_emplace(id, Wanted{config, {}, unit, work.seconds});
   entry->second.studies.push_back(index);
-  if (is_new) start_when_prepared(id);
-  return {};
+  return is_new ? start_when_prepared(id) : Result<void>{};
 }
 
-void Coordinator::start_when_prepared(const std::string& trial) {
+Result<void> Coordinator::start_when_prepared(const std::string& trial) {
   const auto job = prepare_job(trials_.at(trial).config.dataset);
   if (prepared_.contains(job.id)) return start(trial);
   auto [waiting, is_new] = held_back_.try_emplace(job.id);
   waiting->second.push_back(trial);
-  if (!is_new) return;
+  if (!is_new) return {};
   tally_.phase(fmt::format("preparing {} (features are computed once, cached in {})",
                            trials_.at(trial).config.dataset.name, cache_folder()));
   progress_.show(tally_.board());
   executor_.submit(job);
+  return {};
 }
 
-void Coordinator::start(const std::string& trial) {
+Result<void> Coordinator::start(const std::string& trial) {
   const auto& wanted = trials_.at(trial);
+  const auto attempts = book_.attempts(wanted.config);
+  if (!attempts) return attempts.error();
   tally_.phase("training");
-  auto job = trial_job(wanted.config, out_.journal(trial), out_.key(trial), wanted.attempts,
+  auto job = trial_job(wanted.config, out_.journal(trial), out_.key(trial), *attempts,
                        wants_weights(wanted) ? keeper_->staged(trial) : "");
   job.cost = wanted.cost;
+  job.before_start = [this, config = wanted.config] { return book_.begin(config); };
   executor_.submit(std::move(job));
+  return {};
 }
 
 // Rows that share a run have one kind of label and one dataset, so whoever asks later is answered
@@ -321,8 +326,7 @@ Result<void> Coordinator::conclude_weights(const std::string& spec, bool complet
 
 Result<void> Coordinator::take(const Update& update) {
   if (held_back_.contains(update.job)) {
-    if (update.kind == Update::Kind::over) take_prepared(update);
-    return {};
+    return update.kind == Update::Kind::over ? take_prepared(update) : Result<void>{};
   }
   const auto found = trials_.find(update.job);
   if (found == trials_.end()) return {};
@@ -352,15 +356,18 @@ Result<void> Coordinator::take(const Update& update) {
   return {};
 }
 
-void Coordinator::take_prepared(const Update& update) {
+Result<void> Coordinator::take_prepared(const Update& update) {
   auto held = held_back_.extract(update.job);
   if (update.failed) {
     // Without its data no trial of the dataset can run.
     if (!report_.halt && update.failure_kind != kCancelled) halt(update.failure_kind, update.message);
-    return;
+    return {};
   }
   prepared_.insert(update.job);
-  for (const auto& trial : held.mapped()) start(trial);
+  for (const auto& trial : held.mapped()) {
+    if (auto started = start(trial); !started) return started;
+  }
+  return {};
 }
 
 Result<void> Coordinator::take_end(const Update& update) {

@@ -80,7 +80,6 @@ class Coordinator {
     std::vector<std::size_t> studies;  // waiting for it
     std::string unit;                  // what it counts as in the tally
     double cost = 0;                   // for the order: dearest first
-    std::int64_t attempts = 0;         // that the database knows to have booked something
   };
 
   struct Refused {
@@ -97,13 +96,13 @@ class Coordinator {
   Result<void> loop(const std::function<bool()>& stop_asked);
   Result<void> advance(std::size_t index);
   Result<void> want(std::size_t index, const trial::TrialConfig& config);
-  void start_when_prepared(const std::string& trial);
-  void start(const std::string& trial);
+  Result<void> start_when_prepared(const std::string& trial);
+  Result<void> start(const std::string& trial);
   bool wants_weights(const Wanted& wanted) const;
   Result<void> conclude_weights(const std::string& spec, bool complete);
   Result<void> take(const Update& update);
   Result<void> take_end(const Update& update);
-  void take_prepared(const Update& update);
+  Result<void> take_prepared(const Update& update);
   void deliver(std::size_t index, const std::string& trial, const TrialEnd& end);
   Result<void> finish(std::size_t index);
   void note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected);

@@ -12,12 +12,14 @@
 //     affects speed only: no result may depend on the order in which jobs end.
 //   - poll() fails only if no job can run at all (the worker program is missing, or dies at once,
 //     repeatedly).
+//   - What a job's before_start writes is written before any worker has the job.
 //   - An executor never runs a job a second time by itself; whoever submitted it decides that.
 // Called by the coordinator, from one thread.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,10 +33,13 @@ struct Job {
   std::string id;        // unique among the jobs that are not over
   json::object request;  // a line of the worker protocol
   double cost = 0;       // relative, any unit; dearer jobs start first
+  // Called by poll() before a worker gets the job, and not at all if none does; the job waits for
+  // it. Its error is poll()'s.
+  std::function<Result<void>()> before_start = {};
 };
 
-// `journal` and `key` are paths; the key is for unseeded trials only. `attempts`: those that the
-// database knows to have booked something. `weights`: the folder in which the run's weights are to
+// `journal` and `key` are paths; the key is for unseeded trials only. `attempts`: those that may
+// have booked something. `weights`: the folder in which the run's weights are to
 // be kept; empty: nowhere.
 Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
               std::int64_t attempts = 0, const std::string& weights = "");

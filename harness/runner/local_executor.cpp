@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <future>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -102,7 +103,16 @@ class LocalExecutor::Pool {
 
   Result<std::vector<Update>> poll(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [this] { return !updates_.empty() || failure_; });
+    changed_.wait_for(lock, patience, [this] { return !updates_.empty() || !to_start_.empty() || failure_; });
+    const auto to_start = std::exchange(to_start_, {});
+    lock.unlock();
+    for (const auto& [index, job] : to_start) {
+      if (auto prepared = job.before_start(); !prepared) return prepared.error();
+      boost::asio::post(io_, [this, index = index, id = job.id] {
+        if (slots_[index].job && slots_[index].job->id == id) send_job(index);
+      });
+    }
+    lock.lock();
     std::vector<Update> taken(std::make_move_iterator(updates_.begin()),
                               std::make_move_iterator(updates_.end()));
     updates_.clear();
@@ -221,8 +231,24 @@ class LocalExecutor::Pool {
     slot.job = std::move(*dearest);
     slot.job_started = Clock::now();
     pending_.erase(dearest);
+    if (!slot.job->before_start) return send_job(index);
+    {
+      const std::lock_guard lock(mutex_);
+      to_start_.emplace(index, *slot.job);
+    }
+    changed_.notify_all();
+  }
+
+  void send_job(std::size_t index) {
+    auto& slot = slots_[index];
+    slot.job_started = Clock::now();
     slot.process->send(canonical_json(slot.job->request));
     publish({.kind = Update::Kind::started, .job = slot.job->id, .slot = static_cast<int>(index)});
+  }
+
+  void forget_start(std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    to_start_.erase(index);
   }
 
   void on_line(std::size_t index, const std::string& line) {
@@ -303,6 +329,7 @@ class LocalExecutor::Pool {
     auto& slot = slots_[index];
     if (slot.leaving) return;
     slot.leaving = true;
+    forget_start(index);
     slot.process->send(canonical_json(json::object{{"type", "stop"}}));
     slot.process->close_input();
     slot.process->signal(SIGTERM);
@@ -319,6 +346,7 @@ class LocalExecutor::Pool {
   void on_death(std::size_t index, const Death& death) {
     Slot lost = std::move(slots_[index]);
     slots_[index] = Slot{};
+    forget_start(index);
     if (lost.job) report_lost(index, lost, death);
     count_alive();
     if (stopping_) return;
@@ -356,6 +384,7 @@ class LocalExecutor::Pool {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Update> updates_;
+  std::map<std::size_t, Job> to_start_;  // by slot: before_start is to be called
   std::optional<std::string> failure_;
   std::ptrdiff_t alive_ = 0;
 

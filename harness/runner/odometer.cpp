@@ -49,11 +49,12 @@ Result<Run> run_of(const results::TrialRecord& record) {
   auto config = trial::TrialConfig::from_json(record.config, "trial " + record.id);
   if (!config) return config.error();
   const bool finished = record.state == trial::TrialState::finished;
-  return Run{.config = std::move(*config),
-             .executed = record.events,
-             .is_final = results::is_final(record),
-             .has_begun = finished || began(record.failure_kind),
-             .has_validated = finished};
+  return Run{
+      .config = std::move(*config),
+      .executed = record.events,
+      .is_final = results::is_final(record),
+      .has_begun = finished || (record.state == trial::TrialState::failed && began(record.failure_kind)),
+      .has_validated = finished};
 }
 
 Result<Run> run_of(const random::KeyLabel& key) {
@@ -107,17 +108,17 @@ std::map<std::string, random::KeyLabel> keys_of_runs(const OutFolder& out,
 // From journals, keys and the database's records of runs that are not over.
 class RunReader {
  public:
-  RunReader(Runs& runs, const std::map<std::string, random::KeyLabel>& labels)
-      : runs_(runs), labels_(labels) {}
+  RunReader(Runs& runs, const std::map<std::string, random::KeyLabel>& labels,
+            const std::map<std::string, results::TrialRecord>& records)
+      : runs_(runs), labels_(labels), records_(records) {}
 
   Result<void> add(trial::Journal journal) {
     const std::string id = journal.trial;
-    const auto known = runs_.find(id);
-    const auto charged =
-        charge_of(&journal, label_of(id), known != runs_.end() ? known->second.executed : Events{});
+    const auto charged = charge(id, &journal);
     if (!charged) return charged.error();
+    const auto known = runs_.find(id);
     auto run = run_of(std::move(journal));
-    run.executed = std::move(*charged);
+    run.executed = trial::events_of(*charged);
     run.has_begun = run.has_begun || (known != runs_.end() && known->second.has_begun);
     runs_[id] = std::move(run);
     read_.insert(id);
@@ -125,31 +126,38 @@ class RunReader {
   }
 
   // Those whose journal is gone.
-  Result<void> add_keys() {
+  Result<void> add_others() {
     for (const auto& [id, label] : labels_) {
-      const auto known = runs_.find(id);
-      if (read_.contains(id) || (known != runs_.end() && known->second.is_final)) continue;
+      if (runs_.contains(id)) continue;
       auto run = run_of(label);
       if (!run) return run.error();
-      const auto charged =
-          charge_of(nullptr, label, known != runs_.end() ? known->second.executed : Events{});
+      runs_.emplace(id, std::move(*run));
+    }
+    for (auto& [id, run] : runs_) {
+      if (read_.contains(id) || run.is_final) continue;
+      const auto charged = charge(id, nullptr);
       if (!charged) return charged.error();
-      run->executed = std::move(*charged);
-      runs_[id] = std::move(*run);
+      run.executed = trial::events_of(*charged);
+      const auto record = records_.find(id);
+      const bool was_under_way = record != records_.end() && record->second.begun_after.has_value();
+      run.has_begun = run.has_begun || was_under_way || labels_.contains(id);
+      run.has_validated = run.has_begun;  // for all that is known
     }
     return {};
   }
 
  private:
-  using Events = std::vector<Event>;
-
-  std::optional<random::KeyLabel> label_of(const std::string& id) const {
-    const auto found = labels_.find(id);
-    return found == labels_.end() ? std::nullopt : std::optional(found->second);
+  Result<std::vector<trial::ChargedAttempt>> charge(const std::string& id,
+                                                    const trial::Journal* journal) const {
+    const auto label = labels_.find(id);
+    const auto record = records_.find(id);
+    return charge_of(journal, label != labels_.end() ? std::optional(label->second) : std::nullopt,
+                     record != records_.end() ? &record->second : nullptr);
   }
 
   Runs& runs_;
   const std::map<std::string, random::KeyLabel>& labels_;
+  const std::map<std::string, results::TrialRecord>& records_;
   std::set<std::string> read_;
 };
 
@@ -158,13 +166,15 @@ Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
   Runs runs;
   const auto records = store.trials();
   if (!records) return records.error();
+  std::map<std::string, results::TrialRecord> open;
   for (const auto& record : *records) {
     auto run = run_of(record);
     if (!run) return run.error();
+    if (!run->is_final) open.emplace(record.id, record);
     runs.emplace(record.id, std::move(*run));
   }
   const auto labels = keys_of_runs(out, unreadable);
-  RunReader reader(runs, labels);
+  RunReader reader(runs, labels, open);
   for (const auto& path : files_in(out.journals(), ".jsonl")) {
     const auto known = runs.find(path.stem().string());
     if (known != runs.end() && known->second.is_final) continue;
@@ -175,7 +185,7 @@ Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
       return added.error();
     }
   }
-  if (auto added = reader.add_keys(); !added) return added.error();
+  if (auto added = reader.add_others(); !added) return added.error();
   return runs;
 }
 
@@ -205,20 +215,6 @@ struct SelectionStudy {
   std::optional<trial::Named> dataset;  // while it is open, and where it drew no run
   bool is_retired = false;
 };
-
-// Written with a composition that lists no run, or not all.
-std::optional<trial::Named> booked_dataset(const json::object& composition) {
-  const auto* dataset = composition.if_contains("dataset");
-  if (const auto* unlisted = composition.if_contains("unlisted");
-      unlisted != nullptr && unlisted->is_object()) {
-    dataset = unlisted->get_object().if_contains("dataset");
-  }
-  if (dataset == nullptr || !dataset->is_object()) return std::nullopt;
-  const auto& named = dataset->get_object();
-  const auto* options = named.if_contains("options");
-  return trial::Named{string_or(named, "name", ""),
-                      options != nullptr && options->is_object() ? options->get_object() : json::object{}};
-}
 
 // What the database says of how runs compose.
 struct Studies {
@@ -485,6 +481,19 @@ Spending& Odometer::of(const trial::Named& dataset) {
     place->validation_records = std::max(place->validation_records, sizes.private_validation);
   }
   return *place;
+}
+
+std::optional<trial::Named> booked_dataset(const json::object& composition) {
+  const auto* dataset = composition.if_contains("dataset");
+  if (const auto* unlisted = composition.if_contains("unlisted");
+      unlisted != nullptr && unlisted->is_object()) {
+    dataset = unlisted->get_object().if_contains("dataset");
+  }
+  if (dataset == nullptr || !dataset->is_object()) return std::nullopt;
+  const auto& named = dataset->get_object();
+  const auto* options = named.if_contains("options");
+  return trial::Named{string_or(named, "name", ""),
+                      options != nullptr && options->is_object() ? options->get_object() : json::object{}};
 }
 
 double default_delta(const Spending& spending) {

@@ -9,7 +9,8 @@
 //                 lists it, and every journal that the database has not taken in: a run that is
 //                 under way or was killed counts what it booked. A key whose journal is gone counts
 //                 every attempt up to its own, whole; what the database knows beyond journal and
-//                 key is added (charge.h). A run that several rows share counts once.
+//                 key is added, and so is, whole, a run that was begun and left neither (charge.h).
+//                 A run that several rows share counts once.
 //   Same data     Datasets that come from files are the same data where they have the same name:
 //                 options choose features, not people. Generated ones are the same data where they
 //                 have the same options.
@@ -72,6 +73,9 @@ struct Spending {
   void add(const std::vector<accounting::Event>& events);
 };
 
+// The data that a composition is about, which is written with it where it lists no run, or not all.
+std::optional<trial::Named> booked_dataset(const json::object& composition);
+
 // The default delta: N^-1.1 for the size N of the training split.
 double default_delta(const Spending& spending);
 
@@ -100,7 +104,8 @@ struct OdometerOptions {
 struct Odometer {
   std::vector<Spending> data;        // by title
   std::set<std::string> final_runs;  // ids of those that will not be run again
-  // Journals and keys, with the reason: what they tell of is not counted.
+  // Journals and keys, with the reason: what they tell of is not counted. How many there are is
+  // confidential, as the number of runs is.
   std::vector<std::string> unreadable;
 
   Spending& of(const trial::Named& dataset);  // makes it where nothing touched it yet

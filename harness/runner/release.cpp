@@ -64,19 +64,19 @@ std::string changes_since(const json::object& recorded, const json::object& now)
                      more > 0 ? fmt::format("; and {} more changes", more) : "");
 }
 
-// Neither the database nor a record knows the spec, but there may be runs of it: of a program that
-// kept no records.
+// Neither the database nor a record knows the spec, but there may be runs of it: both were lost, or
+// the program kept no records.
 Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh) {
   if (has_seeded_noise(spec)) return {};
-  const auto unrecorded = has_unrecorded_runs(store, out);
+  const auto studies = plan(spec);
+  if (!studies) return studies.error();
+  const auto unrecorded = has_unrecorded_runs(store, out, *studies);
   if (!unrecorded) return unrecorded.error();
   if (!*unrecorded) return {};
   if (fresh) {
     set_release(spec, 1);
     return {};
   }
-  const auto studies = plan(spec);
-  if (!studies) return studies.error();
   if (!draws_anything(*studies)) return {};
   return error(
       fmt::format("{}: {} has journals of private runs, but neither a database nor a release record says "

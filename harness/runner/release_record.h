@@ -10,14 +10,19 @@
 //    "releases": [RELEASE, ...],        oldest first
 //    "checksum": c}                     SHA-256 of the canonical JSON without this member
 //   RELEASE: {"hash", "resolved", "text", "program",
-//             "complete": b, "studies": [STUDY, ...]}
-//   STUDY:   {"study": its record in the database, "journals": [trial, ...]}
+//             "complete": b, "draws": d, "studies": [STUDY, ...]}
+//   STUDY:   {"study": its record in the database, "journals": [trial, ...],
+//             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
 //
 //   hash, resolved, text, program   the spec as the database has it; the number of the release is
 //                                   in `resolved`
 //   complete                        true once every row has an answer, which is when the key may
 //                                   be deleted
+//   draws                           names the key of its draws by 16 hexadecimal digits of a SHA-256;
+//                                   empty where there was none, and in older files
 //   journals                        the trials of the row whose journals exist
+//   runs                            what the row's trials executed, by attempt; empty for a private
+//                                   selection, whose row says it
 //
 //   - The record of a release is written with complete = false before anything is drawn, and with
 //     complete = true before the key is deleted.
@@ -25,7 +30,9 @@
 //     the distribution of the number of runs, the largest number of events of each kind that any
 //     run executed, and the reported run; not the other runs' names or their number.
 //   - A row that the record has and the database lacks is restored, together with the runs that it
-//     lists, from their journals. Nothing is drawn or trained for it.
+//     lists, from their journals. Nothing is drawn or trained for it. Of an earlier release nobody
+//     reads the rows any more: if the journal of one of its runs is lost, `runs` says what the run
+//     cost, and the odometer counts it.
 // Specs with a `noise_seed` need no record, because they repeat the same draws.
 #pragma once
 
@@ -34,19 +41,22 @@
 #include <vector>
 
 #include "harness/runner/out_folder.h"
+#include "harness/runner/plan.h"
 #include "results/store.h"
 
 namespace hyfreedp::runner {
 
 struct RecordedStudy {
-  results::StudyRecord study;         // without confidential values
-  std::vector<std::string> journals;  // ids of trials
+  results::StudyRecord study;              // without confidential values
+  std::vector<std::string> journals;       // ids of trials
+  std::vector<results::TrialRecord> runs;  // with id, config, events and charged alone
 };
 
 // One release of a spec.
 struct ReleaseRecord {
   results::SpecRecord spec;
   bool complete = false;
+  std::string draws = {};
   std::vector<RecordedStudy> studies;
 };
 
@@ -60,6 +70,10 @@ Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, co
 Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
                                   bool complete);
 
+// Whether the spec of that name and hash was begun under a key of draws that is not there any more,
+// and has no answer for every row. Another spec may have had the name since, and deleted the key.
+Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash);
+
 // Restores what the database lost: for each spec with a record, the rows of its newest release and,
 // as retired ones, those of earlier releases. A spec whose present form in the database is in no
 // record is left alone. Returns an error if this fails for `spec`; failures for other specs are
@@ -72,9 +86,13 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
 Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
                           const std::set<std::string>& studies);
 
-// Whether the folder has journals of private unseeded runs while the database has no spec and there
-// is no release record: a version before 0.7 made them, and its database is lost. Journals that
-// cannot be read do not count.
-Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out);
+// Whether the folder has a journal of a private unseeded run that may be of `planned`, the studies
+// of a spec that the database does not have: the database and the spec's release record were lost,
+// or a version before 0.7 made it. A journal that cannot be read may be anybody's. Journals that do
+// not count are those of trials that the database or a row lists, and those that are like the runs
+// of a known private selection, which are listed nowhere, and unlike those of `planned`.
+// restore_releases() must have been called.
+Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out,
+                                 const std::vector<PlannedStudy>& planned);
 
 }  // namespace hyfreedp::runner

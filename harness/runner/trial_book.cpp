@@ -109,10 +109,31 @@ Result<void> TrialBook::rebuild(const std::string& id) {
   return {};
 }
 
-Result<std::int64_t> TrialBook::attempts(const std::string& id) const {
-  const auto known = store_.trial(id);
-  if (!known) return known.error();
-  return *known && !(**known).events.empty() ? (**known).attempts : 0;
+std::optional<trial::Journal> TrialBook::journal_of(const std::string& id) const {
+  auto journal = trial::read_journal(out_.journal(id));
+  return journal && journal->trial == id ? std::optional(std::move(*journal)) : std::nullopt;
+}
+
+Result<std::int64_t> TrialBook::attempts(const trial::TrialConfig& config) const {
+  if (config.noise_seed) return 0;
+  const auto journal = journal_of(config.id());
+  auto record = record_of(config, nullptr);
+  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  return std::ranges::count_if(record.charged, [](const auto& attempt) { return !attempt.events.empty(); });
+}
+
+Result<void> TrialBook::begin(const trial::TrialConfig& config) {
+  const std::string id = config.id();
+  if (config.noise_seed) return {};
+  const auto journal = journal_of(id);
+  if (!journal && !is_missing_journal(out_.journal(id))) return {};
+  auto record = record_of(config, journal ? &*journal : nullptr);
+  record.state = trial::TrialState::running;
+  record.failure_kind.clear();
+  record.failure_message.clear();
+  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  record.begun_after = journal ? journal->starts : 0;
+  return store_.put_trial(record, {}, {});
 }
 
 Result<bool> TrialBook::settle_key(const std::string& path) {
@@ -126,18 +147,27 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
   const auto known = store_.trial(id);
   if (!known) return known.error();
   if (*known && results::is_final(**known)) return true;
-  const auto journal = trial::read_journal(out_.journal(id));
+  auto journal = trial::read_journal(out_.journal(id));
   if (journal && journal->nonces.contains((**label).nonce)) return true;
-  if (!journal && has_journal) return false;  // it may be mended
+  if (!journal && has_journal) return false;               // it may be mended
+  if (journal && has_lasting_end(*journal)) return false;  // of another folder
   const auto config = trial::TrialConfig::from_json((**label).config, path);
   if (!config) return config.error();
-  auto record = record_of(*config, journal ? &*journal : nullptr);
-  if (!journal || !journal->finish) {
-    record.state = trial::TrialState::failed;
-    record.failure_kind = kInternal;
-    record.failure_message = "Its journal is lost; every attempt that its key tells of is charged whole.";
+  const auto known_attempts = attempts(*config);
+  if (!known_attempts) return known_attempts.error();
+  // As a worker that goes on does: the start line charges what is lost.
+  if (auto made = trial::JournalWriter::open(out_.journal(id), *config, {},
+                                             {.key = **label, .recorded = *known_attempts});
+      !made) {
+    return made.error();
   }
-  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  journal = trial::read_journal(out_.journal(id));
+  if (!journal) return journal.error();
+  auto record = record_of(*config, &*journal);
+  record.state = trial::TrialState::failed;
+  record.failure_kind = kInternal;
+  record.failure_message = "Its journal is lost; every attempt that its key tells of is charged whole.";
+  if (auto charged = charge(record, &*journal); !charged) return charged.error();
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
   return true;
 }
@@ -152,17 +182,27 @@ Result<void> TrialBook::delete_key_of(const trial::TrialConfig& config) const {
 Result<void> TrialBook::charge(results::TrialRecord& record, const trial::Journal* journal) const {
   const auto known = store_.trial(record.id);
   if (!known) return known.error();
-  const bool is_lost = journal == nullptr && is_missing_journal(out_.journal(record.id));
-  std::optional<random::KeyLabel> key;
-  if (journal != nullptr || is_lost) {
-    // A key file that cannot be read is for the worker to refuse and for the odometer to name.
-    if (auto label = key_label(out_.key(record.id))) key = std::move(*label);
+  const auto* recorded = *known ? &**known : nullptr;
+  if (recorded != nullptr && !recorded->events.empty())
+    record.attempts = std::max(record.attempts, recorded->attempts);
+  if (journal == nullptr && !is_missing_journal(out_.journal(record.id))) {
+    if (recorded == nullptr) return {};
+    record.events = recorded->events;
+    record.charged = recorded->charged;
+    record.begun_after = recorded->begun_after;
+    return {};
   }
-  auto events = charge_of(journal, key, *known ? (**known).events : std::vector<accounting::Event>{});
-  if (!events) return events.error();
-  record.events = std::move(*events);
-  if (*known && !(**known).events.empty()) record.attempts = std::max(record.attempts, (**known).attempts);
+  std::optional<random::KeyLabel> key;
+  // A key file that cannot be read is for the worker to refuse and for the odometer to name.
+  if (auto label = key_label(out_.key(record.id))) key = std::move(*label);
+  auto charged = charge_of(journal, key, recorded);
+  if (!charged) return charged.error();
+  record.charged = std::move(*charged);
+  record.events = trial::events_of(record.charged);
   if (key) record.attempts = std::max(record.attempts, key->attempt + 1);
+  const auto booked =
+      std::ranges::count_if(record.charged, [](const auto& attempt) { return !attempt.events.empty(); });
+  record.attempts = std::max<std::int64_t>(record.attempts, booked);
   return {};
 }
 

@@ -30,18 +30,25 @@ class TrialBook {
   // Takes a trial that had an end which stays from its journal into the store, where it is not
   // there yet. An error where the journal is missing, damaged or without such an end.
   Result<void> rebuild(const std::string& id);
+  // Before a worker gets the trial: if it leaves neither journal nor key, this tells that it began.
+  // Nothing is written for a seeded trial, whose noise can be repeated, and for one whose journal
+  // is damaged, which no worker continues.
+  Result<void> begin(const trial::TrialConfig& config);
   // The end that the executor announced.
   Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update);
 
-  // Before the key file is deleted for good: where the journal of its run is lost, the charge goes
-  // into the store. False where the file must stay, since nothing else tells what its run released.
+  // Before the key file is deleted for good: where the journal of its run is lost, a new one is
+  // made that charges it, and the store records the charge. False where the file must stay, since
+  // nothing else tells what its run released.
   Result<bool> settle_key(const std::string& path);
-  // Attempts of the trial that the database knows; 0 where none of them booked anything.
-  Result<std::int64_t> attempts(const std::string& id) const;
+  // How many attempts of an unseeded trial may have booked something.
+  Result<std::int64_t> attempts(const trial::TrialConfig& config) const;
 
   Result<results::TrialRecord> stored(const std::string& id) const;
 
  private:
+  // The journal of an unseeded trial that is readable, where it has one.
+  std::optional<trial::Journal> journal_of(const std::string& id) const;
   Result<TrialEnd> put(const trial::TrialConfig& config, const trial::Journal& journal);
   Result<void> charge(results::TrialRecord& record, const trial::Journal* journal) const;
   Result<void> delete_key_of(const trial::TrialConfig& config) const;

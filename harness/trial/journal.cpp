@@ -23,8 +23,10 @@ bool is_released_score(const MetricRecord& metric) {
 
 // What one attempt booked and did, over all runs of it.
 struct Attempt {
+  std::string name;           // ChargedAttempt::name
   std::int64_t booked = 0;    // steps [0, booked)
   std::int64_t executed = 0;  // steps [0, executed) have a step line
+  bool diverged = false;      // one of its runs did
   std::vector<Score> scores;
 };
 
@@ -132,9 +134,10 @@ class Reader {
     journal_.attempt = *attempt;
     journal_.nonce = string_or(line, "nonce", "");
     if (!journal_.nonce.empty()) journal_.nonces.insert(journal_.nonce);
-    journal_.lost += int_or(line, "lost", 0);
+    ++journal_.starts;
+    take_lost(int_or(line, "lost", 0), string_or(line, "lost_nonce", ""));
     if (const auto* fingerprint = line.if_contains("fingerprint");
-        fingerprint != nullptr && fingerprint->is_object()) {
+        fingerprint != nullptr && fingerprint->is_object() && !fingerprint->get_object().empty()) {
       journal_.fingerprint = fingerprint->get_object();
       const auto build = build_of(journal_.fingerprint);
       if (std::find(journal_.builds.begin(), journal_.builds.end(), build) == journal_.builds.end())
@@ -143,8 +146,17 @@ class Reader {
     journal_.steps.clear();
     journal_.metrics.clear();
     journal_.finish.reset();
-    attempts_.try_emplace(*attempt);
+    attempts_[*attempt].name =
+        journal_.nonce.empty() ? "attempt " + std::to_string(*attempt) : journal_.nonce;
     return {};
+  }
+
+  void take_lost(std::int64_t count, const std::string& nonce) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      journal_.charged.push_back({i + 1 == count ? nonce : "", journal_.config.events()});
+    }
+    journal_.lost += count;
+    if (!nonce.empty()) journal_.nonces.insert(nonce);
   }
 
   Result<Attempt*> attempt_of(const json::object& line, const std::string& where) {
@@ -197,6 +209,7 @@ class Reader {
   Result<void> finish(const json::object& line, const std::string& where) {
     auto finish = finish_from(line, where);
     if (!finish) return finish.error();
+    if (finish->kind == "diverged") attempts_[journal_.attempt].diverged = true;
     journal_.finish = std::move(*finish);
     return {};
   }
@@ -205,25 +218,22 @@ class Reader {
   // stopped where its noisy outputs told it to, and a price that depends on them is no guarantee;
   // every other what it booked. Of a lost one nobody knows how far it came.
   void charge() {
-    std::vector<accounting::Event> events;
-    for (std::int64_t attempt = 0; attempt < journal_.lost; ++attempt) {
-      for (auto& event : journal_.config.events()) events.push_back(std::move(event));
-    }
     for (auto& [number, attempt] : attempts_) {
-      const bool closed = number == journal_.attempt && journal_.finish.has_value();
-      auto steps = attempt.booked;
-      if (closed && journal_.finish->state == TrialState::finished) steps = attempt.executed;
-      if (closed && journal_.finish->kind == "diverged") {
+      const bool finished =
+          number == journal_.attempt && journal_.finish && journal_.finish->state == TrialState::finished;
+      auto steps = finished ? attempt.executed : attempt.booked;
+      if (attempt.diverged) {
         steps = journal_.config.steps;
         const auto& score = journal_.config.evaluation.score;
         if (score && attempt.scores.empty())
           attempt.scores.push_back({score->noise_counts, kValidationSplit});
       }
-      for (auto& event : journal_.config.privacy.events(0, steps)) events.push_back(std::move(event));
+      auto events = journal_.config.privacy.events(0, steps);
       for (const auto& score : attempt.scores)
         events.push_back(score_event(score.noise_multiplier, score.split));
+      journal_.charged.push_back({attempt.name, std::move(events)});
     }
-    journal_.executed = std::move(events);
+    journal_.executed = events_of(journal_.charged);
   }
 
   std::string path_;
@@ -247,8 +257,8 @@ Error damage(const std::string& where, const Error& what, bool is_seeded) {
       "; the journal was changed after it was written, so what it booked is no longer known. Put back an "
       "unchanged copy of the file. " +
       (is_seeded ? "Without one remove it: the run has a noise_seed and will be repeated."
-                 : "Without one leave it where it is, so that the odometer names it, and start a new release "
-                   "of the spec (hyfreedp run SPEC --fresh)."));
+                 : "Without one leave it where it is, so that the odometer says \"at least\", and start a "
+                   "new release of the spec (hyfreedp run SPEC --fresh)."));
 }
 
 // `wanted`: the trial that the journal is to be of, where the caller knows.
@@ -285,6 +295,14 @@ Result<Parsed> parse(const std::string& path, const std::string& text, const Tri
 }
 
 }  // namespace
+
+std::vector<accounting::Event> events_of(const std::vector<ChargedAttempt>& attempts) {
+  std::vector<accounting::Event> events;
+  for (const auto& attempt : attempts) {
+    events.insert(events.end(), attempt.events.begin(), attempt.events.end());
+  }
+  return events;
+}
 
 std::string to_string(Visibility visibility) {
   switch (visibility) {
@@ -334,7 +352,8 @@ struct JournalWriter::State {
   json::object fingerprint;
   std::int64_t attempt = 0;
   std::string nonce;
-  std::int64_t lost = 0;  // of the next start line
+  std::int64_t lost = 0;   // of the next start line
+  std::string lost_nonce;  // of the next start line
   Attempt current;
   std::map<std::int64_t, std::string> expected;
   Scores released;
@@ -348,7 +367,9 @@ struct JournalWriter::State {
                       {"unix_time", static_cast<std::int64_t>(::time(nullptr))}};
     if (!nonce.empty()) line["nonce"] = nonce;
     if (lost > 0) line["lost"] = lost;
+    if (!lost_nonce.empty()) line["lost_nonce"] = lost_nonce;
     lost = 0;
+    lost_nonce.clear();
     if (auto written = out.append(line); !written) return written;
     // Also for bookings of a killed process, which may still be in the page cache only.
     return out.sync();
@@ -401,6 +422,7 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
     const auto in_journal = attempt;
     if (earlier.key && !journal.nonces.contains(earlier.key->nonce)) {
       lost = earlier.key->attempt + 1;
+      lost_nonce = earlier.key->nonce;
       attempt = std::max(attempt, lost);
     }
     if (earlier.recorded > attempt) {
@@ -541,7 +563,8 @@ Result<void> JournalWriter::finish(const Finish& finish) {
       !written) {
     return written.error();
   }
-  return state_->out.sync();
+  if (auto synced = state_->out.sync(); !synced) return synced;
+  return state_->out.check_in_place();
 }
 
 }  // namespace hyfreedp::trial

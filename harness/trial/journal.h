@@ -5,9 +5,10 @@
 // The file is ROOT/journals/TRIAL.jsonl, with one JSON object a line. Each line ends with a running
 // checksum ("c": the first 16 hexadecimal digits of the SHA-256 of the previous checksum and the
 // line without it). The types of lines are
-//   {"type":"start","trial":ID,"attempt":a,"nonce":n,"lost":l,"config":{...},
+//   {"type":"start","trial":ID,"attempt":a,"nonce":n,"lost":l,"lost_nonce":m,"config":{...},
 //    "fingerprint":{...},"unix_time":t}
-//       A run of attempt a begins; synced. "lost": attempts whose journal was lost, charged here.
+//       A run of attempt a begins; synced. "lost": attempts whose journal was lost, charged here;
+//       "lost_nonce": of the last of them, where its key was still there.
 //   {"type":"book","attempt":a,"first":s,"count":n}
 //       Steps [s, s+n) may be executed from now on; synced before any of them is.
 //   {"type":"book-score","attempt":a,"noise_multiplier":x,"split":"private_validation"}
@@ -22,12 +23,12 @@
 //       The run ended; synced.
 //
 // Charge. The executed events (Journal::executed) are, for each attempt:
-//   it finished       the steps that have a step line, and the booked scores
 //   it diverged       all steps and the score of the config, because where it stopped depends on
-//                     its noisy releases
+//                     its noisy releases; also if it is run again
+//   it finished       the steps that have a step line, and the booked scores
 //   anything else     all booked steps and scores
 //   it was lost       all events of the config
-// The first two apply to the last attempt, if its last run has a finish line. After a crash, the
+// Only the last attempt can be one that finished: its last run has a finish line. After a crash, the
 // same attempt can be run again from step 0 with the same noise, on the same program, machine and
 // settings. While every recorded hash is reproduced, these are the same releases and are not
 // charged again. A validation score is released once in an attempt: a repeated run reports the
@@ -106,22 +107,33 @@ struct Finish {
   std::map<std::string, std::int64_t> counts;  // e.g. fit decisions: "accepted", "H_nonpositive"
 };
 
+// What one attempt of a trial is charged.
+struct ChargedAttempt {
+  // The nonce of its key; "attempt N" if it has none (seeded, or before 0.7); empty for a lost
+  // attempt of which nothing is known.
+  std::string name;
+  std::vector<accounting::Event> events;
+};
+std::vector<accounting::Event> events_of(const std::vector<ChargedAttempt>& attempts);
+
 // What a journal says.
 struct Journal {
   std::string trial;
   TrialConfig config;
   std::int64_t attempt = 0;           // of the last start line
   std::string nonce;                  // of the last start line; empty: seeded, or before 0.7
-  std::set<std::string> nonces;       // of all start lines
+  std::set<std::string> nonces;       // of all start lines, and those of lost attempts in them
   std::int64_t lost = 0;              // attempts in journals that were lost, each charged whole
+  std::int64_t starts = 0;            // start lines
   json::object fingerprint;           // of the last start line
   std::vector<Build> builds;          // of all start lines, each once, oldest first
   std::vector<StepRecord> steps;      // since the last start line
   std::vector<MetricRecord> metrics;  // since the last start line
   std::optional<Finish> finish;
-  // The charged events of all attempts, by the rules above.
-  std::vector<accounting::Event> executed;
-  std::size_t valid_bytes = 0;  // length of the file without an incomplete last line
+  // By the rules above, each attempt once; lost ones first.
+  std::vector<ChargedAttempt> charged;
+  std::vector<accounting::Event> executed;  // the charged events of all attempts
+  std::size_t valid_bytes = 0;              // length of the file without an incomplete last line
 };
 
 // Reads a journal. Returns an error if the file cannot be read, was changed after it was written,
@@ -133,8 +145,7 @@ struct EarlierAttempts {
   std::optional<random::KeyLabel> key = {};  // label of the run's key file
   // Whether there is a key file of the first format, which has no nonce.
   bool has_old_key = false;
-  // Number of attempts that the database knows; 0 if none of them booked anything.
-  std::int64_t recorded = 0;
+  std::int64_t recorded = 0;  // number of attempts that may have booked something, as far as known
 };
 
 // Appends to a journal. At most one process holds a journal open for writing.
@@ -177,7 +188,9 @@ class JournalWriter {
   // Records a metric; not synced. If this attempt released a "score" of the split before, that
   // value is recorded instead.
   Result<void> metric(const MetricRecord& record);
-  Result<void> finish(const Finish& finish);  // synced
+  // Records the end of the run; synced. Returns an error if the journal was removed or replaced
+  // meanwhile: the run's key must then stay, because nothing else tells what the run released.
+  Result<void> finish(const Finish& finish);
 
  private:
   struct State;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <mutex>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -176,6 +177,17 @@ Result<void> JournalFile::wait_until_synced(std::int64_t mark) {
   state_->changed.wait(lock, [&] { return state_->synced >= mark || state_->synced >= state_->wanted; });
   if (!state_->failure.empty()) return error(state_->failure);
   return {};
+}
+
+Result<void> JournalFile::check_in_place() const {
+  struct stat open = {};
+  struct stat named = {};
+  const bool is_there =
+      ::fstat(state_->descriptor, &open) == 0 && ::stat(state_->path.c_str(), &named) == 0;
+  if (is_there && open.st_dev == named.st_dev && open.st_ino == named.st_ino) return {};
+  return error(state_->path +
+               ": the journal was removed or replaced while its run went on, so the run does not count as "
+               "finished. It is charged whole, and the next hyfreedp run begins it anew.");
 }
 
 Result<void> JournalFile::restart_marks() {

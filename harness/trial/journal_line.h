@@ -53,6 +53,8 @@ class JournalFile {
   // waits.
   void sync_in_background(std::int64_t mark);
   Result<void> wait_until_synced(std::int64_t mark);
+  // An error if the file was removed, or another was put in its place, since it was opened.
+  Result<void> check_in_place() const;
   // Syncs everything and starts counting marks at 0 again.
   Result<void> restart_marks();
 

@@ -8,8 +8,8 @@
 //    "weights":PATH,"commit":..}
 //       Run a trial, or continue it if it was interrupted. Answered by "progress" and "done".
 //         key        the run's key file; unseeded trials only
-//         attempts   how many attempts of the trial the database knows to have booked something;
-//                    0 if absent
+//         attempts   how many attempts of the trial may have booked something, as far as the
+//                    coordinator knows; 0 if absent
 //         weights    the folder for the weights of a finished run; absent: weights are not kept
 //         commit     the commit of the hyfreedp that asks, for the journal's fingerprint
 //   {"type":"stop"}

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 #include <sstream>
 
 #include "baselines/baseline.h"
@@ -120,6 +121,30 @@ TEST_F(OdometerCommand, WhatIsUnknownMakesItAtLeast) {
   EXPECT_THAT(said(), HasSubstr("  private_train        at least ε "));
   EXPECT_EQ(run({"odometer", "--json"}), 0);
   EXPECT_FALSE(said_json().at("datasets").at(0).at("complete").as_bool());
+}
+
+// Under a private selection their number would be that of its runs.
+TEST_F(OdometerCommand, HowManyCannotBeReadIsConfidential) {
+  put(*store(), trial::private_config());
+  std::filesystem::create_directories(out() + "/journals");
+  std::set<std::string> texts;
+  for (const std::string id : {"broken-1", "broken-2"}) {
+    ASSERT_TRUE(write_file_atomically(out() + "/journals/" + id + ".jsonl", "no journal\nat all\n"));
+    std::string text;
+    for (const char* option : {"--split=private_train", "--json"}) {
+      EXPECT_EQ(run({"odometer", option}), 0);
+      EXPECT_THAT(said(), Not(HasSubstr("broken-")));
+      text += said();
+    }
+    texts.insert(text);
+  }
+  EXPECT_EQ(texts.size(), 1U);
+  EXPECT_THAT(*texts.begin(), HasSubstr("--confidential names"));
+  for (const char* option : {"--split=private_train", "--json"}) {
+    EXPECT_EQ(run({"odometer", "--confidential", option}), 0);
+    EXPECT_THAT(said(), HasSubstr("broken-1"));
+    EXPECT_THAT(said(), HasSubstr("broken-2"));
+  }
 }
 
 TEST_F(OdometerCommand, RunsOfAnUnknownSelectionMakeItAtLeast) {

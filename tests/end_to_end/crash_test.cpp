@@ -121,6 +121,33 @@ TEST_F(Crash, AnUnseededRunKeepsItsKeyUntilItIsComplete) {
   EXPECT_THAT(rows("long"), Not(HasSubstr("interrupted")));
 }
 
+// Nothing else would tell what it released.
+TEST_F(Crash, ARunWhoseJournalIsRemovedMeanwhileKeepsItsKey) {
+  const auto spec = write("one.yaml", R"(name: one
+title: one run
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 4000, validation: 500, test: 500, classes: 3, features: 64}
+    model: linear
+    seeds: [0]
+    epsilon: [3]
+    train: {sample_rate: 0.1, steps: 1500, optimizer: adamw}
+    rows: [{method: prodigy}]
+)");
+  auto running = start_and_wait(spec, "out");
+  for (const auto& entry : fs::directory_iterator(folder_ / "out/journals")) {
+    if (entry.path().extension() == ".jsonl") fs::remove(entry);
+  }
+  const auto ended = running.wait();
+  EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
+  EXPECT_THAT(ended.out + ended.err, HasSubstr("the journal was removed or replaced"));
+  std::size_t keys = 0;
+  for (const auto& entry : fs::directory_iterator(folder_ / "out/keys")) {
+    keys += entry.path().stem().extension() == ".draws" ? 0 : 1;
+  }
+  EXPECT_EQ(keys, 1U);
+}
+
 TEST_F(Crash, ASecondCoordinatorIsRefused) {
   auto running = start_and_wait(seeded_, "out");
   const auto second = run({"run", seeded_, "--quiet"});

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "harness/runner/executor.h"
@@ -64,6 +65,49 @@ class ExecutorContract : public ::testing::TestWithParam<NamedFactory> {
  protected:
   std::unique_ptr<Executor> make(int slots) { return GetParam().make(slots); }
 };
+
+// What is to be durable before a run begins.
+TEST_P(ExecutorContract, BeforeStartIsOverBeforeAWorkerHasTheJob) {
+  auto executor = make(1);
+  std::vector<std::string> begun;
+  const auto noted = [&](Job job) {
+    job.before_start = [&begun, id = job.id]() -> Result<void> {
+      begun.push_back(id);
+      return {};
+    };
+    return job;
+  };
+  executor->submit(noted(fake_job("first")));
+  executor->submit(noted(fake_job("second")));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_THAT(begun, ::testing::IsEmpty()) << "in another thread than poll()";
+  for (const auto& update : poll_until(*executor, 2)) {
+    if (update.kind == Update::Kind::started) {
+      EXPECT_THAT(begun, ::testing::Contains(update.job));
+    }
+  }
+  EXPECT_EQ(begun, (std::vector<std::string>{"first", "second"}));
+  executor->submit(noted(fake_job("third", "finish", 60000)));
+  executor->submit(noted(fake_job("fourth")));
+  executor->stop();
+  poll_until(*executor, 2);
+  EXPECT_EQ(begun.size(), 2U) << "no worker had these";
+}
+
+TEST_P(ExecutorContract, ABeforeStartThatFailsStartsNothing) {
+  auto executor = make(1);
+  auto job = fake_job("job");
+  job.before_start = []() -> Result<void> { return error("the disk is full"); };
+  executor->submit(std::move(job));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  auto updates = executor->poll(std::chrono::milliseconds(50));
+  while (updates && std::chrono::steady_clock::now() < deadline) {
+    EXPECT_TRUE(updates->empty());
+    updates = executor->poll(std::chrono::milliseconds(50));
+  }
+  ASSERT_FALSE(updates);
+  EXPECT_EQ(updates.error().message, "the disk is full");
+}
 
 TEST_P(ExecutorContract, EveryJobEndsOnce) {
   auto executor = make(3);

@@ -32,6 +32,8 @@ class FakeExecutor final : public Executor {
   std::function<Fate(const trial::TrialConfig&)> fate = [](const auto&) { return Fate::finish; };
   // What of a finished trial is put into the folder for its weights; returns why it could not be.
   std::function<std::string(const std::string& folder, const trial::TrialConfig&)> keep_weights = {};
+  // Called with the trial when it is over, before the coordinator hears of it.
+  std::function<void(const std::string& trial)> at_end = [](const auto&) {};
   bool prepare_fails = false;
   double test_shift = 0;  // of the test accuracies alone
   // Another one cannot repeat the noise of a killed run: a new attempt.
@@ -57,8 +59,12 @@ class FakeExecutor final : public Executor {
       waiting_.clear();
     } else if (!waiting_.empty()) {
       const auto job = take();
+      if (job.before_start) {
+        if (auto begun = job.before_start(); !begun) return begun.error();
+      }
       updates.push_back({.kind = Update::Kind::started, .job = job.id});
       updates.push_back(end(job));
+      if (string_or(job.request, "type", "") == "run") at_end(job.id);
     }
     return updates;
   }

@@ -183,6 +183,85 @@ TEST_F(LostRuns, StayChargedWhereTheirJournalsAreDamaged) {
   EXPECT_EQ(steps_of(odometer.data.at(0)), 2 * 6);
 }
 
+// The runs of kSpec, with 300 steps, of which a killed one books 128.
+const std::string kLonger = [] {
+  auto text = kSpec;
+  return text.replace(text.find("steps: 6"), 8, "steps: 300");
+}();
+
+// Killed, recorded, and then an older copy of its journal in its place.
+class OlderCopies : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    FakeExecutor executor;
+    executor.fate = [](const auto&) { return Fate::kill; };
+    world_.run(kLonger, executor);
+    ASSERT_EQ(steps_of(only(world_)), 2 * 128);
+    for (const auto& id : executor.submitted) {
+      const auto text = read_file(world_.out().journal(id)).value();
+      ASSERT_TRUE(write_file_atomically(world_.out().journal(id), text.substr(0, text.find('\n') + 1)));
+    }
+    EXPECT_EQ(steps_of(only(world_)), 2 * 128);
+  }
+  World world_;
+};
+
+TEST_F(OlderCopies, AddWhatWasRecordedToWhatIsDoneAnew) {
+  FakeExecutor executor;
+  executor.machine = "another";
+  world_.run(kLonger, executor);
+  EXPECT_EQ(steps_of(only(world_)), 2 * (128 + 300));
+}
+
+TEST_F(OlderCopies, AreTheSameReleaseUnderTheSameKey) {
+  FakeExecutor executor;
+  world_.run(kLonger, executor);
+  EXPECT_EQ(steps_of(only(world_)), 2 * 300);
+}
+
+// A journal that vanishes while its run goes on, with its key.
+TEST(LostRun, IsChargedWholeWhenJournalAndKeyVanishMeanwhile) {
+  World world;
+  FakeExecutor executor;
+  executor.at_end = [&](const std::string& id) {
+    std::filesystem::remove(world.out().journal(id));
+    std::filesystem::remove(world.out().key(id));
+  };
+  const auto report = world.run(kSpec, executor);
+  EXPECT_THAT(report.failed, SizeIs(2));
+  EXPECT_EQ(steps_of(only(world)), 2 * 6);
+  FakeExecutor again;
+  EXPECT_THAT(world.run(kSpec, again).failed, IsEmpty());
+  EXPECT_EQ(steps_of(only(world)), 2 * 12);
+  world.forget_database();
+  EXPECT_EQ(steps_of(only(world)), 2 * 12) << "the journal has it too";
+}
+
+// After Ctrl-C, or a coordinator that was killed.
+TEST(LostRun, IsChargedWholeWhenJournalAndKeyOfAnInterruptedRunVanish) {
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::cancel; };
+  world.run(kSpec, executor);
+  EXPECT_EQ(steps_of(only(world)), 2 * 6);
+  for (const auto& id : executor.submitted) {
+    std::filesystem::remove(world.out().journal(id));
+    std::filesystem::remove(world.out().key(id));
+  }
+  EXPECT_EQ(steps_of(only(world)), 2 * 6);
+  FakeExecutor again;
+  world.run(kSpec, again);
+  EXPECT_EQ(steps_of(only(world)), 2 * 12);
+}
+
+TEST(LostRun, ARunThatNoWorkerGotCostsNothing) {
+  World world;
+  FakeExecutor executor;
+  world.run(kSpec, executor, [&] { return !executor.submitted.empty(); });
+  ASSERT_THAT(executor.submitted, Not(IsEmpty()));
+  EXPECT_THAT(odometer_of(world.store(), world.out()).value().data, IsEmpty());
+}
+
 // A key that no row needs any more is deleted, and with it what it alone knew: that goes into the
 // database before.
 TEST(LostRun, StaysChargedWhenItsKeyIsTidiedAway) {
@@ -191,7 +270,6 @@ TEST(LostRun, StaysChargedWhenItsKeyIsTidiedAway) {
   stopped.fate = [](const auto&) { return Fate::cancel; };
   world.run(kSpec, stopped);
   for (const auto& id : stopped.submitted) {
-    EXPECT_FALSE(world.store().trial(id).value());
     std::filesystem::remove(world.out().journal(id));
   }
   EXPECT_EQ(steps_of(only(world)), 2 * 6);
@@ -203,6 +281,8 @@ TEST(LostRun, StaysChargedWhenItsKeyIsTidiedAway) {
     EXPECT_FALSE(std::filesystem::exists(world.out().key(id)));
   }
   EXPECT_EQ(steps_of(only(world)), 2 * 12);
+  world.forget_database();
+  EXPECT_EQ(steps_of(only(world)), 2 * 12) << "what the deleted key told is in no journal";
 }
 
 TEST(LostRun, AKeyOfAnOlderVersionWithoutItsJournalIsNamed) {

@@ -271,6 +271,36 @@ TEST(ReleaseRecord, AnEditedSpecDoesNotDrawItsOldCellsAgain) {
   EXPECT_EQ(shown(world).odometer, odometer);
 }
 
+// Each time under another key of draws: its open rows would be drawn a second time.
+TEST(ReleaseRecord, ASpecThatWasReplacedWhileOpenDoesNotDrawItsRowsAgain) {
+  for (const bool other_is_open : {false, true}) {
+    World world;
+    FakeExecutor first;
+    world.run(kDrawn, first, [&] { return first.ended >= 4; });
+    FakeExecutor second;
+    ASSERT_TRUE(try_run(world, spec_of(kOthers), second, false, true));
+    ASSERT_FALSE(fs::exists(world.out().draw_key("drawn")));
+    if (other_is_open) {
+      auto third = world.read("description: third\n" + kDrawn);
+      ASSERT_TRUE(enter_spec(world.store(), world.out(), third, false, true));
+      FakeExecutor stopped;
+      std::ostream silent(nullptr);
+      Progress progress(silent, Progress::Style::none);
+      Coordinator coordinator(world.store(), stopped, world.out(), progress);
+      ASSERT_TRUE(coordinator.run(third, [&] { return stopped.ended >= 1; }));
+      ASSERT_TRUE(fs::exists(world.out().draw_key("drawn")));
+    }
+    FakeExecutor again;
+    const auto refused = try_run(world, kDrawn, again, false, true);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("--fresh"));
+    EXPECT_THAT(again.submitted, IsEmpty());
+    const auto fresh = try_run(world, kDrawn, again, true, true);
+    ASSERT_TRUE(fresh) << fresh.error().message;
+    EXPECT_THAT(world.store().studies("drawn").value().at(0).footnotes, Contains(HasSubstr("Release 2")));
+  }
+}
+
 TEST(ReleaseRecord, OtherSpecsOfTheFolderComeBackToo) {
   World world;
   FakeExecutor first;
@@ -307,6 +337,59 @@ TEST(ReleaseRecord, WhatARowNeedsAndLacksIsSaid) {
   EXPECT_THAT(refused.error().message, HasSubstr(world.out().journal(reported)));
   EXPECT_THAT(refused.error().message, HasSubstr("--fresh"));
   EXPECT_THAT(second.submitted, IsEmpty());
+}
+
+// Nobody reads the rows of an earlier release again, but the odometer has them.
+TEST(ReleaseRecord, WhatAnEarlierReleaseCostOutlivesItsJournalsAndTheDatabase) {
+  World world;
+  FakeExecutor first;
+  world.run(spec_of(kFixed), first);
+  FakeExecutor second;
+  world.run(world.read(spec_of(kFixed)), second, kNever, true);
+  const auto before = shown(world);
+  for (const auto& id : first.submitted) fs::remove(world.out().journal(id));
+  EXPECT_EQ(shown(world), before);
+  world.forget_database();
+  FakeExecutor third;
+  world.run(spec_of(kFixed), third);
+  EXPECT_THAT(third.submitted, IsEmpty());
+  EXPECT_EQ(shown(world), before);
+}
+
+// The database and the record of one spec of several are lost: its journals are nobody's.
+TEST(ReleaseRecord, JournalsThatNothingNamesForbidASecondReleaseBesideOtherSpecs) {
+  for (const bool are_readable : {true, false}) {
+    World world;
+    FakeExecutor first;
+    world.run(kDrawn, first);
+    FakeExecutor other;
+    world.run(spec_of(kFixed, "other"), other);
+    fs::remove(world.out().release_record("drawn"));
+    if (!are_readable) {
+      for (const auto& id : first.submitted)
+        ASSERT_TRUE(write_file_atomically(world.out().journal(id), "not a\njournal\n"));
+    }
+    world.forget_database();
+    FakeExecutor second;
+    const auto refused = try_run(world, kDrawn, second);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr(world.out().journals()));
+    EXPECT_THAT(second.submitted, IsEmpty());
+    ASSERT_TRUE(try_run(world, spec_of(kFixed, "third"), second)) << "a spec that draws nothing";
+  }
+}
+
+// Losing runs are named nowhere, but their selection is known.
+TEST(ReleaseRecord, ASpecThatDrawsMayFollowOneWhoseRunsAreKnown) {
+  World world;
+  FakeExecutor first;
+  world.run(kDrawn, first);
+  FakeExecutor second;
+  ASSERT_TRUE(try_run(world, spec_of(kOthers, "second"), second));
+  world.forget_database();
+  FakeExecutor third;
+  const auto run = try_run(world, spec_of("      - {method: random-search}\n", "third"), third);
+  ASSERT_TRUE(run) << run.error().message;
 }
 
 TEST(ReleaseRecord, AChangedRecordIsRefused) {

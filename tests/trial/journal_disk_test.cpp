@@ -181,6 +181,25 @@ std::string small_journal(const std::string& path) {
 }
 
 // Every byte, changed to another printable one, to a newline, and to its neighbour.
+// Its bookings would be known to nobody once the run says that it is over.
+TEST(JournalDisk, ARunWhoseJournalIsNoLongerInItsPlaceDoesNotEnd) {
+  for (const bool is_replaced : {false, true}) {
+    const TemporaryFolder folder;
+    const auto path = folder.file("a.jsonl");
+    auto writer = JournalWriter::open(path, private_config(4), {}).value();
+    ASSERT_TRUE(writer->ensure_booked(0));
+    const auto text = read_file(path).value();
+    std::filesystem::remove(path);
+    if (is_replaced) {
+      ASSERT_TRUE(write_file_atomically(path, text));
+    }
+    const auto ended = writer->finish({});
+    ASSERT_FALSE(ended);
+    EXPECT_NE(ended.error().message.find(path + ": the journal was removed or replaced"), std::string::npos)
+        << ended.error().message;
+  }
+}
+
 TEST(JournalDisk, AChangedByteAnywhereIsFound) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");

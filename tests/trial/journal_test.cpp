@@ -92,6 +92,31 @@ TEST(Journal, ADivergedTrialIsChargedToItsEnd) {
   EXPECT_EQ(journal->executed[1].split, "private_validation");
 }
 
+// Where it stopped depends on the data, whatever is run after it.
+TEST(Journal, ADivergedAttemptStaysChargedToItsEnd) {
+  for (const auto& next : {kHere, kElsewhere}) {
+    const TemporaryFolder folder;
+    const auto path = folder.file("a.jsonl");
+    auto config = private_config(500);
+    config.evaluation.score = ScoreRelease{30};
+    {
+      auto writer = open(path, config);
+      run_steps(*writer, 0, 3);
+      ASSERT_TRUE(writer->finish({.state = TrialState::failed, .kind = "diverged"}));
+    }
+    { run_steps(*open(path, config, next), 0, 3); }
+    const auto journal = read_journal(path).value();
+    std::int64_t scores = 0;
+    std::int64_t steps = 0;
+    for (const auto& event : journal.executed) {
+      const auto count = std::get<accounting::Batch>(event.what).count;
+      (event.split == "private_validation" ? scores : steps) += count;
+    }
+    EXPECT_EQ(scores, 1);
+    EXPECT_EQ(steps, next == kHere ? 500 : 500 + 128);
+  }
+}
+
 TEST(Journal, ALaterAttemptIsBookedAnew) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");
