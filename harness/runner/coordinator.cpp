@@ -375,7 +375,7 @@ Result<void> Coordinator::take_end(const Update& update) {
   tally_.ended(update.slot, !update.failed, update.seconds);
   if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
   // its journal goes on in the next run
-  if (update.failed && update.failure_kind == kCancelled) return {};
+  if (update.failed && update.failure_kind == kCancelled) return book_.interrupt(wanted.config);
   auto end = book_.record(wanted.config, update);
   if (!end) return end.error();
   if (end->trial.failed && is_halt(end->trial.failure_kind)) {

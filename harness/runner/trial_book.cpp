@@ -122,7 +122,15 @@ Result<std::int64_t> TrialBook::attempts(const trial::TrialConfig& config) const
   return std::ranges::count_if(record.charged, [](const auto& attempt) { return !attempt.events.empty(); });
 }
 
-Result<void> TrialBook::begin(const trial::TrialConfig& config) {
+Result<void> TrialBook::begin(const trial::TrialConfig& config) { return note(config, true); }
+
+Result<void> TrialBook::interrupt(const trial::TrialConfig& config) {
+  const auto known = store_.trial(config.id());
+  if (!known) return known.error();
+  return *known && (**known).begun_after ? note(config, false) : Result<void>{};
+}
+
+Result<void> TrialBook::note(const trial::TrialConfig& config, bool begins) {
   const std::string id = config.id();
   if (config.noise_seed) return {};
   const auto journal = journal_of(id);
@@ -132,7 +140,7 @@ Result<void> TrialBook::begin(const trial::TrialConfig& config) {
   record.failure_kind.clear();
   record.failure_message.clear();
   if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
-  record.begun_after = journal ? journal->starts : 0;
+  if (begins) record.begun_after = journal ? journal->starts : 0;
   return store_.put_trial(record, {}, {});
 }
 

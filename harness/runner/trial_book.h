@@ -34,6 +34,8 @@ class TrialBook {
   // Nothing is written for a seeded trial, whose noise can be repeated, and for one whose journal
   // is damaged, which no worker continues.
   Result<void> begin(const trial::TrialConfig& config);
+  // After its worker was told to stop, and has: what it booked, where it began.
+  Result<void> interrupt(const trial::TrialConfig& config);
   // The end that the executor announced.
   Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update);
 
@@ -49,6 +51,8 @@ class TrialBook {
  private:
   // The journal of an unseeded trial that is readable, where it has one.
   std::optional<trial::Journal> journal_of(const std::string& id) const;
+  // What is known of a trial that has not ended; `begins`: a worker is to get it.
+  Result<void> note(const trial::TrialConfig& config, bool begins);
   Result<TrialEnd> put(const trial::TrialConfig& config, const trial::Journal& journal);
   Result<void> charge(results::TrialRecord& record, const trial::Journal* journal) const;
   Result<void> delete_key_of(const trial::TrialConfig& config) const;

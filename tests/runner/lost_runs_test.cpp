@@ -189,12 +189,12 @@ const std::string kLonger = [] {
   return text.replace(text.find("steps: 6"), 8, "steps: 300");
 }();
 
-// Killed, recorded, and then an older copy of its journal in its place.
-class OlderCopies : public ::testing::Test {
+// Killed or interrupted, recorded, and then an older copy of its journal in its place.
+class OlderCopies : public ::testing::TestWithParam<Fate> {
  protected:
   void SetUp() override {
     FakeExecutor executor;
-    executor.fate = [](const auto&) { return Fate::kill; };
+    executor.fate = [](const auto&) { return GetParam(); };
     world_.run(kLonger, executor);
     ASSERT_EQ(steps_of(only(world_)), 2 * 128);
     for (const auto& id : executor.submitted) {
@@ -206,18 +206,20 @@ class OlderCopies : public ::testing::Test {
   World world_;
 };
 
-TEST_F(OlderCopies, AddWhatWasRecordedToWhatIsDoneAnew) {
+TEST_P(OlderCopies, AddWhatWasRecordedToWhatIsDoneAnew) {
   FakeExecutor executor;
   executor.machine = "another";
   world_.run(kLonger, executor);
   EXPECT_EQ(steps_of(only(world_)), 2 * (128 + 300));
 }
 
-TEST_F(OlderCopies, AreTheSameReleaseUnderTheSameKey) {
+TEST_P(OlderCopies, AreTheSameReleaseUnderTheSameKey) {
   FakeExecutor executor;
   world_.run(kLonger, executor);
   EXPECT_EQ(steps_of(only(world_)), 2 * 300);
 }
+
+INSTANTIATE_TEST_SUITE_P(LostRuns, OlderCopies, ::testing::Values(Fate::kill, Fate::cancel));
 
 // A journal that vanishes while its run goes on, with its key.
 TEST(LostRun, IsChargedWholeWhenJournalAndKeyVanishMeanwhile) {
