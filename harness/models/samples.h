@@ -123,10 +123,10 @@ void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors,
 // The same sum, starting from zero: [B, ...], [B] -> [...].
 torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors);
 // sum [p, q] += left^T right, for left [K, p] and right [K, q]; `sum` may have any strides and, on
-// the CPU, the other of the two types. On the CPU 40 rows are added up in the type of the factors and
-// such sums in float64. Each entry is therefore off by at most 41 u of the sum of its absolute terms,
-// and by u more for each further 40,960 rows, whatever the shapes are; and the bits do not depend on
-// the number of threads. On a GPU 512 rows are a product of cuBLAS.
+// the CPU, the other of the two types. On the CPU 40 rows are added up in the type of left and
+// right, and such sums in float64. Each entry is therefore off by at most 41 u of the sum of its
+// absolute terms, and by u more for each further 40,960 rows, whatever the shapes are; and the bits
+// do not depend on the number of threads. On a GPU 512 rows are a product of cuBLAS.
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
 // The same product as new numbers, on the calling thread: out [height, width], for left [rows,
 // height] and right [rows, width] of at most 40,960 rows, each row-major; T is float or double.

@@ -18,8 +18,8 @@
 //                                   in `resolved`
 //   complete                        true once every row has an answer, which is when the key may
 //                                   be deleted
-//   draws                           names the key of its draws by 16 hexadecimal digits of a SHA-256;
-//                                   empty where there was none, and in older files
+//   draws                           16 hexadecimal digits of a SHA-256 of its key of draws; empty
+//                                   where there was none, and in older files
 //   journals                        the trials of the row whose journals exist
 //   runs                            what the row's trials executed, by attempt; empty for a private
 //                                   selection, whose row says it

@@ -28,9 +28,9 @@
 //   it finished       the steps that have a step line, and the booked scores
 //   anything else     all booked steps and scores
 //   it was lost       all events of the config
-// Only the last attempt can be one that finished: its last run has a finish line. After a crash, the
-// same attempt can be run again from step 0 with the same noise, on the same program, machine and
-// settings. While every recorded hash is reproduced, these are the same releases and are not
+// Only the last attempt can be one that finished: its last run has a finish line. After a crash,
+// the same attempt can be run again from step 0 with the same noise, on the same program, machine
+// and settings. While every recorded hash is reproduced, these are the same releases and are not
 // charged again. A validation score is released once in an attempt: a repeated run reports the
 // first value, because another value with the same noise would be a second release.
 //

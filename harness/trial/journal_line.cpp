@@ -182,8 +182,7 @@ Result<void> JournalFile::wait_until_synced(std::int64_t mark) {
 Result<void> JournalFile::check_in_place() const {
   struct stat open = {};
   struct stat named = {};
-  const bool is_there =
-      ::fstat(state_->descriptor, &open) == 0 && ::stat(state_->path.c_str(), &named) == 0;
+  const bool is_there = ::fstat(state_->descriptor, &open) == 0 && ::stat(state_->path.c_str(), &named) == 0;
   if (is_there && open.st_dev == named.st_dev && open.st_ino == named.st_ino) return {};
   return error(state_->path +
                ": the journal was removed or replaced while its run went on, so the run does not count as "

@@ -29,10 +29,10 @@
 //
 // Not covered:
 //   - Terms are counted as ||g_i||, but a sequence whose positions' gradients cancel each other has
-//     longer terms. Its own contribution stays within S (beyond_rounding, harness/models/samples.h);
-//     a batch full of such samples may round by more than r.
-//   - On a GPU the products are cuBLAS's, of 512 terms at a time, and how it orders the additions is
-//     not known; k is an assumption there.
+//     longer terms. Its own contribution stays within S (beyond_rounding in
+//     harness/models/samples.h); a batch full of such samples may round by more than r.
+//   - On a GPU the products are cuBLAS's, of 512 terms at a time, and how it orders the additions
+//     is not known; k is an assumption there.
 #pragma once
 
 namespace hyfreedp::trial {

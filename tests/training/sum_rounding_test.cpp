@@ -92,10 +92,10 @@ TEST(SumRounding, NeighbouringBatchesOfEqualSamplesDifferByTheSensitivityAtMost)
   }
 }
 
-// Entries of a first column, of at most half a sample's share: their sum comes to just below 512 and
-// then goes up and down by little more than half of a unit in the last place of what is above 512.
-// Added up one after another, the sum with the first entry rounds each of these away from zero, and
-// that without it, which stays below 512, does not.
+// Entries of a first column: their sum comes to just below 512 and then goes up and down by little
+// more than half of a unit in the last place of what is above 512. Added up one after another, the
+// sum with the first entry rounds each of these away from zero, and that without it, which stays
+// below 512, does not.
 std::vector<float> entries_at_a_power_of_two(std::size_t count) {
   constexpr float kEntry = 0.696F;
   std::vector<float> entries{kEntry};
