@@ -247,6 +247,14 @@ TEST(Odometer, FeaturesAreOptionsButPeopleAreNot) {
   ASSERT_THAT(odometer.data, SizeIs(3));
   EXPECT_THAT(odometer.data.at(1).title, HasSubstr("train 1000"));
   EXPECT_EQ(steps_on(odometer.data.at(2), "private_train"), 10);
+  // A part of the data is not other data.
+  for (const char* part : {"tuning", "rest"}) {
+    made.dataset.options["part"] = part;
+    made.dataset.options["part_rate"] = 0.5;
+    made.dataset.options["part_key"] = "key";
+    ASSERT_TRUE(world.store().put_trial(record_of(made, {on("private_train", 1.0)}), {}, {}));
+  }
+  EXPECT_THAT(odometer_of(world.store(), world.out()).value().data, SizeIs(3));
 }
 
 // Nothing that the odometer shows depends on how many runs a private selection made, at whatever

@@ -85,6 +85,11 @@ TEST(Pace, AKindIsWhatDecidesHowLongAStepTakes) {
   other.privacy.sample_rate *= 2;
   EXPECT_NE(work_of(other).kind, work_of(config).kind);
   other = config;
+  other.privacy.probe = trial::ProbePlan{.batch_size = 10, .noise = 1, .interval = 5};
+  auto rarer = other;
+  rarer.privacy.probe->interval = 50;
+  EXPECT_NE(work_of(other).kind, work_of(rarer).kind);
+  other = config;
   other.evaluation.every = 1;
   EXPECT_GT(work_of(other).seconds, work_of(config).seconds);
 }

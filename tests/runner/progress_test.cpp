@@ -202,12 +202,19 @@ TEST_F(TimeLeft, OfAPrivateSelectionDoesNotTellTheNumberOfRuns) {
     tally.over("open");
     tally.ended(0, true, 20);
     look();
+    const std::vector<double> before = shown;
     for (int run = 0; run < runs; ++run) {
-      tally.selecting("study s", "s");
-      now += 100.0 / runs;
-      look();
-      tally.ended(0, true, 100.0 / runs);
-      if (run > 0) shown.resize(shown.size() - 5);  // as often as one run is looked at
+      for (const bool is_over : {false, true}) {
+        if (is_over) {
+          tally.ended(0, true, 100.0 / runs);
+        } else {
+          tally.selecting("study s", "s");
+          now += 100.0 / runs;
+        }
+        shown.clear();
+        look();
+        EXPECT_EQ(shown, before) << "run " << run << " of " << runs;
+      }
     }
     tally.over("study s");
     look();
