@@ -16,8 +16,9 @@
 //   - A layer that is applied several times in one pass has one ActivationRecord for each
 //     application. Its gradient is the sum over them, so squared norms include the cross terms.
 //   - Norms are accumulated in float32 or wider, and are summed over layers in float64.
-//   - ruled_parameters() names all parameters that the rules include. Network::make() fails for a
-//     trainable parameter that no layer names, so none can remain unclipped.
+//   - ruled_parameters() names all parameters that the rules include, and the layer overrides both
+//     rules for each of them. Network::make() fails for a trainable parameter that no layer names;
+//     the reference tests compare both rules of every model with autograd.
 //
 // To add a layer, copy linear.h and linear.cpp.
 #pragma once
@@ -57,8 +58,8 @@ struct ActivationRecord {
 // Squared norms of the samples' gradients, [B] float64 on the device of the pass.
 struct SquaredNorms {
   torch::Tensor estimates;  // the computed squared norms
-  // What to add for an upper bound: one sample's part of the clipped sum at factor 1 is at most
-  // sqrt(estimate + slack) long, up to the relative error norm_rounding() (samples.h).
+  // What to add for an upper bound: one sample's contribution to the clipped sum at factor 1 has at
+  // most the norm (1 + norm_rounding()) sqrt(estimate + slack) (samples.h).
   torch::Tensor slack;
 
   // Adds `squares` [B], whose relative error is within norm_rounding(), to the estimates.
@@ -85,15 +86,15 @@ class Layer {
   // Names of the parameters that the two rules below include.
   virtual std::vector<std::string> ruled_parameters() const { return {}; }
 
-  // The output of a layer with one input. A layer with several defines forward_recorded() only.
+  // The output. A layer overrides forward(), or forward_recorded() where it has several inputs or
+  // saves values; each calls the other if it is not overridden.
   virtual torch::Tensor forward(const torch::Tensor& input) const;
   // The output. Writes what the gradients need to `saved`, which is null in a pass without
   // gradients.
   virtual torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const;
 
-  // Which values of a record input_gradients() reads beside `saved` and the output gradient. A
-  // tensor that neither it nor the rules read keeps its shape between the passes, but not its
-  // values.
+  // Which values of a record input_gradients() reads besides `saved` and the output gradient. The
+  // network frees the values of a tensor that neither it nor the rules read; only the shape stays.
   struct Reads {
     bool inputs = true;
     bool output = true;
@@ -110,9 +111,9 @@ class Layer {
   // for inputs without a gradient (token ids, masks).
   virtual Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const;
 
-  // The norm rule. Adds to squared_norms[i] the squared norm of the gradient of sample i's loss
-  // with respect to the layer's trainable parameters, and to the slack what rounding requires
-  // (samples.h).
+  // The norm rule. Adds to squared_norms.estimates[i] the squared norm of the gradient of sample
+  // i's loss with respect to the layer's trainable parameters, and to squared_norms.slack[i] what
+  // an estimate that may cancel can lack (add_beyond_rounding(), samples.h).
   //   records   all applications of the layer in this pass
   //   returns   the per-sample gradients that were formed on the way, [B, ...] each, in the order
   //             of parameters() and in the layout that add_clipped_sums() reads. An entry is

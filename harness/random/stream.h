@@ -12,8 +12,10 @@
 //   element i         bits, uniform, Poisson coin: word i; normal: words 2*(i/2) and 2*(i/2)+1,
 //                     which make two normals
 //
-// An address holds 2^35 elements; asking beyond is an invariant violation. All functions are pure
-// and thread-safe. Keys are never printed, logged or stored anywhere but in the key file
+// An address holds 2^35 elements; asking beyond them throws std::logic_error. Bits, uniforms, coins
+// and normals of one address are made of the same words, so each address is read by one function
+// only. All functions but key_from_entropy() depend on their arguments alone, and all are
+// thread-safe. Keys are never printed, logged or stored anywhere but in the key file
 // (key_file.h).
 #pragma once
 
@@ -32,7 +34,7 @@ struct Key {
   bool operator==(const Key&) const = default;
 };
 
-// SHA-256 of a domain-separated text: equal texts give equal keys. Noise under such a key is
+// SHA-256 of a fixed prefix and `text`: equal texts give equal keys. Noise under such a key is
 // reproducible and therefore not private.
 Key key_from_seed(std::string_view text);
 // From the operating system's entropy (getrandom).
@@ -43,7 +45,7 @@ enum class Purpose : std::uint8_t {
   sampling = 0,        // which examples are in a gradient batch
   gradient_noise = 1,  // added to the clipped sum
   probe_sampling = 2,  // which examples are in a loss probe's own batch
-  probe_noise = 3,     // added to the clipped sum of losses
+  probe_noise = 3,     // added to the clipped sum of losses that steers a learning rate
   initialisation = 4,  // initial weights
   score_noise = 5,     // added to a validation score
   selection = 6,       // how many candidates, and which (private selection)
@@ -59,8 +61,10 @@ struct Address {
   std::uint32_t step = 0;
   std::uint16_t tensor = 0;
   Purpose purpose = Purpose::sampling;
-  std::uint8_t lane = 0;      // which probe, class, ... of one step
-  std::uint16_t attempt = 0;  // raised where a replayed step may be another release
+  std::uint8_t lane = 0;  // which probe, class, ... of one step
+  // One more whenever a run begins again and may not repeat its earlier releases bit for bit: the
+  // same noise is never added to two different sums.
+  std::uint16_t attempt = 0;
 };
 
 inline constexpr std::uint64_t kAddressLength = std::uint64_t{1} << 35;
@@ -69,12 +73,14 @@ inline constexpr std::uint64_t kAddressLength = std::uint64_t{1} << 35;
 void fill_bits(const Key& key, const Address& address, std::uint64_t first, std::span<std::uint64_t> out);
 // Uniform in [0, 1), multiples of 2^-53.
 void fill_uniforms(const Key& key, const Address& address, std::uint64_t first, std::span<double> out);
-// Standard normals by Box and Muller (Ann. Math. Stat. 29, 1958) in double precision:
-// z = sqrt(-2 ln u) (cos, sin)(2 pi v) with u = (word + 1) 2^-64, so that the tails reach
-// |z| = 9.42. With a 24-bit u they would stop at 5.8, and a tail that cannot be reached is a
-// privacy loss that no accountant prices. The bits are the same on every processor (box_muller.h).
+// Standard normals by Box and Muller (Ann. Math. Stat. 29, 1958) in double precision: elements 2k
+// and 2k + 1 are sqrt(-2 ln u) (cos, sin)(2 pi v), with u = (word[2k] + 1) 2^-64 and v the uniform
+// of word[2k + 1]. The tails reach |z| = 9.42; what lies beyond has a probability of 5e-21. With a
+// 24-bit u they would stop at 5.8, which no delta of practice could ignore. The bits are the same
+// on every processor (box_muller.h).
 void fill_normals(const Key& key, const Address& address, std::uint64_t first, std::span<double> out);
-// destination[i] += scale * z[first + i]: product and sum in double, rounded once to float.
+// destination[i] += scale * z[first + i], `scale` being the standard deviation: product and sum in
+// double, rounded once to float.
 void add_normals(const Key& key, const Address& address, std::uint64_t first, double scale,
                  std::span<float> destination);
 // The same into doubles.

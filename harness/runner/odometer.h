@@ -6,24 +6,29 @@
 // composition.
 //
 //   Runs          Every trial of the database, whatever became of it and whether or not a row still
-//                 lists it, and every journal that the database has not taken in: a run that is
-//                 under way or was killed counts what it booked. A key whose journal is gone counts
-//                 every attempt up to its own, whole; what the database knows beyond journal and
-//                 key is added, and so is, whole, a run that was begun and left neither (charge.h).
-//                 A run that several rows share counts once.
-//   Same data     Datasets that come from files are the same data where they have the same name:
-//                 options choose features, not people. Generated ones are the same data where they
+//                 lists it, and every journal that the database has not taken in. A run that is
+//                 under way or was killed counts the steps that its journal says were planned next,
+//                 too. Where a run's noise key is there and its journal is not, every attempt up to
+//                 the key's counts as if it had been completed. What the database knows beyond
+//                 journal and key is added, and so is, as if completed, a run that was begun and
+//                 left neither (charge.h). A run that several rows share counts once.
+//   Same data     Datasets that come from files are the same data where they have the same name,
+//                 whatever their options: these choose how a record is represented, or fewer
+//                 records. Generated ones are the same data where they
 //                 have the same options.
 //   Splits        One record lies in one split, so disjoint splits compose in parallel: the
 //                 odometer shows the largest. Within a split everything composes in sequence. Where
 //                 options cut the splits differently, a record may have been in both, and all
 //                 splits are one.
-//   Selections    The runs of a private selection count as the selection that they are, with the
-//                 dearest of them as its base: one by one they would tell how many there were,
-//                 which the selection's own epsilon needs hidden. One that is open counts in full
-//                 as soon as it may have begun. Runs that may belong to a selection of which no
-//                 rule is recorded are left out, and said to be, unless confidential values are
-//                 asked for.
+//   Selections    The runs of a private selection count together, at the price of a selection
+//                 among runs that cost as much as its dearest: one by one they would tell how many
+//                 there were, which that price needs hidden. A selection that is not finished
+//                 counts in full as soon as it may have begun. Runs that may belong to a selection
+//                 of which no rule is recorded are left out (Spending::has_unknown_selection),
+//                 unless confidential values are asked for.
+//   Lower bound   With has_unknown_selection or Odometer::unreadable files the reading lacks what
+//                 these released. It is then no upper bound, and `hyfreedp odometer` says "at
+//                 least".
 //   No epsilon    Runs without privacy, and un-noised scores (oracle), are on the data all the
 //                 same: they are counted, and the odometer is infinite; the epsilon beside it is
 //                 that of the private part.
@@ -54,10 +59,10 @@ struct Spending {
   std::string title;         // with the options that make the data, where it is generated
   std::int64_t records = 0;  // of its private training split
   std::int64_t validation_records = 0;
-  bool splits_differ = false;  // between runs: the splits are one
+  bool splits_differ = false;  // between runs: all splits are then composed as one
 
   std::map<std::string, trial::EventTally> splits;
-  std::size_t selections = 0;  // private selections among them
+  std::size_t selections = 0;  // private selections whose events are in `splits`
   std::int64_t non_private_runs = 0;
   // un-noised validation or training accuracies that were handed to a method
   std::int64_t oracle_scores = 0;
@@ -83,7 +88,8 @@ double default_delta(const Spending& spending);
 // splits differ between runs.
 inline constexpr const char* kAllSplits = "all splits";
 struct OdometerReading {
-  accounting::ReportedEpsilon total;  // epsilon 0 where nothing private was released
+  // Of the private releases: 0 where there were none. Ask Spending::is_infinite(), too.
+  accounting::ReportedEpsilon total;
   std::map<std::string, accounting::ReportedEpsilon> splits;
 };
 // Reads the odometer; with `split`, for that split alone. An error that names the splits if nothing
@@ -91,7 +97,8 @@ struct OdometerReading {
 Result<OdometerReading> read_odometer(const Spending& spending, double delta,
                                       const std::optional<std::string>& split = {});
 
-// Whether the odometer is at most `epsilon`; this is faster than reading it.
+// Whether the odometer is at most `epsilon`, which it is not where spending.is_infinite(). This is
+// faster than reading it.
 Result<bool> is_within(const Spending& spending, double epsilon, double delta);
 
 struct OdometerOptions {

@@ -1,14 +1,14 @@
-// Clipping factors: c_i bounds the part of sample i in the clipped sum. Formulas and sensitivities
+// Clipping factors: c_i bounds the contribution of sample i to the clipped sum. The sensitivities
 // are in harness/trial/privacy_plan.h.
 //
 //   auto_s     c_i = min(w / (||g_i|| + constant), w (1 - r) / ||g_i||)
 //   auto_v     c_i = w (1 - r) / max(||g_i||, kSmallestNorm); a zero gradient stays zero
 //   abadi      c_i = min(1, w C (1 - r) / ||g_i||); 1 where the norm is 0 or C is infinite
-//   adaptive   as abadi, with the threshold of the step
+//   adaptive   as abadi; C follows the released counts of earlier steps
 //   none       no factors (non-private rows)
 //
 // w is 1 where all layers are clipped together, and the layer's share otherwise. A sample whose
-// squared norm is NaN or infinite, in any layer, gets factor 0.
+// squared norm is NaN or infinite, be it in one layer, gets factor 0 in all.
 //
 // kSmallestNorm is there because squares of very small entries underflow in float32, so that the
 // computed norm is too small and the factor too large.
