@@ -54,16 +54,12 @@ Result<json::object> study_json(const Store& store, const StudyRecord& study, co
 // Whether a row says that this run may be told of. What no row speaks for
 // (its study is open, lost, or replaced) may be a run of a private selection.
 Result<bool> is_releasable(const Store& store, const std::string& trial) {
-  auto specs = store.specs();
-  if (!specs) return specs.error();
-  for (const auto& spec : *specs) {
-    auto studies = store.studies(spec.name);
-    if (!studies) return studies.error();
-    for (const auto& study : *studies) {
-      if (study.reported_trial == trial) return true;
-      const bool listed = std::find(study.trials.begin(), study.trials.end(), trial) != study.trials.end();
-      if (listed && run_count_is_public(study)) return true;
-    }
+  auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (const auto& study : *studies) {
+    if (study.reported_trial == trial) return true;
+    const bool listed = std::find(study.trials.begin(), study.trials.end(), trial) != study.trials.end();
+    if (listed && run_count_is_public(study)) return true;
   }
   return false;
 }
@@ -71,14 +67,10 @@ Result<bool> is_releasable(const Store& store, const std::string& trial) {
 // Names a near one only where it may be told of: the id of a losing run is confidential.
 Error unknown_trial(const Store& store, const std::string& trial) {
   std::vector<std::string> known;
-  if (const auto specs = store.specs()) {
-    for (const auto& spec : *specs) {
-      const auto studies = store.studies(spec.name);
-      if (!studies) continue;
-      for (const auto& study : *studies) {
-        if (!study.reported_trial.empty()) known.push_back(study.reported_trial);
-        if (run_count_is_public(study)) known.insert(known.end(), study.trials.begin(), study.trials.end());
-      }
+  if (const auto studies = store.all_studies()) {
+    for (const auto& study : *studies) {
+      if (!study.reported_trial.empty()) known.push_back(study.reported_trial);
+      if (run_count_is_public(study)) known.insert(known.end(), study.trials.begin(), study.trials.end());
     }
   }
   return error(fmt::format(

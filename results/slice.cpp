@@ -96,24 +96,12 @@ Result<void> compact(const std::string& path) {
   }
 }
 
-Result<std::vector<StudyRecord>> all_studies(const Store& store) {
-  const auto specs = store.specs();
-  if (!specs) return specs.error();
-  std::vector<StudyRecord> all;
-  for (const auto& spec : *specs) {
-    auto studies = store.studies(spec.name);
-    if (!studies) return studies.error();
-    all.insert(all.end(), studies->begin(), studies->end());
-  }
-  return all;
-}
-
 // Of all specs that it holds.
 Result<void> check_public(const Store& slice) {
   const auto retired = slice.retired_studies();
   if (!retired) return retired.error();
   if (!retired->empty()) return error("the slice holds retired studies.");
-  const auto studies = all_studies(slice);
+  const auto studies = slice.all_studies();
   if (!studies) return studies.error();
   std::set<std::string> listed;
   for (const auto& study : *studies) {

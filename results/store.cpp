@@ -2,11 +2,13 @@
 
 #include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <algorithm>
 #include <cmath>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <unistd.h>
@@ -539,6 +541,18 @@ Result<std::vector<RetiredStudy>> Store::retired_studies() const {
 
 Result<std::vector<StudyRecord>> Store::studies(const std::string& spec) const {
   return state_->guarded([&] { return state_->studies("spec", spec); });
+}
+
+Result<std::vector<StudyRecord>> Store::all_studies() const {
+  const auto known = specs();
+  if (!known) return known.error();
+  std::vector<StudyRecord> all;
+  for (const auto& spec : *known) {
+    auto found = studies(spec.name);
+    if (!found) return found.error();
+    std::ranges::move(*found, std::back_inserter(all));
+  }
+  return all;
 }
 
 Result<std::optional<StudyRecord>> Store::study(const std::string& id) const {

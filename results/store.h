@@ -120,6 +120,8 @@ class Store {
   Result<std::vector<TrialRecord>> trials() const;
   Result<std::vector<RetiredStudy>> retired_studies() const;
   Result<std::vector<StudyRecord>> studies(const std::string& spec) const;
+  // Those of all specs, by the specs' names.
+  Result<std::vector<StudyRecord>> all_studies() const;
   Result<std::optional<StudyRecord>> study(const std::string& id) const;
   // Released and test metrics; confidential ones only if `confidential`.
   Result<std::vector<trial::MetricRecord>> metrics(const std::string& trial, bool confidential = false) const;

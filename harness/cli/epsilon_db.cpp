@@ -101,24 +101,20 @@ Result<std::vector<Derived>> derive_trial(const results::Store& store, const std
   auto events = executed_by(store, id);
   if (!events) return events.error();
   if (auto checked = results::check_releasable(store, id); !checked) return checked.error();
-  auto specs = store.specs();
-  if (!specs) return specs.error();
+  auto studies = store.all_studies();
+  if (!studies) return studies.error();
   std::vector<Derived> all;
   std::set<double> alone;  // deltas of studies that use but do not report it
-  for (const auto& spec : *specs) {
-    auto studies = store.studies(spec.name);
-    if (!studies) return studies.error();
-    for (const auto& study : *studies) {
-      if (std::find(study.trials.begin(), study.trials.end(), id) == study.trials.end()) continue;
-      const bool reported = study.reported_trial == id;
-      if (!reported && !results::run_count_is_public(study)) continue;
-      if (!reported && !alone.insert(study.delta).second) continue;
-      auto derived = derive({.events = *events}, study.delta);
-      if (!derived) return derived.error();
-      derived->row = reported ? row_text(study) : "this trial alone";
-      if (reported) derived->recorded = study.training;
-      all.push_back(std::move(*derived));
-    }
+  for (const auto& study : *studies) {
+    if (std::find(study.trials.begin(), study.trials.end(), id) == study.trials.end()) continue;
+    const bool reported = study.reported_trial == id;
+    if (!reported && !results::run_count_is_public(study)) continue;
+    if (!reported && !alone.insert(study.delta).second) continue;
+    auto derived = derive({.events = *events}, study.delta);
+    if (!derived) return derived.error();
+    derived->row = reported ? row_text(study) : "this trial alone";
+    if (reported) derived->recorded = study.training;
+    all.push_back(std::move(*derived));
   }
   if (all.empty()) return error("no study uses trial " + id + ", so there is no delta to price it at.");
   return all;

@@ -69,15 +69,11 @@ Result<void> print_specs(const results::Store& store, std::ostream& out) {
 // selection that is open lists none.
 Result<std::set<std::string>> public_trials(const results::Store& store) {
   std::set<std::string> known;
-  const auto specs = store.specs();
-  if (!specs) return specs.error();
-  for (const auto& spec : *specs) {
-    const auto studies = store.studies(spec.name);
-    if (!studies) return studies.error();
-    for (const auto& study : *studies) {
-      const bool is_public = study.state == results::StudyState::open || results::run_count_is_public(study);
-      if (is_public) known.insert(study.trials.begin(), study.trials.end());
-    }
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (const auto& study : *studies) {
+    const bool is_public = study.state == results::StudyState::open || results::run_count_is_public(study);
+    if (is_public) known.insert(study.trials.begin(), study.trials.end());
   }
   return known;
 }

@@ -132,63 +132,40 @@ void add_ghost_norms(const Samples<T>& samples, SquaredNorms& norms) {
   });
 }
 
-// rows [places, patch]: what each place of the output sees.
+// to [columns, lines] = factor * from [lines, columns] transposed.
 template <class T>
-void patches_by_place(const Conv2dShape& shape, const Geometry& g, const T* image, T* rows) {
-  const auto [down, across] = shape.kernel;
-  for (std::int64_t y = 0; y < g.rows; ++y) {
-    for (std::int64_t x = 0; x < g.columns; ++x) {
-      const auto top = y * shape.stride[0] - shape.padding[0], left = x * shape.stride[1] - shape.padding[1];
-      const bool is_inside =
-          left >= 0 && shape.dilation[1] == 1 && left + across <= g.width;  // a line of the kernel
-      for (std::int64_t c = 0; c < g.channels; ++c) {
-        for (std::int64_t ky = 0; ky < down; ++ky, rows += across) {
-          const auto row = top + ky * shape.dilation[0];
-          const T* line = image + (c * g.height + row) * g.width;
-          if (row < 0 || row >= g.height) {
-            std::fill_n(rows, across, T(0));
-          } else if (is_inside) {
-            std::copy_n(line + left, across, rows);
-          } else {
-            for (std::int64_t kx = 0; kx < across; ++kx) {
-              const auto column = left + kx * shape.dilation[1];
-              rows[kx] = column < 0 || column >= g.width ? T(0) : line[column];
-            }
-          }
-        }
-      }
-    }
+void transpose(const T* from, std::int64_t lines, std::int64_t columns, T factor, T* to) {
+  for (std::int64_t i = 0; i < lines; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) to[j * lines + i] = factor * from[i * columns + j];
   }
 }
 
-// total [groups, outputs, patch] += sum_i factors[i] dW_i, as products of what the places see and
-// their output gradients, whose rounding is bounded (add_product). So many samples at a time that
-// what they see has kSeenAtOnce entries at most, or one.
+// total [groups, outputs, patch] += sum_i factors[i] dW_i, as products of the places' patches and
+// output gradients, whose rounding is bounded (add_product). So many samples at a time that their
+// patches have kPatchesAtOnce entries at most, or one.
 template <class T>
 void add_products_of_places(const Samples<T>& samples, const T* factors, Tensor& total) {
-  constexpr std::int64_t kSeenAtOnce = 1 << 20;
+  constexpr std::int64_t kPatchesAtOnce = 1 << 20;
   const auto& g = samples.g;
-  const auto places = g.places();
-  const auto at_once = std::max<std::int64_t>(1, kSeenAtOnce / std::max<std::int64_t>(1, places * g.patch));
-  auto seen = torch::empty({at_once * places, g.patch}, samples.input.options());
-  auto weighted = torch::empty({at_once * places, g.outputs}, samples.input.options());
-  T* patches = seen.template mutable_data_ptr<T>();
-  T* gradients = weighted.template mutable_data_ptr<T>();
+  const auto places = g.places(), size = places * g.patch;
+  const auto at_once = std::max<std::int64_t>(1, kPatchesAtOnce / std::max<std::int64_t>(1, size));
+  auto patches = torch::empty({at_once * places, g.patch}, samples.input.options());
+  auto gradients = torch::empty({at_once * places, g.outputs}, samples.input.options());
+  T* to_patches = patches.template mutable_data_ptr<T>();
+  T* to_gradients = gradients.template mutable_data_ptr<T>();
   for (std::int64_t group = 0; group < samples.shape.groups; ++group) {
     for (std::int64_t first = 0; first < samples.count; first += at_once) {
       const auto count = std::min(at_once, samples.count - first);
       at::parallel_for(0, count, 1, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<T> unfolded(static_cast<std::size_t>(size));
         for (auto i = begin; i < end; ++i) {
-          patches_by_place(samples.shape, g, samples.image(first + i, group), patches + i * places * g.patch);
-          const T* from = samples.output_gradient(first + i, group);
-          T* to = gradients + i * places * g.outputs;
-          for (std::int64_t o = 0; o < g.outputs; ++o) {
-            for (std::int64_t l = 0; l < places; ++l)
-              to[l * g.outputs + o] = factors[first + i] * from[o * places + l];
-          }
+          unfold(samples.shape, g, samples.image(first + i, group), unfolded.data());
+          transpose(unfolded.data(), g.patch, places, T(1), to_patches + i * size);
+          transpose(samples.output_gradient(first + i, group), g.outputs, places, factors[first + i],
+                    to_gradients + i * places * g.outputs);
         }
       });
-      add_product(weighted.narrow(0, 0, count * places), seen.narrow(0, 0, count * places), total[group]);
+      add_product(gradients.narrow(0, 0, count * places), patches.narrow(0, 0, count * places), total[group]);
     }
   }
 }

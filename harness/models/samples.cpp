@@ -164,42 +164,40 @@ void fill_block(const T* left, std::int64_t left_stride, const T* right, std::in
   }
 }
 
-// sum [p, q], of any strides, += left^T right.
+std::int64_t block_count(std::int64_t height, std::int64_t width) {
+  return ((height + kBlockHeight - 1) / kBlockHeight) * ((width + kBlockWidth - 1) / kBlockWidth);
+}
+
+// Adds the blocks [begin, end) of left^T right, [rows, height] and [rows, width], to `sum`, whose
+// entry (i, j) is at i * line + j * column.
 template <class T, class S>
-void add_blocks(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor& sum) {
-  const auto rows = left.size(0), height = left.size(1), width = right.size(1);
+void add_blocks(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
+                std::int64_t begin, std::int64_t end, S* sum, std::int64_t line, std::int64_t column) {
   const auto across = (width + kBlockWidth - 1) / kBlockWidth;
-  const auto down = (height + kBlockHeight - 1) / kBlockHeight;
-  const T* a = left.const_data_ptr<T>();
-  const T* b = right.const_data_ptr<T>();
-  S* out = sum.mutable_data_ptr<S>();
-  const auto line = sum.stride(0), column = sum.stride(1);
-  at::parallel_for(0, across * down, 1, [=](std::int64_t begin, std::int64_t end) {
-    std::vector<double> totals(static_cast<std::size_t>(kBlockHeight * kBlockWidth));
-    for (auto block = begin; block < end; ++block) {
-      const auto top = block / across * kBlockHeight, from = block % across * kBlockWidth;
-      const auto high = std::min(kBlockHeight, height - top), wide = std::min(kBlockWidth, width - from);
-      for (std::int64_t first = 0; first < rows; first += kMostRows) {
-        fill_block(a + first * height + top, height, b + first * width + from, width,
-                   std::min(kMostRows, rows - first), high, wide, totals.data());
-        for (std::int64_t i = 0; i < high; ++i) {
-          for (std::int64_t j = 0; j < wide; ++j) {
-            S& entry = out[(top + i) * line + (from + j) * column];
-            entry = static_cast<S>(static_cast<double>(entry) +
-                                   totals[static_cast<std::size_t>(i * kBlockWidth + j)]);
-          }
+  std::vector<double> totals(static_cast<std::size_t>(kBlockHeight * kBlockWidth));
+  for (auto block = begin; block < end; ++block) {
+    const auto top = block / across * kBlockHeight, from = block % across * kBlockWidth;
+    const auto high = std::min(kBlockHeight, height - top), wide = std::min(kBlockWidth, width - from);
+    for (std::int64_t first = 0; first < rows; first += kMostRows) {
+      fill_block(left + first * height + top, height, right + first * width + from, width,
+                 std::min(kMostRows, rows - first), high, wide, totals.data());
+      for (std::int64_t i = 0; i < high; ++i) {
+        const double* of_line = totals.data() + i * kBlockWidth;
+        for (std::int64_t j = 0; j < wide; ++j) {
+          S& entry = sum[(top + i) * line + (from + j) * column];
+          entry = static_cast<S>(static_cast<double>(entry) + of_line[j]);
         }
       }
     }
-  });
+  }
 }
 
-// sum += term(first, count) over pieces of [0, rows), in float64 where there are several.
+// sum += term(first, count) over pieces of [0, rows), which are added up in float64.
 template <class Term>
-void add_pieces(std::int64_t rows, std::int64_t at_once, torch::Tensor& sum, const Term& term) {
+void add_pieces(std::int64_t rows, torch::Tensor& sum, const Term& term) {
   torch::Tensor total;
-  for (std::int64_t first = 0; first < rows; first += at_once) {
-    const auto piece = term(first, std::min(at_once, rows - first));
+  for (std::int64_t first = 0; first < rows; first += kRowsOnDevice) {
+    const auto piece = term(first, std::min(kRowsOnDevice, rows - first));
     total = total.defined() ? total.add_(piece) : piece.to(torch::kFloat64);
   }
   if (total.defined()) sum.add_(total);
@@ -322,7 +320,7 @@ void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors,
     if (has_loops(flat)) {
       add_weighted_sum(flat, factors, total);
     } else {
-      add_pieces(count, kRowsOnDevice, total, [&](std::int64_t first, std::int64_t some) {
+      add_pieces(count, total, [&](std::int64_t first, std::int64_t some) {
         const auto piece = flat.narrow(0, first, some);
         return factors.defined() ? at::mv(piece.t(), factors.narrow(0, first, some)) : piece.sum(0);
       });
@@ -351,12 +349,13 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 }
 
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum) {
+  const auto rows = left.size(0), height = left.size(1), width = right.size(1);
   if (!left.is_cpu()) {
-    if (left.size(0) <= kRowsOnDevice || left.scalar_type() == torch::kFloat64) {
+    if (rows <= kRowsOnDevice || left.scalar_type() == torch::kFloat64) {
       sum.addmm_(left.t(), right);
       return;
     }
-    add_pieces(left.size(0), kRowsOnDevice, sum, [&](std::int64_t first, std::int64_t some) {
+    add_pieces(rows, sum, [&](std::int64_t first, std::int64_t some) {
       return at::mm(left.narrow(0, first, some).t(), right.narrow(0, first, some));
     });
     return;
@@ -364,25 +363,21 @@ void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::T
   const auto a = left.contiguous(), b = right.contiguous();
   by_type(a, [&](auto zero) {
     using T = decltype(zero);
-    by_type(sum, [&](auto to) { add_blocks<T, decltype(to)>(a, b, sum); });
+    by_type(sum, [&](auto to) {
+      auto* out = sum.mutable_data_ptr<decltype(to)>();
+      at::parallel_for(0, block_count(height, width), 1, [&](std::int64_t begin, std::int64_t end) {
+        add_blocks(a.template const_data_ptr<T>(), b.template const_data_ptr<T>(), rows, height, width, begin,
+                   end, out, sum.stride(0), sum.stride(1));
+      });
+    });
   });
 }
 
 template <class T>
 void product(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
              T* out) {
-  std::vector<double> totals(static_cast<std::size_t>(kBlockHeight * kBlockWidth));
-  for (std::int64_t top = 0; top < height; top += kBlockHeight) {
-    for (std::int64_t from = 0; from < width; from += kBlockWidth) {
-      const auto high = std::min(kBlockHeight, height - top), wide = std::min(kBlockWidth, width - from);
-      fill_block(left + top, height, right + from, width, rows, high, wide, totals.data());
-      for (std::int64_t i = 0; i < high; ++i) {
-        for (std::int64_t j = 0; j < wide; ++j)
-          out[(top + i) * width + from + j] =
-              static_cast<T>(totals[static_cast<std::size_t>(i * kBlockWidth + j)]);
-      }
-    }
-  }
+  std::fill_n(out, height * width, T(0));
+  add_blocks(left, right, rows, height, width, 0, block_count(height, width), out, width, 1);
 }
 template void product(const float*, const float*, std::int64_t, std::int64_t, std::int64_t, float*);
 template void product(const double*, const double*, std::int64_t, std::int64_t, std::int64_t, double*);

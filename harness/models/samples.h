@@ -129,7 +129,7 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 // do not depend on the number of threads. On a GPU 512 rows are a product of cuBLAS.
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
 // The same product as new numbers, on the calling thread: out [height, width], for left [rows,
-// height] and right [rows, width] of at most 40,960 rows, each row-major; T is float or double.
+// height] and right [rows, width], each row-major; T is float or double.
 template <class T>
 void product(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
              T* out);

@@ -229,16 +229,12 @@ class StudyReader {
   explicit StudyReader(const results::Store& store) : store_(store) {}
 
   Result<Studies> read() {
-    const auto specs = store_.specs();
-    if (!specs) return specs.error();
-    for (const auto& spec : *specs) {
-      auto studies = store_.studies(spec.name);
-      if (!studies) return studies.error();
-      for (auto& study : *studies) {
-        if (auto added = add(study.id, study.method, study.composition, study.trials, false); !added)
-          return added.error();
-        if (study.total) found_.priced.push_back(std::move(study));
-      }
+    auto studies = store_.all_studies();
+    if (!studies) return studies.error();
+    for (auto& study : *studies) {
+      if (auto added = add(study.id, study.method, study.composition, study.trials, false); !added)
+        return added.error();
+      if (study.total) found_.priced.push_back(std::move(study));
     }
     const auto retired = store_.retired_studies();
     if (!retired) return retired.error();

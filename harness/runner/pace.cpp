@@ -72,23 +72,19 @@ std::optional<double> Pace::predicted(const Work& work) const {
 
 Result<Pace> stored_pace(const results::Store& store) {
   Pace pace;
-  const auto specs = store.specs();
-  if (!specs) return specs.error();
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
   std::set<std::string> seen;
-  for (const auto& spec : *specs) {
-    const auto studies = store.studies(spec.name);
-    if (!studies) return studies.error();
-    for (const auto& study : *studies) {
-      auto ids = results::run_count_is_public(study) ? study.trials : std::vector<std::string>{};
-      ids.push_back(study.reported_trial);
-      for (const auto& id : ids) {
-        if (id.empty() || !seen.insert(id).second) continue;
-        const auto trial = store.trial(id);
-        if (!trial) return trial.error();
-        if (!*trial || (**trial).state != trial::TrialState::finished) continue;
-        const auto config = trial::TrialConfig::from_json((**trial).config, "trial " + id);
-        if (config) pace.measure(work_of(*config), (**trial).seconds);
-      }
+  for (const auto& study : *studies) {
+    auto ids = results::run_count_is_public(study) ? study.trials : std::vector<std::string>{};
+    ids.push_back(study.reported_trial);
+    for (const auto& id : ids) {
+      if (id.empty() || !seen.insert(id).second) continue;
+      const auto trial = store.trial(id);
+      if (!trial) return trial.error();
+      if (!*trial || (**trial).state != trial::TrialState::finished) continue;
+      const auto config = trial::TrialConfig::from_json((**trial).config, "trial " + id);
+      if (config) pace.measure(work_of(*config), (**trial).seconds);
     }
   }
   return pace;

@@ -275,14 +275,10 @@ struct KnownRuns {
 
 Result<KnownRuns> known_runs(const results::Store& store) {
   KnownRuns known;
-  const auto specs = store.specs();
-  if (!specs) return specs.error();
-  for (const auto& spec : *specs) {
-    const auto studies = store.studies(spec.name);
-    if (!studies) return studies.error();
-    for (const auto& study : *studies) {
-      if (auto added = known.add(study.composition, study.trials); !added) return added.error();
-    }
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (const auto& study : *studies) {
+    if (auto added = known.add(study.composition, study.trials); !added) return added.error();
   }
   const auto retired = store.retired_studies();
   if (!retired) return retired.error();

@@ -50,8 +50,10 @@ inline const std::vector<ReadmeEntry>& readme_entries() {
        "FILE is the block of JSON beneath it"},
       {"hyfreedp run --cap E", "hyfreedp run private.yaml --cap 50 --out capped --quiet",
        "E is a number, and a spec is needed"},
-      {"cmake --install build/release --prefix DIR", "grep -q install harness/build/install.cmake",
-       "DIR is a placeholder"},
+      {"cmake --install build/release --prefix DIR",
+       "cmake --install @BUILD@ --prefix installed && installed/bin/hyfreedp --version && "
+       "test -e installed/lib/cmake/hyfreedp/hyfreedp-config.cmake",
+       "DIR stands for a folder, and the build is elsewhere"},
       // Mentions of a command, not calls.
       {"hyfreedp", "hyfreedp --help", "the name of the program"},
       {"hyfreedp trace", "hyfreedp trace --help", "names the command"},

@@ -116,7 +116,9 @@ class Readme : public Program {
     return start({"120", "/bin/sh", "-c", line}, "/usr/bin/timeout").wait();
   }
   std::string fmt_line(const std::string& command) const {
-    const auto named = replaced(replaced(command, "@STUDY@", study_), "@TRIAL@", trial_);
+    const auto build = fs::path(HYFREEDP_BIN_DIR).parent_path().string();
+    const auto named =
+        replaced(replaced(replaced(command, "@STUDY@", study_), "@TRIAL@", trial_), "@BUILD@", build);
     return "PATH=\"" + std::string(HYFREEDP_BIN_DIR) + ":$PATH\"; export PATH; " + named;
   }
 

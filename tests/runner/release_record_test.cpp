@@ -69,6 +69,15 @@ Shown shown(World& world, const std::string& spec = "drawn") {
   return shown;
 }
 
+// Without its database the folder is as it was `before`, and nothing is trained for it.
+void expect_rebuilt(World& world, const std::string& rows, const Shown& before) {
+  world.forget_database();
+  FakeExecutor again;
+  world.run(spec_of(rows), again);
+  EXPECT_THAT(again.submitted, IsEmpty());
+  EXPECT_EQ(shown(world), before);
+}
+
 Result<RunReport> try_run(World& world, const std::string& yaml, FakeExecutor& executor, bool fresh = false,
                           bool replace = false) {
   auto spec = world.read(yaml);
@@ -244,11 +253,7 @@ TEST(ReleaseRecord, ASpecThatDrawsNothingIsRebuiltFromJournalsAlone) {
   world.run(spec_of(kFixed), first);
   const auto before = shown(world);
   fs::remove(world.out().release_record("drawn"));
-  world.forget_database();
-  FakeExecutor second;
-  world.run(spec_of(kFixed), second);
-  EXPECT_THAT(second.submitted, IsEmpty());
-  EXPECT_EQ(shown(world), before);
+  expect_rebuilt(world, kFixed, before);
 }
 
 TEST(ReleaseRecord, WhichSpecsDraw) {
@@ -355,11 +360,7 @@ TEST(ReleaseRecord, WhatAnEarlierReleaseCostOutlivesItsJournalsAndTheDatabase) {
   const auto before = shown(world);
   for (const auto& id : first.submitted) fs::remove(world.out().journal(id));
   EXPECT_EQ(shown(world), before);
-  world.forget_database();
-  FakeExecutor third;
-  world.run(spec_of(kFixed), third);
-  EXPECT_THAT(third.submitted, IsEmpty());
-  EXPECT_EQ(shown(world), before);
+  expect_rebuilt(world, kFixed, before);
 }
 
 // The database and the record of one spec of several are lost: its journals are nobody's.

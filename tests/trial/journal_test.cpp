@@ -75,16 +75,20 @@ TEST(Journal, ACrashIsChargedWhatWasBooked) {
   EXPECT_EQ(charged_steps(*journal), 128);  // booked ahead and not proved unexecuted
 }
 
+// A trial of 500 steps and a score.
+TrialConfig diverge_after_three_steps(const std::string& path) {
+  auto config = private_config(500);
+  config.evaluation.score = ScoreRelease{30};
+  auto writer = open(path, config);
+  run_steps(*writer, 0, 3);
+  EXPECT_TRUE(writer->finish({.state = TrialState::failed, .kind = "diverged"}));
+  return config;
+}
+
 TEST(Journal, ADivergedTrialIsChargedToItsEnd) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");
-  auto config = private_config(500);
-  config.evaluation.score = ScoreRelease{30};
-  {
-    auto writer = open(path, config);
-    run_steps(*writer, 0, 3);
-    ASSERT_TRUE(writer->finish({.state = TrialState::failed, .kind = "diverged"}));
-  }
+  diverge_after_three_steps(path);
   const auto journal = read_journal(path);
   ASSERT_TRUE(journal);
   ASSERT_EQ(journal->executed.size(), 2U);
@@ -97,13 +101,7 @@ TEST(Journal, ADivergedAttemptStaysChargedToItsEnd) {
   for (const auto& next : {kHere, kElsewhere}) {
     const TemporaryFolder folder;
     const auto path = folder.file("a.jsonl");
-    auto config = private_config(500);
-    config.evaluation.score = ScoreRelease{30};
-    {
-      auto writer = open(path, config);
-      run_steps(*writer, 0, 3);
-      ASSERT_TRUE(writer->finish({.state = TrialState::failed, .kind = "diverged"}));
-    }
+    const auto config = diverge_after_three_steps(path);
     { run_steps(*open(path, config, next), 0, 3); }
     const auto journal = read_journal(path).value();
     std::int64_t scores = 0;
