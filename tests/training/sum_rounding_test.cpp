@@ -136,6 +136,21 @@ TEST(SumRounding, ProductsOfEveryShapeAreWithinTheirBound) {
   }
 }
 
+// More rows than the totals of one walk take, and a sum that lies transposed.
+TEST(SumRounding, ProductsOfManyRowsAreOfAllOfThem) {
+  constexpr std::int64_t kCount = 2 * 40'960 + 100;
+  at::manual_seed(3);
+  const auto left = at::randn({kCount, 3}), right = at::randn({kCount, 70});
+  const auto wide_left = left.to(torch::kFloat64), wide_right = right.to(torch::kFloat64);
+  const auto exact = at::mm(wide_left.t(), wide_right);
+  const auto absolute = at::mm(wide_left.abs().t(), wide_right.abs());
+  auto sum = torch::zeros({3, 70}), transposed = torch::zeros({70, 3});
+  models::add_product(left, right, sum);
+  models::add_product(left, right, transposed.t());
+  EXPECT_TRUE(((sum - exact).abs() <= 43 * 0x1p-24 * absolute).all().item<bool>());
+  EXPECT_TRUE(at::equal(transposed.t(), sum));
+}
+
 TEST(SumRounding, LargeBatchesAreSummedInFloat64) {
   EXPECT_EQ(sum_type(plan_of(1000, 50'000), torch::kFloat32), torch::kFloat32);
   EXPECT_EQ(sum_type(plan_of(50'000, 50'000), torch::kFloat32), torch::kFloat64);
