@@ -2,6 +2,7 @@
 // (harness/trial/sum_rounding.h).
 #include "harness/trial/sum_rounding.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -140,15 +141,24 @@ TEST(SumRounding, ProductsOfEveryShapeAreWithinTheirBound) {
 TEST(SumRounding, ProductsOfManyRowsAreOfAllOfThem) {
   constexpr std::int64_t kCount = 2 * 40'960 + 100;
   at::manual_seed(3);
-  const auto left = at::randn({kCount, 3}), right = at::randn({kCount, 70});
+  const auto left = at::randn({kCount, 3}), right = at::randn({kCount, 700});
   const auto wide_left = left.to(torch::kFloat64), wide_right = right.to(torch::kFloat64);
   const auto exact = at::mm(wide_left.t(), wide_right);
   const auto absolute = at::mm(wide_left.abs().t(), wide_right.abs());
-  auto sum = torch::zeros({3, 70}), transposed = torch::zeros({70, 3});
+  auto sum = torch::zeros({3, 700}), transposed = torch::zeros({700, 3});
   models::add_product(left, right, sum);
   models::add_product(left, right, transposed.t());
   EXPECT_TRUE(((sum - exact).abs() <= 43 * 0x1p-24 * absolute).all().item<bool>());
   EXPECT_TRUE(at::equal(transposed.t(), sum));
+  // The bits are the same on any number of threads.
+  const auto threads = at::get_num_threads();
+  for (const int count : {1, 3}) {
+    at::set_num_threads(count);
+    auto again = torch::zeros({3, 700});
+    models::add_product(left, right, again);
+    EXPECT_TRUE(at::equal(again, sum)) << count << " threads";
+  }
+  at::set_num_threads(threads);
 }
 
 TEST(SumRounding, LargeBatchesAreSummedInFloat64) {
