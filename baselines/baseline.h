@@ -47,8 +47,8 @@
 
 namespace hyfreedp::baselines {
 
-// TrialConfig::repetition of release r (harness/runner/release.h) starts at r times this number; a
-// method adds less than it.
+// TrialConfig::repetition of release r (harness/runner/odometer/release.h) starts at r times this
+// number; a method adds less than it.
 inline constexpr std::int64_t kRepetitionsPerRelease = 1'000'000;
 
 // Describes one study: the panel, row, epsilon and seed that a method is asked to fill in.
@@ -113,8 +113,8 @@ struct Composition {
   // (Baseline::selection), and the price is of that.
   bool drew_no_run = false;
   // Rule selection, of a row that was rebuilt from its release record
-  // (harness/runner/release_record.h), which does not say which runs there were: what the dearest
-  // of them executed, and what each was to execute.
+  // (harness/runner/odometer/release_record.h), which does not say which runs there were: what the
+  // dearest of them executed, and what each was to execute.
   struct Unlisted {
     std::vector<accounting::Event> executed;
     std::vector<accounting::Event> planned;

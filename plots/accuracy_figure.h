@@ -6,7 +6,7 @@
 
 #include "plots/figure.h"
 #include "plots/layout.h"
-#include "results/table_model.h"
+#include "results/table/table_model.h"
 
 namespace hyfreedp::plots {
 

@@ -5,7 +5,7 @@
 
 #include "plots/accuracy_figure.h"
 #include "plots/kinds.h"
-#include "results/statistics.h"
+#include "results/table/statistics.h"
 
 namespace hyfreedp::plots {
 namespace {

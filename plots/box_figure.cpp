@@ -6,7 +6,7 @@
 #include "plots/colour_scale.h"
 #include "plots/kinds.h"
 #include "plots/sheet.h"
-#include "results/statistics.h"
+#include "results/table/statistics.h"
 
 namespace hyfreedp::plots {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "plots/kinds.h"
 #include "plots/sheet.h"
-#include "results/statistics.h"
+#include "results/table/statistics.h"
 
 namespace hyfreedp::plots {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "plots/figures.h"
 #include "plots/layout.h"
-#include "results/cell_text.h"
-#include "results/statistics.h"
+#include "results/table/cell_text.h"
+#include "results/table/statistics.h"
 
 namespace hyfreedp::plots {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "plots/figure.h"
-#include "results/store.h"
-#include "results/table_model.h"
+#include "results/store/store.h"
+#include "results/table/table_model.h"
 
 namespace hyfreedp::plots {
 

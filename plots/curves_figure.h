@@ -5,7 +5,7 @@
 #pragma once
 
 #include "plots/figure.h"
-#include "results/curves.h"
+#include "results/table/curves.h"
 
 namespace hyfreedp::plots {
 

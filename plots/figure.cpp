@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "results/cell_text.h"
+#include "results/table/cell_text.h"
 
 namespace hyfreedp::plots {
 namespace {

@@ -1,5 +1,5 @@
 // The figures of a spec, made from the store: those that the spec lists (`figures`; kinds in
-// results/figure_spec.h), or by default these:
+// results/table/figure_spec.h), or by default these:
 //
 //   accuracy   test accuracy against epsilon: a box for each panel, a line for each row, bars of
 //              one sample standard deviation. The non-private column stands apart at the right. If
@@ -19,8 +19,8 @@
 
 #include "plots/figure.h"
 #include "plots/runs.h"
-#include "results/store.h"
-#include "results/table_model.h"
+#include "results/store/store.h"
+#include "results/table/table_model.h"
 
 namespace hyfreedp::plots {
 

@@ -1,4 +1,4 @@
-// The figure kinds of results/figure_spec.h: one builder for each, in a file of its own.
+// The figure kinds of results/table/figure_spec.h: one builder for each, in a file of its own.
 #pragma once
 
 #include "plots/runs.h"

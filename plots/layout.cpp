@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "results/statistics.h"
+#include "results/table/statistics.h"
 
 namespace hyfreedp::plots {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plots/figure.h"
-#include "results/table_model.h"
+#include "results/table/table_model.h"
 
 namespace hyfreedp::plots {
 

@@ -9,7 +9,7 @@
 #include "harness/base/text.h"
 #include "plots/kinds.h"
 #include "plots/sheet.h"
-#include "results/cell_text.h"
+#include "results/table/cell_text.h"
 
 namespace hyfreedp::plots {
 namespace {

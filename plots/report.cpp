@@ -11,9 +11,9 @@
 #include "harness/base/text.h"
 #include "plots/report_figure.h"
 #include "plots/report_style.h"
-#include "results/cell_text.h"
-#include "results/html_writer.h"
-#include "results/ledger.h"
+#include "results/provenance/ledger.h"
+#include "results/table/cell_text.h"
+#include "results/table/html_writer.h"
 
 namespace hyfreedp::plots {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "plots/figures.h"
-#include "results/document.h"
-#include "results/store.h"
-#include "results/table_model.h"
+#include "results/store/store.h"
+#include "results/table/document.h"
+#include "results/table/table_model.h"
 
 namespace hyfreedp::plots {
 

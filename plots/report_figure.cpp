@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "plots/svg_inline.h"
-#include "results/cell_text.h"
-#include "results/html_writer.h"
+#include "results/table/cell_text.h"
+#include "results/table/html_writer.h"
 
 namespace hyfreedp::plots {
 namespace {

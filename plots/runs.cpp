@@ -9,9 +9,9 @@
 
 #include "harness/base/text.h"
 #include "plots/layout.h"
-#include "results/cell_text.h"
-#include "results/released_scalars.h"
-#include "results/statistics.h"
+#include "results/table/cell_text.h"
+#include "results/table/released_scalars.h"
+#include "results/table/statistics.h"
 
 namespace hyfreedp::plots {
 namespace {

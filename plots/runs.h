@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "plots/figure.h"
-#include "results/figure_spec.h"
-#include "results/store.h"
-#include "results/table_model.h"
+#include "results/store/store.h"
+#include "results/table/figure_spec.h"
+#include "results/table/table_model.h"
 
 namespace hyfreedp::plots {
 
@@ -59,7 +59,7 @@ struct RunList {
   std::string nothing(const std::string& wanted) const;
 };
 
-// Leaves out the runs whose journalled scalars are not releases (results/released_scalars.h),
+// Leaves out the runs whose journalled scalars are not releases (results/table/released_scalars.h),
 // unless the table is confidential.
 void leave_out_unreleased(const Source& source, RunList& list);
 

@@ -7,7 +7,7 @@
 
 #include "harness/base/text.h"
 #include "plots/layout.h"
-#include "results/cell_text.h"
+#include "results/table/cell_text.h"
 
 namespace hyfreedp::plots {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <regex>
 
-#include "results/html_writer.h"
+#include "results/table/html_writer.h"
 
 namespace hyfreedp::plots {
 namespace {

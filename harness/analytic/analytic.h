@@ -13,8 +13,8 @@
 
 #include "harness/analytic/paper_values.h"
 #include "harness/base/options.h"
-#include "results/curves.h"
-#include "results/value_table.h"
+#include "results/table/curves.h"
+#include "results/table/value_table.h"
 
 namespace hyfreedp::analytic {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/analytic/paper_values.h"
-#include "results/value_table.h"
+#include "results/table/value_table.h"
 
 namespace hyfreedp::analytic {
 

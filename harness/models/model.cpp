@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "harness/models/activation.h"
-#include "harness/models/blueprint.h"
-#include "harness/models/convnets.h"
-#include "harness/models/gpt2.h"
-#include "harness/models/initialise.h"
-#include "harness/models/linear.h"
-#include "harness/models/llama.h"
-#include "harness/models/pretrained.h"
-#include "harness/models/vit.h"
+#include "harness/models/facts/blueprint.h"
+#include "harness/models/layers/activation.h"
+#include "harness/models/layers/linear.h"
+#include "harness/models/networks/convnets.h"
+#include "harness/models/networks/gpt2.h"
+#include "harness/models/networks/initialise.h"
+#include "harness/models/networks/llama.h"
+#include "harness/models/networks/vit.h"
+#include "harness/models/weights/pretrained.h"
 
 namespace hyfreedp::models {
 namespace {

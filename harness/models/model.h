@@ -4,8 +4,8 @@
 #pragma once
 
 #include "harness/base/json.h"
-#include "harness/models/facts.h"
-#include "harness/models/network.h"
+#include "harness/models/facts/facts.h"
+#include "harness/models/networks/network.h"
 #include "harness/random/stream.h"
 
 namespace hyfreedp::models {

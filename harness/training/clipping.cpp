@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "harness/base/result.h"
-#include "harness/models/samples.h"
+#include "harness/models/layers/samples.h"
 
 namespace hyfreedp::training {
 namespace {

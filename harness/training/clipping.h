@@ -16,7 +16,7 @@
 // r is the part of the sensitivity that is reserved for rounding, so that the sensitivity bounds
 // the computed sums and not only exact ones. It is the sum of two parts:
 //   one sample   the errors of a norm, of its factor and of their product
-//                (norm_rounding(), harness/models/samples.h)
+//                (norm_rounding(), harness/models/layers/samples.h)
 //   one batch    the errors of a sum of many samples (harness/trial/sum_rounding.h)
 // For an expected batch of 1000 samples, r is about 0.01 with sums in float32 and about 1e-9 if
 // everything is float64. It is 0 in a non-private plan. Under auto_s, r changes only the factors of
@@ -26,7 +26,7 @@
 #include <torch/types.h>
 #include <vector>
 
-#include "harness/models/network.h"
+#include "harness/models/networks/network.h"
 #include "harness/trial/privacy_plan.h"
 
 namespace hyfreedp::training {

@@ -11,8 +11,8 @@
 
 #include <cmath>
 
-#include "harness/models/loss.h"
-#include "harness/models/network.h"
+#include "harness/models/layers/loss.h"
+#include "harness/models/networks/network.h"
 #include "harness/training/batch_reader.h"
 
 namespace hyfreedp::training {

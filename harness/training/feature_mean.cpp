@@ -4,7 +4,7 @@
 #include <span>
 
 #include "harness/base/result.h"
-#include "harness/models/samples.h"
+#include "harness/models/layers/samples.h"
 #include "harness/training/sampler.h"
 #include "harness/trial/sum_rounding.h"
 

@@ -10,8 +10,8 @@
 // confidential, and the caller adds noise before anything else uses them.
 #pragma once
 
-#include "harness/models/loss.h"
-#include "harness/models/network.h"
+#include "harness/models/layers/loss.h"
+#include "harness/models/networks/network.h"
 #include "harness/training/batch_reader.h"
 #include "harness/training/clipping.h"
 

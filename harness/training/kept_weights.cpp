@@ -3,10 +3,10 @@
 #include <filesystem>
 
 #include "harness/base/files.h"
-#include "harness/models/blueprint.h"
-#include "harness/models/model_folder.h"
-#include "harness/models/weights.h"
-#include "harness/models/weights_source.h"
+#include "harness/models/facts/blueprint.h"
+#include "harness/models/facts/weights_source.h"
+#include "harness/models/weights/model_folder.h"
+#include "harness/models/weights/weights.h"
 
 namespace hyfreedp::training {
 namespace {

@@ -1,6 +1,6 @@
 // Writes the weights of a finished run into a folder, for `hyfreedp run --keep-weights`.
 //
-//   FOLDER/   the files of harness/models/model_folder.h, and
+//   FOLDER/   the files of harness/models/weights/model_folder.h, and
 //     features.safetensors   "mean" [p], float64: the mean that the run subtracted from all
 //                            features, if it did
 //     kept.json              {"values", "attempt", "adapter", "network", "centred"}: what the
@@ -14,8 +14,8 @@
 #include <string>
 #include <torch/types.h>
 
-#include "harness/models/model_input.h"
-#include "harness/models/network.h"
+#include "harness/models/facts/model_input.h"
+#include "harness/models/networks/network.h"
 #include "harness/trial/trial_config.h"
 
 namespace hyfreedp::training {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "harness/kernels/kernels.h"
-#include "harness/models/facts.h"
+#include "harness/models/facts/facts.h"
 #include "harness/training/cuda_settings.h"
 #include "optimizers/facts.h"
 

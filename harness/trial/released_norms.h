@@ -1,5 +1,5 @@
-// Names of the per-step scalars that a nightly comparison reads (results/night.h). They are written
-// if the trial's Evaluation asks for them.
+// Names of the per-step scalars that a nightly comparison reads (results/regress/night.h). They are
+// written if the trial's Evaluation asks for them.
 //
 // `released_norms` are functions of releases. A run without noise releases nothing, so it writes
 // them only if the training split is public (datasets::Facts::public_train):

@@ -17,7 +17,7 @@
 //       any order errs by at most m u, their products by u each (Higham, Accuracy and Stability of
 //       Numerical Algorithms, sections 3.1 and 4.2).
 //       In float32 64: layers add up at most 40 terms in float32 and such sums in float64
-//       (harness/models/samples.h), and microbatches are added up in float64.
+//       (harness/models/layers/samples.h), and microbatches are added up in float64.
 //       In float64 4096 + n: at most 40 terms, 1024 such sums, and microbatches of one sample or
 //       more, one after another.
 //   n   a full batch: B. Poisson: a batch above B + 8 sqrt(B) + 32 has a probability below 2e-14
@@ -30,7 +30,7 @@
 // Not covered:
 //   - Terms are counted as ||g_i||, but a sequence whose positions' gradients cancel each other has
 //     longer terms. Its own contribution stays within S (beyond_rounding in
-//     harness/models/samples.h); a batch full of such samples may round by more than r.
+//     harness/models/layers/samples.h); a batch full of such samples may round by more than r.
 //   - On a GPU the products are cuBLAS's, of 512 terms at a time, and how it orders the additions
 //     is not known; k is an assumption there.
 #pragma once

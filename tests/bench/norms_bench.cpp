@@ -1,11 +1,11 @@
 // Where forming a linear layer's per-sample gradients is cheaper than the ghost norm
-// (harness/models/linear.h), for 8 samples of T positions. Both times are of what a step does
-// beyond the gradient of the input: norm and clipped sum.
+// (harness/models/layers/linear.h), for 8 samples of T positions. Both times are of what a step
+// does beyond the gradient of the input: norm and clipped sum.
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 
-#include "harness/models/samples.h"
+#include "harness/models/layers/samples.h"
 
 namespace hyfreedp::bench {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <ATen/Functions.h>
 
-#include "harness/models/activation.h"
-#include "harness/models/facts.h"
-#include "harness/models/gpt2.h"
-#include "harness/models/linear.h"
+#include "harness/models/facts/facts.h"
+#include "harness/models/layers/activation.h"
+#include "harness/models/layers/linear.h"
 #include "harness/models/model.h"
-#include "harness/models/vit.h"
+#include "harness/models/networks/gpt2.h"
+#include "harness/models/networks/vit.h"
 
 namespace hyfreedp::bench {
 namespace {

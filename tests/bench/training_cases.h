@@ -8,8 +8,8 @@
 #include <torch/types.h>
 #include <vector>
 
-#include "harness/models/loss.h"
-#include "harness/models/network.h"
+#include "harness/models/layers/loss.h"
+#include "harness/models/networks/network.h"
 
 namespace hyfreedp::bench {
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "harness/cli/archive.h"
-#include "harness/cli/outputs.h"
+#include "harness/cli/common/outputs.h"
+#include "harness/cli/show/archive.h"
 #include "plots/gnuplot.h"
-#include "results/slice.h"
+#include "results/provenance/slice.h"
 #include "tests/cli/command_fixture.h"
 #include "tests/results/small_database.h"
 

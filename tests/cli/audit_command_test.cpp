@@ -1,6 +1,6 @@
 // `hyfreedp audit`: flags, the request that the worker gets, and what is made of its answers.
 // Workers are shell scripts.
-#include "harness/cli/audit_command.h"
+#include "harness/cli/check/audit_command.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "harness/base/files.h"
-#include "harness/cli/audit_request.h"
+#include "harness/cli/check/audit_request.h"
 
 namespace hyfreedp::cli {
 namespace {

@@ -1,7 +1,7 @@
 // `hyfreedp calibrate`: noise for a target, HyFreeDP's split in its four modes, refusals.
 #include <fmt/format.h>
 
-#include "harness/cli/command_line.h"
+#include "harness/cli/common/command_line.h"
 #include "plots/gnuplot.h"
 #include "tests/cli/command_fixture.h"
 

@@ -1,6 +1,6 @@
 // What `hyfreedp run --dry-run` says of the time: from runs that were timed, and nothing of a
 // private selection's number of runs.
-#include "harness/cli/dry_run.h"
+#include "harness/cli/run/dry_run.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "harness/accounting/accountant.h"
-#include "harness/cli/events_file.h"
+#include "harness/cli/epsilon/events_file.h"
 #include "plots/gnuplot.h"
 #include "tests/cli/command_fixture.h"
 

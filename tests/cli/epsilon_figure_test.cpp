@@ -1,12 +1,12 @@
 // The epsilon figures as data: what they range over, what stands out, and that it all lies on the
 // canvas.
-#include "harness/cli/epsilon_figure.h"
+#include "harness/cli/epsilon/epsilon_figure.h"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "harness/cli/epsilon_boxes.h"
+#include "harness/cli/epsilon/epsilon_boxes.h"
 
 namespace hyfreedp::cli {
 namespace {

@@ -1,9 +1,9 @@
 // `hyfreedp list specs`: every file below a folder with the state of its presets; what runs cost.
-#include "harness/cli/list_specs.h"
+#include "harness/cli/show/list_specs.h"
 
 #include "command_fixture.h"
-#include "harness/runner/plan.h"
-#include "harness/runner/run_price.h"
+#include "harness/runner/execute/run_price.h"
+#include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {
 namespace {

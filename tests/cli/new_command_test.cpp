@@ -3,7 +3,7 @@
 #include <map>
 
 #include "command_fixture.h"
-#include "harness/cli/new_entry.h"
+#include "harness/cli/create/new_entry.h"
 
 namespace hyfreedp::cli {
 namespace {

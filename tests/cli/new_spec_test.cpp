@@ -1,10 +1,10 @@
 // `hyfreedp new spec`: the file loads as it is, and nothing is overwritten.
-#include "harness/cli/new_spec.h"
+#include "harness/cli/create/new_spec.h"
 
 #include <gmock/gmock.h>
 
 #include "command_fixture.h"
-#include "harness/runner/plan.h"
+#include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {
 namespace {

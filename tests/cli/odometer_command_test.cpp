@@ -1,5 +1,5 @@
 // odometer, run --cap and table --ledger, from the command line's side.
-#include "harness/cli/odometer_command.h"
+#include "harness/cli/epsilon/odometer_command.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,9 +11,9 @@
 #include "baselines/baseline.h"
 #include "harness/base/files.h"
 #include "harness/cli/commands.h"
-#include "harness/cli/run_command.h"
-#include "harness/cli/table_command.h"
-#include "results/table_model.h"
+#include "harness/cli/run/run_command.h"
+#include "harness/cli/show/table_command.h"
+#include "results/table/table_model.h"
 #include "tests/results/small_database.h"
 #include "tests/trial/fixtures.h"
 

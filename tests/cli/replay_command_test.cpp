@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "plots/gnuplot.h"
-#include "results/table_model.h"
+#include "results/table/table_model.h"
 #include "tests/cli/command_fixture.h"
 #include "tests/runner/fake_world.h"
 

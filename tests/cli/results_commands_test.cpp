@@ -5,13 +5,13 @@
 #include <sstream>
 
 #include "harness/base/files.h"
-#include "harness/cli/epsilon_db.h"
-#include "harness/cli/export_command.h"
-#include "harness/cli/outputs.h"
-#include "harness/cli/plot_command.h"
-#include "harness/cli/report_command.h"
-#include "harness/cli/table_command.h"
-#include "harness/cli/trace_command.h"
+#include "harness/cli/common/outputs.h"
+#include "harness/cli/epsilon/epsilon_db.h"
+#include "harness/cli/show/export_command.h"
+#include "harness/cli/show/plot_command.h"
+#include "harness/cli/show/report_command.h"
+#include "harness/cli/show/table_command.h"
+#include "harness/cli/show/trace_command.h"
 #include "plots/gnuplot.h"
 #include "tests/results/small_database.h"
 

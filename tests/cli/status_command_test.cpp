@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <set>
 
-#include "results/table_model.h"
+#include "results/table/table_model.h"
 #include "tests/cli/command_fixture.h"
 #include "tests/runner/fake_world.h"
 

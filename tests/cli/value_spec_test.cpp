@@ -1,14 +1,14 @@
 // Presets on the command line; specs that train nothing: the paper's values alone, or what is
 // computed.
-#include "harness/cli/value_spec.h"
+#include "harness/cli/common/value_spec.h"
 
 #include <filesystem>
 
 #include "command_fixture.h"
-#include "harness/cli/report_command.h"
-#include "harness/cli/run_command.h"
-#include "harness/cli/run_needs.h"
-#include "harness/runner/plan.h"
+#include "harness/cli/common/run_needs.h"
+#include "harness/cli/run/run_command.h"
+#include "harness/cli/show/report_command.h"
+#include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {
 namespace {

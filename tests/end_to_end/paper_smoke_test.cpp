@@ -1,8 +1,8 @@
 // The papers' specs at the scale of seconds, through the real binaries.
 #include <set>
 
-#include "harness/runner/plan.h"
-#include "results/store.h"
+#include "harness/runner/spec/plan.h"
+#include "results/store/store.h"
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {

@@ -1,9 +1,9 @@
 // What stands behind the cells of a table that was really run: trace, export-cell and verify.
 #include <set>
 
-#include "results/cell_file.h"
-#include "results/store.h"
-#include "results/table_model.h"
+#include "results/provenance/cell_file.h"
+#include "results/store/store.h"
+#include "results/table/table_model.h"
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {

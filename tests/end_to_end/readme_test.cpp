@@ -3,7 +3,7 @@
 #include <regex>
 #include <set>
 
-#include "results/store.h"
+#include "results/store/store.h"
 #include "tests/end_to_end/program.h"
 #include "tests/end_to_end/readme_entries.h"
 #include "tests/end_to_end/readme_text.h"

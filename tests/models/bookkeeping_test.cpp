@@ -2,11 +2,11 @@
 // reference_test and layers_test.
 #include <gtest/gtest.h>
 
-#include "harness/models/activation.h"
-#include "harness/models/linear.h"
-#include "harness/models/network.h"
-#include "harness/models/normalisation.h"
-#include "harness/models/shape.h"
+#include "harness/models/layers/activation.h"
+#include "harness/models/layers/linear.h"
+#include "harness/models/layers/normalisation.h"
+#include "harness/models/layers/shape.h"
+#include "harness/models/networks/network.h"
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {

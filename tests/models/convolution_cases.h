@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "harness/models/conv2d.h"
+#include "harness/models/layers/conv2d.h"
 
 namespace hyfreedp::models {
 

@@ -4,16 +4,16 @@
 #include <functional>
 #include <gtest/gtest.h>
 
-#include "harness/models/activation.h"
-#include "harness/models/attention.h"
-#include "harness/models/bare.h"
-#include "harness/models/conv1d.h"
-#include "harness/models/embedding.h"
-#include "harness/models/linear.h"
-#include "harness/models/network.h"
-#include "harness/models/normalisation.h"
-#include "harness/models/shape.h"
-#include "harness/models/standardised_conv2d.h"
+#include "harness/models/layers/activation.h"
+#include "harness/models/layers/attention.h"
+#include "harness/models/layers/bare.h"
+#include "harness/models/layers/conv1d.h"
+#include "harness/models/layers/embedding.h"
+#include "harness/models/layers/linear.h"
+#include "harness/models/layers/normalisation.h"
+#include "harness/models/layers/shape.h"
+#include "harness/models/layers/standardised_conv2d.h"
+#include "harness/models/networks/network.h"
 #include "tests/models/compare.h"
 #include "tests/need_device.h"
 

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "harness/models/conv1d.h"
-#include "harness/models/device_conv2d.h"
-#include "harness/models/embedding.h"
-#include "harness/models/linear.h"
-#include "harness/models/samples.h"
-#include "harness/models/sequence_norms.h"
-#include "harness/models/standardised_conv2d.h"
+#include "harness/models/layers/conv1d.h"
+#include "harness/models/layers/device_conv2d.h"
+#include "harness/models/layers/embedding.h"
+#include "harness/models/layers/linear.h"
+#include "harness/models/layers/samples.h"
+#include "harness/models/layers/sequence_norms.h"
+#include "harness/models/layers/standardised_conv2d.h"
 #include "tests/models/compare.h"
 #include "tests/models/convolution_cases.h"
 

@@ -6,16 +6,16 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "harness/models/activation.h"
-#include "harness/models/attention.h"
-#include "harness/models/bare.h"
-#include "harness/models/builder.h"
-#include "harness/models/conv1d.h"
-#include "harness/models/conv2d.h"
-#include "harness/models/embedding.h"
-#include "harness/models/normalisation.h"
-#include "harness/models/shape.h"
-#include "harness/models/standardised_conv2d.h"
+#include "harness/models/layers/activation.h"
+#include "harness/models/layers/attention.h"
+#include "harness/models/layers/bare.h"
+#include "harness/models/layers/conv1d.h"
+#include "harness/models/layers/conv2d.h"
+#include "harness/models/layers/embedding.h"
+#include "harness/models/layers/normalisation.h"
+#include "harness/models/layers/shape.h"
+#include "harness/models/layers/standardised_conv2d.h"
+#include "harness/models/networks/builder.h"
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {

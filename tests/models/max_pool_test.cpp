@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "harness/models/shape.h"
+#include "harness/models/layers/shape.h"
 
 namespace hyfreedp::models {
 namespace {

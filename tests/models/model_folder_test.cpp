@@ -1,6 +1,6 @@
 // Networks written as folders and read again; names, shapes and bytes beside those of the reference
 // files.
-#include "harness/models/model_folder.h"
+#include "harness/models/weights/model_folder.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 
 #include "datasets/facts.h"
 #include "harness/base/files.h"
+#include "harness/models/facts/presets.h"
+#include "harness/models/facts/weights_source.h"
 #include "harness/models/model.h"
-#include "harness/models/model_config.h"
-#include "harness/models/presets.h"
-#include "harness/models/weights.h"
-#include "harness/models/weights_source.h"
+#include "harness/models/weights/model_config.h"
+#include "harness/models/weights/weights.h"
 
 namespace hyfreedp::models {
 namespace {

@@ -1,11 +1,11 @@
-#include "harness/models/network.h"
+#include "harness/models/networks/network.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/models/activation.h"
-#include "harness/models/facts.h"
-#include "harness/models/linear.h"
-#include "harness/models/loss.h"
+#include "harness/models/facts/facts.h"
+#include "harness/models/layers/activation.h"
+#include "harness/models/layers/linear.h"
+#include "harness/models/layers/loss.h"
 #include "harness/models/model.h"
 #include "tests/models/compare.h"
 

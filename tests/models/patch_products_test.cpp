@@ -1,12 +1,12 @@
 // Every kernel that this processor can run, against one convolution_backward for each sample.
-#include "harness/models/patch_products.h"
+#include "harness/models/layers/patch_products.h"
 
 #include <ATen/Functions.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "harness/models/samples.h"
+#include "harness/models/layers/samples.h"
 #include "tests/models/convolution_cases.h"
 
 namespace hyfreedp::models {

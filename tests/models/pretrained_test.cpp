@@ -1,16 +1,16 @@
 // Weights folders through the options of a model.
-#include "harness/models/pretrained.h"
+#include "harness/models/weights/pretrained.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "harness/models/facts/presets.h"
+#include "harness/models/facts/weights_source.h"
 #include "harness/models/model.h"
-#include "harness/models/presets.h"
-#include "harness/models/vit.h"
-#include "harness/models/weights.h"
-#include "harness/models/weights_source.h"
+#include "harness/models/networks/vit.h"
+#include "harness/models/weights/weights.h"
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "datasets/facts.h"
-#include "harness/models/blueprint.h"
-#include "harness/models/loss.h"
+#include "harness/models/facts/blueprint.h"
+#include "harness/models/layers/loss.h"
 #include "harness/models/model.h"
 #include "harness/random/stream.h"
 #include "tests/models/compare.h"

@@ -1,4 +1,4 @@
-#include "harness/models/safetensors.h"
+#include "harness/models/weights/safetensors.h"
 
 #include <cstring>
 #include <filesystem>

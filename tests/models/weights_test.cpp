@@ -1,4 +1,4 @@
-#include "harness/models/weights.h"
+#include "harness/models/weights/weights.h"
 
 #include <filesystem>
 #include <fstream>
@@ -6,9 +6,9 @@
 #include <random>
 #include <unistd.h>
 
-#include "harness/models/gpt2.h"
-#include "harness/models/safetensors.h"
-#include "harness/models/weights_source.h"
+#include "harness/models/facts/weights_source.h"
+#include "harness/models/networks/gpt2.h"
+#include "harness/models/weights/safetensors.h"
 
 namespace hyfreedp::models {
 namespace {

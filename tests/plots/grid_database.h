@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "results/store.h"
+#include "results/store/store.h"
 
 namespace hyfreedp::grid {
 

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <random>
 
-#include "results/night.h"
+#include "results/regress/night.h"
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/text.h"
-#include "results/markdown_writer.h"
-#include "results/table_model.h"
-#include "results/trace.h"
+#include "results/provenance/trace.h"
+#include "results/table/markdown_writer.h"
+#include "results/table/table_model.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {

@@ -1,5 +1,5 @@
 // A cell's file is found out where anything in it is changed, checksum included.
-#include "results/cell_file.h"
+#include "results/provenance/cell_file.h"
 
 #include <cmath>
 #include <functional>
@@ -8,8 +8,8 @@
 #include "harness/accounting/accountant.h"
 #include "harness/base/files.h"
 #include "harness/trial/trial_config.h"
-#include "results/records.h"
-#include "results/statistics.h"
+#include "results/store/records.h"
+#include "results/table/statistics.h"
 
 namespace hyfreedp::results {
 namespace {

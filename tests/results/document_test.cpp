@@ -1,5 +1,5 @@
 // One document, every writer: nothing is lost, and what is written is valid in its own format.
-#include "results/document.h"
+#include "results/table/document.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,12 +11,12 @@
 #include <sstream>
 
 #include "harness/base/files.h"
-#include "results/cell_text.h"
-#include "results/csv_writer.h"
-#include "results/html_writer.h"
-#include "results/latex_writer.h"
-#include "results/markdown_writer.h"
-#include "results/terminal_writer.h"
+#include "results/table/cell_text.h"
+#include "results/table/csv_writer.h"
+#include "results/table/html_writer.h"
+#include "results/table/latex_writer.h"
+#include "results/table/markdown_writer.h"
+#include "results/table/terminal_writer.h"
 #include "tests/results/fake_database.h"
 #include "tests/results/small_database.h"
 

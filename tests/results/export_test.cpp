@@ -1,4 +1,4 @@
-#include "results/export.h"
+#include "results/provenance/export.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "harness/base/text.h"
-#include "results/cell_text.h"
-#include "results/ledger.h"
+#include "results/provenance/ledger.h"
+#include "results/table/cell_text.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {

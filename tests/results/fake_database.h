@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "results/store.h"
+#include "results/store/store.h"
 
 namespace hyfreedp::fake {
 

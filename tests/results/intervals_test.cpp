@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "results/bootstrap.h"
-#include "results/detectable.h"
-#include "results/ranks.h"
-#include "results/statistics.h"
+#include "results/table/bootstrap.h"
+#include "results/table/detectable.h"
+#include "results/table/ranks.h"
+#include "results/table/statistics.h"
 
 namespace hyfreedp::results {
 namespace {

@@ -1,6 +1,6 @@
 // A night as it is read from a store: released and test values of the reported runs, and nothing
 // else.
-#include "results/night.h"
+#include "results/regress/night.h"
 
 #include <cmath>
 #include <gmock/gmock.h>

@@ -1,10 +1,10 @@
 // A method that makes something else of the same spec is found, whatever its results are.
-#include "results/regress_settings.h"
+#include "results/regress/regress_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/regress_writers.h"
+#include "results/regress/regress_writers.h"
 #include "tests/results/simulated_nights.h"
 
 namespace hyfreedp::results {

@@ -1,13 +1,13 @@
 // Nightly comparisons of nights whose truth is known: what is the same, what moved, and how often
 // chance cries wolf.
-#include "results/regress.h"
+#include "results/regress/regress.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "harness/base/json.h"
-#include "results/regress_writers.h"
+#include "results/regress/regress_writers.h"
 #include "tests/results/simulated_nights.h"
 
 namespace hyfreedp::results {

@@ -1,6 +1,6 @@
 // The p-values against values computed by numerical integration of the densities, and against
 // simulation.
-#include "results/regress_tests.h"
+#include "results/regress/regress_tests.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "results/released_scalars.h"
+#include "results/table/released_scalars.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Files of other versions and of other programs.
-#include "results/schema.h"
+#include "results/store/schema.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <filesystem>
@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
-#include "results/export.h"
-#include "results/store.h"
+#include "results/provenance/export.h"
+#include "results/store/store.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {

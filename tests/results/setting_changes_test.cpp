@@ -1,5 +1,5 @@
 // Differences of settings and of specs, in words.
-#include "results/setting_changes.h"
+#include "results/regress/setting_changes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

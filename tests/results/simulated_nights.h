@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "results/regress.h"
+#include "results/regress/regress.h"
 
 namespace hyfreedp::simulated {
 

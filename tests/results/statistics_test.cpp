@@ -1,4 +1,4 @@
-#include "results/statistics.h"
+#include "results/table/statistics.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
 // One contract for every storage: in memory, in a file, and in a file that is closed and opened
 // before each read.
-#include "results/store.h"
+#include "results/store/store.h"
 
 #include <cmath>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "results/records.h"
+#include "results/store/records.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {

@@ -1,14 +1,14 @@
-#include "results/table_extras.h"
+#include "results/table/table_extras.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "results/best.h"
-#include "results/cell_text.h"
-#include "results/csv_writer.h"
-#include "results/detectable.h"
-#include "results/groups.h"
-#include "results/markdown_writer.h"
+#include "results/table/best.h"
+#include "results/table/cell_text.h"
+#include "results/table/csv_writer.h"
+#include "results/table/detectable.h"
+#include "results/table/groups.h"
+#include "results/table/markdown_writer.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {

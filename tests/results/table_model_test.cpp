@@ -1,11 +1,11 @@
-#include "results/table_model.h"
+#include "results/table/table_model.h"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "results/best.h"
-#include "results/table_notes.h"
+#include "results/table/best.h"
+#include "results/table/table_notes.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {

@@ -1,10 +1,10 @@
 // Cells found by name, and what a trace tells of them.
-#include "results/trace.h"
+#include "results/provenance/trace.h"
 
 #include <gtest/gtest.h>
 
 #include "harness/trial/privacy_plan.h"
-#include "results/ledger.h"
+#include "results/provenance/ledger.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {

@@ -1,5 +1,5 @@
 // Which rows' weights may be published without being asked for as confidential.
-#include "results/weights_release.h"
+#include "results/provenance/weights_release.h"
 
 #include <gtest/gtest.h>
 

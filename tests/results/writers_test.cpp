@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
-#include "results/cell_text.h"
-#include "results/csv_writer.h"
-#include "results/html_writer.h"
-#include "results/markdown_writer.h"
-#include "results/terminal_writer.h"
+#include "results/table/cell_text.h"
+#include "results/table/csv_writer.h"
+#include "results/table/html_writer.h"
+#include "results/table/markdown_writer.h"
+#include "results/table/terminal_writer.h"
 #include "tests/results/fake_database.h"
 #include "tests/results/small_database.h"
 

@@ -1,4 +1,4 @@
-#include "harness/runner/coordinator.h"
+#include "harness/runner/execute/coordinator.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "harness/random/key_file.h"
-#include "results/export.h"
-#include "results/table_model.h"
+#include "results/provenance/export.h"
+#include "results/table/table_model.h"
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {

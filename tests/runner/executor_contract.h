@@ -1,5 +1,5 @@
-// What every executor promises (harness/runner/executor.h), as tests over a factory. Workers behave
-// as tests/runner/fake_worker.h says.
+// What every executor promises (harness/runner/executors/executor.h), as tests over a factory.
+// Workers behave as tests/runner/fake_worker.h says.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/runner/executor.h"
+#include "harness/runner/executors/executor.h"
 
 namespace hyfreedp::runner {
 

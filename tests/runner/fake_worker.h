@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "harness/base/json.h"
-#include "harness/runner/local_executor.h"
+#include "harness/runner/executors/local_executor.h"
 
 namespace hyfreedp::runner {
 

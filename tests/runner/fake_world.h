@@ -16,10 +16,10 @@
 
 #include "harness/base/files.h"
 #include "harness/random/key_file.h"
-#include "harness/runner/coordinator.h"
-#include "harness/runner/release.h"
+#include "harness/runner/execute/coordinator.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/trial/journal.h"
-#include "results/records.h"
+#include "results/store/records.h"
 
 namespace hyfreedp::runner {
 

@@ -1,6 +1,6 @@
 // Which weights a run publishes, where they lie meanwhile, and what their metadata say. The
 // dataset's name is one with private training examples; nothing is loaded.
-#include "harness/runner/kept_weights.h"
+#include "harness/runner/execute/kept_weights.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>

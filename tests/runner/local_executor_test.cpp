@@ -1,4 +1,4 @@
-#include "harness/runner/local_executor.h"
+#include "harness/runner/executors/local_executor.h"
 
 #include <algorithm>
 #include <set>

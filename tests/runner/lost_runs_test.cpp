@@ -1,7 +1,7 @@
 // Runs whose journal, key file or database record is lost: whatever is left tells what they cost.
 #include <gmock/gmock.h>
 
-#include "harness/runner/odometer.h"
+#include "harness/runner/odometer/odometer.h"
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {

@@ -1,5 +1,5 @@
 // What `hyfreedp run` says before it goes on with cells that another build began.
-#include "harness/runner/mixed_builds.h"
+#include "harness/runner/execute/mixed_builds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

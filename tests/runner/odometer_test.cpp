@@ -1,10 +1,10 @@
-#include "harness/runner/odometer.h"
+#include "harness/runner/odometer/odometer.h"
 
 #include <gmock/gmock.h>
 
-#include "harness/runner/budget.h"
-#include "results/cell_text.h"
-#include "results/export.h"
+#include "harness/runner/execute/budget.h"
+#include "results/provenance/export.h"
+#include "results/table/cell_text.h"
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {

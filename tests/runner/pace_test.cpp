@@ -1,9 +1,9 @@
 // How long runs are expected to take, from how long similar ones took.
-#include "harness/runner/pace.h"
+#include "harness/runner/execute/pace.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/runner/plan.h"
+#include "harness/runner/spec/plan.h"
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "harness/base/text.h"
-#include "harness/runner/plan.h"
+#include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::runner {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "harness/base/json.h"
-#include "harness/runner/plan.h"
+#include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::runner {
 namespace {

@@ -1,5 +1,5 @@
 // From a resolved spec to cells.
-#include "harness/runner/plan.h"
+#include "harness/runner/spec/plan.h"
 
 #include <gtest/gtest.h>
 #include <set>

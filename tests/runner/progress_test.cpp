@@ -1,4 +1,4 @@
-#include "harness/runner/progress.h"
+#include "harness/runner/execute/progress.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-#include "harness/runner/tally.h"
+#include "harness/runner/execute/tally.h"
 
 namespace hyfreedp::runner {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/runner/release_record.h"
+#include "harness/runner/odometer/release_record.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,10 +7,10 @@
 #include <set>
 
 #include "harness/random/key_file.h"
-#include "harness/runner/odometer.h"
-#include "results/export.h"
-#include "results/states.h"
-#include "results/table_model.h"
+#include "harness/runner/odometer/odometer.h"
+#include "results/provenance/export.h"
+#include "results/store/states.h"
+#include "results/table/table_model.h"
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {

@@ -1,5 +1,5 @@
 // Replays against what can be worked out by hand: a toy pool whose runs are numbers.
-#include "harness/runner/replay.h"
+#include "harness/runner/execute/replay.h"
 
 #include <cmath>
 #include <functional>

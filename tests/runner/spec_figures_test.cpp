@@ -1,10 +1,10 @@
 // A spec's `figures`: what is stored, and every mistake with its line and a way out.
-#include "harness/runner/spec_figures.h"
+#include "harness/runner/spec/spec_figures.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/figure_spec.h"
+#include "results/table/figure_spec.h"
 
 namespace hyfreedp::runner {
 namespace {

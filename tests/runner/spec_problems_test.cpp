@@ -2,7 +2,7 @@
 // out; files that are no specs.
 #include <sstream>
 
-#include "harness/runner/spec_examples.h"
+#include "harness/runner/spec/spec_examples.h"
 #include "spec_file.h"
 
 namespace hyfreedp::runner {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "harness/runner/plan.h"
-#include "results/regress.h"
+#include "harness/runner/spec/plan.h"
+#include "results/regress/regress.h"
 
 namespace hyfreedp::runner {
 namespace {

@@ -1,9 +1,9 @@
 // A spec's `table`: what is stored, and every mistake with its line and a way out.
-#include "harness/runner/spec_table.h"
+#include "harness/runner/spec/spec_table.h"
 
 #include <fmt/format.h>
 
-#include "results/table_options.h"
+#include "results/table/table_options.h"
 #include "tests/runner/spec_file.h"
 
 namespace hyfreedp::runner {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
-#include "harness/runner/plan.h"
+#include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::runner {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/runner/study_epsilon.h"
+#include "harness/runner/execute/study_epsilon.h"
 
 #include <gtest/gtest.h>
 

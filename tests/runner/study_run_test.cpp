@@ -1,4 +1,4 @@
-#include "harness/runner/study_run.h"
+#include "harness/runner/execute/study_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

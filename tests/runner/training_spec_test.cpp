@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "harness/runner/plan.h"
+#include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::runner {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "datasets/dataset.h"
-#include "harness/models/facts.h"
+#include "harness/models/facts/facts.h"
 #include "harness/training/fingerprint.h"
 #include "harness/training/trainer.h"
 #include "optimizers/facts.h"

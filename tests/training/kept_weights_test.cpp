@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sys/stat.h>
 
-#include "harness/models/weights.h"
+#include "harness/models/weights/weights.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "harness/models/layers/samples.h"
 #include "harness/models/model.h"
-#include "harness/models/samples.h"
 #include "harness/training/clipping.h"
 #include "harness/training/gradient.h"
 #include "harness/training/release.h"

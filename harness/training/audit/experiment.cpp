@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/models/facts.h"
+#include "harness/models/facts/facts.h"
 #include "harness/random/draws.h"
 #include "optimizers/facts.h"
 

@@ -1,0 +1,129 @@
+#include "harness/cli/common/command_line.h"
+
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+#include <string_view>
+
+#include "harness/base/text.h"
+#include "harness/base/utf8.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+// What is given without an option, beyond the `taken` first ones that have a meaning.
+std::string without_option(const std::vector<std::string>& arguments, const po::options_description& options,
+                           std::size_t taken) {
+  const auto parsed = po::command_line_parser(arguments).options(options).style(kStyle).run();
+  for (const auto& option : parsed.options) {
+    if (option.position_key < 0 || option.value.empty()) continue;
+    if (taken == 0) return option.value.front();
+    --taken;
+  }
+  return {};
+}
+
+std::vector<std::string> names_without_option(const CommandLine& line) {
+  if (line.positional.empty()) return {};
+  std::vector<std::string> names{line.positional};
+  names.insert(names.end(), line.more_positional.begin(), line.more_positional.end());
+  return names;
+}
+
+// Ends where the reader is told what to see.
+std::string what_is_wrong(const po::error& failure, const CommandLine& line,
+                          const std::vector<std::string>& arguments) {
+  const auto& options = line.options;
+  if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&failure)) {
+    std::vector<std::string> names;
+    for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+    const auto near = nearest_name(unknown->get_option_name(), names);
+    return "there is no option " + unknown->get_option_name() +
+           (near.empty() ? "; see " : "; did you mean " + near + "? See ");
+  }
+  if (dynamic_cast<const po::too_many_positional_options_error*>(&failure) != nullptr) {
+    return "the argument '" + without_option(arguments, options, names_without_option(line).size()) +
+           "' belongs to no option; see ";
+  }
+  return std::string(failure.what()) + "; see ";
+}
+
+// Some messages are sentences of their own elsewhere; here they stand behind the command's name. A
+// name or a path that begins with a capital keeps it.
+std::string begun_small(std::string sentence) {
+  static const std::set<std::string> kPlainWords = {"A",       "An",         "Delta", "Epsilon", "No",
+                                                    "Private", "Subsampled", "The",   "There",   "Unknown"};
+  if (kPlainWords.contains(sentence.substr(0, sentence.find(' ')))) {
+    sentence.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence.front())));
+  }
+  return sentence;
+}
+
+}  // namespace
+
+std::optional<int> read_command_line(const CommandLine& line, const std::vector<std::string>& arguments,
+                                     po::variables_map& given, std::ostream& out, std::ostream& err) {
+  po::options_description all;
+  all.add(line.options);
+  po::positional_options_description positional;
+  for (const auto& name : names_without_option(line)) {
+    all.add_options()(name.c_str(), po::value<std::string>());
+    positional.add(name.c_str(), 1);
+  }
+  try {
+    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(),
+              given);
+    if (given.count("help") > 0) {
+      out << line.usage << line.options;
+      return 0;
+    }
+    po::notify(given);
+  } catch (const po::error& failure) {
+    return refused(line.command,
+                   error(what_is_wrong(failure, line, arguments) + "hyfreedp " + line.command + " --help."),
+                   err);
+  }
+  return std::nullopt;
+}
+
+int refused(const std::string& command, const Error& failure, std::ostream& err) {
+  return refused_lines(command, error(as_one_line(failure.message)), err);
+}
+
+int refused_lines(const std::string& command, const Error& failure, std::ostream& err) {
+  const auto line = begun_small(failure.message);
+  const bool ended = !line.empty() && std::string_view(".?!").find(line.back()) != std::string_view::npos;
+  err << "hyfreedp " << command << ": " << line << (ended ? "\n" : ".\n");
+  return 2;
+}
+
+std::optional<double> parsed_number(std::string_view text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Result<double> number_given(const po::variables_map& given, const std::string& name) {
+  const auto& text = given[name].as<std::string>();
+  const auto value = parsed_number(text);
+  if (!value) return error(fmt::format("--{} is '{}'; it must be a number.", name, text));
+  return *value;
+}
+
+Result<std::int64_t> count_given(const po::variables_map& given, const std::string& name,
+                                 std::int64_t largest) {
+  const auto& text = given[name].as<std::string>();
+  const auto value = parsed_number(text);
+  if (!value || *value != std::floor(*value) || *value < 1 || *value > static_cast<double>(largest)) {
+    return error(fmt::format("--{} is '{}'; it must be a whole number from 1 to {}.", name, text, largest));
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+}  // namespace hyfreedp::cli

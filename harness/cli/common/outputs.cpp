@@ -1,0 +1,115 @@
+#include "harness/cli/common/outputs.h"
+
+#include <fmt/format.h>
+
+#include "harness/base/files.h"
+#include "harness/cli/common/table_format.h"
+#include "plots/figures.h"
+#include "plots/gnuplot.h"
+#include "plots/report.h"
+#include "results/table/terminal_writer.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+std::vector<std::string> paths_of(const std::vector<plots::DrawnFigure>& figures) {
+  std::vector<std::string> paths;
+  for (const auto& drawn : figures) paths.insert(paths.end(), {drawn.svg, drawn.png, drawn.script});
+  return paths;
+}
+
+// Pictures with confidential values never stand where those that may be published do.
+std::string plots_folder(const std::string& folder, const results::TableModel& table) {
+  return folder + (table.confidential ? "/plots.confidential" : "/plots");
+}
+
+struct Drawn {
+  std::vector<plots::DrawnFigure> figures;
+  std::vector<plots::LeftOut> left_out;
+};
+
+Result<Drawn> draw_all(const results::Store& store, const results::TableModel& table,
+                       const std::string& folder) {
+  // Figures show accuracies, whatever the spec says of its table.
+  const auto plain =
+      results::build_table(store, table.spec, {.confidential = table.confidential, .plain = true});
+  if (!plain) return plain.error();
+  auto figures = plots::figures_of(store, *plain);
+  if (!figures) return figures.error();
+  const auto place = plots_folder(folder, table);
+  if (table.confidential) {
+    if (auto made = make_closed_folder(place); !made) return made.error();
+  }
+  auto drawn = plots::draw(figures->figures, place);
+  if (!drawn) return drawn.error();
+  return Drawn{std::move(*drawn), std::move(figures->left_out)};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> write_tables(const results::TableModel& table, const std::string& folder) {
+  return write_table_files(table, folder, "table");
+}
+
+Result<WrittenPlots> write_plots(const results::Store& store, const std::string& spec_name,
+                                 const std::string& folder, const PlotOptions& options) {
+  auto table = results::build_table(store, spec_name, {.confidential = options.confidential});
+  if (!table) return table.error();
+  auto drawn = draw_all(store, *table, folder);
+  if (!drawn) return drawn.error();
+  WrittenPlots written{paths_of(drawn->figures), {}};
+  for (const auto& one : drawn->left_out) {
+    written.left_out.push_back(fmt::format("Not drawn: {}: {}.", one.name, one.why));
+  }
+  if (!options.pdf) return written;
+  for (const auto& one : drawn->figures) {
+    const auto path = fmt::format("{}/{}.pdf", plots_folder(folder, *table), one.figure.name);
+    if (auto ok = plots::draw_file(one.figure, path); !ok) return ok.error();
+    written.paths.push_back(path);
+  }
+  return written;
+}
+
+Result<plots::ReportPart> report_part_of(const results::Store& store, const std::string& spec_name,
+                                         const std::string& folder, const results::TableOptions& options,
+                                         std::vector<std::string>& paths) {
+  auto table = results::build_table(store, spec_name, options);
+  if (!table) return table.error();
+  if (!plots::find_program("gnuplot")) return plots::report_part(*table, {.missing = plots::kNoGnuplot});
+  auto drawn = draw_all(store, *table, folder);
+  if (!drawn) return drawn.error();
+  const auto pictures = paths_of(drawn->figures);
+  paths.insert(paths.end(), pictures.begin(), pictures.end());
+  return plots::report_part(*table,
+                            {.drawn = std::move(drawn->figures), .left_out = std::move(drawn->left_out)});
+}
+
+Result<std::vector<std::string>> write_report(const results::Store& store, const std::string& spec_name,
+                                              const std::string& folder,
+                                              const results::TableOptions& options) {
+  std::vector<std::string> paths{folder +
+                                 (options.confidential ? "/report.confidential.html" : "/report.html")};
+  auto part = report_part_of(store, spec_name, folder, options, paths);
+  if (!part) return part.error();
+  auto html = plots::report_html(&store, {std::move(*part)});
+  if (!html) return html.error();
+  if (auto written = write_file_atomically(paths.front(), *html); !written) return written.error();
+  return paths;
+}
+
+Result<void> write_outputs(const results::Store& store, const std::string& spec_name,
+                           const std::string& folder, std::ostream& terminal) {
+  auto table = results::build_table(store, spec_name);
+  if (!table) return table.error();
+  if (auto written = write_tables(*table, folder); !written) return written.error();
+  if (auto written = write_report(store, spec_name, folder, {}); !written) return written.error();
+  terminal << results::terminal_table(*table, results::style_of_standard_output());
+  terminal << "\nWritten: " << folder << "/{table.{md,csv,tex,html}, report.html}";
+  if (plots::find_program("gnuplot"))
+    terminal << " and " << folder << "/plots/*.{svg,png}\n";
+  else
+    terminal << ". " << plots::kNoGnuplot << '\n';
+  return {};
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,41 @@
+// What `hyfreedp run` leaves behind, rebuilt from the database alone:
+// out/NAME/{table.md, .csv, .tex, .html, report.html, plots/*.svg, *.png, *.gp}, and the table on
+// the terminal.
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "plots/report.h"
+#include "results/store/store.h"
+#include "results/table/table_model.h"
+
+namespace hyfreedp::cli {
+
+// Writes everything into `folder` and prints the terminal table. Without gnuplot the plots are left
+// out, and the terminal says which package brings it.
+Result<void> write_outputs(const results::Store& store, const std::string& spec_name,
+                           const std::string& folder, std::ostream& terminal);
+
+// The parts. Each returns the paths that it wrote. A confidential report is a file of its own,
+// report.confidential.html: it must never take the place of the one that may be published.
+Result<std::vector<std::string>> write_tables(const results::TableModel& table, const std::string& folder);
+struct PlotOptions {
+  bool confidential = false;  // into plots.confidential, watermarked
+  bool pdf = false;           // PDF files beside SVG and PNG
+};
+struct WrittenPlots {
+  std::vector<std::string> paths;
+  std::vector<std::string> left_out;  // a sentence each: listed figures that could not be drawn
+};
+Result<WrittenPlots> write_plots(const results::Store& store, const std::string& spec_name,
+                                 const std::string& folder, const PlotOptions& options = {});
+// A spec's part of a report, its figures drawn into FOLDER; `paths` gets the figures' files.
+Result<plots::ReportPart> report_part_of(const results::Store& store, const std::string& spec_name,
+                                         const std::string& folder, const results::TableOptions& options,
+                                         std::vector<std::string>& paths);
+Result<std::vector<std::string>> write_report(const results::Store& store, const std::string& spec_name,
+                                              const std::string& folder,
+                                              const results::TableOptions& options);
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,117 @@
+#include "harness/cli/create/new_command.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+#include "harness/cli/common/command_line.h"
+#include "harness/cli/create/new_entry.h"
+#include "harness/cli/create/new_spec.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage =
+    "hyfreedp new spec NAME [--folder DIR]\n"
+    "Writes NAME.yaml: the least spec that runs, with comments that say what to change.\n"
+    "Example: hyfreedp new spec my-first && hyfreedp run my-first.yaml\n\n"
+    "hyfreedp new KIND NAME [--source DIR]\n"
+    "Begins a method or rule of your own in a checkout: copies the template's header, source and test, and "
+    "adds its "
+    "lines to\n"
+    "the tables. KIND: baseline, optimizer or controller (of the learning rate). It builds and passes its "
+    "tests at "
+    "once;\n"
+    "then make it yours: baselines/TEMPLATE.md and optimizers/TEMPLATE.md say how.\n"
+    "Example: hyfreedp new baseline my-method\n\n";
+
+void print_next(const NewEntry& entry, std::ostream& out) {
+  const bool is_baseline = entry.kind == "baseline";
+  std::vector<std::string> paths;
+  for (const auto& file : entry.files) paths.push_back(file.path);
+  const std::string room = is_baseline ? "baselines" : "optimizers";
+  out << fmt::format(
+      "\nNext:\n"
+      "  ninja -C build/release hyfreedp hyfreedp-worker test_{}\n"
+      "  build/release/bin/test_{} --gtest_brief=1\n"
+      "  build/release/bin/hyfreedp list {}\n"
+      "  clang-format -i {}   (where it is installed)\n",
+      room, room, is_baseline ? "methods" : entry.kind + "s", join(paths, " "));
+  if (is_baseline) {
+    out << fmt::format("  a row in a spec:  - {{method: {}, options: {{lr: 1e-2}}}}\n", entry.name);
+  } else if (entry.kind == "optimizer") {
+    out << fmt::format("  a spec's rows trained by it:  train: {{optimizer: {}}}\n", entry.name);
+  } else {
+    out << "  a method names its controller: hyfreedp new baseline begins one\n";
+  }
+  out << fmt::format("Then make it yours: {}/TEMPLATE.md.\n", room);
+}
+
+int new_entry_command(const std::string& kind, const std::vector<std::string>& arguments, std::ostream& out,
+                      std::ostream& err) {
+  const auto command = fmt::format("new {}", kind);
+  std::string source;
+  CommandLine line{.command = command, .usage = kUsage, .positional = "name"};
+  line.options.add_options()("help,h", "this text")(
+      "source", options::value(&source)->default_value(".")->value_name("DIR"),
+      "the checkout, or a folder in it");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  if (given.count("name") == 0) {
+    return refused(command, error(fmt::format("the name is missing: hyfreedp {} my-{}.", command, kind)),
+                   err);
+  }
+  const auto checkout = find_checkout(source);
+  if (!checkout) return refused(command, checkout.error(), err);
+  const auto entry = plan_entry(*checkout, kind, given["name"].as<std::string>());
+  if (!entry) return refused(command, entry.error(), err);
+  if (auto written = write_entry(*checkout, *entry); !written) return refused(command, written.error(), err);
+  for (const auto& file : entry->files) {
+    out << fmt::format("{:<8} {} ({} lines)\n", file.is_new ? "new" : "changed", file.path, file.lines);
+  }
+  print_next(*entry, out);
+  return 0;
+}
+
+int new_spec_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  std::string folder;
+  CommandLine line{.command = "new spec", .usage = kUsage, .positional = "name"};
+  line.options.add_options()("help,h", "this text")(
+      "folder", options::value(&folder)->default_value(".")->value_name("DIR"), "where to write it");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  if (given.count("name") == 0)
+    return refused("new spec", error("say its name: hyfreedp new spec my-first."), err);
+  const auto path = write_spec(folder, given["name"].as<std::string>());
+  if (!path) return refused("new spec", path.error(), err);
+  out << fmt::format("new      {}\n\nTo change:\n", *path);
+  for (const auto& one : what_to_change()) out << "  " << one << '\n';
+  out << fmt::format(
+      "\nNext:\n"
+      "  hyfreedp run {} --dry-run   (what would run, its noise and its price)\n"
+      "  hyfreedp run {}\n",
+      *path, *path);
+  return 0;
+}
+
+}  // namespace
+
+int new_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  const std::string kind = arguments.empty() ? "" : arguments.front();
+  if (kind == "--help" || kind == "-h") return out << kUsage, 0;
+  if (kind == "spec") return new_spec_command({arguments.begin() + 1, arguments.end()}, out, err);
+  auto kinds = new_kinds();
+  kinds.insert(kinds.begin(), "spec");
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+    return refused(
+        "new",
+        error(fmt::format("the kind is missing or unknown: {}{}.{}", join(kinds, ", "),
+                          kind.empty() ? "" : fmt::format(", not '{}'", kind), did_you_mean(kind, kinds))),
+        err);
+  }
+  return new_entry_command(kind, {arguments.begin() + 1, arguments.end()}, out, err);
+}
+
+}  // namespace hyfreedp::cli

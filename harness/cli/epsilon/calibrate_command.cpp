@@ -1,0 +1,317 @@
+#include "harness/cli/epsilon/calibrate_command.h"
+
+#include <fmt/format.h>
+#include <sstream>
+
+#include "harness/accounting/calibration_search.h"
+#include "harness/accounting/mechanism.h"
+#include "harness/base/text.h"
+#include "harness/cli/common/accounting_flags.h"
+#include "harness/cli/epsilon/epsilon_boxes.h"
+#include "harness/cli/epsilon/print_epsilon.h"
+#include "plots/figures.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace po = boost::program_options;
+using accounting::Calibration;
+using accounting::Events;
+using accounting::ProbeAccounting;
+using accounting::ProbeSplit;
+using accounting::ProbeSplitRequest;
+
+constexpr const char* kUsage =
+    "hyfreedp calibrate: the smallest noise multiplier that keeps T Poisson-sampled steps within epsilon.\n"
+    "\n"
+    "  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --plot noise.svg\n"
+    "  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --hyfreedp folded "
+    "--interval 5\n"
+    "\n"
+    "HyFreeDP splits the budget: gradients get gamma times the noise that all of it would need, the losses "
+    "of a probe\n"
+    "every K steps get what is left. Modes: folded (probes on the gradient's batch, sound), separate-batch "
+    "(probes on\n"
+    "their own batch, sound), paper and paper-appendix (as published, by RDP; their epsilon is "
+    "understated).\n\n";
+
+constexpr std::int64_t kMostLosses = 1000;
+constexpr double kSmallestTried = 0.01 * (1 + 1e-9);  // search_noise goes no lower
+
+CommandLine command_line() {
+  CommandLine line{.command = "calibrate", .usage = kUsage};
+  auto add = line.options.add_options();
+  add("help,h", "this text");
+  add_text(add, "sample-rate", "q", "Poisson sampling rate, (0, 1]");
+  add_text(add, "steps", "T", "number of steps");
+  add_text(add, "epsilon", "e", "target, > 0");
+  add_text(add, "delta", "D", "delta, (0, 1)");
+  add_text(add, "neighbouring", "R", "add-remove (default) or replace-one");
+  add_text(add, "accountant", "A", "pld (default) or rdp");
+  add_text(add, "orders", "LIST", "Renyi orders for rdp and the paper modes, such as 1.5,2,3,4,8,16");
+  add_text(add, "hyfreedp", "MODE", "folded, separate-batch, paper or paper-appendix");
+  add_text(add, "interval", "K", "with --hyfreedp: a probe every K steps (default 5)");
+  add_text(add, "probes", "m", "with --hyfreedp: losses a probe (default 3)");
+  add_text(add, "gamma", "g", "with --hyfreedp: sigma_g over the noise without probes, > 1 (default 1.01)");
+  add_text(add, "probe-sample-rate", "q",
+           "separate-batch: rate of the probe batch (default that of the steps)");
+  add("json", "print a JSON object");
+  add_text(add, "plot", "FILE", "draw epsilon over steps and noise, as .svg, .png or .pdf");
+  return line;
+}
+
+// What is asked, checked. Without `mode` the fields of the probes say nothing.
+struct Task {
+  ProbeSplitRequest request;
+  bool is_split = false;
+  accounting::Neighbouring neighbouring = accounting::Neighbouring::add_remove;
+};
+
+bool understated(ProbeAccounting mode) {
+  return mode == ProbeAccounting::paper || mode == ProbeAccounting::paper_appendix;
+}
+
+Result<void> read_target(const Given& given, Task& task) {
+  for (const char* name : {"sample-rate", "steps", "epsilon", "delta"}) {
+    if (given.count(name) == 0) return error(fmt::format("--{} is missing.", name));
+  }
+  const auto rate = rate_given(given, "sample-rate");
+  if (!rate) return rate.error();
+  const auto steps = count_given(given, "steps", accounting::kMaxMechanisms);
+  if (!steps) return steps.error();
+  const auto epsilon = positive_given(given, "epsilon");
+  if (!epsilon) return epsilon.error();
+  const auto delta = delta_given(given);
+  if (!delta) return delta.error();
+  task.request.sample_rate = *rate;
+  task.request.steps = *steps;
+  task.request.epsilon = *epsilon;
+  task.request.delta = *delta;
+  return {};
+}
+
+Result<void> read_accountant(const Given& given, Task& task) {
+  if (given.count("accountant") > 0) {
+    task.request.accountant = given["accountant"].as<std::string>();
+    if (auto ok = one_of("accountant", task.request.accountant, {"pld", "rdp"}); !ok) return ok;
+    if (task.is_split && understated(task.request.mode) && task.request.accountant == "pld") {
+      return error(
+          fmt::format("--accountant pld cannot set the noise of --hyfreedp {}, which is published by RDP.",
+                      accounting::to_string(task.request.mode)));
+    }
+  }
+  const bool by_rdp = task.request.accountant == "rdp" || (task.is_split && understated(task.request.mode));
+  if (given.count("orders") == 0) return {};
+  if (!by_rdp) return error("--orders needs --accountant rdp.");
+  auto orders = orders_given(given);
+  if (!orders) return orders.error();
+  task.request.orders = std::move(*orders);
+  return {};
+}
+
+Result<void> read_probes(const Given& given, Task& task) {
+  if (given.count("hyfreedp") == 0) {
+    for (const char* name : {"interval", "probes", "gamma", "probe-sample-rate"}) {
+      if (given.count(name) > 0) return error(fmt::format("--{} needs --hyfreedp MODE.", name));
+    }
+    return {};
+  }
+  auto& request = task.request;
+  task.is_split = true;
+  const auto mode = accounting::probe_accounting_from(given["hyfreedp"].as<std::string>());
+  if (!mode) return in_context("--hyfreedp", mode.error());
+  request.mode = *mode;
+  if (given.count("interval") > 0) {
+    const auto interval = count_given(given, "interval", accounting::kMaxMechanisms);
+    if (!interval) return interval.error();
+    request.interval = *interval;
+  }
+  if (given.count("probes") > 0) {
+    const auto points = count_given(given, "probes", kMostLosses);
+    if (!points) return points.error();
+    request.points = static_cast<int>(*points);
+  }
+  if (given.count("gamma") > 0) {
+    const auto gamma = positive_given(given, "gamma");
+    if (!gamma) return gamma.error();
+    if (!(*gamma > 1)) {
+      return error(fmt::format(
+          "--gamma is {}; it must be above 1, or the gradients leave nothing for the probes.", *gamma));
+    }
+    request.gamma = *gamma;
+  }
+  if (given.count("probe-sample-rate") > 0) {
+    if (request.mode != ProbeAccounting::separate_batch) {
+      return error("--probe-sample-rate needs --hyfreedp separate-batch.");
+    }
+    const auto rate = rate_given(given, "probe-sample-rate");
+    if (!rate) return rate.error();
+    request.probe_sample_rate = *rate;
+  }
+  return {};
+}
+
+Result<Task> task_of(const Given& given) {
+  Task task;
+  if (auto ok = read_target(given, task); !ok) return ok.error();
+  if (auto ok = read_probes(given, task); !ok) return ok.error();
+  if (auto ok = read_accountant(given, task); !ok) return ok.error();
+  const auto neighbouring = neighbouring_given(given);
+  if (!neighbouring) return neighbouring.error();
+  task.neighbouring = *neighbouring;
+  if (task.is_split && task.neighbouring != accounting::Neighbouring::add_remove) {
+    return error(
+        "--neighbouring replace-one cannot be given together with --hyfreedp, whose modes are stated "
+        "for add-remove.");
+  }
+  return task;
+}
+
+Result<Calibration> calibrated(const Task& task) {
+  const auto& request = task.request;
+  const auto events_at = [&](double noise) {
+    return Events{task.neighbouring,
+                  {accounting::poisson_gaussian(request.sample_rate, noise, request.steps)}};
+  };
+  if (request.orders.empty()) {
+    return accounting::calibrate(events_at, request.epsilon, request.delta, request.accountant);
+  }
+  const auto tolerance = accounting::calibration_tolerance(request.accountant);
+  if (!tolerance) return tolerance.error();
+  return accounting::search_noise(
+      [&](double noise) {
+        return accounting::epsilon_by(request.accountant, events_at(noise), request.delta, request.orders);
+      },
+      request.epsilon, *tolerance);
+}
+
+void print(const Calibration& found, bool as_json, std::ostream& out) {
+  if (as_json) {
+    json::object object = epsilon_to_json(found.answer);
+    object["noise_multiplier"] = found.noise_multiplier;
+    out << pretty_json(object);
+    return;
+  }
+  out << fmt::format("noise multiplier  {}\n", rounded_up(found.noise_multiplier));
+  print_epsilon(found.answer, false, out);
+}
+
+// The accountant that sets the noise; the paper's modes were published by RDP.
+std::string noise_by(const ProbeSplitRequest& request) {
+  return understated(request.mode) ? "rdp" : request.accountant;
+}
+
+// Why a claim and its cost differ, in one line.
+std::string reading_of(const ProbeSplitRequest& request, const ProbeSplit& split) {
+  const auto cost = fmt::format("{:.4g}", split.sound.epsilon);
+  if (!understated(request.mode)) {
+    if (request.accountant == "pld") return "the claim is what the executed events cost";
+    return fmt::format("RDP sets the noise, and the claim is its bound; by PLD the executed events cost {}",
+                       cost);
+  }
+  const auto way = request.mode == ProbeAccounting::paper
+                       ? std::string("as if every probe had a batch of its own")
+                       : fmt::format("which adds two epsilons, each at delta {:.6g}", request.delta);
+  const bool holds = split.sound.epsilon <= split.claimed_epsilon;
+  return fmt::format("claims epsilon {:.4g}, {}; on the gradient's batch it costs {}{}",
+                     split.claimed_epsilon, way, cost,
+                     holds ? ": here the claim holds, though nothing in it says so" : "");
+}
+
+void print(const ProbeSplitRequest& request, const ProbeSplit& split, bool as_json, std::ostream& out) {
+  if (as_json) {
+    json::object object = epsilon_to_json(split.sound);
+    object["mode"] = accounting::to_string(request.mode);
+    object["noise_by"] = noise_by(request);
+    object["noise_multiplier"] = split.sigma;
+    object["sigma_g"] = split.sigma_g;
+    object["sigma_l"] = split.sigma_l;
+    object["claimed_epsilon"] = split.claimed_epsilon;
+    if (understated(request.mode)) object["label"] = "paper accounting: epsilon understated";
+    out << pretty_json(object);
+    return;
+  }
+  out << fmt::format("mode      {}\n", accounting::to_string(request.mode));
+  out << fmt::format("sigma     {}  (without probes)\n", rounded_up(split.sigma));
+  out << fmt::format("sigma_g   {}  (gradients)\n", rounded_up(split.sigma_g));
+  out << fmt::format("sigma_l   {}  (losses)\n", rounded_up(split.sigma_l));
+  out << fmt::format("epsilon   {} (PLD, sound) at delta {:.6g}\n", rounded_up(split.sound.epsilon),
+                     request.delta);
+  out << fmt::format("claimed   {}\n", rounded_up(split.claimed_epsilon));
+  if (understated(request.mode)) out << "label     paper accounting: epsilon understated\n";
+  out << "reading   " << reading_of(request, split) << '\n';
+}
+
+EpsilonFigure figure_of(const Task& task) {
+  const auto& request = task.request;
+  return {.title = gaussian_title(request.sample_rate, request.delta, task.neighbouring),
+          .delta = request.delta,
+          .orders = request.orders,
+          .target = request.epsilon,
+          .boxes = {}};
+}
+
+Result<EpsilonFigure> calibrate(const Task& task, bool as_json, std::ostream& out) {
+  auto found = calibrated(task);
+  if (!found) return found.error();
+  if (found->noise_multiplier <= kSmallestTried && found->answer.note.empty()) {
+    found->answer.note = "the smallest noise that is tried already meets the target";
+  }
+  print(*found, as_json, out);
+  auto figure = figure_of(task);
+  figure.boxes =
+      gaussian_boxes(task.request.sample_rate, found->noise_multiplier, task.request.steps, task.neighbouring,
+                     {.epsilon = found->answer.epsilon,
+                      .title = "calibrated: σ = " + short_number(found->noise_multiplier)});
+  return figure;
+}
+
+Result<EpsilonFigure> calibrate_split(const Task& task, bool as_json, std::ostream& out) {
+  const auto split = accounting::split_budget(task.request);
+  if (!split) return split.error();
+  print(task.request, *split, as_json, out);
+  auto figure = figure_of(task);
+  figure.title = fmt::format("HyFreeDP, {}: q = {}, δ = {}, {} losses every {} steps",
+                             accounting::to_string(task.request.mode), short_number(task.request.sample_rate),
+                             short_number(task.request.delta), task.request.points, task.request.interval);
+  std::vector<MarkedPoint> marks = {
+      {.epsilon = split->sound.epsilon, .title = "spent: ε = " + short_number(split->sound.epsilon)}};
+  if (understated(task.request.mode)) {
+    marks.push_back({.epsilon = split->claimed_epsilon,
+                     .title = "claimed: ε = " + short_number(split->claimed_epsilon),
+                     .claim = true});
+  }
+  figure.boxes = split_boxes(task.request, *split, std::move(marks));
+  return figure;
+}
+
+// Draws first, so that a plot that fails leaves nothing printed.
+Result<void> answer(const Given& given, std::ostream& out) {
+  const auto task = task_of(given);
+  if (!task) return task.error();
+  const std::string path = given.count("plot") > 0 ? given["plot"].as<std::string>() : "";
+  if (given.count("plot") > 0) {
+    if (auto can = plots::drawable(path); !can) return in_context("--plot", can.error());
+  }
+  std::ostringstream text;
+  const bool as_json = given.count("json") > 0;
+  const auto figure =
+      task->is_split ? calibrate_split(*task, as_json, text) : calibrate(*task, as_json, text);
+  if (!figure) return figure.error();
+  if (!path.empty()) {
+    if (auto drawn = draw_epsilon(*figure, path); !drawn) return in_context("--plot", drawn.error());
+  }
+  out << text.str();
+  return {};
+}
+
+}  // namespace
+
+int calibrate_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  Given given;
+  if (const auto code = read_command_line(command_line(), arguments, given, out, err)) return *code;
+  const auto answered = answer(given, out);
+  return answered ? 0 : refused("calibrate", answered.error(), err);
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,299 @@
+#include "harness/cli/epsilon/odometer_command.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+#include "datasets/facts.h"
+#include "harness/base/text.h"
+#include "harness/cli/common/command_line.h"
+#include "harness/cli/epsilon/print_epsilon.h"
+#include "harness/runner/odometer/odometer.h"
+#include "results/provenance/ledger.h"
+#include "results/store/records.h"
+#include "results/table/cell_text.h"
+#include "results/table/table_model.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+using runner::Spending;
+
+constexpr const char* kUsage =
+    "hyfreedp odometer [DATASET] [options]\n"
+    "What everything that was ever run in an output folder has released about each dataset: every row, seed "
+    "and "
+    "table,\n"
+    "abandoned, failed and running runs too, composed. A row's own epsilon is that of one run of one "
+    "method.\n"
+    "Example: hyfreedp odometer fashion-mnist --out out\n\n";
+
+constexpr std::size_t kLineWidth = 110;
+
+constexpr const char* kUnreadable =
+    "Some journal or key file cannot be read and is not counted, so every ε is a lower bound; "
+    "--confidential names them.";
+
+struct Request {
+  std::string dataset;
+  std::string out;
+  std::string split;
+  std::optional<double> delta;
+  bool json = false;
+  bool confidential = false;
+};
+
+std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
+                         std::ostream& err) {
+  CommandLine line{.command = "odometer", .usage = kUsage, .positional = "dataset"};
+  auto add = line.options.add_options();
+  add("help,h", "this text");
+  add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
+      "output folder of `hyfreedp run`");
+  add("delta", options::value<std::string>()->value_name("D"),
+      "delta in (0, 1); default: N^-1.1 of each dataset's training split");
+  add("split", options::value(&request.split)->value_name("NAME"),
+      "private_train or private_validation alone; default: the largest, since no record is in two");
+  add("json", options::bool_switch(&request.json), "one JSON object, with the composed events");
+  add("confidential", options::bool_switch(&request.confidential),
+      "also count runs whose number is confidential, and print the number of runs; the output is marked as "
+      "confidential");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
+  if (given.count("dataset") > 0) request.dataset = given["dataset"].as<std::string>();
+  if (given.count("delta") > 0) {
+    const auto delta = number_given(given, "delta");
+    if (!delta) return refused("odometer", delta.error(), err);
+    if (!(*delta > 0 && *delta < 1)) return refused("odometer", error("--delta must lie in (0, 1)."), err);
+    request.delta = *delta;
+  }
+  return std::nullopt;
+}
+
+// One dataset, read.
+struct Line {
+  const Spending* spending = nullptr;
+  std::string split = {};  // the one asked for; empty: all
+  double delta = 0;
+  // Something that may have been released is not in the reading: its epsilons are lower bounds.
+  bool is_incomplete = false;
+  runner::OdometerReading reading;
+};
+
+std::string what_has_no_epsilon(const Spending& spending) {
+  std::vector<std::string> parts;
+  if (spending.non_private_runs > 0) parts.push_back(counted(spending.non_private_runs, "non-private run"));
+  if (spending.oracle_scores > 0) {
+    parts.push_back(counted(spending.oracle_scores, "un-noised score") + " (oracle)");
+  }
+  return join(parts, " and ");
+}
+
+std::string epsilon_and_delta(const Line& line) {
+  return fmt::format("{}ε {} at δ {}{}", line.is_incomplete ? "at least " : "",
+                     results::epsilon_text(line.reading.total.epsilon), short_number(line.delta),
+                     line.split.empty() ? "" : " (" + line.split + " alone)");
+}
+
+std::vector<std::string> remarks(const Spending& spending) {
+  std::vector<std::string> notes;
+  if (spending.is_infinite()) {
+    notes.push_back("epsilon infinite: " + what_has_no_epsilon(spending) +
+                    " are on this data; the ε above is of the private part alone");
+  }
+  if (spending.reproducible_noise) {
+    notes.push_back(
+        "reproducible noise: not a private release; anybody who knows the seed in the spec can subtract the "
+        "noise");
+  }
+  if (spending.selections > 0) {
+    notes.push_back(counted(static_cast<std::int64_t>(spending.selections), "private selection") +
+                    " count as such, by the costliest run of each; how many runs they made is confidential");
+  }
+  if (spending.has_unknown_selection) {
+    notes.push_back(
+        "left out: runs that no row lists and that may belong to a private selection, whose number is "
+        "confidential; the ε above is a lower bound unless --confidential adds them in sequence");
+  }
+  if (spending.splits_differ) {
+    notes.push_back(
+        "runs cut the data into splits of different sizes: a record may have been in several, so "
+        "all splits are composed in sequence");
+  }
+  return notes;
+}
+
+std::string tables_text(const Spending& spending) {
+  std::vector<std::string> parts;
+  for (const auto& [spec, epsilon] : spending.tables) {
+    parts.push_back(fmt::format("{}: epsilon {}", spec, results::epsilon_text(epsilon)));
+  }
+  return join(parts, "; ");
+}
+
+void print_details(const Line& line, bool confidential, std::ostream& out) {
+  const auto& spending = *line.spending;
+  const auto& total = line.reading.total;
+  out << fmt::format("{}\n  this data so far     {}\n", spending.title, epsilon_and_delta(line));
+  for (const auto& [name, epsilon] : line.reading.splits) {
+    out << fmt::format(
+        "  {:<20} {}ε {} ({})\n", name, line.is_incomplete ? "at least " : "",
+        results::epsilon_text(epsilon.epsilon),
+        epsilon.pld ? fmt::format("PLD, at least {:.4g}; RDP {:.4g}", epsilon.epsilon_lower, *epsilon.rdp)
+                    : "RDP");
+  }
+  if (!spending.tables.empty())
+    out << "  tables               " << tables_text(spending) << " (largest row)\n";
+  if (confidential) out << fmt::format("  runs                 {}\n", spending.runs);
+  out << "  neighbours           add or remove one record\n";
+  for (const auto& note : remarks(spending)) out << "  - " << note << '\n';
+  if (!total.note.empty()) out << "  - " << total.note << '\n';
+}
+
+void print_line(const Line& line, std::ostream& out) {
+  const auto& spending = *line.spending;
+  std::string text;
+  if (!spending.tables.empty()) text += "table " + tables_text(spending) + "; ";
+  text += "this data so far: " + epsilon_and_delta(line);
+  if (spending.is_infinite()) {
+    text += ", without " + what_has_no_epsilon(spending) + ", with which it is infinite";
+  }
+  if (spending.has_unknown_selection) text += ", runs of unknown private selections left out";
+  if (spending.reproducible_noise) text += " (reproducible noise: not a private release)";
+  const char* indent = "";
+  for (const auto& part : results::wrap(spending.title + ": " + text, kLineWidth)) {
+    out << indent << part << '\n';
+    indent = "  ";
+  }
+}
+
+json::object to_json(const Line& line, bool confidential) {
+  const auto& spending = *line.spending;
+  auto object = epsilon_to_json(line.reading.total, accounting::Neighbouring::add_remove);
+  json::object splits;
+  for (const auto& [name, epsilon] : line.reading.splits) {
+    auto split = epsilon_to_json(epsilon, accounting::Neighbouring::add_remove);
+    if (const auto tally = spending.splits.find(name); tally != spending.splits.end()) {
+      split["events"] = accounting::events_to_json({.events = tally->second.events()}).at("events");
+    }
+    splits[name] = std::move(split);
+  }
+  json::object tables;
+  for (const auto& [spec, epsilon] : spending.tables) tables[spec] = number(epsilon);
+  json::array notes;
+  for (const auto& note : remarks(spending)) notes.emplace_back(note);
+  // The whole odometer first: a reader that looks at "epsilon" alone must not take the private part
+  // for it.
+  object["private_epsilon"] = object.contains("epsilon") ? object.at("epsilon") : json::value(nullptr);
+  if (spending.is_infinite()) {
+    object["epsilon"] = nullptr;
+    object["infinite"] = true;
+  }
+  object["dataset"] = spending.dataset;
+  object["data"] = spending.title;
+  object["splits"] = std::move(splits);
+  object["tables"] = std::move(tables);
+  object["selections"] = spending.selections;
+  object["non_private_runs"] = spending.non_private_runs;
+  object["oracle_scores"] = spending.oracle_scores;
+  object["reproducible_noise"] = spending.reproducible_noise;
+  object["complete"] = !line.is_incomplete;
+  object["notes"] = std::move(notes);
+  if (confidential) object["runs"] = spending.runs;
+  return object;
+}
+
+Result<std::vector<const Spending*>> wanted(const runner::Odometer& odometer, const Request& request) {
+  std::vector<const Spending*> found;
+  std::vector<std::string> names;
+  for (const auto& spending : odometer.data) {
+    names.push_back(spending.dataset);
+    if (request.dataset.empty() || request.dataset == spending.dataset || request.dataset == spending.title)
+      found.push_back(&spending);
+  }
+  if (!found.empty() || request.dataset.empty()) return found;
+  const auto known = datasets::find_dataset(request.dataset);
+  if (!known) return known.error();
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return error(fmt::format("no run in {} has touched {}{}.", request.out, request.dataset,
+                           names.empty() ? "" : "; what was touched: " + join(names, ", ")));
+}
+
+Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vector<const Spending*>& data,
+                               const Request& request) {
+  std::vector<Line> lines;
+  for (const auto* spending : data) {
+    // What an unreadable journal was about is unknown too: it may be any dataset.
+    Line line{.spending = spending,
+              .split = request.split,
+              .delta = request.delta.value_or(runner::default_delta(*spending)),
+              .is_incomplete = spending->has_unknown_selection || !odometer.unreadable.empty()};
+    const auto split = request.split.empty() ? std::nullopt : std::optional(request.split);
+    auto reading = runner::read_odometer(*spending, line.delta, split);
+    if (!reading) return reading.error();
+    line.reading = std::move(*reading);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void print(const runner::Odometer& odometer, const std::vector<Line>& lines, const Request& request,
+           std::ostream& out) {
+  if (request.confidential) out << results::kWatermark << "\n\n";
+  if (lines.empty()) out << "No run has touched any data yet.\n";
+  for (const auto& line : lines) {
+    if (request.dataset.empty()) {
+      print_line(line, out);
+    } else {
+      print_details(line, request.confidential, out);
+    }
+  }
+  // How many there are may be the number of a private selection's runs.
+  if (!odometer.unreadable.empty() && !request.confidential) {
+    out << kUnreadable << '\n';
+  }
+  for (const auto& file : request.confidential ? odometer.unreadable : std::vector<std::string>{}) {
+    out << "Not counted, so every ε is a lower bound, since it cannot be read: " << file << '\n';
+  }
+  if (!lines.empty()) {
+    out << "Test data are outside the mechanism: evaluating on them counts nothing.\n";
+  }
+}
+
+void print_json(const runner::Odometer& odometer, const std::vector<Line>& lines, const Request& request,
+                std::ostream& out) {
+  json::array list;
+  for (const auto& line : lines) list.push_back(to_json(line, request.confidential));
+  json::object object{{"datasets", std::move(list)}};
+  if (!odometer.unreadable.empty()) object["note"] = kUnreadable;
+  if (request.confidential) {
+    object["unreadable_files"] = results::to_json(odometer.unreadable);
+    object["watermark"] = results::kWatermark;
+  }
+  out << pretty_json(object);
+}
+
+}  // namespace
+
+int odometer_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  Request request;
+  if (const auto code = parse(arguments, request, out, err)) return *code;
+  const runner::OutFolder folder{request.out};
+  const auto store = results::Store::open(folder.database(), results::Store::Mode::read_only);
+  if (!store) return refused("odometer", store.error(), err);
+  const auto odometer = runner::odometer_of(**store, folder, {.confidential = request.confidential});
+  if (!odometer) return refused("odometer", odometer.error(), err);
+  const auto data = wanted(*odometer, request);
+  if (!data) return refused("odometer", data.error(), err);
+  const auto lines = read(*odometer, *data, request);
+  if (!lines) return refused("odometer", lines.error(), err);
+  if (request.json) {
+    print_json(*odometer, *lines, request, out);
+  } else {
+    print(*odometer, *lines, request, out);
+  }
+  return 0;
+}
+
+}  // namespace hyfreedp::cli

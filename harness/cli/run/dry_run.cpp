@@ -1,0 +1,210 @@
+#include "harness/cli/run/dry_run.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <ostream>
+#include <set>
+
+#include "harness/base/text.h"
+#include "harness/runner/execute/run_price.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+std::string text(const json::object& object, const char* key) {
+  return std::string(object.at(key).as_string());
+}
+
+std::string epsilon_text(const std::optional<double>& epsilon) {
+  return epsilon ? short_number(*epsilon) : "non-private";
+}
+
+// All cells of one row and epsilon; they differ in the seed only.
+struct Group {
+  const runner::PlannedStudy* first = nullptr;
+  std::size_t seeds = 0;
+  std::vector<trial::TrialConfig> wanted;
+  std::string problem;
+};
+
+// How many runs a private selection makes is confidential, also where it is known beforehand.
+bool hides_count(const Group& group) { return group.first->baseline->confidential_runs; }
+
+// What it wants first. Of a private selection one run, whatever the number that is drawn: 0 would
+// show.
+Result<std::vector<trial::TrialConfig>> first_runs(const runner::PlannedStudy& study) {
+  if (!study.baseline->confidential_runs) return study.baseline->next(study.cell, {});
+  constexpr int kDraws = 100;
+  auto cell = study.cell;
+  for (int i = 0; i < kDraws; ++i) {
+    cell.draw_secret = fmt::format("dry run {}", i);
+    auto wanted = study.baseline->next(cell, {});
+    if (!wanted) return wanted;
+    if (!wanted->empty()) return std::vector<trial::TrialConfig>{wanted->front()};
+  }
+  return std::vector<trial::TrialConfig>{};
+}
+
+// "auto-s", "abadi per-layer (size)".
+std::string clipping_text(const json::object& panel) {
+  auto words = text(panel, "clipping");
+  if (panel.contains("clipping_groups")) words += fmt::format(" {}", text(panel, "clipping_groups"));
+  if (panel.contains("clipping_shares")) words += fmt::format(" ({})", text(panel, "clipping_shares"));
+  return words;
+}
+
+// "  training: average ema, microbatch 64"; nothing where all is as usual.
+std::string training_line(const json::object& object, const std::string& indent) {
+  const auto* training = object.if_contains("training");
+  if (training == nullptr) return "";
+  std::vector<std::string> parts;
+  for (const auto& option : training->as_object()) {
+    const auto value = option.value().is_string() ? std::string(option.value().get_string())
+                                                  : canonical_json(option.value());
+    parts.push_back(fmt::format("{} {}", std::string(option.key()), value));
+  }
+  return fmt::format("{}training: {}\n", indent, parts.empty() ? "as usual" : join(parts, ", "));
+}
+
+void panel_heading(const json::object& panel, std::ostream& out) {
+  out << fmt::format("\n{}: {}\n", text(panel, "id"), text(panel, "title"));
+  out << fmt::format(
+      "  {} and {}: N = {}, d = {}, B = {}, q = {}, T = {}, {} sampling, {} clipping, delta = {}\n",
+      text(panel.at("dataset").as_object(), "name"), text(panel.at("model").as_object(), "name"),
+      int_or(panel, "population", 0), int_or(panel, "dimension", 0),
+      short_number(double_or(panel, "batch_size", 0), 8), short_number(double_or(panel, "sample_rate", 0)),
+      int_or(panel, "steps", 0), text(panel, "sampler"), clipping_text(panel),
+      short_number(double_or(panel, "delta", 0)));
+  out << training_line(panel, "  ");
+}
+
+// What a non-private run keeps of private training.
+std::string control_text(const trial::PrivacyPlan& plan) {
+  const std::string batches = plan.sampler == trial::Sampler::shuffle ? "shuffled batches" : "same sampling";
+  return batches + (plan.clipping == trial::Clipping::none ? ", no clipping" : ", clipping");
+}
+
+// "sigma_g 1.508, sigma_l 5.559"; a range where runs differ.
+std::string noise_text(const std::vector<trial::TrialConfig>& wanted) {
+  const auto range = [](std::vector<double> values) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return *low == *high ? short_number(*low) : short_number(*low) + " to " + short_number(*high);
+  };
+  std::vector<double> gradient;
+  std::vector<double> probe;
+  for (const auto& config : wanted) {
+    gradient.push_back(config.privacy.gradient_noise);
+    if (config.privacy.probe) probe.push_back(config.privacy.probe->noise);
+  }
+  if (gradient.empty()) return "no noise";
+  const auto& plan = wanted.front().privacy;
+  if (!plan.is_private) return "no noise; " + control_text(plan);
+  const auto count = plan.adaptive ? ", count " + short_number(plan.adaptive->count_noise) : std::string();
+  const auto mean =
+      plan.feature_mean ? ", feature mean " + short_number(plan.feature_mean->noise) : std::string();
+  return "sigma_g " + range(gradient) + (probe.empty() ? "" : ", sigma_l " + range(probe)) + count + mean;
+}
+
+std::string group_line(const Group& group) {
+  const auto& cell = group.first->cell;
+  const auto head = fmt::format("  {:<24} {:<12} {:>2} seed{}  ", cell.row, epsilon_text(cell.epsilon),
+                                group.seeds, group.seeds == 1 ? " " : "s");
+  if (!group.problem.empty()) return head + group.problem + "\n";
+  const bool hidden = hides_count(group);
+  const auto count = hidden ? "a hidden number of" : std::to_string(group.wanted.size());
+  return head + fmt::format("{} first trial{}, {}\n", count, group.wanted.size() == 1 && !hidden ? "" : "s",
+                            noise_text(group.wanted));
+}
+
+// Of the first trials. A private selection is expected to take its mean number of runs, which is
+// public.
+class ExpectedTime {
+ public:
+  explicit ExpectedTime(const runner::Pace& pace) : pace_(pace) {}
+
+  void add(const trial::TrialConfig& config, double runs = 1) {
+    const auto seconds = pace_.predicted(runner::work_of(config));
+    all_known_ = all_known_ && seconds;
+    seconds_ += runs * seconds.value_or(0);
+  }
+
+  std::string text(const DryRunRates& rates) const {
+    if (!all_known_ || rates.measured.runs() == 0) {
+      return fmt::format(
+          "CPU time is not known: no run on this device was timed in {} yet; a first `hyfreedp run` there "
+          "is.",
+          rates.folder);
+    }
+    return fmt::format(
+        "CPU time of these: about {}, so {} on {}; by the times of {} in {}. Of private selections the "
+        "mean number of runs is counted.",
+        human_duration(seconds_), human_duration(seconds_ / rates.workers), counted(rates.workers, "worker"),
+        counted(rates.measured.runs(), "earlier run"), rates.folder);
+  }
+
+ private:
+  const runner::Pace& pace_;
+  double seconds_ = 0;
+  bool all_known_ = true;
+};
+
+}  // namespace
+
+int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out) {
+  const auto studies = runner::plan(spec);
+  if (!studies) {
+    out << studies.error().message << '\n';
+    return 2;
+  }
+  out << fmt::format("{}: {}\n{}\n", text(spec.resolved, "name"), text(spec.resolved, "title"),
+                     runner::size_text(studies->size(), runner::count_cells(*studies)));
+  std::set<std::string> trials;
+  runner::RunPrice price;
+  ExpectedTime time(rates.measured);
+  std::size_t asked = 0;
+  for (const auto& panel_value : spec.resolved.at("panels").as_array()) {
+    const auto& panel = panel_value.as_object();
+    panel_heading(panel, out);
+    std::vector<Group> groups;
+    for (const auto& study : *studies) {
+      const auto& cell = study.cell;
+      if (cell.panel != text(panel, "id")) continue;
+      const bool same = !groups.empty() && groups.back().first->cell.row == cell.row &&
+                        groups.back().first->cell.epsilon == cell.epsilon;
+      if (!same) groups.push_back({.first = &study});
+      auto& group = groups.back();
+      ++group.seeds;
+      const auto wanted = first_runs(study);
+      if (!wanted) {
+        group.problem = wanted.error().message;
+        continue;
+      }
+      if (!hides_count(group)) {
+        for (const auto& config : *wanted) {
+          if (!trials.insert(config.id()).second) continue;
+          const auto one = runner::price_of(config);
+          if (one) price.add(*one);
+          time.add(config);
+        }
+        asked += wanted->size();
+      } else {
+        time.add(cell.base, runner::expected_runs(study));
+      }
+      group.wanted.insert(group.wanted.end(), wanted->begin(), wanted->end());
+      if (!wanted->empty()) continue;
+      const auto conclusion = study.baseline->conclude(cell, {});
+      if (conclusion && conclusion->failure) group.problem = conclusion->failure->message;
+    }
+    for (const auto& group : groups) out << group_line(group);
+  }
+  out << fmt::format(
+      "\n{} trials to start with ({} before rows share equal ones; private selection's not counted); methods "
+      "that\n"
+      "search ask for more as these finish.\n",
+      trials.size(), asked);
+  out << runner::price_text(price, rates.gpu_tflops) << '\n' << time.text(rates) << '\n';
+  return 0;
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,432 @@
+#include "harness/cli/run/run_command.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <set>
+#include <unistd.h>
+
+#include "harness/base/text.h"
+#include "harness/cli/common/command_line.h"
+#include "harness/cli/common/outputs.h"
+#include "harness/cli/common/run_needs.h"
+#include "harness/cli/common/table_format.h"
+#include "harness/cli/common/value_spec.h"
+#include "harness/cli/run/dry_run.h"
+#include "harness/runner/execute/budget.h"
+#include "harness/runner/execute/coordinator.h"
+#include "harness/runner/execute/mixed_builds.h"
+#include "harness/runner/execute/run_price.h"
+#include "harness/runner/executors/local_executor.h"
+#include "harness/runner/executors/stop_signal.h"
+#include "harness/runner/odometer/release.h"
+#include "harness/runner/odometer/release_record.h"
+#include "results/table/cell_text.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage =
+    "hyfreedp run SPEC.yaml [options]\n"
+    "Trains what the spec asks for and writes DIR/NAME/{table.{md,csv,tex,html}, report.html, plots}. The "
+    "same "
+    "command\n"
+    "again continues where the last one stopped; finished runs are not repeated. Ctrl-C stops cleanly.\n"
+    "Example: hyfreedp run experiments/smoke.yaml --out out\n"
+    "Exit code: 0 all rows are there (a method's own failure is a row), 1 some run was lost or broke, 2 bad "
+    "input,\n"
+    "or --cap leaves no room, 130 stopped.\n\n";
+
+constexpr int kMostWorkers = 256;
+
+struct Request {
+  std::string spec;
+  std::string preset;
+  double gpu_tflops = runner::kAssumedTflops;
+  std::string out;
+  std::string device;
+  int workers = 2;
+  std::optional<runner::Cap> cap;
+  std::optional<double> cap_delta;
+  bool dry_run = false;
+  bool fresh = false;
+  bool replace = false;
+  bool keep_weights = false;
+  bool confidential = false;
+  bool quiet = false;
+};
+
+CommandLine command_line(Request& request) {
+  CommandLine line{.command = "run", .usage = kUsage, .positional = "spec"};
+  auto add = line.options.add_options();
+  add("help,h", "this text");
+  add("preset", options::value(&request.preset)->value_name("PRESET"),
+      "which of the spec's presets (hyfreedp list specs); default: small where there is one, else the first");
+  add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
+      "output folder: database, journals, keys, tables");
+  add("workers", options::value(&request.workers)->default_value(2)->value_name("N"),
+      "worker processes, one thread each");
+  add("device", options::value(&request.device)->value_name("cpu|cuda"),
+      "where to train, instead of the spec's own");
+  add("dry-run", options::bool_switch(&request.dry_run),
+      "print what would run, the noise and the price; train nothing");
+  add("gpu-tflops", options::value<std::string>()->value_name("R"),
+      "the rate at which --dry-run states GPU hours, 10^12 operations a second; default: 100");
+  add("fresh", options::bool_switch(&request.fresh),
+      "a new release of a finished spec without noise_seed: new keys, new noise, spent anew");
+  add("replace", options::bool_switch(&request.replace),
+      "discard the rows of another spec of the same name in DIR");
+  add("cap", options::value<std::string>()->value_name("E"),
+      "start nothing that may take a dataset's odometer (hyfreedp odometer) beyond this epsilon; non-private "
+      "and "
+      "oracle rows have none and cannot run under it");
+  add("cap-delta", options::value<std::string>()->value_name("D"),
+      "the delta of --cap, and of what --dry-run says of the odometer; default: N^-1.1 of each dataset's "
+      "training split");
+  add("keep-weights", options::bool_switch(&request.keep_weights),
+      "keep the weights of the runs that rows report, in DIR/NAME/weights: a folder each that `weights:` or "
+      "`adapter:` of a spec reads, and trial.json with what may be said of their privacy");
+  add("confidential", options::bool_switch(&request.confidential),
+      "with --keep-weights: also weights that are no release (without noise, of an oracle's choice, of "
+      "reproducible noise), in DIR/NAME/weights.confidential");
+  add("quiet", options::bool_switch(&request.quiet), "no progress lines; the table is still printed");
+  return line;
+}
+
+Result<void> read_cap(const options::variables_map& given, Request& request) {
+  if (given.count("cap-delta") > 0) {
+    const auto delta = number_given(given, "cap-delta");
+    if (!delta) return delta.error();
+    if (!(*delta > 0 && *delta < 1)) return error("--cap-delta must lie in (0, 1).");
+    request.cap_delta = *delta;
+  }
+  if (given.count("cap") == 0) {
+    if (request.cap_delta && !request.dry_run) {
+      return error("--cap-delta is the delta of --cap, which is missing.");
+    }
+    return {};
+  }
+  const auto epsilon = number_given(given, "cap");
+  if (!epsilon) return epsilon.error();
+  if (!(*epsilon >= 0) || !std::isfinite(*epsilon))
+    return error("--cap must be a finite epsilon of at least 0.");
+  request.cap = runner::Cap{*epsilon, request.cap_delta};
+  return {};
+}
+
+// The exit code where there is nothing left to do.
+std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
+                         std::ostream& err) {
+  options::variables_map given;
+  if (const auto code = read_command_line(command_line(request), arguments, given, out, err)) return code;
+  if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
+  if (given.count("gpu-tflops") > 0) {
+    const auto rate = number_given(given, "gpu-tflops");
+    if (!rate) return refused("run", rate.error(), err);
+    if (!(*rate > 0) || !std::isfinite(*rate)) {
+      return refused("run", error("--gpu-tflops must be positive and finite."), err);
+    }
+    request.gpu_tflops = *rate;
+  }
+  if (const auto read = read_cap(given, request); !read) return refused("run", read.error(), err);
+  std::string problem;
+  if (request.confidential && !request.keep_weights) problem = "--confidential is for --keep-weights";
+  if (request.spec.empty()) problem = "name a spec, for example experiments/quick.yaml";
+  if (request.workers < 1 || request.workers > kMostWorkers) {
+    problem = fmt::format("--workers must be from 1 to {}", kMostWorkers);
+  }
+  if (!request.device.empty() && request.device != "cpu" && request.device != "cuda") {
+    problem = "--device is cpu or cuda, not '" + request.device + "'";
+  }
+  if (problem.empty()) return std::nullopt;
+  return refused("run", error(problem + "; see hyfreedp run --help."), err);
+}
+
+int refuse(const Error& failure, std::ostream& err) { return refused_lines("run", failure, err); }
+
+// Everything that can be known to be missing before anything starts.
+Result<void> check_datasets(const runner::Spec& spec) {
+  std::vector<std::string> sentences;
+  for (const auto& one : missing_data(spec)) sentences.push_back(one.why);
+  if (sentences.empty()) return {};
+  return error(join(sentences, " "));
+}
+
+// A worker is asked where a panel trains on a GPU; the processor is always there.
+Result<void> check_devices(const runner::Spec& spec) {
+  std::set<std::string> devices;
+  for (const auto& panel : spec.resolved.at("panels").as_array()) {
+    devices.insert(string_or(panel.as_object(), "device", "cpu"));
+  }
+  devices.erase("cpu");
+  if (devices.empty()) return {};
+  const auto worker = runner::find_worker();
+  if (!worker) return worker.error();
+  for (const auto& device : devices) {
+    if (auto usable = runner::check_device(*worker, device); !usable) return usable;
+  }
+  return {};
+}
+
+Result<void> check_name(const runner::Spec& spec) {
+  const std::string name = string_or(spec.resolved, "name", "");
+  if (!runner::is_taken_in_out_folder(name)) return {};
+  return error(spec.path + ": a spec cannot be named '" + name +
+               "': that folder of the output is taken. Rename it.");
+}
+
+void print_failures(const runner::RunReport& report, std::ostream& out) {
+  for (const bool unexpected : {false, true}) {
+    bool first = true;
+    for (const auto& study : report.failed) {
+      if (study.unexpected != unexpected) continue;
+      if (first)
+        out << (unexpected ? "\nLost; the same command tries again:\n" : "\nNo value, with the reason:\n");
+      first = false;
+      out << fmt::format("  {}: {}. {}\n", study.cell, study.kind, study.message);
+    }
+  }
+}
+
+constexpr const char* kUnkept = "Weights not kept without --confidential";
+
+// Reasons and the rows to which each applies.
+void print_reasons(const char* what, const std::map<std::string, std::vector<std::string>>& reasons,
+                   std::ostream& out) {
+  for (const auto& [why, rows] : reasons) out << fmt::format("{}: {} ({}).\n", what, why, join(rows, "; "));
+}
+
+void print_weights(const runner::KeptReport& weights, const std::string& folder, std::ostream& out,
+                   std::ostream& err) {
+  for (const bool confidential : {false, true}) {
+    const std::string place = folder + (confidential ? "/weights.confidential/" : "/weights/");
+    const auto count =
+        std::ranges::count_if(weights.folders, [&](const auto& one) { return one.starts_with(place); });
+    if (count == 0) continue;
+    out << fmt::format(
+        "\nWeights of {} {}: {}; trial.json of each says what they are.{}\n", count,
+        count == 1 ? "run" : "runs", place,
+        count == 1 || confidential ? "" : " All that was spent of their data: hyfreedp odometer.");
+  }
+  print_reasons(kUnkept, weights.confidential, out);
+  for (const auto& sentence : weights.lost) {
+    err << fmt::format("hyfreedp run: weights not kept: {}\n", sentence);
+  }
+}
+
+int finish(const runner::RunReport& report, const results::Store& store, const runner::Spec& spec,
+           const runner::OutFolder& folder, double seconds, std::ostream& out, std::ostream& err) {
+  const std::string name = string_or(spec.resolved, "name", "");
+  if (report.halt) {
+    refuse(error(*report.halt), err);
+    return report.halt_is_crash ? 1 : 2;
+  }
+  if (report.stopped) {
+    err << "stopped; run the same command to continue\n";
+    return runner::kExitStopped;
+  }
+  if (auto written = write_outputs(store, name, folder.derived(name), out); !written) {
+    err << "hyfreedp run: the rows are in the database, but: " << written.error().message << '\n';
+    return 1;
+  }
+  print_failures(report, out);
+  print_weights(report.weights, folder.derived(name), out, err);
+  out << fmt::format("\n{}, {} known before{}.\n", runner::size_text(report.studies, report.cells),
+                     report.known_before, report.hides_times ? "" : "; " + human_duration(seconds));
+  if (report.refused) {
+    err << "hyfreedp run: stopped short of the rest. " << *report.refused << '\n';
+    return 2;
+  }
+  if (report.known_before == report.studies && !runner::has_seeded_noise(spec)) {
+    out << "Everything was finished already. --fresh makes a new release, which spends its epsilon again.\n";
+  }
+  return report.failed_unexpectedly() || !report.weights.lost.empty() ? 1 : 0;
+}
+
+Result<runner::Budget> reserved_budget(const results::Store& store, const runner::OutFolder& folder,
+                                       runner::Spec& spec, const Request& request) {
+  if (auto settled = runner::settle_release(store, folder, spec, request.fresh, request.replace); !settled) {
+    return settled.error();
+  }
+  const auto studies = runner::plan_release(spec);
+  if (!studies) return studies.error();
+  auto budget = runner::Budget::open(store, folder, request.cap);
+  if (!budget) return budget.error();
+  if (auto reserved = budget->reserve(*studies); !reserved) return reserved.error();
+  return budget;
+}
+
+// How long earlier runs of the folder took; of a database that cannot be read, nothing:
+// print_forecast says why it cannot.
+runner::Pace measured_in(const std::string& out) {
+  const runner::OutFolder folder{out};
+  if (!std::filesystem::exists(folder.database())) return {};
+  const auto store = results::Store::open(folder.database(), results::Store::Mode::read_only);
+  if (!store) return {};
+  auto pace = runner::stored_pace(**store);
+  return pace ? std::move(*pace) : runner::Pace();
+}
+
+// What the odometers show now, and when all that the spec starts with is done.
+Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostream& out) {
+  const runner::OutFolder folder{request.out};
+  auto store = std::filesystem::exists(folder.database())
+                   ? results::Store::open(folder.database(), results::Store::Mode::read_only)
+                   : results::Store::in_memory();
+  if (!store) return store.error();
+  if (!std::filesystem::exists(folder.database())) {
+    const auto name = string_or(spec.resolved, "name", "");
+    if (auto restored = runner::restore_releases(**store, folder, name); !restored) return restored;
+  }
+  auto asked = request;
+  asked.replace = true;  // a dry run discards nothing
+  asked.cap.reset();
+  const auto budget = reserved_budget(**store, folder, spec, asked);
+  if (!budget) return budget.error();
+  const auto delta = request.cap_delta;
+  const auto forecasts = budget->forecast(delta);
+  if (!forecasts) return forecasts.error();
+  const auto text = [](double epsilon, bool infinite) {
+    return "epsilon " + results::epsilon_text(epsilon) + (infinite ? " and runs that have none" : "");
+  };
+  if (!forecasts->empty()) {
+    out << "What the first trials spend; searches and repetitions after them spend more.\n";
+  }
+  for (const auto& one : *forecasts) {
+    out << fmt::format("odometer of {}: now {}, then at least {} (delta {})\n", one.dataset,
+                       text(one.now, one.now_infinite), text(one.then, one.then_infinite),
+                       short_number(one.delta));
+  }
+  if (!request.cap) return {};
+  asked.cap = request.cap;
+  const auto kept = reserved_budget(**store, folder, spec, asked);
+  if (!kept) return kept.error();
+  out << fmt::format("--cap {} lets all of this start.\n", short_number(request.cap->epsilon));
+  return {};
+}
+
+// An error where there would be none: nothing is trained for weights that cannot be kept.
+Result<runner::KeptForecast> foresee_weights(const runner::Spec& spec, const runner::KeptWeights& keeper) {
+  const auto planned = runner::plan(spec);
+  if (!planned) return planned.error();
+  auto forecast = keeper.foresee(*planned);
+  if (forecast.kept > 0) return forecast;
+  std::vector<std::string> reasons;
+  for (const auto& [why, rows] : forecast.confidential) reasons.push_back(why);
+  return error(fmt::format(
+      "{}: --keep-weights would keep none, for every row's are confidential: {}. Kept nevertheless, and "
+      "marked, with --confidential.",
+      spec.path, join(reasons, "; ")));
+}
+
+// A spec that trains nothing: its table, computed or the paper's own.
+int give_values(const Request& request, const runner::Spec& spec, std::ostream& out, std::ostream& err) {
+  const std::string name = string_or(spec.resolved, "name", "");
+  const auto* reason = spec.resolved.if_contains("not_runnable");
+  if (request.dry_run) {
+    out << fmt::format("{}: {}\n", name, string_or(spec.resolved, "title", ""));
+    out << (reason != nullptr
+                ? not_runnable_text(reason->as_object()) + " The table is of the paper's values alone."
+                : "It is computed in this process; nothing is trained.")
+        << '\n';
+    return 0;
+  }
+  const auto values = value_spec(spec);
+  if (!values) return refuse(values.error(), err);
+  out << formatted(values->table, TableFormat::terminal, results::style_of_standard_output()) << '\n';
+  const auto written = write_value_spec(*values, spec, runner::OutFolder{request.out}.derived(name), out);
+  if (!written) return refuse(written.error(), err);
+  if (reason != nullptr) out << not_runnable_text(reason->as_object()) << '\n';
+  return 0;
+}
+
+int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostream& err) {
+  const auto begin = std::chrono::steady_clock::now();
+  const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
+  const runner::KeptWeights keeper(folder, string_or(spec.resolved, "name", ""), request.confidential);
+  if (request.keep_weights) {
+    if (auto some = foresee_weights(spec, keeper); !some) return refuse(some.error(), err);
+  }
+  const auto worker = runner::find_worker();
+  if (!worker) return refuse(worker.error(), err);
+  const auto lock = runner::FolderLock::acquire(folder);
+  if (!lock) return refuse(lock.error(), err);
+  if (request.keep_weights) {
+    if (auto opened = keeper.open(); !opened) return refuse(opened.error(), err);
+  }
+  const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
+  if (!store) return refuse(store.error(), err);
+  const std::string name = string_or(spec.resolved, "name", "");
+  if (auto restored = runner::restore_releases(**store, folder, name); !restored) {
+    return refuse(restored.error(), err);
+  }
+  std::optional<runner::Budget> budget;
+  if (request.cap) {
+    // Before the spec is entered: a refused run leaves everything as it was.
+    auto reserved = reserved_budget(**store, folder, spec, request);
+    if (!reserved) return refuse(reserved.error(), err);
+    budget = std::move(*reserved);
+  }
+  if (auto entered = runner::enter_spec(**store, folder, spec, request.fresh, request.replace); !entered) {
+    return refuse(entered.error(), err);
+  }
+  const auto mixed = runner::mixed_builds_warning(**store, spec, runner::build_of_worker(*worker));
+  if (!mixed) return refuse(mixed.error(), err);
+  if (*mixed) err << fmt::format("hyfreedp run: {}\n", **mixed);
+  const runner::StopSignal signals;
+  runner::Progress progress(
+      err, request.quiet ? runner::Progress::Style::none : runner::Progress::style_for(STDERR_FILENO));
+  runner::LocalExecutor executor({.worker = *worker, .slots = request.workers});
+  runner::Coordinator coordinator(**store, executor, folder, progress);
+  if (budget) coordinator.keep_within(std::move(*budget));
+  if (request.keep_weights) coordinator.keep_weights(keeper);
+  const auto report = coordinator.run(spec, &runner::StopSignal::asked);
+  if (!report) {
+    refuse(report.error(), err);
+    return 1;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return finish(*report, **store, spec, folder, seconds, out, err);
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  Request request;
+  if (const auto code = parse(arguments, request, out, err)) return *code;
+  auto spec = runner::load_spec(request.spec, request.preset);
+  if (!spec) return refused_lines("run", spec.error(), err);
+  for (const auto& warning : spec->warnings) err << "hyfreedp run: warning: " << warning << '\n';
+  if (auto named = check_name(*spec); !named) return refuse(named.error(), err);
+  if (!runner::is_runnable(*spec)) return give_values(request, *spec, out, err);
+  if (!request.device.empty()) runner::set_device(*spec, request.device);
+  if (request.dry_run) {
+    const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers};
+    if (const int code = dry_run(*spec, rates, out); code != 0) return code;
+    if (request.keep_weights) {
+      const runner::KeptWeights keeper({request.out}, string_or(spec->resolved, "name", ""),
+                                       request.confidential);
+      const auto weights = foresee_weights(*spec, keeper);
+      if (!weights) return refuse(weights.error(), err);
+      out << fmt::format("Weights would be kept of {} of {} studies.\n", weights->kept, weights->studies);
+      print_reasons(request.confidential ? "Marked as confidential" : kUnkept, weights->confidential, out);
+    }
+    for (const auto& missing : missing_data(*spec)) out << "Not on this machine: " << missing.why << '\n';
+    out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
+    auto printed = print_forecast(request, *spec, out);
+    if (printed) return 0;
+    if (request.cap) return refuse(printed.error(), err);
+    out << "The odometer cannot be read: " << printed.error().message << '\n';
+    return 0;
+  }
+  if (auto present = check_datasets(*spec); !present) return refuse(present.error(), err);
+  if (auto usable = check_devices(*spec); !usable) return refuse(usable.error(), err);
+  return run(request, std::move(*spec), out, err);
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,154 @@
+#include "harness/cli/run/status_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+#include "harness/base/text.h"
+#include "harness/cli/common/command_line.h"
+#include "harness/runner/odometer/out_folder.h"
+#include "harness/trial/journal.h"
+#include "results/store/store.h"
+#include "results/table/table_model.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace options = boost::program_options;
+
+constexpr const char* kUsage =
+    "hyfreedp status [options]\n"
+    "Says which specs an output folder holds, how many of their studies are done, which trials are under way "
+    "or were\n"
+    "interrupted, and whether keys are left behind. Of private selections their studies alone: how many runs "
+    "they make is\n"
+    "confidential.\n"
+    "Example: hyfreedp status --out out\n\n";
+
+std::vector<fs::path> files_in(const std::string& folder, const std::string& extension) {
+  std::vector<fs::path> files;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    if (entry.path().extension() == extension) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<void> print_specs(const results::Store& store, std::ostream& out) {
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  if (specs->empty()) out << "No spec was run here yet.\n";
+  for (const auto& spec : *specs) {
+    const auto studies = store.studies(spec.name);
+    if (!studies) return studies.error();
+    std::map<results::StudyState, std::size_t> states;
+    std::map<std::string, std::size_t> kinds;
+    for (const auto& study : *studies) {
+      ++states[study.state];
+      if (study.state == results::StudyState::failed) ++kinds[study.failure_kind];
+    }
+    out << fmt::format("{}  {}: {} concluded, {} open, {} failed", spec.name,
+                       counted(static_cast<std::int64_t>(studies->size()), "study", "studies"),
+                       states[results::StudyState::concluded], states[results::StudyState::open],
+                       states[results::StudyState::failed]);
+    const char* separator = " (";
+    for (const auto& [kind, count] : kinds) {
+      out << separator << count << ' ' << kind;
+      separator = ", ";
+    }
+    out << (kinds.empty() ? "\n" : ")\n");
+  }
+  return {};
+}
+
+// Trials that may be told of: those that a study lists whose number of runs is public. A private
+// selection that is open lists none.
+Result<std::set<std::string>> public_trials(const results::Store& store) {
+  std::set<std::string> known;
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (const auto& study : *studies) {
+    const bool is_public = study.state == results::StudyState::open || results::run_count_is_public(study);
+    if (is_public) known.insert(study.trials.begin(), study.trials.end());
+  }
+  return known;
+}
+
+Result<void> print_journals(const results::Store& store, const runner::OutFolder& folder, bool at_work,
+                            bool confidential, std::ostream& out) {
+  const auto known = public_trials(store);
+  if (!known) return known.error();
+  bool first = true;
+  bool has_unreadable = false;
+  for (const auto& path : files_in(folder.journals(), ".jsonl")) {
+    const auto id = path.stem().string();
+    const auto journal = trial::read_journal(path.string());
+    if (journal && journal->finish) continue;
+    if (!confidential && !known->contains(id)) {
+      has_unreadable = has_unreadable || !journal;
+      continue;
+    }
+    if (first)
+      out << (at_work ? "Trials under way:\n" : "Interrupted trials, which the next run continues:\n");
+    first = false;
+    if (!journal) {
+      out << fmt::format("  {}  {}\n", id, journal.error().message);
+      continue;
+    }
+    const auto step = journal->steps.empty() ? 0 : journal->steps.back().step + 1;
+    out << fmt::format("  {}  {} on {}, step {}/{}\n", journal->trial, journal->config.model.name,
+                       journal->config.dataset.name, step, journal->config.steps);
+  }
+  if (has_unreadable && !at_work) {
+    out << "Some journal that may be a private selection's cannot be read; --confidential names it.\n";
+  }
+  return {};
+}
+
+// Their number would be that of interrupted runs.
+void print_keys(const runner::OutFolder& folder, bool at_work, bool confidential, std::ostream& out) {
+  const auto keys = files_in(folder.keys(), ".key");
+  if (keys.empty() || at_work) return;
+  if (confidential) out << fmt::format("Noise keys: {}.\n", keys.size());
+  out << fmt::format(
+      "Noise keys are left behind in {}. Each resumes an interrupted trial or spec and is deleted when that "
+      "is complete; whoever holds it can take the noise off what was released. Keep those of runs that will "
+      "go on: without its key a run begins anew and is charged again.\n",
+      folder.keys());
+}
+
+}  // namespace
+
+int status_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  std::string root;
+  bool confidential = false;
+  CommandLine line{.command = "status", .usage = kUsage};
+  line.options.add_options()("help,h", "this text")(
+      "out", options::value(&root)->default_value("out")->value_name("DIR"), "output folder")(
+      "confidential", options::bool_switch(&confidential),
+      "also trials that may belong to a private selection, and the number of keys");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  const runner::OutFolder folder{root};
+  const auto store = results::Store::open(folder.database(), results::Store::Mode::read_only);
+  if (!store) return refused("status", store.error(), err);
+  if (confidential) out << results::kWatermark << "\n\n";
+  const auto process = runner::FolderLock::holder(folder);
+  if (process) out << fmt::format("Process {} works in {}.\n", *process, root);
+  if (auto printed = print_specs(**store, out); !printed) {
+    err << "hyfreedp status: " << printed.error().message << '\n';
+    return 1;
+  }
+  if (auto printed = print_journals(**store, folder, process.has_value(), confidential, out); !printed) {
+    err << "hyfreedp status: " << printed.error().message << '\n';
+    return 1;
+  }
+  print_keys(folder, process.has_value(), confidential, out);
+  return 0;
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,250 @@
+#include "harness/cli/show/list_command.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <ostream>
+
+#include "baselines/baseline.h"
+#include "datasets/facts.h"
+#include "harness/analytic/analytic.h"
+#include "harness/base/text.h"
+#include "harness/cli/common/command_line.h"
+#include "harness/cli/show/list_specs.h"
+#include "harness/models/facts/facts.h"
+#include "harness/runner/spec/spec.h"
+#include "harness/trial/training_options.h"
+#include "optimizers/facts.h"
+#include "results/table/figure_spec.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+const std::vector<std::string> kKinds = {"methods",  "optimizers", "controllers", "models", "datasets",
+                                         "training", "specs",      "analytic",    "figures"};
+
+const char kUsage[] =
+    "hyfreedp list KIND [NAME] [options]\n"
+    "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets, training (what a\n"
+    "spec's `train` may say), specs, analytic (papers' tables and figures that need no training) or figures\n"
+    "(what a spec may list under `figures`). NAME: that one alone; of specs, those with it in their path.\n"
+    "Examples: hyfreedp list methods prodigy\n"
+    "          hyfreedp list specs --short --state runnable\n\n";
+
+// One entry of any registry, as JSON keeps it and as text prints it.
+struct Listed {
+  std::string name;
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> facts;  // key, value
+  std::vector<OptionSpec> options;
+};
+
+std::vector<Listed> methods() {
+  std::vector<Listed> entries;
+  for (const auto& method : baselines::registry()) {
+    entries.push_back({method.name,
+                       method.title,
+                       {{"summary", method.summary},
+                        {"source", method.source},
+                        {"label", baselines::to_string(method.label)},
+                        {"non-private arm", method.has_non_private_arm ? "yes" : "no"}},
+                       method.options});
+  }
+  return entries;
+}
+
+std::vector<Listed> datasets_listed() {
+  std::vector<Listed> entries;
+  for (const auto& facts : datasets::dataset_facts()) {
+    const auto sizes = datasets::sizes(facts, resolve_options(facts.options, {}, facts.name).value());
+    entries.push_back({facts.name,
+                       facts.title,
+                       {{"source", facts.source},
+                        {"to get it", facts.how_to_get},
+                        {"on this machine", datasets::locate(facts) ? "yes" : "no"},
+                        {"private_train", std::to_string(sizes.private_train)},
+                        {"training split", facts.public_train ? "public" : "private"},
+                        {"private_validation", std::to_string(sizes.private_validation)},
+                        {"test", std::to_string(sizes.test)},
+                        {"classes", std::to_string(sizes.classes)},
+                        {"features", std::to_string(sizes.features)}},
+                       facts.options});
+  }
+  return entries;
+}
+
+std::vector<Listed> analytic_items() {
+  std::vector<Listed> entries;
+  for (const auto& item : analytic::registry())
+    entries.push_back({item.name, item.title, {{"source", item.source}}, item.options});
+  return entries;
+}
+
+template <class Table>
+std::vector<Listed> named(const Table& table) {
+  std::vector<Listed> entries;
+  for (const auto& facts : table)
+    entries.push_back({facts.name, facts.title, {{"source", facts.source}}, facts.options});
+  return entries;
+}
+
+std::vector<Listed> training() {
+  // A part of its own, with options of its own: what it may be is another list.
+  std::vector<OptionSpec> options = {{.name = "optimizer",
+                                      .type = OptionType::text,
+                                      .default_value = nullptr,
+                                      .help = "NAME, or {name: NAME, option: value}; see hyfreedp list "
+                                              "optimizers. Must be given"}};
+  const auto& first = runner::train_options();
+  options.insert(options.end(), first.begin(), first.end());
+  const auto& more = trial::training_option_table();
+  options.insert(options.end(), more.begin(), more.end());
+  return {{"train", "how a panel trains", {}, options}};
+}
+
+std::vector<Listed> figures() {
+  std::vector<Listed> entries;
+  for (const auto& kind : results::figure_kinds()) {
+    entries.push_back(
+        {kind.name,
+         kind.title,
+         {{"what", kind.help},
+          {"reads", kind.all_runs
+                        ? "all runs of its rows (rows of private selection with --confidential alone)"
+                        : "the reported runs"}},
+         kind.options});
+  }
+  return entries;
+}
+
+Result<std::vector<Listed>> entries_of(const std::string& kind) {
+  if (kind == "methods") return methods();
+  if (kind == "analytic") return analytic_items();
+  if (kind == "optimizers") return named(optimizers::optimizer_facts());
+  if (kind == "controllers") return named(optimizers::controller_facts());
+  if (kind == "models") return named(models::model_facts());
+  if (kind == "datasets") return datasets_listed();
+  if (kind == "training") return training();
+  if (kind == "figures") return figures();
+  return error("there is nothing to list under '" + kind + "'." + did_you_mean(kind, kKinds) +
+               " Kinds: " + join(kKinds, ", ") + ".");
+}
+
+json::array to_json(const std::vector<Listed>& entries) {
+  json::array list;
+  for (const auto& entry : entries) {
+    json::object facts;
+    for (const auto& [key, value] : entry.facts) facts[key] = value;
+    json::array table;
+    for (const auto& option : entry.options) {
+      table.push_back(json::object{{"name", option.name},
+                                   {"type", to_string(option.type)},
+                                   {"default", option.default_value},
+                                   {"help", option.help},
+                                   {"unit", option.unit},
+                                   {"min", number(option.min)},
+                                   {"max", number(option.max)},
+                                   {"choices", json::value_from(option.choices)}});
+    }
+    list.push_back(
+        json::object{{"name", entry.name}, {"title", entry.title}, {"facts", facts}, {"options", table}});
+  }
+  return list;
+}
+
+void print(const std::vector<Listed>& entries, std::ostream& out) {
+  for (const auto& entry : entries) {
+    out << fmt::format("{}  ({})\n", entry.name, entry.title);
+    for (const auto& [key, value] : entry.facts) {
+      if (!value.empty()) out << fmt::format("  {}: {}\n", key, value);
+    }
+    if (!entry.options.empty()) out << "  options:\n" << describe_options(entry.options);
+    out << '\n';
+  }
+}
+
+void print_short(const std::vector<Listed>& entries, std::ostream& out) {
+  std::size_t width = 0;
+  for (const auto& entry : entries) width = std::max(width, entry.name.size());
+  for (const auto& entry : entries) out << fmt::format("{:<{}}  {}\n", entry.name, width, entry.title);
+}
+
+// The entry of that name; of `training`, the option.
+Result<std::vector<Listed>> only(const std::vector<Listed>& entries, const std::string& kind,
+                                 const std::string& name) {
+  std::vector<std::string> names;
+  if (kind == "training") {
+    auto train = entries.front();
+    for (const auto& option : train.options) names.push_back(option.name);
+    std::erase_if(train.options, [&](const OptionSpec& option) { return option.name != name; });
+    if (!train.options.empty()) return std::vector{train};
+  } else {
+    for (const auto& entry : entries) {
+      if (entry.name == name) return std::vector{entry};
+      names.push_back(entry.name);
+    }
+  }
+  return error(fmt::format("there is no '{}' among the {}{}.{} There are: {}.", name, kind,
+                           kind == "training" ? " options" : "", did_you_mean(name, names),
+                           join(names, ", ")));
+}
+
+int list_specs(const SpecFilter& filter, const options::variables_map& given, std::ostream& out,
+               std::ostream& err) {
+  if (auto known = check_filter(filter); !known) return refused("list", known.error(), err);
+  // Specs lie in `experiments` of the folder the command is run in.
+  const auto all = listed_specs("experiments");
+  if (!all) return refused("list", all.error(), err);
+  const auto specs = filtered(*all, filter);
+  if (specs.empty()) return refused("list", error("no spec here is as asked for."), err);
+  if (given.count("json") > 0) {
+    out << pretty_json(to_json(specs));
+  } else if (given.count("short") > 0) {
+    print_short(specs, out);
+  } else {
+    print(specs, out);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int list_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  SpecFilter filter;
+  CommandLine line{.command = "list", .usage = kUsage, .positional = "kind", .more_positional = {"name"}};
+  auto add = line.options.add_options();
+  add("help,h", "this text");
+  add("json", "machine-readable");
+  add("short", "one line each");
+  add("state", options::value(&filter.state)->value_name("STATE"),
+      "specs: runnable, data-missing, not-runnable, analytic or cannot-be-read");
+  add("paper", options::value(&filter.paper)->value_name("PAPER"), "specs: those that reproduce it");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  if (given.count("kind") == 0) {
+    return refused("list", error("say what to list: " + join(kKinds, ", ") + "."), err);
+  }
+  const auto kind = given["kind"].as<std::string>();
+  const auto name = given.count("name") > 0 ? given["name"].as<std::string>() : std::string();
+  if (kind == "specs") {
+    filter.in_path = name;
+    return list_specs(filter, given, out, err);
+  }
+  if (!filter.state.empty() || !filter.paper.empty()) {
+    return refused("list", error("--state and --paper are for `hyfreedp list specs`."), err);
+  }
+  auto entries = entries_of(kind);
+  if (entries && !name.empty()) entries = only(*entries, kind, name);
+  if (!entries) return refused("list", entries.error(), err);
+  if (given.count("json") > 0) {
+    out << pretty_json(to_json(*entries));
+  } else if (given.count("short") > 0) {
+    print_short(*entries, out);
+  } else {
+    print(*entries, out);
+  }
+  return 0;
+}
+
+}  // namespace hyfreedp::cli

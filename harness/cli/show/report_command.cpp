@@ -1,0 +1,156 @@
+#include "harness/cli/show/report_command.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/base/files.h"
+#include "harness/cli/common/outputs.h"
+#include "harness/cli/common/owner_only.h"
+#include "harness/cli/common/spec_request.h"
+#include "harness/cli/common/value_spec.h"
+#include "plots/curves_figure.h"
+#include "plots/gnuplot.h"
+#include "results/table/table_model.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr std::size_t kMostSpecs = 200;
+
+constexpr const char* kUsage =
+    "hyfreedp report SPEC... [options]\n"
+    "Writes one self-contained HTML file of specs in the database, by name or by file: contents, tables, "
+    "figures, what\n"
+    "each row spent, failures and provenance. Of one spec: DIR/NAME/report.html; of several: DIR/report.html "
+    "(with\n"
+    "--confidential: report.confidential.html). Files of specs that train nothing (accounting tables, "
+    "papers' values\n"
+    "alone) are computed. Trains nothing.\n"
+    "Example: hyfreedp report quick experiments/papers/mohapatra/table-1.yaml --out out\n\n";
+
+struct Request : SpecRequest {
+  std::vector<std::string> specs;
+  std::string output;
+};
+
+std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
+                         std::ostream& err) {
+  CommandLine line{.command = "report", .usage = kUsage, .positional = "spec-1"};
+  for (std::size_t i = 2; i <= kMostSpecs; ++i) line.more_positional.push_back(fmt::format("spec-{}", i));
+  add_shared_options(line.options, request);
+  line.options.add_options()("output", options::value(&request.output)->value_name("FILE"),
+                             "write the report there instead");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
+  for (std::size_t i = 1; i <= kMostSpecs; ++i) {
+    const auto name = fmt::format("spec-{}", i);
+    if (given.count(name) > 0) request.specs.push_back(given[name].as<std::string>());
+  }
+  if (!request.specs.empty()) return std::nullopt;
+  return refused("report",
+                 error("name a spec of the database, for example quick; see hyfreedp report --help."), err);
+}
+
+bool is_file(const std::string& spec) { return spec.ends_with(".yaml") || spec.ends_with(".yml"); }
+
+// A spec's file that trains nothing.
+Result<plots::ReportPart> value_part(const runner::Spec& spec, const std::string& out,
+                                     std::vector<std::string>& paths) {
+  const auto values = value_spec(spec);
+  if (!values) return values.error();
+  plots::ReportPart part{.id = string_or(spec.resolved, "name", ""),
+                         .document = results::document_of(values->table),
+                         .figures = {}};
+  part.text = spec.text;
+  if (const auto* reason = spec.resolved.if_contains("not_runnable")) {
+    part.document.banners.push_back(not_runnable_text(reason->as_object()));
+  }
+  if (values->figures.empty()) return part;
+  if (!plots::find_program("gnuplot")) {
+    part.figures.missing = plots::kNoGnuplot;
+    return part;
+  }
+  std::vector<plots::Figure> figures;
+  for (const auto& figure : values->figures) figures.push_back(plots::curves_figure(figure));
+  auto drawn = plots::draw(figures, fmt::format("{}/{}/plots", out, part.id));
+  if (!drawn) return drawn.error();
+  for (const auto& one : *drawn) paths.insert(paths.end(), {one.svg, one.png});
+  part.figures.drawn = std::move(*drawn);
+  return part;
+}
+
+class Writer {
+ public:
+  explicit Writer(const Request& request) : request_(request) {}
+
+  Result<std::vector<std::string>> write() {
+    std::vector<plots::ReportPart> parts;
+    for (const auto& spec : request_.specs) {
+      auto part = part_of(spec);
+      if (!part) return part.error();
+      if (std::any_of(parts.begin(), parts.end(), [&](const auto& known) { return known.id == part->id; })) {
+        return error(fmt::format("'{}' is named twice.", spec));
+      }
+      parts.push_back(std::move(*part));
+    }
+    auto html = plots::report_html(store_.get(), parts);
+    if (!html) return html.error();
+    const auto folder =
+        parts.size() == 1 ? fmt::format("{}/{}", request_.out, parts.front().id) : request_.out;
+    const auto path = !request_.output.empty()
+                          ? request_.output
+                          : folder + (request_.confidential ? "/report.confidential.html" : "/report.html");
+    if (auto written = write_file_atomically(path, *html); !written) return written.error();
+    paths_.insert(paths_.begin(), path);
+    return std::move(paths_);
+  }
+
+ private:
+  Result<plots::ReportPart> part_of(const std::string& spec) {
+    auto name = spec;
+    if (is_file(spec)) {
+      const auto loaded = runner::load_spec(spec, request_.preset);
+      if (!loaded) return loaded.error();
+      if (!runner::is_runnable(*loaded)) return value_part(*loaded, request_.out, paths_);
+      name = string_or(loaded->resolved, "name", "");
+    } else {
+      const auto kept = value_spec_by_name(fmt::format("{}/{}", request_.out, name));
+      if (!kept) return kept.error();
+      if (*kept && !runner::is_runnable(**kept)) return value_part(**kept, request_.out, paths_);
+    }
+    if (!store_) {
+      auto opened = open_for_reading(request_.out);
+      if (!opened) return opened.error();
+      store_ = std::move(*opened);
+    }
+    return report_part_of(*store_, name, fmt::format("{}/{}", request_.out, name),
+                          {.confidential = request_.confidential}, paths_);
+  }
+
+  const Request& request_;
+  std::unique_ptr<results::Store> store_;  // opened where a spec needs it
+  std::vector<std::string> paths_;
+};
+
+}  // namespace
+
+int report_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  Request request;
+  if (const auto code = parse(arguments, request, out, err)) return *code;
+  for (const auto& spec : request.specs) {
+    if (!is_file(spec)) continue;
+    if (const auto loaded = runner::load_spec(spec, request.preset); !loaded) {
+      return refused_lines("report", loaded.error(), err);
+    }
+  }
+  const OwnerOnly closed(request.confidential);
+  const auto written = Writer(request).write();
+  if (!written) return refused("report", written.error(), err);
+  if (request.confidential) err << results::kWatermark << '\n';
+  for (const auto& path : *written) out << "Written: " << path << '\n';
+  return 0;
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,129 @@
+#include "harness/models/facts/blueprint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <functional>
+#include <numeric>
+#include <regex>
+
+#include "harness/models/facts/facts.h"
+#include "harness/models/facts/parameter_lists.h"
+#include "harness/models/facts/presets.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using Chosen = std::function<bool(const std::string&)>;
+
+bool is_bias(const std::string& name) { return name.ends_with(".bias"); }
+
+// Index of the first parameter of a block.
+std::size_t begin_of(const Blueprint& plan, const std::string& block) {
+  const auto found = std::find_if(plan.parameters.begin(), plan.parameters.end(),
+                                  [&](const auto& one) { return one.name.starts_with(block); });
+  return static_cast<std::size_t>(found - plan.parameters.begin());
+}
+
+Result<Chosen> by_pattern(const std::string& pattern) {
+  try {
+    const std::regex expression(pattern);
+    return Chosen([expression](const std::string& name) { return std::regex_search(name, expression); });
+  } catch (const std::regex_error& caught) {
+    return error(fmt::format("'trainable_pattern' is not a valid regular expression: {} ({}).", pattern,
+                             caught.what()));
+  }
+}
+
+Result<Chosen> chosen_by(const Blueprint& plan, const std::string& part) {
+  const auto head = [prefix = plan.head](const std::string& name) {
+    return !prefix.empty() && name.starts_with(prefix);
+  };
+  const bool wants_head = part == "head" || part.ends_with("-head");
+  if (wants_head && plan.head.empty()) {
+    return error(fmt::format(
+        "trainable: {} needs a head, but the output projection is tied to the token embedding.", part));
+  }
+  if (part == "full") return Chosen([](const std::string&) { return true; });
+  if (part == "head") return Chosen(head);
+  if (part == "bitfit") return Chosen(is_bias);
+  if (part == "bitfit-head") return Chosen([head](const auto& name) { return is_bias(name) || head(name); });
+  if (part == "lora") return Chosen(is_adapter);
+  if (part == "lora-head") return Chosen([head](const auto& name) { return is_adapter(name) || head(name); });
+  HYFREEDP_CHECK(part == "last-block" || part == "first-last-block", "an unknown part to train");
+  if (plan.blocks.empty()) return error(fmt::format("trainable: {} needs a network with blocks.", part));
+  std::vector<std::string> names;
+  for (auto at = begin_of(plan, plan.blocks.back()); at < plan.parameters.size(); ++at)
+    names.push_back(plan.parameters[at].name);
+  const auto first = part == "first-last-block" ? plan.blocks.front() : std::string();
+  return Chosen([names, first](const std::string& name) {
+    return (!first.empty() && name.starts_with(first)) ||
+           std::find(names.begin(), names.end(), name) != names.end();
+  });
+}
+
+Result<void> choose_trainable(Blueprint& plan, const json::object& options) {
+  const auto part = string_or(options, "trainable", "full");
+  const auto* pattern = options.if_contains("trainable_pattern");
+  const bool has_pattern = pattern != nullptr && pattern->is_string();
+  if (has_pattern && part != "full" && part != "lora") {
+    return error(fmt::format(
+        "'trainable_pattern' cannot be combined with 'trainable: {}'; leave one of them out.", part));
+  }
+  const auto chosen = has_pattern ? by_pattern(std::string(pattern->get_string())) : chosen_by(plan, part);
+  if (!chosen) return chosen.error();
+  plan.trainable.clear();
+  for (const auto& parameter : plan.parameters) plan.trainable.push_back((*chosen)(parameter.name));
+  if (plan.trainable_count() > 0) return {};
+  const auto what = has_pattern ? fmt::format("the pattern '{}'", std::string(pattern->get_string()))
+                                : fmt::format("'trainable: {}'", part);
+  return error(fmt::format("{} leaves nothing to train; the parameters are called {}, ..., {}.", what,
+                           plan.parameters.front().name, plan.parameters.back().name));
+}
+
+void set_initial(Blueprint& plan, const json::object& options) {
+  if (string_or(options, "init", "zero") != "he" && string_or(options, "last_layer", "zero") != "he") return;
+  for (auto& parameter : plan.parameters) {
+    if (parameter.name != plan.head + "weight") continue;
+    parameter.initial = {Initial::Kind::normal, std::sqrt(2.0 / static_cast<double>(parameter.shape.at(1)))};
+  }
+}
+
+}  // namespace
+
+std::int64_t ParameterShape::size() const {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+bool Blueprint::trains(const std::string& name) const {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name == name) return trainable[i];
+  }
+  return false;
+}
+
+std::int64_t Blueprint::trainable_count() const {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (trainable[i]) count += parameters[i].size();
+  }
+  return count;
+}
+
+Result<Blueprint> blueprint(const std::string& name, const json::object& options, const ModelInput& input) {
+  if (auto found = find_model(name); !found) return found.error();
+  Blueprint plan;
+  auto shape = shape_of(name, options, input);
+  if (!shape) return shape.error();
+  plan.shape = std::move(*shape);
+  auto lora = lora_of(name, options);
+  if (!lora) return lora.error();
+  plan.lora = std::move(*lora);
+  if (auto listed = list_parameters(plan); !listed) return listed.error();
+  set_initial(plan, options);
+  if (auto chosen = choose_trainable(plan, options); !chosen)
+    return in_context("model " + name, chosen.error());
+  return plan;
+}
+
+}  // namespace hyfreedp::models

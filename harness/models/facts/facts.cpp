@@ -1,0 +1,261 @@
+#include "harness/models/facts/facts.h"
+
+#include "harness/base/text.h"
+#include "harness/models/facts/blueprint.h"
+
+namespace hyfreedp::models {
+namespace {
+
+OptionSpec count(std::string name, json::value default_value, double max, std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::integer,
+          .default_value = std::move(default_value),
+          .help = std::move(help),
+          .min = 1,
+          .max = max};
+}
+
+OptionSpec choice(std::string name, json::value default_value, std::string help,
+                  std::vector<std::string> choices) {
+  return {.name = std::move(name),
+          .type = OptionType::choice,
+          .default_value = std::move(default_value),
+          .help = std::move(help),
+          .choices = std::move(choices)};
+}
+
+OptionSpec text(std::string name, std::string help) {
+  return {
+      .name = std::move(name), .type = OptionType::text, .default_value = nullptr, .help = std::move(help)};
+}
+
+OptionSpec sparse(OptionSpec option) {
+  option.stored_always = false;
+  return option;
+}
+
+OptionSpec trainable(std::vector<std::string> choices) {
+  return choice("trainable", "full",
+                "which parameters are trained; the others keep their values and cost no gradient",
+                std::move(choices));
+}
+
+OptionSpec pattern() {
+  return sparse(text(
+      "trainable_pattern",
+      "regular expression: with trainable full or lora, only parameters in whose name it is found train"));
+}
+
+// Of the networks whose sizes are options: a folder that `hyfreedp run --keep-weights` wrote.
+std::vector<OptionSpec> with_weights(std::vector<OptionSpec> own) {
+  own.push_back(sparse(text("weights",
+                            "folder with config.json and model.safetensors of the same network (hyfreedp run "
+                            "--keep-weights), with which it begins")));
+  own.push_back(sparse(text("weights_sha256", "checksum of that folder; filled in when a spec is read")));
+  return own;
+}
+
+OptionSpec last_layer() {
+  return choice("last_layer", "zero", "initial weights of the last layer; the others are always drawn",
+                {"zero", "he"});
+}
+
+// Options of the networks that start from weights files and may have adapters.
+std::vector<OptionSpec> pretrained(std::vector<OptionSpec> own, const std::string& targets, bool new_head) {
+  own.push_back(trainable(
+      {"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head", "lora", "lora-head"}));
+  own.push_back(pattern());
+  own.push_back(count("lora_rank", 8, 4096, "rank of the adapters, where they train"));
+  own.push_back({.name = "lora_alpha",
+                 .type = OptionType::real,
+                 .default_value = nullptr,
+                 .help = "adapters are scaled by alpha / rank (default: the rank)",
+                 .min = 0,
+                 .max = 1e6});
+  own.push_back(
+      text("lora_targets", "layers that get an adapter, separated by commas (default: " + targets + ")"));
+  own.push_back(text(
+      "weights", "folder with config.json and model.safetensors, in $HYFREEDP_DATA or the working folder"));
+  own.push_back(text("weights_sha256", "checksum of that folder; filled in when a spec is read"));
+  own.push_back(sparse(text("adapter",
+                            "folder with peft's adapter_config.json, which sets rank, alpha and targets, and "
+                            "adapter_model.safetensors, which has the adapters' initial values")));
+  own.push_back(sparse(text("adapter_sha256", "checksum of that folder; filled in when a spec is read")));
+  if (new_head) {
+    own.push_back(
+        choice("head", "new", "with a weights folder: draw a new head, or take the file's", {"new", "file"}));
+  }
+  return own;
+}
+
+Facts linear() {
+  return {.name = "linear",
+          .title = "linear head",
+          .source = "multinomial logistic regression on fixed features",
+          .options =
+              with_weights({choice("init", "zero", "initial weights: all zero, or He-normal", {"zero", "he"}),
+                            sparse({.name = "bias",
+                                    .type = OptionType::boolean,
+                                    .default_value = true,
+                                    .help = "whether each class has a bias"})}),
+          .example = {.dataset_options = {{"features", 11}}}};
+}
+
+Facts mlp() {
+  return {.name = "mlp",
+          .title = "multi-layer perceptron",
+          .source = "fully connected layers with one activation between them",
+          .options = with_weights(
+              {{.name = "hidden",
+                .type = OptionType::integer_list,
+                .default_value = json::array{128},
+                .help = "width of each hidden layer",
+                .min = 1,
+                .max = 65536},
+               choice("activation", "tanh", "activation between the layers", {"tanh", "relu"}),
+               last_layer(),
+               sparse(trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"})),
+               pattern()}),
+          .example = {.dataset_options = {{"features", 11}}, .options = {{"hidden", json::array{7, 5}}}}};
+}
+
+Facts cnn() {
+  return {.name = "cnn",
+          .title = "tanh convolutional network",
+          .source = "two convolutions and two linear layers, as in Papernot et al., arXiv:2007.14191",
+          .options = with_weights(
+              {count("channels", 1, 1024,
+                     "channels of the input image; its features are in the order channel, row, column"),
+               {.name = "filters",
+                .type = OptionType::integer_list,
+                .default_value = json::array{16, 32},
+                .help = "number of filters of the first and the second convolution",
+                .min = 1,
+                .max = 4096},
+               count("hidden", 32, 65536, "width of the linear layer before the last"),
+               sparse(last_layer()),
+               trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
+               pattern()}),
+          .example = {.dataset_options = {{"features", 196}}}};
+}
+
+json::object small_images() { return {{"channels", 2}, {"side", 8}, {"train", 600}}; }
+
+Facts resnet() {
+  return {.name = "resnet",
+          .title = "residual network with GroupNorm",
+          .source = "He et al., arXiv:1512.03385, with Wu & He, arXiv:1803.08494, for BatchNorm",
+          .options = with_weights(
+              {{.name = "widths",
+                .type = OptionType::integer_list,
+                .default_value = json::array{16, 32, 64},
+                .help = "channels of each stage; every stage but the first halves the image",
+                .min = 1,
+                .max = 4096},
+               count("blocks", 1, 100, "blocks of each stage, with two convolutions each"),
+               count("groups", 8, 1024, "number of groups of every GroupNorm"),
+               sparse(last_layer()),
+               trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
+               pattern()}),
+          .microbatch = 256,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_images(),
+                      .options = {{"widths", json::array{4, 8}}, {"groups", 2}}}};
+}
+
+Facts wide_resnet() {
+  return {.name = "wrn-16-4",
+          .title = "wide residual network 16-4, GroupNorm, standardised weights",
+          .source = "De et al., arXiv:2204.13650; Zagoruyko & Komodakis, arXiv:1605.07146",
+          .options = with_weights(
+              {count("depth", 16, 1000, "6 n + 4: n blocks a stage"),
+               count("widen", 4, 64, "channels are 16, 32 and 64 times this"),
+               count("groups", 16, 1024, "number of groups of every GroupNorm"), sparse(last_layer()),
+               trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}),
+               pattern()}),
+          .microbatch = 32,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_images(),
+                      .options = {{"depth", 10}, {"widen", 1}, {"groups", 4}}}};
+}
+
+Facts vit() {
+  return {.name = "vit",
+          .title = "vision transformer",
+          .source = "Dosovitskiy et al., arXiv:2010.11929; names and weights of timm",
+          .options = pretrained(
+              {text("size", "vit_{tiny|small|base|large}_patch{P}_{image}; the image is the dataset's"),
+               count("patch", nullptr, 1024, "pixels a side of a patch (default 4)"),
+               count("width", nullptr, 65536, "width of the tokens (default 64)"),
+               count("depth", nullptr, 1000, "blocks (default 4)"),
+               count("heads", nullptr, 1024, "attention heads (default 4)"),
+               choice("pool", nullptr, "what the head reads: class token, or mean of the patches",
+                      {"token", "mean"})},
+              "attn.qkv", true),
+          .microbatch = 16,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_images(),
+                      .options = {{"width", 16}, {"depth", 2}, {"heads", 2}}}};
+}
+
+json::object small_tokens() { return {{"vocabulary", 12}, {"length", 6}, {"train", 600}}; }
+
+Facts gpt2() {
+  return {.name = "gpt2",
+          .title = "GPT-2",
+          .source = "Radford et al., 2019; names and weights of Hugging Face",
+          .options = pretrained({text("size", "gpt2, gpt2-medium, gpt2-large, gpt2-xl or distilgpt2"),
+                                 count("width", nullptr, 65536, "width of the tokens (default 64)"),
+                                 count("depth", nullptr, 1000, "blocks (default 2)"),
+                                 count("heads", nullptr, 1024, "attention heads (default 4)")},
+                                "attn.c_attn", false),
+          .microbatch = 16,
+          .example = {.dataset = "synthetic-tokens",
+                      .dataset_options = small_tokens(),
+                      .options = {{"width", 8}, {"heads", 2}}}};
+}
+
+Facts llama() {
+  return {.name = "llama",
+          .title = "Llama",
+          .source = "Touvron et al., arXiv:2302.13971; names and weights of Hugging Face",
+          .options = pretrained(
+              {text("size", "llama-3.2-1b or llama-3.2-3b"),
+               count("width", nullptr, 65536, "width of the tokens (default 64)"),
+               count("depth", nullptr, 1000, "blocks (default 2)"),
+               count("heads", nullptr, 1024, "query heads (default 4)"),
+               count("kv_heads", nullptr, 1024, "key and value heads (default: as the query heads)"),
+               count("hidden", nullptr, 1 << 20, "width of the gated layer (default: 3 times the width)")},
+              "self_attn.q_proj,self_attn.v_proj", false),
+          .microbatch = 16,
+          .example = {.dataset = "synthetic-tokens",
+                      .dataset_options = small_tokens(),
+                      .options = {{"width", 8}, {"heads", 2}, {"kv_heads", 1}}}};
+}
+
+}  // namespace
+
+const std::vector<Facts>& model_facts() {
+  static const std::vector<Facts> facts = {linear(),      mlp(), cnn(),  resnet(),
+                                           wide_resnet(), vit(), gpt2(), llama()};
+  return facts;
+}
+
+Result<const Facts*> find_model(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& facts : model_facts()) {
+    if (facts.name == name) return &facts;
+    names.push_back(facts.name);
+  }
+  return error("unknown model '" + name + "'." + did_you_mean(name, names) +
+               " Known models: " + join(names, ", ") + ".");
+}
+
+Result<std::int64_t> parameter_count(const std::string& name, const json::object& options,
+                                     const ModelInput& input) {
+  const auto plan = blueprint(name, options, input);
+  if (!plan) return plan.error();
+  return plan->trainable_count();
+}
+
+}  // namespace hyfreedp::models

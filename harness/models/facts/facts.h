@@ -1,0 +1,37 @@
+// Names and options of every model, and its public number of parameters, without LibTorch. For
+// sizes see blueprint.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/base/options.h"
+#include "harness/models/facts/model_input.h"
+
+namespace hyfreedp::models {
+
+struct Facts {
+  std::string name;
+  std::string title;
+  std::string source;
+  std::vector<OptionSpec> options;
+  // Default number of samples in memory at once. It keeps the matrix products busy and the recorded
+  // pass small.
+  std::int64_t microbatch = 2048;
+  // A small instance and a dataset that suits it, for tests that run over every registered model.
+  struct Example {
+    std::string dataset = "synthetic";
+    json::object dataset_options = {};
+    json::object options = {};
+  };
+  Example example = {};
+};
+
+const std::vector<Facts>& model_facts();
+Result<const Facts*> find_model(const std::string& name);
+// The number of trainable parameters under resolved options.
+Result<std::int64_t> parameter_count(const std::string& name, const json::object& options,
+                                     const ModelInput& input);
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,217 @@
+#include "harness/models/facts/parameter_lists.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using Kind = Initial::Kind;
+constexpr double kTransformerSd = 0.02;
+
+Initial he(std::int64_t values_read) {
+  return {Kind::normal, std::sqrt(2.0 / static_cast<double>(values_read))};
+}
+Initial uniform(std::int64_t values_read) {
+  return {Kind::uniform, 1.0 / std::sqrt(static_cast<double>(values_read))};
+}
+
+class List {
+ public:
+  explicit List(Blueprint& blueprint) : blueprint_(blueprint) {}
+
+  void add(std::string name, std::vector<std::int64_t> shape, Initial initial) {
+    blueprint_.parameters.push_back({std::move(name), std::move(shape), initial});
+  }
+  struct LinearSize {
+    std::int64_t inputs = 0;
+    std::int64_t outputs = 0;
+    bool with_bias = true;
+    bool transposed = false;
+  };
+  void linear(const std::string& name, const LinearSize& size, Initial initial) {
+    using Shape = std::vector<std::int64_t>;
+    add(name + ".weight",
+        size.transposed ? Shape{size.inputs, size.outputs} : Shape{size.outputs, size.inputs}, initial);
+    if (size.with_bias) add(name + ".bias", {size.outputs}, {});
+    if (!blueprint_.lora || !blueprint_.lora->adapts(name)) return;
+    adapted_ = true;
+    const auto rank = blueprint_.lora->rank;
+    add(adapter_prefix(name) + ".lora_A.weight", {rank, size.inputs}, uniform(size.inputs));
+    add(adapter_prefix(name) + ".lora_B.weight", {size.outputs, rank}, {});
+  }
+  void convolution(const std::string& name, std::vector<std::int64_t> shape, bool with_bias,
+                   Initial initial) {
+    const auto outputs = shape.front();
+    add(name + ".weight", std::move(shape), initial);
+    if (with_bias) add(name + ".bias", {outputs}, {});
+  }
+  void norm(const std::string& name, std::int64_t width, bool with_bias = true) {
+    add(name + ".weight", {width}, {Kind::one, 1});
+    if (with_bias) add(name + ".bias", {width}, {});
+  }
+  void block(const std::string& name) { blueprint_.blocks.push_back(name + "."); }
+  void head(const std::string& name) { blueprint_.head = name + "."; }
+
+  Result<void> finish() const {
+    if (!blueprint_.lora || adapted_) return {};
+    return error(fmt::format("model: no linear layer is called {}, so the adapter has nothing to adapt.",
+                             join(blueprint_.lora->targets, " or ")));
+  }
+
+ private:
+  Blueprint& blueprint_;
+  bool adapted_ = false;
+};
+
+void list(const MlpShape& shape, List& list) {
+  auto width = shape.features;
+  const auto layers = shape.hidden.size() + 1;
+  for (std::size_t i = 0; i < layers; ++i) {
+    const auto name = layers == 1 ? std::string("fc") : fmt::format("fc{}", i + 1);
+    const bool last = i + 1 == layers;
+    const auto next = last ? shape.classes : shape.hidden[i];
+    if (last) {
+      list.head(name);
+    } else {
+      list.block(name);
+    }
+    list.linear(name, {width, next, !last || shape.bias}, last ? Initial{} : he(width));
+    width = next;
+  }
+}
+
+void list(const CnnShape& shape, List& list) {
+  for (const char* name : {"conv1", "conv2", "fc1"}) list.block(name);
+  list.head("fc2");
+  list.convolution("conv1", {shape.filters1, shape.channels, 8, 8}, true, he(shape.channels * 64));
+  list.convolution("conv2", {shape.filters2, shape.filters1, 4, 4}, true, he(shape.filters1 * 16));
+  list.linear("fc1", {shape.flat, shape.hidden}, he(shape.flat));
+  list.linear("fc2", {shape.hidden, shape.classes}, {});
+}
+
+void residual_block(const std::string& name, std::int64_t inputs, std::int64_t outputs, bool halves,
+                    bool wide, List& list) {
+  const bool reshapes = halves || inputs != outputs;
+  const auto conv = [&](const char* which, std::int64_t from, std::int64_t kernel) {
+    list.convolution(name + which, {outputs, from, kernel, kernel}, false, he(from * kernel * kernel));
+  };
+  list.block(name);
+  if (wide) {
+    list.norm(name + ".norm1", inputs);
+    conv(".conv1", inputs, 3);
+    list.norm(name + ".norm2", outputs);
+    conv(".conv2", outputs, 3);
+    if (reshapes) conv(".shortcut", inputs, 1);
+    return;
+  }
+  conv(".conv1", inputs, 3);
+  list.norm(name + ".norm1", outputs);
+  conv(".conv2", outputs, 3);
+  list.norm(name + ".norm2", outputs);
+  if (!reshapes) return;
+  conv(".shortcut", inputs, 1);
+  list.norm(name + ".shortcut_norm", outputs);
+}
+
+void list(const ResnetShape& shape, List& list) {
+  list.convolution("conv1", {shape.stem, shape.channels, 3, 3}, false, he(shape.channels * 9));
+  if (!shape.wide) list.norm("norm1", shape.stem);
+  auto width = shape.stem;
+  for (std::size_t stage = 0; stage < shape.widths.size(); ++stage) {
+    for (std::int64_t i = 0; i < shape.blocks; ++i) {
+      residual_block(fmt::format("stage{}.{}", stage + 1, i), width, shape.widths[stage], stage > 0 && i == 0,
+                     shape.wide, list);
+      width = shape.widths[stage];
+    }
+  }
+  if (shape.wide) list.norm("norm", width);
+  list.linear("fc", {width, shape.classes}, {});
+  list.head("fc");
+}
+
+void list(const VitShape& shape, List& list) {
+  const auto d = shape.width;
+  const auto hidden = static_cast<std::int64_t>(static_cast<double>(d) * shape.mlp_ratio);
+  const Initial truncated{Kind::truncated, kTransformerSd};
+  const auto read = shape.channels * shape.patch * shape.patch;
+  list.add("patch_embed.proj.weight", {d, shape.channels, shape.patch, shape.patch}, uniform(read));
+  list.add("patch_embed.proj.bias", {d}, uniform(read));
+  list.add("cls_token", {1, 1, d}, {Kind::normal, 1e-6});
+  list.add("pos_embed", {1, shape.patches() + 1, d}, truncated);
+  for (std::int64_t i = 0; i < shape.depth; ++i) {
+    const auto block = fmt::format("blocks.{}", i);
+    list.block(block);
+    list.norm(block + ".norm1", d);
+    list.linear(block + ".attn.qkv", {d, 3 * d, shape.qkv_bias}, truncated);
+    list.linear(block + ".attn.proj", {d, d}, truncated);
+    list.norm(block + ".norm2", d);
+    list.linear(block + ".mlp.fc1", {d, hidden}, truncated);
+    list.linear(block + ".mlp.fc2", {hidden, d}, truncated);
+  }
+  list.norm(shape.pool == VitShape::Pool::class_token ? "norm" : "fc_norm", d);
+  list.linear("head", {d, shape.classes}, truncated);
+  list.head("head");
+}
+
+void list(const Gpt2Shape& shape, List& list) {
+  const auto d = shape.width;
+  const Initial normal{Kind::normal, kTransformerSd};
+  const Initial residual{Kind::normal, kTransformerSd / std::sqrt(2.0 * static_cast<double>(shape.depth))};
+  list.add("transformer.wte.weight", {shape.vocabulary, d}, normal);
+  list.add("transformer.wpe.weight", {shape.positions, d}, normal);
+  for (std::int64_t i = 0; i < shape.depth; ++i) {
+    const auto block = fmt::format("transformer.h.{}", i);
+    list.block(block);
+    list.norm(block + ".ln_1", d);
+    list.linear(block + ".attn.c_attn", {d, 3 * d, true, true}, normal);
+    list.linear(block + ".attn.c_proj", {d, d, true, true}, residual);
+    list.norm(block + ".ln_2", d);
+    list.linear(block + ".mlp.c_fc", {d, shape.hidden, true, true}, normal);
+    list.linear(block + ".mlp.c_proj", {shape.hidden, d, true, true}, residual);
+  }
+  list.norm("transformer.ln_f", d);
+  if (shape.tied) return;
+  list.linear("lm_head", {d, shape.vocabulary, false}, normal);
+  list.head("lm_head");
+}
+
+void list(const LlamaShape& shape, List& list) {
+  const auto d = shape.width;
+  const auto queries = shape.heads * shape.head_width;
+  const auto keys = shape.kv_heads * shape.head_width;
+  const Initial normal{Kind::normal, kTransformerSd};
+  list.add("model.embed_tokens.weight", {shape.vocabulary, d}, normal);
+  for (std::int64_t i = 0; i < shape.depth; ++i) {
+    const auto block = fmt::format("model.layers.{}", i);
+    list.block(block);
+    list.norm(block + ".input_layernorm", d, false);
+    list.linear(block + ".self_attn.q_proj", {d, queries, shape.attention_bias}, normal);
+    list.linear(block + ".self_attn.k_proj", {d, keys, shape.attention_bias}, normal);
+    list.linear(block + ".self_attn.v_proj", {d, keys, shape.attention_bias}, normal);
+    list.linear(block + ".self_attn.o_proj", {queries, d, shape.attention_bias}, normal);
+    list.norm(block + ".post_attention_layernorm", d, false);
+    list.linear(block + ".mlp.gate_proj", {d, shape.hidden, shape.mlp_bias}, normal);
+    list.linear(block + ".mlp.up_proj", {d, shape.hidden, shape.mlp_bias}, normal);
+    list.linear(block + ".mlp.down_proj", {shape.hidden, d, shape.mlp_bias}, normal);
+  }
+  list.norm("model.norm", d, false);
+  if (shape.tied) return;
+  list.linear("lm_head", {d, shape.vocabulary, false}, normal);
+  list.head("lm_head");
+}
+
+}  // namespace
+
+Result<void> list_parameters(Blueprint& blueprint) {
+  blueprint.parameters.clear();
+  blueprint.blocks.clear();
+  blueprint.head.clear();
+  List names(blueprint);
+  std::visit([&](const auto& shape) { list(shape, names); }, blueprint.shape);
+  return names.finish();
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,274 @@
+#include "harness/models/facts/presets.h"
+
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+#include "harness/models/facts/weights_source.h"
+
+namespace hyfreedp::models {
+namespace {
+
+bool given(const json::object& options, const char* key) {
+  const auto* value = options.if_contains(key);
+  return value != nullptr && !value->is_null();
+}
+
+// A size by name, or a folder, leaves no room for explicit sizes.
+Result<void> only(const std::string& model, const json::object& options, const char* decides,
+                  const std::vector<const char*>& others) {
+  for (const char* other : others) {
+    if (!given(options, other)) continue;
+    return error(fmt::format("model {}: '{}' decides this; leave '{}' out.", model, decides, other));
+  }
+  return {};
+}
+
+Result<void> need_sequence(const std::string& model, const ModelInput& input) {
+  if (input.is_sequence()) return {};
+  return error(fmt::format("model {}: the dataset has no sequences of tokens. Use one that has.", model));
+}
+
+Result<void> fits_sequence(const std::string& model, std::int64_t vocabulary, std::int64_t positions,
+                           const ModelInput& input) {
+  if (vocabulary < input.vocabulary) {
+    return error(fmt::format("model {}: its vocabulary of {} is smaller than the dataset's {}.", model,
+                             vocabulary, input.vocabulary));
+  }
+  if (positions < input.length) {
+    return error(fmt::format("model {}: its {} positions are fewer than the dataset's {} tokens.", model,
+                             positions, input.length));
+  }
+  return {};
+}
+
+// The weights folder's config.json; its path goes to `where`.
+Result<json::object> config_of(const json::object& options, std::string& where) {
+  const auto folder = locate_weights(string_or(options, "weights", ""));
+  if (!folder) return folder.error();
+  where = *folder + "/config.json";
+  return weights_config(*folder);
+}
+
+Result<Blueprint::Shape> vit(const json::object& options, const ModelInput& input) {
+  if (!input.is_image() || input.image[1] != input.image[2]) {
+    return error("model vit: the dataset has no square images. Use one that has, or its pixels.");
+  }
+  VitShape shape;
+  std::string where = "model vit";
+  if (given(options, "weights")) {
+    if (auto alone = only("vit", options, "weights", {"size", "patch", "width", "depth", "heads", "pool"});
+        !alone)
+      return alone.error();
+    const auto config = config_of(options, where);
+    if (!config) return config.error();
+    const auto read = VitShape::from_json(*config, where);
+    if (!read) return read.error();
+    shape = *read;
+    if (shape.channels != input.image[0]) {
+      return error(fmt::format("{}: the weights take images of {} channel(s), the dataset has {}.", where,
+                               shape.channels, input.image[0]));
+    }
+  } else if (given(options, "size")) {
+    if (auto alone = only("vit", options, "size", {"patch", "width", "depth", "heads"}); !alone)
+      return alone.error();
+    const auto named = VitShape::named(string_or(options, "size", ""), where);
+    if (!named) return named.error();
+    shape = *named;
+  } else {
+    shape.patch = int_or(options, "patch", 4);
+    shape.width = int_or(options, "width", 64);
+    shape.depth = int_or(options, "depth", 4);
+    shape.heads = int_or(options, "heads", 4);
+  }
+  if (given(options, "pool")) {
+    shape.pool =
+        string_or(options, "pool", "") == "mean" ? VitShape::Pool::mean : VitShape::Pool::class_token;
+  }
+  shape.image = input.image[1];
+  shape.channels = input.image[0];
+  shape.classes = input.classes;
+  if (auto checked = shape.check("model vit"); !checked) return checked.error();
+  return Blueprint::Shape(shape);
+}
+
+Result<Blueprint::Shape> gpt2(const json::object& options, const ModelInput& input) {
+  if (auto sequence = need_sequence("gpt2", input); !sequence) return sequence.error();
+  Gpt2Shape shape;
+  if (given(options, "weights")) {
+    if (auto alone = only("gpt2", options, "weights", {"size", "width", "depth", "heads"}); !alone)
+      return alone.error();
+    std::string where;
+    const auto config = config_of(options, where);
+    if (!config) return config.error();
+    const auto read = Gpt2Shape::from_json(*config, where);
+    if (!read) return read.error();
+    shape = *read;
+  } else if (given(options, "size")) {
+    if (auto alone = only("gpt2", options, "size", {"width", "depth", "heads"}); !alone) return alone.error();
+    const auto named = Gpt2Shape::named(string_or(options, "size", ""), "model gpt2");
+    if (!named) return named.error();
+    shape = *named;
+  } else {
+    shape.vocabulary = input.vocabulary;
+    shape.positions = input.length;
+    shape.width = int_or(options, "width", 64);
+    shape.depth = int_or(options, "depth", 2);
+    shape.heads = int_or(options, "heads", 4);
+    shape.hidden = 4 * shape.width;
+  }
+  // Padding lies to the right of the tokens, where a causal network does not look.
+  shape.masked = false;
+  if (shape.width % shape.heads != 0) return error("model gpt2: 'width' is not a multiple of 'heads'.");
+  if (auto fits = fits_sequence("gpt2", shape.vocabulary, shape.positions, input); !fits) return fits.error();
+  return Blueprint::Shape(shape);
+}
+
+Result<Blueprint::Shape> llama(const json::object& options, const ModelInput& input) {
+  if (auto sequence = need_sequence("llama", input); !sequence) return sequence.error();
+  const std::vector<const char*> sizes = {"width", "depth", "heads", "kv_heads", "hidden"};
+  json::object config;
+  std::string where = "model llama";
+  if (given(options, "weights")) {
+    if (auto alone = only("llama", options, "weights", {"size"}); !alone) return alone.error();
+    if (auto alone = only("llama", options, "weights", sizes); !alone) return alone.error();
+    auto read = config_of(options, where);
+    if (!read) return read.error();
+    config = std::move(*read);
+  } else if (given(options, "size")) {
+    if (auto alone = only("llama", options, "size", sizes); !alone) return alone.error();
+    auto named = LlamaShape::named_config(string_or(options, "size", ""), where);
+    if (!named) return named.error();
+    config = std::move(*named);
+  } else {
+    const auto width = int_or(options, "width", 64);
+    const auto heads = int_or(options, "heads", 4);
+    config = {{"vocab_size", input.vocabulary},
+              {"hidden_size", width},
+              {"intermediate_size", int_or(options, "hidden", 3 * width)},
+              {"num_hidden_layers", int_or(options, "depth", 2)},
+              {"num_attention_heads", heads},
+              {"num_key_value_heads", int_or(options, "kv_heads", heads)}};
+  }
+  auto shape = LlamaShape::from_json(config, where);
+  if (!shape) return shape.error();
+  shape->masked = false;  // as for GPT-2
+  if (auto fits = fits_sequence("llama", shape->vocabulary, input.length, input); !fits) return fits.error();
+  return Blueprint::Shape(std::move(*shape));
+}
+
+Result<void> need_vectors(const std::string& model, const ModelInput& input) {
+  if (!input.is_sequence()) return {};
+  return error(fmt::format(
+      "model {}: it takes vectors of numbers, but the dataset has sequences of tokens. Use gpt2 or llama.",
+      model));
+}
+
+std::string default_targets(const std::string& name) {
+  if (name == "vit") return "attn.qkv";
+  return name == "gpt2" ? "attn.c_attn" : "self_attn.q_proj,self_attn.v_proj";
+}
+
+std::vector<std::string> comma_separated(const std::string& text) {
+  std::vector<std::string> parts;
+  std::string part;
+  for (const char c : text + ",") {
+    if (c == ' ') continue;
+    if (c != ',') {
+      part.push_back(c);
+      continue;
+    }
+    if (!part.empty()) parts.push_back(part);
+    part.clear();
+  }
+  return parts;
+}
+
+using FromFolder = Result<std::string> (*)(const std::string&);
+
+// Fills in KEY_sha256 of the folder that option KEY names, or compares with what the options say.
+Result<void> complete_checksum(json::object& options, const std::string& key, FromFolder locate,
+                               FromFolder checksum_of) {
+  const auto name = key + "_sha256";
+  const bool has_checksum = given(options, name.c_str());
+  if (!given(options, key.c_str())) {
+    if (has_checksum)
+      return error(fmt::format("'{}' has no effect without '{}'; give both or neither.", name, key));
+    return {};
+  }
+  const auto folder = locate(string_or(options, key, ""));
+  if (!folder) return folder.error();
+  const auto checksum = checksum_of(*folder);
+  if (!checksum) return checksum.error();
+  if (has_checksum && string_or(options, name, "") != *checksum) {
+    return error(fmt::format("{}: the checksum of the {} is {}, but '{}' is {}.", *folder, key, *checksum,
+                             name, string_or(options, name, "")));
+  }
+  options[name] = *checksum;
+  return {};
+}
+
+}  // namespace
+
+Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& options,
+                                  const ModelInput& input) {
+  if (name == "vit") return vit(options, input);
+  if (name == "gpt2") return gpt2(options, input);
+  if (name == "llama") return llama(options, input);
+  if (name == "resnet" || name == "wrn-16-4") {
+    auto shape = name == "resnet" ? resnet_shape(options, input) : wide_resnet_shape(options, input);
+    if (!shape) return shape.error();
+    return Blueprint::Shape(std::move(*shape));
+  }
+  if (name == "cnn") {
+    const auto shape = cnn_shape(options, input);
+    if (!shape) return shape.error();
+    return Blueprint::Shape(*shape);
+  }
+  if (auto vectors = need_vectors(name, input); !vectors) return vectors.error();
+  MlpShape shape{.features = input.features, .hidden = {}, .classes = input.classes};
+  if (name == "linear") shape.bias = bool_or(options, "bias", true);
+  if (name == "mlp") {
+    shape.relu = string_or(options, "activation", "tanh") == "relu";
+    for (const auto& width : options.at("hidden").as_array())
+      shape.hidden.push_back(width.to_number<std::int64_t>());
+  }
+  return Blueprint::Shape(std::move(shape));
+}
+
+Result<std::optional<Lora>> lora_of(const std::string& name, const json::object& options) {
+  const auto trainable = string_or(options, "trainable", "full");
+  const bool adapts = trainable == "lora" || trainable == "lora-head";
+  if (given(options, "adapter")) {
+    if (!adapts) {
+      return error(
+          fmt::format("model {}: 'adapter' needs 'trainable: lora' or lora-head, not {}.", name, trainable));
+    }
+    if (auto alone = only(name, options, "adapter", {"lora_alpha", "lora_targets"}); !alone)
+      return alone.error();
+    const auto folder = locate_adapter(string_or(options, "adapter", ""));
+    if (!folder) return folder.error();
+    auto read = read_adapter_config(*folder);
+    if (!read) return read.error();
+    return std::optional<Lora>(std::move(*read));
+  }
+  if (!adapts) return std::optional<Lora>();
+  Lora lora;
+  lora.rank = int_or(options, "lora_rank", 8);
+  lora.alpha = double_or(options, "lora_alpha", static_cast<double>(lora.rank));
+  lora.targets = comma_separated(given(options, "lora_targets") ? string_or(options, "lora_targets", "")
+                                                                : default_targets(name));
+  if (lora.targets.empty()) return error("model " + name + ": 'lora_targets' names no layer.");
+  return std::optional<Lora>(std::move(lora));
+}
+
+Result<json::object> complete_options(json::object options) {
+  if (auto weights = complete_checksum(options, "weights", locate_weights, weights_checksum); !weights) {
+    return weights.error();
+  }
+  if (auto adapter = complete_checksum(options, "adapter", locate_adapter, adapter_checksum); !adapter) {
+    return adapter.error();
+  }
+  return options;
+}
+
+}  // namespace hyfreedp::models

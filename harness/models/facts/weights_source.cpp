@@ -1,0 +1,129 @@
+#include "harness/models/facts/weights_source.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+
+namespace hyfreedp::models {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The files of a folder.
+struct Kind {
+  const char* what;
+  const char* config;
+  const char* single;
+  const char* index;  // of shards; null: never
+  const char* advice;
+};
+constexpr Kind kWeights = {"weights folder", "config.json", "model.safetensors",
+                           "model.safetensors.index.json",
+                           "Leave 'weights' out to start from drawn weights."};
+constexpr Kind kAdapter = {"adapter folder", "adapter_config.json", "adapter_model.safetensors", nullptr,
+                           "Leave 'adapter' out to start from a new one."};
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+// What the folder lacks; empty: nothing.
+std::string lacks(const fs::path& folder, const Kind& kind) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) return "no such folder";
+  if (!is_file(folder / kind.config)) return fmt::format("no {}", kind.config);
+  if (is_file(folder / kind.single)) return "";
+  if (kind.index == nullptr) return fmt::format("no {}", kind.single);
+  if (!is_file(folder / kind.index)) return fmt::format("neither {} nor {}", kind.single, kind.index);
+  return "";
+}
+
+Result<std::set<std::string>> weight_files(const fs::path& folder, const Kind& kind) {
+  std::set<std::string> names = {kind.config};
+  if (kind.index == nullptr || is_file(folder / kind.single)) {
+    names.insert(kind.single);
+    return names;
+  }
+  names.insert(kind.index);
+  const auto path = (folder / kind.index).string();
+  const auto index = read_json_file(path);
+  if (!index) return index.error();
+  const auto* object = index->if_object();
+  const auto* map = object != nullptr ? object->if_contains("weight_map") : nullptr;
+  if (map == nullptr || !map->is_object()) return error(path + ": 'weight_map' must be an object.");
+  for (const auto& item : map->get_object()) {
+    if (!item.value().is_string()) return error(path + ": a shard must be a file name.");
+    const std::string shard(item.value().get_string());
+    if (fs::path(shard).filename() != shard || shard == "." || shard == "..") {
+      return error(fmt::format("{}: shard '{}' is not a file of the same folder.", path, shard));
+    }
+    names.insert(shard);
+  }
+  return names;
+}
+
+Result<std::string> locate(const std::string& folder, const Kind& kind) {
+  std::vector<std::string> looked_in;
+  const auto suits = [&](const fs::path& path) {
+    const auto missing = lacks(path, kind);
+    if (missing.empty()) return true;
+    looked_in.push_back(fmt::format("{} ({})", path.string(), missing));
+    return false;
+  };
+  const char* data = std::getenv("HYFREEDP_DATA");
+  const bool relative = fs::path(folder).is_relative();
+  if (relative && data != nullptr && *data != '\0') {
+    const auto path = fs::path(data) / folder;
+    if (suits(path)) return path.string();
+  } else if (relative) {
+    looked_in.push_back(fmt::format("$HYFREEDP_DATA/{} (HYFREEDP_DATA is not set)", folder));
+  }
+  if (suits(folder)) return folder;
+  const auto shards =
+      kind.index == nullptr ? std::string() : fmt::format(" (or {} and its shards)", kind.index);
+  return error(
+      fmt::format("The {} '{}' is not on this machine. Needed: a folder with {} and {}{}. Looked in: {}. {}",
+                  kind.what, folder, kind.config, kind.single, shards, join(looked_in, ", "), kind.advice));
+}
+
+Result<json::object> config_of(const std::string& folder, const Kind& kind) {
+  const auto path = (fs::path(folder) / kind.config).string();
+  auto config = read_json_file(path);
+  if (!config) return config.error();
+  if (!config->is_object()) return error(path + ": must be an object.");
+  return config->get_object();
+}
+
+Result<std::string> checksum_of(const std::string& folder, const Kind& kind) {
+  auto names = weight_files(folder, kind);
+  if (!names) return names.error();
+  if (is_file(fs::path(folder) / kTrialMetadata)) names->insert(kTrialMetadata);
+  std::string list;
+  for (const auto& name : *names) {
+    const auto content = read_file((fs::path(folder) / name).string());
+    if (!content) return content.error();
+    list += fmt::format("{} {}\n", name, sha256_hex(*content));
+  }
+  return sha256_hex(list);
+}
+
+}  // namespace
+
+Result<std::string> locate_weights(const std::string& folder) { return locate(folder, kWeights); }
+Result<json::object> weights_config(const std::string& folder) { return config_of(folder, kWeights); }
+Result<std::string> weights_checksum(const std::string& folder) { return checksum_of(folder, kWeights); }
+
+Result<std::string> locate_adapter(const std::string& folder) { return locate(folder, kAdapter); }
+Result<Lora> read_adapter_config(const std::string& folder) {
+  const auto config = config_of(folder, kAdapter);
+  if (!config) return config.error();
+  return Lora::from_json(*config, (fs::path(folder) / kAdapter.config).string());
+}
+Result<std::string> adapter_checksum(const std::string& folder) { return checksum_of(folder, kAdapter); }
+
+}  // namespace hyfreedp::models

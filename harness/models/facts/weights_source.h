@@ -1,0 +1,34 @@
+// Where a model's weights lie and which they are, without LibTorch.
+//
+// The option `weights` names a folder with config.json and model.safetensors, or with
+// model.safetensors.index.json and the shards that it names. The option `adapter` names a folder as
+// peft writes it, with adapter_config.json and adapter_model.safetensors. A relative path is looked
+// for in $HYFREEDP_DATA, then in the working folder. The resolved options contain the folder's
+// checksum, so that a trial's identity covers the contents of the files and not only their name.
+#pragma once
+
+#include "harness/base/json.h"
+#include "harness/models/facts/lora.h"
+
+namespace hyfreedp::models {
+
+// Metadata beside weights that a run of this program wrote: what they are and what data they have
+// seen (harness/runner/execute/weights_metadata.h); and its draft while the run is not over
+// (harness/training/kept_weights.h).
+inline constexpr const char* kTrialMetadata = "trial.json";
+inline constexpr const char* kStagedMetadata = "kept.json";
+
+// The folder's path. The error says what was needed and where it was looked for.
+Result<std::string> locate_weights(const std::string& folder);
+// The folder's config.json. An error if it is not an object.
+Result<json::object> weights_config(const std::string& folder);
+// SHA-256 over the lines "NAME SHA-256 of the file\n" for config.json, every weights file and, if
+// it exists, trial.json, sorted by name.
+Result<std::string> weights_checksum(const std::string& folder);
+
+// The same for an adapter's folder.
+Result<std::string> locate_adapter(const std::string& folder);
+Result<Lora> read_adapter_config(const std::string& folder);
+Result<std::string> adapter_checksum(const std::string& folder);
+
+}  // namespace hyfreedp::models

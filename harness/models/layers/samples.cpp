@@ -1,0 +1,458 @@
+#include "harness/models/layers/samples.h"
+
+#include <ATen/Parallel.h>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <type_traits>
+
+#include "harness/base/wide.h"
+#include "harness/kernels/kernels.h"
+
+namespace hyfreedp::models {
+namespace {
+
+// Sixteen running sums, so that the order of additions, and with it every bit, is the same whatever
+// the processor's vectors are; blocks are added up in double.
+template <class T>
+HYFREEDP_WIDE double sum_of_squares(const T* values, std::int64_t count) {
+  constexpr std::int64_t kLanes = 16, kBlock = 1024;
+  double total = 0;
+  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
+    const auto end = std::min(count, begin + kBlock);
+    T lanes[kLanes] = {};
+    auto i = begin;
+    for (; i + kLanes <= end; i += kLanes) {
+      for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] += values[i + k] * values[i + k];
+    }
+    for (; i < end; ++i) lanes[i % kLanes] += values[i] * values[i];
+    for (const T lane : lanes) total += static_cast<double>(lane);
+  }
+  return total;
+}
+
+// The smallest normal number of float32, and how far above it a sum of squares must be to lack
+// nothing that counts.
+constexpr double kTiny = 0x1p-126;
+constexpr double kWellAbove = 1e9;
+
+// For products with what may be huge: not too small, however small the values are.
+template <class T>
+double sure_sum_of_squares(const T* values, std::int64_t count) {
+  const double total = sum_of_squares(values, count);
+  if (std::is_same_v<T, double> || total > static_cast<double>(count) * kTiny * kWellAbove) return total;
+  double sure = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto value = static_cast<double>(values[i]);
+    sure += value * value;
+  }
+  return sure;
+}
+
+template <class T>
+void fill(const torch::Tensor& values, torch::Tensor& norms) {
+  const auto size = norms.numel() == 0 ? 0 : values.numel() / norms.numel();
+  const T* from = values.const_data_ptr<T>();
+  double* to = norms.mutable_data_ptr<double>();
+  const auto grain = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, size));
+  at::parallel_for(0, norms.numel(), grain, [=](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) to[i] = sum_of_squares(from + i * size, size);
+  });
+}
+
+template <class T>
+void add_outer(const torch::Tensor& gradients, const torch::Tensor& inputs, double bias,
+               torch::Tensor& norms) {
+  const auto outputs = gradients.size(1), width = inputs.size(1);
+  const T* b = gradients.const_data_ptr<T>();
+  const T* a = inputs.const_data_ptr<T>();
+  double* to = norms.mutable_data_ptr<double>();
+  const auto grain = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, outputs + width));
+  at::parallel_for(0, norms.numel(), grain, [=](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      to[i] +=
+          sure_sum_of_squares(b + i * outputs, outputs) * (sure_sum_of_squares(a + i * width, width) + bias);
+    }
+  });
+}
+
+constexpr double kFewErrors = 100;
+
+double relative_error(torch::ScalarType type) { return type == torch::kFloat64 ? 1e-13 : 1e-5; }
+
+// Numbers beside each other that are added up in double at a time.
+constexpr std::int64_t kColumns = 512;
+
+// sum[begin, end) += sum_i factors[i] values[i, begin .. end), groups of eight rows in double; null
+// factors: all 1.
+template <class T>
+HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t count, std::int64_t width,
+                               std::int64_t begin, std::int64_t end, T* sum) {
+  double totals[kColumns];
+  for (std::int64_t first = begin; first < end; first += kColumns) {
+    const auto columns = std::min(kColumns, end - first);
+    for (std::int64_t k = 0; k < columns; ++k) totals[k] = static_cast<double>(sum[first + k]);
+    const auto factor = [factors](std::int64_t i) { return factors == nullptr ? T(1) : factors[i]; };
+    std::int64_t i = 0;
+    for (; i + 8 <= count; i += 8) {  // eight rows in T, pair by pair: three roundings more
+      const T* r = values + i * width + first;
+      const T f0 = factor(i), f1 = factor(i + 1), f2 = factor(i + 2), f3 = factor(i + 3);
+      const T f4 = factor(i + 4), f5 = factor(i + 5), f6 = factor(i + 6), f7 = factor(i + 7);
+      for (std::int64_t k = 0; k < columns; ++k) {
+        const T low = (f0 * r[k] + f1 * r[width + k]) + (f2 * r[2 * width + k] + f3 * r[3 * width + k]);
+        const T high =
+            (f4 * r[4 * width + k] + f5 * r[5 * width + k]) + (f6 * r[6 * width + k] + f7 * r[7 * width + k]);
+        totals[k] += static_cast<double>(low + high);
+      }
+    }
+    for (; i < count; ++i) {
+      const T* r = values + i * width + first;
+      for (std::int64_t k = 0; k < columns; ++k) totals[k] += static_cast<double>(factor(i) * r[k]);
+    }
+    for (std::int64_t k = 0; k < columns; ++k) sum[first + k] = static_cast<T>(totals[k]);
+  }
+}
+
+// Rows of a product, and samples of a weighted sum, that a GPU adds up at a time. A bound of what
+// this rounds assumes that cuBLAS does not add them up one after another.
+constexpr std::int64_t kRowsOnDevice = 512;
+
+// Rows of a product that are added up in its type, the most rows whose sums of so many are added up
+// in float64, and the entries of a tile, which stay in registers and in a core's cache.
+constexpr std::int64_t kRowsAtOnce = 40, kMostRows = 1024 * kRowsAtOnce;
+constexpr std::int64_t kTileHeight = 4, kTileWidth = 32, kBlockHeight = 64, kBlockWidth = 256;
+
+// totals[i][j] += sum_k left[k][i] right[k][j] over `rows` rows, for i < height <= kTileHeight and
+// j < width <= kTileWidth.
+template <class T>
+HYFREEDP_WIDE void add_tile(const T* left, std::int64_t left_stride, const T* right,
+                            std::int64_t right_stride, std::int64_t rows, std::int64_t height,
+                            std::int64_t width, double* totals) {
+  T tile[kTileHeight][kTileWidth] = {};
+  if (height == kTileHeight && width == kTileWidth) {
+    for (std::int64_t k = 0; k < rows; ++k, left += left_stride, right += right_stride) {
+      for (std::int64_t i = 0; i < kTileHeight; ++i) {
+        for (std::int64_t j = 0; j < kTileWidth; ++j) tile[i][j] += left[i] * right[j];
+      }
+    }
+  } else {
+    for (std::int64_t k = 0; k < rows; ++k, left += left_stride, right += right_stride) {
+      for (std::int64_t i = 0; i < height; ++i) {
+        for (std::int64_t j = 0; j < width; ++j) tile[i][j] += left[i] * right[j];
+      }
+    }
+  }
+  for (std::int64_t i = 0; i < height; ++i) {
+    for (std::int64_t j = 0; j < width; ++j) totals[i * kBlockWidth + j] += static_cast<double>(tile[i][j]);
+  }
+}
+
+// totals [height, kBlockWidth] = left^T right of a block of at most kMostRows rows.
+template <class T>
+void fill_block(const T* left, std::int64_t left_stride, const T* right, std::int64_t right_stride,
+                std::int64_t rows, std::int64_t height, std::int64_t width, double* totals) {
+  std::fill_n(totals, height * kBlockWidth, 0.0);
+  for (std::int64_t first = 0; first < rows; first += kRowsAtOnce) {
+    const auto some = std::min(kRowsAtOnce, rows - first);
+    for (std::int64_t j = 0; j < width; j += kTileWidth) {
+      for (std::int64_t i = 0; i < height; i += kTileHeight) {
+        add_tile(left + first * left_stride + i, left_stride, right + first * right_stride + j, right_stride,
+                 some, std::min(kTileHeight, height - i), std::min(kTileWidth, width - j),
+                 totals + i * kBlockWidth + j);
+      }
+    }
+  }
+}
+
+std::int64_t block_count(std::int64_t height, std::int64_t width) {
+  return ((height + kBlockHeight - 1) / kBlockHeight) * ((width + kBlockWidth - 1) / kBlockWidth);
+}
+
+// Adds the blocks [begin, end) of left^T right, [rows, height] and [rows, width], to `sum`, whose
+// entry (i, j) is at i * line + j * column.
+template <class T, class S>
+void add_blocks(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
+                std::int64_t begin, std::int64_t end, S* sum, std::int64_t line, std::int64_t column) {
+  const auto across = (width + kBlockWidth - 1) / kBlockWidth;
+  std::vector<double> totals(static_cast<std::size_t>(kBlockHeight * kBlockWidth));
+  for (auto block = begin; block < end; ++block) {
+    const auto top = block / across * kBlockHeight, from = block % across * kBlockWidth;
+    const auto high = std::min(kBlockHeight, height - top), wide = std::min(kBlockWidth, width - from);
+    for (std::int64_t first = 0; first < rows; first += kMostRows) {
+      fill_block(left + first * height + top, height, right + first * width + from, width,
+                 std::min(kMostRows, rows - first), high, wide, totals.data());
+      for (std::int64_t i = 0; i < high; ++i) {
+        const double* of_line = totals.data() + i * kBlockWidth;
+        for (std::int64_t j = 0; j < wide; ++j) {
+          S& entry = sum[(top + i) * line + (from + j) * column];
+          entry = static_cast<S>(static_cast<double>(entry) + of_line[j]);
+        }
+      }
+    }
+  }
+}
+
+// sum += term(first, count) over pieces of [0, rows), which are added up in float64.
+template <class Term>
+void add_pieces(std::int64_t rows, torch::Tensor& sum, const Term& term) {
+  torch::Tensor total;
+  for (std::int64_t first = 0; first < rows; first += kRowsOnDevice) {
+    const auto piece = term(first, std::min(kRowsOnDevice, rows - first));
+    total = total.defined() ? total.add_(piece) : piece.to(torch::kFloat64);
+  }
+  if (total.defined()) sum.add_(total);
+}
+
+// The rows of `ids` in ascending order of the ids, those of one id in order.
+std::vector<std::int64_t> sorted_rows(const std::int64_t* ids, std::int64_t count) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [ids](std::int64_t a, std::int64_t b) { return ids[a] < ids[b]; });
+  return order;
+}
+
+template <class T>
+HYFREEDP_WIDE void add_row(const T* row, double factor, std::int64_t width, double* totals) {
+  for (std::int64_t k = 0; k < width; ++k) totals[k] += factor * static_cast<double>(row[k]);
+}
+
+template <class T>
+void add_rows(const torch::Tensor& ids, const torch::Tensor& rows, const torch::Tensor& factors,
+              std::optional<std::int64_t> skipped, torch::Tensor& sum) {
+  const auto count = ids.numel(), width = rows.size(1);
+  const auto* id = ids.const_data_ptr<std::int64_t>();
+  const auto* row = rows.const_data_ptr<T>();
+  const auto* factor = factors.defined() ? factors.const_data_ptr<T>() : nullptr;
+  const auto positions = factors.defined() ? count / std::max<std::int64_t>(1, factors.numel()) : 1;
+  T* to = sum.mutable_data_ptr<T>();
+  std::vector<double> totals(static_cast<std::size_t>(width));
+  const auto order = sorted_rows(id, count);
+  for (std::size_t begin = 0; begin < order.size();) {
+    const auto group = id[order[begin]];
+    std::fill(totals.begin(), totals.end(), 0.0);
+    auto end = begin;
+    for (; end < order.size() && id[order[end]] == group; ++end) {
+      const auto from = order[end];
+      add_row(row + from * width, factor == nullptr ? 1.0 : static_cast<double>(factor[from / positions]),
+              width, totals.data());
+    }
+    begin = end;
+    if (skipped && group == *skipped) continue;
+    T* out = to + group * width;
+    for (std::int64_t k = 0; k < width; ++k) {
+      out[k] = static_cast<T>(static_cast<double>(out[k]) + totals[static_cast<std::size_t>(k)]);
+    }
+  }
+}
+
+}  // namespace
+
+double norm_rounding(torch::ScalarType type) { return type == torch::kFloat64 ? 0x1p-46 : 0x1p-17; }
+
+bool has_loops(const torch::Tensor& values) {
+  const auto type = values.scalar_type();
+  return values.is_cpu() && values.is_contiguous() && (type == torch::kFloat32 || type == torch::kFloat64);
+}
+
+double lost_length(std::int64_t n, torch::ScalarType type) {
+  return type == torch::kFloat64 ? 0 : std::sqrt(static_cast<double>(n) * kTiny / relative_error(type));
+}
+
+torch::Tensor reach_lengths(const torch::Tensor& vectors) {
+  return at::linalg_vector_norm(vectors, 2, at::IntArrayRef{-1})
+      .to(torch::kFloat64)
+      .add_(lost_length(vectors.size(-1), vectors.scalar_type()));
+}
+
+double beyond_rounding(double estimate, double reach, torch::ScalarType type) {
+  const double error = relative_error(type) * reach;
+  return estimate < kFewErrors * error ? std::max(estimate, 0.0) + error : estimate;
+}
+
+torch::Tensor beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches,
+                              torch::ScalarType type) {
+  const auto errors = reaches * relative_error(type);
+  return at::where(estimates < errors * kFewErrors, estimates.clamp_min(0) + errors, estimates);
+}
+
+double rounding_slack(double estimate, double reach, torch::ScalarType type) {
+  const double error = relative_error(type) * reach;
+  return estimate < kFewErrors * error ? 0 : error;
+}
+
+torch::Tensor rounding_slack(const torch::Tensor& estimates, const torch::Tensor& reaches,
+                             torch::ScalarType type) {
+  const auto errors = reaches * relative_error(type);
+  return errors.masked_fill(estimates < errors * kFewErrors, 0);
+}
+
+torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
+                             torch::ScalarType type) {
+  const auto errors = reaches.sqrt().mul_(relative_error(type));
+  const auto norms = squared_norms.sqrt();
+  // Of inputs beyond the range nothing is known: the sample is left out, as those are whose norm is
+  // not finite.
+  return at::where((norms >= errors * kFewErrors).logical_and_(at::isfinite(errors)), squared_norms,
+                   (norms + errors).square_());
+}
+
+void add_beyond_rounding(const torch::Tensor& estimates, const torch::Tensor& reaches, torch::ScalarType type,
+                         SquaredNorms& norms) {
+  norms.estimates.add_(beyond_rounding(estimates, reaches, type));
+  norms.slack.add_(rounding_slack(estimates, reaches, type));
+}
+
+void add_beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor& reaches,
+                        torch::ScalarType type, SquaredNorms& norms) {
+  const auto told = beyond_forming(squared_norms, reaches, type);
+  const auto errors = reaches.sqrt().mul_(2 * relative_error(type));
+  norms.slack.add_((squared_norms.sqrt() + errors).square_().sub_(told));
+  norms.estimates.add_(told);
+}
+
+void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors, torch::Tensor sum) {
+  const auto count = values.size(0);
+  if (count == 0) return;
+  if (!has_loops(values) || !sum.is_contiguous() || sum.scalar_type() != values.scalar_type()) {
+    const auto flat = values.flatten(1).contiguous();  // [B, n]
+    auto total = torch::zeros({flat.size(1)}, flat.options());
+    if (has_loops(flat)) {
+      add_weighted_sum(flat, factors, total);
+    } else {
+      add_pieces(count, total, [&](std::int64_t first, std::int64_t some) {
+        const auto piece = flat.narrow(0, first, some);
+        return factors.defined() ? at::mv(piece.t(), factors.narrow(0, first, some)) : piece.sum(0);
+      });
+    }
+    sum.add_(total.view(sum.sizes()));
+    return;
+  }
+  const auto width = values.numel() / count;
+  const auto weights = factors.defined() ? factors.contiguous() : factors;
+  const auto grain = std::max<std::int64_t>(kColumns, 32768 / count);
+  by_type(values, [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = values.const_data_ptr<T>();
+    const T* by = weights.defined() ? weights.template const_data_ptr<T>() : nullptr;
+    T* to = sum.mutable_data_ptr<T>();
+    at::parallel_for(0, width, grain, [=](std::int64_t begin, std::int64_t end) {
+      add_columns(from, by, count, width, begin, end, to);
+    });
+  });
+}
+
+torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors) {
+  auto sum = torch::zeros(values.sizes().slice(1), values.options());
+  add_weighted_sum(values, factors, sum);
+  return sum;
+}
+
+void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum) {
+  const auto rows = left.size(0), height = left.size(1), width = right.size(1);
+  if (!left.is_cpu()) {
+    if (rows <= kRowsOnDevice || left.scalar_type() == torch::kFloat64) {
+      sum.addmm_(left.t(), right);
+      return;
+    }
+    add_pieces(rows, sum, [&](std::int64_t first, std::int64_t some) {
+      return at::mm(left.narrow(0, first, some).t(), right.narrow(0, first, some));
+    });
+    return;
+  }
+  const auto a = left.contiguous(), b = right.contiguous();
+  by_type(a, [&](auto zero) {
+    using T = decltype(zero);
+    by_type(sum, [&](auto to) {
+      auto* out = sum.mutable_data_ptr<decltype(to)>();
+      at::parallel_for(0, block_count(height, width), 1, [&](std::int64_t begin, std::int64_t end) {
+        add_blocks(a.template const_data_ptr<T>(), b.template const_data_ptr<T>(), rows, height, width, begin,
+                   end, out, sum.stride(0), sum.stride(1));
+      });
+    });
+  });
+}
+
+template <class T>
+void product(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
+             T* out) {
+  std::fill_n(out, height * width, T(0));
+  add_blocks(left, right, rows, height, width, 0, block_count(height, width), out, width, 1);
+}
+template void product(const float*, const float*, std::int64_t, std::int64_t, std::int64_t, float*);
+template void product(const double*, const double*, std::int64_t, std::int64_t, std::int64_t, double*);
+
+torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right) {
+  if (!left.is_cpu()) return at::bmm(left, right.transpose(1, 2));
+  const auto samples = left.size(0), length = left.size(2), height = left.size(1), width = right.size(1);
+  const auto a = left.transpose(1, 2).contiguous();  // [B, n, S]
+  const auto b = left.is_same(right) ? a : right.transpose(1, 2).contiguous();
+  auto products = torch::empty({samples, height, width}, left.options());
+  by_type(a, [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = a.const_data_ptr<T>();
+    const T* by = b.const_data_ptr<T>();
+    T* out = products.mutable_data_ptr<T>();
+    at::parallel_for(0, samples, 1, [=](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i)
+        product(from + i * length * height, by + i * length * width, length, height, width,
+                out + i * height * width);
+    });
+  });
+  return products;
+}
+
+void add_rows_by_id(const torch::Tensor& ids, const torch::Tensor& rows, const torch::Tensor& factors,
+                    std::optional<std::int64_t> skipped, torch::Tensor sum) {
+  HYFREEDP_CHECK(ids.numel() == rows.size(0), "there is one id for each row");
+  if (has_loops(rows) && sum.is_contiguous() && sum.scalar_type() == rows.scalar_type()) {
+    const auto dense = ids.contiguous();
+    const auto weights = factors.defined() ? factors.contiguous() : factors;
+    by_type(rows, [&](auto zero) { add_rows<decltype(zero)>(dense, rows, weights, skipped, sum); });
+    return;
+  }
+  auto wide = rows.to(torch::kFloat64);
+  if (factors.defined()) {
+    wide = scaled_samples(wide.view({factors.size(0), -1, rows.size(1)}), factors.to(torch::kFloat64))
+               .view(rows.sizes());
+  }
+  if (skipped) wide = wide.masked_fill((ids == *skipped).unsqueeze(1), 0);
+  const auto [known, place] = at::_unique(ids, /*sorted=*/true, /*return_inverse=*/true);
+  auto totals = torch::zeros({known.numel(), rows.size(1)}, wide.options());
+  totals.index_add_(0, place, wide);
+  sum.index_add_(0, known, totals.to(sum.scalar_type()));
+}
+
+// LibTorch's norm over a dimension writes a copy of the values.
+torch::Tensor squared_sample_norms(const torch::Tensor& values) {
+  const auto type = values.scalar_type();
+  if (values.is_cpu() && (type == torch::kFloat32 || type == torch::kFloat64)) {
+    auto norms = torch::empty({values.size(0)}, values.options().dtype(torch::kFloat64));
+    (type == torch::kFloat32 ? fill<float> : fill<double>)(values.contiguous(), norms);
+    return norms;
+  }
+  if (values.is_cuda()) {
+    auto norms = torch::zeros({values.size(0)}, values.options().dtype(torch::kFloat64));
+    kernels::add_row_norms(values.contiguous(), norms);
+    return norms;
+  }
+  return at::linalg_vector_norm(values.flatten(1), 2, at::IntArrayRef{1}).to(torch::kFloat64).square_();
+}
+
+void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs, bool with_bias,
+                     torch::Tensor& norms) {
+  if (!has_loops(gradients) || !has_loops(inputs) || gradients.scalar_type() != inputs.scalar_type()) {
+    const auto type = gradients.scalar_type();
+    const auto lost = [&](const torch::Tensor& vectors) {
+      return type == torch::kFloat64 ? 0 : static_cast<double>(vectors.size(1)) * kTiny;
+    };
+    const auto squares = squared_sample_norms(gradients) + lost(gradients);
+    norms.addcmul_(squares, squared_sample_norms(inputs) + (lost(inputs) + (with_bias ? 1 : 0)));
+    return;
+  }
+  const double bias = with_bias ? 1 : 0;
+  const bool single = gradients.scalar_type() == torch::kFloat32;
+  (single ? add_outer<float> : add_outer<double>)(gradients, inputs, bias, norms);
+}
+
+}  // namespace hyfreedp::models

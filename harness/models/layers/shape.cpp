@@ -1,0 +1,80 @@
+#include "harness/models/layers/shape.h"
+
+namespace hyfreedp::models {
+
+using torch::Tensor;
+
+Tensor Unflatten::forward(const Tensor& input) const {
+  std::vector<std::int64_t> sizes{input.size(0)};
+  sizes.insert(sizes.end(), shape_.begin(), shape_.end());
+  return input.reshape(sizes);
+}
+
+Tensor Unflatten::input_gradient(const ActivationRecord& record) const {
+  return record.output_gradient.reshape(record.input().sizes());
+}
+
+Tensor Flatten::forward(const Tensor& input) const { return input.flatten(1); }
+
+Tensor Flatten::input_gradient(const ActivationRecord& record) const {
+  return record.output_gradient.reshape(record.input().sizes());
+}
+
+Tensor PlacesToTokens::forward(const Tensor& input) const {
+  return input.flatten(2).transpose(1, 2).contiguous();
+}
+
+Tensor PlacesToTokens::input_gradient(const ActivationRecord& record) const {
+  return record.output_gradient.transpose(1, 2).reshape(record.input().sizes());
+}
+
+Tensor AvgPool2d::forward(const Tensor& input) const { return at::avg_pool2d(input, kernel_, stride_); }
+
+Tensor AvgPool2d::input_gradient(const ActivationRecord& record) const {
+  return at::avg_pool2d_backward(record.output_gradient.contiguous(), record.input(), kernel_, stride_,
+                                 {0, 0}, false, true, std::nullopt);
+}
+
+Tensor MeanPlaces::forward(const Tensor& input) const { return input.mean({2, 3}); }
+
+Tensor MeanPlaces::input_gradient(const ActivationRecord& record) const {
+  const auto places = record.input().size(2) * record.input().size(3);
+  return (record.output_gradient / static_cast<double>(places))
+      .unsqueeze(2)
+      .unsqueeze(3)
+      .expand_as(record.input());
+}
+
+Tensor MeanTokens::forward(const Tensor& input) const {
+  return input.narrow(1, first_, input.size(1) - first_).mean(1);
+}
+
+Tensor MeanTokens::input_gradient(const ActivationRecord& record) const {
+  auto gradient = torch::zeros(record.input().sizes(), record.output_gradient.options());
+  const auto tokens = record.input().size(1) - first_;
+  gradient.narrow(1, first_, tokens)
+      .copy_((record.output_gradient / static_cast<double>(tokens)).unsqueeze(1));
+  return gradient;
+}
+
+Tensor FirstToken::forward(const Tensor& input) const { return input.select(1, 0); }
+
+Tensor FirstToken::input_gradient(const ActivationRecord& record) const {
+  auto gradient = torch::zeros(record.input().sizes(), record.output_gradient.options());
+  gradient.select(1, 0).copy_(record.output_gradient);
+  return gradient;
+}
+
+Tensor Add::forward_recorded(const Tensors& inputs, Tensors* saved) const {
+  (void)saved;
+  return at::add(inputs.at(0), inputs.at(1), scale_);
+}
+
+Tensors Add::input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const {
+  Tensors gradients(2);
+  if (needed[0]) gradients[0] = record.output_gradient;
+  if (needed[1]) gradients[1] = scale_ == 1 ? record.output_gradient : record.output_gradient * scale_;
+  return gradients;
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,21 @@
+// Vision transformers (Dosovitskiy et al., arXiv:2010.11929) with timm's names and conventions:
+// pre-norm blocks, one qkv projection, exact GELU, LayerNorm eps 1e-6, a class token, and a
+// position embedding over it and the patches.
+//
+// Input: images [B, channels, image, image], or the same numbers as [B, channels * image * image];
+// the caller normalises them. Output: logits [B, classes].
+#pragma once
+
+#include "harness/models/facts/vit_shape.h"
+#include "harness/models/networks/builder.h"
+
+namespace hyfreedp::models {
+
+Result<Network> make_vit(const VitShape& shape, const std::optional<Lora>& lora,
+                         const torch::TensorOptions& options, const Network::Trainable& trainable);
+
+// Resamples a position embedding [1, 1 + n^2, D] to another number of patches, [1, 1 + m^2, D]: the
+// class token's row is kept, the others are resampled bicubically with antialiasing, as timm does.
+torch::Tensor resized_positions(const torch::Tensor& positions, std::int64_t patches);
+
+}  // namespace hyfreedp::models

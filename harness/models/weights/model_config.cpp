@@ -1,0 +1,103 @@
+#include "harness/models/weights/model_config.h"
+
+namespace hyfreedp::models {
+namespace {
+
+json::array numbers(const std::vector<std::int64_t>& values) {
+  return json::array(values.begin(), values.end());
+}
+
+struct Writer {
+  json::object operator()(const MlpShape& shape) const {
+    return {{"model_type", "hyfreedp-mlp"},
+            {"features", shape.features},
+            {"hidden", numbers(shape.hidden)},
+            {"classes", shape.classes},
+            {"activation", shape.relu ? "relu" : "tanh"},
+            {"bias", shape.bias}};
+  }
+
+  json::object operator()(const CnnShape& shape) const {
+    return {{"model_type", "hyfreedp-cnn"}, {"channels", shape.channels},
+            {"side", shape.side},           {"filters", json::array{shape.filters1, shape.filters2}},
+            {"hidden", shape.hidden},       {"classes", shape.classes}};
+  }
+
+  json::object operator()(const ResnetShape& shape) const {
+    return {{"model_type", shape.wide ? "hyfreedp-wide-resnet" : "hyfreedp-resnet"},
+            {"channels", shape.channels},
+            {"side", shape.side},
+            {"stem", shape.stem},
+            {"widths", numbers(shape.widths)},
+            {"blocks", shape.blocks},
+            {"groups", shape.groups},
+            {"classes", shape.classes}};
+  }
+
+  json::object operator()(const VitShape& shape) const {
+    const char* pool = shape.pool == VitShape::Pool::mean ? "avg" : "token";
+    const json::object args{
+        {"img_size", shape.image},    {"patch_size", shape.patch},  {"embed_dim", shape.width},
+        {"depth", shape.depth},       {"num_heads", shape.heads},   {"mlp_ratio", shape.mlp_ratio},
+        {"in_chans", shape.channels}, {"qkv_bias", shape.qkv_bias}, {"global_pool", pool}};
+    return {
+        {"architecture", "vit_tiny_patch16_224"},
+        {"num_classes", shape.classes},
+        {"num_features", shape.width},
+        {"global_pool", pool},
+        {"model_args", args},
+        {"pretrained_cfg", json::object{{"input_size", json::array{shape.channels, shape.image, shape.image}},
+                                        {"fixed_input_size", true},
+                                        {"num_classes", shape.classes},
+                                        {"first_conv", "patch_embed.proj"},
+                                        {"classifier", "head"}}}};
+  }
+
+  json::object operator()(const Gpt2Shape& shape) const {
+    return {{"model_type", "gpt2"},
+            {"architectures", json::array{"GPT2LMHeadModel"}},
+            {"vocab_size", shape.vocabulary},
+            {"n_positions", shape.positions},
+            {"n_embd", shape.width},
+            {"n_layer", shape.depth},
+            {"n_head", shape.heads},
+            {"n_inner", shape.hidden},
+            {"activation_function", "gelu_new"},
+            {"layer_norm_epsilon", shape.eps},
+            {"resid_pdrop", 0.0},
+            {"embd_pdrop", 0.0},
+            {"attn_pdrop", 0.0},
+            {"tie_word_embeddings", shape.tied}};
+  }
+
+  json::object operator()(const LlamaShape& shape) const {
+    return {{"model_type", "llama"},
+            {"architectures", json::array{"LlamaForCausalLM"}},
+            {"vocab_size", shape.vocabulary},
+            {"hidden_size", shape.width},
+            {"intermediate_size", shape.hidden},
+            {"num_hidden_layers", shape.depth},
+            {"num_attention_heads", shape.heads},
+            {"num_key_value_heads", shape.kv_heads},
+            {"head_dim", shape.head_width},
+            {"hidden_act", "silu"},
+            {"max_position_embeddings", shape.positions},
+            {"rms_norm_eps", shape.eps},
+            {"rope_theta", shape.rope_theta},
+            {"rope_scaling", shape.rope_scaling.empty() ? json::value(nullptr) : shape.rope_scaling},
+            {"attention_bias", shape.attention_bias},
+            {"mlp_bias", shape.mlp_bias},
+            {"tie_word_embeddings", shape.tied}};
+  }
+};
+
+}  // namespace
+
+json::object model_config(const Blueprint::Shape& shape) { return std::visit(Writer{}, shape); }
+
+bool has_sizes_of_folder(const Blueprint::Shape& shape) {
+  return std::holds_alternative<VitShape>(shape) || std::holds_alternative<Gpt2Shape>(shape) ||
+         std::holds_alternative<LlamaShape>(shape);
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,23 @@
+// The config.json of a network, from its shape.
+//
+//   vit          timm's: a registered `architecture`, and `model_args` with every size
+//   gpt2         Hugging Face's; n_inner is always given
+//   llama        Hugging Face's; the rotary embedding is given as rope_theta and rope_scaling,
+//                which old and new readers know
+//   the others   this program's own: {"model_type": "hyfreedp-KIND", sizes}. A weights folder of
+//                such a network must have exactly these sizes, because names and shapes of tensors
+//                alone do not tell tanh from relu
+// VitShape, Gpt2Shape and LlamaShape::from_json read the same shape back.
+#pragma once
+
+#include "harness/models/facts/blueprint.h"
+
+namespace hyfreedp::models {
+
+json::object model_config(const Blueprint::Shape& shape);
+
+// Whether a weights folder determines the network's sizes. For other networks the sizes are
+// options.
+bool has_sizes_of_folder(const Blueprint::Shape& shape);
+
+}  // namespace hyfreedp::models

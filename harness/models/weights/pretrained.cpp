@@ -1,0 +1,91 @@
+#include "harness/models/weights/pretrained.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+#include "harness/models/facts/presets.h"
+#include "harness/models/facts/weights_source.h"
+#include "harness/models/networks/vit.h"
+#include "harness/models/weights/model_config.h"
+#include "harness/models/weights/weights.h"
+
+namespace hyfreedp::models {
+namespace {
+
+bool is_left(const std::string& name, bool tied) {
+  for (const char* stored : {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"}) {
+    if (name.ends_with(stored)) return true;
+  }
+  return tied && name == "lm_head.weight";
+}
+
+Result<void> fit_vit(const VitShape& shape, const Blueprint& plan, bool new_head, NamedTensors& weights) {
+  if (const auto found = weights.find("pos_embed"); found != weights.end()) {
+    auto& positions = found->second;
+    if (positions.dim() != 3 || positions.size(0) != 1 || positions.size(1) < 2) {
+      return error("The weights' 'pos_embed' is not [1, 1 + patches, width].");
+    }
+    const auto patches = positions.size(1) - 1;
+    const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(patches))));
+    if (side * side != patches) return error("The weights' 'pos_embed' is not of a square of patches.");
+    positions = resized_positions(positions, shape.patches());
+  }
+  if (new_head) std::erase_if(weights, [&](const auto& one) { return one.first.starts_with(plan.head); });
+  return {};
+}
+
+// Shapes of tensors do not tell one activation from another, so the folder's config.json must say
+// the same network.
+Result<void> check_own_config(const std::string& folder, const Blueprint& plan) {
+  const auto there = weights_config(folder);
+  if (!there) return there.error();
+  const auto here = canonical_json(model_config(plan.shape));
+  if (canonical_json(*there) == here) return {};
+  return error(fmt::format("{}/config.json describes another network: it has {}, the spec has {}.", folder,
+                           canonical_json(*there), here));
+}
+
+Result<void> load_base(Network& network, const Blueprint& plan, const json::object& options) {
+  const auto name = string_or(options, "weights", "");
+  if (name.empty()) return {};
+  const auto folder = locate_weights(name);
+  if (!folder) return folder.error();
+  if (!has_sizes_of_folder(plan.shape)) {
+    if (auto same = check_own_config(*folder, plan); !same) return same;
+  }
+  auto weights = read_weights(*folder);
+  if (!weights) return weights.error();
+
+  bool tied = false;
+  bool new_head = false;
+  LoadRules rules;
+  if (const auto* vit = std::get_if<VitShape>(&plan.shape)) {
+    new_head = string_or(options, "head", "new") == "new";
+    if (auto fitted = fit_vit(*vit, plan, new_head, *weights); !fitted) return fitted;
+  } else if (const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape)) {
+    tied = gpt2->tied;
+    rules.prefix = "transformer.";
+  } else if (const auto* llama = std::get_if<LlamaShape>(&plan.shape)) {
+    tied = llama->tied;
+  }
+  rules.may_be_left = [tied](const std::string& entry) { return is_left(entry, tied); };
+  rules.may_be_absent = [&plan, new_head](const std::string& parameter) {
+    return is_adapter(parameter) || (new_head && parameter.starts_with(plan.head));
+  };
+  auto loaded = load_weights(network, *weights, rules);
+  return loaded ? loaded : in_context(*folder, loaded.error());
+}
+
+}  // namespace
+
+Result<void> load_pretrained(Network& network, const Blueprint& plan, const json::object& options) {
+  if (auto same = complete_options(options); !same) return same.error();
+  if (auto loaded = load_base(network, plan, options); !loaded) return loaded;
+  const auto adapter = string_or(options, "adapter", "");
+  if (adapter.empty()) return {};
+  const auto folder = locate_adapter(adapter);
+  if (!folder) return folder.error();
+  return load_adapter(network, *folder);
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,22 @@
+// Loads the weights of a folder into a newly initialised model (weights_source.h says where the
+// folder is looked for).
+//   ViT      a position embedding of another image size is resampled. Option `head`: "new" keeps
+//            the initial head, "file" uses the file's
+//   GPT-2    names with or without "transformer."; stored masks and a copy of the tied head are
+//            ignored
+//   Llama    stored rotary frequencies and a copy of the tied head are ignored
+//   others   the folder's config.json must describe exactly this network (model_config.h)
+// Adapters keep their initial values. Any other missing, unexpected or misshaped tensor is listed
+// in an error.
+#pragma once
+
+#include "harness/models/facts/blueprint.h"
+#include "harness/models/networks/network.h"
+
+namespace hyfreedp::models {
+
+// Does nothing if the options name no weights. If the options have a checksum, an error unless it
+// is the folder's.
+Result<void> load_pretrained(Network& network, const Blueprint& plan, const json::object& options);
+
+}  // namespace hyfreedp::models

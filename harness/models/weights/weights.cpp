@@ -1,0 +1,229 @@
+#include "harness/models/weights/weights.h"
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+#include "harness/models/weights/safetensors.h"
+
+namespace hyfreedp::models {
+namespace {
+
+namespace fs = std::filesystem;
+using torch::Tensor;
+
+constexpr std::size_t kNamedInErrors = 12;
+
+std::string listed(const std::vector<std::string>& names) {
+  std::vector<std::string> parts;
+  for (const auto& name : names) {
+    if (parts.size() == kNamedInErrors) {
+      parts.push_back(std::to_string(names.size() - kNamedInErrors) + " more");
+      break;
+    }
+    parts.push_back(name);
+  }
+  return join(parts, ", ");
+}
+
+Result<NamedTensors> read_shards(const fs::path& folder) {
+  const auto index_path = (folder / "model.safetensors.index.json").string();
+  const auto index = read_json_file(index_path);
+  if (!index) return index.error();
+  const auto* object = index->if_object();
+  const auto* map = object != nullptr ? object->if_contains("weight_map") : nullptr;
+  if (map == nullptr || !map->is_object()) return error(index_path + ": 'weight_map' must be an object");
+  std::map<std::string, NamedTensors> shards;
+  NamedTensors all;
+  for (const auto& item : map->get_object()) {
+    const std::string name(item.key());
+    if (!item.value().is_string())
+      return error(index_path + ": the shard of '" + name + "' must be a file name");
+    const std::string shard(item.value().get_string());
+    if (fs::path(shard).filename() != shard || shard == "." || shard == "..") {
+      return error(index_path + ": shard '" + shard + "' is not a file of the same folder");
+    }
+    if (!shards.contains(shard)) {
+      auto read = read_safetensors((folder / shard).string());
+      if (!read) return read.error();
+      shards[shard] = std::move(*read);
+    }
+    const auto found = shards[shard].find(name);
+    if (found == shards[shard].end()) {
+      return error(index_path + ": '" + shard + "' has no tensor '" + name + "'");
+    }
+    all[name] = found->second;
+  }
+  return all;
+}
+
+const char* dtype_name(torch::ScalarType type) {
+  switch (type) {
+    case torch::kFloat64:
+      return "F64";
+    case torch::kFloat32:
+      return "F32";
+    case torch::kFloat16:
+      return "F16";
+    case torch::kBFloat16:
+      return "BF16";
+    case torch::kInt64:
+      return "I64";
+    case torch::kInt32:
+      return "I32";
+    case torch::kBool:
+      return "BOOL";
+    default:
+      return nullptr;
+  }
+}
+
+std::string shape_text(torch::IntArrayRef shape) {
+  std::ostringstream text;
+  text << shape;
+  return text.str();
+}
+
+// Running statistics are what BatchNorm leaves in a file.
+Result<void> refuse_batch_norm(const NamedTensors& weights) {
+  std::vector<std::string> layers;
+  for (const auto& [name, value] : weights) {
+    for (const std::string statistic : {".running_mean", ".running_var"}) {
+      if (!name.ends_with(statistic)) continue;
+      const auto layer = name.substr(0, name.size() - statistic.size());
+      if (layers.empty() || layers.back() != layer) layers.push_back(layer);
+    }
+  }
+  if (layers.empty()) return {};
+  return error(
+      "The weights have BatchNorm layers (" + listed(layers) +
+      "), which mix the samples of a batch; private training needs a network with GroupNorm or LayerNorm.");
+}
+
+}  // namespace
+
+Result<NamedTensors> read_weights(const std::string& path) {
+  if (!fs::is_directory(path)) return read_safetensors(path);
+  const fs::path folder(path);
+  if (fs::exists(folder / "model.safetensors"))
+    return read_safetensors((folder / "model.safetensors").string());
+  if (fs::exists(folder / "model.safetensors.index.json")) return read_shards(folder);
+  return error(path + ": neither model.safetensors nor model.safetensors.index.json is in this folder");
+}
+
+Result<void> load_weights(Network& network, const NamedTensors& weights, const LoadRules& rules) {
+  if (auto refused = refuse_batch_norm(weights); !refused) return refused;
+  std::vector<std::pair<Tensor, Tensor>> copies;
+  std::vector<std::string> missing, unexpected, misshaped;
+  std::set<std::string> filled;
+  for (const auto& [given, value] : weights) {
+    auto name = given;
+    auto target = network.tensor(name);
+    if (!target.defined() && !rules.prefix.empty()) {
+      name = rules.prefix + given;
+      target = network.tensor(name);
+    }
+    if (!target.defined()) {
+      if (!rules.may_be_left || !rules.may_be_left(given)) unexpected.push_back(given);
+      continue;
+    }
+    if (!filled.insert(name).second) {
+      unexpected.push_back(given);
+    } else if (target.sizes() != value.sizes()) {
+      misshaped.push_back(given + " " + shape_text(value.sizes()) + " for " + shape_text(target.sizes()));
+    } else {
+      copies.emplace_back(std::move(target), value);
+    }
+  }
+  for (const auto* layout : {&network.layout(), &network.frozen_layout()}) {
+    for (const auto& slice : *layout) {
+      if (filled.contains(slice.name) || (rules.may_be_absent && rules.may_be_absent(slice.name))) continue;
+      missing.push_back(slice.name);
+    }
+  }
+  std::vector<std::string> problems;
+  if (!missing.empty()) problems.push_back("missing: " + listed(missing));
+  if (!unexpected.empty()) problems.push_back("unexpected: " + listed(unexpected));
+  if (!misshaped.empty()) problems.push_back("with another shape: " + listed(misshaped));
+  if (!problems.empty()) return error("The weights do not fit the model; " + join(problems, "; ") + ".");
+  for (auto& [target, value] : copies) target.copy_(value);
+  return {};
+}
+
+NamedTensors named_tensors(const Network& network, const std::function<bool(const std::string&)>& wanted) {
+  NamedTensors found;
+  for (const auto* layout : {&network.layout(), &network.frozen_layout()}) {
+    for (const auto& slice : *layout) {
+      if (!wanted || wanted(slice.name)) found[slice.name] = network.tensor(slice.name);
+    }
+  }
+  return found;
+}
+
+Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors) {
+  json::object header;
+  header["__metadata__"] = json::object{{"format", "pt"}};
+  std::size_t bytes = 0;
+  // Wide elements first keeps every tensor aligned to its element size.
+  std::vector<std::pair<std::string, Tensor>> ordered(tensors.begin(), tensors.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& left, const auto& right) {
+    return left.second.element_size() > right.second.element_size();
+  });
+  for (const auto& [name, value] : ordered) {
+    const char* dtype = dtype_name(value.scalar_type());
+    if (dtype == nullptr) return error(path + ": tensor '" + name + "' has a type that is not written");
+    json::array shape;
+    for (const auto length : value.sizes()) shape.push_back(length);
+    header[name] = json::object{
+        {"dtype", dtype}, {"shape", shape}, {"data_offsets", json::array{bytes, bytes + value.nbytes()}}};
+    bytes += value.nbytes();
+  }
+  auto text = json::serialize(header);
+  while (text.size() % 8 != 0) text.push_back(' ');
+  const std::uint64_t length = text.size();
+  std::string content;
+  content.reserve(sizeof length + text.size() + bytes);
+  content.append(reinterpret_cast<const char*>(&length), sizeof length).append(text);
+  for (const auto& [name, value] : ordered) {
+    const auto plain = value.detach().cpu().contiguous();
+    content.append(static_cast<const char*>(plain.data_ptr()), plain.nbytes());
+  }
+  return write_file_atomically(path, content);
+}
+
+Result<void> load_adapter(Network& network, const std::string& folder) {
+  const auto path = (fs::path(folder) / "adapter_model.safetensors").string();
+  const auto weights = read_safetensors(path);
+  if (!weights) return weights.error();
+  LoadRules rules;
+  rules.may_be_absent = [](const std::string& name) { return !is_adapter(name); };
+  auto loaded = load_weights(network, *weights, rules);
+  return loaded ? loaded : in_context(path, loaded.error());
+}
+
+Result<void> write_adapter(const Network& network, const Lora& lora, const std::string& folder,
+                           const json::object& more) {
+  json::array targets;
+  for (const auto& target : lora.targets) targets.push_back(json::value(target));
+  json::object config{{"peft_type", "LORA"},
+                      {"r", lora.rank},
+                      {"lora_alpha", lora.alpha},
+                      {"use_rslora", lora.root_scaling},
+                      {"target_modules", targets},
+                      {"bias", "none"},
+                      {"lora_dropout", 0.0},
+                      {"inference_mode", true},
+                      {"base_model_name_or_path", nullptr}};
+  for (const auto& item : more) config[item.key()] = item.value();
+  if (auto made = make_folders(folder); !made) return made;
+  const fs::path base(folder);
+  if (auto written = write_file_atomically((base / "adapter_config.json").string(), pretty_json(config));
+      !written) {
+    return written;
+  }
+  return write_safetensors((base / "adapter_model.safetensors").string(), named_tensors(network, is_adapter));
+}
+
+}  // namespace hyfreedp::models

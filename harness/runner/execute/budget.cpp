@@ -1,0 +1,168 @@
+#include "harness/runner/execute/budget.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <utility>
+
+#include "harness/base/text.h"
+#include "results/store/states.h"
+#include "results/table/cell_text.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+const Spending* find(const Odometer& odometer, const std::string& title) {
+  const auto found = std::ranges::find(odometer.data, title, &Spending::title);
+  return found == odometer.data.end() ? nullptr : &*found;
+}
+
+Result<double> private_epsilon(const Spending* spending, double delta) {
+  if (spending == nullptr) return 0.0;
+  const auto reading = read_odometer(*spending, delta);
+  if (!reading) return reading.error();
+  return reading->total.epsilon;
+}
+
+std::string what_has_none(const Spending& spending) {
+  return counted(spending.non_private_runs, "non-private run") + " and " +
+         counted(spending.oracle_scores, "un-noised score");
+}
+
+}  // namespace
+
+bool is_reserved_as_selection(const baselines::Baseline& baseline) {
+  return baseline.confidential_runs && baseline.selection != nullptr;
+}
+
+Result<Budget> Budget::open(const results::Store& store, const OutFolder& out, std::optional<Cap> cap) {
+  auto now = odometer_of(store, out);
+  if (!now) return now.error();
+  auto then = odometer_of(store, out, {.to_be_continued = true});
+  if (!then) return then.error();
+  if (cap && !then->unreadable.empty()) {
+    return error(
+        "what was spent so far is not known, so no limit can be guaranteed: some journal or key file cannot "
+        "be read. `hyfreedp odometer --confidential` names it.");
+  }
+  return Budget(store, out, std::move(*now), std::move(*then), cap);
+}
+
+Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
+  auto wanted = then_;
+  auto admitted = admitted_;
+  std::set<std::string> datasets;
+  std::set<std::string> needed;  // those on which anything would start
+  for (const auto& study : studies) {
+    const auto recorded = store_->study(study.id);
+    if (!recorded) return recorded.error();
+    if (*recorded && results::is_answered(**recorded)) continue;
+    if (is_reserved_as_selection(*study.baseline) && study.cell.epsilon) {
+      const auto selection = study.baseline->selection(study.cell);
+      if (!selection) continue;  // infeasible: nothing will run
+      auto& spending = wanted.of(study.cell.base.dataset);
+      datasets.insert(spending.title);
+      needed.insert(spending.title);
+      if (study.cell.base.noise_seed) spending.reproducible_noise = true;
+      if (!*recorded || (**recorded).composition.empty()) spending.add_selection(*selection);
+      continue;
+    }
+    const auto wishes = study.baseline->next(study.cell, {});
+    if (!wishes) continue;  // the run will say so
+    for (const auto& config : *wishes) {
+      const auto id = config.id();
+      auto& spending = wanted.of(config.dataset);
+      datasets.insert(spending.title);
+      if (then_.final_runs.contains(id) || !admitted.insert(id).second) continue;
+      spending.plan(config);
+      needed.insert(spending.title);
+    }
+  }
+  if (auto checked = check(wanted, needed); !checked) return checked;
+  then_ = std::move(wanted);
+  admitted_ = std::move(admitted);
+  touched_.insert(datasets.begin(), datasets.end());
+  return {};
+}
+
+Result<void> Budget::admit(const baselines::Baseline& baseline,
+                           const std::vector<trial::TrialConfig>& wishes) {
+  if (is_reserved_as_selection(baseline)) return {};
+  auto wanted = then_;
+  std::set<std::string> fresh;
+  std::set<std::string> datasets;
+  for (const auto& config : wishes) {
+    const auto id = config.id();
+    if (then_.final_runs.contains(id) || admitted_.contains(id) || !fresh.insert(id).second) continue;
+    auto& spending = wanted.of(config.dataset);
+    spending.plan(config);
+    datasets.insert(spending.title);
+  }
+  if (auto checked = check(wanted, datasets); !checked) return checked;
+  then_ = std::move(wanted);
+  admitted_.insert(fresh.begin(), fresh.end());
+  touched_.insert(datasets.begin(), datasets.end());
+  return {};
+}
+
+Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& datasets) const {
+  if (!cap_) return {};
+  for (const auto& title : datasets) {
+    const auto* after = find(wanted, title);
+    if (after->has_unknown_selection) {
+      return error(
+          fmt::format("what was spent on {} is not known, so no limit can be guaranteed: there are runs that "
+                      "no row lists and that may belong to a private selection. `hyfreedp odometer {} "
+                      "--confidential` composes them.",
+                      title, after->dataset));
+    }
+    const double delta = cap_->delta.value_or(default_delta(*after));
+    const auto within = is_within(*after, cap_->epsilon, delta);
+    if (!within) return within.error();
+    if (*within) continue;
+    // Read anew: runs may have ended since, and the message must agree with `hyfreedp odometer`.
+    const auto present = odometer_of(*store_, out_);
+    if (!present) return present.error();
+    const auto* before = find(*present, title);
+    const std::string limit = fmt::format("The limit on {} is ε {} (δ {})", title,
+                                          short_number(cap_->epsilon), short_number(delta));
+    if (after->is_infinite()) {
+      const bool is_past = before != nullptr && before->is_infinite();
+      return error(fmt::format(
+          "{}, and {} {} there, for which no ε holds. Use {}.", limit,
+          what_has_none(is_past ? *before : *after), is_past ? "are already" : "would be",
+          is_past ? "another --out DIR if the data are not the same people's, or no --cap"
+                  : "a spec without non-private and oracle rows, which cannot run under a cap, or no --cap"));
+    }
+    const auto now = private_epsilon(before, delta);
+    if (!now) return now.error();
+    const auto then = private_epsilon(after, delta);
+    if (!then) return then.error();
+    return error(
+        fmt::format("{}. So far ε {} was spent there; with what would start now, where interrupted runs "
+                    "count as started again, it may reach ε {}. Raise --cap, or start less.",
+                    limit, results::epsilon_text(*now), results::epsilon_text(*then)));
+  }
+  return {};
+}
+
+Result<std::vector<Forecast>> Budget::forecast(std::optional<double> delta) const {
+  std::vector<Forecast> all;
+  for (const auto& title : touched_) {
+    const auto* before = find(now_, title);
+    const auto* after = find(then_, title);
+    Forecast forecast{.dataset = title, .delta = delta.value_or(default_delta(*after))};
+    const auto now = private_epsilon(before, forecast.delta);
+    if (!now) return now.error();
+    const auto then = private_epsilon(after, forecast.delta);
+    if (!then) return then.error();
+    forecast.now = *now;
+    forecast.then = *then;
+    forecast.now_infinite = before != nullptr && before->is_infinite();
+    forecast.then_infinite = after->is_infinite();
+    all.push_back(std::move(forecast));
+  }
+  return all;
+}
+
+}  // namespace hyfreedp::runner

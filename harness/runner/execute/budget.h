@@ -1,0 +1,72 @@
+// A limit on the odometer: nothing is started that would take a dataset beyond it.
+//
+// The budget counts what would be booked and not what will be executed: each run to its last step,
+// each private selection as a whole before its first run, and an interrupted run as if it were
+// started again, because on another machine it must be. So the odometer never exceeds the limit,
+// and may stay below it. (One exception: a worker whose replay is not reproduced starts again by
+// itself; the budget learns of this at the next `hyfreedp run`.)
+//
+// A run without privacy, or one that passes un-noised validation scores to its method, has no
+// epsilon. Under a limit it is refused, and so is everything on data that such a run has touched.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/runner/odometer/odometer.h"
+#include "harness/runner/spec/plan.h"
+
+namespace hyfreedp::runner {
+
+struct Cap {
+  double epsilon = 0;
+  std::optional<double> delta;  // absent: N^-1.1 of each dataset
+};
+
+// The odometer of one dataset before a spec runs, and after all that it starts with.
+struct Forecast {
+  std::string dataset;  // title
+  double delta = 0;
+  double now = 0;  // of the private part
+  double then = 0;
+  bool now_infinite = false;
+  bool then_infinite = false;
+};
+
+class Budget {
+ public:
+  // `cap` absent: nothing is refused, and forecast() still works.
+  static Result<Budget> open(const results::Store& store, const OutFolder& out, std::optional<Cap> cap);
+
+  // Reserves what the studies without a row start with: their first runs, or the whole of a private
+  // selection. If that exceeds the limit, the error gives what was spent, what is needed and the
+  // limit.
+  Result<void> reserve(const std::vector<PlannedStudy>& studies);
+  // Admits the further runs that a study asks for. Runs that are over, reserved or admitted already
+  // cost nothing again.
+  Result<void> admit(const baselines::Baseline& baseline, const std::vector<trial::TrialConfig>& wishes);
+
+  // The forecast for each dataset on which anything was reserved.
+  Result<std::vector<Forecast>> forecast(std::optional<double> delta) const;
+
+ private:
+  Budget(const results::Store& store, OutFolder out, Odometer now, Odometer then, std::optional<Cap> cap)
+      : store_(&store), out_(std::move(out)), now_(std::move(now)), then_(std::move(then)), cap_(cap) {}
+  Result<void> check(const Odometer& wanted, const std::set<std::string>& datasets) const;
+
+  const results::Store* store_;
+  OutFolder out_;
+  Odometer now_;   // what was released when this was opened
+  Odometer then_;  // and what may still be, of all that was admitted
+  std::optional<Cap> cap_;
+  std::set<std::string> admitted_;  // runs
+  std::set<std::string> touched_;   // datasets, by title
+};
+
+// Whether the method's runs are reserved as one selection, before any of them is known.
+bool is_reserved_as_selection(const baselines::Baseline& baseline);
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,183 @@
+#include "harness/runner/execute/cell_export.h"
+
+#include <fmt/format.h>
+
+#include "baselines/baseline.h"
+#include "harness/base/version.h"
+#include "harness/trial/event_tally.h"
+#include "results/provenance/cell_file.h"
+#include "results/store/records.h"
+#include "results/table/table_model.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using accounting::Event;
+
+json::value optional_number(const std::optional<double>& value) {
+  return value ? number(*value) : json::value(nullptr);
+}
+
+json::value optional_epsilon(const std::optional<accounting::ReportedEpsilon>& epsilon) {
+  return epsilon ? json::value(results::to_json(*epsilon)) : json::value(nullptr);
+}
+
+json::value folded(const std::vector<Event>& events) {
+  return accounting::events_to_json({.events = trial::EventTally(events).events()});
+}
+
+// The object of that id in a list of them.
+const json::object* by_id(const json::object& parent, const char* list, const std::string& id) {
+  const auto* found = parent.if_contains(list);
+  if (found == nullptr || !found->is_array()) return nullptr;
+  for (const auto& element : found->get_array()) {
+    if (element.is_object() && string_or(element.get_object(), "id", "") == id) return &element.get_object();
+  }
+  return nullptr;
+}
+
+class CellExport {
+ public:
+  CellExport(const results::Store& store, std::string metric) : store_(store), metric_(std::move(metric)) {}
+
+  Result<json::object> seed(const results::SeedResult& result) {
+    auto found = store_.study(result.study);
+    if (!found) return found.error();
+    if (!*found) return error("study " + result.study + " of the table is not in the database.");
+    const auto& study = **found;
+    json::object object{
+        {"seed", result.seed},
+        {"study", study.id},
+        {"state", study.state == results::StudyState::failed ? "failed" : "concluded"},
+        {"failure", study.failure_kind.empty() ? "" : study.failure_kind + ": " + study.failure_message},
+        {"label", study.label},
+        {"flags", results::to_json(study.flags)},
+        {"footnotes", results::to_json(study.footnotes)},
+        {"claimed_epsilon", optional_number(study.claimed_epsilon)}};
+    if (!result.value) return object;
+    object["value"] = number(*result.value);
+    if (auto added = add_run(study, object); !added) return added.error();
+    if (auto added = add_cost(study, object); !added) return added.error();
+    return object;
+  }
+
+ private:
+  Result<std::vector<Event>> executed(const std::string& id) const {
+    auto trial = store_.trial(id);
+    if (!trial) return trial.error();
+    if (!*trial) return error("the database holds no trial '" + id + "'.");
+    return (**trial).events;
+  }
+
+  Result<void> add_run(const results::StudyRecord& study, json::object& object) const {
+    auto trial = store_.trial(study.reported_trial);
+    if (!trial) return trial.error();
+    if (!*trial) return error("the database holds no trial '" + study.reported_trial + "'.");
+    const auto metrics = store_.metrics(study.reported_trial);
+    if (!metrics) return metrics.error();
+    json::array measured;
+    for (const auto& metric : *metrics) {
+      if (metric.split == "test" && metric.name == metric_) {
+        measured.push_back(json::array{metric.step, number(metric.value)});
+      }
+    }
+    object["trial"] = study.reported_trial;
+    object["config"] = (**trial).config;
+    object["fingerprint"] = (**trial).fingerprint;
+    object["test"] = std::move(measured);
+    object["training_events"] = folded((**trial).events);
+    return {};
+  }
+
+  Result<void> add_cost(const results::StudyRecord& study, json::object& object) const {
+    auto composition = study.composition;
+    const auto read = baselines::Composition::from_json(composition, "study " + study.id);
+    if (!read) return read.error();
+    const auto events = baselines::compose(
+        *read, [&](const std::string& id) { return executed(id); }, study.trials);
+    if (!events) return events.error();
+    if (!results::run_count_is_public(study)) {
+      composition.erase("trials");
+      composition.erase("unlisted");
+    }
+    object["composition"] = std::move(composition);
+    object["events"] = folded(events->events);
+    object["total"] = optional_epsilon(study.total);
+    object["training"] = optional_epsilon(study.training);
+    return {};
+  }
+
+  const results::Store& store_;
+  std::string metric_;
+};
+
+Result<void> check_finished(const results::CellPlace& place, const std::string& spec) {
+  const auto name = fmt::format("{} / {} / {} / {}", spec, place.panel->id, place.row->id,
+                                results::column_name(place.cell->epsilon_target));
+  for (const auto& seed : place.cell->seeds) {
+    if (seed.study.empty() || seed.state == results::StudyState::open) {
+      return error(fmt::format("{}: seed {} is not finished yet; `hyfreedp run` goes on.", name, seed.seed));
+    }
+  }
+  if (place.cell->n > 0) return {};
+  return error(fmt::format("{} has no value ({}), so there is nothing to export; hyfreedp trace tells more.",
+                           name, place.cell->failure));
+}
+
+}  // namespace
+
+Result<json::object> export_cell(const results::Store& store, const std::string& spec,
+                                 const results::CellRequest& request) {
+  const auto record = results::find_spec(store, spec);
+  if (!record) return record.error();
+  const auto table = results::table_of_rows(store, spec);
+  if (!table) return table.error();
+  const auto place = results::find_cell(*table, request);
+  if (!place) return place.error();
+  if (auto finished = check_finished(*place, spec); !finished) return finished.error();
+  const auto* panel = by_id(record->resolved, "panels", place->panel->id);
+  const auto* row = panel != nullptr ? by_id(*panel, "rows", place->row->id) : nullptr;
+  if (row == nullptr) return error("the resolved spec of " + spec + " has no row " + place->row->id + ".");
+  const auto& settings = place->panel->table;
+  if (settings.metric != "accuracy" && settings.metric != "loss") {
+    return error(fmt::format("the cells of {} show {}, which follows from nothing that a file could hold.",
+                             spec, settings.metric));
+  }
+  auto alone = *panel;
+  alone.erase("rows");
+  const auto& cell = *place->cell;
+  json::object file{{"format", results::kCellFormat},
+                    {"format_version", results::kCellFormatVersion},
+                    {"program", program_version()},
+                    {"comparability", kComparabilityVersion},
+                    {"ran_by", record->version},
+                    {"spec", {{"name", spec}, {"title", table->title}, {"hash", record->hash}}},
+                    {"panel", std::move(alone)},
+                    {"row", *row},
+                    {"column", cell.epsilon_target ? number(*cell.epsilon_target) : json::value("inf")},
+                    {"metric",
+                     {{"name", settings.metric},
+                      {"split", "test"},
+                      {"unit", settings.metric == "loss" ? "" : "percent"},
+                      {"checkpoints", settings.last_checkpoints}}},
+                    {"neighbouring", "add-remove"},
+                    {"delta", number(place->panel->delta)},
+                    {"cell",
+                     {{"mean", number(cell.mean)},
+                      {"sd", optional_number(cell.sd)},
+                      {"n", cell.n},
+                      {"epsilon", optional_number(cell.epsilon)},
+                      {"epsilon_least", optional_number(cell.epsilon_least)}}}};
+  json::array seeds;
+  CellExport exporter(store, settings.metric);
+  for (const auto& result : cell.seeds) {
+    auto seed = exporter.seed(result);
+    if (!seed) return seed.error();
+    seeds.push_back(std::move(*seed));
+  }
+  file["seeds"] = std::move(seeds);
+  results::seal_cell(file);
+  return file;
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,478 @@
+#include "harness/runner/execute/coordinator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fmt/format.h>
+#include <utility>
+
+#include "datasets/public_train.h"
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+#include "harness/random/key_file.h"
+#include "harness/runner/odometer/release.h"
+#include "harness/runner/odometer/release_record.h"
+#include "results/store/states.h"
+#include "results/table/table_notes.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{100};
+
+// What the user must mend before anything of the kind can run.
+bool is_halt(const std::string& failure_kind) {
+  return failure_kind == "device-unavailable" || failure_kind == "missing-data";
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+}  // namespace
+
+bool RunReport::failed_unexpectedly() const {
+  return std::any_of(failed.begin(), failed.end(), [](const auto& study) { return study.unexpected; });
+}
+
+Coordinator::Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress)
+    : store_(store),
+      executor_(executor),
+      out_(out),
+      progress_(progress),
+      book_(store, out),
+      tally_(executor.slots()) {}
+
+Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>& stop_asked) {
+  tally_.phase("planning");
+  // Names of journals are those of runs, a private selection's among them.
+  if (auto made = make_closed_folder(out_.journals()); !made) return made.error();
+  if (auto opened = open_studies(spec); !opened) return opened.error();
+  progress_.show(tally_.board());
+  auto outcome = loop(stop_asked);
+  if (!outcome || report_.stopped || report_.halt) {
+    tally_.phase("stopping");
+    progress_.show(tally_.board());
+    executor_.stop();
+    // What ended just before is recorded all the same; the journals keep the rest.
+    if (auto wound_up = wind_up(); !wound_up && outcome) outcome = wound_up;
+  }
+  progress_.clear();
+  if (!outcome) return outcome.error();
+  for (auto& [index, failure] : failed_) report_.failed.push_back(std::move(failure));
+  const bool complete =
+      !report_.stopped && !report_.halt && !report_.refused && !report_.failed_unexpectedly();
+  if (complete && draw_key_) {
+    if (auto forgotten = forget_draws(string_or(spec.resolved, "name", "")); !forgotten)
+      return forgotten.error();
+  }
+  if (complete) {
+    if (auto deleted = delete_abandoned_keys(); !deleted) return deleted.error();
+  }
+  if (auto kept = conclude_weights(string_or(spec.resolved, "name", ""), complete); !kept)
+    return kept.error();
+  if (refused_) {
+    // Asked again, now that nothing runs: the refusal tells what was spent in the end.
+    const auto& study = studies_[refused_->study].study();
+    if (auto admitted = budget_->admit(*study.baseline, refused_->wishes); !admitted) {
+      report_.refused = admitted.error().message;
+    }
+  }
+  return std::move(report_);
+}
+
+Result<void> Coordinator::open_studies(const Spec& spec) {
+  auto planned = plan_release(spec);
+  if (!planned) return planned.error();
+  const std::string name = string_or(spec.resolved, "name", "");
+  if (!has_seeded_noise(spec)) {
+    std::set<std::string> ids;
+    for (const auto& study : *planned) ids.insert(study.id);
+    if (auto restored = restore_rows(store_, out_, name, ids); !restored) return restored.error();
+  }
+  const auto known = recorded_studies(name);
+  if (!known) return known.error();
+  const auto& recorded = *known;
+  if (!has_seeded_noise(spec)) {
+    if (auto hidden = hide_draws(*planned, spec, recorded); !hidden) return hidden.error();
+  }
+  report_.studies = planned->size();
+  report_.cells = count_cells(*planned);
+  tally_.cells(planned->size());
+  auto pace = stored_pace(store_);
+  if (!pace) return pace.error();
+  tally_.earlier(std::move(*pace));
+  for (auto& study : *planned) {
+    const auto found = recorded.find(study.id);
+    const std::size_t index = studies_.size();
+    studies_.emplace_back(std::move(study), name);
+    if (found != recorded.end() && results::is_answered(found->second)) {
+      ++report_.known_before;
+      tally_.cell_over();
+      note_failure(index, found->second, false);
+      continue;
+    }
+    const auto& opened = studies_.back().study();
+    if (opened.baseline->confidential_runs && !opened.cell.base.noise_seed) report_.hides_times = true;
+    studies_.back().book_selection();
+    if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
+    ready_.push_back(index);
+    // Under private selection the number of runs does not show: the study counts as one, also where
+    // it drew none.
+    if (opened.baseline->confidential_runs)
+      tally_.known("study " + opened.id, work_of(opened.cell.base), false, expected_runs(opened));
+  }
+  if (report_.hides_times) tally_.hide_times();
+  // Before anything is drawn.
+  return draw_key_ ? write_release_record(store_, out_, name, false) : Result<void>{};
+}
+
+Result<std::map<std::string, results::StudyRecord>> Coordinator::recorded_studies(
+    const std::string& spec) const {
+  auto earlier = store_.studies(spec);
+  if (!earlier) return earlier.error();
+  std::map<std::string, results::StudyRecord> recorded;
+  for (auto& study : *earlier) recorded.emplace(study.id, std::move(study));
+  return recorded;
+}
+
+// Draws of an unseeded spec come from a key of the system's entropy that lives as long as a study
+// is open. It is made once a release: a second one would draw other runs, and release the same data
+// again.
+Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
+                                     const std::map<std::string, results::StudyRecord>& recorded) {
+  const bool complete = std::ranges::all_of(planned, [&](const PlannedStudy& study) {
+    const auto found = recorded.find(study.id);
+    return found != recorded.end() && results::is_answered(found->second);
+  });
+  const std::string name = string_or(spec.resolved, "name", "");
+  const std::string path = out_.draw_key(name);
+  // A run killed between its last row and the deletion of its key leaves the key behind.
+  if (complete) return forget_draws(name);
+  const bool was_begun = std::ranges::any_of(planned, [&](const PlannedStudy& study) {
+    const auto found = recorded.find(study.id);
+    return found != recorded.end() && !results::is_answered(found->second);
+  });
+  const auto lost = has_lost_its_draws(out_, name, spec.hash());
+  if (!lost) return lost.error();
+  const bool is_gone = *lost || (was_begun && !std::filesystem::exists(path));
+  if (is_gone && draws_anything(planned)) {
+    return error(fmt::format(
+        "{}: the key of this spec's draws is gone, so its open rows cannot go on: other draws would release "
+        "the same data a "
+        "second time unseen. Put the file back from a copy, or make that new release with --fresh.",
+        path));
+  }
+  draw_key_ = path;
+  if (auto made = make_closed_folder(out_.keys()); !made) return made.error();
+  const auto key = random::create_or_read_key(*draw_key_);
+  if (!key) return key.error();
+  const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
+  const std::string release = std::to_string(release_of(spec.resolved));
+  for (auto& study : planned) study.cell.draw_secret = sha256_hex("draws " + release + " " + secret);
+  return {};
+}
+
+// From here on the record says what came of them.
+Result<void> Coordinator::forget_draws(const std::string& spec) {
+  if (auto written = write_release_record(store_, out_, spec, true); !written) return written;
+  return random::delete_key(out_.draw_key(spec));
+}
+
+// What --fresh and --replace gave up leaves its keys behind: a trial does not say which spec wanted
+// it, and an edited spec may go on with it. Once every row of the folder is there, no key has a use
+// any more.
+Result<void> Coordinator::delete_abandoned_keys() {
+  const auto specs = store_.specs();
+  if (!specs) return specs.error();
+  for (const auto& spec : *specs) {
+    const auto studies = store_.studies(spec.name);
+    if (!studies) return studies.error();
+    if (studies->empty() || !std::ranges::all_of(*studies, results::is_answered)) return {};
+  }
+  std::vector<std::string> keys;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(out_.keys(), absent)) {
+    if (entry.path().extension() == ".key") keys.push_back(entry.path().string());
+  }
+  for (const auto& key : keys) {
+    const auto settled = book_.settle_key(key);
+    if (!settled) return settled.error();
+    if (!*settled) continue;
+    if (auto deleted = random::delete_key(key); !deleted) return deleted;
+  }
+  return {};
+}
+
+Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
+  while (!ready_.empty() || !trials_.empty()) {
+    if (stop_asked()) {
+      report_.stopped = true;
+      return {};
+    }
+    if (report_.halt) return {};
+    const bool more = !ready_.empty();
+    if (more) {
+      const auto index = ready_.front();
+      ready_.pop_front();
+      if (auto advanced = advance(index); !advanced) return advanced.error();
+    }
+    tally_.planning(!ready_.empty());
+    auto updates = executor_.poll(more ? std::chrono::milliseconds(0) : kPatience);
+    if (!updates) return updates.error();
+    for (const auto& update : *updates) {
+      if (auto taken = take(update); !taken) return taken.error();
+    }
+    progress_.show(tally_.board());
+  }
+  return {};
+}
+
+Result<void> Coordinator::advance(std::size_t index) {
+  auto& run = studies_[index];
+  const auto wishes = run.advance();
+  if (budget_ && !wishes.empty()) {
+    if (auto admitted = budget_->admit(*run.study().baseline, wishes); !admitted) {
+      // The study stays open; the others go on with what was admitted.
+      if (!refused_) {
+        refused_ = Refused{index, wishes};
+        report_.refused = admitted.error().message;
+      }
+      return {};
+    }
+  }
+  if (!wishes.empty()) {
+    if (auto written = store_.put_study(run.outcome()); !written) return written.error();
+  }
+  for (const auto& config : wishes) {
+    if (auto wanted = want(index, config); !wanted) return wanted.error();
+  }
+  if (run.is_over()) return finish(index);
+  if (!run.is_waiting()) ready_.push_front(index);
+  return {};
+}
+
+Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& config) {
+  const std::string id = config.id();
+  const auto& study = studies_[index].study();
+  const auto work = work_of(config);
+  const std::string unit = study.baseline->confidential_runs ? "study " + study.id : id;
+
+  if (!ended_.contains(id) && !trials_.contains(id)) {
+    auto earlier = book_.earlier(config);
+    if (!earlier) return earlier.error();
+    if (*earlier) ended_.emplace(id, std::move(**earlier));
+  }
+  const auto ended = ended_.find(id);
+  if (!study.baseline->confidential_runs) tally_.known(unit, work, ended != ended_.end());
+  if (ended != ended_.end()) {
+    deliver(index, id, ended->second);
+    return {};
+  }
+  auto [entry, is_new] = trials_.try_emplace(id, Wanted{config, {}, unit, work.seconds});
+  entry->second.studies.push_back(index);
+  return is_new ? start_when_prepared(id) : Result<void>{};
+}
+
+Result<void> Coordinator::start_when_prepared(const std::string& trial) {
+  const auto job = prepare_job(trials_.at(trial).config.dataset);
+  if (prepared_.contains(job.id)) return start(trial);
+  auto [waiting, is_new] = held_back_.try_emplace(job.id);
+  waiting->second.push_back(trial);
+  if (!is_new) return {};
+  tally_.phase(fmt::format("preparing {} (features are computed once, cached in {})",
+                           trials_.at(trial).config.dataset.name, cache_folder()));
+  progress_.show(tally_.board());
+  executor_.submit(job);
+  return {};
+}
+
+Result<void> Coordinator::start(const std::string& trial) {
+  const auto& wanted = trials_.at(trial);
+  const auto attempts = book_.attempts(wanted.config);
+  if (!attempts) return attempts.error();
+  tally_.phase("training");
+  auto job = trial_job(wanted.config, out_.journal(trial), out_.key(trial), *attempts,
+                       wants_weights(wanted) ? keeper_->staged(trial) : "");
+  job.cost = wanted.cost;
+  job.before_start = [this, config = wanted.config] { return book_.begin(config); };
+  executor_.submit(std::move(job));
+  return {};
+}
+
+// Rows that share a run have one kind of label and one dataset, so whoever asks later is answered
+// alike.
+bool Coordinator::wants_weights(const Wanted& wanted) const {
+  return keeper_ && std::ranges::any_of(wanted.studies, [&](std::size_t index) {
+           return keeper_->wants(studies_[index].study());
+         });
+}
+
+// An interrupted spec keeps what is staged for the run that completes it.
+Result<void> Coordinator::conclude_weights(const std::string& spec, bool complete) {
+  if (report_.stopped || report_.halt) return {};
+  if (keeper_) {
+    std::vector<PlannedStudy> planned;
+    for (const auto& run : studies_) planned.push_back(run.study());
+    auto published = keeper_->publish(store_, planned);
+    if (!published) return published.error();
+    report_.weights = std::move(*published);
+  }
+  // What could not be copied lies there until it can be; the runs that a selection did not choose
+  // do not.
+  if (!complete) return {};
+  return discard_staged(out_, spec, report_.weights.waiting);
+}
+
+Result<void> Coordinator::take(const Update& update) {
+  if (held_back_.contains(update.job)) {
+    return update.kind == Update::Kind::over ? take_prepared(update) : Result<void>{};
+  }
+  const auto found = trials_.find(update.job);
+  if (found == trials_.end()) return {};
+  switch (update.kind) {
+    case Update::Kind::started: {
+      const auto index = found->second.studies.front();
+      const auto& baseline = *studies_[index].study().baseline;
+      const auto& config = found->second.config;
+      if (baseline.confidential_runs) {
+        tally_.selecting(found->second.unit, describe(index));
+        return {};
+      }
+      tally_.started(update.slot,
+                     {.title = describe(index),
+                      .loss_is_released = datasets::training_values_are_released(config.privacy.is_private,
+                                                                                 config.dataset.name),
+                      .steps = config.steps},
+                     found->second.unit);
+      return {};
+    }
+    case Update::Kind::progress:
+      tally_.stepped(update);
+      return {};
+    case Update::Kind::over:
+      return take_end(update);
+  }
+  return {};
+}
+
+Result<void> Coordinator::take_prepared(const Update& update) {
+  auto held = held_back_.extract(update.job);
+  if (update.failed) {
+    // Without its data no trial of the dataset can run.
+    if (!report_.halt && update.failure_kind != kCancelled) halt(update.failure_kind, update.message);
+    return {};
+  }
+  prepared_.insert(update.job);
+  for (const auto& trial : held.mapped()) {
+    if (auto started = start(trial); !started) return started;
+  }
+  return {};
+}
+
+Result<void> Coordinator::take_end(const Update& update) {
+  auto wanted = std::move(trials_.extract(update.job).mapped());
+  tally_.ended(update.slot, !update.failed, update.seconds);
+  if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
+  // its journal goes on in the next run
+  if (update.failed && update.failure_kind == kCancelled) return book_.interrupt(wanted.config);
+  auto end = book_.record(wanted.config, update);
+  if (!end) return end.error();
+  if (end->trial.failed && is_halt(end->trial.failure_kind)) {
+    halt(end->trial.failure_kind, end->message);
+  }
+  const auto& kept = ended_.emplace(update.job, std::move(*end)).first->second;
+  if (wanted.unit == update.job) tally_.over(wanted.unit);
+  for (const auto index : wanted.studies) {
+    deliver(index, update.job, kept);
+    if (!studies_[index].is_waiting()) ready_.push_front(index);
+  }
+  return {};
+}
+
+void Coordinator::deliver(std::size_t index, const std::string& trial, const TrialEnd& end) {
+  auto& run = studies_[index];
+  if (end.lost) {
+    run.receive_lost(trial, end.trial.failure_kind, end.message);
+  } else {
+    run.receive(end.trial);
+  }
+}
+
+Result<void> Coordinator::finish(std::size_t index) {
+  const auto& run = studies_[index];
+  auto record = run.outcome();
+  if (auto priced = price(run, record); !priced) {
+    record.state = results::StudyState::failed;
+    record.failure_kind = kInternal;
+    record.failure_message = priced.error().message;
+  }
+  if (auto written = store_.put_study(record); !written) return written.error();
+  tally_.over("study " + run.study().id);
+  tally_.cell_over();
+  note_failure(index, record, run.failed_unexpectedly() || record.failure_kind == kInternal);
+  return {};
+}
+
+void Coordinator::note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected) {
+  if (record.state != results::StudyState::failed) return;
+  failed_[index] = {describe(index), record.failure_kind, record.failure_message, unexpected};
+}
+
+Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& record) {
+  for (const auto& id : record.trials) {
+    const auto trial = store_.trial(id);
+    if (!trial) return trial.error();
+    if (!*trial) continue;
+    record.seconds += (**trial).seconds;
+    // Of whichever run of a private selection: that one was under way when the machine was lost is
+    // so for any number of runs, and the price shows it anyway.
+    if (record.epsilon_target && (**trial).attempts > 1) {
+      add_once(record.flags, "interrupted: what the first attempt booked is charged");
+    }
+  }
+  if (record.epsilon_target && run.cell().base.noise_seed)
+    add_once(record.flags, results::kReproducibleNoise);
+  if (const auto release = run.cell().base.repetition / kRepetitionsPerRelease; release > 0) {
+    add_once(
+        record.footnotes,
+        fmt::format("Release {} of this spec. Earlier releases were about the same data; their cost is not "
+                    "composed into these rows.",
+                    release + 1));
+  }
+  if (run.failed_unexpectedly()) return {};  // no conclusion, so nothing to compose yet
+  auto priced = pricer_.price(record, run.composition(),
+                              [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
+                                auto trial = book_.stored(id);
+                                if (!trial) return trial.error();
+                                return std::move(trial->events);
+                              });
+  if (!priced) return priced;
+  // Whether a claim understates is for the executed events to say.
+  if (record.claimed_epsilon && record.total && record.total->epsilon <= *record.claimed_epsilon) {
+    std::erase(record.flags, baselines::kUnderstated);
+  }
+  return {};
+}
+
+void Coordinator::halt(const std::string& kind, const std::string& message) {
+  report_.halt = message;
+  report_.halt_is_crash = kind == kKilled;
+}
+
+Result<void> Coordinator::wind_up() {
+  const auto updates = executor_.poll(std::chrono::milliseconds(0));
+  if (!updates) return {};
+  for (const auto& update : *updates) {
+    if (auto taken = take(update); !taken) return taken.error();
+  }
+  return {};
+}
+
+std::string Coordinator::describe(std::size_t index) const {
+  const auto& cell = studies_[index].cell();
+  const std::string epsilon = cell.epsilon ? "ε " + short_number(*cell.epsilon) : "non-private";
+  return fmt::format("{}, {}, {}, seed {}", cell.panel, cell.row, epsilon, cell.seed);
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,136 @@
+// From a spec to rows in the store: plans, asks the baselines, gives trials to an executor, prices
+// and records.
+//
+// Deterministic: a row depends on the spec and on the outcomes of its trials. It does not depend on
+// the order in which they ended, on the workers that ran them, or on how often the run was
+// interrupted.
+//   - A trial that several studies want runs once; one that ended in an earlier run
+//     (in the store, or in a complete journal) is not run again.
+//   - A trial that the machine lost (killed, out of memory, ...) fails the studies that want it in
+//     this run, and the next run tries again. A trial that failed by itself (diverged) is an
+//     answer, which the method sees.
+//   - Each dataset is prepared once, before its first trial.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/runner/execute/budget.h"
+#include "harness/runner/execute/kept_weights.h"
+#include "harness/runner/execute/progress.h"
+#include "harness/runner/execute/study_epsilon.h"
+#include "harness/runner/execute/study_run.h"
+#include "harness/runner/execute/tally.h"
+#include "harness/runner/executors/executor.h"
+#include "harness/runner/odometer/out_folder.h"
+#include "harness/runner/odometer/trial_book.h"
+#include "harness/runner/spec/plan.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::runner {
+
+// A study that has no value, in the spec's order.
+struct FailedStudy {
+  std::string cell;  // "linear, hyfreedp, eps 3, seed 0"
+  std::string kind;
+  std::string message;
+  bool unexpected = false;  // the machine's or the program's fault
+};
+
+struct RunReport {
+  std::size_t studies = 0;
+  std::size_t cells = 0;         // that these studies fill
+  std::size_t known_before = 0;  // answered by an earlier run
+  std::vector<FailedStudy> failed;
+  bool stopped = false;             // asked to; what is missing is continued by the next run
+  std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
+  // What the budget did not allow to start; a run with a larger budget continues it.
+  std::optional<std::string> refused;
+  bool hides_times = false;    // how long it took tells how many runs a private selection made
+  KeptReport weights;          // with keep_weights, of a run that came to its end
+  bool halt_is_crash = false;  // ... or a worker that was killed before anything could run
+
+  bool failed_unexpectedly() const;
+};
+
+class Coordinator {
+ public:
+  Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress);
+
+  // Sets a budget; by default nothing is refused. What the spec starts with must be reserved
+  // already.
+  void keep_within(Budget budget) { budget_ = std::move(budget); }
+
+  // Stages the runs' weights, and publishes those that rows report at the end of run(). open() must
+  // have been called.
+  void keep_weights(KeptWeights keeper) { keeper_ = std::move(keeper); }
+
+  // Runs `spec` as recorded in the store (enter_spec). An error if nothing can run any more.
+  Result<RunReport> run(const Spec& spec, const std::function<bool()>& stop_asked);
+
+ private:
+  struct Wanted {
+    trial::TrialConfig config;
+    std::vector<std::size_t> studies;  // waiting for it
+    std::string unit;                  // what it counts as in the tally
+    double cost = 0;                   // for the order: dearest first
+  };
+
+  struct Refused {
+    std::size_t study = 0;
+    std::vector<trial::TrialConfig> wishes;
+  };
+
+  Result<void> open_studies(const Spec& spec);
+  Result<std::map<std::string, results::StudyRecord>> recorded_studies(const std::string& spec) const;
+  Result<void> hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
+                          const std::map<std::string, results::StudyRecord>& recorded);
+  Result<void> forget_draws(const std::string& spec);
+  Result<void> delete_abandoned_keys();
+  Result<void> loop(const std::function<bool()>& stop_asked);
+  Result<void> advance(std::size_t index);
+  Result<void> want(std::size_t index, const trial::TrialConfig& config);
+  Result<void> start_when_prepared(const std::string& trial);
+  Result<void> start(const std::string& trial);
+  bool wants_weights(const Wanted& wanted) const;
+  Result<void> conclude_weights(const std::string& spec, bool complete);
+  Result<void> take(const Update& update);
+  Result<void> take_end(const Update& update);
+  Result<void> take_prepared(const Update& update);
+  void deliver(std::size_t index, const std::string& trial, const TrialEnd& end);
+  Result<void> finish(std::size_t index);
+  void note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected);
+  Result<void> price(const StudyRun& run, results::StudyRecord& record);
+  void halt(const std::string& kind, const std::string& message);
+  Result<void> wind_up();
+  std::string describe(std::size_t index) const;
+
+  results::Store& store_;
+  Executor& executor_;
+  OutFolder out_;
+  Progress& progress_;
+  TrialBook book_;
+  StudyPricer pricer_;
+  Tally tally_;
+  std::optional<Budget> budget_;
+  std::optional<KeptWeights> keeper_;
+  std::optional<Refused> refused_;  // the first
+  RunReport report_;
+  std::vector<StudyRun> studies_;
+  std::deque<std::size_t> ready_;          // studies to advance
+  std::map<std::string, Wanted> trials_;   // waiting or running
+  std::map<std::string, TrialEnd> ended_;  // trials
+  // By prepare job that is not over: trials.
+  std::map<std::string, std::vector<std::string>> held_back_;
+  std::set<std::string> prepared_;             // prepare jobs that are over
+  std::optional<std::string> draw_key_;        // file, while studies of an unseeded spec are open
+  std::map<std::size_t, FailedStudy> failed_;  // by position in the spec
+};
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,69 @@
+// One study in progress: it asks its baseline for trials, waits for them, asks again, and
+// concludes. It is pure: the outcome depends on how each trial ended and not on their order.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/runner/spec/plan.h"
+
+namespace hyfreedp::runner {
+
+class StudyRun {
+ public:
+  StudyRun(PlannedStudy study, std::string spec);
+
+  const PlannedStudy& study() const { return study_; }
+  const baselines::Cell& cell() const { return study_.cell; }
+
+  // To be called while no trial is outstanding. Returns the trials that are wanted next and were
+  // not asked for before; if there are none, outcome() is final.
+  std::vector<trial::TrialConfig> advance();
+  bool is_waiting() const { return !waiting_.empty(); }
+  bool is_over() const { return over_; }
+
+  // Reports how a requested trial ended, if it ended by itself ...
+  void receive(const baselines::FinishedTrial& trial);
+  // ... or that it was lost to the machine and will be tried again by the next run. The study then
+  // does not conclude: a conclusion without that trial would make the row depend on the accident.
+  void receive_lost(const std::string& trial, const std::string& kind, const std::string& message);
+
+  // For a private selection: writes its cost into the outcome before any of its runs
+  // (Baseline::selection).
+  void book_selection();
+
+  // The study's record, without epsilons and seconds, which come from executed events. While the
+  // study is open, it lists the trials that were asked for. If the runs are confidential
+  // (Baseline::confidential_runs), a study that is open or ended unexpectedly lists none of them:
+  // its composition is a selection over nothing, with the runs' intended events as its base.
+  const results::StudyRecord& outcome() const { return outcome_; }
+  const baselines::Composition& composition() const { return composition_; }
+  // Whether the run or the machine failed, as opposed to a typed failure of the method.
+  bool failed_unexpectedly() const { return unexpected_; }
+
+ private:
+  std::vector<trial::TrialConfig> new_wishes();
+  void conclude();
+  void write_booking();
+  void check_end_to_end(const baselines::Conclusion& conclusion) const;
+  void check_selection(const baselines::Conclusion& conclusion) const;
+  void check_parts(const baselines::Conclusion& conclusion) const;
+  void end();
+  void fail_unexpectedly(const std::string& kind, const std::string& message);
+  std::vector<baselines::FinishedTrial> finished() const;
+
+  PlannedStudy study_;
+  std::vector<std::string> asked_;  // in order
+  std::set<std::string> waiting_;
+  std::map<std::string, baselines::FinishedTrial> finished_;
+  results::StudyRecord outcome_;
+  baselines::Composition composition_;
+  std::string lost_;
+  int rounds_ = 0;
+  bool over_ = false;
+  bool unexpected_ = false;
+};
+
+}  // namespace hyfreedp::runner

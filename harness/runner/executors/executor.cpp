@@ -1,0 +1,30 @@
+#include "harness/runner/executors/executor.h"
+
+#include "harness/base/version.h"
+
+namespace hyfreedp::runner {
+
+Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
+              std::int64_t attempts, const std::string& weights) {
+  const std::string id = config.id();
+  Job job{.id = id,
+          .request = {{"type", "run"},
+                      {"trial", id},
+                      {"config", config.to_json()},
+                      {"journal", journal},
+                      {"key", key},
+                      {"commit", build_commit()}},
+          .cost = 0};
+  if (attempts > 0) job.request["attempts"] = attempts;
+  if (!weights.empty()) job.request["weights"] = weights;
+  return job;
+}
+
+Job prepare_job(const trial::Named& dataset) {
+  const json::object named{{"name", dataset.name}, {"options", dataset.options}};
+  return {.id = "prepare " + canonical_json(named),
+          .request = {{"type", "prepare"}, {"dataset", named}},
+          .cost = 0};
+}
+
+}  // namespace hyfreedp::runner

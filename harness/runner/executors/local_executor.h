@@ -1,0 +1,55 @@
+// The executor of one machine: a fixed number of long-lived workers with one job at a time each.
+//
+// Workers start when there is work for them, load LibTorch once and run many jobs. A worker that
+// dies is replaced while jobs wait; if workers die repeatedly without ending a job, poll() fails. A
+// thread of the executor gives out jobs, so that workers stay busy while the coordinator computes
+// an epsilon.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "harness/runner/executors/executor.h"
+#include "harness/runner/executors/worker_process.h"
+
+namespace hyfreedp::runner {
+
+struct LocalOptions {
+  std::string worker;  // path of the program
+  int slots = 2;
+  std::chrono::milliseconds grace{15000};  // from being told to stop to SIGKILL
+  WorkerProcess::Environment environment;  // added to worker_environment()
+};
+
+// The environment of a worker: HYFREEDP_THREADS threads (default 1 for any number of workers, so
+// that results do not depend on it), which sleep while idle, so that two workers share two cores.
+WorkerProcess::Environment worker_environment();
+// "2 workers of 1 thread each, ...", for people.
+std::string describe_workers(int slots);
+
+// The path in HYFREEDP_WORKER, or hyfreedp-worker beside this program. An error if there is no such
+// program.
+Result<std::string> find_worker();
+
+// Asks the worker at `path` whether it can train on `device`; the error says what it lacks. Loads
+// LibTorch once.
+Result<void> check_device(const std::string& path, const std::string& device);
+
+class LocalExecutor final : public Executor {
+ public:
+  explicit LocalExecutor(LocalOptions options);
+  ~LocalExecutor() override;
+
+  void submit(Job job) override;
+  Result<std::vector<Update>> poll(std::chrono::milliseconds patience) override;
+  void cancel(const std::string& job) override;
+  void stop() override;
+  int slots() const override;
+
+ private:
+  class Pool;
+  std::unique_ptr<Pool> pool_;
+};
+
+}  // namespace hyfreedp::runner

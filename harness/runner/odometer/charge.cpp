@@ -1,0 +1,85 @@
+#include "harness/runner/odometer/charge.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/trial/event_tally.h"
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using trial::ChargedAttempt;
+using trial::EventTally;
+
+void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialRecord& recorded) {
+  auto attempts = recorded.charged;
+  if (attempts.empty()) attempts.push_back({"", recorded.events});  // of an older version
+  std::vector<EventTally> lost;
+  for (const auto& attempt : charged) {
+    if (attempt.name.empty()) lost.emplace_back(attempt.events);
+  }
+  for (auto& attempt : attempts) {
+    if (attempt.events.empty()) continue;
+    const EventTally events(attempt.events);
+    const auto same = std::ranges::find(charged, attempt.name, &ChargedAttempt::name);
+    if (!attempt.name.empty() && same != charged.end()) {
+      EventTally larger(same->events);
+      larger.raise_to(events);
+      same->events = larger.events();
+      continue;
+    }
+    // Each lost attempt stands for one.
+    const auto stands_for =
+        std::ranges::find_if(lost, [&](const EventTally& whole) { return whole.contains(events); });
+    if (stands_for != lost.end()) {
+      lost.erase(stands_for);
+    } else {
+      charged.push_back(std::move(attempt));
+    }
+  }
+}
+
+}  // namespace
+
+bool is_missing_journal(const std::string& path) {
+  const auto text = read_file(path);
+  return text ? text->find('\n') == std::string::npos : !std::filesystem::exists(path);
+}
+
+Result<std::optional<random::KeyLabel>> key_label(const std::string& path) {
+  auto stored = random::read_key(path);
+  if (!stored) return stored.error();
+  if (!*stored) return std::optional<random::KeyLabel>{};
+  return std::move((**stored).label);
+}
+
+Result<std::vector<ChargedAttempt>> charge_of(const trial::Journal* journal,
+                                              const std::optional<random::KeyLabel>& key,
+                                              const results::TrialRecord* recorded) {
+  std::vector<ChargedAttempt> charged;
+  if (journal != nullptr) charged = journal->charged;
+  const bool has_lost_journal = key && (journal == nullptr || !journal->nonces.contains(key->nonce));
+  if (has_lost_journal) {
+    const auto config = trial::TrialConfig::from_json(key->config, "the key file of trial " + key->trial);
+    if (!config) return config.error();
+    for (std::int64_t attempt = 0; attempt < key->attempt; ++attempt) {
+      charged.push_back({"", config->events()});
+    }
+    charged.push_back({key->nonce, config->events()});
+  }
+  if (recorded == nullptr) return charged;
+  add_recorded(charged, *recorded);
+  const bool is_explained = has_lost_journal || (journal != nullptr && recorded->begun_after &&
+                                                 journal->starts > *recorded->begun_after);
+  if (recorded->begun_after && !is_explained) {
+    const auto config = trial::TrialConfig::from_json(recorded->config, "trial " + recorded->id);
+    if (!config) return config.error();
+    charged.push_back({"", config->events()});
+  }
+  return charged;
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,551 @@
+#include "harness/runner/odometer/odometer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include "baselines/baseline.h"
+#include "datasets/facts.h"
+#include "harness/base/text.h"
+#include "harness/random/partition.h"
+#include "harness/runner/odometer/charge.h"
+#include "results/store/states.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using accounting::Event;
+using baselines::Composition;
+using trial::EventTally;
+
+constexpr double kDeltaPower = -1.1;  // as `delta: N^-1.1` of a spec
+
+// One run, as far as it got.
+struct Run {
+  trial::TrialConfig config;
+  std::vector<Event> executed;
+  bool is_final = false;       // it will not go on
+  bool has_begun = false;      // it may have read the data
+  bool has_validated = false;  // has measured its accuracy on private data
+
+  bool may_be_selected() const { return config.privacy.is_private && config.evaluation.score.has_value(); }
+  EventTally planned() const { return EventTally(config.events()); }
+};
+using Runs = std::map<std::string, Run>;
+
+std::int64_t oracle_scores_of(const trial::Evaluation& evaluation) {
+  return (evaluation.oracle_validation ? 1 : 0) + (evaluation.oracle_train ? 1 : 0);
+}
+
+bool began(const std::string& failure_kind) {
+  return failure_kind != "invalid-config" && failure_kind != "missing-data" &&
+         failure_kind != "device-unavailable";
+}
+
+Result<Run> run_of(const results::TrialRecord& record) {
+  auto config = trial::TrialConfig::from_json(record.config, "trial " + record.id);
+  if (!config) return config.error();
+  const bool finished = record.state == trial::TrialState::finished;
+  return Run{
+      .config = std::move(*config),
+      .executed = record.events,
+      .is_final = results::is_final(record),
+      .has_begun = finished || (record.state == trial::TrialState::failed && began(record.failure_kind)),
+      .has_validated = finished};
+}
+
+Result<Run> run_of(const random::KeyLabel& key) {
+  auto config = trial::TrialConfig::from_json(key.config, "the key file of trial " + key.trial);
+  if (!config) return config.error();
+  return Run{.config = std::move(*config), .executed = {}, .has_begun = true};
+}
+
+Run run_of(trial::Journal journal) {
+  Run run{.config = std::move(journal.config), .executed = std::move(journal.executed)};
+  const auto& finish = journal.finish;
+  run.is_final =
+      finish && (finish->state == trial::TrialState::finished || !results::may_be_tried_again(finish->kind));
+  run.has_begun = !journal.steps.empty() || (finish && began(finish->kind));
+  run.has_validated = std::ranges::any_of(journal.metrics, [](const auto& metric) {
+    return metric.split == trial::kValidationSplit || metric.split == trial::kTrainSplit;
+  });
+  return run;
+}
+
+std::vector<std::filesystem::path> files_in(const std::string& folder, const std::string& extension) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
+    if (entry.path().extension() == extension) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// Labels of the keys of runs, by trial. A key of the first format says no more than that its
+// journal must be there.
+std::map<std::string, random::KeyLabel> keys_of_runs(const OutFolder& out,
+                                                     std::vector<std::string>& unreadable) {
+  std::map<std::string, random::KeyLabel> labels;
+  for (const auto& path : files_in(out.keys(), ".key")) {
+    const auto id = path.stem().string();
+    if (path.stem().extension() == ".draws") continue;
+    auto label = key_label(path.string());
+    if (!label) {
+      unreadable.push_back(label.error().message);
+    } else if (*label) {
+      labels.emplace(id, std::move(**label));
+    } else if (is_missing_journal(out.journal(id))) {
+      unreadable.push_back(path.string() + ": the journal of the run that this key was made for is missing");
+    }
+  }
+  return labels;
+}
+
+// From journals, keys and the database's records of runs that are not over.
+class RunReader {
+ public:
+  RunReader(Runs& runs, const std::map<std::string, random::KeyLabel>& labels,
+            const std::map<std::string, results::TrialRecord>& records)
+      : runs_(runs), labels_(labels), records_(records) {}
+
+  Result<void> add(trial::Journal journal) {
+    const std::string id = journal.trial;
+    const auto charged = charge(id, &journal);
+    if (!charged) return charged.error();
+    const auto known = runs_.find(id);
+    auto run = run_of(std::move(journal));
+    run.executed = trial::events_of(*charged);
+    run.has_begun = run.has_begun || (known != runs_.end() && known->second.has_begun);
+    runs_[id] = std::move(run);
+    read_.insert(id);
+    return {};
+  }
+
+  // Those whose journal is gone.
+  Result<void> add_others() {
+    for (const auto& [id, label] : labels_) {
+      if (runs_.contains(id)) continue;
+      auto run = run_of(label);
+      if (!run) return run.error();
+      runs_.emplace(id, std::move(*run));
+    }
+    for (auto& [id, run] : runs_) {
+      if (read_.contains(id) || run.is_final) continue;
+      const auto charged = charge(id, nullptr);
+      if (!charged) return charged.error();
+      run.executed = trial::events_of(*charged);
+      const auto record = records_.find(id);
+      const bool was_under_way = record != records_.end() && record->second.begun_after.has_value();
+      run.has_begun = run.has_begun || was_under_way || labels_.contains(id);
+      run.has_validated = run.has_begun;  // for all that is known
+    }
+    return {};
+  }
+
+ private:
+  Result<std::vector<trial::ChargedAttempt>> charge(const std::string& id,
+                                                    const trial::Journal* journal) const {
+    const auto label = labels_.find(id);
+    const auto record = records_.find(id);
+    return charge_of(journal, label != labels_.end() ? std::optional(label->second) : std::nullopt,
+                     record != records_.end() ? &record->second : nullptr);
+  }
+
+  Runs& runs_;
+  const std::map<std::string, random::KeyLabel>& labels_;
+  const std::map<std::string, results::TrialRecord>& records_;
+  std::set<std::string> read_;
+};
+
+Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
+                      std::vector<std::string>& unreadable) {
+  Runs runs;
+  const auto records = store.trials();
+  if (!records) return records.error();
+  std::map<std::string, results::TrialRecord> open;
+  for (const auto& record : *records) {
+    auto run = run_of(record);
+    if (!run) return run.error();
+    if (!run->is_final) open.emplace(record.id, record);
+    runs.emplace(record.id, std::move(*run));
+  }
+  const auto labels = keys_of_runs(out, unreadable);
+  RunReader reader(runs, labels, open);
+  for (const auto& path : files_in(out.journals(), ".jsonl")) {
+    const auto known = runs.find(path.stem().string());
+    if (known != runs.end() && known->second.is_final) continue;
+    auto journal = trial::read_journal(path.string());
+    if (!journal) {
+      if (!is_missing_journal(path.string())) unreadable.push_back(journal.error().message);
+    } else if (auto added = reader.add(std::move(*journal)); !added) {
+      return added.error();
+    }
+  }
+  if (auto added = reader.add_others(); !added) return added.error();
+  return runs;
+}
+
+const datasets::Facts* facts_of(const std::string& dataset) {
+  const auto facts = datasets::find_dataset(dataset);
+  return facts ? *facts : nullptr;
+}
+
+std::string title_of(const trial::Named& dataset) {
+  const auto* facts = facts_of(dataset.name);
+  if (facts == nullptr || !facts->files.empty()) return dataset.name;
+  std::vector<std::string> options;
+  // A part of the data is not other data.
+  for (const auto& member : random::without_part(dataset.options)) {
+    const auto& value = member.value();
+    options.push_back(std::string(member.key()) + " " +
+                      (value.is_double() ? short_number(value.get_double()) : json::serialize(value)));
+  }
+  std::sort(options.begin(), options.end());
+  return options.empty() ? dataset.name : dataset.name + " (" + join(options, ", ") + ")";
+}
+
+// A private selection, and the runs that the database says it made.
+struct SelectionStudy {
+  Composition composition;
+  std::vector<std::string> runs;        // none while it is open
+  std::optional<trial::Named> dataset;  // while it is open, and where it drew no run
+  bool is_retired = false;
+};
+
+// What the database says of how runs compose.
+struct Studies {
+  std::set<std::string> open_to_all;  // runs that a row lists whose number of runs is public
+  std::vector<SelectionStudy> selections;
+  std::vector<results::StudyRecord> priced;
+  std::vector<Composition> ended_early;  // searches whose planned rest is charged
+};
+
+class StudyReader {
+ public:
+  explicit StudyReader(const results::Store& store) : store_(store) {}
+
+  Result<Studies> read() {
+    auto studies = store_.all_studies();
+    if (!studies) return studies.error();
+    for (auto& study : *studies) {
+      if (auto added = add(study.id, study.method, study.composition, study.trials, false); !added)
+        return added.error();
+      if (study.total) found_.priced.push_back(std::move(study));
+    }
+    const auto retired = store_.retired_studies();
+    if (!retired) return retired.error();
+    for (const auto& study : *retired) {
+      if (auto added = add(study.id, study.method, study.composition, study.trials, true); !added)
+        return added.error();
+    }
+    return std::move(found_);
+  }
+
+ private:
+  Result<void> add(const std::string& id, const std::string& method, const json::object& composition,
+                   const std::vector<std::string>& trials, bool is_retired) {
+    const auto rule = string_or(composition, "rule", "");
+    if (rule != "selection") {
+      const auto baseline = baselines::find_baseline(method);
+      // A method that can be read in several ways books its selections when it opens: without a
+      // rule this is none.
+      const bool is_public =
+          !rule.empty() || (baseline && (!(**baseline).confidential_runs || (**baseline).reading));
+      if (is_public) found_.open_to_all.insert(trials.begin(), trials.end());
+      if (!composition.contains("not_begun")) return {};
+      auto parsed = Composition::from_json(composition, "study " + id);
+      if (!parsed) return parsed.error();
+      // A seeded spec under two names makes the same search.
+      if (seen_.insert(join(parsed->trials, " ")).second) found_.ended_early.push_back(std::move(*parsed));
+      return {};
+    }
+    // lost, by a program that did not record its rule
+    if (!composition.contains("selection")) return {};
+    const std::string where = "study " + id;
+    auto parsed = Composition::from_json(composition, where);
+    if (!parsed) return parsed.error();
+    SelectionStudy study{.composition = std::move(*parsed), .is_retired = is_retired};
+    study.dataset = booked_dataset(composition);
+    if (study.composition.unlisted) {
+      found_.selections.push_back(std::move(study));
+      return {};
+    }
+    std::set<std::string> runs(trials.begin(), trials.end());
+    runs.insert(study.composition.trials.begin(), study.composition.trials.end());
+    study.runs.assign(runs.begin(), runs.end());
+    // A seeded spec under two names makes the same selection, of the same runs.
+    if (study.runs.empty() || seen_.insert(join(study.runs, " ")).second) {
+      found_.selections.push_back(std::move(study));
+    }
+    return {};
+  }
+
+  const results::Store& store_;
+  Studies found_;
+  std::set<std::string> seen_;
+};
+
+class Composer {
+ public:
+  Composer(Odometer& odometer, const Runs& runs, const Studies& studies, const OdometerOptions& options)
+      : odometer_(odometer), runs_(runs), studies_(studies), options_(options) {}
+
+  void compose() {
+    for (const auto& study : studies_.selections) {
+      if (!study.runs.empty()) add_made(study);
+    }
+    for (const auto& study : studies_.selections) {
+      if (study.composition.unlisted && study.dataset) add_unlisted(study);
+    }
+    for (const auto& study : studies_.selections) {
+      if (!study.runs.empty() || !study.dataset || study.composition.unlisted) continue;
+      if (study.composition.drew_no_run) {
+        add_selection(study, EventTally(study.composition.selection.base), *study.dataset);
+      } else {
+        add_open(study);
+      }
+    }
+    for (const auto& [id, run] : runs_) add_run(id, run);
+    for (const auto& search : studies_.ended_early) add_rest(search);
+    for (const auto& study : studies_.priced) add_table(study);
+  }
+
+ private:
+  bool is_listed(const std::string& id) const { return studies_.open_to_all.contains(id); }
+
+  void add_made(const SelectionStudy& study) {
+    EventTally base;
+    const trial::Named* dataset = nullptr;
+    for (const auto& id : study.runs) {
+      const auto run = runs_.find(id);
+      if (run == runs_.end()) continue;
+      base.raise_to(EventTally(run->second.executed));
+      dataset = &run->second.config.dataset;
+      selected_.insert(id);
+    }
+    if (dataset != nullptr) add_selection(study, base, *dataset);
+  }
+
+  // Rebuilt from its release record. Counted already where a row of the same runs lists them.
+  void add_unlisted(const SelectionStudy& study) {
+    const auto& reported = study.composition.trials;
+    if (!reported.empty() && selected_.contains(reported.front())) return;
+    EventTally base(study.composition.unlisted->executed);
+    for (const auto& id : runs_like(EventTally(study.composition.unlisted->planned), *study.dataset)) {
+      base.raise_to(EventTally(runs_.at(id).executed));
+      open_.insert(id);
+    }
+    add_selection(study, base, *study.dataset);
+  }
+
+  // Which runs are whose is not recorded, on purpose: all that may belong to a selection are
+  // compared with it.
+  std::vector<std::string> runs_like(const EventTally& booked, const trial::Named& dataset) const {
+    std::vector<std::string> ids;
+    const auto title = title_of(dataset);
+    for (const auto& [id, run] : runs_) {
+      if (!run.may_be_selected() || is_listed(id) || selected_.contains(id)) continue;
+      const auto planned = run.planned();
+      if (title_of(run.config.dataset) != title || !planned.contains(booked) || !booked.contains(planned)) {
+        continue;
+      }
+      ids.push_back(id);
+    }
+    return ids;
+  }
+
+  void add_open(const SelectionStudy& study) {
+    const EventTally booked(study.composition.selection.base);
+    auto base = booked;
+    bool has_begun = false;
+    for (const auto& id : runs_like(booked, *study.dataset)) {
+      const auto& run = runs_.at(id);
+      EventTally executed(run.executed);
+      if (options_.to_be_continued && !run.is_final) executed.add(run.config.events());
+      base.raise_to(executed);
+      open_.insert(id);
+      has_begun = true;
+    }
+    if (has_begun || (options_.to_be_continued && !study.is_retired)) {
+      add_selection(study, base, *study.dataset);
+    }
+  }
+
+  void add_selection(const SelectionStudy& study, const EventTally& base, const trial::Named& dataset) {
+    auto selection = study.composition.selection;
+    selection.base = base.events();
+    odometer_.of(dataset).add_selection(selection);
+  }
+
+  void add_run(const std::string& id, const Run& run) {
+    if (!run.has_begun && run.executed.empty()) return;
+    auto& spending = odometer_.of(run.config.dataset);
+    ++spending.runs;
+    if (!run.config.privacy.is_private) ++spending.non_private_runs;
+    if (run.has_validated) spending.oracle_scores += oracle_scores_of(run.config.evaluation);
+    if (run.executed.empty()) return;
+    if (run.config.noise_seed) spending.reproducible_noise = true;
+    const bool in_selection = selected_.contains(id) || open_.contains(id);
+    if (in_selection && !is_listed(id)) return;
+    if (run.may_be_selected() && !is_listed(id) && !options_.confidential) {
+      spending.has_unknown_selection = true;
+      return;
+    }
+    spending.add(run.executed);
+  }
+
+  void add_rest(const Composition& search) {
+    const auto run = search.trials.empty() ? runs_.end() : runs_.find(search.trials.front());
+    if (run == runs_.end()) return;
+    for (const auto& rest : search.not_begun) odometer_.of(run->second.config.dataset).add(rest.events);
+  }
+
+  void add_table(const results::StudyRecord& study) {
+    const auto run = runs_.find(study.reported_trial.empty() && !study.trials.empty() ? study.trials.front()
+                                                                                      : study.reported_trial);
+    const auto booked = booked_dataset(study.composition);
+    if (run == runs_.end() && !booked) return;
+    auto& largest = odometer_.of(booked ? *booked : run->second.config.dataset).tables[study.spec];
+    largest = std::max(largest, study.total->epsilon);
+  }
+
+  Odometer& odometer_;
+  const Runs& runs_;
+  const Studies& studies_;
+  const OdometerOptions& options_;
+  std::set<std::string> selected_;  // runs of selections that are over
+  // Runs that may be of open ones, or of some whose runs are not listed.
+  std::set<std::string> open_;
+};
+
+// By split; one part where a record may have been in several.
+std::map<std::string, std::vector<Event>> parts_of(const Spending& spending) {
+  std::map<std::string, std::vector<Event>> parts;
+  for (const auto& [name, tally] : spending.splits) {
+    auto& part = parts[spending.splits_differ ? kAllSplits : name];
+    const auto events = tally.events();
+    part.insert(part.end(), events.begin(), events.end());
+  }
+  return parts;
+}
+
+}  // namespace
+
+void Spending::add(const std::vector<Event>& events) {
+  for (auto event : events) {
+    const auto split = std::exchange(event.split, {});
+    splits[split.empty() ? trial::kTrainSplit : split].add(event);
+  }
+}
+
+void Spending::add_selection(const accounting::Selection& selection) {
+  auto composable = selection;
+  // Liu and Talwar's price composes with nothing; their number of runs is geometric, whose price
+  // does.
+  if (composable.distribution == accounting::Selection::Distribution::liu_talwar) {
+    composable.distribution = accounting::Selection::Distribution::truncated_negative_binomial;
+    composable.eta = 1;
+  }
+  add(baselines::selection_by_split(composable));
+  ++selections;
+}
+
+void Spending::plan(const trial::TrialConfig& config) {
+  add(config.events());
+  ++runs;
+  if (!config.privacy.is_private) ++non_private_runs;
+  oracle_scores += oracle_scores_of(config.evaluation);
+  if (config.noise_seed) reproducible_noise = true;
+}
+
+Spending& Odometer::of(const trial::Named& dataset) {
+  const auto title = title_of(dataset);
+  auto place = std::ranges::lower_bound(data, title, {}, &Spending::title);
+  if (place == data.end() || place->title != title) {
+    place = data.insert(place, Spending{.dataset = dataset.name, .title = title});
+  }
+  if (const auto* facts = facts_of(dataset.name)) {
+    const auto sizes = datasets::sizes(*facts, dataset.options);
+    const auto differs = [](std::int64_t known, std::int64_t now) { return known != 0 && known != now; };
+    place->splits_differ = place->splits_differ || differs(place->records, sizes.private_train) ||
+                           differs(place->validation_records, sizes.private_validation);
+    place->records = std::max(place->records, sizes.private_train);
+    place->validation_records = std::max(place->validation_records, sizes.private_validation);
+  }
+  return *place;
+}
+
+std::optional<trial::Named> booked_dataset(const json::object& composition) {
+  const auto* dataset = composition.if_contains("dataset");
+  if (const auto* unlisted = composition.if_contains("unlisted");
+      unlisted != nullptr && unlisted->is_object()) {
+    dataset = unlisted->get_object().if_contains("dataset");
+  }
+  if (dataset == nullptr || !dataset->is_object()) return std::nullopt;
+  const auto& named = dataset->get_object();
+  const auto* options = named.if_contains("options");
+  return trial::Named{string_or(named, "name", ""),
+                      options != nullptr && options->is_object() ? options->get_object() : json::object{}};
+}
+
+double default_delta(const Spending& spending) {
+  return std::pow(static_cast<double>(std::max<std::int64_t>(spending.records, 2)), kDeltaPower);
+}
+
+Result<bool> is_within(const Spending& spending, double epsilon, double delta) {
+  if (spending.is_infinite()) return false;
+  for (const auto& [name, events] : parts_of(spending)) {
+    const auto rdp = accounting::epsilon_rdp({.events = events}, delta);
+    if (rdp && rdp->epsilon <= epsilon) continue;
+    const auto both = accounting::report_epsilon({.events = events}, delta);
+    if (!both) return in_context(spending.title + ", " + name, both.error());
+    if (!(both->epsilon <= epsilon)) return false;
+  }
+  return true;
+}
+
+Result<OdometerReading> read_odometer(const Spending& spending, double delta,
+                                      const std::optional<std::string>& split) {
+  auto parts = parts_of(spending);
+  if (split) {
+    if (!parts.contains(*split)) {
+      std::vector<std::string> names;
+      names.reserve(parts.size());
+      for (const auto& [name, events] : parts) names.push_back(name);
+      return error(fmt::format("nothing was released about a split '{}' of {}.{}{}", *split, spending.title,
+                               did_you_mean(*split, names),
+                               names.empty() ? "" : " It has: " + join(names, ", ") + "."));
+    }
+    parts = {{*split, parts.at(*split)}};
+  }
+  OdometerReading reading;
+  reading.total.delta = delta;
+  reading.total.accountant = "none";
+  for (const auto& [name, events] : parts) {
+    auto epsilon = accounting::report_epsilon({.events = events}, delta);
+    if (!epsilon) return in_context(spending.title + ", " + name, epsilon.error());
+    if (reading.splits.empty() || epsilon->epsilon > reading.total.epsilon) reading.total = *epsilon;
+    reading.splits.emplace(name, std::move(*epsilon));
+  }
+  return reading;
+}
+
+Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
+                             const OdometerOptions& options) {
+  Odometer odometer;
+  const auto runs = all_runs(store, out, odometer.unreadable);
+  if (!runs) return runs.error();
+  const auto studies = StudyReader(store).read();
+  if (!studies) return studies.error();
+  for (const auto& [id, run] : *runs) {
+    if (run.is_final) odometer.final_runs.insert(id);
+  }
+  Composer(odometer, *runs, *studies, options).compose();
+  return odometer;
+}
+
+}  // namespace hyfreedp::runner

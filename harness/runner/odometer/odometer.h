@@ -1,0 +1,124 @@
+// The odometer: the composed epsilon of all that the runs of an output folder have released about
+// each dataset.
+//
+// A row's epsilon is that of one run of one method. Several rows, seeds, tables and abandoned
+// attempts on the same data have all been released, and a record's guarantee is that of their
+// composition.
+//
+//   Runs          Every trial of the database, whatever became of it and whether or not a row still
+//                 lists it, and every journal that the database has not taken in. A run that is
+//                 under way or was killed counts the steps that its journal says were planned next,
+//                 too. Where a run's noise key is there and its journal is not, every attempt up to
+//                 the key's counts as if it had been completed. What the database knows beyond
+//                 journal and key is added, and so is, as if completed, a run that was begun and
+//                 left neither (charge.h). A run that several rows share counts once.
+//   Same data     Datasets that come from files are the same data where they have the same name,
+//                 whatever their options: these choose how a record is represented, or fewer
+//                 records. Generated ones are the same data where they
+//                 have the same options.
+//   Splits        One record lies in one split, so disjoint splits compose in parallel: the
+//                 odometer shows the largest. Within a split everything composes in sequence. Where
+//                 options cut the splits differently, a record may have been in both, and all
+//                 splits are one.
+//   Selections    The runs of a private selection count together, at the price of a selection
+//                 among runs that cost as much as its dearest: one by one they would tell how many
+//                 there were, which that price needs hidden. A selection that is not finished
+//                 counts in full as soon as it may have begun. Runs that may belong to a selection
+//                 of which no rule is recorded are left out (Spending::has_unknown_selection),
+//                 unless confidential values are asked for.
+//   Lower bound   With has_unknown_selection or Odometer::unreadable files the reading lacks what
+//                 these released. It is then no upper bound, and `hyfreedp odometer` says "at
+//                 least".
+//   No epsilon    Runs without privacy, and un-noised scores (oracle), are on the data all the
+//                 same: they are counted, and the odometer is infinite; the epsilon beside it is
+//                 that of the private part.
+//   Noise seeds   Whoever knows the seed can subtract the noise; the epsilon then guarantees
+//                 nothing, which is said.
+//
+// Evaluation on test data is outside the mechanism and does not count.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/accounting/accountant.h"
+#include "harness/runner/odometer/out_folder.h"
+#include "harness/trial/event_tally.h"
+#include "harness/trial/trial_config.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::runner {
+
+// What was released about one dataset.
+struct Spending {
+  std::string dataset;       // as a spec names it
+  std::string title;         // with the options that make the data, where it is generated
+  std::int64_t records = 0;  // of its private training split
+  std::int64_t validation_records = 0;
+  bool splits_differ = false;  // between runs: all splits are then composed as one
+
+  std::map<std::string, trial::EventTally> splits;
+  std::size_t selections = 0;  // private selections whose events are in `splits`
+  std::int64_t non_private_runs = 0;
+  // un-noised validation or training accuracies that were handed to a method
+  std::int64_t oracle_scores = 0;
+  bool reproducible_noise = false;
+  bool has_unknown_selection = false;    // runs that were left out
+  std::map<std::string, double> tables;  // by spec: the largest epsilon of its rows
+  std::int64_t runs = 0;                 // confidential
+
+  bool is_infinite() const { return non_private_runs > 0 || oracle_scores > 0; }
+  // Adds the most that a run of `config` will release.
+  void plan(const trial::TrialConfig& config);
+  void add_selection(const accounting::Selection& selection);
+  void add(const std::vector<accounting::Event>& events);
+};
+
+// The data that a composition is about, which is written with it where it lists no run, or not all.
+std::optional<trial::Named> booked_dataset(const json::object& composition);
+
+// The default delta: N^-1.1 for the size N of the training split.
+double default_delta(const Spending& spending);
+
+// The private part at one delta. `splits` is sorted by name; it has one entry, kAllSplits, if the
+// splits differ between runs.
+inline constexpr const char* kAllSplits = "all splits";
+struct OdometerReading {
+  // Of the private releases: 0 where there were none. Ask Spending::is_infinite(), too.
+  accounting::ReportedEpsilon total;
+  std::map<std::string, accounting::ReportedEpsilon> splits;
+};
+// Reads the odometer; with `split`, for that split alone. An error that names the splits if nothing
+// touched it.
+Result<OdometerReading> read_odometer(const Spending& spending, double delta,
+                                      const std::optional<std::string>& split = {});
+
+// Whether the odometer is at most `epsilon`, which it is not where spending.is_infinite(). This is
+// faster than reading it.
+Result<bool> is_within(const Spending& spending, double epsilon, double delta);
+
+struct OdometerOptions {
+  bool confidential = false;
+  // Also counts what has not started: open selections without a run, and interrupted runs as if
+  // they were started again.
+  bool to_be_continued = false;
+};
+
+struct Odometer {
+  std::vector<Spending> data;        // by title
+  std::set<std::string> final_runs;  // ids of those that will not be run again
+  // Journals and keys, with the reason: what they tell of is not counted. How many there are is
+  // confidential, as the number of runs is.
+  std::vector<std::string> unreadable;
+
+  Spending& of(const trial::Named& dataset);  // makes it where nothing touched it yet
+};
+
+Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
+                             const OdometerOptions& options = {});
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,104 @@
+#include "harness/runner/odometer/out_folder.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "harness/base/files.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+constexpr std::chrono::milliseconds kRetry{50};
+constexpr int kRetries = 200;  // ten seconds for the workers of a killed coordinator to be gone
+
+int recorded_process(int descriptor) {
+  std::array<char, 32> text{};
+  const auto bytes = ::pread(descriptor, text.data(), text.size(), 0);
+  int number = 0;
+  if (bytes > 0) std::from_chars(text.data(), text.data() + bytes, number);
+  return number;
+}
+
+bool is_alive(int number) { return number > 0 && (::kill(number, 0) == 0 || errno == EPERM); }
+
+}  // namespace
+
+std::string OutFolder::database() const { return root + "/hyfreedp.sqlite"; }
+std::string OutFolder::journals() const { return root + "/journals"; }
+std::string OutFolder::keys() const { return root + "/keys"; }
+std::string OutFolder::journal(const std::string& trial) const { return journals() + "/" + trial + ".jsonl"; }
+std::string OutFolder::key(const std::string& trial) const { return keys() + "/" + trial + ".key"; }
+std::string OutFolder::draw_key(const std::string& spec) const { return keys() + "/" + spec + ".draws.key"; }
+std::string OutFolder::release_record(const std::string& spec) const {
+  return journals() + "/" + spec + ".releases.json";
+}
+std::string OutFolder::derived(const std::string& spec) const { return root + "/" + spec; }
+std::string OutFolder::staged_weights(const std::string& spec) const {
+  return root + "/staged-weights/" + spec;
+}
+std::string OutFolder::lock() const { return root + "/hyfreedp.lock"; }
+
+bool is_taken_in_out_folder(const std::string& name) {
+  return name == "journals" || name == "keys" || name == "staged-weights";
+}
+
+Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {
+  if (auto made = make_folders(folder.root); !made) return made.error();
+  // Without O_CLOEXEC on purpose: workers hold the lock too.
+  const int descriptor = ::open(folder.lock().c_str(), O_RDWR | O_CREAT, 0644);
+  if (descriptor < 0) return error(folder.lock() + ": cannot open the lock (" + std::strerror(errno) + ")");
+  FolderLock lock(descriptor);
+  for (int attempt = 0; ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++attempt) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return error(folder.lock() + ": cannot lock (" + std::strerror(errno) + ")");
+    }
+    const int holder = recorded_process(descriptor);
+    if (is_alive(holder) || attempt >= kRetries) {
+      return error(
+          fmt::format("{} is in use by another hyfreedp run (process {}). Wait for it, stop it, or use "
+                      "--out DIR.",
+                      folder.root, holder));
+    }
+    std::this_thread::sleep_for(kRetry);
+  }
+  const std::string number = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, number.data(), number.size(), 0) < 0) {
+    return error(folder.lock() + ": cannot write the lock (" + std::strerror(errno) + ")");
+  }
+  return lock;
+}
+
+std::optional<int> FolderLock::holder(const OutFolder& folder) {
+  const int descriptor = ::open(folder.lock().c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  std::optional<int> found;
+  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0) {
+    // Workers of a killed coordinator hold it for a moment longer.
+    if (const int process = recorded_process(descriptor); is_alive(process)) found = process;
+  }
+  ::close(descriptor);
+  return found;
+}
+
+FolderLock::FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,57 @@
+// The number of a spec's release, and the device of a run: two settings that are not in the YAML of
+// the spec. Both are stored in Spec::resolved ("release", and "device" of each panel) and so are
+// part of the spec's hash.
+//
+// A spec without `noise_seed` that has finished is not run again. `--fresh` makes a new release on
+// the same data: every trial gets a new identity (TrialConfig::repetition counts up from
+// release * kRepetitionsPerRelease), and therefore a new key and new noise, and every study gets a
+// new id. Rows of the earlier release are no longer shown in tables. Its trials, with what they
+// spent, stay in the database. If the database was lost, it is rebuilt first
+// (release_record.h), so that no earlier release is left out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/runner/odometer/out_folder.h"
+#include "harness/runner/spec/plan.h"
+
+namespace hyfreedp::runner {
+
+using baselines::kRepetitionsPerRelease;
+
+// The number of the release in a resolved spec; 0 if it has none.
+std::int64_t release_of(const json::object& resolved);
+// Stores the number of the release in spec.resolved; 0 removes it.
+void set_release(Spec& spec, std::int64_t release);
+// Stores the device ("cpu", "cuda") in every panel of spec.resolved.
+void set_device(Spec& spec, const std::string& device);
+// Whether the spec has a `noise_seed`.
+bool has_seeded_noise(const Spec& spec);
+
+// Sets in `spec` the number of the release that enter_spec() would run, without recording anything.
+// Returns the errors of enter_spec(). Call restore_releases() on `store` before.
+Result<void> settle_release(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh,
+                            bool replace);
+// Decides which release runs, sets its number in `spec`, and records the spec in the store. Without
+// `fresh` it is the recorded release, so that an interrupted one continues; with `fresh` it is the
+// next. First rebuilds what a lost database had (restore_releases()). Errors:
+//   - another spec of the same name is recorded, and `replace` is false. With `replace` the rows of
+//     that spec are discarded;
+//   - `fresh` for a spec with a noise seed, which would give the same rows;
+//   - there are journals of private runs that neither the database nor a release record mentions
+//     (has_unrecorded_runs()), the spec makes random draws without a noise seed, and `fresh` is
+//     false. The journals may be this spec's, so running it might be a second release.
+Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace);
+
+// Whether the method of any study chooses at random: a number of runs, candidates, learning rates.
+// It compares the trials that the method asks for under six draw secrets, so it misses a method
+// only if all six agree by chance.
+bool draws_anything(const std::vector<PlannedStudy>& studies);
+
+// plan() (plan.h), with the number of the release in the trials' repetitions and the studies' ids.
+Result<std::vector<PlannedStudy>> plan_release(const Spec& spec);
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,438 @@
+#include "harness/runner/odometer/release_record.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+#include "harness/random/key_file.h"
+#include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/odometer.h"
+#include "harness/runner/odometer/trial_book.h"
+#include "harness/trial/event_tally.h"
+#include "results/provenance/slice.h"
+#include "results/store/records.h"
+#include "results/store/states.h"
+#include "results/table/table_model.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+constexpr const char* kFormat = "hyfreedp-releases";
+constexpr std::int64_t kVersion = 1;
+constexpr std::string_view kEnding = ".releases.json";
+
+bool is_seeded(const json::object& resolved) {
+  const auto* seed = resolved.if_contains("noise_seed");
+  return seed != nullptr && seed->is_string();
+}
+
+// Of a selection that came to its end: what its runs cost, in the place of which they were.
+Result<void> unlist(const results::Store& store, const std::vector<std::string>& runs,
+                    json::object& composition) {
+  trial::EventTally dearest;
+  std::optional<trial::TrialConfig> any;
+  for (const auto& id : runs) {
+    const auto run = store.trial(id);
+    if (!run) return run.error();
+    if (!*run) continue;
+    dearest.raise_to(trial::EventTally((**run).events));
+    auto config = trial::TrialConfig::from_json((**run).config, "trial " + id);
+    if (!config) return config.error();
+    any = std::move(*config);
+  }
+  if (!any) return {};
+  composition["unlisted"] =
+      json::object{{"executed", accounting::events_to_json({.events = dearest.events()})},
+                   {"planned", accounting::events_to_json({.events = any->events()})},
+                   {"dataset", trial::to_json(any->dataset)}};
+  return {};
+}
+
+Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& out,
+                                const results::StudyRecord& study) {
+  auto kept = results::public_part(store, study);
+  if (!kept) return kept.error();
+  RecordedStudy recorded{.study = std::move(*kept), .journals = {}, .runs = {}};
+  auto& composition = recorded.study.composition;
+  const bool has_selected = results::is_answered(study) &&
+                            string_or(composition, "rule", "") == "selection" &&
+                            !bool_or(composition, "drew_no_run", false) && !composition.contains("unlisted");
+  if (has_selected) {
+    if (auto done = unlist(store, study.trials, composition); !done) return done.error();
+  }
+  for (const auto& id : recorded.study.trials) {
+    if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
+    if (string_or(composition, "rule", "") == "selection") continue;
+    auto run = store.trial(id);
+    if (!run) return run.error();
+    if (*run) recorded.runs.push_back(std::move(**run));
+  }
+  return recorded;
+}
+
+json::object to_json(const ReleaseRecord& record) {
+  json::array studies;
+  for (const auto& one : record.studies) {
+    json::array runs;
+    for (const auto& run : one.runs) {
+      runs.push_back(json::object{
+          {"trial", run.id}, {"config", run.config}, {"charged", results::to_json(run.charged)}});
+    }
+    studies.push_back(json::object{{"study", results::to_json(one.study)},
+                                   {"journals", results::to_json(one.journals)},
+                                   {"runs", std::move(runs)}});
+  }
+  return {{"hash", record.spec.hash},       {"resolved", record.spec.resolved}, {"text", record.spec.text},
+          {"program", record.spec.version}, {"complete", record.complete},      {"draws", record.draws},
+          {"studies", std::move(studies)}};
+}
+
+// Absent in a file of an older version.
+Result<std::vector<results::TrialRecord>> runs_from(const json::value* value, const std::string& where) {
+  std::vector<results::TrialRecord> runs;
+  if (value == nullptr) return runs;
+  if (!value->is_array()) return error(where + ": 'runs' must be a list");
+  for (const auto& element : value->get_array()) {
+    const auto* one = element.if_object();
+    const auto* config = one != nullptr ? one->if_contains("config") : nullptr;
+    const auto* charged = one != nullptr ? one->if_contains("charged") : nullptr;
+    if (config == nullptr || !config->is_object() || charged == nullptr) {
+      return error(where + ": each of 'runs' needs 'config' and 'charged'");
+    }
+    results::TrialRecord run;
+    run.id = string_or(*one, "trial", "");
+    run.config = config->get_object();
+    auto attempts = results::charged_from(*charged, where + ": 'charged'");
+    if (!attempts) return attempts.error();
+    run.charged = std::move(*attempts);
+    run.events = trial::events_of(run.charged);
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+Result<ReleaseRecord> release_record_from(const json::value& value, const std::string& spec,
+                                          const std::string& where) {
+  if (!value.is_object()) return error(where + ": a release must be an object");
+  const auto& object = value.get_object();
+  const auto hash = get_string(object, "hash", where);
+  if (!hash) return hash.error();
+  const auto* resolved = object.if_contains("resolved");
+  const auto* studies = object.if_contains("studies");
+  if (resolved == nullptr || !resolved->is_object() || studies == nullptr || !studies->is_array()) {
+    return error(where + ": a release needs 'resolved', an object, and 'studies', a list");
+  }
+  ReleaseRecord record{.spec = {.name = spec,
+                                .hash = *hash,
+                                .resolved = resolved->get_object(),
+                                .text = string_or(object, "text", ""),
+                                .version = string_or(object, "program", "")},
+                       .complete = bool_or(object, "complete", false),
+                       .draws = string_or(object, "draws", ""),
+                       .studies = {}};
+  for (const auto& element : studies->get_array()) {
+    const auto* one = element.if_object();
+    const auto* of_study = one != nullptr ? one->if_contains("study") : nullptr;
+    const auto* of_journals = one != nullptr ? one->if_contains("journals") : nullptr;
+    if (of_study == nullptr || of_journals == nullptr) {
+      return error(where + ": each of 'studies' needs 'study' and 'journals'");
+    }
+    auto study = results::study_from(*of_study, where);
+    if (!study) return study.error();
+    auto journals = results::texts_from(*of_journals, where + ": 'journals'");
+    if (!journals) return journals.error();
+    auto runs = runs_from(one->if_contains("runs"), where);
+    if (!runs) return runs.error();
+    record.studies.push_back(
+        {.study = std::move(*study), .journals = std::move(*journals), .runs = std::move(*runs)});
+  }
+  return record;
+}
+
+Result<void> write_all(const OutFolder& out, const std::string& spec,
+                       const std::vector<ReleaseRecord>& records) {
+  json::array releases;
+  for (const auto& record : records) releases.push_back(to_json(record));
+  json::object file{
+      {"format", kFormat}, {"version", kVersion}, {"spec", spec}, {"releases", std::move(releases)}};
+  file["checksum"] = sha256_hex(canonical_json(file));
+  if (auto made = make_closed_folder(out.journals()); !made) return made.error();
+  return write_file_atomically(out.release_record(spec), canonical_json(file) + "\n", 0600);
+}
+
+// What became of a run whose journal is lost is not known any more, but what it cost is.
+Result<void> put_cost(results::Store& store, TrialBook& book, const results::TrialRecord& run) {
+  const auto known = store.trial(run.id);
+  if (!known) return known.error();
+  if (*known || book.rebuild(run.id)) return {};
+  auto lost = run;
+  lost.state = trial::TrialState::failed;
+  lost.failure_kind = kInternal;
+  lost.failure_message = "Its journal is lost; the release record says what it executed.";
+  lost.attempts = std::max<std::int64_t>(1, static_cast<std::int64_t>(run.charged.size()));
+  return store.put_trial(lost, {}, {});
+}
+
+Result<void> put_costs(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
+  TrialBook book(store, out);
+  for (const auto& run : recorded.runs) {
+    if (auto put = put_cost(store, book, run); !put) return put;
+  }
+  return {};
+}
+
+// Whether the database says at least as much of the row.
+Result<bool> is_there(const results::Store& store, const results::StudyRecord& study) {
+  const auto known = store.study(study.id);
+  if (!known) return known.error();
+  return *known && (results::is_answered(**known) || !results::is_answered(study));
+}
+
+// The row and the runs that it lists.
+Result<void> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
+  const auto known = is_there(store, recorded.study);
+  if (!known) return known.error();
+  if (*known) return {};
+  if (auto put = put_costs(store, out, recorded); !put) return put;
+  if (results::is_answered(recorded.study)) {
+    TrialBook book(store, out);
+    for (const auto& id : recorded.journals) {
+      if (auto rebuilt = book.rebuild(id); !rebuilt) {
+        return error(
+            fmt::format("{} The finished row {}, {} needs it and is not trained again, which would be a "
+                        "second release of the same "
+                        "data. Put the journal back from a copy, or make that new release with --fresh.",
+                        rebuilt.error().message, recorded.study.panel, recorded.study.row));
+      }
+    }
+  }
+  return store.put_study(recorded.study);
+}
+
+Result<void> restore(results::Store& store, const OutFolder& out, const std::string& spec) {
+  const auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  const auto known = store.spec(spec);
+  if (!known) return known.error();
+  std::size_t next = 0;
+  if (*known) {
+    const auto same = std::find_if(records->rbegin(), records->rend(), [&](const ReleaseRecord& record) {
+      return record.spec.hash == (**known).hash;
+    });
+    if (same == records->rend()) return {};  // the folder went on with something else
+    next = static_cast<std::size_t>(records->rend() - same) - 1;
+  }
+  for (std::size_t i = next; i < records->size(); ++i) {
+    const auto& record = (*records)[i];
+    const bool is_current = i + 1 == records->size();
+    if (auto put = store.put_spec(record.spec, true); !put) return put.error();
+    for (const auto& study : record.studies) {
+      if (is_current) {
+        if (auto put = put_back(store, out, study); !put) return put;
+        continue;
+      }
+      // An earlier release's rows are retired by the next one; its runs stay in the odometer.
+      if (auto put = put_costs(store, out, study); !put) return put;
+      const auto has_row = is_there(store, study.study);
+      if (!has_row) return has_row.error();
+      if (*has_row) continue;
+      if (auto put = store.put_study(study.study); !put) return put;
+    }
+  }
+  return {};
+}
+
+// What a private selection's runs have in common, and its record tells: data and planned events.
+std::string likeness(const trial::Named& dataset, const std::vector<accounting::Event>& planned) {
+  std::set<std::string> kinds;
+  for (const auto& event : trial::EventTally(planned).events())
+    kinds.insert(canonical_json(accounting::event_to_json(event)));
+  return canonical_json(trial::to_json(dataset)) + join({kinds.begin(), kinds.end()}, " ");
+}
+
+// What the database says of runs.
+struct KnownRuns {
+  std::set<std::string> trials;      // by id
+  std::set<std::string> selections;  // likeness of those that list none
+
+  Result<void> add(const json::object& composition, const std::vector<std::string>& listed) {
+    trials.insert(listed.begin(), listed.end());
+    if (string_or(composition, "rule", "") != "selection" || !composition.contains("selection")) return {};
+    auto parsed = baselines::Composition::from_json(composition, "a private selection");
+    if (!parsed) return parsed.error();
+    const auto dataset = booked_dataset(composition);
+    if (!dataset) return {};
+    selections.insert(
+        likeness(*dataset, parsed->unlisted ? parsed->unlisted->planned : parsed->selection.base));
+    return {};
+  }
+};
+
+Result<KnownRuns> known_runs(const results::Store& store) {
+  KnownRuns known;
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (const auto& study : *studies) {
+    if (auto added = known.add(study.composition, study.trials); !added) return added.error();
+  }
+  const auto retired = store.retired_studies();
+  if (!retired) return retired.error();
+  for (const auto& study : *retired) {
+    if (auto added = known.add(study.composition, study.trials); !added) return added.error();
+  }
+  const auto trials = store.trials();
+  if (!trials) return trials.error();
+  for (const auto& trial : *trials) known.trials.insert(trial.id);
+  return known;
+}
+
+// The name of the key of the spec's draws; empty where there is none.
+Result<std::string> draws_of(const OutFolder& out, const std::string& spec) {
+  const auto stored = random::read_key(out.draw_key(spec));
+  if (!stored) return stored.error();
+  if (!*stored) return std::string();
+  const auto& bytes = (**stored).key.bytes;
+  const std::string secret(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return sha256_hex("name of the draws' key " + secret).substr(0, 16);
+}
+
+std::vector<std::string> names_with_records(const OutFolder& out) {
+  std::vector<std::string> names;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
+    const auto name = entry.path().filename().string();
+    if (name.ends_with(kEnding)) names.push_back(name.substr(0, name.size() - kEnding.size()));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, const std::string& spec) {
+  const auto path = out.release_record(spec);
+  std::vector<ReleaseRecord> records;
+  if (!std::filesystem::exists(path)) return records;
+  const auto damaged = [&](const std::string& what) {
+    return error(
+        fmt::format("{}: {}. This file says what '{}' has released already, and without it the same data "
+                    "could be released a "
+                    "second time unseen. Put it back from a copy, or use --out DIR.",
+                    path, what, spec));
+  };
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  auto value = parse_json(*text, path);
+  if (!value || !value->is_object()) return damaged("it is not a JSON object");
+  auto& file = value->get_object();
+  const auto checksum = string_or(file, "checksum", "");
+  file.erase("checksum");
+  if (checksum != sha256_hex(canonical_json(file))) return damaged("its checksum is not that of its content");
+  if (string_or(file, "format", "") != kFormat || int_or(file, "version", 0) != kVersion) {
+    return damaged("it was not written by this program or an earlier one");
+  }
+  if (string_or(file, "spec", "") != spec) return damaged("it is another spec's");
+  const auto* releases = file.if_contains("releases");
+  if (releases == nullptr || !releases->is_array()) return damaged("it has no list 'releases'");
+  for (const auto& release : releases->get_array()) {
+    auto record = release_record_from(release, spec, path);
+    if (!record) return damaged(record.error().message);
+    records.push_back(std::move(*record));
+  }
+  return records;
+}
+
+Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
+                                  bool complete) {
+  auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  const auto known = store.spec(spec);
+  if (!known) return known.error();
+  if (!*known) return error("the database has no spec '" + spec + "'.");
+  const auto studies = store.studies(spec);
+  if (!studies) return studies.error();
+  auto draws = draws_of(out, spec);
+  if (!draws) return draws.error();
+  ReleaseRecord record{.spec = **known, .complete = complete, .draws = std::move(*draws), .studies = {}};
+  for (const auto& study : *studies) {
+    auto recorded = record_of(store, out, study);
+    if (!recorded) return recorded.error();
+    record.studies.push_back(std::move(*recorded));
+  }
+  if (!records->empty() && records->back().spec.hash == record.spec.hash) records->pop_back();
+  records->push_back(std::move(record));
+  return write_all(out, spec, *records);
+}
+
+Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash) {
+  const auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  const auto draws = draws_of(out, spec);
+  if (!draws) return draws.error();
+  return std::ranges::any_of(*records, [&](const ReleaseRecord& record) {
+    if (record.spec.hash != hash || record.complete) return false;
+    return draws->empty() || (!record.draws.empty() && record.draws != *draws);
+  });
+}
+
+Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec) {
+  for (const auto& name : names_with_records(out)) {
+    auto restored = restore(store, out, name);
+    if (!restored && name == spec) return restored;  // another spec's is told when that one is run
+  }
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  for (const auto& one : *specs) {
+    if (is_seeded(one.resolved) || std::filesystem::exists(out.release_record(one.name))) continue;
+    const auto studies = store.studies(one.name);
+    if (!studies) return studies.error();
+    const bool complete = std::ranges::all_of(*studies, results::is_answered);
+    if (auto written = write_release_record(store, out, one.name, complete); !written) return written;
+  }
+  return {};
+}
+
+Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
+                          const std::set<std::string>& studies) {
+  const auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  for (const auto& record : *records) {
+    for (const auto& recorded : record.studies) {
+      if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study)) continue;
+      if (auto put = put_back(store, out, recorded); !put) return put;
+    }
+  }
+  return {};
+}
+
+Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out,
+                                 const std::vector<PlannedStudy>& planned) {
+  const auto known = known_runs(store);
+  if (!known) return known.error();
+  std::set<std::string> own;
+  for (const auto& study : planned) {
+    if (study.baseline->selection == nullptr || !study.cell.epsilon) continue;
+    if (const auto selection = study.baseline->selection(study.cell))
+      own.insert(likeness(study.cell.base.dataset, selection->base));
+  }
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
+    const auto path = entry.path();
+    if (path.extension() != ".jsonl" || known->trials.contains(path.stem().string())) continue;
+    if (is_missing_journal(path.string())) continue;
+    const auto journal = trial::read_journal(path.string());
+    if (!journal) return true;
+    const auto& config = journal->config;
+    if (!config.privacy.is_private || config.noise_seed) continue;
+    const auto like = likeness(config.dataset, config.events());
+    if (!known->selections.contains(like) || own.contains(like)) return true;
+  }
+  return false;
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,98 @@
+// The release record: a file beside the journals that says what a spec without `noise_seed` has
+// released, so that no random draw is repeated if the database is lost.
+//
+// Some methods choose at random how many runs to make, with which candidates or learning rates.
+// Their key is deleted once every row of the spec has an answer. After that nothing else could tell
+// which runs a row was computed from, so this file keeps the rows themselves.
+//
+// ROOT/journals/SPEC.releases.json has mode 0600, is replaced as a whole, and is synced:
+//   {"format": "hyfreedp-releases", "version": 1, "spec": SPEC,
+//    "releases": [RELEASE, ...],        oldest first
+//    "checksum": c}                     SHA-256 of the canonical JSON without this member
+//   RELEASE: {"hash", "resolved", "text", "program",
+//             "complete": b, "draws": d, "studies": [STUDY, ...]}
+//   STUDY:   {"study": its record in the database, "journals": [trial, ...],
+//             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
+//
+//   hash, resolved, text, program   the spec as the database has it; the number of the release is
+//                                   in `resolved`
+//   complete                        true once every row has an answer, which is when the key may
+//                                   be deleted
+//   draws                           16 hexadecimal digits of a SHA-256 of its key of draws; empty
+//                                   where there was none, and in older files
+//   journals                        the trials of the row whose journals exist
+//   runs                            what the row's trials executed, by attempt; empty for a private
+//                                   selection, whose row says it
+//
+//   - The record of a release is written with complete = false before anything is drawn, and with
+//     complete = true before the key is deleted.
+//   - It contains what the rows release and nothing confidential. For a private selection that is
+//     the distribution of the number of runs, the largest number of events of each kind that any
+//     run executed, and the reported run; not the other runs' names or their number.
+//   - A row that the record has and the database lacks is restored, together with the runs that it
+//     lists, from their journals. Nothing is drawn or trained for it. Of an earlier release nobody
+//     reads the rows any more: if the journal of one of its runs is lost, `runs` says what the run
+//     cost, and the odometer counts it.
+// Specs with a `noise_seed` need no record, because they repeat the same draws.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/runner/odometer/out_folder.h"
+#include "harness/runner/spec/plan.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::runner {
+
+struct RecordedStudy {
+  results::StudyRecord study;              // without confidential values
+  std::vector<std::string> journals;       // ids of trials
+  std::vector<results::TrialRecord> runs;  // with id, config, events and charged alone
+};
+
+// One release of a spec.
+struct ReleaseRecord {
+  results::SpecRecord spec;
+  bool complete = false;
+  std::string draws = {};
+  std::vector<RecordedStudy> studies;
+};
+
+// The releases of `spec`, oldest first; empty if it has no file. Returns an error if the file
+// cannot be read, was changed after it was written, or is another spec's.
+Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, const std::string& spec);
+
+// Writes the rows that the database has of `spec` to its record. They replace the newest release if
+// that has the same spec hash, and are appended otherwise. Returns an error if the database does
+// not have the spec.
+Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
+                                  bool complete);
+
+// Whether the spec of that name and hash was begun under a key of draws that is not there any more,
+// and has no answer for every row. Another spec may have had the name since, and deleted the key.
+Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash);
+
+// Restores what the database lost: for each spec with a record, the rows of its newest release and,
+// as retired ones, those of earlier releases. A spec whose present form in the database is in no
+// record is left alone. Returns an error if this fails for `spec`; failures for other specs are
+// ignored. Unseeded specs of the database that have no record, from versions before 0.7, get one.
+Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec);
+
+// Restores the rows of `spec` that have an answer in any of its recorded releases and whose ids are
+// in `studies`. After --replace, cells that the new spec shares with the old one are therefore not
+// drawn again. Returns an error if a journal that a row needs is missing or damaged.
+Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
+                          const std::set<std::string>& studies);
+
+// Whether the folder has a journal of a private unseeded run that may be of `planned`, the studies
+// of a spec that the database does not have: the database and the spec's release record were lost,
+// or a version before 0.7 made it. A journal that cannot be read may be anybody's. Journals that do
+// not count are those of trials that the database or a row lists, and those that are like the runs
+// of a known private selection, which are listed nowhere, and unlike those of `planned`.
+// restore_releases() must have been called.
+Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out,
+                                 const std::vector<PlannedStudy>& planned);
+
+}  // namespace hyfreedp::runner

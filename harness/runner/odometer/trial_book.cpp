@@ -1,0 +1,248 @@
+#include "harness/runner/odometer/trial_book.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "harness/random/key_file.h"
+#include "harness/runner/odometer/charge.h"
+#include "results/store/states.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+bool has_lasting_end(const trial::Journal& journal) {
+  return journal.finish && (journal.finish->state == trial::TrialState::finished ||
+                            !results::may_be_tried_again(journal.finish->kind));
+}
+
+// `journal` may be null: of a run that left none that can be read.
+results::TrialRecord record_of(const trial::TrialConfig& config, const trial::Journal* journal) {
+  results::TrialRecord record;
+  record.id = config.id();
+  record.config = config.to_json();
+  if (journal == nullptr) return record;
+  record.fingerprint = journal->fingerprint;
+  record.builds = journal->builds;
+  record.attempts = journal->attempt + 1;
+  if (!journal->finish) return record;
+  record.state = journal->finish->state;
+  record.failure_kind = journal->finish->kind;
+  record.failure_message = journal->finish->message;
+  record.notes = journal->finish->notes;
+  record.counts = journal->finish->counts;
+  record.seconds = journal->finish->seconds;
+  return record;
+}
+
+std::optional<double> last_value(const std::vector<trial::MetricRecord>& metrics, const std::string& split,
+                                 const std::string& name) {
+  std::optional<double> value;
+  for (const auto& metric : metrics) {
+    if (metric.split == split && metric.name == name) value = metric.value;
+  }
+  return value;
+}
+
+}  // namespace
+
+Result<results::TrialRecord> TrialBook::stored(const std::string& id) const {
+  auto record = store_.trial(id);
+  if (!record) return record.error();
+  if (!*record) return error("The database has no trial " + id + ".");
+  return std::move(**record);
+}
+
+Result<TrialEnd> TrialBook::end_of(const results::TrialRecord& record,
+                                   const trial::TrialConfig& config) const {
+  TrialEnd end;
+  end.trial = {.id = record.id, .config = config};
+  end.trial.failed = record.state != trial::TrialState::finished;
+  end.trial.failure_kind = record.failure_kind;
+  end.message = record.failure_message;
+  end.lost = end.trial.failed && results::may_be_tried_again(record.failure_kind);
+  if (end.trial.failed) return end;
+  const auto metrics = store_.metrics(record.id, true);
+  if (!metrics) return metrics.error();
+  // A method gets what its config asked for, and nothing else.
+  const auto& asked = config.evaluation;
+  if (asked.score) end.trial.released_score = last_value(*metrics, trial::kValidationSplit, "score");
+  if (asked.oracle_validation)
+    end.trial.oracle_validation = last_value(*metrics, trial::kValidationSplit, "accuracy");
+  if (asked.oracle_train) end.trial.oracle_train = last_value(*metrics, trial::kTrainSplit, "accuracy");
+  return end;
+}
+
+Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& config) {
+  const std::string id = config.id();
+  const auto known = store_.trial(id);
+  if (!known) return known.error();
+  if (*known && results::is_final(**known)) {
+    // A coordinator killed between the record and the deletion of the key leaves the key behind.
+    if (auto deleted = delete_key_of(config); !deleted) return deleted.error();
+    auto end = end_of(**known, config);
+    if (!end) return end.error();
+    return std::optional<TrialEnd>(std::move(*end));
+  }
+  if (!std::filesystem::exists(out_.journal(id))) return std::optional<TrialEnd>{};
+  const auto journal = trial::read_journal(out_.journal(id));
+  // A journal without a whole first line is one whose worker was killed while it wrote it; a
+  // damaged one the worker refuses, with the reason. So does it another trial's.
+  if (!journal || journal->trial != id || !has_lasting_end(*journal)) return std::optional<TrialEnd>{};
+  auto end = put(config, *journal);
+  if (!end) return end.error();
+  return std::optional<TrialEnd>(std::move(*end));
+}
+
+Result<void> TrialBook::rebuild(const std::string& id) {
+  const auto known = store_.trial(id);
+  if (!known) return known.error();
+  if (*known && results::is_final(**known)) return {};
+  const auto path = out_.journal(id);
+  if (!std::filesystem::exists(path)) return error(path + ": there is no such journal.");
+  const auto journal = trial::read_journal(path);
+  if (!journal) return journal.error();
+  if (journal->trial != id) return error(path + ": the journal belongs to trial " + journal->trial + ".");
+  if (!has_lasting_end(*journal)) return error(path + ": the journal has no end.");
+  const auto end = put(journal->config, *journal);
+  if (!end) return end.error();
+  return {};
+}
+
+std::optional<trial::Journal> TrialBook::journal_of(const std::string& id) const {
+  auto journal = trial::read_journal(out_.journal(id));
+  return journal && journal->trial == id ? std::optional(std::move(*journal)) : std::nullopt;
+}
+
+Result<std::int64_t> TrialBook::attempts(const trial::TrialConfig& config) const {
+  if (config.noise_seed) return 0;
+  const auto journal = journal_of(config.id());
+  auto record = record_of(config, nullptr);
+  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  return std::ranges::count_if(record.charged, [](const auto& attempt) { return !attempt.events.empty(); });
+}
+
+Result<void> TrialBook::begin(const trial::TrialConfig& config) { return note(config, true); }
+
+Result<void> TrialBook::interrupt(const trial::TrialConfig& config) {
+  const auto known = store_.trial(config.id());
+  if (!known) return known.error();
+  return *known && (**known).begun_after ? note(config, false) : Result<void>{};
+}
+
+Result<void> TrialBook::note(const trial::TrialConfig& config, bool begins) {
+  const std::string id = config.id();
+  if (config.noise_seed) return {};
+  const auto journal = journal_of(id);
+  if (!journal && !is_missing_journal(out_.journal(id))) return {};
+  auto record = record_of(config, journal ? &*journal : nullptr);
+  record.state = trial::TrialState::running;
+  record.failure_kind.clear();
+  record.failure_message.clear();
+  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  if (begins) record.begun_after = journal ? journal->starts : 0;
+  return store_.put_trial(record, {}, {});
+}
+
+Result<bool> TrialBook::settle_key(const std::string& path) {
+  const auto stem = std::filesystem::path(path).stem();
+  if (stem.extension() == ".draws") return true;
+  const std::string id = stem.string();
+  const bool has_journal = !is_missing_journal(out_.journal(id));
+  const auto label = key_label(path);
+  if (!label) return false;
+  if (!*label) return has_journal;
+  const auto known = store_.trial(id);
+  if (!known) return known.error();
+  if (*known && results::is_final(**known)) return true;
+  auto journal = trial::read_journal(out_.journal(id));
+  if (journal && journal->nonces.contains((**label).nonce)) return true;
+  if (!journal && has_journal) return false;               // it may be mended
+  if (journal && has_lasting_end(*journal)) return false;  // of another folder
+  const auto config = trial::TrialConfig::from_json((**label).config, path);
+  if (!config) return config.error();
+  const auto known_attempts = attempts(*config);
+  if (!known_attempts) return known_attempts.error();
+  // As a worker that goes on does: the start line charges what is lost.
+  if (auto made = trial::JournalWriter::open(out_.journal(id), *config, {},
+                                             {.key = **label, .recorded = *known_attempts});
+      !made) {
+    return made.error();
+  }
+  journal = trial::read_journal(out_.journal(id));
+  if (!journal) return journal.error();
+  auto record = record_of(*config, &*journal);
+  record.state = trial::TrialState::failed;
+  record.failure_kind = kInternal;
+  record.failure_message = "Its journal is lost; every attempt that its key tells of is charged whole.";
+  if (auto charged = charge(record, &*journal); !charged) return charged.error();
+  if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
+  return true;
+}
+
+// Of an unseeded trial.
+Result<void> TrialBook::delete_key_of(const trial::TrialConfig& config) const {
+  return config.noise_seed ? Result<void>{} : random::delete_key(out_.key(config.id()));
+}
+
+// A journal that was changed may be put back, so what it booked is left to it; what was recorded
+// stays.
+Result<void> TrialBook::charge(results::TrialRecord& record, const trial::Journal* journal) const {
+  const auto known = store_.trial(record.id);
+  if (!known) return known.error();
+  const auto* recorded = *known ? &**known : nullptr;
+  if (recorded != nullptr && !recorded->events.empty())
+    record.attempts = std::max(record.attempts, recorded->attempts);
+  if (journal == nullptr && !is_missing_journal(out_.journal(record.id))) {
+    if (recorded == nullptr) return {};
+    record.events = recorded->events;
+    record.charged = recorded->charged;
+    record.begun_after = recorded->begun_after;
+    return {};
+  }
+  std::optional<random::KeyLabel> key;
+  // A key file that cannot be read is for the worker to refuse and for the odometer to name.
+  if (auto label = key_label(out_.key(record.id))) key = std::move(*label);
+  auto charged = charge_of(journal, key, recorded);
+  if (!charged) return charged.error();
+  record.charged = std::move(*charged);
+  record.events = trial::events_of(record.charged);
+  if (key) record.attempts = std::max(record.attempts, key->attempt + 1);
+  const auto booked =
+      std::ranges::count_if(record.charged, [](const auto& attempt) { return !attempt.events.empty(); });
+  record.attempts = std::max<std::int64_t>(record.attempts, booked);
+  return {};
+}
+
+Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const trial::Journal& journal) {
+  auto record = record_of(config, &journal);
+  if (auto charged = charge(record, &journal); !charged) return charged.error();
+  if (auto written = store_.put_trial(record, journal.steps, journal.metrics); !written)
+    return written.error();
+  // A worker killed between its last line and the deletion of its key leaves the key behind.
+  if (has_lasting_end(journal)) {
+    if (auto deleted = delete_key_of(config); !deleted) return deleted.error();
+  }
+  return end_of(record, config);
+}
+
+Result<TrialEnd> TrialBook::record(const trial::TrialConfig& config, const Update& update) {
+  const std::string path = out_.journal(config.id());
+  const auto journal = trial::read_journal(path);
+  if (journal && journal->trial != config.id()) {
+    return error(path + ": the journal belongs to trial " + journal->trial + ".");
+  }
+  if (journal && journal->finish) return put(config, *journal);
+  // It ended without saying so: what it booked is charged all the same.
+  auto record = record_of(config, journal ? &*journal : nullptr);
+  record.state = trial::TrialState::failed;
+  record.failure_kind = update.failed ? update.failure_kind : kInternal;
+  record.failure_message =
+      update.failed ? update.message : "The worker announced its end, but its journal has none.";
+  record.seconds = update.seconds;
+  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
+  return end_of(record, config);
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,65 @@
+// The state of trials, from the store, from journals and from workers' last messages; recorded in
+// the store. The journal decides: a worker's message only says when to read it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baselines/baseline.h"
+#include "harness/runner/executors/executor.h"
+#include "harness/runner/odometer/out_folder.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::runner {
+
+struct TrialEnd {
+  // Whether the machine was at fault (results/store/states.h), so that the next run of the spec
+  // tries the trial again.
+  bool lost = false;
+  baselines::FinishedTrial trial;
+  std::string message;  // of a failure
+};
+
+class TrialBook {
+ public:
+  TrialBook(results::Store& store, OutFolder out) : store_(store), out_(std::move(out)) {}
+
+  // The end of the trial in an earlier run, if it had one that is final.
+  Result<std::optional<TrialEnd>> earlier(const trial::TrialConfig& config);
+  // Takes a trial that had an end which stays from its journal into the store, where it is not
+  // there yet. An error where the journal is missing, damaged or without such an end.
+  Result<void> rebuild(const std::string& id);
+  // Before a worker gets the trial: if it leaves neither journal nor key, this tells that it began.
+  // Nothing is written for a seeded trial, whose noise can be repeated, and for one whose journal
+  // is damaged, which no worker continues.
+  Result<void> begin(const trial::TrialConfig& config);
+  // After its worker was told to stop, and has: what it booked, where it began.
+  Result<void> interrupt(const trial::TrialConfig& config);
+  // The end that the executor announced.
+  Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update);
+
+  // Before the key file is deleted for good: where the journal of its run is lost, a new one is
+  // made that charges it, and the store records the charge. False where the file must stay, since
+  // nothing else tells what its run released.
+  Result<bool> settle_key(const std::string& path);
+  // How many attempts of an unseeded trial may have booked something.
+  Result<std::int64_t> attempts(const trial::TrialConfig& config) const;
+
+  Result<results::TrialRecord> stored(const std::string& id) const;
+
+ private:
+  // The journal of an unseeded trial that is readable, where it has one.
+  std::optional<trial::Journal> journal_of(const std::string& id) const;
+  // What is known of a trial that has not ended; `begins`: a worker is to get it.
+  Result<void> note(const trial::TrialConfig& config, bool begins);
+  Result<TrialEnd> put(const trial::TrialConfig& config, const trial::Journal& journal);
+  Result<void> charge(results::TrialRecord& record, const trial::Journal* journal) const;
+  Result<void> delete_key_of(const trial::TrialConfig& config) const;
+  Result<TrialEnd> end_of(const results::TrialRecord& record, const trial::TrialConfig& config) const;
+
+  results::Store& store_;
+  OutFolder out_;
+};
+
+}  // namespace hyfreedp::runner

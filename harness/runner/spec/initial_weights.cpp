@@ -1,0 +1,116 @@
+#include "harness/runner/spec/initial_weights.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "harness/base/files.h"
+#include "harness/models/facts/weights_source.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool stands(const fs::path& path) {
+  std::error_code failure;
+  return fs::symlink_status(path, failure).type() != fs::file_type::not_found;
+}
+
+// Metadata vouch for the files that they were written with.
+Result<void> check_files(const fs::path& folder, const json::object& metadata) {
+  const auto* files = metadata.if_contains("files");
+  if (files == nullptr || !files->is_object()) {
+    return error((folder / models::kTrialMetadata).string() +
+                 ": the member 'files' must list the files that the metadata describe.");
+  }
+  for (const auto& file : files->get_object()) {
+    const auto path = folder / fs::path(std::string(file.key())).filename();
+    const auto content = read_file(path.string());
+    if (!content) return content.error();
+    if (!file.value().is_string() || sha256_hex(*content) != file.value().get_string()) {
+      return error(path.string() +
+                   ": this is not the file that trial.json beside it describes. Leave the weights as "
+                   "--keep-weights wrote them, or put other weights into another folder.");
+    }
+  }
+  return {};
+}
+
+bool is_release(const json::value& value) {
+  return value.is_object() && value.get_object().contains("epsilon") &&
+         value.get_object().contains("delta") && !string_or(value.get_object(), "dataset", "").empty();
+}
+
+Result<void> add_private_data(const fs::path& folder, json::array& seen) {
+  if (stands(folder / models::kStagedMetadata)) {
+    return error(fmt::format(
+        "The weights in '{}' belong to a run that has not finished. When it finishes, they are published or "
+        "marked as confidential, in DIR/SPEC/weights/ or beside it; use that folder.",
+        folder.string()));
+  }
+  const auto path = folder / models::kTrialMetadata;
+  if (!stands(path)) return {};
+  const auto metadata = read_json_file(path.string());
+  if (!metadata) return metadata.error();
+  if (!metadata->is_object()) return error(path.string() + ": must be an object.");
+  const auto& object = metadata->get_object();
+  if (object.contains("watermark")) {
+    return error(
+        fmt::format("The weights in '{}' are confidential (trial.json: watermark): a run that starts from "
+                    "them would publish, under its own epsilon, what they reveal of private examples. Start "
+                    "from public weights or from a release.",
+                    folder.string()));
+  }
+  const auto* listed = object.if_contains("private_data");
+  if (listed == nullptr || !listed->is_array() || !std::ranges::all_of(listed->get_array(), is_release)) {
+    return error(path.string() +
+                 ": 'private_data' must list the private datasets that the weights have seen.");
+  }
+  if (auto checked = check_files(folder, object); !checked) return checked;
+  for (const auto& release : listed->get_array()) {
+    if (std::ranges::find(seen, release) == seen.end()) seen.push_back(release);
+  }
+  return {};
+}
+
+struct Start {
+  const char* option;
+  Result<std::string> (*locate)(const std::string&);
+};
+constexpr Start kStarts[] = {{"weights", models::locate_weights}, {"adapter", models::locate_adapter}};
+
+}  // namespace
+
+Result<json::array> private_data_of_start(const json::object& model_options) {
+  json::array seen;
+  for (const auto& start : kStarts) {
+    const auto given = string_or(model_options, start.option, "");
+    if (given.empty()) continue;
+    const auto folder = start.locate(given);
+    if (!folder) return folder.error();
+    if (auto added = add_private_data(*folder, seen); !added) return added.error();
+  }
+  return seen;
+}
+
+Result<void> check_start(const json::object& model_options, const std::string& dataset, bool is_private) {
+  const auto seen = private_data_of_start(model_options);
+  if (!seen) return seen.error();
+  const bool same = std::ranges::any_of(*seen, [&](const json::value& release) {
+    return string_or(release.get_object(), "dataset", "") == dataset;
+  });
+  if (!same || !is_private) return {};
+  std::string folders;
+  for (const auto& start : kStarts) {
+    const auto given = string_or(model_options, start.option, "");
+    if (!given.empty()) folders += fmt::format("{}{}: {}", folders.empty() ? "" : ", ", start.option, given);
+  }
+  return error(
+      fmt::format("The weights from which the model starts ({}) were trained on '{}' already, as their "
+                  "trial.json says. A run on the same examples does not count what that training spent, so "
+                  "its epsilon would be too small. Start from other weights.",
+                  folders, dataset));
+}
+
+}  // namespace hyfreedp::runner

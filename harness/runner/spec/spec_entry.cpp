@@ -1,0 +1,369 @@
+#include "harness/runner/spec/spec_entry.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include "harness/base/text.h"
+#include "harness/base/utf8.h"
+#include "harness/runner/spec/spec_examples.h"
+#include "harness/runner/spec/spec_levels.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+template <class Number>
+std::optional<Number> parsed(const std::string& text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (text.empty() || result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return value;
+}
+
+json::value scalar(const std::string& text, bool quoted) {
+  if (quoted) return json::value(text);
+  if (text.empty() || text == "~" || text == "null") return nullptr;
+  if (text == "true") return true;
+  if (text == "false") return false;
+  if (text == ".inf" || text == "inf") return "inf";
+  if (text == "-.inf" || text == "-inf") return "-inf";
+  if (text == ".nan" || text == "nan") return "nan";
+  if (const auto whole = parsed<std::int64_t>(text)) return *whole;
+  if (const auto real = parsed<double>(text)) return number(*real);
+  return json::value(text);
+}
+
+// "where: 'name' must be ..." to "must be ...": the entry says where, and its path ends with the
+// name.
+std::string without_name(const std::string& message, const std::string& name) {
+  const std::string quoted = "'" + name + "' ";
+  const auto at = message.find(quoted);
+  return at == std::string::npos ? message : message.substr(at + quoted.size());
+}
+
+// A map that was put together from others has no place of its own: that of its first key.
+int first_line(const YAML::Node& node) {
+  if (node.Mark().line >= 0) return node.Mark().line;
+  if (!node.IsMap() || node.size() == 0) return -1;
+  const auto member = node.begin();
+  const int line = member->first.Mark().line;
+  return line >= 0 ? line : first_line(member->second);
+}
+
+// Keeps the order of `below`; what it lacks comes after.
+YAML::Node merged(const YAML::Node& below, const YAML::Node& over) {
+  if (!below.IsMap() || !over.IsMap()) return over;
+  YAML::Node result(YAML::NodeType::Map);
+  const auto member_of = [](const YAML::Node& map, const YAML::Node& key) -> std::optional<YAML::Node> {
+    for (const auto& member : map) {
+      if (key.IsScalar() && member.first.IsScalar() && member.first.Scalar() == key.Scalar())
+        return member.second;
+    }
+    return std::nullopt;
+  };
+  for (const auto& member : below) {
+    const auto laid = member_of(over, member.first);
+    result.force_insert(member.first, laid ? merged(member.second, *laid) : member.second);
+  }
+  for (const auto& member : over) {
+    if (!member_of(below, member.first)) result.force_insert(member.first, member.second);
+  }
+  return result;
+}
+
+// The database and every page are UTF-8: a byte that is not would make them unreadable.
+Error not_utf8(const std::string& file, const std::string& text, std::size_t at) {
+  const auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const auto column = 1 + std::count_if(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        text.begin() + static_cast<std::ptrdiff_t>(at), [](char c) {
+                                          return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+                                        });
+  const auto byte = static_cast<unsigned char>(text[at]);
+  std::string meant;  // a letter, in the encoding that such a byte most often comes from
+  if (byte >= 0xC0) {
+    meant = fmt::format(" (in Latin-1: {}{})", static_cast<char>(0xC0 | byte >> 6),
+                        static_cast<char>(0x80 | (byte & 0x3F)));
+  }
+  // Never onto the file itself, which the shell would empty.
+  const bool is_taken = std::filesystem::path(file).filename() == "fixed.yaml";
+  return error(
+      fmt::format("{}:{}:{}: the byte 0x{:02X}{} is not UTF-8. Save the file as UTF-8, for example by "
+                  "`iconv -f latin1 -t utf-8 {} > {}`.",
+                  file, line, column, byte, meant, file, is_taken ? "fixed-utf8.yaml" : "fixed.yaml"));
+}
+
+bool is_indented_by_tab(const std::string& text, std::size_t line) {
+  std::size_t at = 0;
+  for (; line > 0 && at != std::string::npos; --line) {
+    at = text.find('\n', at);
+    if (at != std::string::npos) ++at;
+  }
+  if (at == std::string::npos) return false;
+  const auto end = text.find_first_not_of(" \t", at);
+  return text.substr(at, end == std::string::npos ? end : end - at).find('\t') != std::string::npos;
+}
+
+// What the spec's documentation shows at a path, else the option's own default.
+std::string example_of_option(const OptionSpec& option, const std::string& path) {
+  const auto documented = example_at(path);
+  return documented.empty() ? example_line(option) : documented;
+}
+
+// Of `key` in the map at `path`; of that map where there is none, or no key.
+std::string example_of_key(const std::string& key, const std::string& path,
+                           const std::vector<OptionSpec>* options) {
+  if (key.empty()) return example_at(path);
+  const auto inner = path.empty() ? key : path + "." + key;
+  if (options != nullptr) {
+    for (const auto& option : *options) {
+      if (option.name == key) return example_of_option(option, inner);
+    }
+  }
+  const auto example = example_at(inner);
+  return example.empty() ? example_at(path) : example;
+}
+
+}  // namespace
+
+Entry::Entry(const YAML::Node& node, std::string file, std::string path)
+    : node_(std::make_shared<const YAML::Node>(node)), file_(std::move(file)), path_(std::move(path)) {}
+
+Result<Entry> Entry::parse(const std::string& file, const std::string& text) {
+  if (const auto bad = first_byte_not_utf8(text)) return not_utf8(file, text, *bad);
+  try {
+    return Entry(YAML::Load(text), file, "");
+  } catch (const YAML::Exception& exception) {
+    const auto line = static_cast<std::size_t>(std::max(exception.mark.line, 0));
+    if (is_indented_by_tab(text, line)) {
+      return error(fmt::format(
+          "{}:{}: a tab indents this line, and tabs are not allowed in YAML. Replace each by spaces.", file,
+          line + 1));
+    }
+    return error(fmt::format("{}:{}: not valid YAML: {}.", file, line + 1, exception.msg));
+  }
+}
+
+int Entry::line() const { return std::max(first_line(*node_), 0) + 1; }
+
+std::string Entry::where() const {
+  const auto place = fmt::format("{}:{}:", file_, line());
+  return path_.empty() ? place : place + " " + path_;
+}
+
+Error Entry::wrong(const std::string& what, const std::string& example) const {
+  const auto message = where() + " " + what + (what.ends_with('?') || what.ends_with('.') ? "" : ".");
+  return error(example.empty() ? message : fmt::format("{} Example: `{}`.", message, example));
+}
+
+Error Entry::wrong(const std::string& what) const { return wrong(what, example_at(path_)); }
+
+Error Entry::wrong_inside(const std::string& what, const std::string& example) const {
+  return path_.empty() ? wrong(what, example) : Entry(*node_, file_, path_ + ":").wrong(what, example);
+}
+
+Error Entry::wrong(const Error& found) const {
+  auto message = found.message;
+  if (!path_.empty()) message = ": " + message;
+  if (!message.ends_with('?') && !message.ends_with('.')) message += '.';
+  const auto example = example_at(path_);
+  if (!example.empty()) message += fmt::format(" Example: `{}`.", example);
+  return error(where() + message);
+}
+
+Error Entry::remark(const std::string& text) const {
+  return error(fmt::format("{}:{}: {}", file_, line(), text));
+}
+
+void Entry::need(const std::string& key, Problems& problems) const {
+  if (problems.is_misspelt(path_, key)) return;
+  problems.add(wrong_inside("'" + key + "' is missing", example_at(path_.empty() ? key : path_ + "." + key)));
+}
+
+bool Entry::is_text() const {
+  return node_->IsScalar() && scalar(node_->Scalar(), node_->Tag() == "!").is_string();
+}
+
+std::string Entry::shown() const {
+  if (node_->IsMap()) return "a map";
+  if (node_->IsSequence()) return "a list";
+  return node_->IsNull() ? "nothing" : "'" + node_->Scalar() + "'";
+}
+
+bool Entry::check_keys(const std::vector<std::string>* valid, Problems& problems,
+                       const std::vector<OptionSpec>* options) const {
+  if (!node_->IsMap()) {
+    problems.add(wrong("must be a map of keys and values, not " + shown()));
+    return false;
+  }
+  std::set<std::string> seen;
+  for (const auto& member : *node_) {
+    const Entry at(member.first, file_, path_);
+    if (!member.first.IsScalar()) {
+      problems.add(at.wrong("has a key that is not text"));
+      continue;
+    }
+    const auto& key = member.first.Scalar();
+    if (!seen.insert(key).second) problems.add(at.wrong("has the key '" + key + "' twice; keep one", ""));
+    if (valid == nullptr || std::find(valid->begin(), valid->end(), key) != valid->end()) continue;
+    if (const auto level = right_level(key, path_)) {
+      problems.note_misspelt(level->path, key);
+      problems.add(at.wrong_inside("'" + key + "' belongs " + level->where, level->example));
+      continue;
+    }
+    const auto nearest = nearest_name(key, *valid);
+    problems.note_misspelt(path_, nearest);
+    const auto what = fmt::format("unknown key '{}'.{} Valid keys: {}", key, did_you_mean(key, *valid),
+                                  valid->empty() ? "none" : join(*valid, ", "));
+    problems.add(at.wrong_inside(what, example_of_key(nearest, path_, options)));
+  }
+  return true;
+}
+
+std::vector<std::string> Entry::keys() const {
+  std::vector<std::string> names;
+  for (const auto& member : *node_) names.push_back(member.first.Scalar());
+  return names;
+}
+
+std::optional<Entry> Entry::find(const std::string& key) const {
+  if (!node_->IsMap()) return std::nullopt;
+  for (const auto& member : *node_) {
+    if (member.first.IsScalar() && member.first.Scalar() == key) {
+      return Entry(member.second, file_, path_.empty() ? key : path_ + "." + key);
+    }
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<Entry>> Entry::list() const {
+  if (!node_->IsSequence()) return wrong("must be a list, not " + shown());
+  std::vector<Entry> entries;
+  for (const auto& element : *node_) {
+    entries.push_back(Entry(element, file_, fmt::format("{}[{}]", path_, entries.size())));
+  }
+  return entries;
+}
+
+Result<std::string> Entry::text() const {
+  if (!node_->IsScalar()) return wrong("must be text, not " + shown());
+  return node_->Scalar();
+}
+
+Result<double> Entry::number() const {
+  const auto value = to_json();
+  if (!value) return value.error();
+  const auto parsed_number = to_double(*value, path_);
+  if (!parsed_number) return wrong("must be a number, not " + shown());
+  return *parsed_number;
+}
+
+Result<std::int64_t> Entry::integer() const {
+  const auto value = to_json();
+  if (!value) return value.error();
+  if (!value->is_int64()) return wrong("must be a whole number, not " + shown());
+  return value->get_int64();
+}
+
+Result<json::value> Entry::to_json() const {
+  if (node_->IsScalar()) return scalar(node_->Scalar(), node_->Tag() == "!");
+  if (node_->IsNull()) return json::value(nullptr);
+  if (!node_->IsSequence()) return wrong("must be a value or a list of values, not " + shown());
+  json::array values;
+  const auto elements = list();
+  for (const auto& element : *elements) {
+    if (!element.node_->IsScalar()) return element.wrong("must be a value, not " + element.shown());
+    values.push_back(scalar(element.node_->Scalar(), element.node_->Tag() == "!"));
+  }
+  return json::value(values);
+}
+
+Entry Entry::overlaid(const Entry& over) const { return {merged(*node_, *over.node_), file_, path_}; }
+
+Entry Entry::without(const std::string& key) const {
+  YAML::Node rest(YAML::NodeType::Map);
+  for (const auto& member : *node_) {
+    if (!member.first.IsScalar() || member.first.Scalar() != key)
+      rest.force_insert(member.first, member.second);
+  }
+  return {rest, file_, path_};
+}
+
+Entry Entry::nested(const std::vector<std::string>& keys, const std::string& path) const {
+  YAML::Node outer = *node_;
+  for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+    YAML::Node map(YAML::NodeType::Map);
+    map.force_insert(*key, outer);
+    outer.reset(map);
+  }
+  return {outer, file_, path};
+}
+
+void Layers::add(const std::optional<Entry>& map) {
+  if (map) maps_.push_back(*map);
+}
+
+std::optional<Entry> Layers::find(const std::string& key) const {
+  for (const auto& map : maps_) {
+    if (auto found = map.find(key)) return found;
+  }
+  return std::nullopt;
+}
+
+Layers Layers::below(const std::string& key) const {
+  Layers inner;
+  for (const auto& map : maps_) inner.add(map.find(key));
+  return inner;
+}
+
+void Layers::check_keys(const std::vector<std::string>& valid, Problems& problems,
+                        const std::vector<OptionSpec>* options) const {
+  for (const auto& map : maps_) map.check_keys(&valid, problems, options);
+}
+
+Error Layers::wrong(const std::string& what) const { return maps_.front().wrong(what); }
+
+void Layers::need(const std::string& key, Problems& problems) const {
+  for (const auto& map : maps_) {
+    if (problems.is_misspelt(map.path(), key)) return;
+  }
+  maps_.front().need(key, problems);
+}
+
+std::optional<json::object> options_from(const std::vector<OptionSpec>& table, const Layers& layers,
+                                         Problems& problems, const std::vector<std::string>& other) {
+  const auto before = problems.added();
+  auto valid = other;
+  for (const auto& option : table) valid.push_back(option.name);
+  layers.check_keys(valid, problems, &table);
+  auto options = known_options(table, layers, problems);
+  if (problems.added() > before) return std::nullopt;
+  return options;
+}
+
+std::optional<json::object> known_options(const std::vector<OptionSpec>& table, const Layers& layers,
+                                          Problems& problems) {
+  const auto before = problems.added();
+  json::object given;
+  for (const auto& option : table) {
+    const auto entry = layers.find(option.name);
+    if (!entry) continue;
+    const auto value = problems.take(entry->to_json());
+    if (!value) continue;
+    const auto checked = resolve_options({option}, {{option.name, *value}}, "");
+    if (!checked) {
+      problems.add(entry->wrong(without_name(checked.error().message, option.name),
+                                example_of_option(option, entry->path())));
+    } else if (const auto* kept = checked->if_contains(option.name)) {
+      given[option.name] = *kept;
+    }
+  }
+  if (problems.added() > before) return std::nullopt;
+  return problems.take(resolve_options(table, given, "options"));
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,116 @@
+// A place in a YAML file: a node that knows its line and key path, so that every error can name
+// both.
+//
+//   experiments/quick.yaml:12: panels[1].train.steps must be a number, not 'many'. Example:
+//   `steps: 100`.
+//
+// A scalar without quotes is null (~, null or nothing), true or false, a whole number, a number
+// (inf and .inf are infinite) or text, in this order; a quoted one is text. A key that occurs twice
+// in one map is an error.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+#include <yaml-cpp/yaml.h>
+
+#include "harness/base/options.h"
+#include "harness/runner/spec/spec_problems.h"
+
+namespace hyfreedp::runner {
+
+class Entry {
+ public:
+  // The whole document. `file` is the name that errors use. Refused, with line and column: bytes
+  // that are not UTF-8; tabs that indent, where they break the YAML.
+  static Result<Entry> parse(const std::string& file, const std::string& text);
+
+  // "FILE:LINE: PATH what.", and an example of what may stand here: that of the path
+  // (spec_examples.h), or the one given, a line of YAML.
+  Error wrong(const std::string& what) const;
+  Error wrong(const std::string& what, const std::string& example) const;
+  // The same of something inside: "FILE:LINE: PATH: what."
+  Error wrong_inside(const std::string& what, const std::string& example) const;
+  // The same, for what somebody else found wrong with the value: "FILE:LINE: PATH: message".
+  Error wrong(const Error& found) const;
+  // "FILE:LINE: text", for what is no mistake.
+  Error remark(const std::string& text) const;
+  // The map lacks `key`. Nothing is added where it has a misspelt one.
+  void need(const std::string& key, Problems& problems) const;
+  std::string where() const;  // "FILE:LINE: PATH"
+  const std::string& path() const { return path_; }
+
+  bool is_map() const { return node_->IsMap(); }
+  bool is_list() const { return node_->IsSequence(); }
+  bool is_text() const;
+  bool is_null() const { return node_->IsNull(); }
+
+  // Maps. check_keys: this is a map, its keys are text, none occurs twice and each is one of
+  // `valid` (null:
+  // any). Returns whether it is a map. `options`: those among the valid keys that have an example
+  // to show.
+  bool check_keys(const std::vector<std::string>* valid, Problems& problems,
+                  const std::vector<OptionSpec>* options = nullptr) const;
+  std::vector<std::string> keys() const;
+  std::optional<Entry> find(const std::string& key) const;
+
+  // Lists; a single value is not a list.
+  Result<std::vector<Entry>> list() const;
+
+  // Scalars.
+  Result<std::string> text() const;
+  Result<double> number() const;
+  Result<std::int64_t> integer() const;
+  Result<json::value> to_json() const;  // scalars, and lists of scalars
+  std::string shown() const;            // as an error quotes it: 'text', "a map"
+
+  // This map with `over` laid over it: maps are merged key by key, everything else is replaced.
+  // Errors still name the line in which a value was written.
+  Entry overlaid(const Entry& over) const;
+  // This map without one key.
+  Entry without(const std::string& key) const;
+  // A map with the path `path` that has this entry at a.b.c, given {"a", "b", "c"}.
+  Entry nested(const std::vector<std::string>& keys, const std::string& path) const;
+
+ private:
+  Entry(const YAML::Node& node, std::string file, std::string path);
+  int line() const;
+
+  // Shared and not copied: assigning a YAML::Node changes the document that it belongs to.
+  std::shared_ptr<const YAML::Node> node_;
+  std::string file_;
+  std::string path_;
+};
+
+// Levels of settings: maps laid over each other, where the first one that has a key decides.
+class Layers {
+ public:
+  Layers() = default;
+  explicit Layers(std::vector<Entry> maps) : maps_(std::move(maps)) {}
+  void add(const std::optional<Entry>& map);  // below those there are; absent: nothing
+  bool empty() const { return maps_.empty(); }
+  const std::vector<Entry>& maps() const { return maps_; }
+  std::optional<Entry> find(const std::string& key) const;
+  // The maps that the levels have at `key`, the topmost first.
+  Layers below(const std::string& key) const;
+  void check_keys(const std::vector<std::string>& valid, Problems& problems,
+                  const std::vector<OptionSpec>* options = nullptr) const;
+  // As Entry has them, said of the topmost map; not for no maps.
+  Error wrong(const std::string& what) const;
+  void need(const std::string& key, Problems& problems) const;
+
+ private:
+  std::vector<Entry> maps_;
+};
+
+// The options of `table` that the layers give, checked one by one so that an error names its own
+// line, with every default filled in. Nothing where any is wrong. Keys that are no options are
+// passed over.
+std::optional<json::object> known_options(const std::vector<OptionSpec>& table, const Layers& layers,
+                                          Problems& problems);
+// The same, and every key is one of the options or of `other`, which belong to somebody else.
+std::optional<json::object> options_from(const std::vector<OptionSpec>& table, const Layers& layers,
+                                         Problems& problems, const std::vector<std::string>& other = {});
+
+}  // namespace hyfreedp::runner

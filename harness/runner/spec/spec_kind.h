@@ -1,0 +1,21 @@
+// Specs that train nothing: they cannot be run here, with the reason, or they are computed
+// (analytic).
+//
+//   not_runnable: {reason: "...", datasets: [cifar10], models: [...], weights: [...], missing:
+//   ["squared loss"]}
+//     At least one of the names must not be in a registry; names of pretrained weights and missing
+//     features never are.
+//   analytic: {name: mohapatra-table-1, options...}
+#pragma once
+
+#include "harness/runner/spec/spec_entry.h"
+
+namespace hyfreedp::runner {
+
+// Nothing where anything is wrong.
+// {"reason", and the lists that are given}
+std::optional<json::object> read_not_runnable(const Entry& entry, Problems& problems);
+// {"name", "options"}
+std::optional<json::object> read_analytic(const Entry& entry, Problems& problems);
+
+}  // namespace hyfreedp::runner

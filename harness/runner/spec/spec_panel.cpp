@@ -1,0 +1,367 @@
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "datasets/facts.h"
+#include "harness/base/text.h"
+#include "harness/models/facts/facts.h"
+#include "harness/models/facts/presets.h"
+#include "harness/runner/spec/initial_weights.h"
+#include "harness/runner/spec/spec.h"
+#include "harness/runner/spec/spec_examples.h"
+#include "harness/runner/spec/spec_table.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+const std::vector<std::string> kPanelKeys = {"id",        "title", "dataset", "model",    "seeds",
+                                             "epsilon",   "delta", "train",   "evaluate", "rows",
+                                             "footnotes", "paper", "table"};
+constexpr double kLargestDelta = 1e-3;
+constexpr const char* kOnlyPanel = "main";  // id of the panel of a spec without `panels`
+
+struct NamedPart {
+  json::object json;  // {"name", "options"}
+  std::string name;
+  json::object options;
+};
+
+// `key: NAME`, or `key: {name: NAME, option: value, ...}`. `find` gives the facts of a name.
+template <class Find>
+std::optional<NamedPart> read_named_part(const Entry& entry, const Find& find, Problems& problems) {
+  Entry name_entry = entry;
+  Layers options;
+  if (entry.is_map()) {
+    const auto name = entry.find("name");
+    if (!name) {
+      entry.need("name", problems);
+      return std::nullopt;
+    }
+    name_entry = *name;
+    options.add(entry);
+  }
+  const auto name = problems.take(name_entry.text());
+  if (!name) return std::nullopt;
+  const auto facts = find(*name);
+  if (!facts) {
+    problems.add(name_entry.wrong(facts.error()));
+    return std::nullopt;
+  }
+  const auto resolved = options_from((**facts).options, options, problems, {"name"});
+  if (!resolved) return std::nullopt;
+  return NamedPart{{{"name", *name}, {"options", *resolved}}, *name, *resolved};
+}
+
+template <class Find>
+std::optional<NamedPart> read_required(const Layers& layers, const std::string& key, const Find& find,
+                                       Problems& problems) {
+  const auto entry = layers.find(key);
+  if (entry) return read_named_part(*entry, find, problems);
+  layers.need(key, problems);
+  return std::nullopt;
+}
+
+// A model's options cover its weights file too.
+std::optional<NamedPart> read_model(const Layers& layers, Problems& problems) {
+  auto model = read_required(layers, "model", models::find_model, problems);
+  if (!model) return model;
+  auto completed = models::complete_options(model->options);
+  if (!completed) {
+    problems.add(layers.find("model")->wrong(completed.error()));
+    return std::nullopt;
+  }
+  model->options = std::move(*completed);
+  model->json["options"] = model->options;
+  return model;
+}
+
+// N^-1.1 of the public size of the training split.
+double delta_of_size(std::int64_t population) { return std::pow(static_cast<double>(population), -1.1); }
+
+// A number, or N^-X of the public size of the training split.
+Result<double> read_delta(const Entry& entry, std::int64_t population) {
+  double delta = 0;
+  const auto text = entry.text();
+  if (!text) return text.error();
+  if (text->starts_with("N^-")) {
+    const auto parsed = parse_json(text->substr(3), entry.where());
+    const auto exponent = parsed ? to_double(*parsed, "") : Result<double>(parsed.error());
+    if (!exponent)
+      return entry.wrong(fmt::format("must be a number or N^-X with a number X, not '{}'", *text));
+    delta = std::pow(static_cast<double>(population), -*exponent);
+  } else {
+    const auto number = entry.number();
+    if (!number) return number.error();
+    delta = *number;
+  }
+  if (!(delta > 0 && delta < 1)) return entry.wrong(fmt::format("must lie between 0 and 1, not {}", delta));
+  return delta;
+}
+
+// Under a large delta an epsilon promises little; empty where it is small enough.
+std::string doubt_about_delta(double delta, std::int64_t population) {
+  if (delta * static_cast<double>(population) >= 1) {
+    return fmt::format(
+        "delta = {} is not below 1/N: publishing one of the {} training examples at random would satisfy it.",
+        short_number(delta, 2), population);
+  }
+  if (delta <= kLargestDelta) return "";
+  return fmt::format(
+      "delta = {} is large, since N = {} is small: one time in {:.0f} the guarantee may fail altogether.",
+      short_number(delta, 2), population, 1 / delta);
+}
+
+// A panel's `paper`, and "paper" {"tables"} for what is resolved.
+std::optional<PaperPlace> panel_paper(const Entry& panel, const PaperValues* values, Problems& problems) {
+  const auto given = panel.find("paper");
+  if (!given) return std::nullopt;
+  if (values == nullptr) {
+    problems.add(given->wrong("needs 'reproduces' at the top level", example_at("reproduces")));
+    return std::nullopt;
+  }
+  return read_paper_place(*given, *values, problems);
+}
+
+json::object described(const PaperPlace& place) {
+  json::array tables;
+  for (const auto* table : place.tables) tables.emplace_back(table->at("id"));
+  return {{"tables", tables}};
+}
+
+// Whether any row has one that is not infinite ("inf").
+bool claims_epsilon(const json::array& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const json::value& row) {
+    const auto& epsilons = row.at("epsilons").as_array();
+    return std::any_of(epsilons.begin(), epsilons.end(),
+                       [](const json::value& one) { return !one.is_string(); });
+  });
+}
+
+}  // namespace
+
+const std::vector<std::string>& default_keys() {
+  static const std::vector<std::string> keys = {"dataset", "model", "seeds",    "epsilon",
+                                                "delta",   "train", "evaluate", "footnotes"};
+  return keys;
+}
+
+std::optional<json::object> read_optimizer(const Layers& train, Problems& problems) {
+  Layers options;
+  for (const auto& layer : train.maps()) {
+    const auto given = layer.find("optimizer");
+    if (!given) continue;
+    const auto name_entry = given->is_map() ? given->find("name") : given;
+    if (given->is_map()) options.add(given);
+    if (!name_entry) continue;
+    const auto name = problems.take(name_entry->text());
+    if (!name) return std::nullopt;
+    const auto facts = optimizers::find_optimizer(*name);
+    if (!facts) {
+      problems.add(name_entry->wrong(facts.error()));
+      return std::nullopt;
+    }
+    const auto resolved = options_from((**facts).options, options, problems, {"name"});
+    if (!resolved) return std::nullopt;
+    return json::object{{"name", *name}, {"options", *resolved}};
+  }
+  (options.empty() ? train : options).need("name", problems);
+  return std::nullopt;
+}
+
+namespace {
+
+// The parts of a panel, each where it could be read.
+struct PanelParts {
+  std::string id;
+  std::string title;
+  std::optional<NamedPart> dataset;
+  std::optional<NamedPart> model;
+  std::optional<datasets::Sizes> sizes;
+  std::optional<std::int64_t> dimension;
+  std::optional<json::object> train;
+  std::optional<NamedPart> optimizer;
+  std::optional<json::object> training;
+  std::optional<std::vector<std::int64_t>> seeds;
+  std::optional<json::array> epsilons;
+  std::optional<double> delta;
+  std::optional<json::object> evaluate;
+  json::array footnotes;
+  std::optional<PaperPlace> place;
+  std::optional<json::array> rows;
+
+  bool is_whole() const {
+    return dataset && model && sizes && dimension && train && optimizer && training && seeds && epsilons &&
+           delta && evaluate && rows;
+  }
+};
+
+void read_id_and_title(const PanelRequest& request, PanelParts& parts, Problems& problems) {
+  if (request.is_document) {
+    parts.id = kOnlyPanel;
+    if (parts.dataset && parts.model) parts.title = parts.dataset->name + ", " + parts.model->name;
+    return;
+  }
+  if (const auto given = request.panel.find("id")) {
+    parts.id = problems.take(read_identifier(*given)).value_or("");
+  } else {
+    request.panel.need("id", problems);
+  }
+  parts.title = parts.id;
+  if (const auto given = request.panel.find("title")) {
+    parts.title = problems.take(given->text()).value_or("");
+  }
+}
+
+void read_data_and_model(const Layers& layers, PanelParts& parts, Problems& problems) {
+  parts.dataset = read_required(layers, "dataset", datasets::find_dataset, problems);
+  parts.model = read_model(layers, problems);
+  if (!parts.dataset) return;
+  parts.sizes = datasets::sizes(*datasets::find_dataset(parts.dataset->name).value(), parts.dataset->options);
+  if (!parts.model) return;
+  const auto dimension =
+      models::parameter_count(parts.model->name, parts.model->options, models::model_input(*parts.sizes));
+  if (!dimension) {
+    problems.add(layers.find("model")->wrong(dimension.error()));
+  } else {
+    parts.dimension = *dimension;
+  }
+}
+
+void read_how_to_train(const Layers& layers, PanelParts& parts, Problems& problems) {
+  const auto train = layers.below("train");
+  if (train.empty()) {
+    layers.need("train", problems);
+    return;
+  }
+  const auto population = parts.sizes ? std::optional(parts.sizes->private_train) : std::nullopt;
+  parts.train = read_train(train, population, problems);
+  parts.optimizer = read_required(train, "optimizer", optimizers::find_optimizer, problems);
+  parts.training = read_training(train, problems);
+  if (parts.training && parts.optimizer) {
+    check_average(*parts.training, parts.optimizer->options, train, problems);
+  }
+}
+
+void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
+  for (const char* key : {"seeds", "epsilon"}) {
+    if (!layers.find(key)) layers.need(key, problems);
+  }
+  if (const auto given = layers.find("seeds")) parts.seeds = read_seeds(*given, problems);
+  if (const auto given = layers.find("epsilon")) parts.epsilons = read_epsilons(*given, problems);
+  if (!parts.sizes) return;
+  const auto population = parts.sizes->private_train;
+  if (const auto given = layers.find("delta")) {
+    parts.delta = problems.take(read_delta(*given, population));
+  } else {
+    parts.delta = delta_of_size(population);
+  }
+  if (parts.epsilons && parts.train) {
+    check_private_training(*parts.epsilons, *parts.train, layers.below("train"), problems);
+  }
+}
+
+void read_footnotes(const Layers& layers, PanelParts& parts, Problems& problems) {
+  parts.footnotes = problems.take(read_texts(layers.find("footnotes"))).value_or(json::array{});
+  if (parts.training) add_notes(*parts.training, parts.footnotes);
+  if (const auto given = layers.below("train").find("feature_mean_noise"); given && parts.sizes) {
+    if (parts.sizes->length > 0) {
+      problems.add(given->wrong(
+          fmt::format("is for features, and {} has sequences of tokens", parts.dataset->name), ""));
+    }
+    parts.footnotes.emplace_back(
+        "Features less a mean of the training features that each run releases before its first step; the "
+        "price is in "
+        "epsilon.");
+  }
+}
+
+json::object resolved_panel(const PanelParts& parts) {
+  const auto& train = *parts.train;
+  json::object resolved{{"id", parts.id},
+                        {"title", parts.title},
+                        {"dataset", parts.dataset->json},
+                        {"model", parts.model->json},
+                        {"dimension", *parts.dimension},
+                        {"population", parts.sizes->private_train},
+                        {"validation", parts.sizes->private_validation},
+                        {"test", parts.sizes->test},
+                        {"classes", parts.sizes->classes},
+                        {"steps", train.at("steps")},
+                        {"sampler", train.at("sampler")},
+                        {"sample_rate", train.at("sample_rate")},
+                        {"batch_size", train.at("batch_size")},
+                        {"clipping", train.at("clipping")},
+                        {"clipping_constant", train.at("clipping_constant")},
+                        {"device", train.at("device")},
+                        {"optimizer", parts.optimizer->json},
+                        {"evaluate_every", parts.evaluate->at("every")},
+                        {"delta", *parts.delta},
+                        {"seeds", json::value_from(*parts.seeds)},
+                        {"epsilons", *parts.epsilons},
+                        {"footnotes", parts.footnotes},
+                        {"rows", *parts.rows}};
+  for (const auto& member : privacy_extras(train)) resolved[member.key()] = member.value();
+  for (const char* key : {"gradient_norms", "released_norms", "noise_residual"}) {
+    if (parts.evaluate->at(key).as_bool()) resolved[key] = true;
+  }
+  if (!parts.training->empty()) resolved["training"] = *parts.training;
+  if (parts.place) resolved["paper"] = described(*parts.place);
+  return resolved;
+}
+
+}  // namespace
+
+std::optional<json::object> read_panel(const PanelRequest& request, Problems& problems) {
+  const auto before = problems.added();
+  const auto& panel = request.panel;
+  if (!request.is_document && !panel.check_keys(&kPanelKeys, problems)) return std::nullopt;
+  Layers layers({panel});
+  layers.add(request.defaults);
+  const auto train = layers.below("train");
+
+  PanelParts parts;
+  read_data_and_model(layers, parts, problems);
+  read_id_and_title(request, parts, problems);
+  read_how_to_train(layers, parts, problems);
+  read_columns(layers, parts, problems);
+  parts.evaluate =
+      read_evaluate(layers.below("evaluate"),
+                    parts.dataset ? datasets::find_dataset(parts.dataset->name).value() : nullptr, problems);
+  read_footnotes(layers, parts, problems);
+  parts.place = panel_paper(panel, request.paper, problems);
+  // What could not be read is read as empty: rows are then checked for the rest, and not used.
+  parts.rows = read_rows(panel, request.is_document ? std::nullopt : panel.find("rows"), request.shared,
+                         {.seeds = parts.seeds.value_or(std::vector<std::int64_t>{}),
+                          .epsilons = parts.epsilons.value_or(json::array{}),
+                          .steps = parts.train ? int_or(*parts.train, "steps", 0) : 0,
+                          .control = parts.train ? string_or(*parts.train, "control", "") : "sampling-only",
+                          .control_given = train.find("control").has_value(),
+                          .train = train,
+                          .paper = parts.epsilons ? parts.place : std::nullopt,
+                          .shared_are_known = request.shared_are_known},
+                         problems);
+  const auto table = request.is_document ? std::nullopt : panel.find("table");
+  std::optional<json::object> options_of_table;
+  if (table) options_of_table = read_table_options(*table, problems);
+  // A part whose key is misspelt is missing, and was complained of before this panel was read.
+  if (!parts.is_whole() || problems.added() > before) return std::nullopt;
+
+  if (auto start = check_start(parts.model->options, parts.dataset->name, claims_epsilon(*parts.rows));
+      !start) {
+    problems.add(layers.find("model")->wrong(start.error()));
+  }
+  const auto doubt = doubt_about_delta(*parts.delta, parts.sizes->private_train);
+  if (!doubt.empty() && claims_epsilon(*parts.rows)) {
+    problems.warn(layers.find("delta").value_or(panel).remark(doubt));
+  }
+  auto resolved = resolved_panel(parts);
+  if (table) {
+    check_table_rows(*table, *options_of_table, json::array{resolved}, problems);
+    resolved["table"] = *options_of_table;
+  }
+  if (problems.added() > before) return std::nullopt;
+  return resolved;
+}
+
+}  // namespace hyfreedp::runner

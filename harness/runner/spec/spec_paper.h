@@ -1,0 +1,57 @@
+// The part of a spec that refers to a paper: which table or figure it reproduces, and the printed
+// cells beside its rows.
+//
+//   reproduces: {paper: hyfreedp, id: table 2}   # values.json beside the spec has its tables
+//   panels:
+//     - paper: {row: [full, "{epsilon}", "{row}"], columns: [ViT-Small, CIFAR10]}
+//       rows: [{method: nondp-gs, paper: NonDP-GS}]   # replaces {row}; true if there is no {row}
+//
+// `paper` of a panel may also have `table: 7`, or a list of tables.
+//
+// {epsilon} is 1, 3, 8 or inf. A row may give its place itself: paper:
+// {row: [...], columns: [...]}. A row without `paper`, or in a panel without it, has no printed
+// cells. A label that the table does not have is an error that names the nearest one; an epsilon
+// that the table does not have for a row is not an error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/runner/spec/spec_entry.h"
+
+namespace hyfreedp::runner {
+
+// The values.json of a paper, and the part of it that the spec is about.
+class PaperValues {
+ public:
+  // `reproduces` of the spec at `spec_path`; nothing where it is wrong.
+  static std::optional<PaperValues> read(const std::string& spec_path, const Entry& reproduces,
+                                         Problems& problems);
+
+  const json::object& reproduces() const { return reproduces_; }  // {"paper", "id"}
+  // The table that is reproduced, or the figure if its numbers are printed; null if they are not.
+  const json::object* table() const;
+  Result<const json::object*> find_table(const std::string& id, const Entry& place) const;
+
+ private:
+  json::object reproduces_;
+  json::object values_;
+  std::string kind_;  // "tables", "figures"
+  std::string id_;    // of the one that is reproduced
+};
+
+// The `paper` of a panel.
+struct PaperPlace {
+  std::vector<const json::object*> tables;
+  std::vector<std::string> row;
+  std::vector<std::string> columns;
+};
+
+std::optional<PaperPlace> read_paper_place(const Entry& place, const PaperValues& values, Problems& problems);
+// A row's printed cells by epsilon: {"1": {"value", "unit", further members of the cell}}; nothing
+// where it is wrong.
+std::optional<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel,
+                                        const json::array& epsilons, Problems& problems);
+
+}  // namespace hyfreedp::runner

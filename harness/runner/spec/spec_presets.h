@@ -1,0 +1,33 @@
+// Presets: variants of one spec in one file. A preset is laid over the top level: maps are merged
+// key by key, everything else is replaced.
+//
+//   presets:
+//     paper: {...}
+//     small: {...}
+//     smoke: {from: small, ...}     # laid over what `small` gives
+//
+// The default preset is `small` if there is one, else the first. A preset may have any top-level
+// key except `name` (to which the preset's name is added), `presets`, and `reproduces`, which
+// belongs to the whole file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/runner/spec/spec_entry.h"
+
+namespace hyfreedp::runner {
+
+struct ChosenPreset {
+  Entry document;      // the top level as the preset makes it, without `presets`
+  std::string preset;  // empty where the spec has none
+};
+
+// In the order of the file; empty where there are none. Nothing where a name is wrong.
+std::optional<std::vector<std::string>> preset_names(const Entry& document, Problems& problems);
+// An unknown name, or one where there are no presets, is a mistake that names those there are;
+// nothing then.
+std::optional<ChosenPreset> choose_preset(const Entry& document, const std::string& wanted,
+                                          const std::vector<std::string>& spec_keys, Problems& problems);
+
+}  // namespace hyfreedp::runner

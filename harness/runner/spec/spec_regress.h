@@ -1,0 +1,12 @@
+// A spec's `regress` block: how `hyfreedp regress` compares its nights (results/regress/regress.h).
+// The keys are declared here.
+#pragma once
+
+#include "harness/runner/spec/spec_entry.h"
+
+namespace hyfreedp::runner {
+
+// Every default filled in; results::regress_options reads it. Nothing where anything is wrong.
+std::optional<json::object> read_regress(const Entry& regress, Problems& problems);
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,379 @@
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include "baselines/baseline.h"
+#include "harness/base/text.h"
+#include "harness/runner/spec/spec.h"
+#include "harness/runner/spec/spec_each.h"
+#include "harness/trial/training_options.h"
+
+namespace hyfreedp::runner {
+
+const std::vector<std::string>& row_keys() {
+  static const std::vector<std::string> keys = {"id",      "use",   "method",   "title",     "epsilon",
+                                                "seeds",   "steps", "footnote", "footnotes", "options",
+                                                "control", "train", "each",     "group",     "paper"};
+  return keys;
+}
+
+const std::vector<std::string>& row_train_keys() {
+  static const std::vector<std::string> keys = {"optimizer", "clipping_constant"};
+  return keys;
+}
+
+namespace {
+
+std::optional<std::string> row_id(const Layers& layers, Problems& problems) {
+  if (const auto id = layers.find("id")) return problems.take(read_identifier(*id));
+  if (const auto method = layers.find("method")) return problems.take(read_identifier(*method));
+  return std::nullopt;
+}
+
+// Null where it is missing or not known.
+const baselines::Baseline* row_method(const Layers& layers, Problems& problems) {
+  const auto method = layers.find("method");
+  if (!method) {
+    layers.need("method", problems);
+    return nullptr;
+  }
+  const auto name = problems.take(method->text());
+  if (!name) return nullptr;
+  const auto found = baselines::find_baseline(*name);
+  if (found) return *found;
+  problems.add(method->wrong(found.error()));
+  return nullptr;
+}
+
+std::optional<json::array> row_epsilons(const Layers& layers, const PanelFrame& frame,
+                                        const baselines::Baseline* method, Problems& problems) {
+  auto epsilons = frame.epsilons;
+  const auto given = layers.find("epsilon");
+  if (given) {
+    const auto own = read_epsilons(*given, problems);
+    if (!own) return std::nullopt;
+    epsilons = *own;
+  }
+  if (method == nullptr || method->has_non_private_arm) return epsilons;
+  json::array finite;
+  for (const auto& epsilon : epsilons) {
+    if (!epsilon.is_string()) finite.push_back(epsilon);
+  }
+  if (!finite.empty() || epsilons.empty()) return finite;
+  problems.add((given ? *given : *layers.find("method"))
+                   .wrong(fmt::format("leaves nothing to run: {} has no non-private arm", method->name)));
+  return std::nullopt;
+}
+
+// Fewer seeds than the panel has are said in the table, never silently run.
+std::string fewer_seeds_note(std::size_t own, std::size_t panel) {
+  return fmt::format("{} instead of {}.", counted(static_cast<std::int64_t>(own), "seed"), panel);
+}
+
+// A row's own arm, else the panel's, in JSON only where it is not the usual one; said in the table
+// where the spec says it.
+void add_control(const Layers& layers, const PanelFrame& frame, const json::array& epsilons,
+                 json::object& row, Problems& problems) {
+  std::string control = frame.control;
+  const auto given = layers.find("control");
+  if (given) {
+    const auto own = problems.take(given->text());
+    if (!own) return;
+    const auto choices = control_option().choices;
+    if (std::find(choices.begin(), choices.end(), *own) == choices.end()) {
+      problems.add(given->wrong(fmt::format("must be one of {}, not '{}'", join(choices, ", "), *own)));
+      return;
+    }
+    control = *own;
+  }
+  const bool has_arm = std::any_of(epsilons.begin(), epsilons.end(),
+                                   [](const json::value& epsilon) { return epsilon.is_string(); });
+  if (!has_arm) return;
+  if (control != "sampling-only") row["control"] = control;
+  if (!given && !frame.control_given) return;
+  row.at("footnotes")
+      .as_array()
+      .emplace_back(
+          control == "none" ? "Non-private: shuffled batches, without clipping and noise."
+          : control == "clip-only"
+              ? "Non-private: batches drawn and clipped as in the private columns, without noise."
+              : "Non-private: batches drawn as in the private columns, without clipping and noise.");
+}
+
+// Where a row says how it trains, that and the panel's together; null where it says nothing.
+std::optional<json::object> row_training(const Layers& layers, const PanelFrame& frame, Problems& problems) {
+  auto train = layers.below("train");
+  if (train.empty()) return std::nullopt;
+  auto valid = training_option_names();
+  valid.insert(valid.end(), row_train_keys().begin(), row_train_keys().end());
+  train.check_keys(valid, problems, &trial::training_option_table());
+  const auto& names = training_option_names();
+  const bool says = std::any_of(names.begin(), names.end(),
+                                [&](const std::string& name) { return train.find(name).has_value(); });
+  if (!says) return std::nullopt;
+  for (const auto& map : frame.train.maps()) train.add(map);
+  return read_training(train, problems);
+}
+
+// What a row's `train` says instead of the panel's: another optimizer, or options of the panel's;
+// another clipping constant.
+void add_own_training(const Layers& layers, const PanelFrame& frame, json::object& row, Problems& problems) {
+  auto train = layers.below("train");
+  if (train.find("optimizer")) {
+    auto all = train;
+    for (const auto& map : frame.train.maps()) all.add(map);
+    if (auto optimizer = read_optimizer(all, problems)) row["optimizer"] = std::move(*optimizer);
+  }
+  const auto constant = train.find("clipping_constant");
+  if (!constant) return;
+  for (const auto& option : train_options()) {
+    if (option.name != "clipping_constant") continue;
+    const auto clipping = frame.train.find("clipping");
+    if (clipping && clipping->text().has_value() && *clipping->text() == "auto-v") {
+      problems.add(constant->wrong("is for clippings with a constant, and auto-v has none", ""));
+      return;
+    }
+    const auto checked = options_from(
+        {option}, Layers({constant->nested({option.name}, train.maps().front().path())}), problems);
+    if (checked) row[option.name] = double_or(*checked, option.name, 0);
+  }
+}
+
+std::optional<json::object> read_row(const ExpandedRow& expanded, const PanelFrame& frame,
+                                     Problems& problems) {
+  const auto before = problems.added();
+  const auto& layers = expanded.layers;
+  layers.check_keys(row_keys(), problems);
+  const auto base_id = row_id(layers, problems);
+  const auto* method = row_method(layers, problems);
+  std::optional<json::object> options;
+  if (method != nullptr) options = options_from(method->options, layers.below("options"), problems);
+  const auto epsilons = row_epsilons(layers, frame, method, problems);
+  auto seeds = std::optional(frame.seeds);
+  if (const auto given = layers.find("seeds")) seeds = read_seeds(*given, problems);
+  auto steps = std::optional(frame.steps);
+  if (const auto given = layers.find("steps")) {
+    steps = problems.take(given->integer());
+    if (steps && *steps < 1) problems.add(given->wrong("must be at least 1"));
+  }
+  std::optional<std::string> title = method == nullptr ? "" : method->title;
+  if (const auto given = layers.find("title")) title = problems.take(given->text());
+  json::array footnotes;
+  for (const char* key : {"footnote", "footnotes"}) {
+    const auto texts = problems.take(read_texts(layers.find(key)));
+    if (texts) footnotes.insert(footnotes.end(), texts->begin(), texts->end());
+  }
+  const auto training = row_training(layers, frame, problems);
+  if (training) add_notes(*training, footnotes);
+  if (seeds && seeds->size() < frame.seeds.size() && footnotes.empty()) {
+    footnotes.emplace_back(fewer_seeds_note(seeds->size(), frame.seeds.size()));
+  }
+  json::object row{{"footnotes", footnotes}};
+  add_control(layers, frame, epsilons.value_or(json::array{}), row, problems);
+  add_own_training(layers, frame, row, problems);
+  if (const auto given = layers.find("group")) {
+    if (const auto group = problems.take(read_identifier(*given))) row["group"] = *group;
+  } else if (base_id && !expanded.id_suffix.empty()) {
+    row["group"] = *base_id;
+  }
+  // A row shared by panels may have a label that only some of them have a use for.
+  if (const auto given = layers.find("paper"); given && frame.paper && epsilons) {
+    if (auto cells = paper_cells(*given, *frame.paper, *epsilons, problems)) row["paper"] = std::move(*cells);
+  }
+  if (training) row["training"] = *training;
+  if (problems.added() > before) return std::nullopt;
+  row["id"] = *base_id + expanded.id_suffix;
+  row["method"] = method->name;
+  row["title"] = *title + expanded.title_suffix;
+  row["label"] = baselines::to_string(baselines::reading_of(*method, *options).label);
+  row["options"] = *options;
+  row["seeds"] = json::value_from(*seeds);
+  row["epsilons"] = *epsilons;
+  row["steps"] = *steps;
+  return row;
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const auto& method : baselines::registry()) names.push_back(method.name);
+  return names;
+}
+
+// The row that a panel's plain text asks for: a shared one, or one of the method of that name.
+std::optional<Entry> row_named(const Entry& reference, const std::vector<Entry>& shared, Problems& problems) {
+  const auto wanted = problems.take(reference.text());
+  if (!wanted) return std::nullopt;
+  std::vector<std::string> ids;
+  Problems said_elsewhere("");  // of the shared rows
+  for (const auto& row : shared) {
+    const auto id = row_id(Layers({row}), said_elsewhere);
+    if (!id) continue;
+    if (*id == *wanted) return row;
+    ids.push_back(*id);
+  }
+  if (baselines::find_baseline(*wanted)) return reference.nested({"method"}, reference.path());
+  auto known = ids;
+  for (const auto& name : method_names()) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  }
+  const auto what = ids.empty() ? std::string("is not a method")
+                                : "is neither a method nor one of the rows " + join(ids, ", ");
+  problems.add(reference.wrong_inside(fmt::format("'{}' {}.{} Methods: {}", *wanted, what,
+                                                  did_you_mean(*wanted, known), join(method_names(), ", ")),
+                                      ""));
+  return std::nullopt;
+}
+
+// The layers of each row that a panel asks for, the topmost first.
+std::vector<Layers> rows_wanted(const Entry& panel, const std::optional<Entry>& rows,
+                                const std::vector<Entry>& shared, const PanelFrame& frame,
+                                Problems& problems) {
+  std::vector<Layers> wanted;
+  if (!rows || rows->is_text()) {
+    if (rows && rows->text().value() != "default") {
+      problems.add(rows->wrong("must be 'default' (all rows of the top-level 'rows') or a list"));
+      return wanted;
+    }
+    if (shared.empty() && frame.shared_are_known) {
+      if (rows) {
+        problems.add(rows->wrong("has no rows: the top level has no 'rows'"));
+      } else {
+        panel.need("rows", problems);
+      }
+    }
+    for (const auto& row : shared) wanted.emplace_back(std::vector{row});
+    return wanted;
+  }
+  const auto items = problems.take(rows->list());
+  if (!items) return wanted;
+  if (items->empty()) problems.add(rows->wrong("must have at least one row"));
+  for (const auto& item : *items) {
+    Layers layers;
+    const auto reference = item.is_map() ? item.find("use") : std::optional<Entry>(item);
+    if (item.is_map()) layers.add(item);
+    if (reference) {
+      const auto row = row_named(*reference, shared, problems);
+      if (!row) continue;
+      layers.add(*row);
+    }
+    wanted.push_back(std::move(layers));
+  }
+  return wanted;
+}
+
+}  // namespace
+
+Result<std::string> read_identifier(const Entry& entry) {
+  const auto text = entry.text();
+  if (!text) return text.error();
+  if (auto checked = check_identifier(entry, *text); !checked) return checked.error();
+  return *text;
+}
+
+bool is_identifier(const std::string& name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return !name.empty() && name.front() != '.' && std::all_of(name.begin(), name.end(), allowed);
+}
+
+Result<void> check_identifier(const Entry& place, const std::string& name) {
+  if (is_identifier(name)) return {};
+  return place.wrong(fmt::format("must be a name of letters, digits, '-', '_' and '.', not '{}'", name));
+}
+
+Result<json::array> read_texts(const std::optional<Entry>& entry) {
+  json::array texts;
+  if (!entry) return texts;
+  std::vector<Entry> entries{*entry};
+  if (entry->is_list()) entries = entry->list().value();
+  for (const auto& one : entries) {
+    const auto text = one.text();
+    if (!text) return text.error();
+    texts.emplace_back(*text);
+  }
+  return texts;
+}
+
+std::optional<std::vector<std::int64_t>> read_seeds(const Entry& entry, Problems& problems) {
+  const auto before = problems.added();
+  const auto entries = problems.take(entry.list());
+  if (!entries) return std::nullopt;
+  std::vector<std::int64_t> seeds;
+  for (const auto& one : *entries) {
+    const auto seed = problems.take(one.integer());
+    if (!seed) continue;
+    if (*seed < 0) problems.add(one.wrong("must not be negative"));
+    if (std::find(seeds.begin(), seeds.end(), *seed) != seeds.end()) {
+      problems.add(one.wrong(fmt::format("repeats the seed {}", *seed)));
+    }
+    seeds.push_back(*seed);
+  }
+  if (entries->empty()) problems.add(entry.wrong("must have at least one seed"));
+  if (problems.added() > before) return std::nullopt;
+  return seeds;
+}
+
+std::optional<json::array> read_epsilons(const Entry& entry, Problems& problems) {
+  const auto before = problems.added();
+  std::vector<Entry> entries{entry};
+  if (entry.is_list()) entries = entry.list().value();
+  json::array epsilons;
+  std::set<double> seen;
+  for (const auto& one : entries) {
+    const auto epsilon = problems.take(one.number());
+    if (!epsilon) continue;
+    if (!(*epsilon > 0)) {
+      problems.add(one.wrong("must be positive (or inf for the non-private arm)"));
+      continue;
+    }
+    if (!seen.insert(*epsilon).second) problems.add(one.wrong("repeats an epsilon"));
+    epsilons.push_back(number(*epsilon));
+  }
+  if (entries.empty()) problems.add(entry.wrong("must have at least one epsilon"));
+  if (problems.added() > before) return std::nullopt;
+  return epsilons;
+}
+
+std::vector<Entry> read_shared_rows(const Entry& rows, Problems& problems) {
+  std::vector<Entry> shared;
+  const auto items = problems.take(rows.list());
+  if (!items) return shared;
+  for (const auto& item : *items) {
+    if (item.is_text()) {
+      if (const auto row = row_named(item, {}, problems)) shared.push_back(*row);
+    } else if (item.check_keys(nullptr, problems)) {
+      shared.push_back(item);
+    }
+  }
+  return shared;
+}
+
+std::optional<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
+                                     const std::vector<Entry>& shared, const PanelFrame& frame,
+                                     Problems& problems) {
+  const auto before = problems.added();
+  json::array resolved;
+  std::set<std::string> ids;
+  for (const auto& layers : rows_wanted(panel, rows, shared, frame, problems)) {
+    for (const auto& one : expand_each(layers, problems)) {
+      auto row = read_row(one, frame, problems);
+      if (!row) continue;
+      const std::string id(row->at("id").as_string());
+      if (!ids.insert(id).second) {
+        problems.add(
+            layers.maps().front().wrong(fmt::format("is a second row '{}'{}; give it another 'id'", id,
+                                                    panel.path().empty() ? "" : " in " + panel.path()),
+                                        "id: " + id + "-2"));
+      }
+      resolved.emplace_back(std::move(*row));
+    }
+  }
+  if (problems.added() > before) return std::nullopt;
+  return resolved;
+}
+
+}  // namespace hyfreedp::runner

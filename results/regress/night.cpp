@@ -1,0 +1,179 @@
+#include "results/regress/night.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <tuple>
+
+#include "harness/base/text.h"
+#include "harness/trial/released_norms.h"
+#include "results/table/spec_view.h"
+#include "results/table/table_model.h"
+
+namespace hyfreedp::results {
+namespace {
+
+using Key = std::tuple<std::string, std::string, std::optional<double>>;
+
+// All that decides the bits, but the program: what may differ there is said by the comparability
+// version.
+std::string machine_of(json::object fingerprint) {
+  for (const char* key : {"version", "commit", "worker"}) fingerprint.erase(key);
+  return canonical_json(fingerprint);
+}
+
+Setting setting_without_seeds(json::object config) {
+  config.erase("noise_seed");
+  config.erase("seed");
+  return setting_of(config);
+}
+
+void add_metrics(const std::vector<trial::MetricRecord>& metrics, NightRun& run) {
+  for (const auto& metric : metrics) {  // in order of steps
+    run.metrics[fmt::format("{} {} {}", metric.step, metric.split, metric.name)] = metric.value;
+    if (metric.split != "test") continue;
+    if (metric.name == "accuracy") run.accuracy = 100 * metric.value;
+    if (metric.name == "loss") run.loss = metric.value;
+  }
+}
+
+void add_steps(const std::vector<trial::StepRecord>& steps, NightRun& run) {
+  std::map<std::string, std::pair<double, double>> squares;  // name: sum, count
+  NoiseSeen noise;
+  for (const auto& step : steps) {
+    run.hashes.push_back(step.hash);
+    for (const auto& [name, value] : step.scalars) {
+      if (name == trial::kGradientNorm || name == trial::kUpdateNorm) {
+        auto& [sum, count] = squares[name == trial::kGradientNorm ? "gradient norm" : "update norm"];
+        sum += value * value;
+        count += 1;
+      } else if (name.starts_with(trial::kTensorUpdate)) {
+        run.norms["update of " + name.substr(std::string(trial::kTensorUpdate).size())] = value;
+      } else if (name == trial::kNoiseResidual) {
+        noise.sum += value;
+      } else if (name == trial::kNoiseDimension) {
+        noise.freedom += value;
+      }
+    }
+  }
+  for (const auto& [name, sums] : squares) run.norms[name] = std::sqrt(sums.first / sums.second);
+  if (noise.freedom > 0) run.noise = noise;
+}
+
+// What a failed study's failed trials were. The noise seed is the spec's, so the same in all.
+Result<void> add_lost(const Store& store, const StudyRecord& study, NightRun& run) {
+  for (const auto& id : study.trials) {
+    const auto trial = store.trial(id);
+    if (!trial) return trial.error();
+    if (!*trial || (**trial).state != trial::TrialState::failed) continue;
+    run.lost_settings.push_back(setting_without_seeds((**trial).config));
+    run.noise_seed = string_or((**trial).config, "noise_seed", "");
+    if (!(**trial).fingerprint.empty()) run.machine = machine_of((**trial).fingerprint);
+  }
+  return {};
+}
+
+// How many they were is confidential under private selection.
+Result<void> add_asked(const Store& store, const StudyRecord& study, NightRun& run) {
+  if (!run_count_is_public(study)) return {};
+  for (const auto& id : study.trials) {
+    const auto trial = store.trial(id);
+    if (!trial) return trial.error();
+    if (*trial) run.asked.push_back(setting_without_seeds((**trial).config));
+  }
+  std::sort(run.asked.begin(), run.asked.end());
+  return {};
+}
+
+Result<NightRun> read_run(const Store& store, const StudyRecord& study) {
+  NightRun run;
+  run.seed = study.seed;
+  if (study.state == StudyState::open) return run;
+  run.failure_kind = study.failure_kind;
+  run.state = NightRun::State::failed;
+  if (auto added = add_asked(store, study, run); !added) return added.error();
+  if (study.state == StudyState::failed || study.reported_trial.empty()) {
+    if (auto added = add_lost(store, study, run); !added) return added.error();
+    return run;
+  }
+  auto trial = store.trial(study.reported_trial);
+  if (!trial) return trial.error();
+  if (!*trial) return run;
+  auto metrics = store.metrics(study.reported_trial);
+  if (!metrics) return metrics.error();
+  auto steps = store.steps(study.reported_trial);
+  if (!steps) return steps.error();
+  run.setting = setting_without_seeds((**trial).config);
+  run.noise_seed = string_or((**trial).config, "noise_seed", "");
+  run.machine = machine_of((**trial).fingerprint);
+  run.seconds = (**trial).seconds;
+  if (study.total) run.epsilon = study.total->epsilon;
+  add_metrics(*metrics, run);
+  add_steps(*steps, run);
+  if (run.accuracy) {
+    run.state = NightRun::State::value;
+  } else {
+    run.failure_kind = "no-test-accuracy";
+  }
+  return run;
+}
+
+std::map<std::string, std::int64_t> test_sizes(const json::object& resolved) {
+  std::map<std::string, std::int64_t> sizes;
+  const auto* panels = resolved.if_contains("panels");
+  if (panels == nullptr || !panels->is_array()) return sizes;
+  for (const auto& panel : panels->get_array()) {
+    if (panel.is_object())
+      sizes[string_or(panel.get_object(), "id", "")] = int_or(panel.get_object(), "test", 0);
+  }
+  return sizes;
+}
+
+Error unknown_spec(const Store& store, const std::string& name) {
+  std::vector<std::string> names;
+  if (auto specs = store.specs()) {
+    for (const auto& spec : *specs) names.push_back(spec.name);
+  }
+  return error(fmt::format("the database holds no spec named '{}' (it has: {}).{}", name,
+                           names.empty() ? "none" : join(names, ", "), did_you_mean(name, names)));
+}
+
+}  // namespace
+
+Result<Night> read_night(const Store& store, const std::string& spec) {
+  auto record = store.spec(spec);
+  if (!record) return record.error();
+  if (!*record) return unknown_spec(store, spec);
+  auto studies = store.studies(spec);
+  if (!studies) return studies.error();
+  Night night{.spec = spec,
+              .hash = (**record).hash,
+              .version = (**record).version,
+              .resolved = (**record).resolved,
+              .cells = {}};
+  std::map<Key, std::size_t> places;
+  const auto sizes = test_sizes((**record).resolved);
+  for (const auto& panel : view_of(**record).panels) {
+    for (const auto& row : panel.rows) {
+      for (const auto& epsilon : row.epsilons) {
+        places[{panel.id, row.id, epsilon}] = night.cells.size();
+        NightCell cell{.panel = panel.id, .row = row.id, .title = row.title, .epsilon = epsilon, .runs = {}};
+        const auto size = sizes.find(panel.id);
+        if (size != sizes.end() && size->second > 0)
+          cell.resolution = 100.0 / static_cast<double>(size->second);
+        night.cells.push_back(std::move(cell));
+      }
+    }
+  }
+  for (const auto& study : *studies) {
+    const auto place = places.find({study.panel, study.row, study.epsilon_target});
+    if (place == places.end()) continue;
+    auto run = read_run(store, study);
+    if (!run) return run.error();
+    night.cells[place->second].runs.push_back(std::move(*run));
+  }
+  return night;
+}
+
+}  // namespace hyfreedp::results

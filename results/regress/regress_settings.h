@@ -1,0 +1,17 @@
+// Compares the settings of the runs that a method asked for tonight with those of the reference.
+// regress.h says what is compared and what a verdict means.
+#pragma once
+
+#include <optional>
+
+#include "results/regress/regress.h"
+
+namespace hyfreedp::results {
+
+// The finding "setting"; none if no seed has a run in both nights. Its text begins with the row and
+// not with the cell, so that equal changes in several cells of a row have equal texts:
+// "fixed-rate: lr 0.01 -> 0.012".
+std::optional<RegressFinding> compare_settings(const NightCell& tonight, const NightCell& reference,
+                                               bool same_spec);
+
+}  // namespace hyfreedp::results

@@ -1,0 +1,73 @@
+#include "results/store/states.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "results/store/records.h"
+
+namespace hyfreedp::results {
+
+std::string to_string(StudyState state) {
+  switch (state) {
+    case StudyState::open:
+      return "open";
+    case StudyState::concluded:
+      return "concluded";
+    case StudyState::failed:
+      return "failed";
+  }
+  HYFREEDP_CHECK(false, "unknown study state");
+}
+
+Result<StudyState> study_state_from(const std::string& name) {
+  for (const auto state : {StudyState::open, StudyState::concluded, StudyState::failed}) {
+    if (to_string(state) == name) return state;
+  }
+  return error("'" + name + "' is not a state of a study");
+}
+
+Result<trial::TrialState> trial_state_from(const std::string& name) {
+  for (const auto state :
+       {trial::TrialState::running, trial::TrialState::finished, trial::TrialState::failed}) {
+    if (trial::to_string(state) == name) return state;
+  }
+  return error("'" + name + "' is not a state of a trial");
+}
+
+bool may_be_tried_again(const std::string& failure_kind) {
+  static constexpr std::array<std::string_view, 5> kMachine = {"killed", "out-of-memory", "missing-data",
+                                                               "device-unavailable", "internal"};
+  return std::find(kMachine.begin(), kMachine.end(), failure_kind) != kMachine.end();
+}
+
+bool is_final(const TrialRecord& trial) {
+  if (trial.state == trial::TrialState::finished) return true;
+  return trial.state == trial::TrialState::failed && !may_be_tried_again(trial.failure_kind);
+}
+
+bool is_final(const StudyRecord& study) { return study.state == StudyState::concluded; }
+
+bool is_answered(const StudyRecord& study) {
+  return study.state == StudyState::concluded ||
+         (study.state == StudyState::failed && !may_be_tried_again(study.failure_kind));
+}
+
+bool same_outcome(const TrialRecord& a, const TrialRecord& b) {
+  const auto outcome = [](TrialRecord record) {
+    record.seconds = 0;
+    record.builds.clear();  // of a run from before they were recorded, a journal knows the version
+    return canonical_json(to_json(record));
+  };
+  return outcome(a) == outcome(b);
+}
+
+bool same_outcome(const StudyRecord& a, const StudyRecord& b) {
+  const auto outcome = [](StudyRecord record) {
+    record.seconds = 0;
+    return canonical_json(to_json(record));
+  };
+  return outcome(a) == outcome(b);
+}
+
+}  // namespace hyfreedp::results

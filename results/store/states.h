@@ -1,0 +1,40 @@
+// Which change of state a stored row allows.
+//
+//   trial   running  -> running, finished, failed
+//           failed   -> running, finished, failed, if the machine was at fault
+//                    (killed, out-of-memory, missing-data, device-unavailable, internal): the next
+//                    run tries again
+//           failed   final, if the run itself was at fault (diverged, invalid-config)
+//           finished final
+//   study   open     -> open, concluded, failed
+//           failed   -> open, concluded, failed: its trials may be tried again
+//           concluded final
+//
+// A final row is immutable: writing exactly the same row again is accepted and changes nothing.
+#pragma once
+
+#include <string>
+
+#include "results/store/store.h"
+
+namespace hyfreedp::results {
+
+std::string to_string(StudyState state);
+Result<StudyState> study_state_from(const std::string& name);
+Result<trial::TrialState> trial_state_from(const std::string& name);
+
+// Whether the machine was at fault and not the run.
+bool may_be_tried_again(const std::string& failure_kind);
+
+bool is_final(const TrialRecord& trial);
+bool is_final(const StudyRecord& study);
+
+// Whether the study has its row: a value, or the method's own reason for having none. Running it
+// again could only repeat the answer, or, if its draws are hidden, make a second release.
+bool is_answered(const StudyRecord& study);
+
+// Whether two trials are equal in all that may not change, which is everything but the seconds.
+bool same_outcome(const TrialRecord& a, const TrialRecord& b);
+bool same_outcome(const StudyRecord& a, const StudyRecord& b);
+
+}  // namespace hyfreedp::results

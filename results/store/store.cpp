@@ -1,0 +1,593 @@
+#include "results/store/store.h"
+
+#include <SQLiteCpp/Backup.h>
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <algorithm>
+#include <cmath>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <unistd.h>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+#include "results/store/records.h"
+#include "results/store/schema.h"
+#include "results/store/statement.h"
+#include "results/store/states.h"
+
+namespace hyfreedp::results {
+namespace {
+
+// the first bytes of every database
+constexpr std::string_view kSqliteHead{"SQLite format 3\0", 16};
+constexpr const char* kDatabaseName = "hyfreedp.sqlite";  // in an output folder
+constexpr std::size_t kMostNamed = 5;                     // folders, by a refusal
+// readers and the one writer wait for each other that long
+constexpr int kBusyMilliseconds = 10000;
+
+constexpr const char* kTrialColumns =
+    "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, "
+    "events, builds, charged, begun_after";
+constexpr const char* kStudyColumns =
+    "id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial, composition, label, "
+    "flags, "
+    "footnotes, claimed_epsilon, total, training, failure_kind, failure_message, seconds";
+
+Result<TrialRecord> read_trial(SQLite::Statement& statement) {
+  Columns columns(statement, "trial");
+  TrialRecord trial;
+  trial.id = columns.text();
+  trial.config = columns.object();
+  trial.state = columns.take(trial_state_from(columns.text()));
+  trial.failure_kind = columns.text();
+  trial.failure_message = columns.text();
+  trial.notes = columns.take(texts_from(columns.parsed(), "notes"));
+  trial.counts = columns.take(counts_from(columns.parsed(), "counts"));
+  trial.fingerprint = columns.object();
+  trial.attempts = columns.integer();
+  trial.seconds = columns.real();
+  trial.events = columns.take(accounting::events_from_json(columns.parsed(), "events")).events;
+  trial.builds = columns.take(trial::builds_from_json(columns.parsed(), "builds"));
+  trial.charged = columns.take(charged_from(columns.parsed(), "charged"));
+  trial.begun_after = columns.optional_integer();
+  if (auto outcome = columns.outcome(); !outcome) return in_context("trial " + trial.id, outcome.error());
+  return trial;
+}
+
+std::optional<accounting::ReportedEpsilon> read_epsilon(Columns& columns) {
+  const auto text = columns.optional_text();
+  if (!text) return std::nullopt;
+  return columns.take(reported_epsilon_from(columns.take(parse_json(*text, "epsilon")), "epsilon"));
+}
+
+Result<StudyRecord> read_study(SQLite::Statement& statement) {
+  Columns columns(statement, "study");
+  StudyRecord study;
+  study.id = columns.text();
+  study.spec = columns.text();
+  study.panel = columns.text();
+  study.row = columns.text();
+  study.method = columns.text();
+  study.epsilon_target = columns.optional_real();
+  study.delta = columns.real();
+  study.seed = columns.integer();
+  study.state = columns.take(study_state_from(columns.text()));
+  study.reported_trial = columns.text();
+  study.composition = columns.object();
+  study.label = columns.text();
+  study.flags = columns.take(texts_from(columns.parsed(), "flags"));
+  study.footnotes = columns.take(texts_from(columns.parsed(), "footnotes"));
+  study.claimed_epsilon = columns.optional_real();
+  study.total = read_epsilon(columns);
+  study.training = read_epsilon(columns);
+  study.failure_kind = columns.text();
+  study.failure_message = columns.text();
+  study.seconds = columns.real();
+  if (auto outcome = columns.outcome(); !outcome) return in_context("study " + study.id, outcome.error());
+  return study;
+}
+
+std::optional<std::string> epsilon_text(const std::optional<accounting::ReportedEpsilon>& epsilon) {
+  if (!epsilon) return std::nullopt;
+  return canonical_json(to_json(*epsilon));
+}
+
+bool same_metrics(const std::vector<trial::MetricRecord>& a, const std::vector<trial::MetricRecord>& b) {
+  const auto keyed = [](const std::vector<trial::MetricRecord>& metrics) {
+    std::map<std::string, std::string> result;
+    for (const auto& metric : metrics) {
+      result[fmt::format("{} {} {}", metric.step, metric.split, metric.name)] =
+          canonical_json(to_json(metric));
+    }
+    return result;
+  };
+  return keyed(a) == keyed(b);
+}
+
+}  // namespace
+
+struct Store::State {
+  std::string path;
+  SQLite::Database database;
+
+  State(const std::string& file, int flags) : path(file), database(file, flags, kBusyMilliseconds) {}
+
+  // Runs `body`; what SQLite throws becomes an error that names the file.
+  template <class Body>
+  auto guarded(Body&& body) -> decltype(body()) {
+    try {
+      return body();
+    } catch (const SQLite::Exception& failure) {
+      return error(path + ": SQLite failed (" + failure.what() + ")");
+    }
+  }
+
+  Result<void> prepare(bool read_only) {
+    return guarded([&]() -> Result<void> {
+      database.exec("PRAGMA foreign_keys = ON");
+      if (!read_only) {
+        database.exec("PRAGMA journal_mode = WAL");
+        // That a run was begun is known here before it is known anywhere else.
+        database.exec("PRAGMA synchronous = FULL");
+      }
+      if (!read_only) return migrate(database, path);
+      const auto version = schema_version(database, path);
+      if (!version) return version.error();
+      if (*version > 0 && *version < kSchemaVersion) continue_in_memory();
+      if (auto migrated = migrate(database, path); !migrated) return migrated.error();
+      return {};
+    });
+  }
+
+  // A file of an older schema that is only to be read, such as the reference of a night, stays as
+  // it is: what is brought up to date is a copy.
+  void continue_in_memory() {
+    SQLite::Database copy(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    SQLite::Backup(copy, database).executeStep();
+    database = std::move(copy);
+  }
+
+  std::optional<std::int64_t> trial_number(const std::string& id) {
+    SQLite::Statement select(database, "SELECT number FROM trials WHERE id = ?");
+    select.bind(1, id);
+    if (!select.executeStep()) return std::nullopt;
+    return select.getColumn(0).getInt64();
+  }
+
+  Result<std::optional<TrialRecord>> trial(const std::string& id) {
+    SQLite::Statement select(database, fmt::format("SELECT {} FROM trials WHERE id = ?", kTrialColumns));
+    select.bind(1, id);
+    if (!select.executeStep()) return std::optional<TrialRecord>{};
+    auto record = read_trial(select);
+    if (!record) return in_context(path, record.error());
+    return std::optional<TrialRecord>(std::move(*record));
+  }
+
+  Result<std::vector<StudyRecord>> studies(const std::string& condition, const std::string& argument) {
+    std::vector<StudyRecord> found;
+    SQLite::Statement select(
+        database,
+        fmt::format("SELECT {} FROM studies WHERE {} = ? ORDER BY panel, row, epsilon_target IS NULL, "
+                    "epsilon_target, seed, id",
+                    kStudyColumns, condition));
+    select.bind(1, argument);
+    while (select.executeStep()) {
+      auto study = read_study(select);
+      if (!study) return in_context(path, study.error());
+      study->trials = trials_of(study->id);
+      found.push_back(std::move(*study));
+    }
+    return found;
+  }
+
+  std::vector<std::string> trials_of(const std::string& study) {
+    std::vector<std::string> trials;
+    SQLite::Statement select(database, "SELECT trial FROM study_trials WHERE study = ? ORDER BY position");
+    select.bind(1, study);
+    while (select.executeStep()) trials.push_back(select.getColumn(0).getString());
+    return trials;
+  }
+
+  std::vector<trial::MetricRecord> metrics(const std::string& trial, bool confidential) {
+    std::vector<trial::MetricRecord> found;
+    SQLite::Statement select(
+        database,
+        "SELECT step, split, name, value, visibility FROM metrics JOIN trials ON trials.number = "
+        "metrics.trial "
+        "WHERE trials.id = ? AND (visibility IN ('released', 'test') OR ?) ORDER BY step, split, name");
+    select.bind(1, trial);
+    select.bind(2, confidential ? 1 : 0);
+    while (select.executeStep()) {
+      Columns columns(select, "metric");
+      trial::MetricRecord metric;
+      metric.step = columns.integer();
+      metric.split = columns.text();
+      metric.name = columns.text();
+      metric.value = columns.optional_real().value_or(std::numeric_limits<double>::quiet_NaN());
+      // An unreadable visibility stays what undeclared means: confidential.
+      if (auto visibility = trial::visibility_from(columns.text())) metric.visibility = *visibility;
+      found.push_back(std::move(metric));
+    }
+    return found;
+  }
+
+  void write_trial(const TrialRecord& trial) {
+    SQLite::Statement upsert(
+        database,
+        fmt::format(
+            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO "
+            "UPDATE "
+            "SET config = excluded.config, state = excluded.state, failure_kind = excluded.failure_kind, "
+            "failure_message = excluded.failure_message, notes = excluded.notes, counts = excluded.counts, "
+            "fingerprint = excluded.fingerprint, attempts = excluded.attempts, seconds = excluded.seconds, "
+            "events = excluded.events, builds = excluded.builds, charged = excluded.charged, "
+            "begun_after = excluded.begun_after",
+            kTrialColumns));
+    BoundRow(upsert) << trial.id << canonical_json(trial.config) << trial::to_string(trial.state)
+                     << trial.failure_kind << trial.failure_message << canonical_json(to_json(trial.notes))
+                     << canonical_json(to_json(trial.counts)) << canonical_json(trial.fingerprint)
+                     << trial.attempts << trial.seconds
+                     << canonical_json(accounting::events_to_json({.events = trial.events}))
+                     << canonical_json(to_json(trial.builds)) << canonical_json(to_json(trial.charged))
+                     << trial.begun_after;
+    upsert.exec();
+  }
+
+  void write_steps(std::int64_t number, const std::vector<trial::StepRecord>& steps) {
+    SQLite::Statement clear(database, "DELETE FROM steps WHERE trial = ?");
+    clear.bind(1, number);
+    clear.exec();
+    SQLite::Statement insert(database,
+                             "INSERT OR REPLACE INTO steps (trial, step, hash, scalars) VALUES (?, ?, ?, ?)");
+    for (const auto& step : steps) {
+      BoundRow(insert) << number << step.step << step.hash << canonical_json(to_json(step.scalars));
+      insert.exec();
+      insert.reset();
+    }
+  }
+
+  void write_metrics(std::int64_t number, const std::vector<trial::MetricRecord>& metrics) {
+    SQLite::Statement clear(database, "DELETE FROM metrics WHERE trial = ?");
+    clear.bind(1, number);
+    clear.exec();
+    SQLite::Statement insert(database,
+                             "INSERT OR REPLACE INTO metrics (trial, step, split, name, value, visibility) "
+                             "VALUES (?, ?, ?, ?, ?, ?)");
+    for (const auto& metric : metrics) {
+      const auto value = std::isnan(metric.value) ? std::optional<double>{} : metric.value;
+      BoundRow(insert) << number << metric.step << metric.split << metric.name << value
+                       << trial::to_string(metric.visibility);
+      insert.exec();
+      insert.reset();
+    }
+  }
+
+  Result<void> retire_studies(const std::string& spec) {
+    const auto leaving = studies("spec", spec);
+    if (!leaving) return leaving.error();
+    SQLite::Statement insert(database,
+                             "INSERT INTO retired_studies (id, spec, method, composition, trials) VALUES (?, "
+                             "?, ?, ?, ?)");
+    for (const auto& study : *leaving) {
+      BoundRow(insert) << study.id << study.spec << study.method << canonical_json(study.composition)
+                       << canonical_json(to_json(study.trials));
+      insert.exec();
+      insert.reset();
+    }
+    return {};
+  }
+
+  void write_study(const StudyRecord& study) {
+    SQLite::Statement upsert(database, fmt::format("INSERT OR REPLACE INTO studies ({}) VALUES (?, ?, ?, ?, "
+                                                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                                                   "?, ?)",
+                                                   kStudyColumns));
+    BoundRow(upsert) << study.id << study.spec << study.panel << study.row << study.method
+                     << study.epsilon_target << study.delta << study.seed << to_string(study.state)
+                     << study.reported_trial << canonical_json(study.composition) << study.label
+                     << canonical_json(to_json(study.flags)) << canonical_json(to_json(study.footnotes))
+                     << study.claimed_epsilon << epsilon_text(study.total) << epsilon_text(study.training)
+                     << study.failure_kind << study.failure_message << study.seconds;
+    upsert.exec();
+    SQLite::Statement clear(database, "DELETE FROM study_trials WHERE study = ?");
+    clear.bind(1, study.id);
+    clear.exec();
+    SQLite::Statement insert(database, "INSERT INTO study_trials (study, position, trial) VALUES (?, ?, ?)");
+    for (std::size_t i = 0; i < study.trials.size(); ++i) {
+      BoundRow(insert) << study.id << static_cast<std::int64_t>(i) << study.trials[i];
+      insert.exec();
+      insert.reset();
+    }
+  }
+};
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::~Store() = default;
+
+namespace {
+
+// The database holds confidential values: its owner alone reads it. SQLite gives its side files the
+// same mode.
+void make_private(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor >= 0) ::close(descriptor);
+}
+
+// SQLite takes an empty file for a new database, and says little of what is neither.
+Result<void> check_is_sqlite(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    return error(path + ": this is a folder, not a database; in an output folder it is hyfreedp.sqlite.");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kSqliteHead.size(), '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (head.empty() || head == kSqliteHead) return {};
+  return error(
+      path +
+      " is not an SQLite database: it is damaged, or another program's file. Put back a copy, or name "
+      "another output folder.");
+}
+
+// Folders near one without a database that have one: those in it, and `out`, where runs write.
+std::vector<std::string> folders_with_database(const std::filesystem::path& near) {
+  std::error_code failure;
+  std::set<std::string> folders{"out"};
+  for (const auto& entry : std::filesystem::directory_iterator(near, failure)) {
+    folders.insert(entry.path().lexically_normal().string());
+  }
+  std::vector<std::string> found;
+  for (const auto& folder : folders) {
+    if (std::filesystem::is_regular_file(folder + "/" + kDatabaseName, failure)) found.push_back(folder);
+  }
+  return found;
+}
+
+Error no_database(const std::string& path) {
+  const std::filesystem::path file(path);
+  if (file.filename() != kDatabaseName) return error("there is no file " + path + ".");
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  std::error_code failure;
+  const auto what = std::filesystem::is_directory(folder, failure)
+                        ? fmt::format("the folder {} has no database ({})", folder.string(), kDatabaseName)
+                        : fmt::format("there is no folder {}", folder.string());
+  auto others = folders_with_database(folder);
+  if (others.empty()) {
+    return error(fmt::format("{}. `hyfreedp run SPEC.yaml --out {}` makes it.", what, folder.string()));
+  }
+  const auto more = others.size() > kMostNamed ? others.size() - kMostNamed : 0;
+  others.resize(others.size() - more);
+  return error(fmt::format("{}; there is a database in {}{}.", what, join(others, ", "),
+                           more > 0 ? fmt::format(" and {} more folders", more) : ""));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
+  const bool read_only = mode == Mode::read_only;
+  if (read_only && !std::filesystem::exists(path)) {
+    return no_database(path);
+  }
+  if (auto checked = check_is_sqlite(path); !checked) return checked.error();
+  if (!read_only) {
+    const auto folder = std::filesystem::path(path).parent_path().string();
+    if (auto made = make_folders(folder.empty() ? "." : folder); !made) return made.error();
+    if (path != ":memory:") make_private(path);
+  }
+  const int flags = read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+  try {
+    auto state = std::make_unique<State>(path, flags);
+    if (auto prepared = state->prepare(read_only); !prepared) return prepared.error();
+    return std::unique_ptr<Store>(new Store(std::move(state)));
+  } catch (const SQLite::Exception& failure) {
+    return error(path + ": cannot open the database (" + failure.what() + ")");
+  }
+}
+
+Result<std::unique_ptr<Store>> Store::in_memory() { return open(":memory:", Mode::read_write); }
+
+Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
+  return state_->guarded([&]() -> Result<void> {
+    auto& database = state_->database;
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    auto existing = this->spec(spec.name);
+    if (!existing) return existing.error();
+    if (*existing && (**existing).hash == spec.hash) return {};
+    if (*existing && !replace) {
+      return error(
+          state_->path + ": it already holds a different spec named '" + spec.name +
+          "'. Use --out DIR, give the spec another name, or --replace to discard the old rows of that name.");
+    }
+    if (*existing) {
+      if (auto retired = state_->retire_studies(spec.name); !retired) return retired.error();
+      // its studies go with it
+      SQLite::Statement remove(database, "DELETE FROM specs WHERE name = ?");
+      remove.bind(1, spec.name);
+      remove.exec();
+    }
+    SQLite::Statement insert(
+        database, "INSERT INTO specs (name, hash, resolved, text, version) VALUES (?, ?, ?, ?, ?)");
+    BoundRow(insert) << spec.name << spec.hash << canonical_json(spec.resolved) << spec.text << spec.version;
+    insert.exec();
+    transaction.commit();
+    return {};
+  });
+}
+
+Result<void> Store::put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
+                              const std::vector<trial::MetricRecord>& metrics) {
+  return state_->guarded([&]() -> Result<void> {
+    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    auto existing = state_->trial(trial.id);
+    if (!existing) return existing.error();
+    if (*existing && is_final(**existing)) {
+      if (same_outcome(**existing, trial) && same_metrics(state_->metrics(trial.id, true), metrics))
+        return {};
+      return error("trial " + trial.id + " is " + trial::to_string((**existing).state) +
+                   " in the database and cannot be changed; a new run of it is a new release (--fresh).");
+    }
+    state_->write_trial(trial);
+    const auto number = state_->trial_number(trial.id);
+    HYFREEDP_CHECK(number.has_value(), "a trial just written is not there");
+    state_->write_steps(*number, steps);
+    state_->write_metrics(*number, metrics);
+    transaction.commit();
+    return {};
+  });
+}
+
+Result<void> Store::put_study(const StudyRecord& study) {
+  return state_->guarded([&]() -> Result<void> {
+    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    auto existing = this->study(study.id);
+    if (!existing) return existing.error();
+    if (*existing && is_final(**existing)) {
+      if (same_outcome(**existing, study)) return {};
+      return error("study " + study.id + " is concluded in the database and cannot be changed.");
+    }
+    state_->write_study(study);
+    transaction.commit();
+    return {};
+  });
+}
+
+Result<std::vector<SpecRecord>> Store::specs() const {
+  return state_->guarded([&]() -> Result<std::vector<SpecRecord>> {
+    std::vector<SpecRecord> found;
+    SQLite::Statement select(state_->database,
+                             "SELECT name, hash, resolved, text, version FROM specs ORDER BY name");
+    while (select.executeStep()) {
+      Columns columns(select, state_->path);
+      SpecRecord spec;
+      spec.name = columns.text();
+      spec.hash = columns.text();
+      spec.resolved = columns.object();
+      spec.text = columns.text();
+      spec.version = columns.text();
+      if (auto outcome = columns.outcome(); !outcome) return outcome.error();
+      found.push_back(std::move(spec));
+    }
+    return found;
+  });
+}
+
+Result<std::optional<SpecRecord>> Store::spec(const std::string& name) const {
+  auto all = specs();
+  if (!all) return all.error();
+  for (auto& spec : *all) {
+    if (spec.name == name) return std::optional<SpecRecord>(std::move(spec));
+  }
+  return std::optional<SpecRecord>{};
+}
+
+Result<std::optional<TrialRecord>> Store::trial(const std::string& id) const {
+  return state_->guarded([&] { return state_->trial(id); });
+}
+
+Result<std::vector<std::string>> Store::trial_ids(const std::string& spec) const {
+  return state_->guarded([&]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> ids;
+    SQLite::Statement select(
+        state_->database,
+        "SELECT DISTINCT trials.id FROM studies JOIN study_trials ON study_trials.study = "
+        "studies.id JOIN trials ON trials.id = study_trials.trial WHERE studies.spec = ? "
+        "ORDER BY trials.id");
+    select.bind(1, spec);
+    while (select.executeStep()) ids.push_back(select.getColumn(0).getString());
+    return ids;
+  });
+}
+
+Result<std::vector<TrialRecord>> Store::trials() const {
+  return state_->guarded([&]() -> Result<std::vector<TrialRecord>> {
+    std::vector<TrialRecord> found;
+    SQLite::Statement select(state_->database,
+                             fmt::format("SELECT {} FROM trials ORDER BY number", kTrialColumns));
+    while (select.executeStep()) {
+      auto trial = read_trial(select);
+      if (!trial) return in_context(state_->path, trial.error());
+      found.push_back(std::move(*trial));
+    }
+    return found;
+  });
+}
+
+Result<std::vector<RetiredStudy>> Store::retired_studies() const {
+  return state_->guarded([&]() -> Result<std::vector<RetiredStudy>> {
+    std::vector<RetiredStudy> found;
+    SQLite::Statement select(
+        state_->database,
+        "SELECT id, spec, method, composition, trials FROM retired_studies ORDER BY number");
+    while (select.executeStep()) {
+      Columns columns(select, state_->path);
+      RetiredStudy study;
+      study.id = columns.text();
+      study.spec = columns.text();
+      study.method = columns.text();
+      study.composition = columns.object();
+      study.trials = columns.take(texts_from(columns.parsed(), "trials"));
+      if (auto outcome = columns.outcome(); !outcome) return outcome.error();
+      found.push_back(std::move(study));
+    }
+    return found;
+  });
+}
+
+Result<std::vector<StudyRecord>> Store::studies(const std::string& spec) const {
+  return state_->guarded([&] { return state_->studies("spec", spec); });
+}
+
+Result<std::vector<StudyRecord>> Store::all_studies() const {
+  const auto known = specs();
+  if (!known) return known.error();
+  std::vector<StudyRecord> all;
+  for (const auto& spec : *known) {
+    auto found = studies(spec.name);
+    if (!found) return found.error();
+    std::ranges::move(*found, std::back_inserter(all));
+  }
+  return all;
+}
+
+Result<std::optional<StudyRecord>> Store::study(const std::string& id) const {
+  return state_->guarded([&]() -> Result<std::optional<StudyRecord>> {
+    auto found = state_->studies("id", id);
+    if (!found) return found.error();
+    if (found->empty()) return std::optional<StudyRecord>{};
+    return std::optional<StudyRecord>(std::move(found->front()));
+  });
+}
+
+Result<std::vector<trial::MetricRecord>> Store::metrics(const std::string& trial, bool confidential) const {
+  return state_->guarded(
+      [&]() -> Result<std::vector<trial::MetricRecord>> { return state_->metrics(trial, confidential); });
+}
+
+Result<std::vector<trial::StepRecord>> Store::steps(const std::string& trial) const {
+  return state_->guarded([&]() -> Result<std::vector<trial::StepRecord>> {
+    std::vector<trial::StepRecord> found;
+    SQLite::Statement select(
+        state_->database,
+        "SELECT step, hash, scalars FROM steps JOIN trials ON trials.number = steps.trial "
+        "WHERE trials.id = ? ORDER BY step");
+    select.bind(1, trial);
+    while (select.executeStep()) {
+      Columns columns(select, state_->path);
+      trial::StepRecord step;
+      step.step = columns.integer();
+      step.hash = columns.text();
+      step.scalars = columns.take(scalars_from(columns.parsed(), "scalars"));
+      if (auto outcome = columns.outcome(); !outcome) return outcome.error();
+      found.push_back(std::move(step));
+    }
+    return found;
+  });
+}
+
+}  // namespace hyfreedp::results

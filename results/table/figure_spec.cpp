@@ -1,0 +1,229 @@
+#include "results/table/figure_spec.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+
+namespace hyfreedp::results {
+namespace {
+
+OptionSpec metric() {
+  return {.name = "metric",
+          .type = OptionType::choice,
+          .default_value = "accuracy",
+          .help = "test metric: accuracy in percent or loss in nats",
+          .choices = {"accuracy", "loss"}};
+}
+
+OptionSpec text(const char* name, const json::value& default_value, const char* help) {
+  return {.name = name, .type = OptionType::text, .default_value = default_value, .help = help};
+}
+
+OptionSpec flag(const char* name, bool default_value, const char* help) {
+  return {.name = name, .type = OptionType::boolean, .default_value = default_value, .help = help};
+}
+
+OptionSpec choice(const char* name, const std::vector<std::string>& choices, const char* help) {
+  return {.name = name,
+          .type = OptionType::choice,
+          .default_value = json::value(choices.front()),
+          .help = help,
+          .choices = choices};
+}
+
+std::vector<FigureKind> make_kinds() {
+  return {
+      {"accuracy",
+       "Test metric against ε",
+       "One box for each panel and one line for each row: mean over seeds with bars of one sample standard "
+       "deviation; the non-private column stands apart.",
+       false,
+       {metric()}},
+      {"curves",
+       "Curves over steps",
+       "Stored scalars and test metrics of the reported runs over steps: median over seeds, with a band. One "
+       "quantity: a "
+       "box an (panel, epsilon); several: a column each.",
+       false,
+       {text("quantities", "step-size",
+             "separated by commas: names of stored scalars (eta, R_l, d, ...), 'test loss', 'test accuracy', "
+             "or "
+             "step-size (the one in force, where the method chooses it)"),
+        choice("band", {"range", "quartiles", "none"},
+               "over the seeds: smallest to largest, or the middle half"),
+        choice("scale", {"auto", "linear", "logarithmic"},
+               "scale of the values; auto: logarithmic, except for accuracies and values that are not "
+               "positive")}},
+      {"probe-fit",
+       "Losses along the step and their parabola",
+       "The released losses that a probing controller saw at some steps, over the step length, with the "
+       "parabola fitted to "
+       "them; one run a box row.",
+       false,
+       {{.name = "at",
+         .type = OptionType::integer_list,
+         .default_value = json::array{},
+         .help = "steps to show (the nearest probe at or after each); none: four, evenly spread",
+         .min = 0},
+        {.name = "seed",
+         .type = OptionType::integer,
+         .default_value = nullptr,
+         .help = "seed of the run that is shown; none: the row's first",
+         .min = 0}}},
+      {"heat-map",
+       "Grid of a test metric",
+       "The test metric over two settings of the runs, mean over seeds; the best cell is framed.",
+       true,
+       {text("x", "rate",
+             "setting along x: rate, clipping_constant, steps, ... or a path into a run's config"),
+        text("y", "clipping_constant", "setting along y"), metric(),
+        flag("log_colour", false, "colours over the logarithm of the metric")}},
+      {"box",
+       "Candidates as box plots",
+       "The test metric of every candidate (a run's settings, mean over seeds): quartiles, whiskers to the "
+       "last candidate "
+       "within 1.5 interquartile ranges, and the candidates as points.",
+       true,
+       {metric(), text("marked", "", "candidates drawn black: settings, as in 'rate=0.001'"),
+        text("starred", "",
+             "candidates drawn as stars: settings, as in 'rate=0.001, beta1=0.9, beta2=0.999'"),
+        choice("by", {"group", "row"},
+               "one box for each group of rows (a row without a group is one), or for each row")}},
+      {"candidates",
+       "Candidates over steps",
+       "Median and best over the candidates of each group of rows, over steps, with a band around the "
+       "median.",
+       true,
+       {metric(),
+        choice("band", {"bootstrap", "range", "none"},
+               "around the median: 95 % percentile bootstrap interval over candidates, or all candidates"),
+        choice("by", {"group", "row"},
+               "one line for each group of rows (a row without a group is one), or for each row")}},
+      {"pareto",
+       "Two quantities of every run and their Pareto front",
+       "A point a run's settings (mean over seeds), y against x, and the front of those that no other beats "
+       "in both.",
+       true,
+       {text("x", "rate * steps", "setting, product of settings ('rate * steps'), or epsilon"), metric(),
+        choice("front", {"lower", "higher", "none"}, "which x is better"),
+        choice("x_scale", {"auto", "linear", "logarithmic"}, "auto: logarithmic over more than one decade"),
+        choice("by", {"group", "row"},
+               "one colour for each group of rows (a row without a group is one), or for each row")}},
+      {"bars",
+       "Cost relative to a row",
+       "Time of the reported run, as a ratio to a row's: mean over seeds, bars of one sample standard "
+       "deviation.",
+       false,
+       {text("relative_to", "", "id of the row that is 1; empty: seconds, not ratios"),
+        choice("per", {"step", "run"}, "seconds a step, or of the whole run")}},
+      {"epsilon-steps",
+       "ε over steps",
+       "What a run's executed events had cost after each step, of the reported run of the first seed.",
+       false,
+       {{.name = "points",
+         .type = OptionType::integer,
+         .default_value = 12,
+         .help = "steps at which it is priced",
+         .min = 2,
+         .max = 200}}},
+      {"tuning-cost",
+       "ε over the number of candidates",
+       "What trying so many candidates would cost at a row's noise: each composed with the last (PLD or RDP, "
+       "the smaller), "
+       "and private selection with a geometric number of runs (RDP).",
+       false,
+       {{.name = "most",
+         .type = OptionType::integer,
+         .default_value = 100,
+         .help = "candidates at most",
+         .min = 2,
+         .max = 100000}}},
+  };
+}
+
+std::vector<std::string> texts_of_list(const json::object& object, const char* key) {
+  std::vector<std::string> texts;
+  const auto* found = object.if_contains(key);
+  if (found == nullptr || !found->is_array()) return texts;
+  for (const auto& element : found->get_array()) {
+    if (element.is_string()) texts.emplace_back(element.get_string());
+  }
+  return texts;
+}
+
+bool has(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+FigureRequest request_of(const json::object& figure) {
+  FigureRequest request{.kind = string_or(figure, "kind", ""),
+                        .name = string_or(figure, "name", ""),
+                        .title = string_or(figure, "title", ""),
+                        .rows = texts_of_list(figure, "rows"),
+                        .panels = texts_of_list(figure, "panels"),
+                        .epsilons = {},
+                        .options = {}};
+  if (const auto* epsilons = figure.if_contains("epsilons"); epsilons != nullptr && epsilons->is_array()) {
+    for (const auto& element : epsilons->get_array()) {
+      const auto value = to_double(element, "epsilons");
+      if (value) request.epsilons.push_back(std::isinf(*value) ? std::optional<double>{} : *value);
+    }
+  }
+  if (const auto* options = figure.if_contains("options"); options != nullptr && options->is_object()) {
+    request.options = options->get_object();
+  }
+  if (const auto kind = find_figure_kind(request.kind)) {
+    for (const auto& option : (**kind).options) {
+      if (!request.options.contains(option.name)) request.options[option.name] = option.default_value;
+    }
+  }
+  return request;
+}
+
+}  // namespace
+
+const std::vector<FigureKind>& figure_kinds() {
+  static const auto kKinds = [] {
+    auto kinds = make_kinds();
+    // An option that is added later must not change the hash of the specs before it.
+    for (auto& kind : kinds) {
+      for (auto& option : kind.options) option.stored_always = false;
+    }
+    return kinds;
+  }();
+  return kKinds;
+}
+
+Result<const FigureKind*> find_figure_kind(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& kind : figure_kinds()) {
+    if (kind.name == name) return &kind;
+    names.push_back(kind.name);
+  }
+  return error(fmt::format("there is no figure kind '{}'.{} Kinds: {}.", name, did_you_mean(name, names),
+                           join(names, ", ")));
+}
+
+bool FigureRequest::wants_row(const std::string& id, const std::string& group) const {
+  return rows.empty() || has(rows, id) || (!group.empty() && has(rows, group));
+}
+
+bool FigureRequest::wants_panel(const std::string& id) const { return panels.empty() || has(panels, id); }
+
+bool FigureRequest::wants_epsilon(const std::optional<double>& epsilon) const {
+  return epsilons.empty() || std::find(epsilons.begin(), epsilons.end(), epsilon) != epsilons.end();
+}
+
+std::optional<std::vector<FigureRequest>> figure_requests(const json::object& resolved_spec) {
+  const auto* figures = resolved_spec.if_contains("figures");
+  if (figures == nullptr || !figures->is_array()) return std::nullopt;
+  std::vector<FigureRequest> requests;
+  for (const auto& figure : figures->get_array()) {
+    if (figure.is_object()) requests.push_back(request_of(figure.get_object()));
+  }
+  return requests;
+}
+
+}  // namespace hyfreedp::results

@@ -1,0 +1,29 @@
+// Computes what a table shows beside means, if its settings ask for it. The results are in
+// CellModel, in RowModel or in footnotes.
+//
+//   interval       95 % of the mean: t, or BCa bootstrap
+//   relative_to    difference to a row, paired by seed where seeds are shared, with its 95 %
+//                  interval (accuracy, loss); for seconds the ratio of means, with the smallest
+//                  and largest ratio over shared seeds
+//   mdd            detectable_difference at the standard deviation of the paired differences to the
+//                  row of relative_to, else to the column's leader
+//   rerr           (mean - random's) / (oracle's - random's): how much of the way from random
+//                  search to the oracle (Panda et al., "relative error rate reduction"); none if
+//                  the two are equal
+//   oracle beaten  the 95 % interval of the paired difference to the best oracle row lies above 0.
+//                  Every cell by itself, not corrected for their number
+//   paper          the paper's value, and ours minus the paper's if the task is the paper's or a
+//                  tolerance is given; otherwise the ranks of the rows by our values and by the
+//                  paper's
+//   ranks          over the columns where every row was asked for and is finished; rows without a
+//                  value come last
+#pragma once
+
+#include "results/table/footnotes.h"
+#include "results/table/table_model.h"
+
+namespace hyfreedp::results {
+
+void add_extras(PanelModel& panel, Footnotes& footnotes);
+
+}  // namespace hyfreedp::results

@@ -1,0 +1,441 @@
+#include "results/table/table_model.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "harness/base/text.h"
+#include "results/table/best.h"
+#include "results/table/cell_metric.h"
+#include "results/table/cell_values.h"
+#include "results/table/footnotes.h"
+#include "results/table/groups.h"
+#include "results/table/spec_view.h"
+#include "results/table/statistics.h"
+#include "results/table/table_extras.h"
+#include "results/table/table_notes.h"
+
+namespace hyfreedp::results {
+namespace {
+
+using CellKey = std::tuple<std::string, std::string, std::optional<double>>;  // panel, row, epsilon
+
+SeedResult seed_only(std::int64_t seed) {
+  SeedResult result;
+  result.seed = seed;
+  return result;
+}
+
+// What the reported trial adds to a study.
+struct Reported {
+  std::optional<double> accuracy;    // percent
+  std::optional<double> value;       // of the panel's metric
+  int short_of_checkpoints = 0;      // evaluations there were, where fewer than asked for
+  std::optional<double> validation;  // percent, un-noised
+  std::vector<std::string> outcomes;
+  std::string sampler;
+  double seconds = 0;
+};
+
+// A sum of one run selects nothing.
+std::string rule_of(const StudyRecord& study) {
+  const auto rule = string_or(study.composition, "rule", "");
+  return rule == "sum" && study.trials.size() < 2 ? "trial" : rule;
+}
+
+// "optimizer adamw (Prodigy: prodigy; Linear scaling, DPSGD: sgd)": the panel's, and the rows that
+// ran with another. `rows`:
+// titles and names, in the table's order. Empty where no name is known.
+std::string optimizers_text(const std::string& usual,
+                            const std::vector<std::pair<std::string, std::string>>& rows) {
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::string>> titles;
+  for (const auto& [title, name] : rows) {
+    if (name.empty()) continue;
+    add_once(names, name);
+    add_once(titles[name], title);
+  }
+  if (names.empty()) return usual.empty() ? "" : "optimizer " + usual;
+  const auto& first = titles.contains(usual) ? usual : names.front();
+  std::vector<std::string> others;
+  for (const auto& name : names) {
+    if (name != first) others.push_back(join(titles[name], ", ") + ": " + name);
+  }
+  return others.empty() ? "optimizer " + first : fmt::format("optimizer {} ({})", first, join(others, "; "));
+}
+
+std::string split_of(const PanelView& view) {
+  std::vector<std::string> parts{fmt::format("{} private training", view.population)};
+  if (view.validation > 0) parts.push_back(fmt::format("{} private validation", view.validation));
+  if (view.test > 0) parts.push_back(fmt::format("{} public test", view.test));
+  return join(parts, ", ") + " records";
+}
+
+class Builder {
+ public:
+  Builder(const Store& store, const TableOptions& options) : store_(store), options_(options) {}
+
+  Result<TableModel> build(const std::string& name) {
+    auto record = store_.spec(name);
+    if (!record) return record.error();
+    if (!*record) return unknown_spec(name);
+    auto studies = store_.studies(name);
+    if (!studies) return studies.error();
+    for (auto& study : *studies) {
+      by_cell_[{study.panel, study.row, study.epsilon_target}][study.seed] = std::move(study);
+    }
+    const auto spec = view_of(**record);
+    table_.spec = name;
+    table_.title = spec.title;
+    table_.description = spec.description;
+    table_.hash = (**record).hash;
+    table_.version = (**record).version;
+    table_.preset = spec.preset;
+    table_.confidential = options_.confidential;
+    seeded_noise_ = spec.seeded_noise;
+    for (const auto& panel : spec.panels) {
+      auto settings = settings_of(spec, panel);
+      if (!settings) return settings.error();
+      settings_ = *settings;
+      auto built = build_panel(panel);
+      if (!built) return built.error();
+      table_.panels.push_back(std::move(*built));
+    }
+    number_flags();
+    table_.footnotes = footnotes_.take();
+    table_.notes = general_notes(table_, facts_);
+    return std::move(table_);
+  }
+
+ private:
+  Error unknown_spec(const std::string& name) const {
+    std::vector<std::string> names;
+    if (auto specs = store_.specs()) {
+      for (const auto& spec : *specs) names.push_back(spec.name);
+    }
+    if (names.empty()) return error("the database holds no spec yet. `hyfreedp run SPEC.yaml` fills it.");
+    return error("the database holds no spec named '" + name + "' (it has: " + join(names, ", ") + ")." +
+                 did_you_mean(name, names));
+  }
+
+  Result<TableSettings> settings_of(const SpecView& spec, const PanelView& panel) const {
+    auto given = options_.plain ? json::object{} : laid_over(panel.table, spec.table);
+    if (spec.reproduces && !options_.plain && !given.contains("paper")) given["paper"] = true;
+    return table_settings(laid_over(options_.overrides, std::move(given)),
+                          fmt::format("the table of panel {}", panel.id));
+  }
+
+  Result<PanelModel> build_panel(const PanelView& view) {
+    PanelModel panel;
+    panel.id = view.id;
+    panel.title = view.title;
+    panel.delta = view.delta;
+    panel.table = settings_;
+    panel.is_the_papers_task = table_.preset.empty() || table_.preset == "paper";
+    facts_.splits[split_of(view)].push_back(view.title);
+    panel.columns = columns_of(view);
+    for (const auto& note : view.footnotes) panel.notes.push_back(footnotes_.number_of(note));
+    std::vector<std::pair<std::string, std::string>> optimizers;  // titles and names
+    for (const auto& row : view.rows) {
+      auto built = build_row(view, row, panel.columns);
+      if (!built) return built.error();
+      optimizers.emplace_back(row.group.empty() ? row.title : row.group,
+                              row_optimizers_.empty() ? row.optimizer : join(row_optimizers_, ", "));
+      panel.rows.push_back(std::move(*built));
+    }
+    const auto optimizer = optimizers_text(view.optimizer, optimizers);
+    panel.settings = view.settings;
+    if (!optimizer.empty()) panel.settings += (panel.settings.empty() ? "" : ", ") + optimizer;
+    if (auto folded = fold_groups(panel, footnotes_); !folded) return folded.error();
+    mark_best(panel);
+    add_extras(panel, footnotes_);
+    for (const auto& row : panel.rows) {
+      if (!row.group.empty() && settings_.groups == TableSettings::Groups::all)
+        facts_.groups.insert(row.group);
+      for (const auto& cell : row.cells) {
+        facts_.best = facts_.best || cell.best;
+        facts_.missing_seeds =
+            facts_.missing_seeds || (cell.kind == CellModel::Kind::value && !missing_seeds(cell).empty());
+      }
+    }
+    return panel;
+  }
+
+  // The panel's epsilons and those that only a row has, ascending, the non-private arm last.
+  static std::vector<std::optional<double>> columns_of(const PanelView& view) {
+    std::set<double> targets;
+    bool non_private = false;
+    const auto add = [&](const std::vector<std::optional<double>>& epsilons) {
+      for (const auto& epsilon : epsilons) {
+        epsilon ? void(targets.insert(*epsilon)) : void(non_private = true);
+      }
+    };
+    add(view.epsilons);
+    for (const auto& row : view.rows) add(row.epsilons);
+    std::vector<std::optional<double>> columns(targets.begin(), targets.end());
+    if (non_private) columns.emplace_back();
+    return columns;
+  }
+
+  Result<RowModel> build_row(const PanelView& panel, const RowView& view,
+                             const std::vector<std::optional<double>>& columns) {
+    RowModel row;
+    row.id = view.id;
+    row.method = view.method;
+    row.title = view.title;
+    row.group = view.group;
+    row_title_ = view.title;
+    row_optimizers_.clear();
+    row_builds_.clear();
+    for (const auto& note : view.footnotes) row.notes.push_back(footnotes_.number_of(note));
+    std::vector<std::string> labels;
+    std::vector<double> seconds;
+    for (const auto& epsilon : columns) {
+      auto cell = build_cell(panel, view, epsilon);
+      if (!cell) return cell.error();
+      for (const auto& flag : cell->flags) add_once(row.flags, flag);
+      if (cell->epsilon_target && !cell->label.empty()) add_once(labels, cell->label);
+      if (cell->seconds) seconds.push_back(*cell->seconds);
+      row.cells.push_back(std::move(*cell));
+    }
+    row.label = labels.empty() ? view.label : join(labels, " / ");
+    if (!seconds.empty()) row.seconds = mean(seconds);
+    for (const auto& build : row_builds_) facts_.builds[build.text()].insert(view.title);
+    if (row_builds_.size() > 1) row.notes.push_back(footnotes_.number_of(mixed_builds_note(row_builds_)));
+    return row;
+  }
+
+  Result<CellModel> build_cell(const PanelView& panel, const RowView& row,
+                               const std::optional<double>& epsilon) {
+    CellModel cell;
+    cell.epsilon_target = epsilon;
+    cell.decimals = metric_facts(settings_.metric).decimals;
+    if (const auto paper = row.paper.find(epsilon); paper != row.paper.end()) cell.paper = paper->second;
+    const auto found = by_cell_.find({panel.id, row.id, epsilon});
+    const bool planned = std::find(row.epsilons.begin(), row.epsilons.end(), epsilon) != row.epsilons.end();
+    if (found == by_cell_.end()) {
+      cell.kind = planned ? CellModel::Kind::open : CellModel::Kind::not_planned;
+      facts_.not_planned = facts_.not_planned || !planned;
+      if (planned) {
+        for (const auto seed : row.seeds) cell.seeds.push_back(seed_only(seed));
+      }
+      return cell;
+    }
+    std::vector<double> seconds, validations, runs;
+    for (const auto seed : row.seeds) {
+      auto result = seed_only(seed);
+      if (const auto study = found->second.find(seed); study != found->second.end()) {
+        auto reported = add_study(study->second, result, cell);
+        if (!reported) return reported.error();
+        if (result.value) seconds.push_back(reported->seconds);
+        if (reported->validation) validations.push_back(*reported->validation);
+        runs.push_back(static_cast<double>(study->second.trials.size()));
+      }
+      cell.seeds.push_back(std::move(result));
+    }
+    if (!seconds.empty()) cell.seconds = mean(seconds);
+    if (options_.confidential && !validations.empty()) cell.validation = mean(validations);
+    if (options_.confidential && !runs.empty()) cell.runs = mean(runs);
+    conclude(cell);
+    return cell;
+  }
+
+  // Fills `result` and what the cell collects over seeds.
+  Result<Reported> add_study(const StudyRecord& study, SeedResult& result, CellModel& cell) {
+    result.study = study.id;
+    result.trial = study.reported_trial;
+    result.state = study.state;
+    result.failure_kind = study.failure_kind;
+    result.failure_message = study.failure_message;
+    if (study.state == StudyState::open) return Reported{};
+    if (auto added = add_builds(study); !added) return added.error();
+    for (const auto& flag : study.flags) add_once(cell.flags, flag);
+    if (seeded_noise_ && study.epsilon_target) add_once(cell.flags, kReproducibleNoise);
+    for (const auto& note : study.footnotes) add_once(cell.notes, footnotes_.number_of(note));
+    if (cell.label.empty()) cell.label = study.label;
+    if (study.state == StudyState::failed) return Reported{};
+
+    auto reported = read_reported(study);
+    if (!reported) return reported.error();
+    result.accuracy = reported->accuracy;
+    result.value = reported->value;
+    result.outcomes = reported->outcomes;
+    if (!result.value) {
+      result.accuracy.reset();
+      result.state = StudyState::failed;
+      result.failure_kind = settings_.metric == "accuracy" ? "no-test-accuracy" : "no-" + settings_.metric;
+      result.failure_message = "the reported run holds no " + metric_facts(settings_.metric).title;
+      return reported;
+    }
+    if (reported->short_of_checkpoints > 0) {
+      add_once(cell.notes,
+               footnotes_.number_of(fmt::format("Fewer evaluations than the {} that the mean is over: {}.",
+                                                settings_.last_checkpoints, reported->short_of_checkpoints)));
+    }
+    if (study.epsilon_target) {
+      facts_.has_private = true;
+      if (!reported->sampler.empty()) facts_.samplers.insert(reported->sampler);
+    }
+    if (study.total) {
+      result.epsilon = study.total->epsilon;
+      cell.accountant = study.total->accountant;
+      facts_.accountants.insert(study.total->accountant);
+      cell.epsilon = std::max(cell.epsilon.value_or(*result.epsilon), *result.epsilon);
+      cell.epsilon_least = std::min(cell.epsilon_least.value_or(*result.epsilon), *result.epsilon);
+    }
+    if (study.claimed_epsilon) cell.claimed_epsilon = study.claimed_epsilon;
+    if (!run_count_is_public(study)) {
+      facts_.hidden_run_count = true;
+      cell.is_private_selection = true;
+    }
+    if (study.epsilon_target) facts_.rules[study.label][rule_of(study)].insert(row_title_);
+    return reported;
+  }
+
+  // Of a private selection those of the reported run: the others, and how many there were, are
+  // confidential.
+  Result<void> add_builds(const StudyRecord& study) {
+    auto ids = run_count_is_public(study) ? study.trials : std::vector<std::string>{};
+    add_once(ids, study.reported_trial);
+    for (const auto& id : ids) {
+      const auto trial = store_.trial(id);
+      if (!trial) return trial.error();
+      if (!*trial) continue;
+      for (const auto& build : builds_of(**trial)) row_builds_.insert(build);
+    }
+    return {};
+  }
+
+  Result<Reported> read_reported(const StudyRecord& study) {
+    Reported reported;
+    auto trial = store_.trial(study.reported_trial);
+    if (!trial) return trial.error();
+    if (*trial) {
+      const auto* privacy = (**trial).config.if_contains("privacy");
+      if (privacy != nullptr && privacy->is_object()) {
+        reported.sampler = string_or(privacy->get_object(), "sampler", "");
+      }
+      const auto* optimizer = (**trial).config.if_contains("optimizer");
+      if (optimizer != nullptr && optimizer->is_object()) {
+        const auto name = string_or(optimizer->get_object(), "name", "");
+        if (!name.empty()) add_once(row_optimizers_, name);
+      }
+      reported.seconds = (**trial).seconds;
+      reported.outcomes = (**trial).notes;
+    }
+    if (run_count_is_public(study) || options_.confidential) reported.seconds = study.seconds;
+    auto metrics = store_.metrics(study.reported_trial, options_.confidential);
+    if (!metrics) return metrics.error();
+    reported.accuracy = last_accuracy(*metrics, "test");
+    reported.validation = last_accuracy(*metrics, "private_validation");
+    const auto checkpoints = last_checkpoints(*metrics, settings_);
+    reported.value =
+        settings_.metric == "seconds" && *trial ? std::optional((**trial).seconds) : checkpoints.mean;
+    if (checkpoints.n < settings_.last_checkpoints) reported.short_of_checkpoints = checkpoints.n;
+    return reported;
+  }
+
+  void conclude(CellModel& cell) {
+    std::vector<double> values;
+    // sentence or outcome -> seeds
+    std::map<std::string, std::vector<std::string>> failures, outcomes;
+    std::vector<std::string> kinds, waiting;
+    for (const auto& result : cell.seeds) {
+      const auto seed = std::to_string(result.seed);
+      if (result.value) {
+        values.push_back(*result.value);
+        for (const auto& outcome : result.outcomes) outcomes[outcome].push_back(seed);
+      } else if (result.state == StudyState::failed) {
+        add_once(kinds, result.failure_kind);
+        failures[result.failure_kind + ": " + result.failure_message].push_back(seed);
+      } else {
+        waiting.push_back(seed);
+      }
+    }
+    cell.n = static_cast<int>(values.size());
+    for (const auto& [sentence, seeds] : failures) {
+      add_once(cell.notes, footnotes_.number_of("Seed " + join(seeds, ", ") + " failed: " + sentence));
+    }
+    for (const auto& [outcome, seeds] : outcomes) {
+      add_once(cell.notes,
+               footnotes_.number_of(fmt::format("Seed {}: {}", join(seeds, ", "), explain_outcome(outcome))));
+    }
+    if (cell.n > 0) {
+      cell.kind = CellModel::Kind::value;
+      cell.mean = mean(values);
+      cell.sd = sample_sd(values);
+      facts_.single_seed = facts_.single_seed || cell.n == 1;
+      if (!waiting.empty()) {
+        add_once(cell.notes, footnotes_.number_of("Seed " + join(waiting, ", ") + " is not finished yet."));
+      }
+    } else if (!waiting.empty() || kinds.empty()) {
+      cell.kind = CellModel::Kind::open;
+    } else {
+      cell.kind = CellModel::Kind::failed;
+      cell.failure = join(kinds, ", ");
+    }
+  }
+
+  // A flag that every private cell has is a banner; any other that needs words is a footnote of its
+  // rows.
+  void number_flags() {
+    std::map<std::string, int> count;
+    std::vector<std::string> order;
+    int private_cells = 0;
+    for_each_cell([&](RowModel&, CellModel& cell) {
+      if (!cell.epsilon_target ||
+          (cell.kind != CellModel::Kind::value && cell.kind != CellModel::Kind::failed))
+        return;
+      ++private_cells;
+      for (const auto& flag : cell.flags) {
+        add_once(order, flag);
+        ++count[flag];
+      }
+    });
+    for (const auto& flag : order) {
+      if (count[flag] == private_cells) table_.banners.push_back(explain_flag(flag));
+    }
+    for_each_cell([&](RowModel& row, CellModel& cell) {
+      for (const auto& flag : cell.flags) {
+        if (count[flag] == private_cells || !has_explanation(flag)) continue;
+        add_once(row.notes, footnotes_.number_of(explain_flag(flag)));
+      }
+    });
+  }
+
+  template <class Visit>
+  void for_each_cell(Visit visit) {
+    for (auto& panel : table_.panels) {
+      for (auto& row : panel.rows) {
+        for (auto& cell : row.cells) visit(row, cell);
+      }
+    }
+  }
+
+  const Store& store_;
+  TableOptions options_;
+  TableSettings settings_;                   // of the panel that is being built
+  std::string row_title_;                    // of the row that is being built
+  std::vector<std::string> row_optimizers_;  // of its reported runs, each once
+  std::set<trial::Build> row_builds_;        // of its runs
+  TableModel table_;
+  Footnotes footnotes_;
+  NoteFacts facts_;
+  bool seeded_noise_ = false;
+  std::map<CellKey, std::map<std::int64_t, StudyRecord>> by_cell_;
+};
+
+}  // namespace
+
+bool run_count_is_public(const StudyRecord& study) {
+  const auto rule = string_or(study.composition, "rule", "");
+  return rule == "none" || rule == "trial" || rule == "sum";
+}
+
+Result<TableModel> build_table(const Store& store, const std::string& spec, const TableOptions& options) {
+  return Builder(store, options).build(spec);
+}
+
+}  // namespace hyfreedp::results
