@@ -42,7 +42,7 @@
 
 #include "harness/accounting/accountant.h"
 #include "harness/base/options.h"
-#include "harness/trial/journal.h"
+#include "harness/mechanism/journal.h"
 #include "harness/trial/trial_config.h"
 
 namespace hyfreedp::baselines {

@@ -8,6 +8,7 @@
 #include "baselines/memo.h"
 #include "baselines/support.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 
 namespace hyfreedp::baselines::linear_search {
 namespace {
@@ -114,7 +115,8 @@ Result<double> full_batch_noise(const Cell& cell, std::int64_t steps, double mu)
     }
     mu = std::sqrt(left);
   }
-  return on_full_batches(cell.base.privacy).gradient_noise_for(rule::sigma(steps, mu) * (1 + 1e-12));
+  return mechanism::gradient_noise_for(on_full_batches(cell.base.privacy),
+                                       rule::sigma(steps, mu) * (1 + 1e-12));
 }
 
 double element(const std::vector<double>& list, double uniform) {
@@ -212,7 +214,8 @@ Result<void> fill_sampled(const Cell& cell, Settings& settings) {
   for (std::size_t stage = 0; stage < rates.size(); ++stage) {
     for (std::size_t i = 0; i < rates[stage].size(); ++i) {
       const auto plan = bare_plan(cell, settings, {stage, static_cast<std::int64_t>(i)});
-      if (auto left = plan.gradient_noise_for(settings.noise[stage][i]); !left) return left.error();
+      if (auto left = mechanism::gradient_noise_for(plan, settings.noise[stage][i]); !left)
+        return left.error();
     }
   }
   return {};
@@ -294,7 +297,7 @@ trial::PrivacyPlan plan_of(const Cell& cell, const Settings& settings, Place pla
     return plan;
   }
   const double sigma = settings.noise[place.stage][static_cast<std::size_t>(place.index)];
-  plan.gradient_noise = plan.gradient_noise_for(sigma).value();  // as above
+  plan.gradient_noise = mechanism::gradient_noise_for(plan, sigma).value();  // as above
   return plan;
 }
 

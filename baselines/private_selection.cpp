@@ -5,6 +5,7 @@
 
 #include "baselines/memo.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 #include "harness/trial/event_tally.h"
 
 namespace hyfreedp::baselines {
@@ -32,7 +33,7 @@ accounting::Selection intended_selection(const SelectionRule& rule,
                                          std::vector<accounting::Event> gradients) {
   auto selection = selection_of(rule.distribution, rule.mean);
   selection.base = std::move(gradients);
-  selection.base.push_back(trial::score_event(rule.score_noise));
+  selection.base.push_back(mechanism::score_event(rule.score_noise));
   return selection;
 }
 
@@ -56,7 +57,7 @@ Result<double> calibrate_selection(const trial::PrivacyPlan& plan, const std::in
   const auto events_at = [&](double sigma) {
     auto noised = plan;
     noised.gradient_noise = sigma;
-    return intended_events(rule, noised.events(0, steps));
+    return intended_events(rule, mechanism::events(noised, 0, steps));
   };
   const auto calibration = accounting::calibrate(events_at, epsilon, delta, "rdp");
   if (!calibration) return calibration.error();
@@ -67,7 +68,7 @@ Result<double> calibrate_selection(const trial::PrivacyPlan& plan, const std::in
 trial::EventTally releases_of(const trial::TrialConfig& config) {
   auto plan = config.privacy;
   plan.gradient_noise = 1;
-  return trial::EventTally(plan.events(0, config.steps));
+  return trial::EventTally(mechanism::events(plan, 0, config.steps));
 }
 
 bool costs_the_same(const trial::EventTally& one, const trial::EventTally& other) {
@@ -137,7 +138,7 @@ Result<accounting::Selection> selection_cost(const Cell& cell, const SelectionRu
   if (!sigma) return sigma.error();
   auto plan = candidates.front().privacy;
   plan.gradient_noise = *sigma;
-  return intended_selection(rule, plan.events(0, candidates.front().steps));
+  return intended_selection(rule, mechanism::events(plan, 0, candidates.front().steps));
 }
 
 Result<Configs> selection_runs(const Cell& cell, const SelectionRule& rule, const Configs& candidates) {

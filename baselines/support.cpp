@@ -8,6 +8,7 @@
 
 #include "baselines/memo.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::baselines {
@@ -44,7 +45,7 @@ Result<double> noise_beside_mean(const trial::PrivacyPlan& given, const std::int
   const auto events_at = [&](double sigma) {
     auto plan = given;
     plan.gradient_noise = sigma;
-    accounting::Events events{.events = plan.events(0, steps)};
+    accounting::Events events{.events = mechanism::events(plan, 0, steps)};
     feature_mean_batch(events.events).count = runs;
     return events;
   };
@@ -153,7 +154,7 @@ Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std
   static Memo<double, double, std::int64_t, double, double> plain(plain_gaussian);
   const auto sigma = plain(plan.sample_rate, steps, *epsilon, delta);
   if (!sigma) return sigma.error();
-  return plan.gradient_noise_for(*sigma);
+  return mechanism::gradient_noise_for(plan, *sigma);
 }
 
 trial::PrivacyPlan same_price(trial::PrivacyPlan plan) {
@@ -289,7 +290,7 @@ Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished f
   auto conclusion =
       failed("all-trials-failed", fmt::format("None of the {} runs can be reported ({}).", configs.size(),
                                               join({kinds.begin(), kinds.end()}, ", ")));
-  for (const auto& config : rest) composition.not_begun.push_back({config.events(), part});
+  for (const auto& config : rest) composition.not_begun.push_back({mechanism::events(config), part});
   conclusion.composition = std::move(composition);
   if (!rest.empty()) {
     conclusion.footnotes.emplace_back(

@@ -18,7 +18,6 @@
 
 #include <torch/types.h>
 
-#include "harness/random/stream.h"
 #include "harness/trial/privacy_plan.h"
 
 namespace hyfreedp::training {
@@ -28,15 +27,7 @@ inline constexpr double kHighestThreshold = 1e9;
 
 // The count c_t of `norms` [n] before noise.
 double centred_clip_count(const torch::Tensor& norms, double threshold);
-// The fraction b_t from a count and a standard normal `z`. In a non-private run count_noise is 0
-// and z has no effect.
-double unclipped_fraction(const trial::AdaptiveThreshold& adaptive, double count, double batch_size,
-                          double z);
+// C_{t+1} from C_t and the released fraction b_t.
 double next_threshold(const trial::AdaptiveThreshold& adaptive, double threshold, double fraction);
-
-// The fraction b_t released at `step`, for a plan with adaptive clipping whose clipping_constant is
-// C_t. A private plan always has noise.
-double release_clip_fraction(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
-                             std::int64_t attempt, const torch::Tensor& norms);
 
 }  // namespace hyfreedp::training

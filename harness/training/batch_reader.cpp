@@ -34,7 +34,7 @@ void BatchReader::centre(const torch::Tensor& mean) {
   features_ = given_ - mean.to(given_.options());
 }
 
-Tensor BatchReader::indices_of(const Rows& rows) const {
+Tensor BatchReader::indices_of(const mechanism::Rows& rows) const {
   if (rows.all || rows.count == 0) return {};
   auto* indices = const_cast<std::int64_t*>(rows.indices.data());
   return torch::from_blob(indices, {rows.count}, torch::kInt64).to(features_.device());
@@ -58,7 +58,7 @@ std::int64_t BatchReader::samples_at_once() const {
   return std::max<std::int64_t>(1, microbatch_size_ / augmentation_->copies());
 }
 
-Microbatch BatchReader::copied(const Microbatch& batch, const Rows& rows, std::int64_t first,
+Microbatch BatchReader::copied(const Microbatch& batch, const mechanism::Rows& rows, std::int64_t first,
                                std::int64_t count) const {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
   if (rows.all) {
@@ -71,7 +71,8 @@ Microbatch BatchReader::copied(const Microbatch& batch, const Rows& rows, std::i
   return {(*augmentation_)(batch.features, ids), batch.labels.repeat(repeats), augmentation_->copies()};
 }
 
-void BatchReader::for_each(const Rows& rows, const std::function<void(const Microbatch&)>& consume) {
+void BatchReader::for_each(const mechanism::Rows& rows,
+                           const std::function<void(const Microbatch&)>& consume) {
   const auto size = samples_at_once();
   const auto indices = indices_of(rows);  // once, since a copy to a GPU waits for it
   for (std::int64_t first = 0; first < rows.count; first += size) {

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "datasets/dataset.h"
+#include "harness/mechanism/batches.h"
 #include "harness/training/augmentation.h"
-#include "harness/training/sampler.h"
 
 namespace hyfreedp::training {
 
@@ -26,7 +26,7 @@ class BatchReader {
 
   std::int64_t size() const { return labels_.size(0); }
   // Calls `consume` with the microbatches of `rows`, in order.
-  void for_each(const Rows& rows, const std::function<void(const Microbatch&)>& consume);
+  void for_each(const mechanism::Rows& rows, const std::function<void(const Microbatch&)>& consume);
   // From here on each sample comes in copies; each copy counts as one of the `microbatch_size` in
   // memory. Null: no copies.
   void augment(const Augmentation* augmentation) { augmentation_ = augmentation; }
@@ -38,9 +38,10 @@ class BatchReader {
 
  private:
   std::int64_t samples_at_once() const;
-  Microbatch copied(const Microbatch& batch, const Rows& rows, std::int64_t first, std::int64_t count) const;
+  Microbatch copied(const Microbatch& batch, const mechanism::Rows& rows, std::int64_t first,
+                    std::int64_t count) const;
   // The rows' indices on the training device; undefined for all rows in order.
-  torch::Tensor indices_of(const Rows& rows) const;
+  torch::Tensor indices_of(const mechanism::Rows& rows) const;
   Microbatch gather(const torch::Tensor& indices, std::int64_t first, std::int64_t count);
 
   torch::Tensor given_;  // before centring; undefined where nothing is centred

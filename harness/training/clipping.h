@@ -41,6 +41,8 @@ struct ClippingRule {
   trial::GroupShares shares = trial::GroupShares::uniform;
   double rounding = 0;  // r, in [0, 1)
 
+  // Of a sum that is clipped by this rule: the most by which one sample can change it, in L2 norm.
+  double sensitivity() const { return trial::sensitivity_of(clipping, constant); }
   bool per_layer() const { return groups == trial::ClippingGroups::per_layer; }
 };
 

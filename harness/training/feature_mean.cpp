@@ -1,11 +1,9 @@
 #include "harness/training/feature_mean.h"
 
 #include <algorithm>
-#include <span>
 
 #include "harness/base/result.h"
 #include "harness/models/layers/samples.h"
-#include "harness/training/sampler.h"
 #include "harness/trial/sum_rounding.h"
 
 namespace hyfreedp::training {
@@ -36,19 +34,9 @@ torch::Tensor clipped_sum(const torch::Tensor& features, double norm) {
 
 }  // namespace
 
-torch::Tensor release_feature_mean(const trial::PrivacyPlan& plan, const random::Key& key,
-                                   std::int64_t attempt, const torch::Tensor& features) {
+torch::Tensor clipped_feature_sum(const trial::PrivacyPlan& plan, const torch::Tensor& features) {
   HYFREEDP_CHECK(plan.feature_mean.has_value(), "the plan releases no mean of features");
-  HYFREEDP_CHECK(!plan.is_private || plan.feature_mean->noise > 0, "a private mean is released with noise");
-  auto sum = clipped_sum(features, plan.feature_mean->norm * (1 - rounding_of(plan.population)));
-  if (plan.is_private) {
-    auto address = address_of(random::Purpose::gradient_noise, 0, attempt);
-    address.lane = kFeatureMeanLane;
-    random::add_normals(
-        key, address, 0, plan.feature_mean->noise * plan.feature_mean->norm,
-        std::span<double>(sum.mutable_data_ptr<double>(), static_cast<std::size_t>(sum.numel())));
-  }
-  return sum.div_(static_cast<double>(plan.population));
+  return clipped_sum(features, plan.feature_mean->norm * (1 - rounding_of(plan.population)));
 }
 
 }  // namespace hyfreedp::training

@@ -1,7 +1,6 @@
 #include "harness/training/gradient.h"
 
 #include "harness/training/clipping.h"
-#include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -55,18 +54,6 @@ Clipped clip(const models::Network& network, const ClippingRule& rule, bool norm
   return found;
 }
 
-// The bug that the audit's tests plant: the last parameter's gradients are not clipped.
-void add_what_clipping_takes(const models::Network& network, const Tensor& factors, Tensor& sum) {
-  auto taken = torch::zeros_like(sum);
-  if (factors.dim() == 2) {
-    network.add_clipped_sum_by_layer(1 - factors, taken);
-  } else {
-    network.add_clipped_sum(1 - factors, taken);
-  }
-  const auto& last = network.layout().back();
-  sum.narrow(0, last.offset, last.size).add_(taken.narrow(0, last.offset, last.size));
-}
-
 Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const Tensor& logit_gradient,
                        bool norms_wanted, Tensor& sum) {
   if (rule.clipping == trial::Clipping::none && !norms_wanted) {
@@ -85,7 +72,6 @@ Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const
     network.drop_samples((finite.dim() == 2 ? finite.all(0) : finite).logical_not());
   }
   const auto factors = clipped.factors.to(sum.scalar_type());
-  if (planted(Bug::unclipped_layer)) add_what_clipping_takes(network, factors, sum);
   network.take_clipped_sum(factors, sum);
   return clipped;
 }
@@ -133,7 +119,8 @@ models::SampleLosses over_copies(models::SampleLosses each, std::int64_t copies)
 }  // namespace
 
 Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
-                            BatchReader& reader, const Rows& rows, Tensor& sum, SampleClipping* seen) {
+                            BatchReader& reader, const mechanism::Rows& rows, Tensor& sum,
+                            SampleClipping* seen) {
   Collector losses(rows.count, torch::kFloat64, sum.device());
   Collector norms(seen != nullptr ? rows.count : 0, torch::kFloat64, sum.device());
   Collector below_one(seen != nullptr ? rows.count : 0, torch::kBool, sum.device());
@@ -155,7 +142,7 @@ Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const C
 }
 
 Tensor losses_at_weights(const models::Network& network, models::Loss loss, BatchReader& reader,
-                         const Rows& rows) {
+                         const mechanism::Rows& rows) {
   Collector losses(rows.count, torch::kFloat64, network.parameters().device());
   reader.for_each(rows, [&](const Microbatch& batch) {
     const auto result = models::sample_losses(loss, network.forward(batch.features), batch.labels, false);

@@ -32,11 +32,11 @@ struct SampleClipping {
 //   sum    [d], in the parameters' type or in float64; the layers' sums are computed in its type
 //   seen   filled if it is not null. Without clipping, the norms are computed for it alone
 torch::Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
-                                   BatchReader& reader, const Rows& rows, torch::Tensor& sum,
+                                   BatchReader& reader, const mechanism::Rows& rows, torch::Tensor& sum,
                                    SampleClipping* seen = nullptr);
 
 // The per-sample losses only, [rows.count] float64 on the CPU.
 torch::Tensor losses_at_weights(const models::Network& network, models::Loss loss, BatchReader& reader,
-                                const Rows& rows);
+                                const mechanism::Rows& rows);
 
 }  // namespace hyfreedp::training

@@ -2,36 +2,32 @@
 
 #include <limits>
 
-#include "harness/base/result.h"
-#include "harness/trial/test_seam.h"
-
 namespace hyfreedp::training {
+namespace {
 
-double private_mean_loss(const torch::Tensor& losses, const LossRelease& release, double z) {
-  HYFREEDP_CHECK(release.bound >= 0, "a loss bound cannot be negative");
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double highest = planted(Bug::losses_not_clamped) ? kInfinity : release.bound;
-  const auto clamped =
-      at::nan_to_num(losses.to(torch::kFloat64), 0.0, kInfinity, -kInfinity).clamp_(0.0, highest);
-  return (clamped.sum().item<double>() + release.noise_multiplier * release.bound * z) / release.divisor;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// NaN counts as 0.
+double clamped_sum(const torch::Tensor& values, double lowest, double highest) {
+  return at::nan_to_num(values, 0.0, kInfinity, -kInfinity).clamp_(lowest, highest).sum().item<double>();
 }
 
-double private_mean_difference(const torch::Tensor& losses, const torch::Tensor& losses_at_zero,
-                               const LossRelease& release, double z) {
-  HYFREEDP_CHECK(release.bound > 0, "the bound of a difference is positive");
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+}  // namespace
+
+mechanism::BoundedSum bounded_loss_sum(const torch::Tensor& losses, double bound) {
+  HYFREEDP_CHECK(bound >= 0, "a loss bound cannot be negative");
+  return {.sum = clamped_sum(losses.to(torch::kFloat64), 0, bound), .sensitivity = bound};
+}
+
+mechanism::BoundedSum bounded_difference_sum(const torch::Tensor& losses, const torch::Tensor& losses_at_zero,
+                                             double bound) {
+  HYFREEDP_CHECK(bound > 0, "the bound of a difference is positive");
   const auto difference = losses.to(torch::kFloat64) - losses_at_zero.to(torch::kFloat64);
-  const auto clamped =
-      at::nan_to_num(difference, 0.0, kInfinity, -kInfinity).clamp_(-release.bound, release.bound);
-  return (clamped.sum().item<double>() + release.noise_multiplier * release.bound * z) / release.divisor;
+  return {.sum = clamped_sum(difference, -bound, bound), .sensitivity = bound, .from_first = true};
 }
 
-double exact_mean_loss(const torch::Tensor& losses, double divisor) {
-  return losses.to(torch::kFloat64).sum().item<double>() / divisor;
-}
-
-double noise_sd(const LossRelease& release) {
-  return release.noise_multiplier * release.bound / release.divisor;
+mechanism::BoundedSum exact_loss_sum(const torch::Tensor& losses) {
+  return {.sum = losses.to(torch::kFloat64).sum().item<double>(), .sensitivity = kInfinity};
 }
 
 }  // namespace hyfreedp::training

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/kernels/kernels.h"
+#include "harness/mechanism/releases.h"
 #include "harness/models/facts/facts.h"
 #include "harness/training/cuda_settings.h"
 #include "optimizers/facts.h"
@@ -151,9 +152,11 @@ Checked<std::int64_t> microbatch_of(const trial::TrialConfig& config) {
 // Probes are booked by the plan and asked for by the controller: the two must name the same steps.
 Checked<void> check_interval(const trial::TrialConfig& config,
                              const optimizers::LearningRateController& controller) {
+  const auto planned = mechanism::releases(config.privacy);
+  const auto* probe = mechanism::find(planned, mechanism::kProbe);
   for (std::int64_t step = 0; step < config.steps; ++step) {
-    if (controller.wants_probe(step) == config.privacy.probes_at(step)) continue;
-    return invalid("the privacy plan probes every " + std::to_string(config.privacy.probe->interval) +
+    if (controller.wants_probe(step) == (probe != nullptr && probe->schedule.has(step))) continue;
+    return invalid("the privacy plan probes every " + std::to_string(probe->schedule.every) +
                    " steps but controller '" + config.controller.name +
                    "' has another interval: they part at step " + std::to_string(step) +
                    ". Give both the same interval.");

@@ -57,11 +57,12 @@ void StepNorms::see_sum(const torch::Tensor& sum) {
   if (residual_) sum_ = sum.clone();
 }
 
-void StepNorms::see_release(const torch::Tensor& released, const trial::PrivacyPlan& plan) {
+void StepNorms::see_release(const torch::Tensor& released, const trial::PrivacyPlan& plan,
+                            double sensitivity) {
   if (norms_) gradient_norm_ = std::sqrt(squared_norm(released));
   noise_square_.reset();
   if (!residual_ || !plan.is_private) return;
-  const double scale = plan.gradient_noise * plan.sensitivity();
+  const double scale = plan.gradient_noise * sensitivity;
   const auto noise = released.to(torch::kFloat64) * plan.batch_size - sum_;
   noise_square_ = squared_norm(noise) / (scale * scale);
   dimension_ = static_cast<double>(released.numel());

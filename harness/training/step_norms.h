@@ -30,7 +30,8 @@ class StepNorms {
   // The next three are called in this order at each step.
   void see_weights(const torch::Tensor& weights);  // [d], before they change
   void see_sum(const torch::Tensor& sum);          // [d], the clipped sum
-  void see_release(const torch::Tensor& released, const trial::PrivacyPlan& plan);
+  // `sensitivity`: of the clipped sum at this step
+  void see_release(const torch::Tensor& released, const trial::PrivacyPlan& plan, double sensitivity);
   // Adds the values of the step to its scalars; at the last step also those of each tensor.
   void add_to(std::map<std::string, double>& scalars, bool last_step) const;
 

@@ -4,7 +4,6 @@
 #include <c10/util/Exception.h>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <fmt/format.h>
 #include <limits>
 #include <new>
@@ -19,12 +18,8 @@
 #include "harness/training/norm_summary.h"
 #include "harness/training/precision.h"
 #include "harness/training/private_loss.h"
-#include "harness/training/release.h"
-#include "harness/training/sampler.h"
 #include "harness/training/setup.h"
 #include "harness/training/step_norms.h"
-#include "harness/training/weight_step.h"
-#include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -53,13 +48,13 @@ class Run {
  public:
   Run(const TrainingJob& job, Setup setup)
       : job_(job),
-        key_(job.key),
         plan_(job.config.privacy),
+        mechanism_(job.parts.mechanism(job.config, job.key, job.journal, job.observer)),
         setup_(std::move(setup)),
         weights_(setup_.network.parameters()),
-        gradient_(torch::zeros_like(weights_)),
-        sum_(has_wide_sum() ? torch::zeros_like(weights_, weights_.options().dtype(setup_.sum_type))
-                            : gradient_),
+        mean_(torch::zeros_like(weights_)),
+        sum_(has_wide_sum() ? torch::zeros_like(weights_, weights_.options().dtype(setup_.sum_type)) : mean_),
+        kept_weights_(mean_),
         average_(job.config.training),
         norms_(job.config, setup_.network.layout()) {
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
@@ -67,7 +62,7 @@ class Run {
 
   Result<TrainingEnd> run() {
     for (;;) {
-      set_threshold(job_.config.privacy.clipping_constant);
+      setup_.clipping.constant = plan_.clipping_constant;
       average_.reset();
       norms_.reset();
       if (auto begun = begin_run(job_.config, setup_); !begun) {
@@ -77,11 +72,9 @@ class Run {
       if (!end) return end.error();
       if (*end) return std::move(**end);
       if (auto next = job_.journal.begin_next_attempt(); !next) return next.error();
-      if (job_.next_key) {
-        auto fresh = job_.next_key();
-        if (!fresh) return fresh.error();
-        key_ = *fresh;
-      }
+      const auto key = job_.next_key ? job_.next_key() : job_.key;
+      if (!key) return key.error();
+      mechanism_->begin_attempt(*key);
       restore_initial_weights();
     }
   }
@@ -102,12 +95,7 @@ class Run {
     if (auto centred = centre_features(); !centred) return centred.error();
     for (step_ = 0; step_ < job_.config.steps; ++step_) {
       if (job_.stop_requested()) return std::optional(TrainingEnd{.stopped = true, .finish = {}});
-      const auto begun = planted(Bug::step_fifth_slower) ? std::clock() : 0;
       const auto next = step();
-      if (planted(Bug::step_fifth_slower)) {
-        const auto end = begun + (std::clock() - begun) * 6 / 5;
-        while (std::clock() < end) continue;
-      }
       if (!next) return next.error();
       if (*next == Next::replay_differs) return std::optional<TrainingEnd>();
       if (*next == Next::diverged) {
@@ -131,184 +119,146 @@ class Run {
   Result<void> centre_features() {
     if (!plan_.feature_mean) return {};
     HYFREEDP_CHECK(job_.observer == nullptr, "an audit's reference knows the features as they are");
-    if (auto booked = job_.journal.ensure_booked(0); !booked) return booked.error();
-    feature_mean_ =
-        release_feature_mean(plan_, key_, job_.journal.attempt(), job_.dataset.private_train.features);
-    feature_mean_hash_ = release_hash(feature_mean_, {});
+    feature_mean_ = clipped_feature_sum(plan_, job_.dataset.private_train.features);
+    const mechanism::BoundedVector sum{feature_mean_, plan_.feature_mean->norm, feature_mean_};
+    if (auto released = mechanism_->release(mechanism::kFeatureMean, 0, sum, {}); !released) {
+      return released.error();
+    }
     for (auto* reader : {&setup_.train, &setup_.validation, &setup_.test}) reader->centre(feature_mean_);
     return {};
   }
 
   Result<Next> step() {
-    auto& journal = job_.journal;
-    rows_ = gradient_rows(plan_, key_, step_, journal.attempt());
-    if (planted(Bug::empty_batches_skipped) && rows_.count == 0) return Next::go_on;
+    rows_ = mechanism_->rows(mechanism::kGradient, step_);
     if (setup_.augmentation) {
-      setup_.augmentation->draw_from(key_, address_of(Purpose::augmentation, step_, journal.attempt()));
+      mechanism_->draw(Purpose::augmentation, step_, [this](const auto& key, const auto& address) {
+        setup_.augmentation->draw_from(key, address);
+      });
     }
     const bool wants_norms = plan_.adaptive || job_.config.evaluation.gradient_norms;
-    losses_ = clipped_gradient_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_, sum_,
-                                   wants_norms ? &clipped_ : nullptr);
-    if (auto booked = journal.ensure_booked(step_); !booked) return booked.error();
+    losses_ = job_.parts.clipped_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_, sum_,
+                                     wants_norms ? &clipped_ : nullptr);
     const double rate = setup_.controller->learning_rate(step_);
     norms_.see_weights(weights_);
-    auto digest = release_and_advance(rate);
-    if (step_ == 0) digest.bytes += feature_mean_hash_;
-    released_losses_.clear();
+    if (auto released = release_and_advance(rate); !released) return released.error();
     scalars_ = setup_.optimizer->scalars();
     norms_.add_to(scalars_, step_ + 1 == job_.config.steps);
-    const auto fraction = release_clipping();
     bool finite = true;
-    if (setup_.controller->wants_probe(step_)) finite = probe();
+    if (setup_.controller->wants_probe(step_)) {
+      const auto probed = probe();
+      if (!probed) return probed.error();
+      finite = *probed;
+    }
+    if (auto released = release_clipping(); !released) return released.error();
 
     const bool owns = setup_.optimizer->owns_step_size();
     const double eta = owns ? 1.0 : setup_.controller->learning_rate(step_);
     scalars_["eta"] = owns ? reported_eta(scalars_, rate) : eta;
-    auto released = released_losses_;
-    if (fraction) released.push_back(*fraction);
-    const auto hash = release_hash(digest, released);
-    if (const auto expected = journal.expected_hash(step_); expected && *expected != hash) {
-      return Next::replay_differs;
-    }
-    if (auto written = journal.step({step_, hash, scalars_}); !written) return written.error();
+    const bool diverged = !finite || !fits(eta, weights_);
+    const auto reproduced = mechanism_->end_step(step_, scalars_, diverged);
+    if (!reproduced) return reproduced.error();
+    if (!*reproduced) return Next::replay_differs;
     job_.progress(step_, scalars_);
-    if (!finite || !fits(eta, weights_)) return Next::diverged;
-    if (planted(Bug::layer_frozen)) {
-      const auto& first = setup_.network.layout().front();
-      direction_.narrow(0, first.offset, first.size).zero_();
-    }
-    const double length = planted(Bug::eta_fifth_more) ? 1.2 * eta : eta;
-    if (!subtract_scaled(weights_, direction_, length, weights_)) return Next::diverged;
+    if (diverged || !job_.parts.weight_step(weights_, direction_, eta, weights_)) return Next::diverged;
     average_.observe(weights_, step_);
     return Next::go_on;
   }
 
   // From the clipped sum to the direction. In one pass where the optimizer goes by pieces; an
   // observer is shown the whole release before anything uses it.
-  GradientDigest release_and_advance(double rate) {
-    const auto attempt = job_.journal.attempt();
-    if (job_.observer == nullptr && !norms_.wanted() && !planted(Bug::realised_divisor)) {
-      // Without probes nothing looks at the gradient after the direction is known, so it takes the
-      // gradient's place.
-      if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(gradient_) : gradient_;
-      if (const auto advance = setup_.optimizer->advance_by_pieces(gradient_, weights_, rate, direction_)) {
-        return release(attempt, advance);
+  Result<void> release_and_advance(double rate) {
+    if (job_.observer == nullptr && !norms_.wanted()) {
+      // Without probes nothing looks at the mean after the direction is known, so it takes the
+      // mean's place.
+      if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(mean_) : mean_;
+      if (const auto advance = setup_.optimizer->advance_by_pieces(mean_, weights_, rate, direction_)) {
+        return release_mean(advance);
       }
     }
-    if (!direction_.defined() || direction_.is_same(gradient_)) direction_ = torch::empty_like(gradient_);
+    if (!direction_.defined() || direction_.is_same(mean_)) direction_ = torch::empty_like(mean_);
     norms_.see_sum(sum_);
-    auto digest = release(attempt);
-    norms_.see_release(gradient_, plan_);
-    if (planted(Bug::realised_divisor)) {
-      gradient_.mul_(plan_.batch_size / static_cast<double>(std::max<std::int64_t>(rows_.count, 1)));
-    }
-    if (job_.observer != nullptr) {
-      job_.observer->gradient_released(
-          {.step = step_, .rows = rows_, .weights = weights_, .released = gradient_});
-    }
-    setup_.optimizer->advance(gradient_, weights_, rate, direction_);
-    return digest;
+    if (auto released = release_mean(); !released) return released.error();
+    norms_.see_release(mean_, plan_, setup_.clipping.sensitivity());
+    setup_.optimizer->advance(mean_, weights_, rate, direction_);
+    return {};
   }
 
   bool has_wide_sum() const { return setup_.sum_type != weights_.scalar_type(); }
 
-  // gradient_ from sum_.
-  GradientDigest release(std::int64_t attempt, const optimizers::PieceWork& then = {}) {
-    return has_wide_sum() ? release_wide_sum(plan_, key_, step_, attempt, sum_, gradient_, then)
-                          : release_gradient(plan_, key_, step_, attempt, gradient_, then);
+  // mean_ from sum_.
+  Result<void> release_mean(const mechanism::PieceWork& then = {}) {
+    const auto released =
+        mechanism_->release(mechanism::kGradient, step_, {sum_, setup_.clipping.sensitivity(), mean_},
+                            {.rows = &rows_, .weights = &weights_}, then);
+    return released ? Result<void>() : released.error();
   }
 
-  // C_t: `plan_` and the clipping rule are those of the present step.
-  void set_threshold(double threshold) {
-    plan_.clipping_constant = threshold;
-    setup_.clipping.constant = threshold;
-  }
-
-  // Adaptive clipping's second release of the batch, which gives the next step's threshold; absent
-  // for other clippings.
-  std::optional<double> release_clipping() {
+  // Adaptive clipping's second release of the batch, which gives the next step's threshold.
+  Result<void> release_clipping() {
     if (job_.config.evaluation.gradient_norms) add_norm_summary(clipped_, scalars_);
-    if (!plan_.adaptive) return std::nullopt;
-    const double fraction = release_clip_fraction(plan_, key_, step_, job_.journal.attempt(), clipped_.norms);
-    scalars_["clip_threshold"] = plan_.clipping_constant;
-    scalars_["unclipped_fraction"] = fraction;
-    set_threshold(next_threshold(*plan_.adaptive, plan_.clipping_constant, fraction));
-    return fraction;
+    if (!plan_.adaptive) return {};
+    double& threshold = setup_.clipping.constant;
+    const mechanism::BoundedSum count{centred_clip_count(clipped_.norms, threshold),
+                                      trial::kCountSensitivity};
+    const auto fraction = mechanism_->release(mechanism::kClipCount, step_, {&count, 1},
+                                              {.rows = &rows_, .weights = &weights_});
+    if (!fraction) return fraction.error();
+    scalars_["clip_threshold"] = threshold;
+    scalars_["unclipped_fraction"] = fraction->front();
+    threshold = next_threshold(*plan_.adaptive, threshold, fraction->front());
+    return {};
   }
 
   // False where a private loss is not finite.
-  bool probe() {
-    HYFREEDP_CHECK(plan_.probes_at(step_), "a probe was asked for at a step that is not booked for one");
+  Result<bool> probe() {
     const auto request = setup_.controller->request(step_);
-    HYFREEDP_CHECK(static_cast<int>(request.abscissas.size()) == plan_.probe->points,
-                   "a probe of other than the booked number of losses was asked for");
-    const LossRelease release{.bound = request.loss_bound,
-                              .noise_multiplier = plan_.probe->noise,
-                              .divisor = plan_.probe->batch_size};
-    HYFREEDP_CHECK(!plan_.is_private || release.noise_multiplier > 0,
-                   "a private loss is released with noise");
-    if (plan_.is_private && !std::isfinite(release.bound)) return false;
-    HYFREEDP_CHECK(request.difference_bound == 0 || request.abscissas.front() == 0,
-                   "a paired release needs the loss at the weights first");
-    for (const double x : request.abscissas) {
-      if (!fits(x, weights_)) return false;
-    }
-    released_losses_ = probe_losses(request, release);
-    const auto& noised = request.difference_bound > 0 ? of_differences(request, release) : release;
-    const optimizers::ProbeResult result{request.abscissas, released_losses_,
-                                         plan_.is_private ? noise_sd(noised) : 0.0};
-    setup_.controller->observe(step_, result);
+    const auto& abscissas = request.abscissas;
+    const auto fits_weights = [this](double x) { return fits(x, weights_); };
+    if (plan_.is_private && !std::isfinite(request.loss_bound)) return false;
+    if (!std::all_of(abscissas.begin(), abscissas.end(), fits_weights)) return false;
+    const auto losses = probe_losses(request);
+    if (!losses) return losses.error();
+    const bool paired = request.difference_bound > 0;
+    const auto& release = mechanism_->release_of(mechanism::kProbe);
+    const double noised_bound = paired ? request.difference_bound : request.loss_bound;
+    setup_.controller->observe(
+        step_, {abscissas, *losses,
+                plan_.is_private ? release.noise_multiplier * noised_bound / release.divisor : 0.0});
     for (const auto& [name, value] : setup_.controller->scalars()) scalars_[name] = value;
-    for (std::size_t k = 0; k < request.abscissas.size(); ++k) {
-      if (request.abscissas[k] == 0) scalars_["private_loss"] = released_losses_[k];
-      scalars_[fmt::format("probe_x.{}", k)] = request.abscissas[k];
-      scalars_[fmt::format("probe_loss.{}", k)] = released_losses_[k];
+    for (std::size_t k = 0; k < abscissas.size(); ++k) {
+      if (abscissas[k] == 0) scalars_["private_loss"] = (*losses)[k];
+      scalars_[fmt::format("probe_x.{}", k)] = abscissas[k];
+      scalars_[fmt::format("probe_loss.{}", k)] = (*losses)[k];
     }
-    if (!plan_.is_private) return true;
-    return std::all_of(released_losses_.begin(), released_losses_.end(),
-                       [](double x) { return std::isfinite(x); });
+    return !plan_.is_private ||
+           std::all_of(losses->begin(), losses->end(), [](double x) { return std::isfinite(x); });
   }
 
-  static LossRelease of_differences(const optimizers::ProbeRequest& request, LossRelease release) {
-    release.bound = request.difference_bound;
-    return release;
-  }
-
-  std::vector<double> probe_losses(const optimizers::ProbeRequest& request, const LossRelease& release) {
+  Result<std::vector<double>> probe_losses(const optimizers::ProbeRequest& request) {
     const auto& abscissas = request.abscissas;
     const bool paired = plan_.is_private && request.difference_bound > 0;
     HYFREEDP_CHECK(!paired || job_.observer == nullptr, "the audit knows no paired release of losses");
-    const auto attempt = job_.journal.attempt();
-    const bool separate = plan_.probe->separate_batch;
-    const Rows rows = separate ? probe_rows(plan_, key_, step_, attempt) : rows_;
-    std::vector<double> z(abscissas.size());
-    random::fill_normals(key_, address_of(Purpose::probe_noise, step_, attempt), 0, z);
-    std::vector<double> released;
+    HYFREEDP_CHECK(request.difference_bound == 0 || abscissas.front() == 0,
+                   "a paired release needs the loss at the weights first");
+    const bool separate = mechanism_->release_of(mechanism::kProbe).batch != mechanism::kGradientBatch;
+    const auto rows = separate ? mechanism_->rows(mechanism::kProbe, step_) : rows_;
+    std::vector<mechanism::BoundedSum> sums;
     Tensor at_zero;  // paired
-    for (std::size_t k = 0; k < abscissas.size(); ++k) {
-      const bool known = abscissas[k] == 0 && !separate && !other_precision();
-      const auto losses = known ? losses_ : losses_along(rows, abscissas[k]);
-      if (paired && k > 0) {
-        const auto difference =
-            private_mean_difference(losses, at_zero, of_differences(request, release), z[k]);
-        released.push_back(released.front() + difference);
-        continue;
+    for (const double x : abscissas) {
+      const bool known = x == 0 && !separate && !other_precision();
+      const auto losses = known ? losses_ : losses_along(rows, x);
+      if (!plan_.is_private) {
+        sums.push_back(exact_loss_sum(losses));
+      } else if (paired && !sums.empty()) {
+        sums.push_back(bounded_difference_sum(losses, at_zero, request.difference_bound));
+      } else {
+        sums.push_back(job_.parts.loss_sum(losses, request.loss_bound));
+        if (paired) at_zero = losses;
       }
-      if (paired) at_zero = losses;
-      released.push_back(plan_.is_private ? private_mean_loss(losses, release, z[k])
-                                          : exact_mean_loss(losses, release.divisor));
     }
-    if (job_.observer != nullptr) {
-      job_.observer->probe_released({.step = step_,
-                                     .rows = rows,
-                                     .separate_batch = separate,
-                                     .weights = weights_,
-                                     .direction = direction_,
-                                     .abscissas = abscissas,
-                                     .loss_bound = release.bound,
-                                     .released = released});
-    }
-    return released;
+    return mechanism_->release(
+        mechanism::kProbe, step_, sums,
+        {.rows = &rows, .weights = &weights_, .direction = &direction_, .abscissas = abscissas});
   }
 
   // A probe compares losses, so all of one are computed alike: where its precision is another one
@@ -317,8 +267,8 @@ class Run {
     return job_.config.training.probe_precision != job_.config.training.precision;
   }
 
-  Tensor losses_along(const Rows& rows, double abscissa) {
-    DisplacedWeights displaced(weights_, gradient_);  // whose digest has been taken
+  Tensor losses_along(const mechanism::Rows& rows, double abscissa) {
+    DisplacedWeights displaced(weights_, kept_weights_);
     displaced.step_along(direction_, abscissa);
     const ComputeType type(setup_.network, job_.config.training.probe_precision);
     return losses_at_weights(setup_.network, setup_.loss, setup_.train, rows);
@@ -333,7 +283,7 @@ class Run {
   Evaluated evaluate_on(BatchReader& reader) {
     const auto average = average_to_evaluate();
     if (!average.defined()) return evaluate(setup_.network, setup_.loss, reader);
-    DisplacedWeights displaced(weights_, gradient_);  // which the next step fills anew
+    DisplacedWeights displaced(weights_, kept_weights_);
     displaced.assign(average);
     return evaluate(setup_.network, setup_.loss, reader);
   }
@@ -371,20 +321,16 @@ class Run {
       if (!written) return written.error();
     }
     if (!evaluation.score) return {};
-    return release_score(validated, evaluation.score->noise_counts);
+    return release_score(validated);
   }
 
-  Result<void> release_score(const Evaluated& validated, double noise_counts) {
-    HYFREEDP_CHECK(noise_counts > 0, "a score is released with noise");
-    if (auto booked = job_.journal.book_score(noise_counts, "private_validation"); !booked)
-      return booked.error();
-    double z[1];
-    random::fill_normals(key_, address_of(Purpose::score_noise, job_.config.steps, job_.journal.attempt()), 0,
-                         z);
-    const double score =
-        (static_cast<double>(validated.correct) + noise_counts * z[0]) / static_cast<double>(validated.count);
+  Result<void> release_score(const Evaluated& validated) {
+    const mechanism::BoundedSum correct{static_cast<double>(validated.correct), 1};
+    const auto noised = mechanism_->release(mechanism::kScore, job_.config.steps, {&correct, 1});
+    if (!noised) return noised.error();
+    const double score = noised->front() / static_cast<double>(validated.count);
     return job_.journal.metric(
-        {job_.config.steps, "private_validation", "score", score, trial::Visibility::released});
+        {job_.config.steps, trial::kValidationSplit, "score", score, trial::Visibility::released});
   }
 
   // Why not, where that failed: the run itself is over, and its results stand.
@@ -398,7 +344,7 @@ class Run {
                        .feature_mean = feature_mean_};
     try {
       const auto average = average_to_evaluate();
-      DisplacedWeights displaced(weights_, gradient_);
+      DisplacedWeights displaced(weights_, kept_weights_);
       if (average.defined()) {
         displaced.assign(average);
         final.values = "the average of the steps' weights, at which the run was evaluated";
@@ -430,24 +376,24 @@ class Run {
   }
 
   const TrainingJob& job_;
-  random::Key key_;          // of the journal's present attempt
-  trial::PrivacyPlan plan_;  // the config's, at the present step's clipping threshold
-  Setup setup_;
+  const trial::PrivacyPlan& plan_;
+  std::unique_ptr<mechanism::Mechanism> mechanism_;
+  Setup setup_;      // its clipping constant is the present step's
   Tensor& weights_;  // [d]; the network's own storage
-  // [d]: the clipped sum, then the released mean; then a store of weights while others are looked
-  // at.
-  Tensor gradient_;
-  // [d]: the clipped sum: gradient_, or a float64 vector of its own (harness/trial/sum_rounding.h).
+  Tensor mean_;      // [d]: what the step released
+  // [d]: the clipped sum. It is mean_ itself, or a float64 vector of its own
+  // (harness/trial/sum_rounding.h).
   Tensor sum_;
-  Tensor direction_;  // [d]; without probes it may be gradient_
+  // [d]: the weights, while others are in their place. It is mean_ itself, which nobody reads any
+  // more when weights are displaced.
+  Tensor kept_weights_;
+  Tensor direction_;  // [d]; without probes it may be mean_
   Tensor losses_;     // [realised batch]: at the weights
   SampleClipping clipped_;
   WeightAverage average_;
   StepNorms norms_;
-  Rows rows_;
-  std::vector<double> released_losses_;
-  Tensor feature_mean_;            // undefined where none is released
-  std::string feature_mean_hash_;  // empty where none is released
+  mechanism::Rows rows_;
+  Tensor feature_mean_;  // undefined where none is released
   Scalars scalars_;
   std::int64_t step_ = 0;
 };

@@ -5,17 +5,17 @@
 //
 // Step t, in this order:
 //   1. rows from the keyed stream; per-sample losses and the clipped sum of gradients
-//   2. noise and division by the public B; the step is durably booked before anything below uses
-//      the release. Adaptive clipping also releases its noised count, from which the next step's
-//      threshold follows
+//   2. the mechanism releases the mean of the batch with noise: the step is durably booked before
+//      anything below uses it
 //   3. optimizer.advance(gradient) -> direction u; if the rule works element by element, 2 and 3
 //      are one pass by blocks
 //   4. if the controller asks: private losses at w - x u, on the gradient's batch
 //      (whose loss at w is reused) or on a Poisson batch of their own -> controller.observe
-//   5. hash of all that was released; in a replay it must equal the recorded one, else the run
+//   5. adaptive clipping releases its noised count, from which the next step's threshold follows
+//   6. hash of all that was released; in a replay it must equal the recorded one, else the run
 //      restarts from step 0 as the next attempt, whose number is part of every address of every
 //      stream
-//   6. w <- w - eta u (eta = 1 if the optimizer owns its step size); the average of the weights, if
+//   7. w <- w - eta u (eta = 1 if the optimizer owns its step size); the average of the weights, if
 //      there is one
 // After the last step comes the evaluation, and then, before the finish line, the weights are
 // written to a folder if they are to be kept.
@@ -32,10 +32,10 @@
 #include <string>
 
 #include "datasets/dataset.h"
+#include "harness/mechanism/journal.h"
+#include "harness/mechanism/release/observer.h"
 #include "harness/random/stream.h"
-#include "harness/training/observer.h"
-#include "harness/training/run_key.h"
-#include "harness/trial/journal.h"
+#include "harness/training/parts.h"
 #include "harness/trial/trial_config.h"
 
 namespace hyfreedp::training {
@@ -46,7 +46,7 @@ struct TrainingJob {
   const trial::TrialConfig& config;
   const datasets::Dataset& dataset;
   random::Key key;  // of the journal's present attempt
-  trial::JournalWriter& journal;
+  mechanism::JournalWriter& journal;
   // Called when the journal has begun another attempt: the key of that one. Absent: `key`, as in a
   // seeded run, whose attempts differ in their addresses alone.
   std::function<Result<random::Key>()> next_key = {};
@@ -56,11 +56,12 @@ struct TrainingJob {
   // Called after each step, with released values only.
   std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {
   };
-  Observer* observer = nullptr;  // of an audit (observer.h); null otherwise
+  mechanism::Observer* observer = nullptr;  // of an audit; null otherwise
   // The folder for the weights of a finished run (kept_weights.h); empty: they are not kept. It is
   // not part of the run: it changes nothing that is computed or recorded, and a folder that cannot
   // be written does not fail the run.
   std::string weights_folder = {};
+  Parts parts = {};  // tests replace them
 };
 
 struct TrainingEnd {

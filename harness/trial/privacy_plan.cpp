@@ -7,12 +7,9 @@
 
 #include "harness/base/text.h"
 #include "harness/trial/sum_rounding.h"
-#include "harness/trial/test_seam.h"
 
 namespace hyfreedp::trial {
 namespace {
-
-constexpr const char* kTrainSplit = "private_train";
 
 std::string name_of(Sampler sampler) {
   switch (sampler) {
@@ -73,11 +70,6 @@ Result<Sampler> sampler_from(const std::string& name, const std::string& where) 
     if (name_of(sampler) == name) return sampler;
   }
   return error(where + ": unknown sampler '" + name + "' (poisson, full-batch or shuffle)");
-}
-
-accounting::Event on_train(accounting::Event event) {
-  event.split = kTrainSplit;
-  return event;
 }
 
 Error bad(const std::string& what) { return error("privacy plan: " + what); }
@@ -178,30 +170,18 @@ double PrivacyPlan::rounding_of_sums(bool wide) const {
 
 bool PrivacyPlan::has_wide_sums() const { return is_private && rounding_of_sums(false) > kMostRounding; }
 
-double PrivacyPlan::sensitivity() const {
+double sensitivity_of(Clipping clipping, double constant) {
   switch (clipping) {
     case Clipping::auto_s:
     case Clipping::auto_v:
       return 1.0;
     case Clipping::abadi:
     case Clipping::adaptive:
-      return clipping_constant;
+      return constant;
     case Clipping::none:
       break;
   }
   return std::numeric_limits<double>::infinity();
-}
-
-Result<double> PrivacyPlan::gradient_noise_for(double sigma) const {
-  if (!adaptive || !is_private) return sigma;
-  const double left = 1 / (sigma * sigma) - 1 / (adaptive->count_noise * adaptive->count_noise);
-  if (!(left > 0)) {
-    return error(fmt::format(
-        "the clip counts alone cost the whole budget: their noise is {} samples and must be above {}; raise "
-        "'count_noise'.",
-        short_number(adaptive->count_noise * kCountSensitivity), short_number(sigma * kCountSensitivity)));
-  }
-  return (1 + 1e-9) / std::sqrt(left);
 }
 
 void PrivacyPlan::drop_clipping() {
@@ -209,43 +189,6 @@ void PrivacyPlan::drop_clipping() {
   groups = ClippingGroups::all;
   shares = GroupShares::uniform;
   adaptive.reset();
-}
-
-bool PrivacyPlan::probes_at(std::int64_t step) const {
-  return probe.has_value() && step % probe->interval == 0;
-}
-
-std::vector<accounting::Event> PrivacyPlan::events(std::int64_t first, std::int64_t count) const {
-  if (!is_private || count <= 0) return {};
-  std::int64_t probes = 0;
-  if (probe) {
-    const auto upto = [&](std::int64_t step) { return (step + probe->interval - 1) / probe->interval; };
-    probes = upto(first + count) - upto(first);
-  }
-  std::vector<accounting::Event> events;
-  if (feature_mean && first == 0) {
-    events.push_back(on_train(accounting::batch(
-        1.0,
-        {{.noise_multiplier = feature_mean->noise, .count = 1, .purpose = accounting::kFeatureMeanPurpose}},
-        1)));
-  }
-  std::vector<accounting::Release> on_gradient{
-      {.noise_multiplier = gradient_noise, .count = 1, .purpose = "gradient"}};
-  if (adaptive) {
-    on_gradient.push_back({.noise_multiplier = adaptive->count_noise, .count = 1, .purpose = "clip-count"});
-  }
-  const bool shared = probe && !probe->separate_batch && !planted(Bug::probes_booked_apart);
-  const std::int64_t plain = shared ? count - probes : count;
-  if (plain > 0) events.push_back(on_train(accounting::batch(sample_rate, on_gradient, plain)));
-  if (probes > 0) {
-    const accounting::Release losses{
-        .noise_multiplier = probe->noise, .count = probe->points, .purpose = "probe"};
-    const double probe_rate = probe->separate_batch ? probe->sample_rate : sample_rate;
-    auto releases = shared ? on_gradient : std::vector<accounting::Release>();
-    releases.push_back(losses);
-    events.push_back(on_train(accounting::batch(probe_rate, std::move(releases), probes)));
-  }
-  return events;
 }
 
 Result<void> PrivacyPlan::check() const {

@@ -1,5 +1,6 @@
-// The privacy plan of a trial: one object from which sampling, clipping, noise and the accountant's
-// events are all derived, so that what is priced is what is done.
+// The privacy plan of a trial, as its config has it: how records are sampled, how gradients are
+// clipped, and the noise of each release. harness/mechanism/releases.h makes the list of releases
+// from it, from which all else is read: what is priced, and what may be done.
 //
 // Every field is a public constant that is fixed before the data are read:
 //   population N     size of the private training split, as the dataset declares it
@@ -29,8 +30,7 @@
 // function of earlier releases alone (harness/training/adaptive_clipping.h).
 //
 // Feature mean: before step 0 one release of the training features' mean, each vector clipped to
-// norm R (harness/training/feature_mean.h). It reads the whole split, so it is an event of its own
-// at sample rate 1, booked with step 0.
+// norm R (harness/training/feature_mean.h).
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/accounting/event.h"
+#include "harness/base/json.h"
 
 namespace hyfreedp::trial {
 
@@ -48,6 +48,10 @@ enum class Sampler { poisson, full_batch, shuffle };  // shuffle: non-private ro
 enum class Clipping { none, auto_s, auto_v, abadi, adaptive };
 enum class ClippingGroups { all, per_layer };  // what is clipped together
 enum class GroupShares { uniform, size };      // how the threshold is shared among layers
+
+// The add/remove sensitivity of a clipped sum, by the table above: the most by which one sample can
+// change it. `constant` is C or C_t; the auto rules do not use it.
+double sensitivity_of(Clipping clipping, double constant);
 
 struct AdaptiveThreshold {
   // gamma: the fraction of samples that is to stay below the threshold, in [0, 1]
@@ -94,27 +98,16 @@ struct PrivacyPlan {
   // label and is not priced.
   std::string accounting = "plain";
 
-  // Add/remove sensitivity of the clipped sum: 1 for auto-s and auto-v, C for abadi,
-  // clipping_constant for adaptive (the trainer sets it to C_t), infinite without clipping.
-  double sensitivity() const;
+  // Of the clipped sum, at C_0 for adaptive clipping; infinite without clipping.
+  double sensitivity() const { return sensitivity_of(clipping, clipping_constant); }
   // Whether the clipped sums of a float32 run are added up in float64: rounding could count too
   // much otherwise (sum_rounding.h).
   bool has_wide_sums() const;
   // The part of the sensitivity that is reserved for the rounding of the sum, which is in float64
   // if `wide` (sum_rounding.h).
   double rounding_of_sums(bool wide) const;
-  // The gradient_noise with which a batch, clip count included, costs as much as one Gaussian
-  // release with noise multiplier `sigma`: (sigma^-2 - count_noise^-2)^-1/2 (Andrew et al.,
-  // Theorem 1), raised slightly so that rounding cannot make it too small. It is `sigma` if there
-  // is no clip count. Returns an error if the count alone costs as much as `sigma`.
-  Result<double> gradient_noise_for(double sigma) const;
   // Removes clipping and all settings that belong to it.
   void drop_clipping();
-  // Whether step `step` has a probe.
-  bool probes_at(std::int64_t step) const;
-  // The events of steps [first, first + count), with consecutive equal steps merged; none if
-  // !is_private. Step 0 begins with the feature mean, if there is one.
-  std::vector<accounting::Event> events(std::int64_t first, std::int64_t count) const;
   // Checks the invariants: a private plan has noise > 0, Poisson or full batches, and clipping;
   // B > 0; q in (0, 1]; and so on.
   Result<void> check() const;

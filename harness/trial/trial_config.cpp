@@ -28,19 +28,6 @@ Result<Named> named_at(const json::object& object, const char* key, const std::s
 
 json::object to_json(const Named& named) { return {{"name", named.name}, {"options", named.options}}; }
 
-accounting::Event score_event(double noise_counts, const std::string& split) {
-  auto event =
-      accounting::batch(1.0, {{.noise_multiplier = noise_counts, .count = 1, .purpose = "score"}}, 1);
-  event.split = split;
-  return event;
-}
-
-std::vector<accounting::Event> TrialConfig::events() const {
-  auto events = privacy.events(0, steps);
-  if (evaluation.score) events.push_back(score_event(evaluation.score->noise_counts));
-  return events;
-}
-
 json::object TrialConfig::to_json() const {
   json::object evaluation_json{{"every", evaluation.every},
                                {"oracle_validation", evaluation.oracle_validation},

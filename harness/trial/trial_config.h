@@ -65,17 +65,11 @@ struct TrialConfig {
   std::string device = "cpu";
   std::string dtype = "float32";
 
-  // The events of a complete run: its steps, then its score. Empty for a non-private run.
-  std::vector<accounting::Event> events() const;
-
   json::object to_json() const;
   static Result<TrialConfig> from_json(const json::value& value, const std::string& where);
   // The first 16 hex digits of the SHA-256 of the canonical JSON.
   std::string id() const;
 };
-
-// The event of a released validation score.
-accounting::Event score_event(double noise_counts, const std::string& split = kValidationSplit);
 
 json::object to_json(const Named& named);
 

@@ -9,6 +9,7 @@
 #include "harness/accounting/accountant.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 #include "harness/trial/event_tally.h"
 #include "harness/trial/trial_config.h"
 #include "results/provenance/cell_claims.h"
@@ -211,7 +212,7 @@ Result<void> Verifier::verify_run(const json::object& seed, const std::string& w
   text(where + ": last test accuracy after step", std::to_string(last_step_), std::to_string(*steps));
   const auto read = trial::TrialConfig::from_json(**config, where + ": 'config'");
   if (!read) return read.error();
-  const EventTally planned(read->events()), executed(training.events);
+  const EventTally planned(mechanism::events(*read)), executed(training.events);
   text(where + ": executed, what the config plans", describe_events(training.events),
        describe_events(planned.events()), executed.contains(planned));
   return {};

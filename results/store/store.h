@@ -19,7 +19,8 @@
 #include <vector>
 
 #include "harness/accounting/accountant.h"
-#include "harness/trial/journal.h"
+#include "harness/trial/build.h"
+#include "harness/trial/run_records.h"
 
 namespace hyfreedp::results {
 

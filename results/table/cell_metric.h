@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "harness/trial/journal.h"
+#include "harness/trial/run_records.h"
 #include "results/table/table_options.h"
 
 namespace hyfreedp::results {

@@ -1,17 +1,18 @@
-// The audit accepts the training path as it is and refutes each bug that is planted in it, by the
-// findings that are meant for it.
+// The audit accepts the training path as it is (honest_test.cpp) and refutes it with each faulty
+// part (tests/training/faults.h), by the findings that are meant for it.
 #include <algorithm>
 #include <chrono>
 
 #include "harness/base/text.h"
 #include "tests/audit_path/settings.h"
+#include "tests/training/faults.h"
 
 namespace hyfreedp::training {
 namespace {
 
 struct Case {
   const char* name;
-  Bug bug;
+  Parts parts;
   Setting setting;
   std::vector<std::string> refuted_by;  // all of these refute
 };
@@ -32,31 +33,37 @@ Setting two_workers() {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"noise at 2/3 scale",
-       Bug::noise_two_thirds,
+       scaled_noise(2.0 / 3.0),
        small(),
        {"residuals: noise scale", "residuals: noise shape", "canaries: scores out, gradient"}},
       {"one layer left unclipped",
-       Bug::unclipped_layer,
+       unclipped_last_layer(),
        small(),
        {"residuals: noise scale", "residuals: along the clipped sum"}},
-      {"probes booked as sampled apart", Bug::probes_booked_apart, small("folded"), {"ledger: completeness"}},
+      {"probes booked as sampled apart",
+       with_mechanism<ProbesOnGradientBatch>(),
+       small("separate-batch"),
+       {"ledger: completeness"}},
       {"divisor is the realised batch size",
-       Bug::realised_divisor,
+       with_mechanism<RealisedDivisor>(),
        small(),
        {"residuals: scale against batch size", "residuals: along the clipped sum"}},
-      {"noise reused in two steps", Bug::noise_reused, small(), {"residuals: independence across steps"}},
+      {"noise reused in two steps",
+       with_mechanism<ReusedNoise>(),
+       small(),
+       {"residuals: independence across steps"}},
       {"empty batches skipped",
-       Bug::empty_batches_skipped,
+       with_mechanism<SkippedEmptyBatches>(),
        small(),
        {"ledger: completeness", "sampler: batch sizes, gradient, small population"}},
-      {"one key in two workers", Bug::shared_key, two_workers(), {"residuals: independence across runs"}},
+      {"one key in two workers", shared_key(), two_workers(), {"residuals: independence across runs"}},
       {"losses not clamped",
-       Bug::losses_not_clamped,
+       losses_not_clamped(),
        small("folded"),
        {"residuals: loss noise scale", "residuals: loss noise mean",
         "canaries: scores in, gradient and probe"}},
       {"batches without replacement",
-       Bug::without_replacement,
+       with_mechanism<WithoutReplacement>(),
        small("separate-batch"),
        {"sampler: batch sizes, gradient", "sampler: batch sizes, probe"}},
   };
@@ -79,9 +86,8 @@ class PlantedBug : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(PlantedBug, IsRefuted) {
   const auto& tested = cases()[GetParam()];
-  const Planted planted(tested.bug);
   const auto begin = std::chrono::steady_clock::now();
-  const auto report = report_on(request_of(tested.setting));
+  const auto report = report_on(request_of(tested.setting), tested.parts);
   expect_refuted_by(report, tested.refuted_by);
   std::cout << fmt::format("{:<36} {:4.1f} s  {}\n", tested.name, seconds_since(begin),
                            join(refuting(report), "; "));
@@ -94,12 +100,9 @@ TEST(PlantedBugInMlp, UnclippedLayerAndSmallNoiseAreRefuted) {
   auto setting = small();
   setting.model = "mlp";
   setting.clipping = "abadi";
-  {
-    const Planted planted(Bug::unclipped_layer);
-    expect_refuted_by(report_on(request_of(setting)), {"residuals: along the clipped sum"});
-  }
-  const Planted planted(Bug::noise_two_thirds);
-  expect_refuted_by(report_on(request_of(setting)), {"residuals: noise scale"});
+  expect_refuted_by(report_on(request_of(setting), unclipped_last_layer()),
+                    {"residuals: along the clipped sum"});
+  expect_refuted_by(report_on(request_of(setting), scaled_noise(2.0 / 3.0)), {"residuals: noise scale"});
 }
 
 // The algorithm as published prices probes of the gradient's batch as batches of their own: nothing

@@ -8,7 +8,6 @@
 
 #include "harness/accounting/accountant.h"
 #include "harness/training/audit/collect.h"
-#include "harness/trial/test_seam.h"
 
 namespace hyfreedp::training {
 
@@ -81,24 +80,16 @@ inline AuditRequest request_of(const Setting& setting) {
   return request;
 }
 
-inline audit::Observations observe(const AuditRequest& request) {
-  auto observed = collect(request, [](const std::string&) {});
+inline audit::Observations observe(const AuditRequest& request, const Parts& parts = {}) {
+  auto observed = collect(
+      request, [](const std::string&) {}, parts);
   EXPECT_TRUE(observed) << observed.error().message;
   return observed ? std::move(*observed) : audit::Observations{};
 }
 
-inline audit::Report report_on(const AuditRequest& request) {
-  return audit::judge(observe(request), request.claim, request.false_alarm).value();
+inline audit::Report report_on(const AuditRequest& request, const Parts& parts = {}) {
+  return audit::judge(observe(request, parts), request.claim, request.false_alarm).value();
 }
-
-// A planted bug for as long as the object lives.
-class Planted {
- public:
-  explicit Planted(Bug bug) { plant(bug); }
-  ~Planted() { plant(std::nullopt); }
-  Planted(const Planted&) = delete;
-  Planted& operator=(const Planted&) = delete;
-};
 
 inline std::vector<std::string> refuting(const audit::Report& report) {
   std::vector<std::string> names;

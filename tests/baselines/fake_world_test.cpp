@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harness/base/files.h"
+#include "harness/mechanism/releases.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::baselines::fake {
@@ -116,7 +117,7 @@ Study run_study(const Baseline& baseline, const Cell& cell, const World& world, 
 }
 
 std::vector<accounting::Event> intended_events(const trial::TrialConfig& config) {
-  auto events = config.privacy.events(0, config.steps);
+  auto events = mechanism::events(config.privacy, 0, config.steps);
   if (config.evaluation.score) {
     events.push_back(accounting::batch(
         1, {{.noise_multiplier = config.evaluation.score->noise_counts, .purpose = "score"}}, 1));

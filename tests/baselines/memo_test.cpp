@@ -14,6 +14,7 @@
 #include "baselines/linear_settings.h"
 #include "baselines/support.h"
 #include "fake_world.h"
+#include "harness/mechanism/releases.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -199,8 +200,8 @@ TEST(Memo, TheThresholdChangesNoPrice) {
   plan.gradient_noise = 1;
   plan.feature_mean = trial::FeatureMean{1, 40};
   const auto same = same_price(plan);
-  EXPECT_EQ(accounting::events_to_json({.events = same.events(0, 5)}),
-            accounting::events_to_json({.events = plan.events(0, 5)}));
+  EXPECT_EQ(accounting::events_to_json({.events = mechanism::events(same, 0, 5)}),
+            accounting::events_to_json({.events = mechanism::events(plan, 0, 5)}));
   auto other = plan;
   other.clipping_constant = 2;
   EXPECT_EQ(canonical_json(same_price(other).to_json()), canonical_json(same.to_json()));

@@ -6,6 +6,7 @@
 
 #include "fake_world.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -238,7 +239,7 @@ TEST_P(Method, BooksTheCountsOfAdaptiveClipping) {
     const bool adaptive = trial.config.privacy.clipping == trial::Clipping::adaptive;
     EXPECT_EQ(adaptive, GetParam().count_noise > 0 && !clips_by_itself(baseline(), GetParam().options));
     std::int64_t counts = 0;
-    for (const auto& event : trial.config.privacy.events(0, trial.config.steps)) {
+    for (const auto& event : mechanism::events(trial.config.privacy, 0, trial.config.steps)) {
       const auto& batch = std::get<accounting::Batch>(event.what);
       for (const auto& release : batch.releases) {
         if (release.purpose == "clip-count") counts += batch.count * release.count;

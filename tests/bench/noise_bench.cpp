@@ -3,11 +3,12 @@
 #include <benchmark/benchmark.h>
 #include <openssl/evp.h>
 
+#include "harness/mechanism/release/noised_vector.h"
 #include "harness/random/normal_pass.h"
-#include "harness/training/release.h"
 #include "harness/training/weight_step.h"
 #include "optimizers/facts.h"
 #include "optimizers/optimizer.h"
+#include "tests/training/releases.h"
 
 namespace hyfreedp::training {
 namespace {

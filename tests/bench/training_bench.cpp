@@ -20,14 +20,15 @@
 #include <numeric>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "harness/mechanism/release/noised_vector.h"
 #include "harness/training/clipping.h"
 #include "harness/training/displaced_weights.h"
-#include "harness/training/release.h"
 #include "harness/training/weight_step.h"
 #include "optimizers/facts.h"
 #include "optimizers/optimizer.h"
 #include "tests/bench/live_memory.h"
 #include "tests/bench/training_cases.h"
+#include "tests/training/releases.h"
 
 namespace hyfreedp::bench {
 namespace {

@@ -13,6 +13,7 @@
 #include "harness/cli/commands.h"
 #include "harness/cli/run/run_command.h"
 #include "harness/cli/show/table_command.h"
+#include "harness/mechanism/releases.h"
 #include "results/table/table_model.h"
 #include "tests/results/small_database.h"
 #include "tests/trial/fixtures.h"
@@ -37,7 +38,7 @@ class OdometerCommand : public testing::Test {
     record.id = config.id();
     record.config = config.to_json();
     record.state = trial::TrialState::finished;
-    record.events = config.events();
+    record.events = mechanism::events(config);
     return record;
   }
 

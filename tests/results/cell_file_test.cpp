@@ -7,6 +7,7 @@
 
 #include "harness/accounting/accountant.h"
 #include "harness/base/files.h"
+#include "harness/mechanism/releases.h"
 #include "harness/trial/trial_config.h"
 #include "results/store/records.h"
 #include "results/table/statistics.h"
@@ -33,7 +34,7 @@ trial::TrialConfig config(std::int64_t seed) {
 
 json::object seed_object(std::int64_t seed, double accuracy, const std::string& rule) {
   const auto run = config(seed);
-  const auto training = run.events();
+  const auto training = mechanism::events(run);
   auto total = training;
   json::object composition{{"rule", rule}};
   if (rule == "sum") {
@@ -241,7 +242,8 @@ TEST(CellFileForgery, LessNoiseInEventsAndConfigAlikeChangesEpsilon) {
     auto& object = seed.as_object();
     object["config"] = cheaper.to_json();
     object["trial"] = cheaper.id();
-    object["events"] = object["training_events"] = accounting::events_to_json({.events = cheaper.events()});
+    object["events"] = object["training_events"] =
+        accounting::events_to_json({.events = mechanism::events(cheaper)});
   }
   seal_cell(file);
   const auto failures = failures_of(file);

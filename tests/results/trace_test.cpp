@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/mechanism/releases.h"
 #include "harness/trial/privacy_plan.h"
 #include "results/provenance/ledger.h"
 #include "tests/results/small_database.h"
@@ -53,7 +54,7 @@ TEST_F(Trace, NamesASplitOtherThanTheTrainingSplit) {
   plan.batch_size = 10;
   plan.sample_rate = 0.1;
   plan.gradient_noise = 1.5;
-  auto events = plan.events(0, 10);
+  auto events = mechanism::events(plan, 0, 10);
   EXPECT_EQ(describe_events(events), "10 × Poisson q = 0.1: gradient σ = 1.5");
   events.front().split = "private_validation";
   EXPECT_EQ(describe_events(events), "10 × Poisson q = 0.1: gradient σ = 1.5 (on private_validation)");

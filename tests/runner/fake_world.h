@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "harness/base/files.h"
+#include "harness/mechanism/journal.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/odometer/release.h"
-#include "harness/trial/journal.h"
 #include "results/store/records.h"
 
 namespace hyfreedp::runner {
@@ -100,7 +100,7 @@ class FakeExecutor final : public Executor {
     const std::int64_t executed = ending == Fate::finish ? config.steps : 2;
     for (std::int64_t step = 0; step < executed; ++step) {
       EXPECT_TRUE(journal->ensure_booked(step));
-      EXPECT_TRUE(journal->step({step, "hash", {{"eta", 0.5}}}));
+      EXPECT_TRUE(journal->step({step, "hash", {{"eta", 0.5}}}, {"gradient"}));
     }
     if (ending == Fate::kill) return failure(job.id, kKilled);
     if (ending == Fate::cancel) return failure(job.id, kCancelled);
@@ -121,19 +121,19 @@ class FakeExecutor final : public Executor {
   }
 
   // With the key, where the run is unseeded, as a worker binds the two.
-  std::unique_ptr<trial::JournalWriter> open_journal(const json::object& request,
-                                                     const trial::TrialConfig& config,
-                                                     const std::string& key) const {
-    trial::EarlierAttempts earlier{.recorded = int_or(request, "attempts", 0)};
+  std::unique_ptr<mechanism::JournalWriter> open_journal(const json::object& request,
+                                                         const trial::TrialConfig& config,
+                                                         const std::string& key) const {
+    mechanism::EarlierAttempts earlier{.recorded = int_or(request, "attempts", 0)};
     if (!config.noise_seed) {
       if (auto stored = random::read_key(key).value()) {
         earlier.key = stored->label;
         earlier.has_old_key = !stored->label;
       }
     }
-    auto journal =
-        trial::JournalWriter::open(string_or(request, "journal", ""), config, {{"machine", machine}}, earlier)
-            .value();
+    auto journal = mechanism::JournalWriter::open(string_or(request, "journal", ""), config,
+                                                  {{"machine", machine}}, earlier)
+                       .value();
     const bool goes_on = earlier.key && earlier.key->nonce == journal->nonce();
     if (!config.noise_seed && !goes_on) {
       EXPECT_TRUE(random::replace_key(key, {.nonce = journal->nonce(),
@@ -150,7 +150,7 @@ class FakeExecutor final : public Executor {
     }
   }
 
-  void write_metrics(const trial::TrialConfig& config, trial::JournalWriter& journal) const {
+  void write_metrics(const trial::TrialConfig& config, mechanism::JournalWriter& journal) const {
     const double value = static_cast<double>(std::stoul(config.id().substr(0, 6), nullptr, 16)) / 0x1000000;
     EXPECT_TRUE(journal.metric(
         {config.steps, "test", "accuracy", value + test_shift * (0.5 - value), trial::Visibility::test}));

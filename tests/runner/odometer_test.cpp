@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/mechanism/releases.h"
 #include "harness/runner/execute/budget.h"
 #include "results/provenance/export.h"
 #include "results/table/cell_text.h"
@@ -370,10 +371,10 @@ TEST(Odometer, SplitsThatDifferBetweenRunsComposeInSequence) {
 TEST(Odometer, RunsOfAnUnknownSelectionAreLeftOutAndSaidToBe) {
   World world;
   auto config = any_config();
-  ASSERT_TRUE(world.store().put_trial(record_of(config, config.events()), {}, {}));
+  ASSERT_TRUE(world.store().put_trial(record_of(config, mechanism::events(config)), {}, {}));
   const auto before = epsilon_of(world);
   config.evaluation.score = trial::ScoreRelease{300};
-  ASSERT_TRUE(world.store().put_trial(record_of(config, config.events()), {}, {}));
+  ASSERT_TRUE(world.store().put_trial(record_of(config, mechanism::events(config)), {}, {}));
   EXPECT_TRUE(only(world).has_unknown_selection);
   EXPECT_EQ(epsilon_of(world), before);
   const auto all = only(world, {.confidential = true});
@@ -388,7 +389,7 @@ TEST(Odometer, RunsOfAnOpenCompositionAreKnownWhereItsMethodMayAlsoSelect) {
   World world;
   auto config = any_config("synthetic");
   config.evaluation.score = trial::ScoreRelease{300};
-  const auto record = record_of(config, config.events());
+  const auto record = record_of(config, mechanism::events(config));
   ASSERT_TRUE(world.store().put_trial(record, {}, {}));
   ASSERT_TRUE(only(world).has_unknown_selection);
   FakeExecutor executor;

@@ -6,8 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "harness/accounting/accountant.h"
+#include "harness/mechanism/release/noised_vector.h"
+#include "harness/mechanism/releases.h"
 #include "harness/training/norm_summary.h"
-#include "harness/training/release.h"
 #include "harness/training/setup.h"
 #include "tests/optimizers/reference_files.h"
 #include "tests/training/fixtures.h"
@@ -46,7 +47,8 @@ TEST_F(ReferenceTrainingThresholds, ClosedLoops) {
         const auto n = static_cast<double>(norms.numel());
         const double count = centred_clip_count(norms, used[t]);
         EXPECT_EQ(count, unclipped[t] - n / 2) << t;
-        const double ours = unclipped_fraction(adaptive, count, batch, z[t]);
+        const double ours =
+            noised({count, trial::kCountSensitivity}, adaptive.count_noise, batch, z[t]) + 0.5;
         EXPECT_NEAR(ours, fraction[t] + (batch - n) / (2 * batch), kTolerance) << t;
         if (options.contains("cmin")) continue;  // bounds of its own
         EXPECT_TRUE(reference::near(next_threshold(adaptive, used[t], fraction[t]), next[t], kTolerance))
@@ -58,7 +60,7 @@ TEST_F(ReferenceTrainingThresholds, ClosedLoops) {
       trial::PrivacyPlan plan;
       plan.clipping = trial::Clipping::adaptive;
       plan.adaptive = trial::AdaptiveThreshold{.count_noise = 2 * as_double(item.at("sigma_b"))};
-      const auto noise = plan.gradient_noise_for(as_double(item.at("z")));
+      const auto noise = mechanism::gradient_noise_for(plan, as_double(item.at("z")));
       ASSERT_TRUE(noise);
       EXPECT_TRUE(reference::near(*noise, as_double(item.at("sigma_delta")), 2e-9));
       ++count_;
@@ -109,10 +111,10 @@ trial::TrialConfig adaptive_config(std::int64_t steps, bool probes) {
   return config;
 }
 
-trial::Journal journal_of(const trial::TrialConfig& config, const std::string& path) {
+mechanism::Journal journal_of(const trial::TrialConfig& config, const std::string& path) {
   const auto end = run_once(config, path);
   EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.kind << ": " << end.finish.message;
-  return trial::read_journal(path).value();
+  return mechanism::read_journal(path).value();
 }
 
 TEST(AdaptiveClipping, ARunFollowsItsReleasedFractions) {
@@ -140,15 +142,15 @@ TEST(AdaptiveClipping, ARunFollowsItsReleasedFractions) {
 // The recorded hash is that of gradient, losses and the noised fraction together: of the very
 // vector that was released.
 TEST(AdaptiveClipping, TheReleaseHashCoversTheCount) {
-  struct Keeper : Observer {
-    void gradient_released(const GradientSeen& seen) override { gradient = seen.released.clone(); }
-    void probe_released(const ProbeSeen&) override {}
+  struct Keeper : mechanism::Observer {
+    void vector_released(const mechanism::VectorSeen& seen) override { gradient = seen.released.clone(); }
+    void values_released(const mechanism::ValuesSeen&) override {}
     void run_ended(const Tensor&) override {}
     Tensor gradient;
   } keeper;
   const TemporaryFolder folder;
   const auto config = adaptive_config(1, false);
-  auto writer = trial::JournalWriter::open(folder.file("a.jsonl"), config, fingerprint(config.device));
+  auto writer = mechanism::JournalWriter::open(folder.file("a.jsonl"), config, fingerprint(config.device));
   ASSERT_TRUE(writer);
   const auto dataset = data_of(config);
   const auto end = train({.config = config,
@@ -157,7 +159,7 @@ TEST(AdaptiveClipping, TheReleaseHashCoversTheCount) {
                           .journal = **writer,
                           .observer = &keeper});
   ASSERT_TRUE(end);
-  const auto step = trial::read_journal(folder.file("a.jsonl")).value().steps.at(0);
+  const auto step = mechanism::read_journal(folder.file("a.jsonl")).value().steps.at(0);
   const std::vector<double> fraction{step.scalars.at("unclipped_fraction")};
   EXPECT_EQ(step.hash, release_hash(keeper.gradient, fraction));
   EXPECT_NE(step.hash, release_hash(keeper.gradient, {}));
@@ -181,7 +183,7 @@ TEST(AdaptiveClipping, CountsAreBookedOnTheGradientsBatch) {
     without.clipping = trial::Clipping::abadi;
     without.adaptive.reset();
     const auto dear = accounting::epsilon_pld({.events = journal.executed}, 1e-5);
-    const auto cheap = accounting::epsilon_pld({.events = without.events(0, 12)}, 1e-5);
+    const auto cheap = accounting::epsilon_pld({.events = mechanism::events(without, 0, 12)}, 1e-5);
     ASSERT_TRUE(dear && cheap);
     EXPECT_GT(dear->epsilon, cheap->epsilon * 1.001);
   }

@@ -2,9 +2,9 @@
 // but for the order of sums. Skips loudly where there is no device.
 #include <gtest/gtest.h>
 
-#include "harness/training/observer.h"
-#include "harness/training/release.h"
-#include "harness/training/sampler.h"
+#include "harness/mechanism/batches.h"
+#include "harness/mechanism/release/noised_vector.h"
+#include "harness/mechanism/release/observer.h"
 #include "tests/models/compare.h"
 #include "tests/need_device.h"
 #include "tests/training/fixtures.h"
@@ -18,10 +18,12 @@ using torch::Tensor;
 // order.
 constexpr double kTolerance = 1e-4;
 
-class Recorder : public Observer {
+class Recorder : public mechanism::Observer {
  public:
-  void gradient_released(const GradientSeen& seen) override { rows.push_back(seen.rows.indices); }
-  void probe_released(const ProbeSeen&) override {}
+  void vector_released(const mechanism::VectorSeen& seen) override {
+    rows.push_back(seen.origin.rows->indices);
+  }
+  void values_released(const mechanism::ValuesSeen&) override {}
   void run_ended(const Tensor& last) override { weights = last.cpu().clone(); }
   std::vector<std::vector<std::int64_t>> rows;
   Tensor weights;
@@ -30,7 +32,7 @@ class Recorder : public Observer {
 Recorder recorded(trial::TrialConfig config, const std::string& device) {
   config.device = device;
   const TemporaryFolder folder;
-  auto journal = trial::JournalWriter::open(folder.file("a.jsonl"), config, fingerprint(device)).value();
+  auto journal = mechanism::JournalWriter::open(folder.file("a.jsonl"), config, fingerprint(device)).value();
   const auto dataset = data_of(config);
   Recorder recorder;
   const auto end = train({.config = config,
@@ -59,8 +61,8 @@ TEST(DeviceTraining, ARunIsRepeatedBitForBit) {
     const TemporaryFolder folder;
     run_once(config, folder.file("a.jsonl"));
     run_once(config, folder.file("b.jsonl"));
-    EXPECT_EQ(hashes_of(trial::read_journal(folder.file("a.jsonl")).value()),
-              hashes_of(trial::read_journal(folder.file("b.jsonl")).value()));
+    EXPECT_EQ(hashes_of(mechanism::read_journal(folder.file("a.jsonl")).value()),
+              hashes_of(mechanism::read_journal(folder.file("b.jsonl")).value()));
   }
 }
 

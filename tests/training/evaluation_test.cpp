@@ -12,19 +12,19 @@ namespace {
 
 using torch::Tensor;
 
-class LastWeights : public Observer {
+class LastWeights : public mechanism::Observer {
  public:
-  void gradient_released(const GradientSeen&) override {}
-  void probe_released(const ProbeSeen&) override {}
+  void vector_released(const mechanism::VectorSeen&) override {}
+  void values_released(const mechanism::ValuesSeen&) override {}
   void run_ended(const Tensor& last) override { weights = last.clone(); }
   Tensor weights;
 };
 
-trial::Journal journal_on(const datasets::Dataset& dataset, const trial::TrialConfig& config,
-                          Observer* observer = nullptr) {
+mechanism::Journal journal_on(const datasets::Dataset& dataset, const trial::TrialConfig& config,
+                              mechanism::Observer* observer = nullptr) {
   const TemporaryFolder folder;
   {
-    const auto writer = trial::JournalWriter::open(folder.file("a"), config, fingerprint("cpu")).value();
+    const auto writer = mechanism::JournalWriter::open(folder.file("a"), config, fingerprint("cpu")).value();
     const auto end = train({.config = config,
                             .dataset = dataset,
                             .key = random::key_from_seed("one key"),
@@ -33,7 +33,7 @@ trial::Journal journal_on(const datasets::Dataset& dataset, const trial::TrialCo
                          .value();
     EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.message;
   }
-  return trial::read_journal(folder.file("a")).value();
+  return mechanism::read_journal(folder.file("a")).value();
 }
 
 // Of a linear model with 8 features and 3 classes.
@@ -105,7 +105,7 @@ TEST(Evaluation, TheFeatureMeanIsTakenOffEverySplit) {
   const auto raw = journal_on(data, config);
   config.privacy.feature_mean = trial::FeatureMean{.norm = 1e6, .noise = 0};
   const auto journal = journal_on(data, config);
-  const auto loss = [](const trial::Journal& of) { return metric_of(of, "test", "loss"); };
+  const auto loss = [](const mechanism::Journal& of) { return metric_of(of, "test", "loss"); };
   EXPECT_NEAR(loss(journal), loss(expected), 1e-4 * loss(expected));
   EXPECT_GT(std::abs(loss(raw) - loss(expected)), 0.02 * loss(expected));
   EXPECT_EQ(metric_of(journal, "private_validation", "accuracy"),

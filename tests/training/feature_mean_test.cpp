@@ -8,8 +8,8 @@
 #include "fixtures.h"
 #include "harness/accounting/accountant.h"
 #include "harness/base/files.h"
+#include "harness/mechanism/batches.h"
 #include "harness/training/batch_reader.h"
-#include "harness/training/sampler.h"
 #include "harness/training/setup.h"
 
 namespace hyfreedp::training {
@@ -101,10 +101,10 @@ TEST(FeatureMean, IsTakenOffWhatWasGiven) {
   EXPECT_TRUE(at::equal(all(), features - 0.5));
 }
 
-trial::Journal journal_of(const trial::TrialConfig& config, const std::string& path) {
+mechanism::Journal journal_of(const trial::TrialConfig& config, const std::string& path) {
   const auto end = run_once(config, path);
   EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.kind << ": " << end.finish.message;
-  return trial::read_journal(path).value();
+  return mechanism::read_journal(path).value();
 }
 
 TEST(FeatureMean, IsBookedOnceAndPriced) {
@@ -152,7 +152,7 @@ TEST(FeatureMean, ATornRunIsResumedToTheSameBits) {
   // On another machine it is another release, and both are charged.
   const auto elsewhere = folder.file("elsewhere.jsonl");
   {
-    auto writer = trial::JournalWriter::open(elsewhere, config, {{"device", "another machine"}});
+    auto writer = mechanism::JournalWriter::open(elsewhere, config, {{"device", "another machine"}});
     ASSERT_TRUE(writer);
     ASSERT_TRUE((**writer).ensure_booked(0));
   }

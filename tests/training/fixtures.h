@@ -9,10 +9,15 @@
 #include "harness/training/fingerprint.h"
 #include "harness/training/trainer.h"
 #include "optimizers/facts.h"
+#include "tests/training/releases.h"
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::training {
 
+using mechanism::address_of;
+using mechanism::Rows;
+using mechanism::run_key;
+using mechanism::seeded_key;
 using trial::TemporaryFolder;
 
 template <class Found>
@@ -88,7 +93,7 @@ inline datasets::Dataset data_of(const trial::TrialConfig& config) {
 inline TrainingEnd run_once(
     const trial::TrialConfig& config, const std::string& path,
     std::function<bool()> stop = [] { return false; }) {
-  auto journal = trial::JournalWriter::open(path, config, fingerprint(config.device));
+  auto journal = mechanism::JournalWriter::open(path, config, fingerprint(config.device));
   EXPECT_TRUE(journal) << journal.error().message;
   const auto dataset = data_of(config);
   const auto end = train({.config = config,
@@ -101,10 +106,10 @@ inline TrainingEnd run_once(
 }
 
 // The journal of a run under one key for all configs, so that runs differ by their configs alone.
-inline trial::Journal journal_under_one_key(const trial::TrialConfig& config) {
+inline mechanism::Journal journal_under_one_key(const trial::TrialConfig& config) {
   const TemporaryFolder folder;
   {
-    auto journal = trial::JournalWriter::open(folder.file("journal"), config, fingerprint(config.device));
+    auto journal = mechanism::JournalWriter::open(folder.file("journal"), config, fingerprint(config.device));
     EXPECT_TRUE(journal) << journal.error().message;
     const auto dataset = data_of(config);
     const auto end = train({.config = config,
@@ -114,16 +119,17 @@ inline trial::Journal journal_under_one_key(const trial::TrialConfig& config) {
     EXPECT_TRUE(end) << end.error().message;
     EXPECT_EQ(end->finish.state, trial::TrialState::finished) << end->finish.message;
   }
-  return trial::read_journal(folder.file("journal")).value();
+  return mechanism::read_journal(folder.file("journal")).value();
 }
 
-inline std::vector<std::string> hashes_of(const trial::Journal& journal) {
+inline std::vector<std::string> hashes_of(const mechanism::Journal& journal) {
   std::vector<std::string> hashes;
   for (const auto& record : journal.steps) hashes.push_back(record.hash);
   return hashes;
 }
 
-inline double metric_of(const trial::Journal& journal, const std::string& split, const std::string& name) {
+inline double metric_of(const mechanism::Journal& journal, const std::string& split,
+                        const std::string& name) {
   for (const auto& metric : journal.metrics) {
     if (metric.split == split && metric.name == name && metric.step == journal.config.steps)
       return metric.value;

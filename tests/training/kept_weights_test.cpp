@@ -16,14 +16,14 @@ namespace fs = std::filesystem;
 
 struct Outcome {
   TrainingEnd end;
-  trial::Journal journal;
+  mechanism::Journal journal;
 };
 
 Outcome run_keeping(const trial::TrialConfig& config, const std::string& journal_path,
                     const std::string& folder) {
   Outcome outcome;
   {
-    auto journal = trial::JournalWriter::open(journal_path, config, fingerprint(config.device)).value();
+    auto journal = mechanism::JournalWriter::open(journal_path, config, fingerprint(config.device)).value();
     const auto dataset = data_of(config);
     outcome.end = train({.config = config,
                          .dataset = dataset,
@@ -32,7 +32,7 @@ Outcome run_keeping(const trial::TrialConfig& config, const std::string& journal
                          .weights_folder = folder})
                       .value();
   }
-  outcome.journal = trial::read_journal(journal_path).value();
+  outcome.journal = mechanism::read_journal(journal_path).value();
   return outcome;
 }
 
@@ -64,7 +64,7 @@ TEST(KeptWeights, SayOfWhichAttemptTheyAre) {
   const auto config = small_config();
   {
     auto elsewhere =
-        trial::JournalWriter::open(folder.file("run.jsonl"), config, {{"machine", "another"}}).value();
+        mechanism::JournalWriter::open(folder.file("run.jsonl"), config, {{"machine", "another"}}).value();
     EXPECT_TRUE(elsewhere->ensure_booked(0));
   }
   run_keeping(config, folder.file("run.jsonl"), folder.file("second"));

@@ -1,29 +1,29 @@
 // An observer sees what was released, and changes nothing.
-#include "harness/training/observer.h"
+#include "harness/mechanism/release/observer.h"
 
 #include <gtest/gtest.h>
 
-#include "harness/training/release.h"
+#include "harness/mechanism/release/noised_vector.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
 namespace {
 
-class Recorder : public Observer {
+class Recorder : public mechanism::Observer {
  public:
-  void gradient_released(const GradientSeen& seen) override {
+  void vector_released(const mechanism::VectorSeen& seen) override {
     flush();
     EXPECT_EQ(seen.step, static_cast<std::int64_t>(hashes.size()));
-    EXPECT_EQ(seen.weights.numel(), seen.released.numel());
+    EXPECT_EQ(seen.origin.weights->numel(), seen.released.numel());
     gradient_ = seen.released.clone();
     pending_ = true;
   }
-  void probe_released(const ProbeSeen& seen) override {
+  void values_released(const mechanism::ValuesSeen& seen) override {
     EXPECT_TRUE(pending_) << "a probe comes after its step's gradient";
-    EXPECT_EQ(seen.abscissas.size(), seen.released.size());
-    EXPECT_GT(seen.loss_bound, 0);
+    EXPECT_EQ(seen.origin.abscissas.size(), seen.released.size());
+    EXPECT_GT(seen.sensitivity, 0);
     losses_.assign(seen.released.begin(), seen.released.end());
-    separate = seen.separate_batch;
+    separate = seen.origin.rows->batch == mechanism::kProbeBatch;
     ++probes;
   }
   void run_ended(const torch::Tensor& weights) override {
@@ -48,8 +48,9 @@ class Recorder : public Observer {
   bool pending_ = false;
 };
 
-trial::Journal journal_under(const trial::TrialConfig& config, const std::string& path, Observer* observer) {
-  auto journal = trial::JournalWriter::open(path, config, fingerprint(config.device)).value();
+mechanism::Journal journal_under(const trial::TrialConfig& config, const std::string& path,
+                                 mechanism::Observer* observer) {
+  auto journal = mechanism::JournalWriter::open(path, config, fingerprint(config.device)).value();
   const auto dataset = data_of(config);
   const auto end = train({.config = config,
                           .dataset = dataset,
@@ -57,7 +58,7 @@ trial::Journal journal_under(const trial::TrialConfig& config, const std::string
                           .journal = *journal,
                           .observer = observer});
   EXPECT_TRUE(end) << end.error().message;
-  return trial::read_journal(path).value();
+  return mechanism::read_journal(path).value();
 }
 
 // The journal's hashes are over what optimizer and controller were handed, so equal hashes say that

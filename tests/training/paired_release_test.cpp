@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "harness/mechanism/releases.h"
 #include "harness/training/private_loss.h"
 #include "tests/training/fixtures.h"
 
@@ -14,12 +15,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 TEST(PairedRelease, ADifferenceIsClampedToItsBoundOnBothSides) {
   const auto there = torch::tensor({1.0, 5.0, 0.0, std::nan(""), kInfinity, kInfinity}, torch::kFloat64);
   const auto zero = torch::tensor({0.75, 1.0, 3.0, 1.0, kInfinity, 1.0}, torch::kFloat64);
-  const LossRelease release{.bound = 0.5, .noise_multiplier = 3, .divisor = 10};
   // .25, .5, -.5, 0, 0 and .5
-  EXPECT_DOUBLE_EQ(private_mean_difference(there, zero, release, 0), 0.075);
-  EXPECT_DOUBLE_EQ(private_mean_difference(there, zero, release, 2), 0.075 + 3 * 0.5 * 2 / 10);
+  EXPECT_DOUBLE_EQ(noised(bounded_difference_sum(there, zero, 0.5), 3, 10, 0), 0.075);
+  EXPECT_DOUBLE_EQ(noised(bounded_difference_sum(there, zero, 0.5), 3, 10, 2), 0.075 + 3 * 0.5 * 2 / 10);
   const auto none = torch::empty({0}, torch::kFloat64);
-  EXPECT_DOUBLE_EQ(private_mean_difference(none, none, release, 2), 0.3);
+  EXPECT_DOUBLE_EQ(noised(bounded_difference_sum(none, none, 0.5), 3, 10, 2), 0.3);
 }
 
 std::map<std::string, double> first_probe(const json::object& options, bool separate_batch = false) {
@@ -59,8 +59,8 @@ TEST(PairedRelease, CostsWhatThreeLossesCostAndIsAnotherTrial) {
   auto config = plain;
   config.controller = controller_named("hyfreedp", {{"eta0", 0.05}, {"release", "paired"}});
   EXPECT_NE(config.id(), plain.id());
-  EXPECT_EQ(json::serialize(accounting::events_to_json({.events = config.events()})),
-            json::serialize(accounting::events_to_json({.events = plain.events()})));
+  EXPECT_EQ(json::serialize(accounting::events_to_json({.events = mechanism::events(config)})),
+            json::serialize(accounting::events_to_json({.events = mechanism::events(plain)})));
   // What is not the default alone is part of the identity.
   plain.controller = controller_named("hyfreedp", {{"eta0", 0.05}, {"release", "separate"}});
   EXPECT_EQ(plain.id(), probing_config(true).id());

@@ -17,7 +17,7 @@ trial::TrainingOptions options_of(const json::object& given) {
   return trial::TrainingOptions::from_json(given, "test").value();
 }
 
-trial::Journal journal_of(trial::TrialConfig config, const json::object& given) {
+mechanism::Journal journal_of(trial::TrialConfig config, const json::object& given) {
   config.training = options_of(given);
   return journal_under_one_key(config);
 }
@@ -82,7 +82,7 @@ TEST(ProbePrecision, ProbesInBfloat16LeaveTheGradientAlone) {
     config.model = model_named("linear", {{"init", "he"}});  // zero weights: losses are log 3
     const auto wide = journal_of(config, {});
     const auto narrow = journal_of(config, {{"probe_precision", "bf16"}});
-    const auto loss_at = [](const trial::Journal& journal) {
+    const auto loss_at = [](const mechanism::Journal& journal) {
       return journal.steps.front().scalars.at("private_loss");
     };
     EXPECT_NE(loss_at(wide), loss_at(narrow));
@@ -123,7 +123,7 @@ TEST(Tf32, IsOnInARunThatAsksForItAndInNoOther) {
     auto config = small_config(2);
     config.training.tf32 = asked;
     const TemporaryFolder folder;
-    const auto writer = trial::JournalWriter::open(folder.file("a"), config, fingerprint("cpu")).value();
+    const auto writer = mechanism::JournalWriter::open(folder.file("a"), config, fingerprint("cpu")).value();
     const auto data = data_of(config);
     const Tf32 before(!asked);
     int steps = 0;

@@ -2,9 +2,9 @@
 // $HYFREEDP_REFERENCE_DIR/optimizers (schema hyfreedp-losses/1).
 #include <gtest/gtest.h>
 
-#include "harness/training/private_loss.h"
 #include "optimizers/learning_rate.h"
 #include "tests/optimizers/reference_files.h"
+#include "tests/training/releases.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -43,17 +43,16 @@ void ReferenceTrainingLosses::run_loop(const json::object& item) {
   for (std::int64_t step = 0; step < steps; ++step) {
     if (controller->wants_probe(step)) {
       const auto request = controller->request(step);
-      const LossRelease release{.bound = request.loss_bound,
-                                .noise_multiplier = double_or(options, "sigma_l", -1),
-                                .divisor = double_or(options, "B", -1)};
-      EXPECT_TRUE(reference::near(release.bound, column("R_l_used"), kTolerance)) << "step " << step;
+      const double bound = request.loss_bound;
+      const double noise = double_or(options, "sigma_l", -1), divisor = double_or(options, "B", -1);
+      EXPECT_TRUE(reference::near(bound, column("R_l_used"), kTolerance)) << "step " << step;
       const auto z = as_doubles(samples.at("z").as_array().at(probe));
-      optimizers::ProbeResult result{request.abscissas, {}, noise_sd(release)};
+      optimizers::ProbeResult result{request.abscissas, {}, noise * bound / divisor};
       for (const double x : request.abscissas) {
         const std::size_t which = x == 0 ? 0 : x > 0 ? 1 : 2;
         const char* const names[] = {"L0", "Lp", "Lm"};
         const auto& raw = samples.at(std::string("losses_") + names[which]).as_array().at(probe);
-        result.losses.push_back(private_mean_loss(tensor_of(raw), release, z.at(which)));
+        result.losses.push_back(noised(bounded_loss_sum(tensor_of(raw), bound), noise, divisor, z.at(which)));
         EXPECT_TRUE(reference::near(result.losses.back(), column(names[which]), kTolerance))
             << names[which] << " at step " << step << ": " << result.losses.back();
       }
@@ -69,10 +68,9 @@ void ReferenceTrainingLosses::run_loop(const json::object& item) {
 }
 
 void ReferenceTrainingLosses::run_table(const json::object& item) {
-  const LossRelease release{.bound = double_or(item, "R_l", -1),
-                            .noise_multiplier = double_or(item, "sigma_l", -1),
-                            .divisor = double_or(item, "B", -1)};
-  const double got = private_mean_loss(tensor_of(item.at("losses")), release, double_or(item, "z", 0));
+  const auto sum = bounded_loss_sum(tensor_of(item.at("losses")), double_or(item, "R_l", -1));
+  const double got =
+      noised(sum, double_or(item, "sigma_l", -1), double_or(item, "B", -1), double_or(item, "z", 0));
   EXPECT_TRUE(reference::near(got, as_double(item.at("L_tilde_clamp")), kTolerance)) << got;
 }
 

@@ -2,9 +2,9 @@
 // and without noise and clipping the private path is the plain one.
 #include <gtest/gtest.h>
 
+#include "harness/mechanism/batches.h"
 #include "harness/training/evaluation.h"
 #include "harness/training/gradient.h"
-#include "harness/training/sampler.h"
 #include "harness/training/setup.h"
 #include "tests/models/compare.h"
 #include "tests/training/fixtures.h"

@@ -22,7 +22,7 @@ std::map<std::string, double> last_test_metrics(const trial::TrialConfig& config
   const auto end = run_once(config, folder.file("a.jsonl"));
   EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.message;
   std::map<std::string, double> values;
-  for (const auto& metric : trial::read_journal(folder.file("a.jsonl")).value().metrics) {
+  for (const auto& metric : mechanism::read_journal(folder.file("a.jsonl")).value().metrics) {
     if (metric.split == "test") values[metric.name] = metric.value;
   }
   return values;

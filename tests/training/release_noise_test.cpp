@@ -3,8 +3,8 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
-#include "harness/training/release.h"
-#include "harness/training/sampler.h"
+#include "harness/mechanism/batches.h"
+#include "harness/mechanism/release/noised_vector.h"
 #include "tests/random/noise_judge.h"
 #include "tests/training/fixtures.h"
 

@@ -1,13 +1,12 @@
-#include "harness/training/release.h"
-
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include "harness/mechanism/batches.h"
+#include "harness/mechanism/release/noised_vector.h"
 #include "harness/training/private_loss.h"
-#include "harness/training/sampler.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
@@ -149,14 +148,12 @@ TEST(Release, HashSeesEveryBlock) {
   EXPECT_NE(release_hash(torch::zeros({0}), {}), release_hash(torch::zeros({1}), {}));
 }
 
-TEST(PrivateLoss, NoiseSdIsWhatIsAdded) {
-  const LossRelease release{.bound = 2, .noise_multiplier = 3, .divisor = 60};
-  const auto losses = torch::tensor({0.5, 1.0});
-  const double without = private_mean_loss(losses, release, 0);
-  EXPECT_NEAR(without, 1.5 / 60, 1e-15);
-  EXPECT_NEAR(private_mean_loss(losses, release, 1) - without, noise_sd(release), 1e-15);
-  EXPECT_NEAR(noise_sd(release), 0.1, 1e-15);
-  EXPECT_THROW(private_mean_loss(losses, {.bound = -1}, 0), std::logic_error);
+TEST(PrivateLoss, ASumIsClampedToItsBoundAndSaysIt) {
+  const auto losses = torch::tensor({0.5, 1.0, 7.0, -1.0});
+  const auto sum = bounded_loss_sum(losses, 2);
+  EXPECT_NEAR(sum.sum, 3.5, 1e-15);
+  EXPECT_EQ(sum.sensitivity, 2);
+  EXPECT_THROW(bounded_loss_sum(losses, -1), std::logic_error);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Which key an attempt of a run draws under, and that no two attempts of an unseeded run share one.
-#include "harness/training/run_key.h"
+#include "harness/mechanism/run_key.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,12 @@
 namespace hyfreedp::training {
 namespace {
 
-std::unique_ptr<trial::JournalWriter> journal_in(const TemporaryFolder& folder,
-                                                 const trial::TrialConfig& config,
-                                                 const std::string& key_file) {
-  return trial::JournalWriter::open(folder.file(config.id() + ".jsonl"), config, fingerprint(config.device),
-                                    earlier_attempts(config, key_file).value())
+std::unique_ptr<mechanism::JournalWriter> journal_in(const TemporaryFolder& folder,
+                                                     const trial::TrialConfig& config,
+                                                     const std::string& key_file) {
+  return mechanism::JournalWriter::open(folder.file(config.id() + ".jsonl"), config,
+                                        fingerprint(config.device),
+                                        mechanism::earlier_attempts(config, key_file).value())
       .value();
 }
 
@@ -32,7 +33,7 @@ TEST(RunKey, OfAnUnseededRunIsInItsFileAndGoesWithTheJournal) {
   const TemporaryFolder folder;
   auto config = small_config();
   config.noise_seed.reset();
-  EXPECT_FALSE(earlier_attempts(config, ""));
+  EXPECT_FALSE(mechanism::earlier_attempts(config, ""));
   const auto file = folder.file("a.key");
   random::Key first;
   {
@@ -41,7 +42,7 @@ TEST(RunKey, OfAnUnseededRunIsInItsFileAndGoesWithTheJournal) {
     first = run_key(config, file, *journal).value();
     EXPECT_EQ(run_key(config, file, *journal).value(), first);
     EXPECT_NE(run_key(config, folder.file("b.key"), *journal).value(), first);
-    const auto label = *earlier_attempts(config, file)->key;
+    const auto label = *mechanism::earlier_attempts(config, file)->key;
     EXPECT_EQ(label.nonce, journal->nonce());
     EXPECT_EQ(label.trial, config.id());
     EXPECT_EQ(trial::TrialConfig::from_json(label.config, "label")->id(), config.id());
@@ -51,11 +52,11 @@ TEST(RunKey, OfAnUnseededRunIsInItsFileAndGoesWithTheJournal) {
   const auto journal = journal_in(folder, config, file);
   ASSERT_TRUE(journal->begin_next_attempt());
   EXPECT_NE(run_key(config, file, *journal).value(), first);
-  EXPECT_EQ(earlier_attempts(config, file)->key->attempt, 1);
+  EXPECT_EQ(mechanism::earlier_attempts(config, file)->key->attempt, 1);
 }
 
 // The journal of an unseeded run, begun or gone on with; `stops`: after four steps.
-trial::Journal run_unseeded(const trial::TrialConfig& config, const TemporaryFolder& folder, bool stops) {
+mechanism::Journal run_unseeded(const trial::TrialConfig& config, const TemporaryFolder& folder, bool stops) {
   const auto key_file = folder.file("a.key");
   const auto path = folder.file(config.id() + ".jsonl");
   {
@@ -71,7 +72,7 @@ trial::Journal run_unseeded(const trial::TrialConfig& config, const TemporaryFol
                             .stop_requested = [&] { return stops && ++asked > 4; }});
     EXPECT_TRUE(end) << end.error().message;
   }
-  return trial::read_journal(path).value();
+  return mechanism::read_journal(path).value();
 }
 
 TEST(RunKey, AReplayThatGoesAnotherWayDrawsUnderANewKey) {
@@ -83,7 +84,7 @@ TEST(RunKey, AReplayThatGoesAnotherWayDrawsUnderANewKey) {
   const auto first = random::read_key(folder.file("a.key")).value()->key;
   {
     const auto journal = journal_in(folder, config, folder.file("a.key"));
-    ASSERT_TRUE(journal->step({2, "another", {}}));
+    ASSERT_TRUE(journal->step({2, "another", {}}, {"gradient"}));
   }
   const auto after = run_unseeded(config, folder, false);
   EXPECT_EQ(after.attempt, 1);

@@ -1,8 +1,7 @@
-#include "harness/training/sampler.h"
-
 #include <gtest/gtest.h>
 #include <set>
 
+#include "harness/mechanism/batches.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {

@@ -83,7 +83,7 @@ TEST(StepNorms, OfPrivateDataAreThoseOfPrivateRunsAlone) {
       EXPECT_EQ(norms.wanted(), written) << dataset;
       norms.reset();
       norms.see_weights(torch::zeros({2}));
-      norms.see_release(torch::ones({2}), config.privacy);
+      norms.see_release(torch::ones({2}), config.privacy, config.privacy.sensitivity());
       norms.see_weights(torch::ones({2}));
       std::map<std::string, double> scalars;
       norms.add_to(scalars, true);

@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "harness/mechanism/batches.h"
+#include "harness/mechanism/release/noised_vector.h"
 #include "harness/models/model.h"
 #include "harness/training/adaptive_clipping.h"
 #include "harness/training/augmentation.h"
 #include "harness/training/feature_mean.h"
-#include "harness/training/release.h"
-#include "harness/training/sampler.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
@@ -57,8 +57,7 @@ TEST(StreamPeriods, NoiseOfALongGradientIsItsStreamsFromEndToEnd) {
     const auto keep = [&](std::int64_t begin, std::int64_t end) {
       seen.narrow(0, begin, end - begin).copy_(sum.narrow(0, begin, end - begin));
     };
-    release_gradient(plan, kKey, 5, 2, sum,
-                     by_pieces ? optimizers::PieceWork(keep) : optimizers::PieceWork{});
+    release_gradient(plan, kKey, 5, 2, sum, by_pieces ? mechanism::PieceWork(keep) : mechanism::PieceWork{});
     const auto* released = (by_pieces ? seen : sum).data_ptr<float>();
     for (std::int64_t i = 0; i < kLong; ++i) {
       ASSERT_EQ(released[i], static_cast<float>(scale * z[static_cast<std::size_t>(i)]) /
@@ -179,7 +178,7 @@ TEST(StreamPeriods, NoTwoPurposesOfAStepShareAStream) {
   }
   // The feature mean's noise is the gradient's purpose in a lane of its own.
   auto of_mean = address_of(Purpose::gradient_noise, 0, 0);
-  of_mean.lane = kFeatureMeanLane;
+  of_mean.lane = 1;
   seen.insert(words_of(of_mean));
   EXPECT_EQ(seen.size(), asked + 1);
 }
@@ -191,7 +190,7 @@ TEST(StreamPeriods, TheFeatureMeansNoiseIsNoGradientsAndRunsOnForLongFeatures) {
   constexpr std::int64_t kFeatures = (std::int64_t{1} << 20) + 33;
   const auto mean = release_feature_mean(plan, kKey, 3, torch::zeros({1, kFeatures}));
   auto address = address_of(Purpose::gradient_noise, 0, 3);
-  address.lane = kFeatureMeanLane;
+  address.lane = 1;
   std::vector<double> z(static_cast<std::size_t>(kFeatures));
   random::fill_normals(kKey, address, 0, z);
   for (std::int64_t i = 0; i < kFeatures; ++i) {

@@ -3,10 +3,10 @@
 // determines, so that it can be written down here.
 #include <gtest/gtest.h>
 
+#include "harness/mechanism/batches.h"
+#include "harness/mechanism/release/noised_vector.h"
 #include "harness/training/adaptive_clipping.h"
 #include "harness/training/feature_mean.h"
-#include "harness/training/release.h"
-#include "harness/training/sampler.h"
 #include "optimizers/learning_rate.h"
 #include "tests/training/fixtures.h"
 
@@ -16,13 +16,15 @@ namespace {
 using random::Purpose;
 using torch::Tensor;
 
-class Recorder : public Observer {
+class Recorder : public mechanism::Observer {
  public:
-  void gradient_released(const GradientSeen& seen) override {
-    rows.push_back(seen.rows);
+  void vector_released(const mechanism::VectorSeen& seen) override {
+    rows.push_back(*seen.origin.rows);
     released.push_back(seen.released.clone());
   }
-  void probe_released(const ProbeSeen& seen) override { probe_rows[seen.step] = seen.rows; }
+  void values_released(const mechanism::ValuesSeen& seen) override {
+    probe_rows[seen.step] = *seen.origin.rows;
+  }
   void run_ended(const Tensor& last) override { weights = last.clone(); }
 
   std::vector<Rows> rows;
@@ -32,15 +34,15 @@ class Recorder : public Observer {
 };
 
 // Attempt 1 is that of a run which another machine had begun.
-trial::Journal journal_of(const trial::TrialConfig& config, std::int64_t attempt,
-                          Observer* observer = nullptr) {
+mechanism::Journal journal_of(const trial::TrialConfig& config, std::int64_t attempt,
+                              mechanism::Observer* observer = nullptr) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");
   if (attempt == 1) {
-    EXPECT_TRUE(trial::JournalWriter::open(path, config, {{"device", "another machine"}}));
+    EXPECT_TRUE(mechanism::JournalWriter::open(path, config, {{"device", "another machine"}}));
   }
   {
-    const auto writer = trial::JournalWriter::open(path, config, fingerprint(config.device)).value();
+    const auto writer = mechanism::JournalWriter::open(path, config, fingerprint(config.device)).value();
     EXPECT_EQ(writer->attempt(), attempt);
     const auto dataset = data_of(config);
     const auto end = train({.config = config,
@@ -51,7 +53,7 @@ trial::Journal journal_of(const trial::TrialConfig& config, std::int64_t attempt
                          .value();
     EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.message;
   }
-  return trial::read_journal(path).value();
+  return mechanism::read_journal(path).value();
 }
 
 Tensor gradient_noise(const trial::TrialConfig& config, std::int64_t step, std::int64_t attempt,
@@ -78,14 +80,15 @@ void expect_noise_alone(const trial::TrialConfig& config, std::int64_t attempt) 
   double bound = 1;
   for (const auto& record : journal.steps) {
     std::vector<double> released;
-    if (privacy.probes_at(record.step)) {
+    if (record.step % privacy.probe->interval == 0) {
       for (const double z : normals(config, Purpose::probe_noise, record.step, attempt, 3)) {
         released.push_back(privacy.probe->noise * bound * z / privacy.probe->batch_size);
       }
       bound = record.scalars.at("R_l");
     }
     const double z = normals(config, Purpose::clip_count_noise, record.step, attempt, 1)[0];
-    released.push_back(unclipped_fraction(*privacy.adaptive, 0, privacy.batch_size, z));
+    released.push_back(
+        noised({0, trial::kCountSensitivity}, privacy.adaptive->count_noise, privacy.batch_size, z) + 0.5);
     const auto gradient = gradient_noise(config, record.step, attempt, privacy.gradient_noise * threshold);
     EXPECT_EQ(record.hash, release_hash(gradient, released)) << record.step << " attempt " << attempt;
     threshold = next_threshold(*privacy.adaptive, threshold, released.back());
@@ -120,7 +123,7 @@ TEST(Streams, EachDifferenceOfAPairedProbeHasADrawOfItsOwn) {
       double bound = 10;
       int probes = 0;
       for (const auto& record : journal.steps) {
-        if (!config.privacy.probes_at(record.step)) continue;
+        if (record.step % probe.interval != 0) continue;
         ++probes;
         const auto z = normals(config, Purpose::probe_noise, record.step, attempt, 3);
         const double unit = probe.noise * bound / probe.batch_size;
@@ -255,15 +258,15 @@ TEST(Streams, ARestartForgetsTheAttemptBefore) {
     const TemporaryFolder folder;
     const auto path = folder.file("a.jsonl");
     {
-      auto writer = trial::JournalWriter::open(path, config, fingerprint("cpu")).value();
+      auto writer = mechanism::JournalWriter::open(path, config, fingerprint("cpu")).value();
       for (std::int64_t step = 0; step < 7; ++step) {
         ASSERT_TRUE(writer->ensure_booked(step));
         const auto& hash = hashes.at(static_cast<std::size_t>(step));
-        ASSERT_TRUE(writer->step({step, step < 6 ? hash : "another", {}}));
+        ASSERT_TRUE(writer->step({step, step < 6 ? hash : "another", {}}, {"gradient"}));
       }
     }
     run_once(config, path);
-    const auto again = trial::read_journal(path).value();
+    const auto again = mechanism::read_journal(path).value();
     EXPECT_EQ(again.attempt, 1);
     EXPECT_EQ(hashes_of(again), hashes_of(expected));
     EXPECT_EQ(metric_of(again, "test", "loss"), metric_of(expected, "test", "loss"));

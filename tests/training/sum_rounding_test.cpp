@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "harness/mechanism/release/noised_vector.h"
 #include "harness/models/layers/samples.h"
 #include "harness/models/model.h"
 #include "harness/training/clipping.h"
 #include "harness/training/gradient.h"
-#include "harness/training/release.h"
 #include "harness/training/setup.h"
 #include "tests/training/fixtures.h"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
-#include "harness/training/release.h"
-#include "harness/training/sampler.h"
+#include "harness/mechanism/batches.h"
+#include "harness/mechanism/release/noised_vector.h"
 #include "tests/models/compare.h"
 #include "tests/training/fixtures.h"
 
@@ -14,29 +14,29 @@ namespace {
 
 using torch::Tensor;
 
-trial::Journal journal_of(const trial::TrialConfig& config, const std::string& path) {
+mechanism::Journal journal_of(const trial::TrialConfig& config, const std::string& path) {
   const auto end = run_once(config, path);
   EXPECT_EQ(end.finish.state, trial::TrialState::finished) << end.finish.kind << ": " << end.finish.message;
-  return trial::read_journal(path).value();
+  return mechanism::read_journal(path).value();
 }
 
 trial::Finish failure_of(const trial::TrialConfig& config) {
   const TemporaryFolder folder;
   const auto end = run_once(config, folder.file("a.jsonl"));
   EXPECT_EQ(end.finish.state, trial::TrialState::failed);
-  const auto journal = trial::read_journal(folder.file("a.jsonl")).value();
+  const auto journal = mechanism::read_journal(folder.file("a.jsonl")).value();
   EXPECT_EQ(journal.finish->kind, end.finish.kind);
   return end.finish;
 }
 
-std::int64_t charged_steps(const trial::Journal& journal) {
+std::int64_t charged_steps(const mechanism::Journal& journal) {
   std::int64_t steps = 0;
   for (const auto& event : journal.executed) steps += std::get<accounting::Batch>(event.what).count;
   return steps;
 }
 
 // Everything that a row shows, but for its time.
-void expect_same_outcome(const trial::Journal& a, const trial::Journal& b) {
+void expect_same_outcome(const mechanism::Journal& a, const mechanism::Journal& b) {
   EXPECT_EQ(hashes_of(a), hashes_of(b));
   ASSERT_EQ(a.metrics.size(), b.metrics.size());
   for (std::size_t i = 0; i < a.metrics.size(); ++i) EXPECT_EQ(a.metrics[i].value, b.metrics[i].value);
@@ -137,7 +137,7 @@ TEST(Trainer, EveryRegisteredRuleResumesToTheSameBitsAndBooksWhatItDid) {
     EXPECT_EQ(whole.executed.empty(), !config.privacy.is_private);
     const auto text = read_file(folder.file("whole.jsonl")).value();
     std::ofstream(folder.file("torn.jsonl")) << text.substr(0, text.size() * 6 / 10);
-    ASSERT_FALSE(trial::read_journal(folder.file("torn.jsonl"))->finish.has_value());
+    ASSERT_FALSE(mechanism::read_journal(folder.file("torn.jsonl"))->finish.has_value());
     const auto resumed = journal_of(config, folder.file("torn.jsonl"));
     EXPECT_EQ(resumed.attempt, 0);
     expect_same_outcome(resumed, whole);
@@ -152,9 +152,9 @@ TEST(Trainer, StopLeavesAResumableJournal) {
   int asked = 0;
   const auto stopped = run_once(config, folder.file("a.jsonl"), [&] { return ++asked > 5; });
   EXPECT_TRUE(stopped.stopped);
-  EXPECT_FALSE(trial::read_journal(folder.file("a.jsonl"))->finish.has_value());
-  EXPECT_EQ(trial::read_journal(folder.file("a.jsonl"))->steps.size(), 5U);
-  EXPECT_GE(charged_steps(trial::read_journal(folder.file("a.jsonl")).value()), 5);
+  EXPECT_FALSE(mechanism::read_journal(folder.file("a.jsonl"))->finish.has_value());
+  EXPECT_EQ(mechanism::read_journal(folder.file("a.jsonl"))->steps.size(), 5U);
+  EXPECT_GE(charged_steps(mechanism::read_journal(folder.file("a.jsonl")).value()), 5);
   expect_same_outcome(journal_of(config, folder.file("a.jsonl")), journal_of(config, folder.file("b.jsonl")));
 }
 
@@ -166,11 +166,11 @@ TEST(Trainer, ReplayThatDiffersBecomesTheNextAttempt) {
   const auto first = hashes_of(journal_of(config, folder.file("first.jsonl")));
   const auto path = folder.file("a.jsonl");
   {
-    auto writer = trial::JournalWriter::open(path, config, fingerprint("cpu")).value();
+    auto writer = mechanism::JournalWriter::open(path, config, fingerprint("cpu")).value();
     for (std::int64_t step = 0; step < 4; ++step) {
       ASSERT_TRUE(writer->ensure_booked(step));
       const auto hash = step < 3 ? first.at(static_cast<std::size_t>(step)) : "not what this machine makes";
-      ASSERT_TRUE(writer->step({step, hash, {}}));
+      ASSERT_TRUE(writer->step({step, hash, {}}, {"gradient"}));
     }
   }
   const auto again = journal_of(config, path);
@@ -180,7 +180,7 @@ TEST(Trainer, ReplayThatDiffersBecomesTheNextAttempt) {
   for (std::size_t step = 0; step < first.size(); ++step) EXPECT_NE(again.steps.at(step).hash, first[step]);
 
   const auto elsewhere = folder.file("elsewhere.jsonl");
-  ASSERT_TRUE(trial::JournalWriter::open(elsewhere, config, {{"device", "another machine"}}));
+  ASSERT_TRUE(mechanism::JournalWriter::open(elsewhere, config, {{"device", "another machine"}}));
   expect_same_outcome(again, journal_of(config, elsewhere));
 }
 
@@ -384,7 +384,7 @@ TEST(Trainer, WrongNumberOfProbePointsStopsTheRun) {
   config.privacy.probe->points = 5;
   const auto finish = failure_of(config);
   EXPECT_EQ(finish.kind, "internal");
-  EXPECT_NE(finish.message.find("booked number of losses"), std::string::npos) << finish.message;
+  EXPECT_NE(finish.message.find("another number of values in the plan"), std::string::npos) << finish.message;
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ class Worker {
 void wait_for_steps(const std::string& path, std::size_t steps) {
   for (int tries = 0; tries < 6000; ++tries) {
     if (std::filesystem::exists(path)) {
-      const auto journal = trial::read_journal(path);
+      const auto journal = mechanism::read_journal(path);
       if (journal && journal->steps.size() >= steps) return;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -149,7 +149,7 @@ TEST(Worker, TrainsAndReports) {
   const auto done = worker.receive("done");
   EXPECT_EQ(done.at("state").as_string(), "finished");
   EXPECT_EQ(done.at("trial").as_string(), config.id());
-  const auto journal = trial::read_journal(folder.file("a.jsonl"));
+  const auto journal = mechanism::read_journal(folder.file("a.jsonl"));
   ASSERT_TRUE(journal) << journal.error().message;
   EXPECT_EQ(journal->steps.size(), 40U);
   EXPECT_TRUE(journal->finish.has_value());
@@ -157,7 +157,7 @@ TEST(Worker, TrainsAndReports) {
   // Asked again, it answers from the journal.
   worker.run(config, folder.file("a.jsonl"));
   EXPECT_EQ(worker.receive("done").at("state").as_string(), "finished");
-  EXPECT_EQ(trial::read_journal(folder.file("a.jsonl"))->valid_bytes, journal->valid_bytes);
+  EXPECT_EQ(mechanism::read_journal(folder.file("a.jsonl"))->valid_bytes, journal->valid_bytes);
   worker.send({{"type", "stop"}});
   EXPECT_EQ(worker.wait(), 0);
 }
@@ -177,12 +177,12 @@ TEST(Worker, KilledInTheMiddleAndRunAgainGivesTheSameRow) {
       killed.kill(SIGKILL);
       EXPECT_EQ(killed.wait(), -SIGKILL);
     }
-    EXPECT_FALSE(trial::read_journal(path)->finish.has_value());
+    EXPECT_FALSE(mechanism::read_journal(path)->finish.has_value());
     Worker again;
     again.run(config, path);
     ASSERT_EQ(again.receive("done").at("state").as_string(), "finished");
-    const auto expected = trial::read_journal(folder.file("whole.jsonl")).value();
-    const auto journal = trial::read_journal(path).value();
+    const auto expected = mechanism::read_journal(folder.file("whole.jsonl")).value();
+    const auto journal = mechanism::read_journal(path).value();
     EXPECT_EQ(journal.attempt, 0);
     EXPECT_EQ(hashes_of(journal), hashes_of(expected));
     EXPECT_EQ(metric_of(journal, "test", "loss"), metric_of(expected, "test", "loss"));
@@ -217,7 +217,7 @@ TEST(Worker, StopsBetweenStepsOnEverySign) {
     sign(worker);
     EXPECT_TRUE(worker.receive("done").empty()) << name;
     EXPECT_EQ(worker.wait(), 0) << name;
-    const auto journal = trial::read_journal(path).value();
+    const auto journal = mechanism::read_journal(path).value();
     EXPECT_FALSE(journal.finish.has_value()) << name;
     EXPECT_LT(journal.steps.size(), 4000U) << name;
   };
@@ -243,12 +243,12 @@ TEST(Worker, UnseededRunKeepsItsKeyOnlyWhileItNeedsIt) {
   struct stat status {};
   ASSERT_EQ(::stat(key.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
-  const auto before = hashes_of(trial::read_journal(journal).value());
+  const auto before = hashes_of(mechanism::read_journal(journal).value());
   Worker again;
   again.run(config, journal, key);
   EXPECT_EQ(again.receive("done").at("state").as_string(), "finished");
   EXPECT_FALSE(std::filesystem::exists(key));
-  const auto finished = trial::read_journal(journal).value();
+  const auto finished = mechanism::read_journal(journal).value();
   EXPECT_EQ(finished.attempt, 0);
   const auto after = hashes_of(finished);
   EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
@@ -256,10 +256,10 @@ TEST(Worker, UnseededRunKeepsItsKeyOnlyWhileItNeedsIt) {
   // Another run of the same config draws other noise.
   again.run(config, folder.file("b.jsonl"), folder.file("keys/b"));
   EXPECT_EQ(again.receive("done").at("state").as_string(), "finished");
-  EXPECT_NE(hashes_of(trial::read_journal(folder.file("b.jsonl")).value()), after);
+  EXPECT_NE(hashes_of(mechanism::read_journal(folder.file("b.jsonl")).value()), after);
 }
 
-std::int64_t charged_steps(const trial::Journal& journal) {
+std::int64_t charged_steps(const mechanism::Journal& journal) {
   std::int64_t steps = 0;
   for (const auto& event : journal.executed) {
     const auto& batch = std::get<accounting::Batch>(event.what);
@@ -282,13 +282,13 @@ TEST(Worker, AnUnseededRunThatLostItsJournalDrawsAnewAndIsChargedForBoth) {
     killed.kill(SIGKILL);
     killed.wait();
   }
-  const auto before = trial::read_journal(journal).value();
+  const auto before = mechanism::read_journal(journal).value();
   std::filesystem::rename(journal, folder.file("moved"));
   Worker again;
   again.run(config, journal, key);
   EXPECT_EQ(again.receive("done").at("state").as_string(), "finished");
   EXPECT_FALSE(std::filesystem::exists(key));
-  const auto finished = trial::read_journal(journal).value();
+  const auto finished = mechanism::read_journal(journal).value();
   EXPECT_NE(finished.nonce, before.nonce);
   EXPECT_EQ(finished.attempt, 1);
   EXPECT_EQ(finished.lost, 1);
@@ -309,7 +309,7 @@ TEST(Worker, AStoppedUnseededRunKeepsItsKey) {
   wait_for_steps(folder.file("a.jsonl"), 20);
   worker.kill(SIGTERM);
   EXPECT_EQ(worker.wait(), 0);
-  EXPECT_FALSE(trial::read_journal(folder.file("a.jsonl"))->finish.has_value());
+  EXPECT_FALSE(mechanism::read_journal(folder.file("a.jsonl"))->finish.has_value());
   EXPECT_TRUE(std::filesystem::exists(key));
 }
 
@@ -318,13 +318,13 @@ TEST(Worker, ATrialThatFailedIsTriedAgain) {
   const auto config = small_config();
   {
     const auto journal =
-        trial::JournalWriter::open(folder.file("a.jsonl"), config, fingerprint(config.device)).value();
+        mechanism::JournalWriter::open(folder.file("a.jsonl"), config, fingerprint(config.device)).value();
     ASSERT_TRUE(journal->finish({.state = trial::TrialState::failed, .kind = "out-of-memory"}));
   }
   Worker worker;
   worker.run(config, folder.file("a.jsonl"));
   EXPECT_EQ(worker.receive("done").at("state").as_string(), "finished");
-  EXPECT_EQ(trial::read_journal(folder.file("a.jsonl"))->steps.size(), 12U);
+  EXPECT_EQ(mechanism::read_journal(folder.file("a.jsonl"))->steps.size(), 12U);
 }
 
 TEST(Worker, FailuresAreTyped) {
@@ -342,7 +342,7 @@ TEST(Worker, FailuresAreTyped) {
   const auto missing = worker.receive("done");
   EXPECT_EQ(missing.at("kind").as_string(), "missing-data");
   EXPECT_NE(missing.at("message").as_string().find("fashion-mnist"), std::string::npos);
-  EXPECT_EQ(trial::read_journal(folder.file("b.jsonl"))->finish->kind, "missing-data");
+  EXPECT_EQ(mechanism::read_journal(folder.file("b.jsonl"))->finish->kind, "missing-data");
 
   worker.send({{"type", "run"},
                {"trial", "0000"},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "harness/mechanism/releases.h"
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::trial {
@@ -33,7 +34,7 @@ Count count(const std::vector<accounting::Event>& events) {
 
 TEST(PrivacyPlan, GradientStepsOnly) {
   const auto plan = private_config().privacy;
-  const auto events = plan.events(0, 250);
+  const auto events = mechanism::events(plan, 0, 250);
   ASSERT_EQ(events.size(), 1U);
   const auto& batch = std::get<accounting::Batch>(events[0].what);
   EXPECT_EQ(batch.count, 250);
@@ -45,7 +46,7 @@ TEST(PrivacyPlan, GradientStepsOnly) {
 TEST(PrivacyPlan, SameBatchProbesAreFoldedWithTheirGradient) {
   auto plan = private_config().privacy;
   plan.probe = ProbePlan{.batch_size = 1000, .noise = 9, .points = 3, .interval = 5};
-  const auto total = count(plan.events(0, 251));
+  const auto total = count(mechanism::events(plan, 0, 251));
   EXPECT_EQ(total.gradients, 251);
   EXPECT_EQ(total.losses, 3 * 51);  // ceil(251 / 5) probes, t = 0 included
   EXPECT_EQ(total.shared_batches, 51);
@@ -55,12 +56,12 @@ TEST(PrivacyPlan, SeparateProbeBatchesAreTheirOwn) {
   auto plan = private_config().privacy;
   plan.probe = ProbePlan{
       .separate_batch = true, .sample_rate = 0.1, .batch_size = 5000, .noise = 6, .points = 3, .interval = 5};
-  const auto total = count(plan.events(0, 250));
+  const auto total = count(mechanism::events(plan, 0, 250));
   EXPECT_EQ(total.gradients, 250);
   EXPECT_EQ(total.losses, 150);
   EXPECT_EQ(total.shared_batches, 0);
   // Each kind of batch at the rate and the noise that it is drawn and released with.
-  for (const auto& event : plan.events(0, 250)) {
+  for (const auto& event : mechanism::events(plan, 0, 250)) {
     const auto& batch = std::get<accounting::Batch>(event.what);
     const bool of_losses = batch.releases.at(0).purpose == "probe";
     EXPECT_EQ(batch.sample_rate, of_losses ? 0.1 : plan.sample_rate);
@@ -121,10 +122,10 @@ TEST(PrivacyPlan, AnySplitOfTheStepsCostsTheSame) {
                            .noise = 6,
                            .points = 3,
                            .interval = 7};
-    const auto whole = count(plan.events(0, 100));
+    const auto whole = count(mechanism::events(plan, 0, 100));
     for (std::int64_t cut = 0; cut <= 100; ++cut) {
-      const auto head = count(plan.events(0, cut));
-      const auto tail = count(plan.events(cut, 100 - cut));
+      const auto head = count(mechanism::events(plan, 0, cut));
+      const auto tail = count(mechanism::events(plan, cut, 100 - cut));
       EXPECT_EQ(head.gradients + tail.gradients, whole.gradients) << cut;
       EXPECT_EQ(head.losses + tail.losses, whole.losses) << cut;
       EXPECT_EQ(head.shared_batches + tail.shared_batches, whole.shared_batches) << cut;
@@ -137,7 +138,7 @@ TEST(PrivacyPlan, NonPrivateRunsCostNothing) {
   plan.is_private = false;
   plan.gradient_noise = 0;
   ASSERT_TRUE(plan.check());
-  EXPECT_TRUE(plan.events(0, 100).empty());
+  EXPECT_TRUE(mechanism::events(plan, 0, 100).empty());
 }
 
 TEST(PrivacyPlan, RefusesWhatCannotBePriced) {
@@ -189,7 +190,7 @@ TEST(PrivacyPlan, ClipCountsAreFoldedWithTheirGradient) {
   auto plan = adaptive_plan();
   plan.probe = ProbePlan{.batch_size = 1000, .noise = 9, .points = 3, .interval = 5};
   std::int64_t counts = 0;
-  for (const auto& event : plan.events(0, 251)) {
+  for (const auto& event : mechanism::events(plan, 0, 251)) {
     const auto& releases = std::get<accounting::Batch>(event.what).releases;
     ASSERT_GE(releases.size(), 2U);
     EXPECT_EQ(releases[0].purpose, "gradient");
@@ -200,8 +201,8 @@ TEST(PrivacyPlan, ClipCountsAreFoldedWithTheirGradient) {
   EXPECT_EQ(counts, 251);
   plan.probe->separate_batch = true;
   plan.probe->sample_rate = 0.02;
-  EXPECT_EQ(plan.events(0, 251).size(), 2U);  // the probe's own batch counts nothing
-  EXPECT_EQ(std::get<accounting::Batch>(plan.events(0, 251)[1].what).releases.size(), 1U);
+  EXPECT_EQ(mechanism::events(plan, 0, 251).size(), 2U);  // the probe's own batch counts nothing
+  EXPECT_EQ(std::get<accounting::Batch>(mechanism::events(plan, 0, 251)[1].what).releases.size(), 1U);
 }
 
 TEST(PrivacyPlan, AFeatureMeanIsAFullBatchOfItsOwnOnce) {
@@ -209,7 +210,7 @@ TEST(PrivacyPlan, AFeatureMeanIsAFullBatchOfItsOwnOnce) {
   const auto without = plan.to_json();
   EXPECT_FALSE(without.contains("feature_mean"));
   plan.feature_mean = FeatureMean{.norm = 3, .noise = 40};
-  const auto events = plan.events(0, 250);
+  const auto events = mechanism::events(plan, 0, 250);
   ASSERT_EQ(events.size(), 2U);
   const auto& mean = std::get<accounting::Batch>(events[0].what);
   EXPECT_EQ(mean.sample_rate, 1);
@@ -217,9 +218,9 @@ TEST(PrivacyPlan, AFeatureMeanIsAFullBatchOfItsOwnOnce) {
   EXPECT_EQ(mean.releases.at(0).noise_multiplier, 40);
   EXPECT_EQ(mean.releases.at(0).purpose, "feature-mean");
   EXPECT_EQ(events[0].split, "private_train");
-  EXPECT_EQ(plan.events(0, 1).size(), 2U);
-  EXPECT_EQ(plan.events(1, 249).size(), 1U);
-  EXPECT_TRUE(plan.events(0, 0).empty());
+  EXPECT_EQ(mechanism::events(plan, 0, 1).size(), 2U);
+  EXPECT_EQ(mechanism::events(plan, 1, 249).size(), 1U);
+  EXPECT_TRUE(mechanism::events(plan, 0, 0).empty());
   const auto again = PrivacyPlan::from_json(plan.to_json(), "plan");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->feature_mean, plan.feature_mean);
@@ -234,22 +235,22 @@ TEST(PrivacyPlan, AFeatureMeanIsAFullBatchOfItsOwnOnce) {
   EXPECT_FALSE(plan.check());
   plan.feature_mean->noise = 0;
   EXPECT_TRUE(plan.check());
-  EXPECT_TRUE(plan.events(0, 250).empty());
+  EXPECT_TRUE(mechanism::events(plan, 0, 250).empty());
 }
 
 // Gradient and count together are one Gaussian of the noise asked for.
 TEST(PrivacyPlan, TheGradientsNoiseLeavesRoomForTheCount) {
   auto plan = adaptive_plan();
   for (const double sigma : {0.5, 1.5, 30.0}) {
-    const auto noise = plan.gradient_noise_for(sigma);
+    const auto noise = mechanism::gradient_noise_for(plan, sigma);
     ASSERT_TRUE(noise);
     const double together = 1 / std::sqrt(1 / (*noise * *noise) + 1 / (40.0 * 40.0));
     EXPECT_GE(together, sigma);
     EXPECT_NEAR(together, sigma, 1e-5 * sigma);
   }
-  EXPECT_FALSE(plan.gradient_noise_for(40));
-  EXPECT_FALSE(plan.gradient_noise_for(50));
-  EXPECT_EQ(private_config().privacy.gradient_noise_for(1.25).value(), 1.25);
+  EXPECT_FALSE(mechanism::gradient_noise_for(plan, 40));
+  EXPECT_FALSE(mechanism::gradient_noise_for(plan, 50));
+  EXPECT_EQ(mechanism::gradient_noise_for(private_config().privacy, 1.25).value(), 1.25);
 }
 
 TEST(PrivacyPlan, RefusesClippingsThatSayTwoThings) {
@@ -293,7 +294,7 @@ TEST(PrivacyPlan, RefusesClippingsThatSayTwoThings) {
       control, [](auto&) {}, "no noise");
   control.adaptive->count_noise = 0;
   EXPECT_TRUE(control.check());
-  EXPECT_TRUE(control.events(0, 10).empty());
+  EXPECT_TRUE(mechanism::events(control, 0, 10).empty());
 }
 
 // By hand: what clipping leaves to the rounding of sums (harness/trial/sum_rounding.h).

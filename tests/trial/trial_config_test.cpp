@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "harness/mechanism/releases.h"
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::trial {
@@ -64,9 +65,9 @@ TEST(TrialConfig, EveryFieldIsPartOfTheIdentityAndIsReadBack) {
 
 TEST(TrialConfig, EventsAreThoseOfTheStepsAndOfTheScore) {
   auto config = private_config(7);
-  EXPECT_EQ(config.events().size(), 1U);
+  EXPECT_EQ(mechanism::events(config).size(), 1U);
   config.evaluation.score = ScoreRelease{30};
-  const auto events = config.events();
+  const auto events = mechanism::events(config);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[1].split, kValidationSplit);
   const auto& batch = std::get<accounting::Batch>(events[1].what);

@@ -8,8 +8,8 @@
 
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
+#include "harness/mechanism/journal.h"
 #include "harness/runner/odometer/out_folder.h"
-#include "harness/trial/journal.h"
 #include "results/store/store.h"
 #include "results/table/table_model.h"
 
@@ -86,7 +86,7 @@ Result<void> print_journals(const results::Store& store, const runner::OutFolder
   bool has_unreadable = false;
   for (const auto& path : files_in(folder.journals(), ".jsonl")) {
     const auto id = path.stem().string();
-    const auto journal = trial::read_journal(path.string());
+    const auto journal = mechanism::read_journal(path.string());
     if (journal && journal->finish) continue;
     if (!confidential && !known->contains(id)) {
       has_unreadable = has_unreadable || !journal;

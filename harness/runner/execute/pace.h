@@ -18,6 +18,7 @@
 #include <string>
 #include <tuple>
 
+#include "harness/trial/trial_config.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::runner {

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/mechanism/releases.h"
 #include "harness/random/draws.h"
 #include "harness/runner/execute/study_run.h"
 #include "results/table/statistics.h"
@@ -129,7 +130,7 @@ class Replay {
     const auto executed = [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
       const auto known = wanted_.find(id);
       if (known == wanted_.end()) return error("a composition names a run that was not wanted");
-      return known->second.events();
+      return mechanism::events(known->second);
     };
     // Of what the method lists, not of its other runs: those of a selection book alike.
     priced.trials.clear();

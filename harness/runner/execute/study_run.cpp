@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "harness/mechanism/releases.h"
 #include "harness/random/partition.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/trial/event_tally.h"
@@ -139,7 +140,7 @@ void StudyRun::check_selection(const baselines::Conclusion& conclusion) const {
   if (rounds_ > 2) complain("asked for its runs in several rounds");
   std::optional<trial::EventTally> first;
   for (const auto& [id, trial] : finished_) {
-    const trial::EventTally tally(trial.config.events());
+    const trial::EventTally tally(mechanism::events(trial.config));
     if (!first) first = tally;
     if (!tally.contains(*first) || !first->contains(tally)) {
       complain("its runs do not cost the same (run " + id + ")");

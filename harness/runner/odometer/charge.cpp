@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/mechanism/releases.h"
 #include "harness/trial/event_tally.h"
 #include "harness/trial/trial_config.h"
 
@@ -56,7 +57,7 @@ Result<std::optional<random::KeyLabel>> key_label(const std::string& path) {
   return std::move((**stored).label);
 }
 
-Result<std::vector<ChargedAttempt>> charge_of(const trial::Journal* journal,
+Result<std::vector<ChargedAttempt>> charge_of(const mechanism::Journal* journal,
                                               const std::optional<random::KeyLabel>& key,
                                               const results::TrialRecord* recorded) {
   std::vector<ChargedAttempt> charged;
@@ -66,9 +67,9 @@ Result<std::vector<ChargedAttempt>> charge_of(const trial::Journal* journal,
     const auto config = trial::TrialConfig::from_json(key->config, "the key file of trial " + key->trial);
     if (!config) return config.error();
     for (std::int64_t attempt = 0; attempt < key->attempt; ++attempt) {
-      charged.push_back({"", config->events()});
+      charged.push_back({"", mechanism::events(*config)});
     }
-    charged.push_back({key->nonce, config->events()});
+    charged.push_back({key->nonce, mechanism::events(*config)});
   }
   if (recorded == nullptr) return charged;
   add_recorded(charged, *recorded);
@@ -77,7 +78,7 @@ Result<std::vector<ChargedAttempt>> charge_of(const trial::Journal* journal,
   if (recorded->begun_after && !is_explained) {
     const auto config = trial::TrialConfig::from_json(recorded->config, "trial " + recorded->id);
     if (!config) return config.error();
-    charged.push_back({"", config->events()});
+    charged.push_back({"", mechanism::events(*config)});
   }
   return charged;
 }

@@ -2,7 +2,7 @@
 // database's record.
 //
 //   journal    charges what its attempts booked, and whole those whose journal was lost before
-//              (trial/journal.h)
+//              (mechanism/journal.h)
 //   key        one whose nonce the journal has not, or that has no journal: a journal was lost
 //              since. Every attempt up to the key's is charged whole
 //   recorded   what the database took from journal and key once, by attempt. An attempt that they
@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/mechanism/journal.h"
 #include "harness/random/key_file.h"
-#include "harness/trial/journal.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::runner {
@@ -33,7 +33,7 @@ Result<std::optional<random::KeyLabel>> key_label(const std::string& path);
 
 // The trial's attempts, charged. `journal` and `recorded` may be null. An error where the config in
 // the label or in the record is none.
-Result<std::vector<trial::ChargedAttempt>> charge_of(const trial::Journal* journal,
+Result<std::vector<trial::ChargedAttempt>> charge_of(const mechanism::Journal* journal,
                                                      const std::optional<random::KeyLabel>& key,
                                                      const results::TrialRecord* recorded);
 

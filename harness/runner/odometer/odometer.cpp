@@ -10,6 +10,7 @@
 #include "baselines/baseline.h"
 #include "datasets/facts.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 #include "harness/random/partition.h"
 #include "harness/runner/odometer/charge.h"
 #include "results/store/states.h"
@@ -32,7 +33,7 @@ struct Run {
   bool has_validated = false;  // has measured its accuracy on private data
 
   bool may_be_selected() const { return config.privacy.is_private && config.evaluation.score.has_value(); }
-  EventTally planned() const { return EventTally(config.events()); }
+  EventTally planned() const { return EventTally(mechanism::events(config)); }
 };
 using Runs = std::map<std::string, Run>;
 
@@ -63,7 +64,7 @@ Result<Run> run_of(const random::KeyLabel& key) {
   return Run{.config = std::move(*config), .executed = {}, .has_begun = true};
 }
 
-Run run_of(trial::Journal journal) {
+Run run_of(mechanism::Journal journal) {
   Run run{.config = std::move(journal.config), .executed = std::move(journal.executed)};
   const auto& finish = journal.finish;
   run.is_final =
@@ -112,7 +113,7 @@ class RunReader {
             const std::map<std::string, results::TrialRecord>& records)
       : runs_(runs), labels_(labels), records_(records) {}
 
-  Result<void> add(trial::Journal journal) {
+  Result<void> add(mechanism::Journal journal) {
     const std::string id = journal.trial;
     const auto charged = charge(id, &journal);
     if (!charged) return charged.error();
@@ -148,7 +149,7 @@ class RunReader {
 
  private:
   Result<std::vector<trial::ChargedAttempt>> charge(const std::string& id,
-                                                    const trial::Journal* journal) const {
+                                                    const mechanism::Journal* journal) const {
     const auto label = labels_.find(id);
     const auto record = records_.find(id);
     return charge_of(journal, label != labels_.end() ? std::optional(label->second) : std::nullopt,
@@ -178,7 +179,7 @@ Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
   for (const auto& path : files_in(out.journals(), ".jsonl")) {
     const auto known = runs.find(path.stem().string());
     if (known != runs.end() && known->second.is_final) continue;
-    auto journal = trial::read_journal(path.string());
+    auto journal = mechanism::read_journal(path.string());
     if (!journal) {
       if (!is_missing_journal(path.string())) unreadable.push_back(journal.error().message);
     } else if (auto added = reader.add(std::move(*journal)); !added) {
@@ -365,7 +366,7 @@ class Composer {
     for (const auto& id : runs_like(booked, *study.dataset)) {
       const auto& run = runs_.at(id);
       EventTally executed(run.executed);
-      if (options_.to_be_continued && !run.is_final) executed.add(run.config.events());
+      if (options_.to_be_continued && !run.is_final) executed.add(mechanism::events(run.config));
       base.raise_to(executed);
       open_.insert(id);
       has_begun = true;
@@ -455,7 +456,7 @@ void Spending::add_selection(const accounting::Selection& selection) {
 }
 
 void Spending::plan(const trial::TrialConfig& config) {
-  add(config.events());
+  add(mechanism::events(config));
   ++runs;
   if (!config.privacy.is_private) ++non_private_runs;
   oracle_scores += oracle_scores_of(config.evaluation);

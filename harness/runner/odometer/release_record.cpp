@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/odometer.h"
@@ -48,7 +49,7 @@ Result<void> unlist(const results::Store& store, const std::vector<std::string>&
   if (!any) return {};
   composition["unlisted"] =
       json::object{{"executed", accounting::events_to_json({.events = dearest.events()})},
-                   {"planned", accounting::events_to_json({.events = any->events()})},
+                   {"planned", accounting::events_to_json({.events = mechanism::events(*any)})},
                    {"dataset", trial::to_json(any->dataset)}};
   return {};
 }
@@ -425,11 +426,11 @@ Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& o
     const auto path = entry.path();
     if (path.extension() != ".jsonl" || known->trials.contains(path.stem().string())) continue;
     if (is_missing_journal(path.string())) continue;
-    const auto journal = trial::read_journal(path.string());
+    const auto journal = mechanism::read_journal(path.string());
     if (!journal) return true;
     const auto& config = journal->config;
     if (!config.privacy.is_private || config.noise_seed) continue;
-    const auto like = likeness(config.dataset, config.events());
+    const auto like = likeness(config.dataset, mechanism::events(config));
     if (!known->selections.contains(like) || own.contains(like)) return true;
   }
   return false;

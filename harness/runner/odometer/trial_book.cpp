@@ -11,13 +11,13 @@
 namespace hyfreedp::runner {
 namespace {
 
-bool has_lasting_end(const trial::Journal& journal) {
+bool has_lasting_end(const mechanism::Journal& journal) {
   return journal.finish && (journal.finish->state == trial::TrialState::finished ||
                             !results::may_be_tried_again(journal.finish->kind));
 }
 
 // `journal` may be null: of a run that left none that can be read.
-results::TrialRecord record_of(const trial::TrialConfig& config, const trial::Journal* journal) {
+results::TrialRecord record_of(const trial::TrialConfig& config, const mechanism::Journal* journal) {
   results::TrialRecord record;
   record.id = config.id();
   record.config = config.to_json();
@@ -85,7 +85,7 @@ Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& con
     return std::optional<TrialEnd>(std::move(*end));
   }
   if (!std::filesystem::exists(out_.journal(id))) return std::optional<TrialEnd>{};
-  const auto journal = trial::read_journal(out_.journal(id));
+  const auto journal = mechanism::read_journal(out_.journal(id));
   // A journal without a whole first line is one whose worker was killed while it wrote it; a
   // damaged one the worker refuses, with the reason. So does it another trial's.
   if (!journal || journal->trial != id || !has_lasting_end(*journal)) return std::optional<TrialEnd>{};
@@ -100,7 +100,7 @@ Result<void> TrialBook::rebuild(const std::string& id) {
   if (*known && results::is_final(**known)) return {};
   const auto path = out_.journal(id);
   if (!std::filesystem::exists(path)) return error(path + ": there is no such journal.");
-  const auto journal = trial::read_journal(path);
+  const auto journal = mechanism::read_journal(path);
   if (!journal) return journal.error();
   if (journal->trial != id) return error(path + ": the journal belongs to trial " + journal->trial + ".");
   if (!has_lasting_end(*journal)) return error(path + ": the journal has no end.");
@@ -109,8 +109,8 @@ Result<void> TrialBook::rebuild(const std::string& id) {
   return {};
 }
 
-std::optional<trial::Journal> TrialBook::journal_of(const std::string& id) const {
-  auto journal = trial::read_journal(out_.journal(id));
+std::optional<mechanism::Journal> TrialBook::journal_of(const std::string& id) const {
+  auto journal = mechanism::read_journal(out_.journal(id));
   return journal && journal->trial == id ? std::optional(std::move(*journal)) : std::nullopt;
 }
 
@@ -155,7 +155,7 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
   const auto known = store_.trial(id);
   if (!known) return known.error();
   if (*known && results::is_final(**known)) return true;
-  auto journal = trial::read_journal(out_.journal(id));
+  auto journal = mechanism::read_journal(out_.journal(id));
   if (journal && journal->nonces.contains((**label).nonce)) return true;
   if (!journal && has_journal) return false;               // it may be mended
   if (journal && has_lasting_end(*journal)) return false;  // of another folder
@@ -164,12 +164,12 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
   const auto known_attempts = attempts(*config);
   if (!known_attempts) return known_attempts.error();
   // As a worker that goes on does: the start line charges what is lost.
-  if (auto made = trial::JournalWriter::open(out_.journal(id), *config, {},
-                                             {.key = **label, .recorded = *known_attempts});
+  if (auto made = mechanism::JournalWriter::open(out_.journal(id), *config, {},
+                                                 {.key = **label, .recorded = *known_attempts});
       !made) {
     return made.error();
   }
-  journal = trial::read_journal(out_.journal(id));
+  journal = mechanism::read_journal(out_.journal(id));
   if (!journal) return journal.error();
   auto record = record_of(*config, &*journal);
   record.state = trial::TrialState::failed;
@@ -187,7 +187,7 @@ Result<void> TrialBook::delete_key_of(const trial::TrialConfig& config) const {
 
 // A journal that was changed may be put back, so what it booked is left to it; what was recorded
 // stays.
-Result<void> TrialBook::charge(results::TrialRecord& record, const trial::Journal* journal) const {
+Result<void> TrialBook::charge(results::TrialRecord& record, const mechanism::Journal* journal) const {
   const auto known = store_.trial(record.id);
   if (!known) return known.error();
   const auto* recorded = *known ? &**known : nullptr;
@@ -214,7 +214,7 @@ Result<void> TrialBook::charge(results::TrialRecord& record, const trial::Journa
   return {};
 }
 
-Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const trial::Journal& journal) {
+Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const mechanism::Journal& journal) {
   auto record = record_of(config, &journal);
   if (auto charged = charge(record, &journal); !charged) return charged.error();
   if (auto written = store_.put_trial(record, journal.steps, journal.metrics); !written)
@@ -228,7 +228,7 @@ Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const trial::J
 
 Result<TrialEnd> TrialBook::record(const trial::TrialConfig& config, const Update& update) {
   const std::string path = out_.journal(config.id());
-  const auto journal = trial::read_journal(path);
+  const auto journal = mechanism::read_journal(path);
   if (journal && journal->trial != config.id()) {
     return error(path + ": the journal belongs to trial " + journal->trial + ".");
   }

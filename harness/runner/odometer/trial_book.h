@@ -50,11 +50,11 @@ class TrialBook {
 
  private:
   // The journal of an unseeded trial that is readable, where it has one.
-  std::optional<trial::Journal> journal_of(const std::string& id) const;
+  std::optional<mechanism::Journal> journal_of(const std::string& id) const;
   // What is known of a trial that has not ended; `begins`: a worker is to get it.
   Result<void> note(const trial::TrialConfig& config, bool begins);
-  Result<TrialEnd> put(const trial::TrialConfig& config, const trial::Journal& journal);
-  Result<void> charge(results::TrialRecord& record, const trial::Journal* journal) const;
+  Result<TrialEnd> put(const trial::TrialConfig& config, const mechanism::Journal& journal);
+  Result<void> charge(results::TrialRecord& record, const mechanism::Journal* journal) const;
   Result<void> delete_key_of(const trial::TrialConfig& config) const;
   Result<TrialEnd> end_of(const results::TrialRecord& record, const trial::TrialConfig& config) const;
 

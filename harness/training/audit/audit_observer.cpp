@@ -37,27 +37,30 @@ audit::CanaryScores empty_scores(const char* kind, double rate, std::int64_t ste
 }
 
 // 1 / sigma of all losses of a probe together.
-double probe_mu(const trial::ProbePlan& probe) {
-  return std::sqrt(static_cast<double>(probe.points)) / probe.noise;
+double probe_mu(const mechanism::Release& probe) {
+  return std::sqrt(static_cast<double>(probe.values)) / probe.noise_multiplier;
 }
 
-std::int64_t count_probes(const trial::TrialConfig& config) {
-  if (!config.privacy.probe) return 0;
-  return (config.steps + config.privacy.probe->interval - 1) / config.privacy.probe->interval;
+std::optional<mechanism::Release> probe_of(const trial::PrivacyPlan& plan) {
+  const auto planned = mechanism::releases(plan);
+  const auto* probe = mechanism::find(planned, mechanism::kProbe);
+  return probe != nullptr ? std::optional(*probe) : std::nullopt;
 }
 
-void prepare_scores(const trial::TrialConfig& config, RunObservations& observed) {
-  const auto& plan = config.privacy;
-  const auto probes = count_probes(config);
-  const bool shared = plan.probe && !plan.probe->separate_batch;
-  const double mu = 1 / plan.gradient_noise;
+bool is_shared(const mechanism::Release& probe) { return probe.batch == mechanism::kGradientBatch; }
+
+void prepare_scores(std::int64_t steps, const mechanism::Release& gradient,
+                    const std::optional<mechanism::Release>& probe, RunObservations& observed) {
+  const auto probes = probe ? (steps + probe->schedule.every - 1) / probe->schedule.every : 0;
+  const bool shared = probe && is_shared(*probe);
+  const double mu = 1 / gradient.noise_multiplier;
   observed.gradient_scores =
-      empty_scores("gradient", plan.sample_rate, shared ? config.steps - probes : config.steps, mu);
+      empty_scores("gradient", gradient.sample_rate, shared ? steps - probes : steps, mu);
   if (shared) {
     observed.joint_scores =
-        empty_scores("gradient and probe", plan.sample_rate, probes, std::hypot(mu, probe_mu(*plan.probe)));
-  } else if (plan.probe) {
-    observed.probe_scores = empty_scores("probe", plan.probe->sample_rate, probes, probe_mu(*plan.probe));
+        empty_scores("gradient and probe", probe->sample_rate, probes, std::hypot(mu, probe_mu(*probe)));
+  } else if (probe) {
+    observed.probe_scores = empty_scores("probe", probe->sample_rate, probes, probe_mu(*probe));
   }
 }
 
@@ -71,21 +74,23 @@ std::vector<float> to_floats(const Tensor& values) {
 AuditObserver::AuditObserver(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps)
     : experiment_(experiment),
       plan_(experiment.config.privacy),
+      gradient_(*mechanism::find(mechanism::releases(plan_), mechanism::kGradient)),
+      probe_(probe_of(plan_)),
       reference_(experiment.config, experiment.dataset.private_train),
       residual_steps_(residual_steps) {
-  observed_.gradient_batches = empty_counts("gradient", plan_.population, plan_.sample_rate);
-  if (plan_.probe && plan_.probe->separate_batch) {
-    observed_.probe_batches = empty_counts("probe", plan_.population, plan_.probe->sample_rate);
+  observed_.gradient_batches = empty_counts("gradient", plan_.population, gradient_.sample_rate);
+  if (probe_ && !is_shared(*probe_)) {
+    observed_.probe_batches = empty_counts("probe", plan_.population, probe_->sample_rate);
   }
-  prepare_scores(experiment.config, observed_);
+  prepare_scores(experiment.config.steps, gradient_, probe_, observed_);
   observed_.releases.run = run;
   observed_.releases.steps = experiment.config.steps;
-  observed_.releases.losses_per_probe = plan_.probe ? plan_.probe->points : 0;
+  observed_.releases.losses_per_probe = probe_ ? probe_->values : 0;
 }
 
-double AuditObserver::gradient_scale() const { return plan_.gradient_noise * plan_.sensitivity(); }
+double AuditObserver::gradient_scale() const { return gradient_.noise_multiplier * plan_.sensitivity(); }
 
-std::vector<std::int64_t> AuditObserver::rows_of(const Rows& rows) const {
+std::vector<std::int64_t> AuditObserver::rows_of(const mechanism::Rows& rows) const {
   if (!rows.all) return rows.indices;
   std::vector<std::int64_t> every(static_cast<std::size_t>(rows.count));
   for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<std::int64_t>(i);
@@ -109,14 +114,14 @@ AuditObserver::Chosen AuditObserver::choose(const std::vector<std::int64_t>& row
   return chosen;
 }
 
-AuditObserver::Chosen AuditObserver::score_gradient(const GradientSeen& seen,
+AuditObserver::Chosen AuditObserver::score_gradient(const mechanism::VectorSeen& seen,
                                                     const std::vector<std::int64_t>& rows,
                                                     const Tensor& residual) const {
   // [m, d]
-  const auto gradients = reference_.clipped_gradients(seen.weights, experiment_.canaries);
+  const auto gradients = reference_.clipped_gradients(*seen.origin.weights, experiment_.canaries);
   const auto norms = at::linalg_vector_norm(gradients, 2, at::IntArrayRef{1});
   auto chosen = choose(rows, norms >= kAlive * plan_.sensitivity(),
-                       reference_.losses(seen.weights, experiment_.canaries));
+                       reference_.losses(*seen.origin.weights, experiment_.canaries));
   // The sum without the canary leaves the canary itself in the residual.
   if (chosen.in >= 0) {
     const double norm = norms[chosen.in].item<double>();
@@ -129,19 +134,19 @@ AuditObserver::Chosen AuditObserver::score_gradient(const GradientSeen& seen,
   return chosen;
 }
 
-void AuditObserver::gradient_released(const GradientSeen& seen) {
-  const auto rows = rows_of(seen.rows);
+void AuditObserver::vector_released(const mechanism::VectorSeen& seen) {
+  const auto rows = rows_of(*seen.origin.rows);
   count_batch(rows, observed_.gradient_batches);
   ++observed_.releases.gradients;
 
-  const auto sum = reference_.clipped_sum(seen.weights, rows);
-  const auto residual = (seen.released.to(torch::kFloat64) * plan_.batch_size - sum) / gradient_scale();
+  const auto sum = reference_.clipped_sum(*seen.origin.weights, rows);
+  const auto residual = (seen.released.to(torch::kFloat64) * gradient_.divisor - sum) / gradient_scale();
   if (seen.step < residual_steps_) {
     const double length = sum.norm().item<double>();
     audit::StepResiduals entry;
     entry.run = observed_.releases.run;
     entry.step = seen.step;
-    entry.batch_size = seen.rows.count;
+    entry.batch_size = seen.origin.rows->count;
     entry.gradient = to_floats(residual);
     entry.along_sum = length > 0 ? residual.dot(sum).item<double>() / length : std::nan("");
     observed_.residuals.push_back(std::move(entry));
@@ -149,7 +154,7 @@ void AuditObserver::gradient_released(const GradientSeen& seen) {
   pending_ = {};
   if (experiment_.canaries.empty()) return;
   const auto chosen = score_gradient(seen, rows, residual);
-  if (plan_.probes_at(seen.step) && !plan_.probe->separate_batch) {
+  if (probe_ && is_shared(*probe_) && probe_->schedule.has(seen.step)) {
     pending_ = chosen;
     return;
   }
@@ -157,18 +162,19 @@ void AuditObserver::gradient_released(const GradientSeen& seen) {
   if (chosen.out >= 0) observed_.gradient_scores.out.push_back(chosen.out_score);
 }
 
-void AuditObserver::probe_released(const ProbeSeen& seen) {
-  const auto rows = rows_of(seen.rows);
-  if (seen.separate_batch) count_batch(rows, observed_.probe_batches);
-  ++(seen.separate_batch ? observed_.releases.probes_separate : observed_.releases.probes_shared);
+void AuditObserver::values_released(const mechanism::ValuesSeen& seen) {
+  const auto rows = rows_of(*seen.origin.rows);
+  if (!is_shared(*probe_)) count_batch(rows, observed_.probe_batches);
+  const bool on_gradient = seen.origin.rows->batch == mechanism::kGradientBatch;
+  ++(on_gradient ? observed_.releases.probes_shared : observed_.releases.probes_separate);
 
-  const double scale = plan_.probe->noise * seen.loss_bound;
+  const double scale = probe_->noise_multiplier * seen.sensitivity;
   std::vector<double> residuals;
-  for (std::size_t k = 0; k < seen.abscissas.size(); ++k) {
-    const auto there =
-        seen.weights.to(torch::kFloat64) - seen.direction.to(torch::kFloat64) * seen.abscissas[k];
-    const auto losses = Reference::clamped(reference_.losses(there, rows), seen.loss_bound);
-    residuals.push_back((seen.released[k] * plan_.probe->batch_size - losses.sum().item<double>()) / scale);
+  for (std::size_t k = 0; k < seen.origin.abscissas.size(); ++k) {
+    const auto there = seen.origin.weights->to(torch::kFloat64) -
+                       seen.origin.direction->to(torch::kFloat64) * seen.origin.abscissas[k];
+    const auto losses = Reference::clamped(reference_.losses(there, rows), seen.sensitivity);
+    residuals.push_back((seen.released[k] * probe_->divisor - losses.sum().item<double>()) / scale);
   }
   if (!observed_.residuals.empty() && observed_.residuals.back().step == seen.step) {
     observed_.residuals.back().losses = residuals;
@@ -176,33 +182,34 @@ void AuditObserver::probe_released(const ProbeSeen& seen) {
   if (!experiment_.canaries.empty()) score_probe(seen, rows, residuals);
 }
 
-double AuditObserver::loss_shift(const ProbeSeen& seen, std::int64_t place) const {
+double AuditObserver::loss_shift(const mechanism::ValuesSeen& seen, std::int64_t place) const {
   double shift = 0;
-  for (const double x : seen.abscissas) {
-    const auto there = seen.weights.to(torch::kFloat64) - seen.direction.to(torch::kFloat64) * x;
+  for (const double x : seen.origin.abscissas) {
+    const auto there =
+        seen.origin.weights->to(torch::kFloat64) - seen.origin.direction->to(torch::kFloat64) * x;
     const auto losses = reference_.losses(there, {experiment_.canaries[static_cast<std::size_t>(place)]});
-    shift += Reference::clamped(losses, seen.loss_bound).item<double>();
+    shift += Reference::clamped(losses, seen.sensitivity).item<double>();
   }
-  return shift /
-         (std::sqrt(static_cast<double>(seen.abscissas.size())) * plan_.probe->noise * seen.loss_bound);
+  return shift / (std::sqrt(static_cast<double>(seen.origin.abscissas.size())) * probe_->noise_multiplier *
+                  seen.sensitivity);
 }
 
-void AuditObserver::score_probe(const ProbeSeen& seen, const std::vector<std::int64_t>& rows,
+void AuditObserver::score_probe(const mechanism::ValuesSeen& seen, const std::vector<std::int64_t>& rows,
                                 const std::vector<double>& residuals) {
   double out_score = 0;
   for (const double residual : residuals) out_score += residual;
   out_score /= std::sqrt(static_cast<double>(residuals.size()));
 
-  if (seen.separate_batch) {
-    const auto losses = reference_.losses(seen.weights, experiment_.canaries);
+  if (!is_shared(*probe_)) {
+    const auto losses = reference_.losses(*seen.origin.weights, experiment_.canaries);
     const auto chosen = choose(rows, at::isfinite(losses), losses);
     if (chosen.in >= 0) observed_.probe_scores.in.push_back(out_score + loss_shift(seen, chosen.in));
     if (chosen.out >= 0) observed_.probe_scores.out.push_back(out_score);
     return;
   }
   auto& scores = observed_.joint_scores;
-  const double gradient_part = 1 / (plan_.gradient_noise * scores.claimed_mu);
-  const double loss_part = probe_mu(*plan_.probe) / scores.claimed_mu;
+  const double gradient_part = 1 / (gradient_.noise_multiplier * scores.claimed_mu);
+  const double loss_part = probe_mu(*probe_) / scores.claimed_mu;
   if (pending_.in >= 0) {
     scores.in.push_back(gradient_part * pending_.in_score +
                         loss_part * (out_score + loss_shift(seen, pending_.in)));

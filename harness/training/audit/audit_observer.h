@@ -19,9 +19,10 @@
 #pragma once
 
 #include "harness/audit/observations.h"
+#include "harness/mechanism/release/observer.h"
+#include "harness/mechanism/releases.h"
 #include "harness/training/audit/experiment.h"
 #include "harness/training/audit/reference.h"
-#include "harness/training/observer.h"
 
 namespace hyfreedp::training {
 
@@ -37,13 +38,13 @@ struct RunObservations {
   audit::RunReleases releases;          // without the journal's events
 };
 
-class AuditObserver : public Observer {
+class AuditObserver : public mechanism::Observer {
  public:
   // Residuals of steps from `residual_steps` on are not kept, to bound memory.
   AuditObserver(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps);
 
-  void gradient_released(const GradientSeen& seen) override;
-  void probe_released(const ProbeSeen& seen) override;
+  void vector_released(const mechanism::VectorSeen& seen) override;
+  void values_released(const mechanism::ValuesSeen& seen) override;
   void run_ended(const torch::Tensor&) override {}
 
   RunObservations take() { return std::move(observed_); }
@@ -57,20 +58,22 @@ class AuditObserver : public Observer {
     double out_score = 0;
   };
 
-  std::vector<std::int64_t> rows_of(const Rows& rows) const;
+  std::vector<std::int64_t> rows_of(const mechanism::Rows& rows) const;
   // Chooses at most one canary in and one out; `alive` [m] bool, `losses` [m].
   Chosen choose(const std::vector<std::int64_t>& rows, const torch::Tensor& alive,
                 const torch::Tensor& losses) const;
-  Chosen score_gradient(const GradientSeen& seen, const std::vector<std::int64_t>& rows,
+  Chosen score_gradient(const mechanism::VectorSeen& seen, const std::vector<std::int64_t>& rows,
                         const torch::Tensor& residual) const;
-  void score_probe(const ProbeSeen& seen, const std::vector<std::int64_t>& rows,
+  void score_probe(const mechanism::ValuesSeen& seen, const std::vector<std::int64_t>& rows,
                    const std::vector<double>& residuals);
   // The mean by which canary `place` shifts z_l.
-  double loss_shift(const ProbeSeen& seen, std::int64_t place) const;
+  double loss_shift(const mechanism::ValuesSeen& seen, std::int64_t place) const;
   double gradient_scale() const;
 
   const Experiment& experiment_;
   const trial::PrivacyPlan& plan_;
+  mechanism::Release gradient_;              // as the plan has it
+  std::optional<mechanism::Release> probe_;  // absent: no probes
   Reference reference_;
   std::int64_t residual_steps_;
   RunObservations observed_;

@@ -28,23 +28,26 @@ AuditFolder::~AuditFolder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-Result<std::vector<accounting::Event>> run_under(Observer& observer, const Experiment& experiment,
-                                                 std::int64_t repetition, const AuditFolder& folder) {
+Result<std::vector<accounting::Event>> run_under(mechanism::Observer& observer, const Experiment& experiment,
+                                                 std::int64_t repetition, const AuditFolder& folder,
+                                                 const Parts& parts) {
   auto config = experiment.config;
   config.repetition = repetition;
   const auto journal_path = folder.file(config.id() + ".jsonl");
   const auto key_path = folder.file(config.id() + ".key");
   // Nothing that an audit writes outlives it, so nothing waits for the disk.
   const auto no_sync = [](int) { return 0; };
-  auto journal = trial::JournalWriter::open(journal_path, config, fingerprint(config.device), {}, no_sync);
+  auto journal =
+      mechanism::JournalWriter::open(journal_path, config, fingerprint(config.device), {}, no_sync);
   if (!journal) return journal.error();
-  const auto key = run_key(config, key_path, **journal);
+  const auto key = parts.key(config, key_path, **journal);
   if (!key) return key.error();
   const auto end = train({.config = config,
                           .dataset = experiment.dataset,
                           .key = *key,
                           .journal = **journal,
-                          .observer = &observer});
+                          .observer = &observer,
+                          .parts = parts});
   if (!end) return end.error();
   if (!config.noise_seed) {
     if (auto deleted = random::delete_key(key_path); !deleted) return deleted.error();
@@ -52,7 +55,7 @@ Result<std::vector<accounting::Event>> run_under(Observer& observer, const Exper
   if (end->finish.state != trial::TrialState::finished) {
     return error("A run of the audit did not finish (" + end->finish.kind + "): " + end->finish.message);
   }
-  auto read = trial::read_journal(journal_path);
+  auto read = mechanism::read_journal(journal_path);
   if (!read) return read.error();
   return std::move(read->executed);
 }

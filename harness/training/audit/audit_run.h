@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/mechanism/release/observer.h"
 #include "harness/training/audit/experiment.h"
-#include "harness/training/observer.h"
+#include "harness/training/parts.h"
 
 namespace hyfreedp::training {
 
@@ -27,7 +28,8 @@ class AuditFolder {
 // Runs the experiment and returns the events that the journal charges. Each run of an audit has
 // another `repetition`, and therefore its own key and journal. Returns an error if the run did not
 // finish.
-Result<std::vector<accounting::Event>> run_under(Observer& observer, const Experiment& experiment,
-                                                 std::int64_t repetition, const AuditFolder& folder);
+Result<std::vector<accounting::Event>> run_under(mechanism::Observer& observer, const Experiment& experiment,
+                                                 std::int64_t repetition, const AuditFolder& folder,
+                                                 const Parts& parts = {});
 
 }  // namespace hyfreedp::training

@@ -25,10 +25,10 @@ struct Limits {
 };
 
 Result<RunObservations> observe(const PlannedRun& planned, std::int64_t residual_steps,
-                                const AuditFolder& folder) {
+                                const AuditFolder& folder, const Parts& parts) {
   try {
     AuditObserver observer(*planned.experiment, planned.number, residual_steps);
-    auto executed = run_under(observer, *planned.experiment, planned.number, folder);
+    auto executed = run_under(observer, *planned.experiment, planned.number, folder, parts);
     if (!executed) return executed.error();
     auto observed = observer.take();
     observed.releases.executed = std::move(*executed);
@@ -40,7 +40,8 @@ Result<RunObservations> observe(const PlannedRun& planned, std::int64_t residual
 
 // Workers take the next run until there is none or one has failed.
 Result<std::vector<RunObservations>> observe_all(const std::vector<PlannedRun>& planned, const Limits& limits,
-                                                 const AuditFolder& folder, const AuditProgress& progress) {
+                                                 const AuditFolder& folder, const AuditProgress& progress,
+                                                 const Parts& parts) {
   std::vector<Result<RunObservations>> results(planned.size(), RunObservations{});
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
@@ -48,7 +49,7 @@ Result<std::vector<RunObservations>> observe_all(const std::vector<PlannedRun>& 
   std::size_t done = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < planned.size() && !failed; i = next++) {
-      results[i] = observe(planned[i], limits.residual_steps, folder);
+      results[i] = observe(planned[i], limits.residual_steps, folder, parts);
       if (!results[i]) failed = true;
       const std::lock_guard lock(speaking);
       progress(fmt::format("run {} of {}", ++done, planned.size()));
@@ -136,7 +137,8 @@ std::vector<PlannedRun> plan_runs(const AuditRequest& request, const Experiment&
 
 }  // namespace
 
-Result<audit::Observations> collect(const AuditRequest& request, const AuditProgress& progress) {
+Result<audit::Observations> collect(const AuditRequest& request, const AuditProgress& progress,
+                                    const Parts& parts) {
   const auto full = full_experiment(request);
   if (!full) return full.error();
   const auto sparse = sparse_experiment(request);
@@ -151,12 +153,12 @@ Result<audit::Observations> collect(const AuditRequest& request, const AuditProg
   const auto sparse_runs = static_cast<std::int64_t>(planned.size()) - request.runs;
   progress(fmt::format("{} runs of {} steps{}", request.runs, request.steps,
                        sparse_runs > 0 ? fmt::format(" and {} on a small population", sparse_runs) : ""));
-  auto observed = observe_all(planned, limits, *folder, progress);
+  auto observed = observe_all(planned, limits, *folder, progress, parts);
   if (!observed) return observed.error();
 
   audit::Observations all;
   for (std::size_t i = 0; i < planned.size(); ++i) merge(std::move((*observed)[i]), planned[i].sparse, all);
-  const auto guesses = one_run_guesses(request, static_cast<std::int64_t>(planned.size()), *folder);
+  const auto guesses = one_run_guesses(request, static_cast<std::int64_t>(planned.size()), *folder, parts);
   if (!guesses) return guesses.error();
   if (*guesses) all.one_run.push_back(**guesses);
   return all;

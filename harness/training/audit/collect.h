@@ -13,6 +13,7 @@
 
 #include "harness/audit/observations.h"
 #include "harness/training/audit/request.h"
+#include "harness/training/parts.h"
 
 namespace hyfreedp::training {
 
@@ -23,6 +24,7 @@ inline constexpr std::int64_t kMostResiduals = 20'000'000;
 using AuditProgress = std::function<void(const std::string& line)>;
 
 // Returns an error if a run could not be started or ended before its last step.
-Result<audit::Observations> collect(const AuditRequest& request, const AuditProgress& progress);
+Result<audit::Observations> collect(const AuditRequest& request, const AuditProgress& progress,
+                                    const Parts& parts = {});
 
 }  // namespace hyfreedp::training

@@ -19,10 +19,10 @@ Result<std::vector<bool>> fair_coins(const AuditRequest& request) {
   return coins;
 }
 
-class LastWeights : public Observer {
+class LastWeights : public mechanism::Observer {
  public:
-  void gradient_released(const GradientSeen&) override {}
-  void probe_released(const ProbeSeen&) override {}
+  void vector_released(const mechanism::VectorSeen&) override {}
+  void values_released(const mechanism::ValuesSeen&) override {}
   void run_ended(const torch::Tensor& weights) override { weights_ = weights.clone(); }
   const torch::Tensor& weights() const { return weights_; }
 
@@ -49,7 +49,7 @@ audit::OneRunGuesses guess(const std::vector<double>& losses, const std::vector<
 
 Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const AuditRequest& request,
                                                             std::int64_t repetition,
-                                                            const AuditFolder& folder) {
+                                                            const AuditFolder& folder, const Parts& parts) {
   if (request.canaries == 0 || request.population < 2 * kOneRunCanaries) {
     return std::optional<audit::OneRunGuesses>();
   }
@@ -58,7 +58,7 @@ Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const AuditRequest& 
   const auto trained_on = one_run_experiment(request, *present);
   if (!trained_on) return trained_on.error();
   LastWeights last;
-  if (auto run = run_under(last, *trained_on, repetition, folder); !run) return run.error();
+  if (auto run = run_under(last, *trained_on, repetition, folder, parts); !run) return run.error();
 
   // The data with every canary there, so that all of them have a loss.
   const auto complete = one_run_experiment(request, std::vector<bool>(present->size(), true));

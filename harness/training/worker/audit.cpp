@@ -75,15 +75,15 @@ int fail(const Error& problem, int status) {
 
 }  // namespace
 
-int run_audit(const std::string& file) {
+int run_audit(const std::string& file, const training::Parts& parts) {
   const auto begin = std::chrono::steady_clock::now();
   Outbox outbox;
   // Threads are for whole runs.
   at::set_num_threads(1);
   const auto request = parse_request(file);
   if (!request) return fail(request.error(), kBadInput);
-  const auto observed =
-      training::collect(*request, [](const std::string& line) { std::cerr << line << "\n"; });
+  const auto observed = training::collect(
+      *request, [](const std::string& line) { std::cerr << line << "\n"; }, parts);
   if (!observed) return fail(observed.error(), kAuditFailed);
   std::cerr << "judging\n";
   const auto report = audit::judge(*observed, request->claim, request->false_alarm);

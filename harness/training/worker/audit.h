@@ -8,12 +8,14 @@
 
 #include <string>
 
+#include "harness/training/parts.h"
+
 namespace hyfreedp::worker {
 
 inline constexpr int kAudited = 0;
 inline constexpr int kAuditFailed = 1;
 
 // `file`: the path, or empty for standard input.
-int run_audit(const std::string& file);
+int run_audit(const std::string& file, const training::Parts& parts = {});
 
 }  // namespace hyfreedp::worker

@@ -189,17 +189,17 @@ std::optional<Finish> Session::run_to_finish(const Request& request) {
 Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& config,
                                                       const Request& request) {
   if (std::filesystem::exists(request.journal)) {
-    const auto earlier = trial::read_journal(request.journal);
+    const auto earlier = mechanism::read_journal(request.journal);
     const bool over = earlier && earlier->trial == request.trial && earlier->finish &&
                       earlier->finish->state == TrialState::finished;
     if (over) return earlier->finish;
   }
-  auto earlier = training::earlier_attempts(config, request.key);
+  auto earlier = mechanism::earlier_attempts(config, request.key);
   if (!earlier) return earlier.error();
   earlier->recorded = request.attempts;
   auto fingerprint = training::fingerprint(config.device);
   if (!request.commit.empty()) fingerprint["commit"] = request.commit;
-  auto journal = trial::JournalWriter::open(request.journal, config, fingerprint, *earlier);
+  auto journal = mechanism::JournalWriter::open(request.journal, config, fingerprint, *earlier);
   if (!journal) return journal.error();
   const auto fail = [&](const std::string& kind,
                         const std::string& message) -> Result<std::optional<Finish>> {
@@ -209,7 +209,7 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
   };
   const auto data = dataset(config.dataset.name, config.dataset.options);
   if (!data) return fail("missing-data", data.error().message);
-  const auto present_key = [&] { return training::run_key(config, request.key, **journal); };
+  const auto present_key = [&] { return mechanism::run_key(config, request.key, **journal); };
   const auto key = present_key();
   if (!key) return key.error();
   auto end = training::train({.config = config,
@@ -219,7 +219,8 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
                               .next_key = present_key,
                               .stop_requested = [&] { return inbox_.stop_requested(); },
                               .progress = ProgressReporter(outbox_, request.trial, config.steps),
-                              .weights_folder = request.weights});
+                              .weights_folder = request.weights,
+                              .parts = parts_});
   if (!end) return end.error();
   weights_problem_ = end->weights_problem;
   return end->stopped ? std::optional<Finish>() : std::optional(end->finish);

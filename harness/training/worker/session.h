@@ -20,7 +20,8 @@ inline constexpr int kNobodyReads = 3;
 
 class Session {
  public:
-  Session(Inbox& inbox, Outbox& outbox) : inbox_(inbox), outbox_(outbox) {}
+  Session(Inbox& inbox, Outbox& outbox, training::Parts parts = {})
+      : inbox_(inbox), outbox_(outbox), parts_(std::move(parts)) {}
   // Reads messages until a stop, and returns the exit status.
   int serve();
 
@@ -48,6 +49,7 @@ class Session {
 
   Inbox& inbox_;
   Outbox& outbox_;
+  training::Parts parts_;
   std::map<std::string, std::shared_ptr<const datasets::Dataset>> datasets_;
   std::string problem_;
   std::string weights_problem_;  // of the trial that just ended

@@ -4,27 +4,26 @@
 
 #include <string>
 
+#include "harness/mechanism/journal.h"
 #include "harness/random/stream.h"
-#include "harness/trial/journal.h"
 #include "harness/trial/trial_config.h"
 
-namespace hyfreedp::training {
+namespace hyfreedp::mechanism {
 
 // What the key file says about earlier attempts of an unseeded run, for JournalWriter::open. It is
 // empty for a seeded run, whose key file is not read. Returns an error if the file is not a key
 // file or if other users may read it.
-Result<trial::EarlierAttempts> earlier_attempts(const trial::TrialConfig& config,
-                                                const std::string& key_file);
+Result<EarlierAttempts> earlier_attempts(const trial::TrialConfig& config, const std::string& key_file);
 
 // The key of the journal's present attempt.
 //   seeded     seeded_key(config); `key_file` is not read
 //   unseeded   the key in `key_file`, if it has the journal's nonce; otherwise a new one from the
 //              system's entropy, which replaces the file. It stays there until the run is complete.
 Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file,
-                            const trial::JournalWriter& journal);
+                            const JournalWriter& journal);
 
 // The key of a seeded trial. Equal seeds and trials give equal noise, which is reproducible and not
 // private.
 random::Key seeded_key(const trial::TrialConfig& config);
 
-}  // namespace hyfreedp::training
+}  // namespace hyfreedp::mechanism

@@ -1,33 +1,23 @@
-#include "harness/training/sampler.h"
+#include "harness/mechanism/batches.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "harness/base/result.h"
+#include "harness/mechanism/releases.h"
 #include "harness/random/draws.h"
-#include "harness/trial/test_seam.h"
 
-namespace hyfreedp::training {
+namespace hyfreedp::mechanism {
 namespace {
 
 using random::Purpose;
 
-// Not a Poisson sample; what Bug::without_replacement draws.
-std::vector<std::int64_t> fixed_size_sample(const random::Key& key, const random::Address& address,
-                                            std::int64_t population, double rate) {
-  auto indices = random::permutation(key, address, population);
-  indices.resize(static_cast<std::size_t>(std::llround(rate * static_cast<double>(population))));
-  std::sort(indices.begin(), indices.end());
-  return indices;
-}
-
-Rows poisson_rows(const random::Key& key, const random::Address& address, std::int64_t population,
-                  double rate) {
-  auto indices = planted(Bug::without_replacement) ? fixed_size_sample(key, address, population, rate)
-                                                   : random::poisson_sample(key, address, population, rate);
+Rows poisson_rows(const char* batch, const random::Key& key, const random::Address& address,
+                  std::int64_t population, double rate) {
+  auto indices = random::poisson_sample(key, address, population, rate);
   const auto count = static_cast<std::int64_t>(indices.size());
-  return {.count = count, .all = false, .indices = std::move(indices)};
+  return {.batch = batch, .count = count, .all = false, .indices = std::move(indices)};
 }
 
 Rows shuffled_rows(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
@@ -37,7 +27,10 @@ Rows shuffled_rows(const trial::PrivacyPlan& plan, const random::Key& key, std::
   const auto order =
       random::permutation(key, address_of(Purpose::shuffling, step / per_epoch, attempt), plan.population);
   const auto begin = order.begin() + step % per_epoch * size;
-  return {.count = size, .all = false, .indices = std::vector<std::int64_t>(begin, begin + size)};
+  return {.batch = kGradientBatch,
+          .count = size,
+          .all = false,
+          .indices = std::vector<std::int64_t>(begin, begin + size)};
 }
 
 }  // namespace
@@ -55,21 +48,22 @@ Rows gradient_rows(const trial::PrivacyPlan& plan, const random::Key& key, std::
                    std::int64_t attempt) {
   switch (plan.sampler) {
     case trial::Sampler::full_batch:
-      return {.count = plan.population, .all = true, .indices = {}};
+      return {.batch = kGradientBatch, .count = plan.population, .all = true, .indices = {}};
     case trial::Sampler::shuffle:
       HYFREEDP_CHECK(!plan.is_private, "shuffled batches cannot be priced");
       return shuffled_rows(plan, key, step, attempt);
     case trial::Sampler::poisson:
       break;
   }
-  return poisson_rows(key, address_of(Purpose::sampling, step, attempt), plan.population, plan.sample_rate);
+  return poisson_rows(kGradientBatch, key, address_of(Purpose::sampling, step, attempt), plan.population,
+                      plan.sample_rate);
 }
 
 Rows probe_rows(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
                 std::int64_t attempt) {
   HYFREEDP_CHECK(plan.probe && plan.probe->separate_batch, "the plan has no separate probe batch");
-  return poisson_rows(key, address_of(Purpose::probe_sampling, step, attempt), plan.population,
+  return poisson_rows(kProbeBatch, key, address_of(Purpose::probe_sampling, step, attempt), plan.population,
                       plan.probe->sample_rate);
 }
 
-}  // namespace hyfreedp::training
+}  // namespace hyfreedp::mechanism

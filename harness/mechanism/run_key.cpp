@@ -1,9 +1,8 @@
-#include "harness/training/run_key.h"
+#include "harness/mechanism/run_key.h"
 
 #include "harness/random/key_file.h"
-#include "harness/trial/test_seam.h"
 
-namespace hyfreedp::training {
+namespace hyfreedp::mechanism {
 namespace {
 
 Result<std::optional<random::LabelledKey>> stored_key(const std::string& key_file) {
@@ -13,18 +12,16 @@ Result<std::optional<random::LabelledKey>> stored_key(const std::string& key_fil
 
 }  // namespace
 
-Result<trial::EarlierAttempts> earlier_attempts(const trial::TrialConfig& config,
-                                                const std::string& key_file) {
-  if (config.noise_seed) return trial::EarlierAttempts{};
+Result<EarlierAttempts> earlier_attempts(const trial::TrialConfig& config, const std::string& key_file) {
+  if (config.noise_seed) return EarlierAttempts{};
   const auto stored = stored_key(key_file);
   if (!stored) return stored.error();
-  if (!*stored) return trial::EarlierAttempts{};
-  return trial::EarlierAttempts{.key = (**stored).label, .has_old_key = !(**stored).label};
+  if (!*stored) return EarlierAttempts{};
+  return EarlierAttempts{.key = (**stored).label, .has_old_key = !(**stored).label};
 }
 
 Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file,
-                            const trial::JournalWriter& journal) {
-  if (planted(Bug::shared_key)) return random::key_from_seed("worker");
+                            const JournalWriter& journal) {
   if (config.noise_seed) return seeded_key(config);
   const auto stored = stored_key(key_file);
   if (!stored) return stored.error();
@@ -40,4 +37,4 @@ random::Key seeded_key(const trial::TrialConfig& config) {
   return random::key_from_seed(*config.noise_seed + "/" + config.id());
 }
 
-}  // namespace hyfreedp::training
+}  // namespace hyfreedp::mechanism

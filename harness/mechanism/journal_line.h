@@ -10,7 +10,7 @@
 
 #include "harness/base/json.h"
 
-namespace hyfreedp::trial {
+namespace hyfreedp::mechanism {
 
 // `object` as one line (without newline) with the running checksum that follows `previous`.
 struct SealedLine {
@@ -64,4 +64,4 @@ class JournalFile {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace hyfreedp::trial
+}  // namespace hyfreedp::mechanism

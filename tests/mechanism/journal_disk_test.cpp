@@ -12,11 +12,13 @@
 #include <thread>
 
 #include "harness/base/files.h"
-#include "harness/trial/journal.h"
-#include "harness/trial/journal_line.h"
+#include "harness/mechanism/journal.h"
+#include "harness/mechanism/journal_line.h"
 #include "tests/trial/fixtures.h"
 
-namespace hyfreedp::trial {
+namespace hyfreedp::mechanism {
+
+using namespace trial;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -111,7 +113,7 @@ TEST(JournalDisk, ASlowDiskDoesNotSetThePace) {
     work += Clock::now() - begun;        // on a loaded machine more than asked for
     ASSERT_TRUE(writer->ensure_booked(step));
     if (disk.booked() <= step) ++late;
-    ASSERT_TRUE(writer->step({step, "hash", {{"eta", 0.5}}}));
+    ASSERT_TRUE(writer->step({step, "hash", {{"eta", 0.5}}}, {"gradient"}));
   }
   const auto spent = Clock::now() - begin;
   EXPECT_EQ(late, 0) << "steps were used before the disk had them";
@@ -133,7 +135,7 @@ TEST(JournalDisk, NoStepIsUsedBeforeItIsDurable) {
     for (std::int64_t step = 0; step < end; ++step) {
       ASSERT_TRUE(writer.ensure_booked(step));
       ASSERT_LT(step, disk.booked(writer.attempt()));
-      ASSERT_TRUE(writer.step({step, "hash", {}}));
+      ASSERT_TRUE(writer.step({step, "hash", {}}, {"gradient"}));
     }
   };
   {
@@ -172,7 +174,7 @@ std::string small_journal(const std::string& path) {
   auto writer = open(path, private_config(4), sync_data);
   for (std::int64_t step = 0; step < 4; ++step) {
     EXPECT_TRUE(writer->ensure_booked(step));
-    EXPECT_TRUE(writer->step({step, "hash" + std::to_string(step), {{"eta", 0.5}}}));
+    EXPECT_TRUE(writer->step({step, "hash" + std::to_string(step), {{"eta", 0.5}}}, {"gradient"}));
   }
   EXPECT_TRUE(writer->book_score(30, "private_validation"));
   EXPECT_TRUE(writer->finish({.state = TrialState::finished}));
@@ -325,7 +327,7 @@ TEST(JournalDisk, LinesAreOnlyEverAppended) {
   };
   ASSERT_TRUE(writer->ensure_booked(0));
   EXPECT_TRUE(grew());
-  ASSERT_TRUE(writer->step({0, "hash", {}}));
+  ASSERT_TRUE(writer->step({0, "hash", {}}, {"gradient"}));
   EXPECT_TRUE(grew());
   ASSERT_TRUE(writer->metric({6, "test", "accuracy", 0.5, Visibility::test}));
   EXPECT_TRUE(grew());
@@ -339,4 +341,4 @@ TEST(JournalDisk, LinesAreOnlyEverAppended) {
 }
 
 }  // namespace
-}  // namespace hyfreedp::trial
+}  // namespace hyfreedp::mechanism

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
+#include "harness/mechanism/journal.h"
+#include "harness/mechanism/journal_line.h"
 #include "harness/trial/event_tally.h"
-#include "harness/trial/journal.h"
-#include "harness/trial/journal_line.h"
 #include "tests/trial/fixtures.h"
 
-namespace hyfreedp::trial {
+namespace hyfreedp::mechanism {
+
+using namespace trial;
 namespace {
 
 const json::object kHere{{"device", "cpu"}, {"threads", 1}};
@@ -56,7 +58,7 @@ class RunFiles {
   static void execute(JournalWriter& writer, std::int64_t count) {
     for (std::int64_t step = 0; step < count; ++step) {
       ASSERT_TRUE(writer.ensure_booked(step));
-      ASSERT_TRUE(writer.step({step, "hash" + std::to_string(step), {}}));
+      ASSERT_TRUE(writer.step({step, "hash" + std::to_string(step), {}}, {"gradient"}));
     }
   }
 
@@ -297,4 +299,4 @@ TEST(JournalKey, ASeededRunHasNoNonceAndIsRepeatedAsItIs) {
 }
 
 }  // namespace
-}  // namespace hyfreedp::trial
+}  // namespace hyfreedp::mechanism

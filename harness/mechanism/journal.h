@@ -14,13 +14,15 @@
 //   {"type":"book-score","attempt":a,"noise_multiplier":x,"split":"private_validation"}
 //       A noised validation score may be released; synced before it is.
 //   {"type":"step","attempt":a,"step":s,"hash":h,"scalars":{"eta":..,...}}
-//       Step s was executed. h is the hash of what it released (training/release.h); scalars are
+//       Step s was executed. h is the hash of what it released; scalars are
 //       functions of released values.
 //   {"type":"metric","step":s,"split":"test","name":"accuracy","value":v,"visibility":"test"}
 //       A measured value, and who may see it (Visibility).
 //   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,
-//    "counts":{..}}
-//       The run ended; synced.
+//    "counts":{..},"released":{PURPOSE:[[first,every,count],..],..}}
+//       The run ended; synced. "released" is all that it executed: PURPOSE was released at the
+//       steps first, first + every, ..., count of them. A journal whose releases are not in the
+//       plan of its config is refused. Absent before version 0.9.
 //
 // Charge. The executed events (Journal::executed) are, for each attempt:
 //   it diverged       all steps and the score of the config, because where it stopped depends on
@@ -62,76 +64,34 @@
 #include <string>
 #include <vector>
 
+#include "harness/accounting/event.h"
+#include "harness/mechanism/bookings.h"
+#include "harness/mechanism/journal_line.h"
 #include "harness/random/key_file.h"
 #include "harness/trial/build.h"
-#include "harness/trial/journal_line.h"
+#include "harness/trial/run_records.h"
 #include "harness/trial/trial_config.h"
 
-namespace hyfreedp::trial {
-
-// Who may see a stored value. A value without a declaration is confidential: it is left out of
-// tables, plots, exports and progress.
-enum class Visibility { released, test, confidential };
-std::string to_string(Visibility visibility);
-Result<Visibility> visibility_from(const std::string& name);
-
-// What a step line says.
-struct StepRecord {
-  std::int64_t step = 0;  // from 0
-  std::string hash;
-  std::map<std::string, double> scalars;
-};
-
-// What a metric line says.
-struct MetricRecord {
-  std::int64_t step = 0;
-  std::string split;  // "test", "private_validation", "private_train"
-  std::string name;   // "accuracy" (fraction), "loss" (nats), "score" (noised accuracy)
-  double value = 0;
-  Visibility visibility = Visibility::confidential;
-};
-
-// A trial without a finish line, in progress or killed, is running.
-enum class TrialState { running, finished, failed };
-std::string to_string(TrialState state);
-
-// How a run ended. Kinds of failure: "diverged", "killed", "out-of-memory", "invalid-config",
-// "missing-data", "device-unavailable", "internal". A finished run whose method did not work has a
-// note, such as "fit rejected throughout" or "stuck at d0".
-struct Finish {
-  TrialState state = TrialState::finished;
-  std::string kind;     // of a failure; empty otherwise
-  std::string message;  // of a failure; empty otherwise
-  std::vector<std::string> notes;
-  double seconds = 0;                          // wall-clock time
-  std::map<std::string, std::int64_t> counts;  // e.g. fit decisions: "accepted", "H_nonpositive"
-};
-
-// What one attempt of a trial is charged.
-struct ChargedAttempt {
-  // The nonce of its key; "attempt N" if it has none (seeded, or before 0.7); empty for a lost
-  // attempt of which nothing is known.
-  std::string name;
-  std::vector<accounting::Event> events;
-};
-std::vector<accounting::Event> events_of(const std::vector<ChargedAttempt>& attempts);
+namespace hyfreedp::mechanism {
 
 // What a journal says.
 struct Journal {
   std::string trial;
-  TrialConfig config;
-  std::int64_t attempt = 0;           // of the last start line
-  std::string nonce;                  // of the last start line; empty: seeded, or before 0.7
-  std::set<std::string> nonces;       // of all start lines, and those of lost attempts in them
-  std::int64_t lost = 0;              // attempts in journals that were lost, each charged whole
-  std::int64_t starts = 0;            // start lines
-  json::object fingerprint;           // of the last start line
-  std::vector<Build> builds;          // of all start lines, each once, oldest first
-  std::vector<StepRecord> steps;      // since the last start line
-  std::vector<MetricRecord> metrics;  // since the last start line
-  std::optional<Finish> finish;
+  trial::TrialConfig config;
+  std::int64_t attempt = 0;  // of the last start line
+  std::string nonce;         // of the last start line; empty: seeded, or before 0.7
+  // of all start lines, and those of lost attempts in them
+  std::set<std::string> nonces;
+  // attempts in journals that were lost, each charged whole
+  std::int64_t lost = 0;
+  std::int64_t starts = 0;                   // start lines
+  json::object fingerprint;                  // of the last start line
+  std::vector<trial::Build> builds;          // of all start lines, each once, oldest first
+  std::vector<trial::StepRecord> steps;      // since the last start line
+  std::vector<trial::MetricRecord> metrics;  // since the last start line
+  std::optional<trial::Finish> finish;
   // By the rules above, each attempt once; lost ones first.
-  std::vector<ChargedAttempt> charged;
+  std::vector<trial::ChargedAttempt> charged;
   std::vector<accounting::Event> executed;  // the charged events of all attempts
   std::size_t valid_bytes = 0;              // length of the file without an incomplete last line
 };
@@ -149,9 +109,9 @@ struct EarlierAttempts {
 };
 
 // Appends to a journal. At most one process holds a journal open for writing.
-class JournalWriter {
+class JournalWriter : public Bookings {
  public:
-  ~JournalWriter();
+  ~JournalWriter() override;
   // Opens or makes the journal, removes an incomplete last line, and appends a start line, synced.
   // The attempt is
   //   - the last one, if `fingerprint` equals the recorded one except for the commit and the key,
@@ -163,34 +123,30 @@ class JournalWriter {
   // error if the journal was changed after it was written, is another trial's, or is held by
   // another process; if the key was made for another trial; and if there is a key of the first
   // format but no journal.
-  static Result<std::unique_ptr<JournalWriter>> open(const std::string& path, const TrialConfig& config,
+  static Result<std::unique_ptr<JournalWriter>> open(const std::string& path,
+                                                     const trial::TrialConfig& config,
                                                      const json::object& fingerprint,
                                                      const EarlierAttempts& earlier = {},
                                                      SyncCall sync = sync_data);
-  std::int64_t attempt() const;
+  std::int64_t attempt() const override;
   // The nonce that the attempt's key file must have; empty for a seeded run.
   const std::string& nonce() const;
-  // The hash that a repeated step must reproduce, if an earlier run of this attempt recorded one.
-  std::optional<std::string> expected_hash(std::int64_t step) const;
+  std::optional<std::string> expected_hash(std::int64_t step) const override;
   // Begins the next attempt, with new noise that is booked anew, because a repeated step did not
   // reproduce its hash. Appends a start line with a new nonce, synced.
   Result<void> begin_next_attempt();
 
-  // Returns once step `step` is booked and synced. Writes bookings up to 128 steps in advance and
-  // syncs them in the background, so that training seldom waits for the disk. Does nothing in a
-  // non-private run.
-  Result<void> ensure_booked(std::int64_t step);
-  // Books a noised score of `split`, with its noise multiplier > 0; synced. Does nothing if this
-  // attempt booked the same before.
-  Result<void> book_score(double noise_multiplier, const std::string& split);
-  // Records an executed step; not synced.
-  Result<void> step(const StepRecord& record);
+  // Writes bookings up to 128 steps in advance and syncs them in the background, so that training
+  // seldom waits for the disk.
+  Result<void> ensure_booked(std::int64_t step) override;
+  Result<void> book_score(double noise_multiplier, const std::string& split) override;
+  Result<void> step(const trial::StepRecord& record, const std::set<std::string>& made) override;
   // Records a metric; not synced. If this attempt released a "score" of the split before, that
   // value is recorded instead.
-  Result<void> metric(const MetricRecord& record);
+  Result<void> metric(const trial::MetricRecord& record);
   // Records the end of the run; synced. Returns an error if the journal was removed or replaced
   // meanwhile: the run's key must then stay, because nothing else tells what the run released.
-  Result<void> finish(const Finish& finish);
+  Result<void> finish(const trial::Finish& finish);
 
  private:
   struct State;
@@ -198,4 +154,4 @@ class JournalWriter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace hyfreedp::trial
+}  // namespace hyfreedp::mechanism

@@ -1,4 +1,4 @@
-#include "harness/trial/journal.h"
+#include "harness/mechanism/journal.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,9 @@
 #include "harness/base/files.h"
 #include "tests/trial/fixtures.h"
 
-namespace hyfreedp::trial {
+namespace hyfreedp::mechanism {
+
+using namespace trial;
 namespace {
 
 const json::object kHere{{"device", "cpu"}, {"threads", 1}};
@@ -33,7 +35,7 @@ std::unique_ptr<JournalWriter> open(const std::string& path, const TrialConfig& 
 void run_steps(JournalWriter& writer, std::int64_t first, std::int64_t end) {
   for (auto step = first; step < end; ++step) {
     ASSERT_TRUE(writer.ensure_booked(step));
-    ASSERT_TRUE(writer.step({step, "hash" + std::to_string(step), {{"eta", 0.5}}}));
+    ASSERT_TRUE(writer.step({step, "hash" + std::to_string(step), {{"eta", 0.5}}}, {"gradient"}));
   }
 }
 
@@ -318,4 +320,4 @@ TEST(Journal, ConfigAndIdentitySurvive) {
 }
 
 }  // namespace
-}  // namespace hyfreedp::trial
+}  // namespace hyfreedp::mechanism

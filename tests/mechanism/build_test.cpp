@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
-#include "harness/trial/journal.h"
+#include "harness/mechanism/journal.h"
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::trial {
@@ -39,18 +39,18 @@ TEST(Build, AProgramIsToldByItsBytes) {
 
 // The journal of a seeded run of 10 steps that was interrupted after 5 under `first`, and goes on
 // under `second`.
-Journal interrupted(const json::object& first, const json::object& second) {
+mechanism::Journal interrupted(const json::object& first, const json::object& second) {
   const TemporaryFolder folder;
   auto config = private_config(10);
   config.noise_seed = "s";
   for (const auto& fingerprint : {first, second}) {
-    auto writer = JournalWriter::open(folder.file("a.jsonl"), config, fingerprint).value();
+    auto writer = mechanism::JournalWriter::open(folder.file("a.jsonl"), config, fingerprint).value();
     for (std::int64_t step = 0; step < 5; ++step) {
       EXPECT_TRUE(writer->ensure_booked(step));
-      EXPECT_TRUE(writer->step({step, "hash", {}}));
+      EXPECT_TRUE(writer->step({step, "hash", {}}, {"gradient"}));
     }
   }
-  return read_journal(folder.file("a.jsonl")).value();
+  return mechanism::read_journal(folder.file("a.jsonl")).value();
 }
 
 TEST(Build, ACommitThatLeavesTheWorkerAloneIsNoNewAttempt) {

@@ -1,18 +1,98 @@
-#include "harness/trial/journal.h"
+#include "harness/mechanism/journal.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "harness/base/files.h"
-#include "harness/trial/journal_line.h"
+#include "harness/mechanism/journal_line.h"
+#include "harness/mechanism/releases.h"
 
-namespace hyfreedp::trial {
+namespace hyfreedp::mechanism {
 namespace {
+
+using trial::Finish;
+using trial::MetricRecord;
+using trial::StepRecord;
+using trial::TrialConfig;
+using trial::TrialState;
+using trial::Visibility;
 
 struct Score {
   double noise_multiplier = 0;
   std::string split;
 };
+
+// The steps first, first + every, ..., count of them.
+struct StepRun {
+  std::int64_t first = 0;
+  std::int64_t every = 1;
+  std::int64_t count = 1;
+
+  std::int64_t last() const { return first + every * (count - 1); }
+};
+
+// By purpose: the steps at which it was released.
+using Executed = std::map<std::string, std::vector<StepRun>>;
+
+void add_step(std::int64_t step, std::vector<StepRun>& runs) {
+  if (!runs.empty()) {
+    auto& last = runs.back();
+    if (last.count == 1 && step > last.first) last.every = step - last.first;
+    if (step == last.first + last.every * last.count) {
+      ++last.count;
+      return;
+    }
+  }
+  runs.push_back({.first = step});
+}
+
+json::object to_json(const Executed& executed) {
+  json::object object;
+  for (const auto& [purpose, runs] : executed) {
+    json::array list;
+    for (const auto& run : runs) list.push_back(json::array{run.first, run.every, run.count});
+    object[purpose] = std::move(list);
+  }
+  return object;
+}
+
+Result<StepRun> step_run_from(const json::value& value, const std::string& where) {
+  const auto* numbers = value.if_array();
+  const bool is_run =
+      numbers != nullptr && numbers->size() == 3 &&
+      std::all_of(numbers->begin(), numbers->end(), [](const auto& x) { return x.is_int64(); });
+  if (!is_run) return error(where + ": a run of steps is [first, every, count]");
+  const StepRun run{numbers->at(0).get_int64(), numbers->at(1).get_int64(), numbers->at(2).get_int64()};
+  if (run.first < 0 || run.every < 1 || run.count < 1) return error(where + ": a run of steps is positive");
+  return run;
+}
+
+// Whether every step of `run` has the release.
+bool is_planned(const Release& release, const StepRun& run, std::int64_t steps) {
+  const auto& schedule = release.schedule;
+  return schedule.has(run.first) && (run.count == 1 || schedule.has(run.every)) && run.last() < steps;
+}
+
+// An error if `released` of a finish line has a release that is not in the plan of `config`.
+Result<void> check_released(const json::object& line, const TrialConfig& config, const std::string& where) {
+  const auto* released = line.if_contains("released");
+  if (released == nullptr || !released->is_object()) return {};
+  const auto list = releases(config);
+  for (const auto& member : released->get_object()) {
+    const std::string purpose(member.key());
+    const auto* release = find(list, purpose);
+    const auto* runs = member.value().if_array();
+    if (runs == nullptr) return error(where + ": 'released' has no list of '" + purpose + "'");
+    for (const auto& value : *runs) {
+      const auto run = step_run_from(value, where);
+      if (!run) return run.error();
+      if (release != nullptr && is_planned(*release, *run, config.steps)) continue;
+      return error(where + ": '" + purpose + "' was released at step " + std::to_string(run->first) +
+                   ", where the plan of the run has no such release; what the run cost is not known");
+    }
+  }
+  return {};
+}
 
 // By split: the validation score that a run of an attempt released.
 using Scores = std::map<std::string, double>;
@@ -59,7 +139,7 @@ Result<MetricRecord> metric_from(const json::object& line, const std::string& wh
   if (!name) return name.error();
   if (!value) return value.error();
   if (!visibility_name) return visibility_name.error();
-  const auto visibility = visibility_from(*visibility_name);
+  const auto visibility = trial::visibility_from(*visibility_name);
   if (!visibility) return in_context(where, visibility.error());
   return MetricRecord{*step, *split, *name, *value, *visibility};
 }
@@ -139,7 +219,7 @@ class Reader {
     if (const auto* fingerprint = line.if_contains("fingerprint");
         fingerprint != nullptr && fingerprint->is_object() && !fingerprint->get_object().empty()) {
       journal_.fingerprint = fingerprint->get_object();
-      const auto build = build_of(journal_.fingerprint);
+      const auto build = trial::build_of(journal_.fingerprint);
       if (std::find(journal_.builds.begin(), journal_.builds.end(), build) == journal_.builds.end())
         journal_.builds.push_back(build);
     }
@@ -153,7 +233,7 @@ class Reader {
 
   void take_lost(std::int64_t count, const std::string& nonce) {
     for (std::int64_t i = 0; i < count; ++i) {
-      journal_.charged.push_back({i + 1 == count ? nonce : "", journal_.config.events()});
+      journal_.charged.push_back({i + 1 == count ? nonce : "", events(journal_.config)});
     }
     journal_.lost += count;
     if (!nonce.empty()) journal_.nonces.insert(nonce);
@@ -209,6 +289,7 @@ class Reader {
   Result<void> finish(const json::object& line, const std::string& where) {
     auto finish = finish_from(line, where);
     if (!finish) return finish.error();
+    if (auto checked = check_released(line, journal_.config, where); !checked) return checked;
     if (finish->kind == "diverged") attempts_[journal_.attempt].diverged = true;
     journal_.finish = std::move(*finish);
     return {};
@@ -226,14 +307,14 @@ class Reader {
         steps = journal_.config.steps;
         const auto& score = journal_.config.evaluation.score;
         if (score && attempt.scores.empty())
-          attempt.scores.push_back({score->noise_counts, kValidationSplit});
+          attempt.scores.push_back({score->noise_counts, trial::kValidationSplit});
       }
-      auto events = journal_.config.privacy.events(0, steps);
+      auto charged = events(journal_.config.privacy, 0, steps);
       for (const auto& score : attempt.scores)
-        events.push_back(score_event(score.noise_multiplier, score.split));
-      journal_.charged.push_back({attempt.name, std::move(events)});
+        charged.push_back(score_event(score.noise_multiplier, score.split));
+      journal_.charged.push_back({attempt.name, std::move(charged)});
     }
-    journal_.executed = events_of(journal_.charged);
+    journal_.executed = trial::events_of(journal_.charged);
   }
 
   std::string path_;
@@ -296,45 +377,6 @@ Result<Parsed> parse(const std::string& path, const std::string& text, const Tri
 
 }  // namespace
 
-std::vector<accounting::Event> events_of(const std::vector<ChargedAttempt>& attempts) {
-  std::vector<accounting::Event> events;
-  for (const auto& attempt : attempts) {
-    events.insert(events.end(), attempt.events.begin(), attempt.events.end());
-  }
-  return events;
-}
-
-std::string to_string(Visibility visibility) {
-  switch (visibility) {
-    case Visibility::released:
-      return "released";
-    case Visibility::test:
-      return "test";
-    case Visibility::confidential:
-      break;
-  }
-  return "confidential";
-}
-
-Result<Visibility> visibility_from(const std::string& name) {
-  for (const auto visibility : {Visibility::released, Visibility::test, Visibility::confidential}) {
-    if (to_string(visibility) == name) return visibility;
-  }
-  return error("unknown visibility '" + name + "'");
-}
-
-std::string to_string(TrialState state) {
-  switch (state) {
-    case TrialState::running:
-      return "running";
-    case TrialState::finished:
-      return "finished";
-    case TrialState::failed:
-      break;
-  }
-  return "failed";
-}
-
 Result<Journal> read_journal(const std::string& path) {
   auto text = read_file(path);
   if (!text) return text.error();
@@ -355,6 +397,7 @@ struct JournalWriter::State {
   std::int64_t lost = 0;   // of the next start line
   std::string lost_nonce;  // of the next start line
   Attempt current;
+  Executed executed;  // by this run
   std::map<std::int64_t, std::string> expected;
   Scores released;
 
@@ -394,8 +437,8 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
   const auto& journal = parsed.journal;
   const bool has_journal = !journal.trial.empty();
   const bool is_seeded = config.noise_seed.has_value();
-  const bool same_machine =
-      canonical_json(without_commit(journal.fingerprint)) == canonical_json(without_commit(fingerprint));
+  const bool same_machine = canonical_json(trial::without_commit(journal.fingerprint)) ==
+                            canonical_json(trial::without_commit(fingerprint));
   const bool same_key = earlier.key && !journal.nonce.empty() && earlier.key->nonce == journal.nonce;
   if (has_journal && same_machine && (is_seeded || same_key)) {
     attempt = journal.attempt;
@@ -483,6 +526,7 @@ Result<void> JournalWriter::begin_next_attempt() {
   ++state_->attempt;
   if (auto synced = state_->out.restart_marks(); !synced) return synced.error();
   state_->current = {};
+  state_->executed.clear();
   state_->expected.clear();
   state_->released.clear();
   if (auto drawn = state_->draw_nonce(); !drawn) return drawn;
@@ -525,7 +569,8 @@ Result<void> JournalWriter::book_score(double noise_multiplier, const std::strin
   return state_->out.sync();
 }
 
-Result<void> JournalWriter::step(const StepRecord& record) {
+Result<void> JournalWriter::step(const StepRecord& record, const std::set<std::string>& made) {
+  for (const auto& purpose : made) add_step(record.step, state_->executed[purpose]);
   json::object scalars;
   for (const auto& [name, value] : record.scalars) scalars[name] = number(value);
   return state_->out.append({{"type", "step"},
@@ -559,7 +604,8 @@ Result<void> JournalWriter::finish(const Finish& finish) {
                                          {"message", finish.message},
                                          {"notes", notes},
                                          {"seconds", finish.seconds},
-                                         {"counts", counts}});
+                                         {"counts", counts},
+                                         {"released", to_json(state_->executed)}});
       !written) {
     return written.error();
   }
@@ -567,4 +613,4 @@ Result<void> JournalWriter::finish(const Finish& finish) {
   return state_->out.check_in_place();
 }
 
-}  // namespace hyfreedp::trial
+}  // namespace hyfreedp::mechanism

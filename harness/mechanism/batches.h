@@ -8,15 +8,17 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "harness/random/stream.h"
 #include "harness/trial/privacy_plan.h"
 
-namespace hyfreedp::training {
+namespace hyfreedp::mechanism {
 
 // The rows of a batch, as indices into the split.
 struct Rows {
+  std::string batch;  // which of the step's batches this is (releases.h)
   std::int64_t count = 0;
   bool all = false;  // rows 0 .. count-1; `indices` is empty then
   std::vector<std::int64_t> indices;
@@ -32,4 +34,4 @@ Rows probe_rows(const trial::PrivacyPlan& plan, const random::Key& key, std::int
 // The stream's address for step `step` of attempt `attempt`.
 random::Address address_of(random::Purpose purpose, std::int64_t step, std::int64_t attempt);
 
-}  // namespace hyfreedp::training
+}  // namespace hyfreedp::mechanism

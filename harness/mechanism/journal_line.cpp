@@ -1,4 +1,4 @@
-#include "harness/trial/journal_line.h"
+#include "harness/mechanism/journal_line.h"
 
 #include <cerrno>
 #include <condition_variable>
@@ -14,7 +14,7 @@
 
 #include "harness/base/files.h"
 
-namespace hyfreedp::trial {
+namespace hyfreedp::mechanism {
 namespace {
 
 std::string checksum_after(const std::string& previous, std::string_view text) {
@@ -198,4 +198,4 @@ Result<void> JournalFile::restart_marks() {
   return sync();
 }
 
-}  // namespace hyfreedp::trial
+}  // namespace hyfreedp::mechanism

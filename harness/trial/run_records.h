@@ -1,0 +1,62 @@
+// What a run leaves behind: the values of its steps, what was measured, and how it ended. The
+// journal (harness/mechanism/journal.h) holds them as lines, the database as rows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/accounting/event.h"
+#include "harness/base/result.h"
+
+namespace hyfreedp::trial {
+
+// Who may see a stored value. A value without a declaration is confidential: it is left out of
+// tables, plots, exports and progress.
+enum class Visibility { released, test, confidential };
+std::string to_string(Visibility visibility);
+Result<Visibility> visibility_from(const std::string& name);
+
+// What an executed step released.
+struct StepRecord {
+  std::int64_t step = 0;  // from 0
+  std::string hash;
+  std::map<std::string, double> scalars;
+};
+
+// A measured value.
+struct MetricRecord {
+  std::int64_t step = 0;
+  std::string split;  // "test", "private_validation", "private_train"
+  std::string name;   // "accuracy" (fraction), "loss" (nats), "score" (noised accuracy)
+  double value = 0;
+  Visibility visibility = Visibility::confidential;
+};
+
+// A trial without a finish line, in progress or killed, is running.
+enum class TrialState { running, finished, failed };
+std::string to_string(TrialState state);
+
+// How a run ended. Kinds of failure: "diverged", "killed", "out-of-memory", "invalid-config",
+// "missing-data", "device-unavailable", "internal". A finished run whose method did not work has a
+// note, such as "fit rejected throughout" or "stuck at d0".
+struct Finish {
+  TrialState state = TrialState::finished;
+  std::string kind;     // of a failure; empty otherwise
+  std::string message;  // of a failure; empty otherwise
+  std::vector<std::string> notes;
+  double seconds = 0;                          // wall-clock time
+  std::map<std::string, std::int64_t> counts;  // e.g. fit decisions: "accepted", "H_nonpositive"
+};
+
+// What one attempt of a trial is charged.
+struct ChargedAttempt {
+  // The nonce of its key; "attempt N" if it has none (seeded, or before 0.7); empty for a lost
+  // attempt of which nothing is known.
+  std::string name;
+  std::vector<accounting::Event> events;
+};
+std::vector<accounting::Event> events_of(const std::vector<ChargedAttempt>& attempts);
+
+}  // namespace hyfreedp::trial
