@@ -64,35 +64,6 @@ Result<double> plain_gaussian(const double& rate, const std::int64_t& steps, con
 
 }  // namespace
 
-OptionSpec real_option(std::string name, double default_value, double min, double max, std::string help,
-                       std::string unit) {
-  return {.name = std::move(name),
-          .type = OptionType::real,
-          .default_value = number(default_value),
-          .help = std::move(help),
-          .unit = std::move(unit),
-          .min = min,
-          .max = max};
-}
-
-OptionSpec integer_option(std::string name, std::int64_t default_value, double min, double max,
-                          std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::integer,
-          .default_value = default_value,
-          .help = std::move(help),
-          .min = min,
-          .max = max};
-}
-
-OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::choice,
-          .default_value = json::value(choices.front()),
-          .help = std::move(help),
-          .choices = choices};
-}
-
 OptionSpec grid_option(std::string name, const std::vector<double>& default_value, std::string help) {
   return {.name = std::move(name),
           .type = OptionType::real_list,

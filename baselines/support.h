@@ -9,18 +9,12 @@
 #include <vector>
 
 #include "baselines/baseline.h"
+#include "harness/base/option_lines.h"
 
 namespace hyfreedp::baselines {
 
 using Finished = std::span<const FinishedTrial>;
 
-// Options, declared in one line each.
-OptionSpec real_option(std::string name, double default_value, double min, double max, std::string help,
-                       std::string unit = {});
-OptionSpec integer_option(std::string name, std::int64_t default_value, double min, double max,
-                          std::string help);
-// The first choice is the default.
-OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help);
 // Learning rates; may be empty, which makes the cell fail with "empty-grid".
 OptionSpec grid_option(std::string name, const std::vector<double>& default_value, std::string help);
 // The option's list; empty if the option is left out.

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "harness/base/option_lines.h"
 #include "harness/base/text.h"
 
 namespace hyfreedp::optimizers {
@@ -13,86 +14,46 @@ constexpr double kTiny = 1e-300;         // "greater than 0"
 constexpr double kBelowOne = 1 - 1e-12;  // "less than 1"
 constexpr std::int64_t kMostSteps = 1 << 30;
 
-OptionSpec real(std::string name, double default_value, double min, double max, std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::real,
-          .default_value = number(default_value),
-          .help = std::move(help),
-          .min = min,
-          .max = max};
-}
-
-// A real that may be absent; `help` says what then holds.
-OptionSpec optional_real(std::string name, double min, double max, std::string help) {
-  auto option = real(std::move(name), 0, min, max, std::move(help));
-  option.default_value = nullptr;
-  return option;
-}
-
-OptionSpec flag(std::string name, bool default_value, std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::boolean,
-          .default_value = default_value,
-          .help = std::move(help)};
-}
-
-OptionSpec integer(std::string name, std::int64_t default_value, double min, std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::integer,
-          .default_value = default_value,
-          .help = std::move(help),
-          .min = min,
-          .max = double(kMostSteps)};
-}
-
-// The first choice is the default.
-OptionSpec choice(std::string name, std::vector<std::string> choices, std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::choice,
-          .default_value = json::value(choices.front()),
-          .help = std::move(help),
-          .choices = choices};
-}
-
 OptionSpec beta1(double default_value) {
-  return real("beta1", default_value, 0, kBelowOne, "decay of the first moment");
+  return real_option("beta1", default_value, 0, kBelowOne, "decay of the first moment");
 }
 OptionSpec beta2(double default_value) {
-  return real("beta2", default_value, 0, kBelowOne, "decay of the second moment");
+  return real_option("beta2", default_value, 0, kBelowOne, "decay of the second moment");
 }
 OptionSpec eps(double default_value) {
-  return real("eps", default_value, 0, kInfinity, "added to the root of the second moment");
+  return real_option("eps", default_value, 0, kInfinity, "added to the root of the second moment");
 }
 OptionSpec weight_decay(double default_value, std::string how) {
-  return real("weight_decay", default_value, 0, kInfinity, "weight decay, " + std::move(how));
+  return real_option("weight_decay", default_value, 0, kInfinity, "weight decay, " + std::move(how));
 }
 OptionSpec d0(double default_value) {
-  return real("d0", default_value, kTiny, kInfinity, "first estimate of the distance to the solution");
+  return real_option("d0", default_value, kTiny, kInfinity, "first estimate of the distance to the solution");
 }
 OptionSpec growth_rate() {
-  return real("growth_rate", kInfinity, 1, kInfinity, "d grows by at most this factor per step");
+  return real_option("growth_rate", kInfinity, 1, kInfinity, "d grows by at most this factor per step");
 }
 OptionSpec bias_correction() {
-  return flag("use_bias_correction", false, "Adam's bias correction as a factor of the step size");
+  return flag_option("use_bias_correction", false, "Adam's bias correction as a factor of the step size");
 }
 
 const char kDecoupled[] = "decoupled from the gradient";
 const char kCoupled[] = "added to the gradient";
 
 Facts sgd_facts() {
-  return {.name = "sgd",
-          .title = "SGD",
-          .source = "Robbins and Monro 1951; Sutskever et al. 2013; update as in torch.optim.SGD",
-          .options = {
-              real("momentum", 0, 0, kBelowOne, "decay of the momentum buffer"),
-              flag("nesterov", false, "Nesterov's look-ahead; needs momentum and no dampening"),
-              real("dampening", 0, 0, 1, "the buffer takes (1 - dampening) of each gradient but the first"),
-              weight_decay(0, kCoupled)}};
+  return {
+      .name = "sgd",
+      .title = "SGD",
+      .source = "Robbins and Monro 1951; Sutskever et al. 2013; update as in torch.optim.SGD",
+      .options = {real_option("momentum", 0, 0, kBelowOne, "decay of the momentum buffer"),
+                  flag_option("nesterov", false, "Nesterov's look-ahead; needs momentum and no dampening"),
+                  real_option("dampening", 0, 0, 1,
+                              "the buffer takes (1 - dampening) of each gradient but the first"),
+                  weight_decay(0, kCoupled)}};
 }
 
 std::vector<OptionSpec> adam_options(double decay, const char* how) {
   return {beta1(0.9), beta2(0.999), eps(1e-8), weight_decay(decay, how),
-          flag("amsgrad", false, "divide by the largest second moment so far")};
+          flag_option("amsgrad", false, "divide by the largest second moment so far")};
 }
 
 Facts adam_facts() {
@@ -115,13 +76,16 @@ Facts prodigy_facts() {
       .title = "Prodigy",
       .source = "Mishchenko and Defazio 2024, arXiv:2306.06101; update as in the authors' prodigyopt 1.1.2",
       .options = {beta1(0.9), beta2(0.999),
-                  optional_real("beta3", 0, kBelowOne, "decay of the distance statistics; none: sqrt(beta2)"),
+                  optional_real_option("beta3", 0, kBelowOne,
+                                       "decay of the distance statistics; none: sqrt(beta2)"),
                   eps(1e-8), weight_decay(0, "decoupled, or added to the gradient where decouple is false"),
-                  flag("decouple", true, "decoupled weight decay"), bias_correction(),
-                  flag("safeguard_warmup", false, "keep a learning-rate warm-up out of the denominator"),
-                  d0(1e-6), real("d_coef", 1, kTiny, kInfinity, "factor of the distance estimate"),
+                  flag_option("decouple", true, "decoupled weight decay"), bias_correction(),
+                  flag_option("safeguard_warmup", false,
+                              "keep a learning-rate warm-up out of the denominator"),
+                  d0(1e-6), real_option("d_coef", 1, kTiny, kInfinity, "factor of the distance estimate"),
                   growth_rate(),
-                  integer("slice_p", 1, 1, "distance statistics on every p-th entry of each tensor")},
+                  integer_option("slice_p", 1, 1, kMostSteps,
+                                 "distance statistics on every p-th entry of each tensor")},
       .owns_step_size = true};
 }
 
@@ -134,7 +98,7 @@ Facts d_adapt_adam_facts() {
                   beta2(0.999),
                   eps(1e-8),
                   weight_decay(0, "added to the gradient, or decoupled where decouple is true"),
-                  flag("decouple", false, "decoupled weight decay"),
+                  flag_option("decouple", false, "decoupled weight decay"),
                   bias_correction(),
                   d0(1e-6),
                   growth_rate(),
@@ -151,42 +115,45 @@ Facts d_adapt_sgd_facts() {
       .name = "d-adapt-sgd",
       .title = "D-Adaptation (SGD)",
       .source = "Defazio and Mishchenko 2023, arXiv:2301.07733; update as in the authors' dadaptation 3.2",
-      .options = {real("momentum", 0, 0, kBelowOne, "weight of the old iterate in the primal average"),
+      .options = {real_option("momentum", 0, 0, kBelowOne, "weight of the old iterate in the primal average"),
                   weight_decay(0, "added to the gradient but not to the norm of the first one"), d0(1e-6),
                   growth_rate()},
       .owns_step_size = true};
 }
 
 Facts dog_facts() {
-  return {.name = "dog",
-          .title = "DoG",
-          .source = "Ivgi, Hinder and Carmon 2023, arXiv:2302.12022",
-          .options = {real("reps_rel", 1e-6, kTiny, kInfinity, "first distance, relative to 1 + ||x0||"),
-                      real("eps", 1e-8, 0, kInfinity, "added to the sum of squared gradient norms"),
-                      weight_decay(0, kCoupled),
-                      flag("average", false, "evaluate the polynomial-decay average of the iterates")},
-          .owns_step_size = true};
+  return {
+      .name = "dog",
+      .title = "DoG",
+      .source = "Ivgi, Hinder and Carmon 2023, arXiv:2302.12022",
+      .options = {real_option("reps_rel", 1e-6, kTiny, kInfinity, "first distance, relative to 1 + ||x0||"),
+                  real_option("eps", 1e-8, 0, kInfinity, "added to the sum of squared gradient norms"),
+                  weight_decay(0, kCoupled),
+                  flag_option("average", false, "evaluate the polynomial-decay average of the iterates")},
+      .owns_step_size = true};
 }
 
 Facts dowg_facts() {
-  return {.name = "dowg",
-          .title = "DoWG",
-          .source = "Khaled, Mishchenko and Jin 2023, arXiv:2305.16284",
-          .options = {real("reps_rel", 1e-6, kTiny, kInfinity, "first distance, relative to 1 + ||x0||"),
-                      optional_real("rt2_init", kTiny, kInfinity,
-                                    "first squared distance (the authors' code: 1e-4); none: from reps_rel"),
-                      real("eps_den", 0, 0, kInfinity, "added to the root in the denominator")},
-          .owns_step_size = true};
+  return {
+      .name = "dowg",
+      .title = "DoWG",
+      .source = "Khaled, Mishchenko and Jin 2023, arXiv:2305.16284",
+      .options = {real_option("reps_rel", 1e-6, kTiny, kInfinity, "first distance, relative to 1 + ||x0||"),
+                  optional_real_option(
+                      "rt2_init", kTiny, kInfinity,
+                      "first squared distance (the authors' code: 1e-4); none: from reps_rel"),
+                  real_option("eps_den", 0, 0, kInfinity, "added to the root in the denominator")},
+      .owns_step_size = true};
 }
 
 Facts dpadamwosm_facts() {
   return {.name = "dpadamwosm",
           .title = "DPAdamWOSM",
           .source = "Mohapatra et al. 2022, arXiv:2111.04906, section 6 and theorem 3",
-          .options = {
-              beta1(0.9),
-              real("xi", 1e-8, kTiny, kInfinity, "added to the noise scale sigma C / B in the denominator"),
-              weight_decay(0, kCoupled)}};
+          .options = {beta1(0.9),
+                      real_option("xi", 1e-8, kTiny, kInfinity,
+                                  "added to the noise scale sigma C / B in the denominator"),
+                      weight_decay(0, kCoupled)}};
 }
 
 Facts adadp_facts() {
@@ -194,12 +161,14 @@ Facts adadp_facts() {
       .name = "adadp",
       .title = "ADADP",
       .source = "Koskela and Honkela 2020, arXiv:1809.03832; rule as in the authors' published code",
-      .options = {real("lr0", 1e-3, kTiny, kInfinity, "first step size"),
-                  real("tol", 1, kTiny, kInfinity, "tolerated error of a full against two half steps"),
-                  real("amin", 0.9, kTiny, 1, "the step size shrinks at most by this factor"),
-                  real("amax", 1.1, 1, kInfinity, "the step size grows at most by this factor"),
-                  real("exponent", 0.5, kTiny, kInfinity, "exponent of tol / error in the step-size factor"),
-                  flag("stability_check", true, "take back a pair of half steps whose error exceeds tol")},
+      .options = {real_option("lr0", 1e-3, kTiny, kInfinity, "first step size"),
+                  real_option("tol", 1, kTiny, kInfinity, "tolerated error of a full against two half steps"),
+                  real_option("amin", 0.9, kTiny, 1, "the step size shrinks at most by this factor"),
+                  real_option("amax", 1.1, 1, kInfinity, "the step size grows at most by this factor"),
+                  real_option("exponent", 0.5, kTiny, kInfinity,
+                              "exponent of tol / error in the step-size factor"),
+                  flag_option("stability_check", true,
+                              "take back a pair of half steps whose error exceeds tol")},
       .owns_step_size = true};
 }
 
@@ -214,35 +183,36 @@ Facts constant_facts() {
   return {.name = "constant",
           .title = "constant",
           .source = "one learning rate for all steps",
-          .options = {
-              real("lr", 1e-3, 0, kInfinity,
-                   "learning rate; 1 is the recommended value for an optimizer that owns its step size")}};
+          .options = {real_option(
+              "lr", 1e-3, 0, kInfinity,
+              "learning rate; 1 is the recommended value for an optimizer that owns its step size")}};
 }
 
 Facts schedule_facts() {
-  return {
-      .name = "schedule",
-      .title = "schedule",
-      .source =
-          "linear warm-up, then constant, linear or cosine decay (Loshchilov and Hutter 2017, "
-          "arXiv:1608.03983)",
-      .options = {real("lr", 1e-3, 0, kInfinity, "largest learning rate"),
-                  integer("warmup", 0, 0, "steps of linear warm-up"),
-                  choice("decay", {"cosine", "linear", "constant"}, "decay of the rate after the warm-up"),
-                  real("final", 0, 0, 1, "fraction of lr that the decay ends at")}};
+  return {.name = "schedule",
+          .title = "schedule",
+          .source =
+              "linear warm-up, then constant, linear or cosine decay (Loshchilov and Hutter 2017, "
+              "arXiv:1608.03983)",
+          .options = {
+              real_option("lr", 1e-3, 0, kInfinity, "largest learning rate"),
+              integer_option("warmup", 0, 0, kMostSteps, "steps of linear warm-up"),
+              choice_option("decay", {"cosine", "linear", "constant"}, "decay of the rate after the warm-up"),
+              real_option("final", 0, 0, 1, "fraction of lr that the decay ends at")}};
 }
 
 std::vector<OptionSpec> loss_bound_options() {
-  return {
-      real("R_l_floor", 1e-3, kTiny, kInfinity, "the loss bound never falls below this"),
-      real("R_l_change", kInfinity, 1, kInfinity, "the loss bound changes at most by this factor per probe")};
+  return {real_option("R_l_floor", 1e-3, kTiny, kInfinity, "the loss bound never falls below this"),
+          real_option("R_l_change", kInfinity, 1, kInfinity,
+                      "the loss bound changes at most by this factor per probe")};
 }
 
 std::vector<OptionSpec> fit_options() {
-  return {integer("interval", 5, 1, "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
-          real("smoothing", 0.1, kTiny, 1, "acceptance gen: weight of the new rate"),
-          choice("gen_scale", {"constant", "linear"},
-                 "acceptance gen: factor of the new rate, 1 or falling linearly as 1 - t/T")};
+  return {integer_option("interval", 5, 1, kMostSteps,
+                         "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
+          real_option("smoothing", 0.1, kTiny, 1, "acceptance gen: weight of the new rate"),
+          choice_option("gen_scale", {"constant", "linear"},
+                        "acceptance gen: factor of the new rate, 1 or falling linearly as 1 - t/T")};
 }
 
 Facts hyfreedp_facts() {
@@ -250,20 +220,22 @@ Facts hyfreedp_facts() {
       .name = "hyfreedp",
       .title = "HyFreeDP",
       .source = "Liu and Bu, ICLR 2025, algorithm 1, equations 6 and 7",
-      .options = {choice("acceptance", {"raw", "clamp", "gen"},
-                         "new rate: G/H; G/H within [eta/2, 2 eta]; or GeN's smoothed step towards that"),
-                  real("eta0", 1e-4, kTiny, kInfinity, "first learning rate"),
-                  choice("R_l_mode", {"sum", "center"},
-                         "next loss bound: sum of the probe's three private losses, or the centre loss"),
-                  real("R_l0", 1, kTiny, kInfinity, "first loss bound")},
+      .options = {choice_option(
+                      "acceptance", {"raw", "clamp", "gen"},
+                      "new rate: G/H; G/H within [eta/2, 2 eta]; or GeN's smoothed step towards that"),
+                  real_option("eta0", 1e-4, kTiny, kInfinity, "first learning rate"),
+                  choice_option(
+                      "R_l_mode", {"sum", "center"},
+                      "next loss bound: sum of the probe's three private losses, or the centre loss"),
+                  real_option("R_l0", 1, kTiny, kInfinity, "first loss bound")},
       .probes = true};
   for (auto& option : loss_bound_options()) facts.options.push_back(option);
   for (auto& option : fit_options()) facts.options.push_back(option);
   auto release =
-      choice("release", {"separate", "paired"},
-             "what a probe releases: each loss by itself, or one loss and the differences from it");
-  auto share = real("difference_share", kDifferenceShare, kTiny, 2,
-                    "release paired: bound of a sample's difference over the loss bound");
+      choice_option("release", {"separate", "paired"},
+                    "what a probe releases: each loss by itself, or one loss and the differences from it");
+  auto share = real_option("difference_share", kDifferenceShare, kTiny, 2,
+                           "release paired: bound of a sample's difference over the loss bound");
   for (auto* option : {&release, &share}) {
     option->stored_always = false;
     facts.options.push_back(*option);
@@ -277,26 +249,29 @@ Facts hyfreedp_plus_facts() {
       .title = "HyFreeDP+ (ours)",
       .source = "this project: HyFreeDP's private quadratic fit with a probe radius apart from the rate",
       .options =
-          {choice("eta0_rule", {"sqrt-d", "fixed"}, "first rate: 0.5 / sqrt(d), or eta0"),
-           real("eta0", 1e-4, kTiny, kInfinity, "first rate if eta0_rule is fixed"),
-           integer("interval", 5, 1, "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
-           real("rho", 0.8, 0, 1, "precision that earlier fits keep at each probe"),
-           real("low", 2, 0, kInfinity,
-                "a fit counts if the running curvature exceeds this many sd of its noise; the radius doubles "
-                "while a probe's own curvature does not"),
-           real("high", 10, 0, kInfinity,
-                "the radius halves while a probe's curvature exceeds this many sd of its noise"),
-           real("reach", 6, 1, kInfinity, "the radius never exceeds this many times the rate"),
-           real("radius_max", 1e6, kTiny, kInfinity, "the radius never exceeds this"),
-           choice("fits", {"mean", "last"},
-                  "the rate follows the geometric mean of all fits, or the last fit within a factor of 2"),
-           real("share", 0.5, kTiny, 1, "fits mean: the rate over the mean of the fits"),
-           real("until", 0.4, 0, 1, "fits mean: share of the steps after which the rate is held"),
-           optional_real("R_l0", kTiny, kInfinity, "first loss bound; none: 2 ln(classes)"),
-           optional_real("R_l_floor", kTiny, kInfinity,
-                         "the loss bound never falls below this; none: ln(classes)"),
-           real("R_l_change", kInfinity, 1, kInfinity,
-                "the loss bound changes at most by this factor per probe")},
+          {choice_option("eta0_rule", {"sqrt-d", "fixed"}, "first rate: 0.5 / sqrt(d), or eta0"),
+           real_option("eta0", 1e-4, kTiny, kInfinity, "first rate if eta0_rule is fixed"),
+           integer_option("interval", 5, 1, kMostSteps,
+                          "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
+           real_option("rho", 0.8, 0, 1, "precision that earlier fits keep at each probe"),
+           real_option(
+               "low", 2, 0, kInfinity,
+               "a fit counts if the running curvature exceeds this many sd of its noise; the radius doubles "
+               "while a probe's own curvature does not"),
+           real_option("high", 10, 0, kInfinity,
+                       "the radius halves while a probe's curvature exceeds this many sd of its noise"),
+           real_option("reach", 6, 1, kInfinity, "the radius never exceeds this many times the rate"),
+           real_option("radius_max", 1e6, kTiny, kInfinity, "the radius never exceeds this"),
+           choice_option(
+               "fits", {"mean", "last"},
+               "the rate follows the geometric mean of all fits, or the last fit within a factor of 2"),
+           real_option("share", 0.5, kTiny, 1, "fits mean: the rate over the mean of the fits"),
+           real_option("until", 0.4, 0, 1, "fits mean: share of the steps after which the rate is held"),
+           optional_real_option("R_l0", kTiny, kInfinity, "first loss bound; none: 2 ln(classes)"),
+           optional_real_option("R_l_floor", kTiny, kInfinity,
+                                "the loss bound never falls below this; none: ln(classes)"),
+           real_option("R_l_change", kInfinity, 1, kInfinity,
+                       "the loss bound changes at most by this factor per probe")},
       .probes = true};
   return facts;
 }
@@ -308,10 +283,11 @@ Facts gen_facts() {
       .source =
           "Bu and Xu 2024, arXiv:2407.02772; rule as in the authors' code, with one pure direction "
           "per step",
-      .options = {real("eta0", 1e-4, kTiny, kInfinity, "first learning rate"),
-                  integer("pairs", 1, 1, "losses at w and at w -+ eta u, ..., w -+ pairs eta u"),
-                  choice("intercept", {"fixed", "free"}, "intercept of the fit: the loss at w, or fitted"),
-                  real("r2_min", 0.99, 0, 1, "smallest r^2 of an accepted fit, with more than three points")},
+      .options =
+          {real_option("eta0", 1e-4, kTiny, kInfinity, "first learning rate"),
+           integer_option("pairs", 1, 1, kMostSteps, "losses at w and at w -+ eta u, ..., w -+ pairs eta u"),
+           choice_option("intercept", {"fixed", "free"}, "intercept of the fit: the loss at w, or fitted"),
+           real_option("r2_min", 0.99, 0, 1, "smallest r^2 of an accepted fit, with more than three points")},
       .probes = true,
       .non_private_only = true};
   for (auto& option : fit_options()) facts.options.push_back(option);

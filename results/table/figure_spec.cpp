@@ -4,33 +4,14 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "harness/base/option_lines.h"
 #include "harness/base/text.h"
 
 namespace hyfreedp::results {
 namespace {
 
 OptionSpec metric() {
-  return {.name = "metric",
-          .type = OptionType::choice,
-          .default_value = "accuracy",
-          .help = "test metric: accuracy in percent or loss in nats",
-          .choices = {"accuracy", "loss"}};
-}
-
-OptionSpec text(const char* name, const json::value& default_value, const char* help) {
-  return {.name = name, .type = OptionType::text, .default_value = default_value, .help = help};
-}
-
-OptionSpec flag(const char* name, bool default_value, const char* help) {
-  return {.name = name, .type = OptionType::boolean, .default_value = default_value, .help = help};
-}
-
-OptionSpec choice(const char* name, const std::vector<std::string>& choices, const char* help) {
-  return {.name = name,
-          .type = OptionType::choice,
-          .default_value = json::value(choices.front()),
-          .help = help,
-          .choices = choices};
+  return choice_option("metric", {"accuracy", "loss"}, "test metric: accuracy in percent or loss in nats");
 }
 
 std::vector<FigureKind> make_kinds() {
@@ -47,15 +28,16 @@ std::vector<FigureKind> make_kinds() {
        "quantity: a "
        "box an (panel, epsilon); several: a column each.",
        false,
-       {text("quantities", "step-size",
-             "separated by commas: names of stored scalars (eta, R_l, d, ...), 'test loss', 'test accuracy', "
-             "or "
-             "step-size (the one in force, where the method chooses it)"),
-        choice("band", {"range", "quartiles", "none"},
-               "over the seeds: smallest to largest, or the middle half"),
-        choice("scale", {"auto", "linear", "logarithmic"},
-               "scale of the values; auto: logarithmic, except for accuracies and values that are not "
-               "positive")}},
+       {text_option(
+            "quantities", "step-size",
+            "separated by commas: names of stored scalars (eta, R_l, d, ...), 'test loss', 'test accuracy', "
+            "or "
+            "step-size (the one in force, where the method chooses it)"),
+        choice_option("band", {"range", "quartiles", "none"},
+                      "over the seeds: smallest to largest, or the middle half"),
+        choice_option("scale", {"auto", "linear", "logarithmic"},
+                      "scale of the values; auto: logarithmic, except for accuracies and values that are not "
+                      "positive")}},
       {"probe-fit",
        "Losses along the step and their parabola",
        "The released losses that a probing controller saw at some steps, over the step length, with the "
@@ -76,48 +58,50 @@ std::vector<FigureKind> make_kinds() {
        "Grid of a test metric",
        "The test metric over two settings of the runs, mean over seeds; the best cell is framed.",
        true,
-       {text("x", "rate",
-             "setting along x: rate, clipping_constant, steps, ... or a path into a run's config"),
-        text("y", "clipping_constant", "setting along y"), metric(),
-        flag("log_colour", false, "colours over the logarithm of the metric")}},
+       {text_option("x", "rate",
+                    "setting along x: rate, clipping_constant, steps, ... or a path into a run's config"),
+        text_option("y", "clipping_constant", "setting along y"), metric(),
+        flag_option("log_colour", false, "colours over the logarithm of the metric")}},
       {"box",
        "Candidates as box plots",
        "The test metric of every candidate (a run's settings, mean over seeds): quartiles, whiskers to the "
        "last candidate "
        "within 1.5 interquartile ranges, and the candidates as points.",
        true,
-       {metric(), text("marked", "", "candidates drawn black: settings, as in 'rate=0.001'"),
-        text("starred", "",
-             "candidates drawn as stars: settings, as in 'rate=0.001, beta1=0.9, beta2=0.999'"),
-        choice("by", {"group", "row"},
-               "one box for each group of rows (a row without a group is one), or for each row")}},
+       {metric(), text_option("marked", "", "candidates drawn black: settings, as in 'rate=0.001'"),
+        text_option("starred", "",
+                    "candidates drawn as stars: settings, as in 'rate=0.001, beta1=0.9, beta2=0.999'"),
+        choice_option("by", {"group", "row"},
+                      "one box for each group of rows (a row without a group is one), or for each row")}},
       {"candidates",
        "Candidates over steps",
        "Median and best over the candidates of each group of rows, over steps, with a band around the "
        "median.",
        true,
        {metric(),
-        choice("band", {"bootstrap", "range", "none"},
-               "around the median: 95 % percentile bootstrap interval over candidates, or all candidates"),
-        choice("by", {"group", "row"},
-               "one line for each group of rows (a row without a group is one), or for each row")}},
+        choice_option(
+            "band", {"bootstrap", "range", "none"},
+            "around the median: 95 % percentile bootstrap interval over candidates, or all candidates"),
+        choice_option("by", {"group", "row"},
+                      "one line for each group of rows (a row without a group is one), or for each row")}},
       {"pareto",
        "Two quantities of every run and their Pareto front",
        "A point a run's settings (mean over seeds), y against x, and the front of those that no other beats "
        "in both.",
        true,
-       {text("x", "rate * steps", "setting, product of settings ('rate * steps'), or epsilon"), metric(),
-        choice("front", {"lower", "higher", "none"}, "which x is better"),
-        choice("x_scale", {"auto", "linear", "logarithmic"}, "auto: logarithmic over more than one decade"),
-        choice("by", {"group", "row"},
-               "one colour for each group of rows (a row without a group is one), or for each row")}},
+       {text_option("x", "rate * steps", "setting, product of settings ('rate * steps'), or epsilon"),
+        metric(), choice_option("front", {"lower", "higher", "none"}, "which x is better"),
+        choice_option("x_scale", {"auto", "linear", "logarithmic"},
+                      "auto: logarithmic over more than one decade"),
+        choice_option("by", {"group", "row"},
+                      "one colour for each group of rows (a row without a group is one), or for each row")}},
       {"bars",
        "Cost relative to a row",
        "Time of the reported run, as a ratio to a row's: mean over seeds, bars of one sample standard "
        "deviation.",
        false,
-       {text("relative_to", "", "id of the row that is 1; empty: seconds, not ratios"),
-        choice("per", {"step", "run"}, "seconds a step, or of the whole run")}},
+       {text_option("relative_to", "", "id of the row that is 1; empty: seconds, not ratios"),
+        choice_option("per", {"step", "run"}, "seconds a step, or of the whole run")}},
       {"epsilon-steps",
        "ε over steps",
        "What a run's executed events had cost after each step, of the reported run of the first seed.",
