@@ -66,9 +66,7 @@ class Builder {
         "{} of every candidate at its last evaluation, mean over seeds: quartiles, whiskers to the last "
         "candidate within "
         "1.5 interquartile ranges, every candidate as a point (its place across says nothing).{}",
-        metric_ == "accuracy" ? "Test accuracy in percent"
-                              : "Test loss (nats; of real labels the squared error)",
-        list->refusal());
+        metric_sentence(metric_), list->refusal());
     for (const auto& cell : cells_of(source_, list->runs)) sheet.panels.push_back(panel_of(cell));
     sheet.legend = legend();
     return Outcome{.figure = place(sheet)};

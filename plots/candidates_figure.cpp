@@ -77,7 +77,7 @@ Result<Outcome> candidates_kind(const Source& source, const results::FigureReque
       "{} over steps: solid the median over the candidates (each the mean over its seeds), dashed the best "
       "of them at each "
       "step{}.{}",
-      higher ? "Test accuracy in percent" : "Test loss (nats; of real labels the squared error)",
+      metric_sentence(metric),
       band == "bootstrap" ? "; band: 95 % percentile bootstrap interval of the median over candidates"
       : band == "range"   ? "; band: all candidates"
                           : "",

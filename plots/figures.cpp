@@ -18,14 +18,6 @@ namespace hyfreedp::plots {
 
 namespace {
 
-using Build = Result<Outcome> (*)(const Source&, const results::FigureRequest&);
-
-constexpr std::pair<const char*, Build> kBuilders[] = {
-    {"accuracy", accuracy_kind},      {"curves", curves_kind}, {"probe-fit", probe_fit_kind},
-    {"heat-map", heat_map_kind},      {"box", box_kind},       {"candidates", candidates_kind},
-    {"pareto", pareto_kind},          {"bars", bars_kind},     {"epsilon-steps", epsilon_steps_kind},
-    {"tuning-cost", tuning_cost_kind}};
-
 // Of a spec that lists none.
 Result<std::vector<Figure>> usual_figures(const results::Store& store, const results::TableModel& table) {
   std::vector<Figure> figures;

@@ -106,11 +106,11 @@ class Builder {
     name_sheet(request_, sheet.name, sheet.title);
     sheet.panel_width = kWidth;
     sheet.panel_height = kHeight;
-    sheet.caption = fmt::format(
-        "{} over {} and {}: mean over seeds{}; lighter is better, the best cell is framed{}.{}",
-        higher_ ? "Test accuracy in percent" : "Test loss (nats; of real labels the squared error)",
-        setting_label(x_), setting_label(y_), several ? ", the best candidate where several meet" : "",
-        missing_ ? "; grey: no finished run" : "", list->refusal());
+    sheet.caption =
+        fmt::format("{} over {} and {}: mean over seeds{}; lighter is better, the best cell is framed{}.{}",
+                    metric_sentence(metric_), setting_label(x_), setting_label(y_),
+                    several ? ", the best candidate where several meet" : "",
+                    missing_ ? "; grey: no finished run" : "", list->refusal());
     for (const auto& [title, grid] : grids) sheet.panels.push_back(panel_of(title, grid));
     if (missing_ && sheet.caption.find("grey") == std::string::npos) {
       sheet.caption.insert(sheet.caption.find(" is framed") + 10, "; grey: no finished run");

@@ -1,4 +1,5 @@
-// The figure kinds of results/table/figure_spec.h: one builder for each, in a file of its own.
+// The figure kinds of results/table/figure_spec.h: one builder for each, in a file of its own. To add
+// one: its file, its lines here, and its options in figure_spec.cpp.
 #pragma once
 
 #include "plots/runs.h"
@@ -15,6 +16,17 @@ Result<Outcome> pareto_kind(const Source& source, const results::FigureRequest& 
 Result<Outcome> bars_kind(const Source& source, const results::FigureRequest& request);
 Result<Outcome> epsilon_steps_kind(const Source& source, const results::FigureRequest& request);
 Result<Outcome> tuning_cost_kind(const Source& source, const results::FigureRequest& request);
+
+struct FigureBuilder {
+  const char* kind;
+  Result<Outcome> (*build)(const Source& source, const results::FigureRequest& request);
+};
+
+inline constexpr FigureBuilder kBuilders[] = {
+    {"accuracy", accuracy_kind},      {"curves", curves_kind}, {"probe-fit", probe_fit_kind},
+    {"heat-map", heat_map_kind},      {"box", box_kind},       {"candidates", candidates_kind},
+    {"pareto", pareto_kind},          {"bars", bars_kind},     {"epsilon-steps", epsilon_steps_kind},
+    {"tuning-cost", tuning_cost_kind}};
 
 // Sets name and title: those of the spec, or by default the kind's.
 void name_sheet(const results::FigureRequest& request, std::string& name, std::string& title);

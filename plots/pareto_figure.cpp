@@ -100,8 +100,7 @@ Result<Outcome> pareto_kind(const Source& source, const results::FigureRequest& 
     if (logarithmic) panel.x.label += " (log scale)";
   }
   sheet.caption = fmt::format(
-      "{} against {}, a point a candidate (mean over its seeds){}.{}",
-      higher ? "Test accuracy in percent" : "Test loss (nats; of real labels the squared error)",
+      "{} against {}, a point a candidate (mean over its seeds){}.{}", metric_sentence(metric),
       setting_label(x),
       front == "none" ? ""
                       : fmt::format("; dashed: those that no other beats in both, {} {} being better", front,

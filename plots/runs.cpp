@@ -286,6 +286,11 @@ std::string metric_label(const std::string& metric) {
   return metric == "accuracy" ? "test accuracy (%)" : "test loss";
 }
 
+std::string metric_sentence(const std::string& metric) {
+  return metric == "accuracy" ? "Test accuracy in percent"
+                              : "Test loss (nats; of real labels the squared error)";
+}
+
 namespace {
 
 // A line does not break in it.

@@ -80,6 +80,8 @@ bool has_settings(const Run& run, const std::vector<std::pair<std::string, doubl
 std::string setting_label(const std::string& name);
 // "test accuracy (%)"; a loss has no unit.
 std::string metric_label(const std::string& metric);
+// The same as a caption begins with it.
+std::string metric_sentence(const std::string& metric);
 
 // The group of each row, by (panel, row), for the rows that have one.
 std::map<std::pair<std::string, std::string>, std::string> row_groups(const json::object& spec);
