@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "datasets/csv.h"
-#include "datasets/source_files.h"
+#include "datasets/dataset.h"
 #include "harness/base/text.h"
 #include "harness/random/stream.h"
 
@@ -203,8 +203,8 @@ std::array<std::vector<std::int64_t>, 3> split_adult(const std::vector<std::size
           part(0, test)};
 }
 
-Result<Dataset> load_adult(const Facts& facts, const json::object& options) {
-  const Sizes n = sizes(facts, options);
+Result<Dataset> Adult::load(const Facts& facts, const json::object& options) {
+  const Sizes n = sizes(options);
   const auto folder = locate(facts);
   if (!folder) return folder.error();
   if (auto verified = verify_files(facts, *folder); !verified) return verified.error();

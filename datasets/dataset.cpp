@@ -2,35 +2,20 @@
 
 #include <ATen/ATen.h>
 
-#include "datasets/adult.h"
-#include "datasets/e2e.h"
-#include "datasets/fashion_mnist.h"
-#include "datasets/synthetic.h"
-#include "datasets/synthetic_images.h"
-#include "datasets/synthetic_regression.h"
-#include "datasets/synthetic_tokens.h"
+#include "datasets/registry.h"
 #include "harness/random/partition.h"
 
 namespace hyfreedp::datasets {
 namespace {
 
-struct Loader {
-  std::string name;
-  Result<Dataset> (*load)(const Facts&, const json::object&);
-};
+using Load = Result<Dataset> (*)(const Facts&, const json::object&);
 
-// One line a dataset; the names are those of dataset_facts().
-const std::vector<Loader>& loaders() {
-  static const std::vector<Loader> table = {
-      {"fashion-mnist", load_fashion_mnist},
-      {"synthetic", load_synthetic},
-      {"synthetic-images", load_synthetic_images},
-      {"synthetic-tokens", load_synthetic_tokens},
-      {"e2e-dev", load_e2e},
-      {"adult", load_adult},
-      {"synthetic-regression", load_synthetic_regression},
-  };
-  return table;
+// Null for a name that no entry has.
+template <class... Each>
+Load loader_of(const std::string& name, List<Each...> /*registered*/) {
+  Load found = nullptr;
+  ((Each::facts().name == name ? found = Each::load : found), ...);
+  return found;
 }
 
 // The training split's records of one part; the other splits as they are.
@@ -49,13 +34,8 @@ Result<Dataset> load_dataset(const std::string& name, const json::object& option
   if (!facts) return facts.error();
   const auto part = random::part_of(options);
   if (!part) return in_context(name, part.error());
-  for (const auto& loader : loaders()) {
-    if (loader.name != name) continue;
-    auto dataset = loader.load(**facts, random::without_part(options));
-    return dataset && *part ? only_part(std::move(*dataset), **part) : std::move(dataset);
-  }
-  HYFREEDP_CHECK(false, "dataset '" + name + "' has facts but no loader");
-  return error("unreachable");
+  auto dataset = loader_of(name, Registered())(**facts, random::without_part(options));
+  return dataset && *part ? only_part(std::move(*dataset), **part) : std::move(dataset);
 }
 
 const SplitData& Dataset::split(Split which) const {

@@ -14,9 +14,9 @@
 namespace hyfreedp::datasets {
 
 // The examples of one split. Vectors and images have one label a row, a class or a real number
-// (Sizes::real_labels). For sequences the features are ids, and the labels are the same ids with
-// -100 where a token is not to be predicted (padding, a prompt); a model is scored on predicting
-// each label from the tokens before it.
+// (labels.h). For sequences the features are ids, and the labels are the same ids with kNotScored
+// where a token is not to be predicted; a model is scored on predicting each label from the tokens
+// before it.
 struct SplitData {
   torch::Tensor features;  // [n, p] float32; sequences [n, T] int64
   torch::Tensor labels;    // [n] int64, float32 where real; sequences [n, T]

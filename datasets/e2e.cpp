@@ -4,12 +4,10 @@
 
 #include "datasets/byte_pairs.h"
 #include "datasets/csv.h"
-#include "datasets/source_files.h"
+#include "datasets/dataset.h"
 
 namespace hyfreedp::datasets {
 namespace {
-
-constexpr std::int64_t kNotScored = -100;
 
 SplitData tokenised(BytePairs& pairs, std::span<const E2eRecord> records, std::int64_t length) {
   const auto rows = static_cast<std::int64_t>(records.size());
@@ -44,8 +42,8 @@ Result<std::vector<E2eRecord>> read_e2e(const std::string& path) {
   return records;
 }
 
-Result<Dataset> load_e2e(const Facts& facts, const json::object& options) {
-  const Sizes n = sizes(facts, options);
+Result<Dataset> E2e::load(const Facts& facts, const json::object& options) {
+  const Sizes n = sizes(options);
   const auto folder = locate(facts);
   if (!folder) return folder.error();
   if (auto verified = verify_files(facts, *folder); !verified) return verified.error();

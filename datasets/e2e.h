@@ -10,11 +10,47 @@
 // validation share at most one mr.
 #pragma once
 
-#include "datasets/dataset.h"
+#include "datasets/facts.h"
+#include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {
 
-Result<Dataset> load_e2e(const Facts& facts, const json::object& options);
+struct E2e {
+  static Facts facts() {
+    return {
+        .name = "e2e-dev",
+        .title = "E2E NLG challenge, development set, GPT-2 tokens",
+        .source =
+            "Novikova, Dusek, Rieser: The E2E Dataset: New Challenges For End-to-End Generation, "
+            "arXiv:1706.09254",
+        .how_to_get =
+            "e2e/devset.csv and e2e/testset_w_refs.csv from the challenge's page, gpt2/encoder.json and "
+            "gpt2/vocab.bpe from "
+            "GPT-2's release",
+        .search_paths = {"$HYFREEDP_DATA"},
+        .files = {{"e2e/devset.csv", "fc26b78cdb849c80545f513b223d1e051138b43882eeb79e3eb153e689c864f9"},
+                  {"e2e/testset_w_refs.csv",
+                   "edc8db685e39bb9824d5bd70c18b1c9b0412d14b527aa960e2d1c8251ee15ccd"},
+                  {"gpt2/encoder.json", "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"},
+                  {"gpt2/vocab.bpe", "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"}},
+        .options = {integer_option("length", 64, 2, 1024,
+                                   "tokens of an example; longer ones are cut, shorter ones padded")},
+        .sizes = sizes};
+  }
+  static Sizes sizes(const json::object& options) {
+    const auto length = int_or(options, "length", 64);
+    constexpr std::int64_t kGpt2Vocabulary = 50257;
+    return {.private_train = 4172,
+            .private_validation = 500,
+            .test = 4693,
+            .classes = kGpt2Vocabulary,
+            .features = length,
+            .length = length,
+            .vocabulary = kGpt2Vocabulary,
+            .labels = LabelKind::tokens};
+  }
+  static Result<Dataset> load(const Facts& facts, const json::object& options);
+};
 
 struct E2eRecord {
   std::string mr;

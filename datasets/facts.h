@@ -1,7 +1,7 @@
 // Public facts of every dataset, without LibTorch: what `hyfreedp` needs to check a spec and to
 // price it. N, the splits' sizes, the number of classes and the feature dimension are public
-// constants that stand here before any data are read. Splits are typed; a selection metric names
-// the split that it reads.
+// constants that stand in each dataset's header before any data are read. Splits are typed; a
+// selection metric names the split that it reads.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/labels.h"
 #include "harness/base/options.h"
 
 namespace hyfreedp::datasets {
@@ -22,6 +23,8 @@ struct SourceFile {
   std::string sha256;  // of the file as shipped
 };
 
+struct Sizes;
+
 struct Facts {
   std::string name;
   std::string title;
@@ -30,18 +33,15 @@ struct Facts {
   // Folders in which the files are looked for, in this order. A path may begin with $HYFREEDP_DATA,
   // which is read at each look-up; it is skipped if that variable is not set.
   std::vector<std::string> search_paths;
-  std::vector<SourceFile> files;  // empty: the dataset is generated and needs no files
-  // The sizes; 0 if an option gives them (a generated dataset). sizes() is right for both.
-  std::int64_t private_train = 0;
-  std::int64_t private_validation = 0;
-  std::int64_t public_data = 0;
-  std::int64_t test = 0;
-  std::int64_t classes = 0;
+  std::vector<SourceFile> files;    // empty: the dataset is generated and needs no files
   std::vector<OptionSpec> options;  // e.g. features: hog | pixels
+  Sizes (*sizes)(const json::object& options) = nullptr;  // under resolved options
   // Whether the training split contains nobody's data, so that raw statistics of single examples,
   // such as their gradient norms, may be shown. Default: private.
   bool public_train = false;
 };
+
+struct Dataset;  // dataset.h
 
 // The public constants of a dataset under resolved options: all that prices a run or shapes a
 // model.
@@ -59,21 +59,25 @@ struct Sizes {
   // (classes = vocabulary). 0: no sequences.
   std::int64_t length = 0;
   std::int64_t vocabulary = 0;
-  // The label is a real number, and the loss its squared error. There are no classes and no
-  // accuracy; `classes` is 1, for the model's one output.
-  bool real_labels = false;
+  LabelKind labels = LabelKind::classes;
 
   bool operator==(const Sizes&) const = default;
 };
 
 const std::vector<Facts>& dataset_facts();
 Result<const Facts*> find_dataset(const std::string& name);
+// facts.sizes(options). Facts without that function are an invariant violation (it throws).
 Sizes sizes(const Facts& facts, const json::object& options);
-std::int64_t split_size(const Sizes& sizes, Split split);
-// Length of one example's feature vector under resolved options: sizes(...).features.
-std::int64_t feature_count(const Facts& facts, const json::object& options);
 // The folder that has all files; empty for a generated dataset. It checks presence only. The error
 // names the package or command that provides the files, and the folders that were looked in.
 Result<std::string> locate(const Facts& facts);
+// Checks the SHA-256 of each of its files in `folder`. The error names the first that differs.
+Result<void> verify_files(const Facts& facts, const std::string& folder);
+
+// Facts::public_train of a dataset by name. An unknown dataset counts as private.
+bool training_split_is_public(const std::string& dataset);
+// Whether values computed from training examples (losses, norms, step sizes) may be shown: they are
+// released with noise, or the training split is public.
+bool training_values_are_released(bool is_private, const std::string& dataset);
 
 }  // namespace hyfreedp::datasets

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "datasets/cache.h"
+#include "datasets/dataset.h"
 #include "datasets/hog.h"
 #include "datasets/idx.h"
-#include "datasets/source_files.h"
 #include "harness/base/files.h"
 
 namespace hyfreedp::datasets {
@@ -89,8 +89,8 @@ std::string cache_path(const Facts& facts, const json::object& options) {
 
 }  // namespace
 
-Result<Dataset> load_fashion_mnist(const Facts& facts, const json::object& options) {
-  const Sizes n = sizes(facts, options);
+Result<Dataset> FashionMnist::load(const Facts& facts, const json::object& options) {
+  const Sizes n = sizes(options);
   const std::vector<TableShape> shapes = {
       {.name = to_string(Split::private_train), .rows = n.private_train, .columns = n.features},
       {.name = to_string(Split::private_validation), .rows = n.private_validation, .columns = n.features},

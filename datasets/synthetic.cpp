@@ -25,8 +25,8 @@ std::vector<double> class_means(std::int64_t classes, std::int64_t features, dou
 
 }  // namespace
 
-Result<Dataset> load_synthetic(const Facts& facts, const json::object& options) {
-  const Sizes n = sizes(facts, options);
+Result<Dataset> Synthetic::load(const Facts& /*facts*/, const json::object& options) {
+  const Sizes n = sizes(options);
   if (auto fits = check_amount(n, "synthetic", "train, validation, test or features"); !fits)
     return fits.error();
   const auto means = class_means(n.classes, n.features, double_or(options, "separation", 3.0));

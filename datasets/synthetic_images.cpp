@@ -40,8 +40,8 @@ std::vector<double> patterns(const Sizes& sizes, double contrast) {
 
 }  // namespace
 
-Result<Dataset> load_synthetic_images(const Facts& facts, const json::object& options) {
-  const Sizes n = sizes(facts, options);
+Result<Dataset> SyntheticImages::load(const Facts& /*facts*/, const json::object& options) {
+  const Sizes n = sizes(options);
   if (auto fits = check_amount(n, "synthetic-images", "train, validation, test, channels or side"); !fits) {
     return fits.error();
   }

@@ -10,10 +10,31 @@
 // It has no seed on purpose.
 #pragma once
 
-#include "datasets/dataset.h"
+#include "datasets/generated.h"
 
 namespace hyfreedp::datasets {
 
-Result<Dataset> load_synthetic_images(const Facts& facts, const json::object& options);
+struct SyntheticImages {
+  static Facts facts() {
+    return generated(
+        {.name = "synthetic-images",
+         .title = "Generated images",
+         .options = {integer_option("classes", 4, 2, 1000, "number of classes"),
+                     integer_option("channels", 3, 1, 1024, "of an image"),
+                     integer_option("side", 16, 1, 4096, "pixels, of a square image"),
+                     real_option("contrast", 0.5, 0, 1e3, "root mean square of a class's pattern",
+                                 "sd of a pixel within a class")},
+         .sizes = sizes});
+  }
+  static Sizes sizes(const json::object& options) {
+    auto sizes = generated_sizes(options);
+    const auto side = int_or(options, "side", 16);
+    sizes.classes = int_or(options, "classes", 4);
+    sizes.image = {int_or(options, "channels", 3), side, side};
+    sizes.features = sizes.image[0] * side * side;
+    return sizes;
+  }
+  static Result<Dataset> load(const Facts& facts, const json::object& options);
+};
 
 }  // namespace hyfreedp::datasets

@@ -22,8 +22,8 @@ SplitData draw(Split split, std::int64_t rows, std::int64_t columns, double weig
 
 }  // namespace
 
-Result<Dataset> load_synthetic_regression(const Facts& facts, const json::object& options) {
-  const Sizes n = sizes(facts, options);
+Result<Dataset> SyntheticRegression::load(const Facts& /*facts*/, const json::object& options) {
+  const Sizes n = sizes(options);
   if (auto fits = check_amount(n, "synthetic-regression", "train, validation, test or features"); !fits)
     return fits.error();
   const double weight = double_or(options, "weight", 10.0);

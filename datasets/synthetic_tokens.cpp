@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "datasets/dataset.h"
 #include "harness/random/stream.h"
 
 namespace hyfreedp::datasets {
@@ -54,8 +55,8 @@ SplitData draw(Split split, std::int64_t rows, const Sizes& sizes, double noise,
 
 }  // namespace
 
-Result<Dataset> load_synthetic_tokens(const Facts& facts, const json::object& options) {
-  const Sizes n = sizes(facts, options);
+Result<Dataset> SyntheticTokens::load(const Facts& /*facts*/, const json::object& options) {
+  const Sizes n = sizes(options);
   const double rows = static_cast<double>(n.private_train + n.private_validation + n.test);
   if (rows * static_cast<double>(n.length) > kMaxNumbers) {
     return error(

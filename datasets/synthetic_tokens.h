@@ -10,10 +10,28 @@
 // no seed on purpose.
 #pragma once
 
-#include "datasets/dataset.h"
+#include "datasets/generated.h"
 
 namespace hyfreedp::datasets {
 
-Result<Dataset> load_synthetic_tokens(const Facts& facts, const json::object& options);
+struct SyntheticTokens {
+  static Facts facts() {
+    return generated(
+        {.name = "synthetic-tokens",
+         .title = "Generated sequences",
+         .options = {integer_option("vocabulary", 32, 2, 1e6, "different tokens"),
+                     integer_option("length", 16, 2, 65536, "tokens of an example"),
+                     real_option("noise", 0.2, 0, 1, "probability that a token is drawn at random")},
+         .sizes = sizes});
+  }
+  static Sizes sizes(const json::object& options) {
+    auto sizes = generated_sizes(options);
+    sizes.vocabulary = sizes.classes = int_or(options, "vocabulary", 32);
+    sizes.length = sizes.features = int_or(options, "length", 16);
+    sizes.labels = LabelKind::tokens;
+    return sizes;
+  }
+  static Result<Dataset> load(const Facts& facts, const json::object& options);
+};
 
 }  // namespace hyfreedp::datasets

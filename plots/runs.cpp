@@ -7,6 +7,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "datasets/labels.h"
 #include "harness/base/text.h"
 #include "plots/layout.h"
 #include "results/table/cell_text.h"
@@ -288,7 +289,7 @@ std::string metric_label(const std::string& metric) {
 
 std::string metric_sentence(const std::string& metric) {
   return metric == "accuracy" ? "Test accuracy in percent"
-                              : "Test loss (nats; of real labels the squared error)";
+                              : fmt::format("Test loss ({})", datasets::kLossUnit);
 }
 
 namespace {

@@ -1,33 +1,33 @@
 // The mean loss and accuracy of a model on a whole split, without noise. The caller decides who may
 // see them.
 //
-//   classes      mean over samples of the cross entropy; `correct` and `count` are numbers of
-//                samples
-//   real labels  mean over samples of the squared error; `correct` is 0
-//   sequences    mean over all scored tokens of the split, so that exp(mean_loss) is the perplexity
-//                of the literature (it is not the mean over samples of their means); `correct` and
-//                `count` are numbers of tokens
+// The mean is over all scored labels of the split: samples, or the tokens of sequences, so that
+// exp(mean_loss) is the perplexity of the literature (it is not the mean over samples of their means).
 #pragma once
 
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "harness/models/layers/loss.h"
 #include "harness/models/networks/network.h"
 #include "harness/training/batch_reader.h"
+#include "harness/training/labels.h"
 
 namespace hyfreedp::training {
 
 struct Evaluated {
-  double mean_loss = 0;  // nats; squared error of real labels
-  std::int64_t correct = 0;
-  std::int64_t count = 0;
-  bool of_tokens = false;
-  bool has_accuracy = true;
+  LabelRule labels;
+  double mean_loss = 0;      // nats; squared error of real labels
+  std::int64_t correct = 0;  // of `count`; 0 where labels are no classes
+  std::int64_t count = 0;    // scored labels
 
   double accuracy() const { return static_cast<double>(correct) / static_cast<double>(count); }
   double perplexity() const { return std::exp(mean_loss); }
+  // Those that labels of this kind have, by the names that a journal gives them.
+  std::vector<std::pair<std::string, double>> metrics() const;
 };
 
-Evaluated evaluate(const models::Network& network, models::Loss loss, BatchReader& reader);
+Evaluated evaluate(const models::Network& network, const LabelRule& labels, BatchReader& reader);
 
 }  // namespace hyfreedp::training

@@ -61,35 +61,8 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
                    std::to_string(sizes.private_validation) + " validation examples but has " +
                    std::to_string(dataset.private_validation.features.size(0)) + ".");
   }
-  const auto& evaluation = config.evaluation;
-  if (sizes.real_labels && (evaluation.score || evaluation.oracle_validation || evaluation.oracle_train)) {
-    return invalid("'" + config.dataset.name +
-                   "' has real numbers as labels, which have no accuracy for a method to choose by; use a "
-                   "method of one run.");
-  }
-  for (const auto* split : {&train, &dataset.private_validation, &dataset.test}) {
-    if (split->labels.numel() == 0 || sizes.real_labels) continue;
-    const auto lowest = split->labels.min().item<std::int64_t>();
-    const auto highest = split->labels.max().item<std::int64_t>();
-    const auto least = sizes.length > 0 ? models::kIgnoredLabel : 0;
-    if (lowest < least || highest >= sizes.classes) {
-      return invalid("'" + config.dataset.name + "' has labels outside 0 .. " +
-                     std::to_string(sizes.classes - 1) + ".");
-    }
-  }
-  if (sizes.length > 0 && config.evaluation.score) {
-    return invalid("'" + config.dataset.name +
-                   "' has sequences, of which one may change many tokens' predictions: a private score, "
-                   "whose noise is for one "
-                   "prediction a sample, cannot be released on it.");
-  }
+  if (auto labels = check_labels(config, sizes, dataset); !labels) return invalid(labels.error().message);
   return {};
-}
-
-// A causal model is scored on the token after each one.
-datasets::SplitData aligned(const datasets::SplitData& split) {
-  if (split.labels.dim() == 1) return split;
-  return {.features = split.features, .labels = models::next_tokens(split.labels)};
 }
 
 Checked<void> check_controller(const trial::TrialConfig& config, bool owns_step_size) {
@@ -164,11 +137,6 @@ Checked<void> check_interval(const trial::TrialConfig& config,
   return {};
 }
 
-models::Loss loss_of(const datasets::Sizes& sizes) {
-  if (sizes.real_labels) return models::Loss::squared;
-  return sizes.length > 0 ? models::Loss::token_mean : models::Loss::cross_entropy;
-}
-
 }  // namespace
 
 Checked<torch::Device> find_device(const std::string& name) {
@@ -215,6 +183,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   if (config.training.precision == trial::Precision::bf16) network->set_compute_type(torch::kBFloat16);
   auto augmentation = make_augmentation(config, *sizes);
   if (!augmentation) return augmentation.error();
+  const auto& labels = rule_of(sizes->labels);
   return Setup{.options = options,
                .input = models::model_input(*sizes),
                .network = std::move(*network),
@@ -223,10 +192,10 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .clipping = clipping_rule(config.privacy, *dtype),
                .sum_type = sum_type(config.privacy, *dtype),
                .augmentation = std::move(*augmentation),
-               .loss = loss_of(*sizes),
-               .train = BatchReader(aligned(dataset.private_train), options, *microbatch),
-               .validation = BatchReader(aligned(dataset.private_validation), options, *microbatch),
-               .test = BatchReader(aligned(dataset.test), options, *microbatch)};
+               .labels = labels,
+               .train = BatchReader(aligned(labels, dataset.private_train), options, *microbatch),
+               .validation = BatchReader(aligned(labels, dataset.private_validation), options, *microbatch),
+               .test = BatchReader(aligned(labels, dataset.test), options, *microbatch)};
 }
 
 Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {

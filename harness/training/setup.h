@@ -8,6 +8,7 @@
 #include "harness/models/model.h"
 #include "harness/training/batch_reader.h"
 #include "harness/training/gradient.h"
+#include "harness/training/labels.h"
 #include "harness/trial/trial_config.h"
 #include "optimizers/learning_rate.h"
 #include "optimizers/optimizer.h"
@@ -30,7 +31,7 @@ struct Setup {
   // the type of the clipped sums (harness/trial/sum_rounding.h)
   torch::ScalarType sum_type = torch::kFloat32;
   std::optional<Augmentation> augmentation;  // for the training split
-  models::Loss loss = models::Loss::cross_entropy;
+  LabelRule labels;
   BatchReader train;
   BatchReader validation;
   BatchReader test;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "datasets/public_train.h"
+#include "datasets/facts.h"
 #include "harness/trial/released_norms.h"
 
 namespace hyfreedp::training {

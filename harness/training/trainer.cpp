@@ -136,8 +136,8 @@ class Run {
       });
     }
     const bool wants_norms = plan_.adaptive || job_.config.evaluation.gradient_norms;
-    losses_ = job_.parts.clipped_sum(setup_.network, setup_.loss, setup_.clipping, setup_.train, rows_, sum_,
-                                     wants_norms ? &clipped_ : nullptr);
+    losses_ = job_.parts.clipped_sum(setup_.network, setup_.labels.loss, setup_.clipping, setup_.train, rows_,
+                                     sum_, wants_norms ? &clipped_ : nullptr);
     const double rate = setup_.controller->learning_rate(step_);
     norms_.see_weights(weights_);
     if (auto released = release_and_advance(rate); !released) return released.error();
@@ -271,7 +271,7 @@ class Run {
     DisplacedWeights displaced(weights_, kept_weights_);
     displaced.step_along(direction_, abscissa);
     const ComputeType type(setup_.network, job_.config.training.probe_precision);
-    return losses_at_weights(setup_.network, setup_.loss, setup_.train, rows);
+    return losses_at_weights(setup_.network, setup_.labels.loss, setup_.train, rows);
   }
 
   // Undefined: at the weights themselves.
@@ -282,24 +282,21 @@ class Run {
 
   Evaluated evaluate_on(BatchReader& reader) {
     const auto average = average_to_evaluate();
-    if (!average.defined()) return evaluate(setup_.network, setup_.loss, reader);
+    if (!average.defined()) return evaluate(setup_.network, setup_.labels, reader);
     DisplacedWeights displaced(weights_, kept_weights_);
     displaced.assign(average);
-    return evaluate(setup_.network, setup_.loss, reader);
+    return evaluate(setup_.network, setup_.labels, reader);
   }
 
   Result<void> record_test(std::int64_t done) {
     const auto result = evaluate_on(setup_.test);
     const auto visibility = trial::Visibility::test;
-    if (auto written = job_.journal.metric({done, "test", "loss", result.mean_loss, visibility}); !written) {
-      return written.error();
+    for (const auto& [name, value] : result.metrics()) {
+      if (auto written = job_.journal.metric({done, "test", name, value, visibility}); !written) {
+        return written.error();
+      }
     }
-    if (result.of_tokens) {
-      auto written = job_.journal.metric({done, "test", "perplexity", result.perplexity(), visibility});
-      if (!written) return written.error();
-    }
-    if (!result.has_accuracy) return {};
-    return job_.journal.metric({done, "test", "accuracy", result.accuracy(), visibility});
+    return {};
   }
 
   Result<void> conclude() {

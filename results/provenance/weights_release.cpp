@@ -1,6 +1,6 @@
 #include "results/provenance/weights_release.h"
 
-#include "datasets/public_train.h"
+#include "datasets/facts.h"
 #include "results/table/released_scalars.h"
 
 namespace hyfreedp::results {

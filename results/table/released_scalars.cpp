@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "datasets/public_train.h"
+#include "datasets/facts.h"
 
 namespace hyfreedp::results {
 namespace {

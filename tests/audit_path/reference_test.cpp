@@ -27,7 +27,7 @@ Both sums_of(const Experiment& experiment, const std::vector<std::int64_t>& rows
   weights.copy_(at::linspace(-0.5, 0.5, weights.numel(), torch::kFloat64).sin());
   auto sum = torch::zeros_like(weights);
   const auto count = static_cast<std::int64_t>(rows.size());
-  clipped_gradient_sum(setup->network, setup->loss, setup->clipping, setup->train,
+  clipped_gradient_sum(setup->network, setup->labels.loss, setup->clipping, setup->train,
                        {.count = count, .all = false, .indices = rows}, sum);
   const Reference reference(config, experiment.dataset.private_train);
   EXPECT_EQ(reference.dimension(), weights.numel());

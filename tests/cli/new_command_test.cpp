@@ -19,12 +19,13 @@ class NewCommand : public CommandTest {
   void SetUp() override {
     CommandTest::SetUp();
     const fs::path source = HYFREEDP_SOURCE_DIR;
-    for (const char* room : {"baselines", "optimizers"}) {
+    for (const char* room : {"baselines", "optimizers", "datasets"}) {
       fs::create_directories(folder_ / "tests" / room);
       fs::copy(source / room, folder_ / room, fs::copy_options::recursive);
     }
-    for (const char* file : {"CMakeLists.txt", "tests/baselines/template_test.cpp",
-                             "tests/optimizers/template_test.cpp", "tests/optimizers/constant_test.cpp"}) {
+    for (const char* file :
+         {"CMakeLists.txt", "tests/baselines/template_test.cpp", "tests/optimizers/template_test.cpp",
+          "tests/optimizers/constant_test.cpp", "tests/datasets/synthetic_regression_test.cpp"}) {
       fs::copy_file(source / file, folder_ / file);
     }
   }
@@ -103,6 +104,21 @@ TEST_F(NewCommand, OptimizerAndControllerGetFactsToo) {
   EXPECT_THAT(table, HasSubstr("\n\n#include \"optimizers/a_decay.h\"\n#include \"optimizers/adadp.h\"\n"));
 }
 
+TEST_F(NewCommand, DatasetIsAPairAndALine) {
+  ASSERT_EQ(begin("dataset", "my-data"), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("dataset: {name: my-data}"));
+  const auto header = text("datasets/my_data.h");
+  EXPECT_THAT(header, HasSubstr("struct MyData {"));
+  EXPECT_THAT(header, HasSubstr(".name = \"my-data\""));
+  EXPECT_THAT(header, HasSubstr(".title = \"my data\""));
+  EXPECT_THAT(header, Not(HasSubstr("Mohapatra")));
+  EXPECT_THAT(text("datasets/my_data.cpp"), HasSubstr("Result<Dataset> MyData::load("));
+  EXPECT_THAT(text("tests/datasets/my_data_test.cpp"), HasSubstr("find_dataset(\"my-data\")"));
+  const auto table = text("datasets/registry.h");
+  EXPECT_THAT(table, HasSubstr("\n    MyData,\n    // New datasets go above this line.\n"));
+  EXPECT_THAT(table, HasSubstr("fashion_mnist.h\"\n#include \"datasets/my_data.h\"\n"));
+}
+
 TEST_F(NewCommand, RefusesANameThatCannotBeOrIsTaken) {
   for (const char* name : {"My-method", "my_method", "9lives", "my--method", "my-", "../x", "", "a b",
                            "a-name-that-is-longer-than-anybody-would-want"}) {
@@ -111,6 +127,7 @@ TEST_F(NewCommand, RefusesANameThatCannotBeOrIsTaken) {
   expect_untouched("baseline", "default", "keyword of C++");
   expect_untouched("baseline", "prodigy", "'prodigy' exists already, in baselines/prodigy.cpp");
   expect_untouched("baseline", "fixed-rate", "'fixed-rate' exists already, in baselines/template.cpp");
+  expect_untouched("dataset", "adult", "'adult' exists already, in datasets/adult.h");
   expect_untouched("optimizer", "adamw", "'adamw' exists already, in optimizers/facts.cpp");
   expect_untouched("baseline", "registry", "has another meaning in baselines/baseline.h");
   expect_untouched("optimizer", "layout", "has another meaning in optimizers/optimizer.h");
@@ -161,7 +178,7 @@ TEST_F(NewCommand, NamesTheKindsAndWhatIsMissing) {
   EXPECT_EQ(run({"baselin", "x"}), 2);
   EXPECT_THAT(err(), HasSubstr("Did you mean 'baseline'?"));
   EXPECT_EQ(run({}), 2);
-  EXPECT_THAT(err(), HasSubstr("baseline, optimizer, controller"));
+  EXPECT_THAT(err(), HasSubstr("baseline, optimizer, controller, dataset"));
   EXPECT_EQ(run({"optimizer"}), 2);
   EXPECT_THAT(err(), HasSubstr("hyfreedp new optimizer my-optimizer"));
   EXPECT_EQ(run({"baseline", "--help"}), 0);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "datasets/dataset.h"
 #include "harness/base/files.h"
 #include "scratch.h"
 
@@ -124,10 +125,11 @@ TEST(Adult, TheFileHasItsKnownSums) {
   ASSERT_TRUE(data.has_value()) << data.error().message;
   at::Tensor sums = at::zeros({104}, at::kDouble);
   std::int64_t rich = 0;
-  for (const auto split : {Split::private_train, Split::private_validation, Split::test}) {
-    const auto& part = data->split(split);
-    EXPECT_EQ(part.features.sizes().vec(),
-              (std::vector<std::int64_t>{split_size(sizes(facts, options), split), 104}));
+  const auto size = sizes(facts, options);
+  for (const auto& [part, rows] : {std::pair{data->private_train, size.private_train},
+                                   {data->private_validation, size.private_validation},
+                                   {data->test, size.test}}) {
+    EXPECT_EQ(part.features.sizes().vec(), (std::vector<std::int64_t>{rows, 104}));
     sums += part.features.to(at::kDouble).sum(0);
     const auto counts = class_counts(part);
     rich += counts[1];

@@ -20,10 +20,11 @@ json::object resolved(const std::string& name, const json::object& given = {}) {
 class LoadDataset : public Scratch {};
 
 void expect_shapes(const Dataset& data, const Sizes& n) {
-  for (const auto split : {Split::private_train, Split::private_validation, Split::test}) {
-    const auto& part = data.split(split);
-    EXPECT_EQ(part.features.sizes().vec(), (std::vector<std::int64_t>{split_size(n, split), n.features}));
-    EXPECT_EQ(part.labels.scalar_type(), n.real_labels ? at::kFloat : at::kLong);
+  for (const auto& [part, rows] : {std::pair{data.private_train, n.private_train},
+                                   {data.private_validation, n.private_validation},
+                                   {data.test, n.test}}) {
+    EXPECT_EQ(part.features.sizes().vec(), (std::vector<std::int64_t>{rows, n.features}));
+    EXPECT_EQ(part.labels.scalar_type(), n.labels == LabelKind::real ? at::kFloat : at::kLong);
     if (n.length > 0) {
       EXPECT_EQ(n.features, n.length);
       EXPECT_EQ(n.classes, n.vocabulary);
@@ -31,16 +32,16 @@ void expect_shapes(const Dataset& data, const Sizes& n) {
       EXPECT_EQ(part.features.scalar_type(), at::kLong);
       EXPECT_GE(part.features.min().item<std::int64_t>(), 0);
       EXPECT_LT(part.features.max().item<std::int64_t>(), n.vocabulary);
-      EXPECT_TRUE(at::logical_or(part.labels == part.features, part.labels == -100).all().item<bool>());
+      EXPECT_TRUE(at::logical_or(part.labels == part.features, part.labels == kNotScored).all().item<bool>());
       continue;
     }
     if (n.image[0] > 0) {
       EXPECT_EQ(n.features, n.image[0] * n.image[1] * n.image[2]);
     }
-    EXPECT_EQ(part.labels.sizes().vec(), (std::vector<std::int64_t>{split_size(n, split)}));
+    EXPECT_EQ(part.labels.sizes().vec(), std::vector<std::int64_t>{rows});
     EXPECT_EQ(part.features.scalar_type(), at::kFloat);
     EXPECT_TRUE(part.features.is_contiguous());
-    if (n.real_labels) {
+    if (n.labels == LabelKind::real) {
       EXPECT_TRUE(at::isfinite(part.labels).all().item<bool>());
     } else {
       EXPECT_GE(part.labels.min().item<std::int64_t>(), 0);
@@ -98,21 +99,6 @@ TEST_F(LoadDataset, APartHasItsRecordsOfTheTrainingSplitAndAllOfTheOthers) {
   }
   EXPECT_EQ(records, 400);
   EXPECT_TRUE(load_dataset("synthetic", random::with_part(options, {"half", 0.3, "key"})).has_error());
-}
-
-TEST_F(LoadDataset, RegressionsLabelsAreTheWeightedSumAndSplitsDiffer) {
-  const auto options = resolved("synthetic-regression", {{"train", 4000}, {"weight", 3.0}});
-  const auto data = *load_dataset("synthetic-regression", options);
-  const auto& train = data.private_train;
-  const auto sums = train.features.to(at::kDouble).sum(1).mul(3.0);
-  EXPECT_LT((train.labels.to(at::kDouble) - sums).abs().max().item<double>(), 1e-5);
-  // 40,000 uniforms: mean 0.5 with sd 0.0014, variance 1/12 with sd 0.0004; six sd either side.
-  EXPECT_NEAR(train.features.mean().item<double>(), 0.5, 0.009);
-  EXPECT_NEAR(train.features.var().item<double>(), 1.0 / 12, 0.0025);
-  EXPECT_FALSE(at::equal(train.features.slice(0, 0, 500), data.test.features.slice(0, 0, 500)));
-  const auto longer = *load_dataset("synthetic-regression",
-                                    resolved("synthetic-regression", {{"train", 4100}, {"weight", 3.0}}));
-  EXPECT_TRUE(at::equal(train.features, longer.private_train.features.slice(0, 0, 4000)));
 }
 
 // With all means at the origin the features are the noise alone, of which no two splits may share a

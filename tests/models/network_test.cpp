@@ -261,7 +261,7 @@ TEST(Model, InitialWeightsComeFromTheKey) {
 TEST(Loss, IgnoredLabelHasNoLossAndNoGradient) {
   const auto logits = torch::tensor({{1.0, 2.0}, {3.0, -1.0}}, torch::kFloat64);
   const auto result =
-      sample_losses(Loss::cross_entropy, logits, torch::tensor({kIgnoredLabel, std::int64_t{0}}), true);
+      sample_losses(Loss::cross_entropy, logits, torch::tensor({kNotScored, std::int64_t{0}}), true);
   EXPECT_EQ(result.losses[0].item<double>(), 0);
   EXPECT_EQ(result.logit_gradient[0].abs().max().item<double>(), 0);
   EXPECT_NEAR(result.losses[1].item<double>(), std::log1p(std::exp(-4.0)), 1e-15);

@@ -55,7 +55,8 @@ TEST(RegisteredModels, TheSumDoesNotDependOnTheMicrobatches) {
       for (const std::int64_t microbatch : {1000, 7, 1}) {
         BatchReader reader(aligned(run.dataset.private_train), setup.options, microbatch);
         auto sum = torch::zeros_like(setup.network.parameters());
-        clipped_gradient_sum(setup.network, setup.loss, {trial::Clipping::auto_s, 0.01}, reader, rows, sum);
+        clipped_gradient_sum(setup.network, setup.labels.loss, {trial::Clipping::auto_s, 0.01}, reader, rows,
+                             sum);
         if (!one_shot.defined()) one_shot = sum;
         EXPECT_TRUE(near_relative(sum, one_shot, dtype == std::string("float64") ? 1e-12 : 2e-6))
             << microbatch;
@@ -74,8 +75,9 @@ TEST(RegisteredModels, AnInfiniteThresholdIsThePlainSum) {
     const auto rows = gradient_rows(run.config.privacy, random::key_from_seed("rows"), 0, 0);
     auto plain = torch::zeros_like(setup.network.parameters());
     auto unclipped = plain.clone();
-    clipped_gradient_sum(setup.network, setup.loss, {trial::Clipping::none, 0}, setup.train, rows, plain);
-    clipped_gradient_sum(setup.network, setup.loss,
+    clipped_gradient_sum(setup.network, setup.labels.loss, {trial::Clipping::none, 0}, setup.train, rows,
+                         plain);
+    clipped_gradient_sum(setup.network, setup.labels.loss,
                          {trial::Clipping::abadi, std::numeric_limits<double>::infinity()}, setup.train, rows,
                          unclipped);
     EXPECT_TRUE(near_relative(unclipped, plain, 1e-12));
@@ -86,8 +88,8 @@ TEST(RegisteredModels, SequencesAreEvaluatedByToken) {
   const torch::NoGradGuard no_gradients;
   const Sample run(*models::find_model("gpt2").value(), "float64");
   auto setup = run.setup();
-  const auto result = evaluate(setup.network, setup.loss, setup.test);
-  EXPECT_TRUE(result.of_tokens);
+  const auto result = evaluate(setup.network, setup.labels, setup.test);
+  EXPECT_EQ(result.metrics().at(1).first, "perplexity");
   EXPECT_EQ(result.count, 50 * 5);          // six tokens, of which the first is not predicted
   EXPECT_NEAR(result.perplexity(), 12, 1);  // small random weights know nothing of twelve tokens
 }

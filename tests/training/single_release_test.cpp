@@ -7,6 +7,7 @@
 #include "harness/models/model.h"
 #include "harness/training/clipping.h"
 #include "harness/training/gradient.h"
+#include "harness/training/labels.h"
 #include "harness/training/precision.h"
 #include "tests/training/emulated_tf32.h"
 #include "tests/training/fixtures.h"
@@ -63,7 +64,7 @@ struct OneModel {
     dataset = data_of(config);
     const auto sizes =
         datasets::sizes(*datasets::find_dataset(config.dataset.name).value(), config.dataset.options);
-    loss = sizes.length > 0 ? models::Loss::token_mean : models::Loss::cross_entropy;
+    loss = rule_of(sizes.labels).loss;
     network.emplace(
         models::make_model(facts.name, config.model.options, models::model_input(sizes), kKey, type).value());
     // Not where a fresh network stands, with its zeros and its equal rows.

@@ -29,7 +29,7 @@ struct Repeated {
     auto dataset = data_of(config);
     const auto sizes =
         datasets::sizes(*datasets::find_dataset(config.dataset.name).value(), config.dataset.options);
-    loss = sizes.length > 0 ? models::Loss::token_mean : models::Loss::cross_entropy;
+    loss = rule_of(sizes.labels).loss;
     network.emplace(models::make_model(facts.name, config.model.options, models::model_input(sizes), kKey,
                                        torch::kFloat32)
                         .value());

@@ -18,35 +18,50 @@ constexpr const char* kUsage =
     "Writes NAME.yaml: the least spec that runs, with comments that say what to change.\n"
     "Example: hyfreedp new spec my-first && hyfreedp run my-first.yaml\n\n"
     "hyfreedp new KIND NAME [--source DIR]\n"
-    "Begins a method or rule of your own in a checkout: copies the template's header, source and test, and "
-    "adds its "
-    "lines to\n"
-    "the tables. KIND: baseline, optimizer or controller (of the learning rate). It builds and passes its "
-    "tests at "
-    "once;\n"
-    "then make it yours: baselines/TEMPLATE.md and optimizers/TEMPLATE.md say how.\n"
+    "Begins a method, rule or dataset of your own in a checkout: copies the template's header, source and "
+    "test, "
+    "and adds its lines to\n"
+    "the tables. KIND: baseline, optimizer, controller (of the learning rate) or dataset. It builds and "
+    "passes "
+    "its tests at once;\n"
+    "then make it yours: baselines/TEMPLATE.md, optimizers/TEMPLATE.md and datasets/README.md say how.\n"
     "Example: hyfreedp new baseline my-method\n\n";
 
+// What the command says of an entry that it has written.
+struct Next {
+  std::string room, listed, use, guide;
+};
+
+Next next_of(const NewEntry& entry) {
+  if (entry.kind == "baseline") {
+    return {"baselines", "methods",
+            fmt::format("a row in a spec:  - {{method: {}, options: {{lr: 1e-2}}}}", entry.name),
+            "baselines/TEMPLATE.md"};
+  }
+  if (entry.kind == "dataset") {
+    return {"datasets", "datasets", fmt::format("a spec's data:  dataset: {{name: {}}}", entry.name),
+            "datasets/README.md"};
+  }
+  return {"optimizers", entry.kind + "s",
+          entry.kind == "optimizer"
+              ? fmt::format("a spec's rows trained by it:  train: {{optimizer: {}}}", entry.name)
+              : "a method names its controller: hyfreedp new baseline begins one",
+          "optimizers/TEMPLATE.md"};
+}
+
 void print_next(const NewEntry& entry, std::ostream& out) {
-  const bool is_baseline = entry.kind == "baseline";
   std::vector<std::string> paths;
   for (const auto& file : entry.files) paths.push_back(file.path);
-  const std::string room = is_baseline ? "baselines" : "optimizers";
+  const auto next = next_of(entry);
   out << fmt::format(
       "\nNext:\n"
-      "  ninja -C build/release hyfreedp hyfreedp-worker test_{}\n"
-      "  build/release/bin/test_{} --gtest_brief=1\n"
-      "  build/release/bin/hyfreedp list {}\n"
-      "  clang-format -i {}   (where it is installed)\n",
-      room, room, is_baseline ? "methods" : entry.kind + "s", join(paths, " "));
-  if (is_baseline) {
-    out << fmt::format("  a row in a spec:  - {{method: {}, options: {{lr: 1e-2}}}}\n", entry.name);
-  } else if (entry.kind == "optimizer") {
-    out << fmt::format("  a spec's rows trained by it:  train: {{optimizer: {}}}\n", entry.name);
-  } else {
-    out << "  a method names its controller: hyfreedp new baseline begins one\n";
-  }
-  out << fmt::format("Then make it yours: {}/TEMPLATE.md.\n", room);
+      "  ninja -C build/release hyfreedp hyfreedp-worker test_{0}\n"
+      "  build/release/bin/test_{0} --gtest_brief=1\n"
+      "  build/release/bin/hyfreedp list {1}\n"
+      "  clang-format -i {2}   (where it is installed)\n"
+      "  {3}\n"
+      "Then make it yours: {4}.\n",
+      next.room, next.listed, join(paths, " "), next.use, next.guide);
 }
 
 int new_entry_command(const std::string& kind, const std::vector<std::string>& arguments, std::ostream& out,

@@ -1,5 +1,5 @@
-// `hyfreedp new`: starts a new method, optimizer or learning-rate controller from a template that
-// is compiled and tested here.
+// `hyfreedp new`: starts a new method, optimizer, learning-rate controller or dataset from a
+// template that is compiled and tested here.
 #pragma once
 
 #include <ostream>

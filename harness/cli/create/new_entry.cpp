@@ -41,7 +41,7 @@ struct Kind {
   std::string type;                 // its words in Pascal case
   std::string source;               // as facts and headers name it
   std::string function;             // that the entry's header declares; @ stands for the words
-  std::vector<Line> lines;          // @ stands for the words, # for the name
+  std::vector<Line> lines;          // @ stands for the words, # for the name, % for the type
   std::string facts;                // file of the function @_facts; none: ""
 };
 
@@ -68,8 +68,19 @@ const std::vector<Kind>& kinds() {
        "Bernstein et al. 2018, arXiv:1802.04434, algorithm 2", "make_@", table("optimizers"),
        "optimizers/facts.cpp"},
       {"controller", "optimizers", "constant", "constant_test", "constant", "constant", "constant",
-       "Constant", "one learning rate for all steps", "make_@", table("controllers"),
-       "optimizers/facts.cpp"}};
+       "Constant", "one learning rate for all steps", "make_@", table("controllers"), "optimizers/facts.cpp"},
+      {"dataset",
+       "datasets",
+       "synthetic_regression",
+       "synthetic_regression_test",
+       "synthetic-regression",
+       "Generated linear regression",
+       "synthetic_regression",
+       "SyntheticRegression",
+       "Mohapatra et al., arXiv:2111.04906, section 4.1",
+       "@",
+       {{"datasets/registry.h", "// New datasets go above this line.", "%,"}},
+       ""}};
   return all;
 }
 
@@ -95,6 +106,7 @@ std::string filled(std::string text, const Name& name) {
   };
   put('@', name.words);
   put('#', name.entry);
+  put('%', name.type);
   return text;
 }
 

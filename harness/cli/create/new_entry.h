@@ -1,8 +1,8 @@
 // What a new registry entry writes: copies of a template's file pair and test under a new name, and
 // the lines in the tables that register it.
 //
-// The templates are ordinary entries (fixed-rate, signum, constant), compiled and tested, and are
-// read from the checkout, so they always fit its code. A copy differs from its template in names
+// The templates are ordinary entries (fixed-rate, signum, constant, synthetic-regression), compiled
+// and tested, and are read from the checkout, so they always fit its code. A copy differs from its template in names
 // alone; its source field then names the template. Nothing is written unless everything can be:
 // every file is first read, checked and put beside its place, then renamed.
 #pragma once
@@ -26,7 +26,7 @@ struct NewEntry {
   std::vector<Written> files;  // in the order of writing: tables last
 };
 
-// "baseline", "optimizer", "controller".
+// "baseline", "optimizer", "controller", "dataset".
 const std::vector<std::string>& new_kinds();
 
 // The checkout that contains `start`: the first folder upwards whose CMakeLists.txt has

@@ -16,7 +16,7 @@ void subtract_one(Tensor& values, const Tensor& column) {
 }
 
 SampleLosses cross_entropy(const Tensor& logits, const Tensor& labels, bool with_gradient) {
-  const auto ignored = labels == kIgnoredLabel;                     // [B]
+  const auto ignored = labels == kNotScored;                        // [B]
   const auto column = labels.masked_fill(ignored, 0).unsqueeze(1);  // [B, 1]
   auto log_probabilities = at::log_softmax(logits, 1);              // [B, C]
   SampleLosses result;
@@ -46,10 +46,10 @@ SampleLosses squared(const Tensor& outputs, const Tensor& labels, bool with_grad
 }
 
 SampleLosses token_losses(const Tensor& logits, const Tensor& labels, bool mean, bool with_gradient) {
-  const auto scored = (labels != kIgnoredLabel).to(logits.scalar_type());           // [B, T]
-  const auto column = labels.masked_fill(labels == kIgnoredLabel, 0).unsqueeze(2);  // [B, T, 1]
-  const auto weight = mean ? scored / scored.sum(1, true).clamp_min_(1) : scored;   // [B, T]
-  auto log_probabilities = at::log_softmax(logits, 2);                              // [B, T, C]
+  const auto scored = (labels != kNotScored).to(logits.scalar_type());             // [B, T]
+  const auto column = labels.masked_fill(labels == kNotScored, 0).unsqueeze(2);    // [B, T, 1]
+  const auto weight = mean ? scored / scored.sum(1, true).clamp_min_(1) : scored;  // [B, T]
+  auto log_probabilities = at::log_softmax(logits, 2);                             // [B, T, C]
   SampleLosses result;
   result.losses = (log_probabilities.gather(2, column).squeeze(2) * weight).sum(1).neg_();
   if (!with_gradient) return result;
@@ -77,7 +77,7 @@ SampleLosses sample_losses(Loss loss, const Tensor& logits, const Tensor& labels
 }
 
 Tensor next_tokens(const Tensor& labels) {
-  auto next = torch::full_like(labels, kIgnoredLabel);
+  auto next = torch::full_like(labels, kNotScored);
   const auto count = labels.size(1) - 1;
   if (count > 0) next.narrow(1, 0, count).copy_(labels.narrow(1, 1, count));
   return next;

@@ -7,16 +7,18 @@
 //   squared                L_i = (z_i - y_i)^2; dL_i/dz_i = 2 (z_i - y_i), real y [B], z [B, 1]
 //   token mean, token sum  mean or sum of the cross entropies of a sample's scored positions, z
 //                          [B, T, C], labels [B, T]
-// Label -100 means that the sample or position is not scored; a sample without a scored position
-// has loss 0 and gradient exactly 0. Losses are in nats, the squared one in the label's unit
-// squared.
+// Label kNotScored means that the sample or position is not scored; a sample without a scored
+// position has loss 0 and gradient exactly 0. Losses are in nats, the squared one in the label's
+// unit squared.
 #pragma once
 
 #include <torch/types.h>
 
+#include "datasets/labels.h"
+
 namespace hyfreedp::models {
 
-inline constexpr std::int64_t kIgnoredLabel = -100;
+using datasets::kNotScored;
 
 enum class Loss { cross_entropy, binary_cross_entropy, squared, token_mean, token_sum };
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "datasets/public_train.h"
+#include "datasets/facts.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/presets.h"

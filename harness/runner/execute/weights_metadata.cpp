@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "datasets/public_train.h"
+#include "datasets/facts.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
 #include "results/table/cell_text.h"

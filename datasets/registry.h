@@ -1,0 +1,33 @@
+// Every dataset, in the order that `hyfreedp list datasets` prints: one include and one line each.
+//
+// A dataset is a file pair NAME.h, NAME.cpp with a struct of two static functions:
+//   facts()                its public facts, in the header and without LibTorch
+//   load(facts, options)   its tensors, in the source. `options` were resolved against the facts
+#pragma once
+
+#include "datasets/adult.h"
+#include "datasets/e2e.h"
+#include "datasets/fashion_mnist.h"
+#include "datasets/synthetic.h"
+#include "datasets/synthetic_images.h"
+#include "datasets/synthetic_regression.h"
+#include "datasets/synthetic_tokens.h"
+
+namespace hyfreedp::datasets {
+
+template <class... Each>
+struct List {};
+
+// clang-format off
+using Registered = List<
+    FashionMnist,
+    Synthetic,
+    SyntheticImages,
+    SyntheticTokens,
+    E2e,
+    Adult,
+    // New datasets go above this line.
+    SyntheticRegression>;
+// clang-format on
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,61 @@
+#include "harness/training/labels.h"
+
+#include <ATen/ATen.h>
+
+namespace hyfreedp::training {
+
+const LabelRule& rule_of(datasets::LabelKind kind) {
+  using models::Loss;
+  static constexpr LabelRule kClasses{Loss::cross_entropy, Loss::cross_entropy, true, false};
+  static constexpr LabelRule kTokens{Loss::token_mean, Loss::token_sum, true, true};
+  static constexpr LabelRule kReal{Loss::squared, Loss::squared, false, false};
+  switch (kind) {
+    case datasets::LabelKind::classes:
+      return kClasses;
+    case datasets::LabelKind::tokens:
+      return kTokens;
+    case datasets::LabelKind::real:
+      break;
+  }
+  return kReal;
+}
+
+Result<void> check_labels(const trial::TrialConfig& config, const datasets::Sizes& sizes,
+                          const datasets::Dataset& dataset) {
+  const auto& rule = rule_of(sizes.labels);
+  const auto& evaluation = config.evaluation;
+  const auto refused = [&](const std::string& why) {
+    return error("'" + config.dataset.name + "' has " + why);
+  };
+  if (!rule.is_class) {
+    if (!evaluation.score && !evaluation.oracle_validation && !evaluation.oracle_train) return {};
+    return refused(
+        "real numbers as labels, which have no accuracy for a method to choose by; use a method of one run.");
+  }
+  for (const auto* split : {&dataset.private_train, &dataset.private_validation, &dataset.test}) {
+    if (split->labels.numel() == 0) continue;
+    const auto least = rule.in_sequence ? datasets::kNotScored : 0;
+    if (split->labels.min().item<std::int64_t>() < least ||
+        split->labels.max().item<std::int64_t>() >= sizes.classes) {
+      return refused("labels outside 0 .. " + std::to_string(sizes.classes - 1) + ".");
+    }
+  }
+  if (rule.in_sequence && evaluation.score) {
+    return refused(
+        "sequences, of which one may change many tokens' predictions: a private score, whose noise is for "
+        "one "
+        "prediction a sample, cannot be released on it.");
+  }
+  return {};
+}
+
+datasets::SplitData aligned(const LabelRule& rule, const datasets::SplitData& split) {
+  if (!rule.in_sequence) return split;
+  return {.features = split.features, .labels = models::next_tokens(split.labels)};
+}
+
+std::int64_t scored(const LabelRule& rule, const torch::Tensor& labels) {
+  return rule.in_sequence ? (labels != datasets::kNotScored).sum().item<std::int64_t>() : labels.size(0);
+}
+
+}  // namespace hyfreedp::training

@@ -1,0 +1,32 @@
+// What a run makes of its labels, by their kind (datasets/labels.h). labels.cpp has a line for each.
+#pragma once
+
+#include "datasets/dataset.h"
+#include "harness/models/layers/loss.h"
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::training {
+
+struct LabelRule {
+  models::Loss loss;       // that is trained on: a number a sample
+  models::Loss test_loss;  // whose sum over a split is divided by the number of scored labels
+  bool is_class;           // the largest of a model's outputs is its prediction: there is an accuracy
+  // A label a position, each scored on the token before it; kNotScored leaves one out. There is a
+  // perplexity, and no private score, whose noise is for one prediction a sample.
+  bool in_sequence;
+};
+
+const LabelRule& rule_of(datasets::LabelKind kind);
+
+// An error if labels are not what `sizes` says, or if the run asks for a score that they do not
+// have.
+Result<void> check_labels(const trial::TrialConfig& config, const datasets::Sizes& sizes,
+                          const datasets::Dataset& dataset);
+
+// The split with each label beside the output that is scored on it.
+datasets::SplitData aligned(const LabelRule& rule, const datasets::SplitData& split);
+
+// Number of scored labels.
+std::int64_t scored(const LabelRule& rule, const torch::Tensor& labels);
+
+}  // namespace hyfreedp::training
