@@ -6,7 +6,8 @@
 //                             composes, and the label of the row
 //
 // Invariants
-//   - Pure: the answer depends on the arguments only. Randomness (private selection's number of
+//   - Pure: the answer depends on the arguments only (Cell::calibrations remembers, and changes no
+//     answer). Randomness (private selection's number of
 //     runs, random search) comes from draw(), a stream keyed by the cell, so the same finished
 //     trials always give the same answer. That makes every study resumable, parallel and
 //     distributable.
@@ -35,6 +36,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,6 +52,8 @@ namespace hyfreedp::baselines {
 // TrialConfig::repetition of release r (harness/runner/odometer/release.h) starts at r times this
 // number; a method adds less than it.
 inline constexpr std::int64_t kRepetitionsPerRelease = 1'000'000;
+
+class Calibrations;  // calibrations.h
 
 // Describes one study: the panel, row, epsilon and seed that a method is asked to fill in.
 struct Cell {
@@ -68,6 +72,8 @@ struct Cell {
   // private selection is private only while the number of its runs is hidden. The runner sets it
   // and deletes it once the spec is complete; it is never stored with results.
   std::optional<std::string> draw_secret = {};
+  // Of all cells of one spec: what has been computed for one of them. It changes no answer.
+  std::shared_ptr<Calibrations> calibrations = {};
 };
 
 struct FinishedTrial {

@@ -1,50 +1,48 @@
-// A cache of a pure function: same arguments, same answer. Calibrating noise takes a good part of a
-// second and the planner asks for the same answer in every cell, so each is computed once per
-// process.
+// What calibrations have answered, for whoever plans. Calibrating noise takes a good part of a second
+// and a plan asks for the same answer in every cell, so one object, the spec's, stands in all its cells
+// (Cell::calibrations) and computes each answer once. Without it every call computes.
 //
 // The function is a plain one (a pointer, so it captures nothing) and every argument of the call is
 // in the key: an answer cannot depend on anything that the key leaves out. A key is the canonical
-// JSON of all arguments. A type of argument is admitted by a specialisation of MemoKey, which must
+// JSON of all arguments. A type of argument is admitted by a specialisation of KeyOf, which must
 // tell apart all that the type can hold. That of an aggregate binds all its members
 // (a structured binding that forgets one does not compile) and names them to key_of_members().
 #pragma once
 
-#include <cstdint>
+#include <any>
 #include <map>
 #include <mutex>
-#include <string>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
-#include "harness/base/json.h"
-#include "harness/base/result.h"
-#include "harness/trial/privacy_plan.h"
+#include "baselines/baseline.h"
 
 namespace hyfreedp::baselines {
 
 template <class T>
-struct MemoKey;
+struct KeyOf;
 
 template <>
-struct MemoKey<double> {
+struct KeyOf<double> {
   static json::value of(double value) { return number(value); }
 };
 template <>
-struct MemoKey<std::int64_t> {
+struct KeyOf<std::int64_t> {
   static json::value of(std::int64_t value) { return value; }
 };
 template <>
-struct MemoKey<std::string> {
+struct KeyOf<std::string> {
   static json::value of(const std::string& value) { return json::value(value); }
 };
 template <>
-struct MemoKey<trial::PrivacyPlan> {
+struct KeyOf<trial::PrivacyPlan> {
   static json::value of(const trial::PrivacyPlan& plan) { return plan.to_json(); }
 };
 template <class T>
-struct MemoKey<std::vector<T>> {
+struct KeyOf<std::vector<T>> {
   static json::value of(const std::vector<T>& values) {
     json::array list;
-    for (const auto& value : values) list.push_back(MemoKey<T>::of(value));
+    for (const auto& value : values) list.push_back(KeyOf<T>::of(value));
     return list;
   }
 };
@@ -52,28 +50,34 @@ struct MemoKey<std::vector<T>> {
 template <class... Members>
 json::value key_of_members(const Members&... members) {
   json::array list;
-  (list.push_back(MemoKey<Members>::of(members)), ...);
+  (list.push_back(KeyOf<Members>::of(members)), ...);
   return list;
 }
 
-template <class Answer, class... Arguments>
-class Memo {
+class Calibrations {
  public:
-  using Function = Result<Answer> (*)(const Arguments&... arguments);
-  explicit Memo(Function function) : function_(function) {}
-
-  Result<Answer> operator()(const Arguments&... arguments) {
-    const auto key = canonical_json(key_of_members(arguments...));
+  template <class Answer, class... Arguments>
+  Result<Answer> answer(Result<Answer> (*function)(const Arguments&...),
+                        const std::type_identity_t<Arguments>&... arguments) {
+    const Key key{reinterpret_cast<void (*)()>(function), canonical_json(key_of_members(arguments...))};
     const std::lock_guard lock(mutex_);
-    const auto known = answers_.find(key);
-    if (known != answers_.end()) return known->second;
-    return answers_.emplace(key, function_(arguments...)).first->second;
+    auto known = answers_.find(key);
+    if (known == answers_.end()) known = answers_.emplace(key, function(arguments...)).first;
+    return std::any_cast<const Result<Answer>&>(known->second);
   }
 
  private:
-  Function function_;
+  using Key = std::pair<void (*)(), std::string>;
+
   std::mutex mutex_;
-  std::map<std::string, Result<Answer>> answers_;
+  std::map<Key, std::any> answers_;
 };
+
+// What `function` answers, computed where the cell's plan has not asked it before.
+template <class Answer, class... Arguments>
+Result<Answer> calibrated(const Cell& cell, Result<Answer> (*function)(const Arguments&...),
+                          const std::type_identity_t<Arguments>&... arguments) {
+  return cell.calibrations ? cell.calibrations->answer(function, arguments...) : function(arguments...);
+}
 
 }  // namespace hyfreedp::baselines

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "baselines/memo.h"
+#include "baselines/calibrations.h"
 #include "baselines/support.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
@@ -194,11 +194,8 @@ Result<void> fill_sampled(const Cell& cell, Settings& settings) {
       rates.back().push_back(bare_plan(cell, settings, {stage, i}).sample_rate);
     }
   }
-  static Memo<SampledNoise, std::vector<std::vector<double>>, std::vector<double>, std::int64_t, double,
-              double, double>
-      solved(solve_sampled);
-  const auto noise =
-      solved(rates, settings.epsilons, settings.space.t_max, mean_noise(cell), *cell.epsilon, cell.delta);
+  const auto noise = calibrated(cell, solve_sampled, rates, settings.epsilons, settings.space.t_max,
+                                mean_noise(cell), *cell.epsilon, cell.delta);
   if (!noise) return noise.error();
   settings.noise = noise->sigma;
   settings.budget.epsilon_final = noise->epsilon_final;

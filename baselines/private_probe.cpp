@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "baselines/memo.h"
+#include "baselines/calibrations.h"
 #include "baselines/support.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::baselines {
 
 template <>
-struct MemoKey<accounting::ProbeSplitRequest> {
+struct KeyOf<accounting::ProbeSplitRequest> {
   static json::value of(const accounting::ProbeSplitRequest& request) {
     const auto& [sample_rate, steps, interval, points, gamma, probe_sample_rate, count_noise, mean_noise,
                  epsilon, delta, mode, accountant, orders] = request;
@@ -51,8 +51,7 @@ Result<accounting::ProbeSplit> split(const Cell& cell, double epsilon) {
                                               .delta = cell.delta,
                                               .mode = *mode,
                                               .accountant = accountant};
-  static Memo<accounting::ProbeSplit, accounting::ProbeSplitRequest> memo(accounting::split_budget);
-  return memo(request);
+  return calibrated(cell, accounting::split_budget, request);
 }
 
 // Decay of the method's exponential average of the weights, over a public part of the steps; none

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "baselines/memo.h"
+#include "baselines/calibrations.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/trial/event_tally.h"
@@ -11,7 +11,7 @@
 namespace hyfreedp::baselines {
 
 template <>
-struct MemoKey<SelectionRule> {
+struct KeyOf<SelectionRule> {
   static json::value of(const SelectionRule& rule) {
     const auto& [distribution, mean, score_noise] = rule;
     return key_of_members(static_cast<std::int64_t>(distribution), mean, score_noise);
@@ -81,9 +81,8 @@ Result<double> noise(const Cell& cell, const SelectionRule& rule, const Configs&
   HYFREEDP_CHECK(std::ranges::all_of(candidates,
                                      [&](const auto& c) { return costs_the_same(releases_of(c), releases); }),
                  "candidates of one private selection cost the same");
-  static Memo<double, trial::PrivacyPlan, std::int64_t, SelectionRule, double, double> calibrated(
-      calibrate_selection);
-  return calibrated(same_price(any.privacy), any.steps, rule, *cell.epsilon, cell.delta);
+  return calibrated(cell, calibrate_selection, same_price(any.privacy), any.steps, rule, *cell.epsilon,
+                    cell.delta);
 }
 
 // The winner's repetition is public (it is in its config and its id), so it must not tell how many

@@ -75,7 +75,7 @@ Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
   const double score_noise = double_or(cell.options, "score_noise", 30);
   const bool is_scored = runs > 1;
   for (auto& config : candidates) {
-    const auto noise = noise_for(config.privacy, steps, cell.epsilon, cell.delta, runs);
+    const auto noise = noise_for(cell, config.privacy, steps, cell.epsilon, runs);
     if (!noise) return noise.error();
     config.privacy.gradient_noise = *noise;
     if (is_scored) config.evaluation.score = trial::ScoreRelease{score_noise};
@@ -90,7 +90,7 @@ Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
 Result<Configs> oracle_runs(const Cell& cell, const Configs& candidates, std::optional<double> epsilon) {
   Configs configs;
   for (auto config : candidates) {
-    const auto noise = noise_for(config.privacy, config.steps, epsilon, cell.delta);
+    const auto noise = noise_for(cell, config.privacy, config.steps, epsilon);
     if (!noise) return noise.error();
     config.privacy.gradient_noise = *noise;
     config.evaluation.oracle_validation = true;

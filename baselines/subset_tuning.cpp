@@ -59,7 +59,7 @@ Result<Progress> progress(const Cell& cell, Finished finished) {
     state.failure = Failure{"empty-part", kEmptyPart};
   }
   if (state.failure) return state;
-  const auto noise = noise_for(final_run->privacy, final_run->steps, cell.epsilon, cell.delta);
+  const auto noise = noise_for(cell, final_run->privacy, final_run->steps, cell.epsilon);
   if (!noise) return noise.error();
   auto runs = composed_runs(cell, candidates);
   if (!runs) return runs.error();

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "baselines/memo.h"
+#include "baselines/calibrations.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "optimizers/facts.h"
@@ -116,14 +116,13 @@ const std::vector<double>& wide_grid() {
   return grid;
 }
 
-Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std::optional<double> epsilon,
-                         double delta, std::int64_t runs) {
+Result<double> noise_for(const Cell& cell, const trial::PrivacyPlan& plan, std::int64_t steps,
+                         std::optional<double> epsilon, std::int64_t runs) {
   if (!epsilon) return 0.0;
-  static Memo<double, trial::PrivacyPlan, std::int64_t, double, double, std::int64_t> beside_mean(
-      noise_beside_mean);
-  if (plan.feature_mean) return beside_mean(same_price(plan), steps, *epsilon, delta, runs);
-  static Memo<double, double, std::int64_t, double, double> plain(plain_gaussian);
-  const auto sigma = plain(plan.sample_rate, steps, *epsilon, delta);
+  if (plan.feature_mean) {
+    return calibrated(cell, noise_beside_mean, same_price(plan), steps, *epsilon, cell.delta, runs);
+  }
+  const auto sigma = calibrated(cell, plain_gaussian, plan.sample_rate, steps, *epsilon, cell.delta);
   if (!sigma) return sigma.error();
   return mechanism::gradient_noise_for(plan, *sigma);
 }
@@ -134,7 +133,7 @@ trial::PrivacyPlan same_price(trial::PrivacyPlan plan) {
 }
 
 Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon) {
-  return noise_for(cell.base.privacy, cell.base.steps, epsilon, cell.delta);
+  return noise_for(cell, cell.base.privacy, cell.base.steps, epsilon);
 }
 
 double count_noise(const Cell& cell) {

@@ -1,6 +1,5 @@
 // What most methods share: options, trials at a given noise and learning rate, waiting, choosing,
-// failing. All functions are pure; calibrations are cached (memo.h), which changes their speed
-// only.
+// failing.
 #pragma once
 
 #include <functional>
@@ -35,11 +34,12 @@ trial::Named controller(const std::string& name, const json::object& given);
 const std::vector<double>& paper_grid();
 const std::vector<double>& wide_grid();
 
-// The gradient noise of `plan` for plain DP training of `steps` steps at `epsilon`, by PLD, which
-// leaves room for its clip counts and for one release of its feature mean in each of the `runs`
-// that these steps make up. 0 without an epsilon. An error if the epsilon is infeasible.
-Result<double> noise_for(const trial::PrivacyPlan& plan, std::int64_t steps, std::optional<double> epsilon,
-                         double delta, std::int64_t runs = 1);
+// The gradient noise of `plan` for plain DP training of `steps` steps at `epsilon` and the cell's
+// delta, by PLD, which leaves room for its clip counts and for one release of its feature mean in
+// each of the `runs` that these steps make up. 0 without an epsilon. An error if the epsilon is
+// infeasible.
+Result<double> noise_for(const Cell& cell, const trial::PrivacyPlan& plan, std::int64_t steps,
+                         std::optional<double> epsilon, std::int64_t runs = 1);
 // The same for the cell's own plan and number of steps.
 Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon);
 // `plan` with its clipping threshold set aside, which no event has: plans that differ in it alone

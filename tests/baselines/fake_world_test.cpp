@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baselines/calibrations.h"
 #include "harness/base/files.h"
 #include "harness/mechanism/releases.h"
 #include "optimizers/facts.h"
@@ -42,6 +43,8 @@ Cell cell_of(const Baseline& baseline, std::optional<double> epsilon, const json
   cell.options = resolve_options(baseline.options, options, baseline.name).value();
   cell.validation_size = 500;
   cell.dimension = 51;
+  static const auto calibrations = std::make_shared<Calibrations>();  // of all tests
+  cell.calibrations = calibrations;
   auto& base = cell.base;
   base.dataset = {"synthetic", {}};
   base.model = {"linear", {}};

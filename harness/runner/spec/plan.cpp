@@ -120,7 +120,8 @@ Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
                                .options = row.at("options").as_object(),
                                .base = *base,
                                .validation_size = int_or(panel, "validation", 0),
-                               .dimension = int_or(panel, "dimension", 0)};
+                               .dimension = int_or(panel, "dimension", 0),
+                               .calibrations = spec.calibrations};
           if (!epsilon.is_string()) cell.epsilon = epsilon.to_number<double>();
           cell.base.seed = cell.seed;
           cell.base.training = *training;

@@ -6,10 +6,11 @@
 // seeds give its value.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "baselines/baseline.h"
+#include "baselines/calibrations.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::runner {
@@ -36,6 +37,8 @@ struct Spec {
   std::string text;
   json::object resolved;
   std::vector<std::string> warnings = {};  // one line each, with file and line; for whoever runs it
+  // What planning it has calibrated so far (baselines::Cell); copies of a spec share it.
+  std::shared_ptr<baselines::Calibrations> calibrations = std::make_shared<baselines::Calibrations>();
   std::string hash() const;
 };
 

@@ -1,6 +1,6 @@
-// Calibrations are computed once per process. What an answer depends on must be in its key: two
+// Calibrations are computed once for all cells of a spec. What an answer depends on must be in its key: two
 // cells that differ in one setting that matters get two noises, whichever was asked for first.
-#include "baselines/memo.h"
+#include "baselines/calibrations.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -26,17 +26,24 @@ Result<double> counted(const double& one, const std::vector<double>& other, cons
   return one + static_cast<double>(other.size()) + static_cast<double>(text.size());
 }
 
-TEST(Memo, ComputesOncePerArguments) {
-  Memo<double, double, std::vector<double>, std::string> memo(counted);
+Result<double> negated(const double& one, const std::vector<double>& other, const std::string& text) {
+  return -counted(one, other, text).value();
+}
+
+TEST(Calibrations, ComputesOncePerFunctionAndArguments) {
+  Calibrations known;
   calls = 0;
-  EXPECT_EQ(memo(1, {2, 3}, "x").value(), 4);
-  EXPECT_EQ(memo(1, {2, 3}, "x").value(), 4);
+  EXPECT_EQ(known.answer(counted, 1, {2, 3}, "x").value(), 4);
+  EXPECT_EQ(known.answer(counted, 1, {2, 3}, "x").value(), 4);
   EXPECT_EQ(calls, 1);
-  memo(1.0000000000000002, {2, 3}, "x").value();
-  memo(1, {2, 4}, "x").value();
-  memo(1, {23}, "x").value();
-  memo(1, {2, 3}, "y").value();
+  known.answer(counted, 1.0000000000000002, {2, 3}, "x").value();
+  known.answer(counted, 1, {2, 4}, "x").value();
+  known.answer(counted, 1, {23}, "x").value();
+  known.answer(counted, 1, {2, 3}, "y").value();
   EXPECT_EQ(calls, 5);
+  EXPECT_EQ(known.answer(negated, 1, {2, 3}, "x").value(), -4);
+  EXPECT_EQ(Calibrations().answer(counted, 1, {2, 3}, "x").value(), 4);
+  EXPECT_EQ(calls, 7);
 }
 
 Result<double> refuses(const double& /*unused*/) {
@@ -44,12 +51,25 @@ Result<double> refuses(const double& /*unused*/) {
   return error("no");
 }
 
-TEST(Memo, KeepsErrorsToo) {
-  Memo<double, double> memo(refuses);
+TEST(Calibrations, KeepErrorsToo) {
+  Calibrations known;
   calls = 0;
-  EXPECT_FALSE(memo(1));
-  EXPECT_FALSE(memo(1));
+  EXPECT_FALSE(known.answer(refuses, 1));
+  EXPECT_FALSE(known.answer(refuses, 1));
   EXPECT_EQ(calls, 1);
+}
+
+TEST(Calibrations, ACellWithoutThemComputes) {
+  Cell cell;
+  calls = 0;
+  EXPECT_FALSE(calibrated(cell, refuses, 1));
+  EXPECT_FALSE(calibrated(cell, refuses, 1));
+  EXPECT_EQ(calls, 2);
+  cell.calibrations = std::make_shared<Calibrations>();
+  const auto other = cell;
+  EXPECT_FALSE(calibrated(cell, refuses, 1));
+  EXPECT_FALSE(calibrated(other, refuses, 1));
+  EXPECT_EQ(calls, 3);
 }
 
 const Baseline& method(const std::string& name, const json::object& options) {
@@ -116,7 +136,7 @@ std::map<std::string, Change> everywhere() {
            }}};
 }
 
-TEST(Memo, NoTwoSettingsThatMatterShareANoise) {
+TEST(Calibrations, NoTwoSettingsThatMatterShareANoise) {
   const std::vector<Case> cases = {
       {"fixed-rate", {{"lr", 0.01}}},
       {"nondp-gs", {{"grid", {0.01}}}},
@@ -155,7 +175,7 @@ TEST(Memo, NoTwoSettingsThatMatterShareANoise) {
 }
 
 // Scores are paid on another split: their noise changes whether a selection can be made at all.
-TEST(Memo, SelectionsWithOtherScores) {
+TEST(Calibrations, SelectionsWithOtherScores) {
   const auto runs = [](double score_noise) {
     const json::object options{{"grid", {0.01, 0.1}}, {"score_noise", score_noise}};
     const auto& baseline = method("dp-hyper", options);
@@ -169,7 +189,7 @@ TEST(Memo, SelectionsWithOtherScores) {
 }
 
 // The sampled search of linear scaling, whose noises are all known before its first run.
-TEST(Memo, LinearScalingsSampledSearch) {
+TEST(Calibrations, LinearScalingsSampledSearch) {
   const json::object options{{"batch", "sampled"}, {"decompose", "fixed-t"}, {"t_max", 6}, {"r_max", 8}};
   std::map<std::string, std::string> seen;
   const auto expect_own = [&](const std::string& what, const Change& change) {
@@ -190,7 +210,7 @@ TEST(Memo, LinearScalingsSampledSearch) {
 }
 
 // Plans that differ in what no event has share a calibration, and only those.
-TEST(Memo, TheThresholdChangesNoPrice) {
+TEST(Calibrations, TheThresholdChangesNoPrice) {
   trial::PrivacyPlan plan;
   plan.population = 2000;
   plan.sample_rate = 0.1;
