@@ -79,7 +79,7 @@ class Adam final : public Optimizer {
     return [with, vectors](std::int64_t begin, std::int64_t end) {
       HYFREEDP_CHECK(begin == 0 && end == vectors.gradient.numel(), "a kernel takes whole vectors");
       auto all = vectors;
-      kernels::private_adam(kernels::unchanged_mean(), with, 0, all);
+      kernels::adam_step(with, all);
     };
   }
 

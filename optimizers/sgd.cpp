@@ -67,7 +67,7 @@ class Sgd final : public Optimizer {
     return [with, vectors](std::int64_t begin, std::int64_t end) {
       HYFREEDP_CHECK(begin == 0 && end == vectors.gradient.numel(), "a kernel takes whole vectors");
       auto all = vectors;
-      kernels::private_sgd(kernels::unchanged_mean(), with, 0, all);
+      kernels::sgd_step(with, all);
     };
   }
 

@@ -46,19 +46,15 @@ struct SgdReference {
   }
 };
 
-// The pass after the mean is released.
 template <class T, class Rule>
-void step_all(const Rule& rule, double step, StepVectors& vectors) {
+void step_all(const Rule& rule, StepVectors& vectors) {
   const auto at = [](Tensor& values) { return values.defined() ? values.data_ptr<T>() : nullptr; };
-  T* weights = at(vectors.weights);
-  T* gradient = at(vectors.gradient);
-  T* direction = at(vectors.direction);
+  const T *gradient = at(vectors.gradient), *weights = at(vectors.weights);
   T *first = at(vectors.first), *second = at(vectors.second), *largest = at(vectors.largest);
   const auto beside = [](T* pointer, std::int64_t i) { return pointer == nullptr ? nullptr : pointer + i; };
   for (std::int64_t i = 0; i < vectors.gradient.numel(); ++i) {
-    const T u = rule(gradient[i], weights[i], beside(first, i), beside(second, i), beside(largest, i));
-    if (direction != nullptr) direction[i] = u;
-    if (step != 0) weights[i] = T(double(weights[i]) - step * double(u));
+    at(vectors.direction)[i] =
+        rule(gradient[i], weights[i], beside(first, i), beside(second, i), beside(largest, i));
   }
 }
 
@@ -69,32 +65,6 @@ std::uint64_t mixed(std::uint64_t value) {
 }
 
 }  // namespace
-
-void fill_words(const StreamPart& part, Tensor& out) {
-  const std::span words(reinterpret_cast<std::uint64_t*>(out.data_ptr<std::int64_t>()),
-                        static_cast<std::size_t>(out.numel()));
-  random::fill_bits(part.key, part.address, part.first, words);
-}
-
-void fill_uniforms(const StreamPart& part, Tensor& out) {
-  random::fill_uniforms(part.key, part.address, part.first, elements<double>(out));
-}
-
-void fill_normals(const StreamPart& part, Tensor& out) {
-  random::fill_normals(part.key, part.address, part.first, elements<double>(out));
-}
-
-void add_normals(const StreamPart& part, double scale, Tensor& destination) {
-  AT_DISPATCH_FLOATING_TYPES(destination.scalar_type(), "add_normals", [&] {
-    random::add_normals(part.key, part.address, part.first, scale, elements<scalar_t>(destination));
-  });
-}
-
-void poisson_mask(const StreamPart& part, double rate, Tensor& mask) {
-  mask.zero_();
-  const auto included = random::poisson_sample(part.key, part.address, mask.numel(), rate);
-  for (const auto i : included) mask.data_ptr<std::uint8_t>()[i] = 1;
-}
 
 void add_row_norms(const Tensor& values, Tensor& squared_norms) {
   squared_norms.add_(wide_rows(values).square().sum(1));
@@ -132,16 +102,14 @@ void release_mean(const PrivateMean& mean, Tensor& sum) {
   });
 }
 
-void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors) {
-  cpu_reference::release_mean(mean, vectors.gradient);
-  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_adam",
-                             [&] { step_all<scalar_t>(AdamReference<scalar_t>{with}, step, vectors); });
+void adam_step(const AdamNumbers& with, StepVectors& vectors) {
+  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "adam_step",
+                             [&] { step_all<scalar_t>(AdamReference<scalar_t>{with}, vectors); });
 }
 
-void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors) {
-  cpu_reference::release_mean(mean, vectors.gradient);
-  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_sgd",
-                             [&] { step_all<scalar_t>(SgdReference<scalar_t>{with}, step, vectors); });
+void sgd_step(const SgdNumbers& with, StepVectors& vectors) {
+  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "sgd_step",
+                             [&] { step_all<scalar_t>(SgdReference<scalar_t>{with}, vectors); });
 }
 
 bool subtract_scaled(const Tensor& weights, const Tensor& direction, double x, Tensor& out) {

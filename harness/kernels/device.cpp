@@ -32,11 +32,6 @@ void check_length(const StreamPart& part, const Tensor& values) {
                  "a stream's address is exhausted");
 }
 
-Stream stream_of(const StreamPart& part, const Tensor& values) {
-  check_length(part, values);
-  return kernels::stream_of(part.key, part.address);
-}
-
 // [rows, columns], one number for each block of a grid.
 Tensor partials(const Tensor& beside, std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kLargestGrid = std::numeric_limits<std::int32_t>::max();
@@ -67,7 +62,8 @@ void add_up(const Launch& launch, const Tensor& parts, Tensor& squared_norms) {
 }
 
 Noise noise_of(const PrivateMean& mean, const Tensor& sum) {
-  return {.stream = stream_of(mean.noise, sum),
+  check_length(mean.noise, sum);
+  return {.stream = stream_of(mean.noise.key, mean.noise.address),
           .first = mean.noise.first,
           .clip = mean.clip,
           .scale = mean.scale,
@@ -87,41 +83,6 @@ std::string device_name() {
   const auto* properties = at::cuda::getCurrentDeviceProperties();
   return fmt::format("{}, sm_{}{}, CUDA {}.{}", properties->name, properties->major, properties->minor,
                      CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-}
-
-void fill_words(const StreamPart& part, Tensor& out) {
-  const Launch launch(out);
-  launch_words(launch.queue(), stream_of(part, out), part.first, out.numel(),
-               reinterpret_cast<std::uint64_t*>(out.data_ptr<std::int64_t>()));
-  launch.check();
-}
-
-void fill_uniforms(const StreamPart& part, Tensor& out) {
-  const Launch launch(out);
-  launch_uniforms(launch.queue(), stream_of(part, out), part.first, out.numel(), out.data_ptr<double>());
-  launch.check();
-}
-
-void fill_normals(const StreamPart& part, Tensor& out) {
-  const Launch launch(out);
-  launch_normals(launch.queue(), stream_of(part, out), part.first, out.numel(), out.data_ptr<double>());
-  launch.check();
-}
-
-void add_normals(const StreamPart& part, double scale, Tensor& destination) {
-  const Launch launch(destination);
-  AT_DISPATCH_FLOATING_TYPES(destination.scalar_type(), "add_normals", [&] {
-    launch_add_normals(launch.queue(), stream_of(part, destination), part.first, destination.numel(), scale,
-                       destination.data_ptr<scalar_t>());
-  });
-  launch.check();
-}
-
-void poisson_mask(const StreamPart& part, std::uint64_t threshold, Tensor& mask) {
-  const Launch launch(mask);
-  launch_poisson(launch.queue(), stream_of(part, mask), threshold, mask.numel(),
-                 mask.data_ptr<std::uint8_t>());
-  launch.check();
 }
 
 void add_row_norms(const Tensor& values, Tensor& squared_norms) {
@@ -180,19 +141,17 @@ void release_mean(const PrivateMean& mean, Tensor& sum) {
   launch.check();
 }
 
-void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors) {
+void adam_step(const AdamNumbers& with, StepVectors& vectors) {
   const Launch launch(vectors.gradient);
-  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_adam", [&] {
-    launch_adam(launch.queue(), noise_of(mean, vectors.gradient), with, step, vectors_of<scalar_t>(vectors));
-  });
+  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "adam_step",
+                             [&] { launch_adam(launch.queue(), with, vectors_of<scalar_t>(vectors)); });
   launch.check();
 }
 
-void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors) {
+void sgd_step(const SgdNumbers& with, StepVectors& vectors) {
   const Launch launch(vectors.gradient);
-  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "private_sgd", [&] {
-    launch_sgd(launch.queue(), noise_of(mean, vectors.gradient), with, step, vectors_of<scalar_t>(vectors));
-  });
+  AT_DISPATCH_FLOATING_TYPES(vectors.gradient.scalar_type(), "sgd_step",
+                             [&] { launch_sgd(launch.queue(), with, vectors_of<scalar_t>(vectors)); });
   launch.check();
 }
 

@@ -45,11 +45,12 @@ void check_mean(const PrivateMean& mean, const Tensor& sum) {
                  "a private mean has a finite noise and a divisor above 0");
 }
 
-void check_vectors(const PrivateMean& mean, const StepVectors& vectors, bool adam) {
-  check_mean(mean, vectors.gradient);
-  HYFREEDP_CHECK(
-      vectors.weights.defined() && (!adam || (vectors.first.defined() && vectors.second.defined())),
-      "a step needs its weights and moments");
+void check_vectors(const StepVectors& vectors, bool adam) {
+  HYFREEDP_CHECK(is_floating(vectors.gradient), "a step is float32 or float64");
+  check_contiguous(vectors.gradient);
+  HYFREEDP_CHECK(vectors.weights.defined() && vectors.direction.defined() &&
+                     (!adam || (vectors.first.defined() && vectors.second.defined())),
+                 "a step needs its weights, moments and direction");
   for (const auto* one :
        {&vectors.weights, &vectors.first, &vectors.second, &vectors.largest, &vectors.direction}) {
     if (!one->defined()) continue;
@@ -77,57 +78,6 @@ std::string device_name() {
 }
 
 // What a build without CUDA does not link is left out by `if constexpr`.
-
-void fill_words(const StreamPart& part, Tensor& out) {
-  check_contiguous(out);
-  HYFREEDP_CHECK(out.scalar_type() == torch::kInt64, "words are int64");
-  if (on_device(out)) {
-    if constexpr (kWithCuda) return device::fill_words(part, out);
-  }
-  return cpu_reference::fill_words(part, out);
-}
-
-void fill_uniforms(const StreamPart& part, Tensor& out) {
-  check_contiguous(out);
-  HYFREEDP_CHECK(out.scalar_type() == torch::kFloat64, "uniforms are float64");
-  if (on_device(out)) {
-    if constexpr (kWithCuda) return device::fill_uniforms(part, out);
-  }
-  return cpu_reference::fill_uniforms(part, out);
-}
-
-void fill_normals(const StreamPart& part, Tensor& out) {
-  check_contiguous(out);
-  HYFREEDP_CHECK(out.scalar_type() == torch::kFloat64, "normals are float64");
-  if (on_device(out)) {
-    if constexpr (kWithCuda) return device::fill_normals(part, out);
-  }
-  return cpu_reference::fill_normals(part, out);
-}
-
-void add_normals(const StreamPart& part, double scale, Tensor& destination) {
-  check_contiguous(destination);
-  HYFREEDP_CHECK(is_floating(destination), "noise is added to float32 or float64");
-  if (on_device(destination)) {
-    if constexpr (kWithCuda) return device::add_normals(part, scale, destination);
-  }
-  return cpu_reference::add_normals(part, scale, destination);
-}
-
-void poisson_mask(const StreamPart& part, double rate, Tensor& mask) {
-  check_contiguous(mask);
-  HYFREEDP_CHECK(mask.scalar_type() == torch::kUInt8 && part.first == 0,
-                 "a mask is uint8, from element 0 on");
-  HYFREEDP_CHECK(rate >= 0.0 && rate <= 1.0, "a sampling rate must lie in [0, 1]");
-  if (!on_device(mask)) return cpu_reference::poisson_mask(part, rate, mask);
-  if (rate == 1.0) {  // 2^64 does not fit the threshold
-    mask.fill_(1);
-    return;
-  }
-  if constexpr (kWithCuda) {
-    device::poisson_mask(part, static_cast<std::uint64_t>(std::ldexp(rate, 64)), mask);
-  }
-}
 
 void add_row_norms(const Tensor& values, Tensor& squared_norms) {
   check_norms(values, squared_norms);
@@ -163,11 +113,6 @@ void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::option
   return cpu_reference::add_embedding_norms(ids, gradients, padding, squared_norms);
 }
 
-PrivateMean unchanged_mean() {
-  static const random::Key none;
-  return {.noise = {none, {}, 0}};
-}
-
 void release_mean(const PrivateMean& mean, Tensor& sum) {
   check_mean(mean, sum);
   if (on_device(sum)) {
@@ -176,20 +121,20 @@ void release_mean(const PrivateMean& mean, Tensor& sum) {
   return cpu_reference::release_mean(mean, sum);
 }
 
-void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors) {
-  check_vectors(mean, vectors, true);
+void adam_step(const AdamNumbers& with, StepVectors& vectors) {
+  check_vectors(vectors, true);
   if (on_device(vectors.gradient)) {
-    if constexpr (kWithCuda) return device::private_adam(mean, with, step, vectors);
+    if constexpr (kWithCuda) return device::adam_step(with, vectors);
   }
-  return cpu_reference::private_adam(mean, with, step, vectors);
+  return cpu_reference::adam_step(with, vectors);
 }
 
-void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors) {
-  check_vectors(mean, vectors, false);
+void sgd_step(const SgdNumbers& with, StepVectors& vectors) {
+  check_vectors(vectors, false);
   if (on_device(vectors.gradient)) {
-    if constexpr (kWithCuda) return device::private_sgd(mean, with, step, vectors);
+    if constexpr (kWithCuda) return device::sgd_step(with, vectors);
   }
-  return cpu_reference::private_sgd(mean, with, step, vectors);
+  return cpu_reference::sgd_step(with, vectors);
 }
 
 bool subtract_scaled(const Tensor& weights, const Tensor& direction, double x, Tensor& out) {

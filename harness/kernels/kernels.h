@@ -2,13 +2,12 @@
 // tensor on the CPU the kernel's reference implementation (cpu_reference.h) runs, so callers need
 // no CUDA; tests/kernels and tests/gpu compare the two.
 //
-//   keystream   harness/random/stream.h on the device: words, uniforms, Poisson coins and normals
-//               are equal to the CPU's bit for bit
 //   norms       squared norms of single samples' gradients: products in float32, sums in float64,
 //               no atomics, so every run gives the same bits. They agree with the reference
 //               implementation to 1e-5 (relative) in float32 and to 1e-12 in float64
-//   update      noise, division and optimizer in one pass over the flat vector; equal to the
-//               reference implementation bit for bit
+//   release     clip factor, noise of harness/random/stream.h and division, in one pass
+//   update      an optimizer's moments and direction in one pass; w - x u; digests
+//               Both are equal to the reference implementation bit for bit
 //
 // Shapes: B samples, T positions, d parameters. All tensors are contiguous; a wrong shape or type
 // is an invariant violation (it throws). Called by harness/training, harness/models and optimizers.
@@ -37,14 +36,6 @@ struct StreamPart {
   std::uint64_t first = 0;
 };
 
-void fill_words(const StreamPart& part, torch::Tensor& out);     // int64: the bits of the words
-void fill_uniforms(const StreamPart& part, torch::Tensor& out);  // float64
-void fill_normals(const StreamPart& part, torch::Tensor& out);   // float64
-// destination += scale * z; float32 or float64, rounded once.
-void add_normals(const StreamPart& part, double scale, torch::Tensor& destination);
-// mask [population] uint8: 1 where random::poisson_sample includes the element; part.first is 0.
-void poisson_mask(const StreamPart& part, double rate, torch::Tensor& mask);
-
 // The next three functions add each sample's squared norm to squared_norms, [B] float64. Values are
 // float32, float64 or bfloat16.
 void add_row_norms(const torch::Tensor& values, torch::Tensor& squared_norms);  // values [B, ...]
@@ -64,23 +55,20 @@ struct PrivateMean {
   double divisor = 1;
   double clip = 1;
 };
-// For a vector that is the released mean already: no noise, divisor 1.
-PrivateMean unchanged_mean();
 void release_mean(const PrivateMean& mean, torch::Tensor& sum);
 
 // The vectors of a step, [d] each, all of one type, float32 or float64.
 struct StepVectors {
-  torch::Tensor gradient;  // clipped sum in, released mean out
+  torch::Tensor gradient;  // released mean
   torch::Tensor weights;
-  torch::Tensor first;      // m or SGD's buffer; undefined: no momentum
-  torch::Tensor second;     // Adam's v
-  torch::Tensor largest;    // undefined without AMSGrad
-  torch::Tensor direction;  // undefined: not wanted
+  torch::Tensor first;    // m or SGD's buffer; undefined: no momentum
+  torch::Tensor second;   // Adam's v
+  torch::Tensor largest;  // undefined without AMSGrad
+  torch::Tensor direction;
 };
-// The released mean, the optimizer's moments and its direction u in one pass over the vectors;
-// where step is not 0, also w <- w - step u.
-void private_adam(const PrivateMean& mean, const AdamNumbers& with, double step, StepVectors& vectors);
-void private_sgd(const PrivateMean& mean, const SgdNumbers& with, double step, StepVectors& vectors);
+// The optimizer's moments and its direction u in one pass over the vectors.
+void adam_step(const AdamNumbers& with, StepVectors& vectors);
+void sgd_step(const SgdNumbers& with, StepVectors& vectors);
 
 // out := w - x u for a step or a probe, with product and difference in double, rounded once; `out`
 // may be `weights`. Returns whether every element of `out` is finite.

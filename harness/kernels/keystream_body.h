@@ -1,9 +1,8 @@
-// Words, uniforms, normals and Poisson coins of a stream, one thread a block of the keystream
-// (eight elements).
+// The normals of a stream, one thread a block of the keystream (eight elements).
 //
 // Element i of a vector is element first + i of the address (harness/random/stream.h). Compiled
-// without contraction of products and sums, all of them are those of the CPU bit for bit, the
-// normals too (harness/random/box_muller.h).
+// without contraction of products and sums, they are those of the CPU bit for bit
+// (harness/random/box_muller.h).
 #pragma once
 
 #include "harness/kernels/chacha.h"
@@ -47,81 +46,14 @@ HYFREEDP_DEVICE std::uint64_t piece_of(const Team& team) {
   return team.block * team.threads + team.thread;
 }
 
-HYFREEDP_DEVICE double uniform_of(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
-
-// The eight normals of one block of words.
-HYFREEDP_DEVICE void normals_of(const std::uint64_t* words, double* normals) {
+// The eight normals of one block of the stream.
+HYFREEDP_DEVICE void stream_normals(const Stream& stream, std::uint32_t block, double* normals) {
+  std::uint64_t words[kWordsPerBlock];
+  keystream_block(stream, block, words);
   for (unsigned k = 0; k < kWordsPerBlock; k += 2) {
     const auto pair = random::box_muller(words[k], words[k + 1]);
     normals[k] = pair.first;
     normals[k + 1] = pair.second;
-  }
-}
-
-HYFREEDP_DEVICE void stream_normals(const Stream& stream, std::uint32_t block, double* normals) {
-  std::uint64_t words[kWordsPerBlock];
-  keystream_block(stream, block, words);
-  normals_of(words, normals);
-}
-
-// Calls visit(element of the vector, word) for every element of the thread's piece.
-template <class Team, class Visit>
-HYFREEDP_DEVICE void for_words(const Team& team, const Stream& stream, std::uint64_t first, std::int64_t size,
-                               Visit visit) {
-  if (piece_of(team) >= pieces_of(first, size)) return;
-  const auto span = span_of(piece_of(team), first, size);
-  std::uint64_t words[kWordsPerBlock];
-  keystream_block(stream, span.block, words);
-  for (unsigned k = 0; k < kWordsPerBlock; ++k) {
-    if (span.holds(k)) visit(span.first + k, words[k]);
-  }
-}
-
-template <class Team>
-HYFREEDP_DEVICE void words_body(const Team& team, const Stream& stream, std::uint64_t first,
-                                std::int64_t size, std::uint64_t* out) {
-  for_words(team, stream, first, size, [=](std::int64_t i, std::uint64_t word) { out[i] = word; });
-}
-
-template <class Team>
-HYFREEDP_DEVICE void uniforms_body(const Team& team, const Stream& stream, std::uint64_t first,
-                                   std::int64_t size, double* out) {
-  for_words(team, stream, first, size,
-            [=](std::int64_t i, std::uint64_t word) { out[i] = uniform_of(word); });
-}
-
-template <class Team>
-HYFREEDP_DEVICE void normals_body(const Team& team, const Stream& stream, std::uint64_t first,
-                                  std::int64_t size, double* out) {
-  if (piece_of(team) >= pieces_of(first, size)) return;
-  const auto span = span_of(piece_of(team), first, size);
-  double normals[kWordsPerBlock];
-  stream_normals(stream, span.block, normals);
-  for (unsigned k = 0; k < kWordsPerBlock; ++k) {
-    if (span.holds(k)) out[span.first + k] = normals[k];
-  }
-}
-
-// mask[i] = 1 where word i lies below the threshold.
-template <class Team>
-HYFREEDP_DEVICE void poisson_body(const Team& team, const Stream& stream, std::uint64_t threshold,
-                                  std::int64_t size, std::uint8_t* mask) {
-  for_words(team, stream, 0, size,
-            [=](std::int64_t i, std::uint64_t word) { mask[i] = word < threshold ? 1 : 0; });
-}
-
-// destination[i] += scale * z[first + i]: product and sum in double, rounded once.
-template <class Team, class T>
-HYFREEDP_DEVICE void add_normals_body(const Team& team, const Stream& stream, std::uint64_t first,
-                                      std::int64_t size, double scale, T* destination) {
-  if (piece_of(team) >= pieces_of(first, size)) return;
-  const auto span = span_of(piece_of(team), first, size);
-  double normals[kWordsPerBlock];
-  stream_normals(stream, span.block, normals);
-  for (unsigned k = 0; k < kWordsPerBlock; ++k) {
-    if (!span.holds(k)) continue;
-    T& value = destination[span.first + k];
-    value = static_cast<T>(static_cast<double>(value) + scale * normals[k]);
   }
 }
 

@@ -14,16 +14,6 @@ namespace hyfreedp::kernels {
 
 using Queue = void*;
 
-void launch_words(Queue queue, const Stream& stream, std::uint64_t first, std::int64_t size,
-                  std::uint64_t* out);
-void launch_uniforms(Queue queue, const Stream& stream, std::uint64_t first, std::int64_t size, double* out);
-void launch_normals(Queue queue, const Stream& stream, std::uint64_t first, std::int64_t size, double* out);
-void launch_poisson(Queue queue, const Stream& stream, std::uint64_t threshold, std::int64_t size,
-                    std::uint8_t* mask);
-template <class T>  // float, double
-void launch_add_normals(Queue queue, const Stream& stream, std::uint64_t first, std::int64_t size,
-                        double scale, T* destination);
-
 template <class T>  // float, double, Bf16
 void launch_row_norms(Queue queue, const T* values, std::int64_t rows, std::int64_t columns,
                       double* partials);
@@ -39,9 +29,9 @@ void launch_add_partials(Queue queue, const double* partials, std::int64_t rows,
 template <class T>  // float, double
 void launch_release(Queue queue, const Noise& noise, T* gradient, std::int64_t size);
 template <class T>
-void launch_adam(Queue queue, const Noise& noise, const AdamNumbers& with, double step, const Vectors<T>& at);
+void launch_adam(Queue queue, const AdamNumbers& with, const Vectors<T>& at);
 template <class T>
-void launch_sgd(Queue queue, const Noise& noise, const SgdNumbers& with, double step, const Vectors<T>& at);
+void launch_sgd(Queue queue, const SgdNumbers& with, const Vectors<T>& at);
 // Grids of the two below.
 inline constexpr std::int64_t kGridBlocks = 1024;
 // partials [kGridBlocks]

@@ -10,13 +10,13 @@ __global__ void release_kernel(Noise noise, T* gradient, std::int64_t size) {
 }
 
 template <class T>
-__global__ void adam_kernel(Noise noise, AdamNumbers with, double step, Vectors<T> at) {
-  adam_body(CudaTeam(), noise, with, step, at);
+__global__ void adam_kernel(AdamNumbers with, Vectors<T> at) {
+  adam_body(CudaTeam(), with, at);
 }
 
 template <class T>
-__global__ void sgd_kernel(Noise noise, SgdNumbers with, double step, Vectors<T> at) {
-  sgd_body(CudaTeam(), noise, with, step, at);
+__global__ void sgd_kernel(SgdNumbers with, Vectors<T> at) {
+  sgd_body(CudaTeam(), with, at);
 }
 
 template <class T>
@@ -47,18 +47,15 @@ void launch_release(Queue queue, const Noise& noise, T* gradient, std::int64_t s
 }
 
 template <class T>
-void launch_adam(Queue queue, const Noise& noise, const AdamNumbers& with, double step,
-                 const Vectors<T>& at) {
+void launch_adam(Queue queue, const AdamNumbers& with, const Vectors<T>& at) {
   if (at.size == 0) return;
-  adam_kernel<<<blocks_for(noise.first, at.size), kThreads, 0, static_cast<cudaStream_t>(queue)>>>(
-      noise, with, step, at);
+  adam_kernel<<<blocks_for(0, at.size), kThreads, 0, static_cast<cudaStream_t>(queue)>>>(with, at);
 }
 
 template <class T>
-void launch_sgd(Queue queue, const Noise& noise, const SgdNumbers& with, double step, const Vectors<T>& at) {
+void launch_sgd(Queue queue, const SgdNumbers& with, const Vectors<T>& at) {
   if (at.size == 0) return;
-  sgd_kernel<<<blocks_for(noise.first, at.size), kThreads, 0, static_cast<cudaStream_t>(queue)>>>(noise, with,
-                                                                                                  step, at);
+  sgd_kernel<<<blocks_for(0, at.size), kThreads, 0, static_cast<cudaStream_t>(queue)>>>(with, at);
 }
 
 template <class T>
@@ -74,10 +71,10 @@ void launch_digest(Queue queue, const std::uint32_t* words, std::int64_t size, s
 
 template void launch_release(Queue, const Noise&, float*, std::int64_t);
 template void launch_release(Queue, const Noise&, double*, std::int64_t);
-template void launch_adam(Queue, const Noise&, const AdamNumbers&, double, const Vectors<float>&);
-template void launch_adam(Queue, const Noise&, const AdamNumbers&, double, const Vectors<double>&);
-template void launch_sgd(Queue, const Noise&, const SgdNumbers&, double, const Vectors<float>&);
-template void launch_sgd(Queue, const Noise&, const SgdNumbers&, double, const Vectors<double>&);
+template void launch_adam(Queue, const AdamNumbers&, const Vectors<float>&);
+template void launch_adam(Queue, const AdamNumbers&, const Vectors<double>&);
+template void launch_sgd(Queue, const SgdNumbers&, const Vectors<float>&);
+template void launch_sgd(Queue, const SgdNumbers&, const Vectors<double>&);
 template void launch_subtract(Queue, const float*, const float*, double, std::int64_t, float*,
                               std::uint64_t*);
 template void launch_subtract(Queue, const double*, const double*, double, std::int64_t, double*,

@@ -1,12 +1,15 @@
-// The private step over the flat vector of parameters in one pass: clip factor, noise, division by
-// the public B, and the optimizer's moments and direction. The noise is never stored.
+// The passes over the flat vector of parameters.
 //
-//   g = (clip * sum + scale * z) / divisor is written over the sum; it is the released value
-//   Adam, AdamW, SGD as optimizers/adam.h and optimizers/sgd.h define them
-//   w <- w - step u, only if a step is given
+//   release     g = (clip * sum + scale * z) / divisor, written over the sum; the noise is never
+//               stored
+//   update      moments and direction of Adam, AdamW, SGD as optimizers/adam.h and optimizers/sgd.h
+//               define them
+//   subtract    w - x u
+//   digest      a fingerprint of the bits
 //
-// Each thread computes eight elements, those of one block of the keystream. The code is compiled
-// without contraction, so that every result equals the reference implementation's bit for bit.
+// Each thread of the first two computes eight elements, those of one block of the keystream. The
+// code is compiled without contraction, so that every result equals the reference implementation's
+// bit for bit.
 #pragma once
 
 #include <cmath>
@@ -26,12 +29,12 @@ struct Noise {
 
 template <class T>
 struct Vectors {
-  T* gradient;  // clipped sum in, released mean out
-  T* weights;
-  T* first;      // m, or SGD's buffer; null: no momentum
-  T* second;     // v
-  T* largest;    // v^; null without AMSGrad
-  T* direction;  // null: not wanted
+  const T* gradient;  // released mean
+  const T* weights;
+  T* first;    // m, or SGD's buffer; null: no momentum
+  T* second;   // v
+  T* largest;  // v^; null without AMSGrad
+  T* direction;
   std::int64_t size;
 };
 
@@ -118,32 +121,23 @@ HYFREEDP_DEVICE T stepped(T weight, T direction, double by) {
 // `rule(k, gradient, weight)` returns the direction of element k of the row and updates its
 // moments. Elements outside the span are computed from zeros like the others, and are not stored.
 template <class T, class Rule>
-HYFREEDP_DEVICE void update_row(const Noise& noise, double step, const Vectors<T>& at, const Span8& span,
-                                Rule rule) {
+HYFREEDP_DEVICE void update_row(const Vectors<T>& at, const Span8& span, Rule rule) {
   Row<T> gradient{}, weights{}, direction;
   load_row(at.gradient, span, gradient);
   load_row(at.weights, span, weights);
-  release_row(noise, span, gradient);
-  store_row(gradient, span, at.gradient);
   for (unsigned k = 0; k < kWordsPerBlock; ++k) direction.at[k] = rule(k, gradient.at[k], weights.at[k]);
   store_row(direction, span, at.direction);
-  if (step == 0) return;
-  for (unsigned k = 0; k < kWordsPerBlock; ++k) {
-    weights.at[k] = stepped(weights.at[k], direction.at[k], step);
-  }
-  store_row(weights, span, at.weights);
 }
 
 template <class Team, class T>
-HYFREEDP_DEVICE void adam_body(const Team& team, const Noise& noise, const AdamNumbers& with, double step,
-                               const Vectors<T>& at) {
-  if (piece_of(team) >= pieces_of(noise.first, at.size)) return;
-  const auto span = span_of(piece_of(team), noise.first, at.size);
+HYFREEDP_DEVICE void adam_body(const Team& team, const AdamNumbers& with, const Vectors<T>& at) {
+  if (piece_of(team) >= pieces_of(0, at.size)) return;
+  const auto span = span_of(piece_of(team), 0, at.size);
   Row<T> first{}, second{}, largest{};
   load_row(at.first, span, first);
   load_row(at.second, span, second);
   load_row(at.largest, span, largest);
-  update_row(noise, step, at, span, [&](unsigned k, T gradient, T weight) {
+  update_row(at, span, [&](unsigned k, T gradient, T weight) {
     return adam_element(with, gradient, weight, first.at[k], second.at[k],
                         at.largest == nullptr ? static_cast<T*>(nullptr) : &largest.at[k]);
   });
@@ -153,20 +147,19 @@ HYFREEDP_DEVICE void adam_body(const Team& team, const Noise& noise, const AdamN
 }
 
 template <class Team, class T>
-HYFREEDP_DEVICE void sgd_body(const Team& team, const Noise& noise, const SgdNumbers& with, double step,
-                              const Vectors<T>& at) {
-  if (piece_of(team) >= pieces_of(noise.first, at.size)) return;
-  const auto span = span_of(piece_of(team), noise.first, at.size);
+HYFREEDP_DEVICE void sgd_body(const Team& team, const SgdNumbers& with, const Vectors<T>& at) {
+  if (piece_of(team) >= pieces_of(0, at.size)) return;
+  const auto span = span_of(piece_of(team), 0, at.size);
   Row<T> buffer{};
   load_row(at.first, span, buffer);
-  update_row(noise, step, at, span, [&](unsigned k, T gradient, T weight) {
+  update_row(at, span, [&](unsigned k, T gradient, T weight) {
     return sgd_element(with, gradient, weight,
                        at.first == nullptr ? static_cast<T*>(nullptr) : &buffer.at[k]);
   });
   store_row(buffer, span, at.first);
 }
 
-// The released mean alone: g = (clip * sum + scale * z) / divisor.
+// The released mean: g = (clip * sum + scale * z) / divisor.
 template <class Team, class T>
 HYFREEDP_DEVICE void release_body(const Team& team, const Noise& noise, T* gradient, std::int64_t size) {
   if (piece_of(team) >= pieces_of(noise.first, size)) return;

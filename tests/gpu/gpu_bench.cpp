@@ -74,22 +74,17 @@ void bench_vectors(std::int64_t size) {
                                   .coupled = 0,
                                   .decoupled = 0.01};
   report(
-      "add-normals", shape, count,
-      [&] {
-        kernels::add_normals({kKey, {}, 0}, 0.7, gradient);
-      },
-      [&] { gradient.add_(at::randn_like(gradient), 0.7); });
+      "release-mean", shape, count, [&] { kernels::release_mean(mean, gradient); },
+      [&] { gradient.add_(at::randn_like(gradient), 0.7).div_(96); });
   report(
-      "private-adamw", shape, count, [&] { kernels::private_adam(mean, adam, 1e-9, vectors); },
+      "adamw", shape, count, [&] { kernels::adam_step(adam, vectors); },
       [&] {
-        gradient.add_(at::randn_like(gradient), 0.7).div_(96);
         first.mul_(0.9).add_(gradient, 0.1);
         second.mul_(0.999).addcmul_(gradient, gradient, 0.001);
         at::div_out(direction, first, second.sqrt().add_(1e-8)).add_(weights, 0.01);
-        weights.sub_(direction, 1e-9);
       });
   const kernels::SgdNumbers sgd{.momentum = 0.9, .intake = 1, .decay = 0, .first = false, .nesterov = false};
-  report("private-sgd", shape, count, [&] { kernels::private_sgd(mean, sgd, 1e-9, vectors); }, {});
+  report("sgd", shape, count, [&] { kernels::sgd_step(sgd, vectors); }, {});
   report(
       "subtract", shape, count, [&] { kernels::subtract_scaled(weights, direction, 1e-9, weights); },
       [&] {

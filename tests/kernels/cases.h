@@ -18,7 +18,8 @@ inline const random::Address kAddress{.step = 0x01020304,
 inline torch::Tensor numbers(std::vector<std::int64_t> shape, std::uint32_t stream) {
   auto values = torch::empty(shape, torch::kFloat64);
   const random::Address address{.step = stream, .purpose = random::Purpose::synthetic_data};
-  fill_uniforms({kKey, address, 0}, values);
+  random::fill_uniforms(kKey, address, 0,
+                        {values.data_ptr<double>(), static_cast<std::size_t>(values.numel())});
   return values.mul_(2).sub_(1);
 }
 
@@ -66,14 +67,14 @@ inline AdamNumbers adam_numbers(double coupled, double decoupled) {
 }
 
 // Vectors of a step in its middle: moments that are not zero.
-inline StepVectors step_vectors(std::int64_t size, torch::ScalarType type, bool largest, bool direction) {
+inline StepVectors step_vectors(std::int64_t size, torch::ScalarType type, bool largest) {
   const auto make = [&](std::uint32_t stream) { return numbers({size}, stream).to(type); };
   return {.gradient = make(50),
           .weights = make(51),
           .first = make(52),
           .second = make(53).abs_(),
           .largest = largest ? make(54).abs_() : torch::Tensor(),
-          .direction = direction ? torch::zeros({size}, type) : torch::Tensor()};
+          .direction = torch::zeros({size}, type)};
 }
 
 inline StepVectors copied(const StepVectors& from, torch::Device device = torch::kCPU) {

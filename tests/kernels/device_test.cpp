@@ -21,40 +21,13 @@ class DeviceKernels : public ::testing::Test {
   }
 };
 
-TEST_F(DeviceKernels, StreamsAreEqualBitForBit) {
-  for (const auto& piece : kPieces) {
-    const StreamPart part{kKey, kAddress, piece.first};
-    for (const auto fill : {fill_words, fill_uniforms, fill_normals}) {
-      const auto type = fill == fill_words ? torch::kInt64 : torch::kFloat64;
-      auto reference = torch::zeros({piece.size}, type), got = moved(reference);
-      fill(part, reference);
-      fill(part, got);
-      EXPECT_TRUE(same_bits(got, reference)) << piece.first << " + " << piece.size;
-    }
-    for (const auto type : {torch::kFloat32, torch::kFloat64}) {
-      auto reference = numbers({piece.size}, 30).to(type), got = moved(reference);
-      add_normals(part, 0.3, reference);
-      add_normals(part, 0.3, got);
-      EXPECT_TRUE(same_bits(got, reference)) << piece.first << " + " << piece.size;
-    }
-  }
-}
-
 // Ten million: enough for tails beyond 5 sd and every branch of the transform.
 TEST_F(DeviceKernels, TenMillionNormalsAreEqualBitForBit) {
-  auto reference = torch::empty({10'000'000}, torch::kFloat64), got = moved(reference);
-  fill_normals({kKey, kAddress, 0}, reference);
-  fill_normals({kKey, kAddress, 0}, got);
+  auto reference = torch::zeros({10'000'000}, torch::kFloat64), got = moved(reference);
+  const PrivateMean noise{{kKey, kAddress, 0}, 1, 1, 1};
+  release_mean(noise, reference);
+  release_mean(noise, got);
   EXPECT_TRUE(same_bits(got, reference));
-}
-
-TEST_F(DeviceKernels, PoissonMasksAreEqual) {
-  for (const double rate : {0.0, 0.01, 0.5, 1.0}) {
-    auto reference = torch::empty({100'003}, torch::kUInt8), got = moved(reference);
-    poisson_mask({kKey, kAddress, 0}, rate, reference);
-    poisson_mask({kKey, kAddress, 0}, rate, got);
-    EXPECT_TRUE(same_bits(got, reference)) << rate;
-  }
 }
 
 TEST_F(DeviceKernels, RowNorms) {
@@ -122,26 +95,27 @@ TEST_F(DeviceKernels, EmptyBatchesAndVectorsAreNothingToDo) {
   EXPECT_EQ(digest(empty), (std::array<std::uint64_t, 2>{}));
 }
 
-TEST_F(DeviceKernels, PrivateStepsAreEqualBitForBit) {
+TEST_F(DeviceKernels, StepsAndReleasesAreEqualBitForBit) {
   for (const auto& piece : kPieces) {
     for (const auto type : {torch::kFloat32, torch::kFloat64}) {
-      for (const double step : {0.0, 0.05}) {
-        const PrivateMean mean{{kKey, kAddress, piece.first}, 0.7, 96, 0.5};
-        const auto start = step_vectors(piece.size, type, step == 0, step == 0);
+      for (const bool largest : {false, true}) {
+        const auto start = step_vectors(piece.size, type, largest);
         auto reference = copied(start), got = copied(start, torch::kCUDA);
-        private_adam(mean, adam_numbers(0, 0.01), step, reference);
-        private_adam(mean, adam_numbers(0, 0.01), step, got);
+        adam_step(adam_numbers(0, 0.01), reference);
+        adam_step(adam_numbers(0, 0.01), got);
         EXPECT_TRUE(same_bits(got, reference)) << "adam " << type << ", size " << piece.size;
         reference = copied(start), got = copied(start, torch::kCUDA);
-        const SgdNumbers sgd{.momentum = 0.9, .intake = 0.8, .decay = 0.01, .first = false, .nesterov = true};
-        private_sgd(mean, sgd, step, reference);
-        private_sgd(mean, sgd, step, got);
+        const SgdNumbers sgd{
+            .momentum = 0.9, .intake = 0.8, .decay = 0.01, .first = false, .nesterov = largest};
+        sgd_step(sgd, reference);
+        sgd_step(sgd, got);
         EXPECT_TRUE(same_bits(got, reference)) << "sgd " << type << ", size " << piece.size;
-        auto sum = start.gradient.clone(), sum_got = moved(sum);
-        release_mean(mean, sum);
-        release_mean(mean, sum_got);
-        EXPECT_TRUE(same_bits(sum_got, sum)) << "release " << type << ", size " << piece.size;
       }
+      const PrivateMean mean{{kKey, kAddress, piece.first}, 0.7, 96, 0.5};
+      auto sum = numbers({piece.size}, 30).to(type), sum_got = moved(sum);
+      release_mean(mean, sum);
+      release_mean(mean, sum_got);
+      EXPECT_TRUE(same_bits(sum_got, sum)) << "release " << type << ", size " << piece.size;
     }
   }
 }
