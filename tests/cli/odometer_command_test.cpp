@@ -1,6 +1,4 @@
 // odometer, run --cap and table --ledger, from the command line's side.
-#include "harness/cli/epsilon/odometer_command.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -11,8 +9,9 @@
 #include "baselines/baseline.h"
 #include "harness/base/files.h"
 #include "harness/cli/commands.h"
-#include "harness/cli/run/run_command.h"
-#include "harness/cli/show/table_command.h"
+#include "harness/cli/epsilon/commands.h"
+#include "harness/cli/run/commands.h"
+#include "harness/cli/show/commands.h"
 #include "harness/mechanism/releases.h"
 #include "results/table/table_model.h"
 #include "tests/results/small_database.h"

@@ -7,11 +7,7 @@
 #include "harness/base/files.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/epsilon/epsilon_db.h"
-#include "harness/cli/show/export_command.h"
-#include "harness/cli/show/plot_command.h"
-#include "harness/cli/show/report_command.h"
-#include "harness/cli/show/table_command.h"
-#include "harness/cli/show/trace_command.h"
+#include "harness/cli/show/commands.h"
 #include "plots/gnuplot.h"
 #include "tests/results/small_database.h"
 

@@ -6,8 +6,8 @@
 
 #include "command_fixture.h"
 #include "harness/cli/common/run_needs.h"
-#include "harness/cli/run/run_command.h"
-#include "harness/cli/show/report_command.h"
+#include "harness/cli/run/commands.h"
+#include "harness/cli/show/commands.h"
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {

@@ -1,11 +1,10 @@
-#include "harness/cli/check/regress_command.h"
-
 #include <filesystem>
 #include <fmt/format.h>
 #include <set>
 #include <tuple>
 
 #include "harness/base/files.h"
+#include "harness/cli/check/commands.h"
 #include "harness/cli/check/references.h"
 #include "harness/cli/common/command_line.h"
 #include "harness/cli/common/spec_request.h"

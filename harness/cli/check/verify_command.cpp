@@ -1,8 +1,7 @@
-#include "harness/cli/check/verify_command.h"
-
 #include <fmt/format.h>
 
 #include "harness/base/files.h"
+#include "harness/cli/check/commands.h"
 #include "harness/cli/common/command_line.h"
 #include "harness/runner/execute/cell_plan.h"
 #include "results/provenance/cell_file.h"

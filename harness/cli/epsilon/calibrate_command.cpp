@@ -1,5 +1,3 @@
-#include "harness/cli/epsilon/calibrate_command.h"
-
 #include <fmt/format.h>
 #include <sstream>
 
@@ -7,6 +5,7 @@
 #include "harness/accounting/mechanism.h"
 #include "harness/base/text.h"
 #include "harness/cli/common/accounting_flags.h"
+#include "harness/cli/epsilon/commands.h"
 #include "harness/cli/epsilon/epsilon_boxes.h"
 #include "harness/cli/epsilon/print_epsilon.h"
 #include "plots/figures.h"

@@ -1,5 +1,3 @@
-#include "harness/cli/epsilon/epsilon_command.h"
-
 #include <filesystem>
 #include <fmt/format.h>
 #include <sstream>
@@ -10,6 +8,7 @@
 #include "harness/base/text.h"
 #include "harness/cli/common/accounting_flags.h"
 #include "harness/cli/common/command_line.h"
+#include "harness/cli/epsilon/commands.h"
 #include "harness/cli/epsilon/epsilon_boxes.h"
 #include "harness/cli/epsilon/epsilon_db.h"
 #include "harness/cli/epsilon/events_file.h"

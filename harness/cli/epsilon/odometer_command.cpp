@@ -1,5 +1,3 @@
-#include "harness/cli/epsilon/odometer_command.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
@@ -7,6 +5,7 @@
 #include "datasets/facts.h"
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
+#include "harness/cli/epsilon/commands.h"
 #include "harness/cli/epsilon/print_epsilon.h"
 #include "harness/runner/odometer/odometer.h"
 #include "results/provenance/ledger.h"

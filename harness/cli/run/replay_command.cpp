@@ -1,5 +1,3 @@
-#include "harness/cli/run/replay_command.h"
-
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -9,6 +7,7 @@
 #include "harness/base/text.h"
 #include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
+#include "harness/cli/run/commands.h"
 #include "harness/cli/run/replay_figure.h"
 #include "harness/runner/odometer/release.h"
 #include "plots/figures.h"

@@ -1,5 +1,3 @@
-#include "harness/cli/run/run_command.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include "harness/cli/common/run_needs.h"
 #include "harness/cli/common/table_format.h"
 #include "harness/cli/common/value_spec.h"
+#include "harness/cli/run/commands.h"
 #include "harness/cli/run/dry_run.h"
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/coordinator.h"

@@ -1,5 +1,3 @@
-#include "harness/cli/run/status_command.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -8,6 +6,7 @@
 
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
+#include "harness/cli/run/commands.h"
 #include "harness/mechanism/journal.h"
 #include "harness/runner/odometer/out_folder.h"
 #include "results/store/store.h"

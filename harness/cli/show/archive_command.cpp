@@ -1,9 +1,8 @@
-#include "harness/cli/show/archive_command.h"
-
 #include <fmt/format.h>
 
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/show/archive.h"
+#include "harness/cli/show/commands.h"
 
 namespace hyfreedp::cli {
 namespace {

@@ -1,10 +1,9 @@
-#include "harness/cli/show/export_cell_command.h"
-
 #include <fmt/format.h>
 
 #include "harness/base/files.h"
 #include "harness/cli/common/cell_request.h"
 #include "harness/cli/common/spec_request.h"
+#include "harness/cli/show/commands.h"
 #include "harness/runner/execute/cell_export.h"
 #include "results/provenance/cell_file.h"
 

@@ -1,9 +1,8 @@
-#include "harness/cli/show/export_command.h"
-
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
 #include "harness/cli/common/spec_request.h"
+#include "harness/cli/show/commands.h"
 #include "results/provenance/export.h"
 #include "results/table/table_model.h"
 

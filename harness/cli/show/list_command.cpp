@@ -1,5 +1,3 @@
-#include "harness/cli/show/list_command.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <ostream>
@@ -9,6 +7,7 @@
 #include "harness/analytic/analytic.h"
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
+#include "harness/cli/show/commands.h"
 #include "harness/cli/show/list_specs.h"
 #include "harness/models/facts/facts.h"
 #include "harness/runner/spec/spec.h"

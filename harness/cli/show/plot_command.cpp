@@ -1,11 +1,10 @@
-#include "harness/cli/show/plot_command.h"
-
 #include <fmt/format.h>
 
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/common/value_spec.h"
+#include "harness/cli/show/commands.h"
 
 namespace hyfreedp::cli {
 namespace {

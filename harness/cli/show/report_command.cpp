@@ -1,5 +1,3 @@
-#include "harness/cli/show/report_command.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -8,6 +6,7 @@
 #include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/common/value_spec.h"
+#include "harness/cli/show/commands.h"
 #include "plots/curves_figure.h"
 #include "plots/gnuplot.h"
 #include "results/table/table_model.h"

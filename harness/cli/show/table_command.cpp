@@ -1,11 +1,10 @@
-#include "harness/cli/show/table_command.h"
-
 #include "harness/base/files.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/common/table_format.h"
 #include "harness/cli/common/value_spec.h"
+#include "harness/cli/show/commands.h"
 #include "results/provenance/ledger.h"
 #include "results/table/terminal_writer.h"
 

@@ -1,7 +1,6 @@
-#include "harness/cli/show/trace_command.h"
-
 #include "harness/cli/common/cell_request.h"
 #include "harness/cli/common/spec_request.h"
+#include "harness/cli/show/commands.h"
 #include "results/provenance/trace.h"
 
 namespace hyfreedp::cli {

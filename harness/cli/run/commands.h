@@ -1,0 +1,20 @@
+// The commands of this room; each is a function in a file of its own, NAME_command.cpp. `arguments`
+// are those after the command's name; harness/cli/commands.h says what a command returns.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace hyfreedp::cli {
+
+// `hyfreedp run SPEC.yaml`: the whole path of a comparison.
+int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+// `hyfreedp status`: what an output folder holds, and what is missing.
+int status_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+// `hyfreedp replay`: methods over a stored pool of runs, thousands of times, without training.
+int replay_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace hyfreedp::cli
