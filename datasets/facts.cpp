@@ -52,17 +52,6 @@ std::string to_string(Split split) {
   return "?";
 }
 
-Result<Split> split_from(const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto split :
-       {Split::private_train, Split::private_validation, Split::public_data, Split::test}) {
-    if (to_string(split) == name) return split;
-    names.push_back(to_string(split));
-  }
-  return error("unknown split '" + name + "'." + did_you_mean(name, names) + " Splits: " + join(names, ", ") +
-               ".");
-}
-
 const std::vector<Facts>& dataset_facts() {
   static const std::vector<Facts> facts = facts_of(Registered());
   return facts;

@@ -16,7 +16,6 @@ namespace hyfreedp::datasets {
 
 enum class Split { private_train, private_validation, public_data, test };
 std::string to_string(Split split);
-Result<Split> split_from(const std::string& name);
 
 struct SourceFile {
   std::string name;    // as it lies in the folder

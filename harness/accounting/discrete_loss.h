@@ -31,7 +31,6 @@ class Lattice {
   double step() const { return step_; }
   void restart(double step);                     // forgets the entries, keeps their memory
   void reach(std::size_t from, std::size_t to);  // makes entries from .. to available
-  double growth(std::size_t i) const { return growth_[i - start_]; }
   double log_growth(std::size_t i) const { return log_growth_[i - start_]; }
   double mean_growth(std::size_t i) const {
     return mean_growth_[i - start_];

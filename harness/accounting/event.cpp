@@ -401,10 +401,6 @@ json::value event_to_json(const Event& event) {
   return object;
 }
 
-Result<Event> event_from_json(const json::value& value, const std::string& where) {
-  return event_at_depth(value, where, 0);
-}
-
 json::value events_to_json(const Events& events) {
   return json::object{
       {"neighbouring", events.neighbouring == Neighbouring::add_remove ? "add-remove" : "replace-one"},

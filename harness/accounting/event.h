@@ -102,6 +102,5 @@ Event batch(double sample_rate, std::vector<Release> releases, std::int64_t coun
 Result<Events> events_from_json(const json::value& value, const std::string& where);
 json::value events_to_json(const Events& events);
 json::value event_to_json(const Event& event);
-Result<Event> event_from_json(const json::value& value, const std::string& where);
 
 }  // namespace hyfreedp::accounting

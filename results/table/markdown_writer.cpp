@@ -99,6 +99,4 @@ std::string markdown_text(const Document& document) {
   return out + (watermark.empty() ? "" : "\n" + watermark);
 }
 
-std::string markdown_table(const TableModel& table) { return markdown_text(document_of(table)); }
-
 }  // namespace hyfreedp::results

@@ -10,7 +10,5 @@ namespace hyfreedp::results {
 // The document: title, description, banners, one table for each panel, footnotes and notes. A
 // confidential one has a warning at the beginning and at the end.
 std::string markdown_text(const Document& document);
-// The same for a comparison.
-std::string markdown_table(const TableModel& table);
 
 }  // namespace hyfreedp::results

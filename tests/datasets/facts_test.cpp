@@ -20,18 +20,6 @@ bool mentions(const std::string& message, const std::string& what) {
   return message.find(what) != std::string::npos;
 }
 
-TEST(DatasetFacts, SplitNamesReadBack) {
-  for (const auto split :
-       {Split::private_train, Split::private_validation, Split::public_data, Split::test}) {
-    const auto back = split_from(to_string(split));
-    ASSERT_TRUE(back.has_value());
-    EXPECT_EQ(*back, split);
-  }
-  const auto wrong = split_from("tset");
-  ASSERT_TRUE(wrong.has_error());
-  EXPECT_TRUE(mentions(wrong.error().message, "'test'"));
-}
-
 TEST(DatasetFacts, AnUnknownNameNamesTheNearest) {
   const auto wrong = find_dataset("fashion_mnist");
   ASSERT_TRUE(wrong.has_error());

@@ -45,7 +45,7 @@ class Builds : public ::testing::Test {
     for (const auto& text : texts) list.emplace_back(text);
     return list;
   }
-  std::string table() const { return markdown_table(build_table(*store_, "small").value()); }
+  std::string table() const { return markdown_text(document_of(build_table(*store_, "small").value())); }
   std::string trace(const std::string& row) const {
     return trace_text(trace_cell(*store_, "small", {.panel = {}, .row = row, .column = "1"}).value());
   }

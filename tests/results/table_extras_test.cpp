@@ -462,10 +462,10 @@ TEST_F(SettledTable, PaperColumnsComeFromTheSpecAndSayWhatDiffers) {
   EXPECT_EQ(cells[1].paper->value, 97);
   EXPECT_TRUE(any_contains(model.notes, "In band: at most 3 points."));
   EXPECT_TRUE(any_contains(model.notes, "are not the paper's (preset small)"));
-  EXPECT_NE(markdown_table(model).find(
-                "82.0 ± 2.0**<br>ε 0.99, n 3<br>paper 84.50 ± 0.50<br>difference -2.50, in band"),
+  EXPECT_NE(markdown_text(document_of(model))
+                .find("82.0 ± 2.0**<br>ε 0.99, n 3<br>paper 84.50 ± 0.50<br>difference -2.50, in band"),
             std::string::npos)
-      << markdown_table(model);
+      << markdown_text(document_of(model));
 }
 
 TEST_F(SettledTable, OfAnotherPresetNoDifferenceIsShown) {
@@ -475,9 +475,11 @@ TEST_F(SettledTable, OfAnotherPresetNoDifferenceIsShown) {
       row.as_object()["paper"] = {{"1", {{"value", 20}, {"unit", "%"}}}};
   });
   const auto model = table({{"paper", true}});
-  EXPECT_EQ(markdown_table(model).find("difference +"), std::string::npos) << markdown_table(model);
-  EXPECT_NE(markdown_table(model).find("paper 20.00<br>rank 1 of 3, paper's 2"), std::string::npos)
-      << markdown_table(model);
+  EXPECT_EQ(markdown_text(document_of(model)).find("difference +"), std::string::npos)
+      << markdown_text(document_of(model));
+  EXPECT_NE(markdown_text(document_of(model)).find("paper 20.00<br>rank 1 of 3, paper's 2"),
+            std::string::npos)
+      << markdown_text(document_of(model));
   EXPECT_TRUE(any_contains(model.notes, "so no difference is shown"));
   EXPECT_FALSE(any_contains(model.notes, "No paper's value"));
 }

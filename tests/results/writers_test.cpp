@@ -108,7 +108,7 @@ TEST(Terminal, ColourOnlyWhenAskedFor) {
 }
 
 TEST(Markdown, Golden) {
-  const auto text = markdown_table(small_table());
+  const auto text = markdown_text(document_of(small_table()));
   EXPECT_NE(
       text.find("| Method | Label, flags | ε = 1 | non-private | Time |\n| --- | --- | ---: | ---: | ---: |\n"
                 "| Row A | end-to-end DP | **82.0 ± 2.0**<br>ε 0.99, n 3 | 90.0 ± 0.0<br>n 3 | 500 ms |\n"
@@ -122,7 +122,7 @@ TEST(Markdown, Golden) {
 TEST(Markdown, EveryTableLineHasTheSameNumberOfCells) {
   auto model = small_table();
   model.panels[0].rows[0].title = "a | b * c <d>";
-  for (const auto& line : lines_of(markdown_table(model))) {
+  for (const auto& line : lines_of(markdown_text(document_of(model)))) {
     if (!line.starts_with("| ")) continue;
     int bars = 0;
     for (std::size_t i = 0; i < line.size(); ++i) bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\');
@@ -170,17 +170,17 @@ TEST(Writers, ConfidentialValuesNeverLeakAndAreWatermarkedWhenAskedFor) {
   const std::string shown = "validation 65.4";
   const auto model = small_table();
   for (const auto& text :
-       {terminal_table(model, {}), markdown_table(model), csv_table(model), html_of(model)}) {
+       {terminal_table(model, {}), markdown_text(document_of(model)), csv_table(model), html_of(model)}) {
     EXPECT_EQ(text.find("65.4"), std::string::npos);
     EXPECT_EQ(text.find(small::kPlantedDigits), std::string::npos);
     EXPECT_EQ(text.find("validation 6"), std::string::npos);
     EXPECT_EQ(text.find("runs,"), std::string::npos);
   }
   const auto open = small_table(true);
-  for (const auto& text : {terminal_table(open, {}), markdown_table(open), html_of(open)}) {
+  for (const auto& text : {terminal_table(open, {}), markdown_text(document_of(open)), html_of(open)}) {
     EXPECT_NE(text.find(shown), std::string::npos) << text;
   }
-  for (const auto& text : {terminal_table(open, {}), markdown_table(open), csv_table(open)}) {
+  for (const auto& text : {terminal_table(open, {}), markdown_text(document_of(open)), csv_table(open)}) {
     EXPECT_NE(text.find("CONFIDENTIAL"), std::string::npos);
   }
 }
