@@ -150,15 +150,6 @@ class ExactHandler {
   std::optional<std::string> doubled_key_;
 };
 
-// A value as an error quotes it.
-std::string shown(const json::value& value) {
-  constexpr std::size_t kLongest = 60;
-  if (value.is_double() && std::isfinite(value.get_double())) return canonical_json(value);
-  auto text = json::serialize(value);
-  if (text.size() > kLongest) text = text.substr(0, kLongest) + " ...";
-  return text;
-}
-
 Error wrong_type(const std::string& where, std::string_view key, const char* wanted,
                  const json::value& value) {
   return error(where + ": '" + std::string(key) + "' must be " + wanted + ", not " + shown(value));
@@ -206,6 +197,14 @@ Result<json::value> read_json_file(const std::string& path) {
   return parse_json(*text, path);
 }
 
+std::string shown(const json::value& value) {
+  constexpr std::size_t kLongest = 60;
+  if (value.is_double() && std::isfinite(value.get_double())) return canonical_json(value);
+  auto text = json::serialize(value);
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + " ...";
+  return text;
+}
+
 json::value number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -225,6 +224,18 @@ Result<double> to_double(const json::value& value, const std::string& where) {
   return error(where + " must be a number, not " + shown(value));
 }
 
+Result<std::int64_t> to_int(const json::value& value, const std::string& where) {
+  if (value.is_int64()) return value.get_int64();
+  if (value.is_uint64() && value.get_uint64() <= std::uint64_t(std::numeric_limits<std::int64_t>::max())) {
+    return static_cast<std::int64_t>(value.get_uint64());
+  }
+  if (value.is_double() && value.get_double() == std::floor(value.get_double()) &&
+      std::abs(value.get_double()) < 9e15) {
+    return static_cast<std::int64_t>(value.get_double());
+  }
+  return error(where + " must be a whole number, not " + shown(value));
+}
+
 Result<double> get_double(const json::object& object, std::string_view key, const std::string& where) {
   auto found = member(object, key, where);
   if (!found) return found.error();
@@ -234,16 +245,7 @@ Result<double> get_double(const json::object& object, std::string_view key, cons
 Result<std::int64_t> get_int(const json::object& object, std::string_view key, const std::string& where) {
   auto found = member(object, key, where);
   if (!found) return found.error();
-  const auto& value = **found;
-  if (value.is_int64()) return value.get_int64();
-  if (value.is_uint64() && value.get_uint64() <= std::uint64_t(std::numeric_limits<std::int64_t>::max())) {
-    return static_cast<std::int64_t>(value.get_uint64());
-  }
-  if (value.is_double() && value.get_double() == std::floor(value.get_double()) &&
-      std::abs(value.get_double()) < 9e15) {
-    return static_cast<std::int64_t>(value.get_double());
-  }
-  return wrong_type(where, key, "a whole number", value);
+  return to_int(**found, where + ": '" + std::string(key) + "'");
 }
 
 Result<std::string> get_string(const json::object& object, std::string_view key, const std::string& where) {

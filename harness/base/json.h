@@ -34,6 +34,10 @@ Result<std::int64_t> get_int(const json::object& object, std::string_view key, c
 Result<std::string> get_string(const json::object& object, std::string_view key, const std::string& where);
 Result<bool> get_bool(const json::object& object, std::string_view key, const std::string& where);
 Result<double> to_double(const json::value& value, const std::string& where);
+Result<std::int64_t> to_int(const json::value& value, const std::string& where);
+
+// A value as an error quotes it: a long one is cut.
+std::string shown(const json::value& value);
 
 // For values that were validated before (a resolved options object): the member, or `default_value`
 // if it is absent or null. Another type is an invariant violation (it throws).

@@ -21,8 +21,8 @@ enum class OptionType { boolean, integer, real, text, choice, real_list, integer
 struct OptionSpec {
   std::string name;
   OptionType type = OptionType::real;
-  json::value default_value;  // the default; null: the option may be absent ("none")
-  std::string help;
+  json::value default_value = {};  // the default; null: the option may be absent ("none")
+  std::string help = {};
   std::string unit = {};
   double min = -std::numeric_limits<double>::infinity();  // inclusive, of each number
   double max = std::numeric_limits<double>::infinity();

@@ -38,7 +38,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::trial {
 
@@ -48,6 +48,10 @@ enum class Sampler { poisson, full_batch, shuffle };  // shuffle: non-private ro
 enum class Clipping { none, auto_s, auto_v, abadi, adaptive };
 enum class ClippingGroups { all, per_layer };  // what is clipped together
 enum class GroupShares { uniform, size };      // how the threshold is shared among layers
+BOOST_DESCRIBE_ENUM(Sampler, poisson, full_batch, shuffle)
+BOOST_DESCRIBE_ENUM(Clipping, auto_s, auto_v, abadi, adaptive, none)
+BOOST_DESCRIBE_ENUM(ClippingGroups, all, per_layer)
+BOOST_DESCRIBE_ENUM(GroupShares, uniform, size)
 
 // The add/remove sensitivity of a clipped sum, by the table above: the most by which one sample can
 // change it. `constant` is C or C_t; the auto rules do not use it.
@@ -62,6 +66,7 @@ struct AdaptiveThreshold {
 
   bool operator==(const AdaptiveThreshold&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(AdaptiveThreshold, (), (quantile, rate, count_noise))
 
 struct FeatureMean {
   double norm = 1;   // R: add/remove sensitivity of the sum of clipped feature vectors, > 0
@@ -69,6 +74,7 @@ struct FeatureMean {
 
   bool operator==(const FeatureMean&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(FeatureMean, (), (norm, noise))
 
 struct ProbePlan {
   bool separate_batch = false;  // false: the gradient's own batch (folded with it)
