@@ -7,152 +7,91 @@
 namespace hyfreedp::trial {
 namespace {
 
-std::string to_string(Average average) {
-  return average == Average::ema ? "ema" : average == Average::swa ? "swa" : "none";
-}
-
-std::string to_string(Precision precision) { return precision == Precision::bf16 ? "bf16" : "float32"; }
-
-std::string to_string(Padding padding) { return padding == Padding::zero ? "zero" : "reflect"; }
-
-json::object all_of(const TrainingOptions& options) {
-  const bool same = options.probe_precision == options.precision;
-  return {{"microbatch", options.microbatch},
-          {"average", to_string(options.average)},
-          {"average_decay", number(options.average_decay)},
-          {"average_from", options.average_from},
-          {"augmentations", options.augmentation.copies},
-          {"augmentation_flip", options.augmentation.flip},
-          {"augmentation_shift", options.augmentation.shift},
-          {"augmentation_padding", to_string(options.augmentation.padding)},
-          {"precision", to_string(options.precision)},
-          {"tf32", options.tf32},
-          {"probe_precision", same ? "same" : to_string(options.probe_precision)}};
-}
-
 // Options that another one switches on: without it they would say something that does not happen.
-Result<void> check_dependent(const json::object& object, const std::string& where) {
-  const auto average = string_or(object, "average", "none");
-  const auto copies = int_or(object, "augmentations", 0);
+Result<void> check_dependent(const TrainingOptions& options, const std::string& where) {
+  const bool averages = options.average != Average::none, copies = options.augmentation.copies > 0;
   const struct {
     const char* name;
     bool on;
     const char* needs;
-  } dependents[] = {{"average_decay", average == "ema", "average: ema"},
-                    {"average_from", average != "none", "average: ema or swa"},
-                    {"augmentation_flip", copies > 0, "augmentations: 1 or more"},
-                    {"augmentation_shift", copies > 0, "augmentations: 1 or more"},
-                    {"augmentation_padding", copies > 0, "augmentations: 1 or more"}};
-  for (const auto& option : training_option_table()) {
-    const auto* given = object.if_contains(option.name);
-    if (given == nullptr || *given == option.default_value) continue;
-    for (const auto& dependent : dependents) {
-      if (option.name == dependent.name && !dependent.on) {
-        return error(fmt::format("{}: '{}' has no effect without {}.", where, option.name, dependent.needs));
-      }
-    }
+  } dependents[] = {{"average_decay", options.average == Average::ema, "average: ema"},
+                    {"average_from", averages, "average: ema or swa"},
+                    {"augmentation_flip", copies, "augmentations: 1 or more"},
+                    {"augmentation_shift", copies, "augmentations: 1 or more"},
+                    {"augmentation_padding", copies, "augmentations: 1 or more"}};
+  const auto given = options.to_json();
+  for (const auto& dependent : dependents) {
+    if (dependent.on || !given.contains(dependent.name)) continue;
+    return error(fmt::format("{}: '{}' has no effect without {}.", where, dependent.name, dependent.needs));
   }
   return {};
+}
+
+constexpr const char* kProbePrecision = "probe_precision";
+constexpr const char* kSame = "same";
+
+OptionSpec probe_precision_option() {
+  auto choices = names_of<Precision>();
+  choices.insert(choices.begin(), kSame);
+  return {.name = kProbePrecision,
+          .type = OptionType::choice,
+          .default_value = kSame,
+          .help = "of the losses of learning-rate probes; same: as precision",
+          .choices = choices};
 }
 
 }  // namespace
 
 const std::vector<OptionSpec>& training_option_table() {
-  static const std::vector<OptionSpec> table = {
-      {.name = "microbatch",
-       .type = OptionType::integer,
-       .default_value = 0,
-       .help = "samples in memory at once, copies included; 0: the model's own number",
-       .min = 0,
-       .max = 1 << 24},
-      {.name = "average",
-       .type = OptionType::choice,
-       .default_value = "none",
-       .help = "average of the weights at which the model is evaluated",
-       .choices = {"none", "ema", "swa"}},
-      {.name = "average_decay",
-       .type = OptionType::real,
-       .default_value = 0.9999,
-       .help = "of the exponential average, reached over min(decay, (1 + t) / (10 + t))",
-       .min = 0,
-       .max = 1},
-      {.name = "average_from",
-       .type = OptionType::integer,
-       .default_value = 0,
-       .help = "first step whose weights are averaged",
-       .min = 0,
-       .max = 1e9},
-      {.name = "augmentations",
-       .type = OptionType::integer,
-       .default_value = 0,
-       .help = "random copies of each image, averaged before clipping; 0: none",
-       .min = 0,
-       .max = 1024},
-      {.name = "augmentation_flip",
-       .type = OptionType::boolean,
-       .default_value = true,
-       .help = "a copy is mirrored with probability 1/2"},
-      {.name = "augmentation_shift",
-       .type = OptionType::integer,
-       .default_value = 4,
-       .help = "pixels by which a copy moves at most, each way",
-       .min = 0,
-       .max = 1024},
-      {.name = "augmentation_padding",
-       .type = OptionType::choice,
-       .default_value = "reflect",
-       .help = "what comes into view at the border",
-       .choices = {"reflect", "zero"}},
-      {.name = "precision",
-       .type = OptionType::choice,
-       .default_value = "float32",
-       .help = "of activations and the weights they meet; norms, sums, noise and losses stay float32",
-       .choices = {"float32", "bf16"}},
-      {.name = "tf32",
-       .type = OptionType::boolean,
-       .default_value = false,
-       .help = "TF32 products of forward and backward passes on a GPU; norms and sums stay float32"},
-      {.name = "probe_precision",
-       .type = OptionType::choice,
-       .default_value = "same",
-       .help = "of the losses of learning-rate probes; same: as precision",
-       .choices = {"same", "float32", "bf16"}},
-  };
+  static const auto table = [] {
+    auto options = options_of<TrainingOptions>({
+        {.name = "microbatch",
+         .help = "samples in memory at once, copies included; 0: the model's own number",
+         .min = 0,
+         .max = 1 << 24},
+        {.name = "average", .help = "average of the weights at which the model is evaluated"},
+        {.name = "average_decay",
+         .help = "of the exponential average, reached over min(decay, (1 + t) / (10 + t))",
+         .min = 0,
+         .max = 1},
+        {.name = "average_from", .help = "first step whose weights are averaged", .min = 0, .max = 1e9},
+        {.name = "augmentations",
+         .help = "random copies of each image, averaged before clipping; 0: none",
+         .min = 0,
+         .max = 1024},
+        {.name = "augmentation_flip", .help = "a copy is mirrored with probability 1/2"},
+        {.name = "augmentation_shift",
+         .help = "pixels by which a copy moves at most, each way",
+         .min = 0,
+         .max = 1024},
+        {.name = "augmentation_padding", .help = "what comes into view at the border"},
+        {.name = "precision",
+         .help = "of activations and the weights they meet; norms, sums, noise and losses stay float32"},
+        {.name = "tf32",
+         .help = "TF32 products of forward and backward passes on a GPU; norms and sums stay float32"},
+    });
+    options.push_back(probe_precision_option());
+    return options;
+  }();
   return table;
 }
 
 json::object TrainingOptions::to_json() const {
   json::object kept;
-  const auto all = all_of(*this);
-  for (const auto& option : training_option_table()) {
-    if (const auto& value = all.at(option.name); value != option.default_value) kept[option.name] = value;
-  }
+  description::add_members(*this, kept);
+  if (probe_precision != precision) kept[kProbePrecision] = name_of(probe_precision);
   return kept;
 }
 
 Result<TrainingOptions> TrainingOptions::from_json(const json::object& object, const std::string& where) {
   const auto resolved = resolve_options(training_option_table(), object, where);
   if (!resolved) return resolved.error();
-  if (auto checked = check_dependent(*resolved, where); !checked) return checked.error();
-  const auto text = [&](const char* key) { return string_or(*resolved, key, ""); };
   TrainingOptions options;
-  options.microbatch = int_or(*resolved, "microbatch", 0);
-  options.average = text("average") == "ema"   ? Average::ema
-                    : text("average") == "swa" ? Average::swa
-                                               : Average::none;
-  options.average_decay = double_or(*resolved, "average_decay", 0);
-  options.average_from = int_or(*resolved, "average_from", 0);
-  options.augmentation = {
-      .copies = int_or(*resolved, "augmentations", 0),
-      .flip = bool_or(*resolved, "augmentation_flip", true),
-      .shift = int_or(*resolved, "augmentation_shift", 0),
-      .padding = text("augmentation_padding") == "zero" ? Padding::zero : Padding::reflect};
-  options.precision = text("precision") == "bf16" ? Precision::bf16 : Precision::float32;
-  options.tf32 = bool_or(*resolved, "tf32", false);
-  const auto probe = text("probe_precision");
-  options.probe_precision = probe == "same"   ? options.precision
-                            : probe == "bf16" ? Precision::bf16
-                                              : Precision::float32;
+  if (auto read = description::read_members(*resolved, where, options); !read) return read.error();
+  const auto& probe = resolved->at(kProbePrecision);
+  options.probe_precision =
+      probe == kSame ? options.precision : hyfreedp::from_json<Precision>(probe, where).value();
+  if (auto checked = check_dependent(options, where); !checked) return checked.error();
   return options;
 }
 
@@ -178,7 +117,7 @@ std::vector<std::string> TrainingOptions::notes() const {
   }
   if (tf32) texts.emplace_back("Matrix products in TF32 where the device has it.");
   if (probe_precision != precision) {
-    texts.push_back("Losses of probes computed in " + to_string(probe_precision) + ".");
+    texts.push_back("Losses of probes computed in " + name_of(probe_precision) + ".");
   }
   return texts;
 }

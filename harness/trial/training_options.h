@@ -25,20 +25,30 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/options.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::trial {
 
 enum class Average { none, ema, swa };
 enum class Precision { float32, bf16 };
 enum class Padding { reflect, zero };
+BOOST_DESCRIBE_ENUM(Average, none, ema, swa)
+BOOST_DESCRIBE_ENUM(Precision, float32, bf16)
+BOOST_DESCRIBE_ENUM(Padding, reflect, zero)
 
 struct Augmentations {
   std::int64_t copies = 0;
   bool flip = true;        // left and right change places with probability 1/2
   std::int64_t shift = 4;  // pixels by which the image moves at most, each way
   Padding padding = Padding::reflect;
+
+  bool operator==(const Augmentations&) const = default;
+  static constexpr bool kLeftOut = true;
+  static constexpr std::array kNames = {
+      description::Name{"copies", "augmentations"}, description::Name{"flip", "augmentation_flip"},
+      description::Name{"shift", "augmentation_shift"}, description::Name{"padding", "augmentation_padding"}};
 };
+BOOST_DESCRIBE_STRUCT(Augmentations, (), (copies, flip, shift, padding))
 
 struct TrainingOptions {
   std::int64_t microbatch = 0;
@@ -48,14 +58,20 @@ struct TrainingOptions {
   Augmentations augmentation;
   Precision precision = Precision::float32;
   bool tf32 = false;
-  Precision probe_precision = Precision::float32;
+  Precision probe_precision = Precision::float32;  // in JSON "same" where it is `precision`
 
+  bool operator==(const TrainingOptions&) const = default;
   // Only the members that are not the default.
   json::object to_json() const;
   static Result<TrainingOptions> from_json(const json::object& object, const std::string& where);
   // Sentences for readers of a table, one for each choice that changes what a row means.
   std::vector<std::string> notes() const;
+
+  static constexpr bool kLeftOut = true;
+  static constexpr std::array kInlined = {"augmentation"};
 };
+BOOST_DESCRIBE_STRUCT(TrainingOptions, (),
+                      (microbatch, average, average_decay, average_from, augmentation, precision, tf32))
 
 const std::vector<OptionSpec>& training_option_table();
 

@@ -19,7 +19,10 @@ namespace hyfreedp::trial {
 struct Named {
   std::string name;
   json::object options;  // resolved: every default filled in
+
+  bool operator==(const Named&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(Named, (), (name, options))
 
 // The splits that a run's events name.
 inline constexpr const char* kTrainSplit = "private_train";
@@ -29,7 +32,10 @@ inline constexpr const char* kValidationSplit = "private_validation";
 // noise with a standard deviation of that many counts, over the public size of the split. Absent:
 // no validation score is released.
 struct ScoreRelease {
-  double noise_counts = 0;
+  double noise_counts = 0;  // > 0
+
+  json::value to_json() const { return noise_counts; }
+  static Result<ScoreRelease> from_json(const json::value& value, const std::string& where);
 };
 
 struct Evaluation {
@@ -47,7 +53,14 @@ struct Evaluation {
   // and on public training splits the residual of the noise.
   bool released_norms = false;
   bool noise_residual = false;
+
+  static constexpr std::array kNames = {description::Name{"score", "score_noise_counts"}};
+  static constexpr std::array kLeftOut = {"gradient_norms", "oracle_train", "released_norms",
+                                          "noise_residual"};
 };
+BOOST_DESCRIBE_STRUCT(Evaluation, (),
+                      (every, oracle_validation, oracle_train, score, gradient_norms, released_norms,
+                       noise_residual))
 
 struct TrialConfig {
   Named dataset;
@@ -69,8 +82,11 @@ struct TrialConfig {
   static Result<TrialConfig> from_json(const json::value& value, const std::string& where);
   // The first 16 hex digits of the SHA-256 of the canonical JSON.
   std::string id() const;
-};
 
-json::object to_json(const Named& named);
+  static constexpr std::array kLeftOut = {"training"};
+};
+BOOST_DESCRIBE_STRUCT(TrialConfig, (),
+                      (dataset, model, optimizer, controller, privacy, evaluation, training, steps, seed,
+                       repetition, noise_seed, device, dtype))
 
 }  // namespace hyfreedp::trial

@@ -55,7 +55,7 @@ void StudyRun::book_selection() {
 void StudyRun::write_booking() {
   outcome_.composition = composition_.to_json();
   if (!composition_.selection.base.empty()) {
-    outcome_.composition["dataset"] = trial::to_json(cell().base.dataset);
+    outcome_.composition["dataset"] = as_json(cell().base.dataset);
   }
 }
 

@@ -50,7 +50,7 @@ Result<void> unlist(const results::Store& store, const std::vector<std::string>&
   composition["unlisted"] =
       json::object{{"executed", accounting::events_to_json({.events = dearest.events()})},
                    {"planned", accounting::events_to_json({.events = mechanism::events(*any)})},
-                   {"dataset", trial::to_json(any->dataset)}};
+                   {"dataset", as_json(any->dataset)}};
   return {};
 }
 
@@ -253,7 +253,7 @@ std::string likeness(const trial::Named& dataset, const std::vector<accounting::
   std::set<std::string> kinds;
   for (const auto& event : trial::EventTally(planned).events())
     kinds.insert(canonical_json(accounting::event_to_json(event)));
-  return canonical_json(trial::to_json(dataset)) + join({kinds.begin(), kinds.end()}, " ");
+  return canonical_json(as_json(dataset)) + join({kinds.begin(), kinds.end()}, " ");
 }
 
 // What the database says of runs.
