@@ -1,0 +1,215 @@
+// What a spec says, with every default filled in: the one form in which plan, tables, figures,
+// nightly comparisons and commands read it.
+//
+// harness/runner/spec makes a Spec from YAML, read_spec() from the JSON that the database and
+// exported cells hold; as_json() (harness/base/describe.h) gives that JSON, whose canonical bytes
+// are a spec's hash. So a member that is added later must be left out of the JSON where it is not
+// used (kLeftOut), or every hash and study moves.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/describe.h"
+#include "harness/spec/regress.h"
+#include "harness/spec/table.h"
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::spec {
+
+using trial::Named;
+
+// What cells of epsilon inf keep of private training.
+//   sampling-only   the private columns' batches without clipping: shows the cost of noise and
+//                   clipping together
+//   clip-only       their batches and their clipping: shows the cost of noise alone
+//   none            shuffled batches of one size without clipping: shows the cost of private
+//                   sampling as well
+enum class Control { sampling_only, clip_only, none };
+BOOST_DESCRIBE_ENUM(Control, sampling_only, clip_only, none)
+
+// How all runs of a panel train, but for what its methods choose.
+struct Train {
+  std::int64_t steps = 0;
+  trial::Sampler sampler = trial::Sampler::poisson;
+  double sample_rate = 0;
+  double batch_size = 0;  // sample_rate times the population
+  trial::Clipping clipping = trial::Clipping::auto_s;
+  double clipping_constant = 0;
+  trial::ClippingGroups clipping_groups = trial::ClippingGroups::all;
+  trial::GroupShares clipping_shares = trial::GroupShares::uniform;
+  std::optional<trial::AdaptiveThreshold> adaptive;  // of clipping adaptive
+  std::optional<trial::FeatureMean> feature_mean;
+  std::string device = "cpu";
+  Named optimizer;
+  trial::TrainingOptions training;
+
+  static constexpr bool kMayLack = true;
+  static constexpr std::array kLeftOut = {"clipping_groups", "clipping_shares", "adaptive", "feature_mean",
+                                          "training"};
+};
+BOOST_DESCRIBE_STRUCT(Train, (),
+                      (steps, sampler, sample_rate, batch_size, clipping, clipping_constant, clipping_groups,
+                       clipping_shares, adaptive, feature_mean, device, optimizer, training))
+
+// What is journaled of a run beside its last test accuracy (harness/trial/trial_config.h).
+struct Evaluate {
+  std::int64_t every = 0;
+  bool gradient_norms = false;
+  bool released_norms = false;
+  bool noise_residual = false;
+
+  static constexpr bool kMayLack = true;
+  static constexpr std::array kLeftOut = {"gradient_norms", "released_norms", "noise_residual"};
+  static constexpr std::array kNames = {description::Name{"every", "evaluate_every"}};
+};
+BOOST_DESCRIBE_STRUCT(Evaluate, (), (every, gradient_norms, released_norms, noise_residual))
+
+// An epsilon of a spec is a number, or infinite: the non-private arm. The rest of the program has no
+// number there.
+std::optional<double> target_of(double epsilon);
+std::vector<std::optional<double>> targets_of(const std::vector<double>& epsilons);
+// "1", "3.5", "inf".
+std::string epsilon_text(double epsilon);
+
+// A method with its options: one line of a panel's table.
+struct Row {
+  std::string id;
+  std::string method;
+  std::string title;
+  std::string label;     // what its epsilon leaves out; the method's
+  json::object options;  // of the method
+  std::vector<std::int64_t> seeds;
+  std::vector<double> epsilons;
+  std::int64_t steps = 0;
+  std::vector<std::string> footnotes;
+  Control control = Control::sampling_only;
+  std::string group;  // rows of one `each`, or of a `group`; empty: none
+  // In place of the panel's:
+  std::optional<Named> optimizer;
+  std::optional<double> clipping_constant;
+  std::optional<trial::TrainingOptions> training;
+  // The paper's printed cells by epsilon ("1", "inf"), as its values.json has them (paper.h).
+  std::map<std::string, json::object> paper;
+
+  static constexpr bool kMayLack = true;
+  static constexpr std::array kLeftOut = {"control",           "group",    "optimizer",
+                                          "clipping_constant", "training", "paper"};
+};
+BOOST_DESCRIBE_STRUCT(Row, (),
+                      (id, method, title, label, options, seeds, epsilons, steps, footnotes, control, group,
+                       optimizer, clipping_constant, training, paper))
+
+// The ids of the paper's tables that print a panel's cells.
+struct PaperTables {
+  std::vector<std::string> tables;
+};
+BOOST_DESCRIBE_STRUCT(PaperTables, (), (tables))
+
+// One dataset, model and way of training: one table.
+struct Panel {
+  std::string id;
+  std::string title;
+  Named dataset;
+  Named model;
+  std::int64_t dimension = 0;
+  std::int64_t population = 0, validation = 0, test = 0;  // records of the splits
+  std::int64_t classes = 0;
+  Train train;
+  Evaluate evaluate;
+  double delta = 0;
+  std::vector<std::int64_t> seeds;
+  std::vector<double> epsilons;
+  std::vector<std::string> footnotes;
+  std::optional<PaperTables> paper;
+  std::optional<Table> table;
+  std::vector<Row> rows;
+
+  static constexpr bool kMayLack = true;
+  static constexpr std::array kLeftOut = {"paper", "table"};
+  static constexpr std::array kInlined = {"train", "evaluate"};
+};
+BOOST_DESCRIBE_STRUCT(Panel, (),
+                      (id, title, dataset, model, dimension, population, validation, test, classes, train,
+                       evaluate, delta, seeds, epsilons, footnotes, paper, table, rows))
+
+// A figure that the spec asks for. A list without elements means all.
+struct Figure {
+  std::string kind;
+  std::string name;                  // of its files; unique in the spec
+  std::optional<std::string> title;  // none: the kind's own
+  std::vector<std::string> rows;     // ids of rows or groups
+  std::vector<std::string> panels;
+  std::vector<double> epsilons;
+  json::object options;  // of the kind (results/table/figure_spec.h): those that are not the default
+
+  static constexpr bool kMayLack = true;
+  static constexpr std::array kLeftOut = {"title", "rows", "panels", "epsilons"};
+};
+BOOST_DESCRIBE_STRUCT(Figure, (), (kind, name, title, rows, panels, epsilons, options))
+
+// The table ("table 2") or figure that the spec repeats.
+struct Reproduces {
+  std::string paper;
+  std::string id;
+  static constexpr bool kMayLack = true;
+};
+BOOST_DESCRIBE_STRUCT(Reproduces, (), (paper, id))
+
+// Why the spec cannot be run here, and what is not here.
+struct NotRunnable {
+  std::string reason;
+  std::optional<std::vector<std::string>> datasets, models, weights, missing;
+  static constexpr bool kMayLack = true;
+  static constexpr std::array kLeftOut = {"datasets", "models", "weights", "missing"};
+};
+BOOST_DESCRIBE_STRUCT(NotRunnable, (), (reason, datasets, models, weights, missing))
+
+struct Spec {
+  std::string name;
+  std::string title;
+  std::string description;
+  std::optional<std::string> noise_seed;  // none: private noise
+  std::string preset;                     // empty: the spec has none
+  std::optional<Reproduces> reproduces;
+  json::object paper_table;  // the table that it reproduces, as values.json has it (paper.h)
+  std::vector<std::string> assumed, contradictions;
+  std::optional<NotRunnable> not_runnable;
+  std::optional<Named> analytic;               // the computation (harness/analytic) that the spec asks for
+  std::optional<Table> table;                  // of all panels
+  std::optional<std::vector<Figure>> figures;  // none: the usual ones
+  std::optional<Regress> regress;
+  std::int64_t release = 0;  // of an unseeded spec: how often it was released anew
+  std::vector<Panel> panels;
+
+  static constexpr bool kMayLack = true;
+  static constexpr std::array kLeftOut = {"preset",         "reproduces",   "paper_table", "assumed",
+                                          "contradictions", "not_runnable", "analytic",    "table",
+                                          "figures",        "regress",      "release"};
+};
+BOOST_DESCRIBE_STRUCT(Spec, (),
+                      (name, title, description, noise_seed, preset, reproduces, paper_table, assumed,
+                       contradictions, not_runnable, analytic, table, figures, regress, release, panels))
+
+// A spec as the database holds it. What an older program did not write has its default; titles, and
+// seeds, epsilons and steps of rows, that of the spec or panel around them. Errors begin with
+// `where`.
+Result<Spec> read_spec(const json::object& resolved, const std::string& where);
+// A panel of one row, as an exported cell holds them.
+Result<Panel> read_panel(const json::object& panel, const json::object& row, const std::string& where);
+
+// Whether the spec trains: it is neither not runnable nor analytic.
+bool is_runnable(const Spec& spec);
+// Null: there is none of that id.
+const Panel* find_panel(const Spec& spec, const std::string& id);
+const Row* find_row(const Panel& panel, const std::string& id);
+// Ids and groups of their rows, each once: what a table's or figure's options may name.
+std::vector<std::string> row_names(const std::vector<Panel>& panels);
+// The optimizer that the row asks for: its own, else the panel's.
+const Named& optimizer_of(const Panel& panel, const Row& row);
+
+}  // namespace hyfreedp::spec

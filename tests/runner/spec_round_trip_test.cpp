@@ -1,0 +1,41 @@
+// Every spec of the project comes back from its JSON with the same bytes, so that what the database
+// holds is what the spec said.
+#include <filesystem>
+#include <gtest/gtest.h>
+
+#include "harness/runner/spec/plan.h"
+#include "harness/spec/spec.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+std::vector<std::string> spec_files() {
+  std::vector<std::string> paths;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(HYFREEDP_SOURCE_DIR "/experiments")) {
+    if (file.path().extension() == ".yaml") paths.push_back(file.path().string());
+  }
+  return paths;
+}
+
+TEST(SpecRoundTrip, EverySpecAndPreset) {
+  std::size_t panels = 0, kinds = 0;
+  for (const auto& path : spec_files()) {
+    auto names = presets_of(path).value();
+    if (names.empty()) names.emplace_back();
+    for (const auto& name : names) {
+      const auto loaded = load_spec(path, name);
+      ASSERT_TRUE(loaded) << loaded.error().message;
+      const auto written = canonical_json(loaded->resolved);
+      const auto back = spec::read_spec(parse_json(written, path)->as_object(), path);
+      ASSERT_TRUE(back) << back.error().message;
+      EXPECT_EQ(canonical_json(as_json(*back)), written) << path << " " << name;
+      panels += back->panels.size();
+      kinds += spec::is_runnable(*back) ? 0 : 1;
+    }
+  }
+  EXPECT_GT(panels, 50u);
+  EXPECT_GT(kinds, 20u);
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
