@@ -13,6 +13,7 @@
 #include "plots/curve_figures.h"
 #include "plots/gnuplot.h"
 #include "plots/kinds.h"
+#include "results/store/records.h"
 
 namespace hyfreedp::plots {
 
@@ -56,19 +57,20 @@ Result<Outcome> build_figure(const Source& source, const results::FigureRequest&
 }
 
 Result<SpecFigures> figures_of(const results::Store& store, const results::TableModel& table) {
-  const auto spec = store.spec(table.spec);
+  const auto record = store.spec(table.spec);
+  if (!record) return record.error();
+  auto spec = *record ? results::spec_of(**record) : Result<spec::Spec>(spec::Spec{});
   if (!spec) return spec.error();
   SpecFigures all;
-  const auto requests = *spec ? results::figure_requests((**spec).resolved) : std::nullopt;
-  if (!requests) {
+  if (!spec->figures) {
     auto usual = usual_figures(store, table);
     if (!usual) return usual.error();
     all.figures = std::move(*usual);
     if (table.confidential) std::for_each(all.figures.begin(), all.figures.end(), add_watermark);
     return all;
   }
-  for (const auto& request : *requests) {
-    auto outcome = build_figure({.store = store, .table = table, .spec = (**spec).resolved}, request);
+  for (const auto& request : results::figure_requests(*spec->figures)) {
+    auto outcome = build_figure({.store = store, .table = table, .spec = *spec}, request);
     if (!outcome) return outcome.error();
     if (outcome->figure) {
       if (table.confidential) add_watermark(*outcome->figure);

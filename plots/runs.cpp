@@ -180,18 +180,11 @@ class Collector {
 
 }  // namespace
 
-std::map<std::pair<std::string, std::string>, std::string> row_groups(const json::object& spec) {
+std::map<std::pair<std::string, std::string>, std::string> row_groups(const spec::Spec& spec) {
   std::map<std::pair<std::string, std::string>, std::string> groups;
-  const auto* panels = spec.if_contains("panels");
-  if (panels == nullptr || !panels->is_array()) return groups;
-  for (const auto& panel : panels->get_array()) {
-    const auto* rows = panel.as_object().if_contains("rows");
-    if (rows == nullptr || !rows->is_array()) continue;
-    for (const auto& row : rows->get_array()) {
-      const auto group = string_or(row.as_object(), "group", "");
-      if (!group.empty()) {
-        groups[{string_or(panel.as_object(), "id", ""), string_or(row.as_object(), "id", "")}] = group;
-      }
+  for (const auto& panel : spec.panels) {
+    for (const auto& row : panel.rows) {
+      if (!row.group.empty()) groups[{panel.id, row.id}] = row.group;
     }
   }
   return groups;

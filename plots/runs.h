@@ -23,7 +23,7 @@ namespace hyfreedp::plots {
 struct Source {
   const results::Store& store;
   const results::TableModel& table;
-  const json::object& spec;  // resolved
+  const spec::Spec& spec;
 };
 
 // A figure, or the reason why there is none.
@@ -84,7 +84,7 @@ std::string metric_label(const std::string& metric);
 std::string metric_sentence(const std::string& metric);
 
 // The group of each row, by (panel, row), for the rows that have one.
-std::map<std::pair<std::string, std::string>, std::string> row_groups(const json::object& spec);
+std::map<std::pair<std::string, std::string>, std::string> row_groups(const spec::Spec& spec);
 
 // The runs of one (panel, epsilon).
 struct RunCell {

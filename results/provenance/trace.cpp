@@ -210,8 +210,8 @@ Result<CellTrace> trace_cell(const Store& store, const std::string& spec, const 
   trace.row_title = place->row->title;
   trace.method = place->row->method;
   trace.column = column_name(place->cell->epsilon_target);
-  trace.metric = place->panel->table.metric;
-  trace.unit = metric_facts(trace.metric).unit;
+  trace.metric = name_of(place->panel->table.metric);
+  trace.unit = metric_facts(place->panel->table.metric).unit;
   trace.confidential = confidential;
   trace.other_panels = place->other_panels;
   trace.cell = *place->cell;

@@ -8,7 +8,7 @@
 
 #include "harness/base/text.h"
 #include "harness/trial/released_norms.h"
-#include "results/table/spec_view.h"
+#include "results/store/records.h"
 #include "results/table/table_model.h"
 
 namespace hyfreedp::results {
@@ -119,17 +119,6 @@ Result<NightRun> read_run(const Store& store, const StudyRecord& study) {
   return run;
 }
 
-std::map<std::string, std::int64_t> test_sizes(const json::object& resolved) {
-  std::map<std::string, std::int64_t> sizes;
-  const auto* panels = resolved.if_contains("panels");
-  if (panels == nullptr || !panels->is_array()) return sizes;
-  for (const auto& panel : panels->get_array()) {
-    if (panel.is_object())
-      sizes[string_or(panel.get_object(), "id", "")] = int_or(panel.get_object(), "test", 0);
-  }
-  return sizes;
-}
-
 Error unknown_spec(const Store& store, const std::string& name) {
   std::vector<std::string> names;
   if (auto specs = store.specs()) {
@@ -141,27 +130,26 @@ Error unknown_spec(const Store& store, const std::string& name) {
 
 }  // namespace
 
-Result<Night> read_night(const Store& store, const std::string& spec) {
-  auto record = store.spec(spec);
+Result<Night> read_night(const Store& store, const std::string& name) {
+  auto record = store.spec(name);
   if (!record) return record.error();
-  if (!*record) return unknown_spec(store, spec);
-  auto studies = store.studies(spec);
+  if (!*record) return unknown_spec(store, name);
+  auto studies = store.studies(name);
   if (!studies) return studies.error();
-  Night night{.spec = spec,
+  Night night{.spec = name,
               .hash = (**record).hash,
               .version = (**record).version,
               .resolved = (**record).resolved,
               .cells = {}};
   std::map<Key, std::size_t> places;
-  const auto sizes = test_sizes((**record).resolved);
-  for (const auto& panel : view_of(**record).panels) {
+  const auto content = spec_of(**record);
+  if (!content) return content.error();
+  for (const auto& panel : content->panels) {
     for (const auto& row : panel.rows) {
-      for (const auto& epsilon : row.epsilons) {
+      for (const auto& epsilon : spec::targets_of(row.epsilons)) {
         places[{panel.id, row.id, epsilon}] = night.cells.size();
         NightCell cell{.panel = panel.id, .row = row.id, .title = row.title, .epsilon = epsilon, .runs = {}};
-        const auto size = sizes.find(panel.id);
-        if (size != sizes.end() && size->second > 0)
-          cell.resolution = 100.0 / static_cast<double>(size->second);
+        if (panel.test > 0) cell.resolution = 100.0 / static_cast<double>(panel.test);
         night.cells.push_back(std::move(cell));
       }
     }

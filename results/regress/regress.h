@@ -65,6 +65,7 @@
 #include <vector>
 
 #include "harness/base/json.h"
+#include "harness/spec/regress.h"
 #include "results/regress/regress_tests.h"
 #include "results/regress/setting_changes.h"
 
@@ -130,26 +131,9 @@ struct AbTiming {
   std::vector<AbRound> rounds;
 };
 
-enum class FalseAlarmControl { holm, fdr };
-
-struct RegressMargins {
-  double accuracy = 0.5;   // percentage points
-  double loss = 0.05;      // nats
-  double norm = 1.05;      // ratio
-  double noise = 1.02;     // ratio of standard deviations
-  double epsilon = 0.001;  // relative
-  double speed = 1.1;      // ratio
-  double memory = 1.1;     // ratio
-};
-
-struct RegressOptions {
-  RegressMargins margin;
-  double false_alarms_per_night = 0.05;
-  FalseAlarmControl control = FalseAlarmControl::holm;
-  double equivalence_level = 0.05;
-  double power = 0.8;
-  bool hashes = true;
-};
+using FalseAlarmControl = spec::FalseAlarmControl;
+using RegressMargins = spec::Margins;
+using RegressOptions = spec::Regress;
 
 enum class RegressVerdict { regressed, unclear, improved, same, skipped };  // worst first
 std::string to_string(RegressVerdict verdict);
@@ -202,8 +186,5 @@ struct RegressReport {
 // Compares two nights, with optional A/B timings.
 RegressReport compare_nights(const Night& tonight, const Night& reference,
                              const std::vector<AbTiming>& timings = {}, const RegressOptions& options = {});
-
-// The `regress` block of a resolved spec, or the defaults if it has none.
-Result<RegressOptions> regress_options(const json::object& resolved);
 
 }  // namespace hyfreedp::results

@@ -29,6 +29,12 @@ Result<const json::object*> object_of(const json::value& value, const std::strin
 
 }  // namespace
 
+Result<spec::Spec> spec_of(const SpecRecord& record) {
+  auto read = spec::read_spec(record.resolved, "the stored spec '" + record.name + "'");
+  if (read && read->title.empty()) read->title = record.name;
+  return read;
+}
+
 std::vector<trial::Build> builds_of(const TrialRecord& trial) {
   if (!trial.builds.empty() || trial.fingerprint.empty()) return trial.builds;
   return {trial::build_of(trial.fingerprint)};

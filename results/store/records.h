@@ -6,9 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "harness/spec/spec.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::results {
+
+// What the spec says. Errors name the spec.
+Result<spec::Spec> spec_of(const SpecRecord& record);
 
 json::object to_json(const TrialRecord& trial);
 json::object to_json(const StudyRecord& study);

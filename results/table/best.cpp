@@ -19,7 +19,7 @@ bool competes(const RowModel& row, const CellModel& cell) {
 }  // namespace
 
 void mark_best(PanelModel& panel) {
-  if (panel.table.metric == "seconds") return;  // fast is not good by itself
+  if (panel.table.metric == spec::Metric::seconds) return;  // fast is not good by itself
   const double sign = metric_facts(panel.table.metric).larger_is_better ? 1 : -1;
   for (std::size_t column = 0; column < panel.columns.size(); ++column) {
     std::vector<CellModel*> rivals;

@@ -27,7 +27,7 @@ std::optional<double> last_accuracy(std::span<const trial::MetricRecord> metrics
 }
 
 Checkpoints last_checkpoints(std::span<const trial::MetricRecord> metrics, const TableSettings& settings) {
-  const bool is_loss = settings.metric == "loss";
+  const bool is_loss = settings.metric == spec::Metric::loss;
   const auto values = by_step(metrics, "test", is_loss ? "loss" : "accuracy");
   std::vector<double> last;
   for (auto value = values.rbegin();

@@ -142,7 +142,8 @@ Result<TableModel> table_of_rows(const Store& store, const std::string& spec, bo
     return panel.table.groups != TableSettings::Groups::all;
   };
   if (std::none_of(table->panels.begin(), table->panels.end(), is_folded)) return table;
-  return build_table(store, spec, {.confidential = confidential, .overrides = {{"groups", "all"}}});
+  return build_table(store, spec,
+                     {.confidential = confidential, .overrides = {.groups = TableSettings::Groups::all}});
 }
 
 std::string column_name(const std::optional<double>& epsilon) {

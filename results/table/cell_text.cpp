@@ -144,8 +144,8 @@ std::string column_title(const std::optional<double>& epsilon) {
 
 std::string column_title(const PanelModel& panel, const std::optional<double>& epsilon) {
   const auto title = column_title(epsilon);
-  if (panel.table.metric == "accuracy") return title;
-  return title + (panel.table.metric == "loss" ? ", loss" : ", s");
+  if (panel.table.metric == spec::Metric::accuracy) return title;
+  return title + (panel.table.metric == spec::Metric::loss ? ", loss" : ", s");
 }
 
 std::string epsilon_text(double epsilon) {

@@ -57,7 +57,7 @@ void add_extras(const PanelModel& panel, const RowModel& row, const CellModel& c
   std::vector<std::string> values;
   for (const auto& result : cell.seeds) values.push_back(full(result.value));
   const bool has_value = cell.kind == CellModel::Kind::value;
-  add({panel.table.metric, has_value ? full(cell.mean) : "", full(cell.sd), join(values, " "),
+  add({name_of(panel.table.metric), has_value ? full(cell.mean) : "", full(cell.sd), join(values, " "),
        std::to_string(panel.table.last_checkpoints)});
   add(low_and_high(cell.interval));
   add({cell.relation ? panel.table.relative_to : "", full(cell.relation)});

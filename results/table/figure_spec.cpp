@@ -1,7 +1,6 @@
 #include "results/table/figure_spec.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 #include "harness/base/option_lines.h"
@@ -127,37 +126,18 @@ std::vector<FigureKind> make_kinds() {
   };
 }
 
-std::vector<std::string> texts_of_list(const json::object& object, const char* key) {
-  std::vector<std::string> texts;
-  const auto* found = object.if_contains(key);
-  if (found == nullptr || !found->is_array()) return texts;
-  for (const auto& element : found->get_array()) {
-    if (element.is_string()) texts.emplace_back(element.get_string());
-  }
-  return texts;
-}
-
 bool has(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-FigureRequest request_of(const json::object& figure) {
-  FigureRequest request{.kind = string_or(figure, "kind", ""),
-                        .name = string_or(figure, "name", ""),
-                        .title = string_or(figure, "title", ""),
-                        .rows = texts_of_list(figure, "rows"),
-                        .panels = texts_of_list(figure, "panels"),
-                        .epsilons = {},
-                        .options = {}};
-  if (const auto* epsilons = figure.if_contains("epsilons"); epsilons != nullptr && epsilons->is_array()) {
-    for (const auto& element : epsilons->get_array()) {
-      const auto value = to_double(element, "epsilons");
-      if (value) request.epsilons.push_back(std::isinf(*value) ? std::optional<double>{} : *value);
-    }
-  }
-  if (const auto* options = figure.if_contains("options"); options != nullptr && options->is_object()) {
-    request.options = options->get_object();
-  }
+FigureRequest request_of(const spec::Figure& figure) {
+  FigureRequest request{.kind = figure.kind,
+                        .name = figure.name,
+                        .title = figure.title.value_or(""),
+                        .rows = figure.rows,
+                        .panels = figure.panels,
+                        .epsilons = spec::targets_of(figure.epsilons),
+                        .options = figure.options};
   if (const auto kind = find_figure_kind(request.kind)) {
     for (const auto& option : (**kind).options) {
       if (!request.options.contains(option.name)) request.options[option.name] = option.default_value;
@@ -200,13 +180,9 @@ bool FigureRequest::wants_epsilon(const std::optional<double>& epsilon) const {
   return epsilons.empty() || std::find(epsilons.begin(), epsilons.end(), epsilon) != epsilons.end();
 }
 
-std::optional<std::vector<FigureRequest>> figure_requests(const json::object& resolved_spec) {
-  const auto* figures = resolved_spec.if_contains("figures");
-  if (figures == nullptr || !figures->is_array()) return std::nullopt;
+std::vector<FigureRequest> figure_requests(const std::vector<spec::Figure>& figures) {
   std::vector<FigureRequest> requests;
-  for (const auto& figure : figures->get_array()) {
-    if (figure.is_object()) requests.push_back(request_of(figure.get_object()));
-  }
+  for (const auto& figure : figures) requests.push_back(request_of(figure));
   return requests;
 }
 

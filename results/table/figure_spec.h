@@ -1,11 +1,5 @@
 // The kinds of figure that a spec's `figures` may list: names, help and options, without LibTorch
 // and without gnuplot.
-//
-// A resolved figure of a spec (an element of spec["figures"]):
-//   {"kind", "name", "title"?, "rows"?: [ids or groups], "panels"?: [ids], "epsilons"?:
-//   [numbers, "inf"],
-//    "options": {those that are not the default}}
-// A list that is absent means all. `name` is unique in the spec and names the figure's files.
 #pragma once
 
 #include <optional>
@@ -13,6 +7,7 @@
 #include <vector>
 
 #include "harness/base/options.h"
+#include "harness/spec/spec.h"
 
 namespace hyfreedp::results {
 
@@ -44,8 +39,7 @@ struct FigureRequest {
   bool wants_epsilon(const std::optional<double>& epsilon) const;
 };
 
-// The figures in spec["figures"]; nothing if the spec does not list any, in which case it has the
-// default figures (plots/figures.h).
-std::optional<std::vector<FigureRequest>> figure_requests(const json::object& resolved_spec);
+// Of the figures that a spec lists. One that lists none has the usual ones (plots/figures.h).
+std::vector<FigureRequest> figure_requests(const std::vector<spec::Figure>& figures);
 
 }  // namespace hyfreedp::results

@@ -64,7 +64,7 @@ SeedResult fold_seed(std::int64_t seed, const std::vector<const CellModel*>& mem
     // A candidate that diverged would not have been the best, but the median is another with it.
     result.lacks_candidates = lacks && (open || panel.table.groups == Groups::median);
     result.value = folded(values, panel);
-    if (panel.table.metric == "accuracy") result.accuracy = result.value;
+    if (panel.table.metric == spec::Metric::accuracy) result.accuracy = result.value;
   } else if (open) {
     result.state = StudyState::open;
   }

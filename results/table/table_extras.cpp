@@ -20,7 +20,7 @@ using IntervalKind = TableSettings::IntervalKind;
 
 bool has_value(const CellModel& cell) { return cell.kind == CellModel::Kind::value; }
 
-bool is_time(const PanelModel& panel) { return panel.table.metric == "seconds"; }
+bool is_time(const PanelModel& panel) { return panel.table.metric == spec::Metric::seconds; }
 
 const RowModel* find_row(const PanelModel& panel, const std::string& id) {
   if (id.empty()) return nullptr;
@@ -258,7 +258,7 @@ void add_ranks(PanelModel& panel, Footnotes& footnotes) {
 
 // Published and ours are of one kind only where they are in one unit.
 bool is_comparable(const PanelModel& panel, const CellModel& cell) {
-  return has_value(cell) && panel.table.metric == "accuracy" && cell.paper->unit == "%";
+  return has_value(cell) && panel.table.metric == spec::Metric::accuracy && cell.paper->unit == "%";
 }
 
 void subtract_paper(const TableSettings& settings, CellModel& cell) {

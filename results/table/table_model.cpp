@@ -7,12 +7,13 @@
 #include <tuple>
 
 #include "harness/base/text.h"
+#include "harness/spec/paper.h"
+#include "results/store/records.h"
 #include "results/table/best.h"
 #include "results/table/cell_metric.h"
 #include "results/table/cell_values.h"
 #include "results/table/footnotes.h"
 #include "results/table/groups.h"
-#include "results/table/spec_view.h"
 #include "results/table/statistics.h"
 #include "results/table/table_extras.h"
 #include "results/table/table_notes.h"
@@ -66,11 +67,25 @@ std::string optimizers_text(const std::string& usual,
   return others.empty() ? "optimizer " + first : fmt::format("optimizer {} ({})", first, join(others, "; "));
 }
 
-std::string split_of(const PanelView& view) {
-  std::vector<std::string> parts{fmt::format("{} private training", view.population)};
-  if (view.validation > 0) parts.push_back(fmt::format("{} private validation", view.validation));
-  if (view.test > 0) parts.push_back(fmt::format("{} public test", view.test));
+std::string split_of(const spec::Panel& panel) {
+  std::vector<std::string> parts{fmt::format("{} private training", panel.population)};
+  if (panel.validation > 0) parts.push_back(fmt::format("{} private validation", panel.validation));
+  if (panel.test > 0) parts.push_back(fmt::format("{} public test", panel.test));
   return join(parts, ", ") + " records";
+}
+
+// "N = 50000, d = 7850, T = 250, q = 0.02, δ = 6.778e-06", of those that the spec has.
+std::string settings_line(const spec::Panel& panel) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* symbol, double value) {
+    if (value > 0) parts.push_back(fmt::format("{} = {}", symbol, short_number(value, 8)));
+  };
+  add("N", static_cast<double>(panel.population));
+  add("d", static_cast<double>(panel.dimension));
+  add("T", static_cast<double>(panel.train.steps));
+  add("q", panel.train.sample_rate);
+  if (panel.delta > 0) parts.push_back("δ = " + short_number(panel.delta));
+  return join(parts, ", ");
 }
 
 class Builder {
@@ -86,17 +101,18 @@ class Builder {
     for (auto& study : *studies) {
       by_cell_[{study.panel, study.row, study.epsilon_target}][study.seed] = std::move(study);
     }
-    const auto spec = view_of(**record);
+    const auto spec = spec_of(**record);
+    if (!spec) return spec.error();
     table_.spec = name;
-    table_.title = spec.title;
-    table_.description = spec.description;
+    table_.title = spec->title;
+    table_.description = spec->description;
     table_.hash = (**record).hash;
     table_.version = (**record).version;
-    table_.preset = spec.preset;
+    table_.preset = spec->preset;
     table_.confidential = options_.confidential;
-    seeded_noise_ = spec.seeded_noise;
-    for (const auto& panel : spec.panels) {
-      auto settings = settings_of(spec, panel);
+    seeded_noise_ = spec->noise_seed.has_value();
+    for (const auto& panel : spec->panels) {
+      auto settings = settings_of(*spec, panel);
       if (!settings) return settings.error();
       settings_ = *settings;
       auto built = build_panel(panel);
@@ -120,14 +136,17 @@ class Builder {
                  did_you_mean(name, names));
   }
 
-  Result<TableSettings> settings_of(const SpecView& spec, const PanelView& panel) const {
-    auto given = options_.plain ? json::object{} : laid_over(panel.table, spec.table);
-    if (spec.reproduces && !options_.plain && !given.contains("paper")) given["paper"] = true;
-    return table_settings(laid_over(options_.overrides, std::move(given)),
+  Result<TableSettings> settings_of(const spec::Spec& spec, const spec::Panel& panel) const {
+    spec::Table given;
+    if (!options_.plain) {
+      given = laid_over(panel.table.value_or(spec::Table{}), spec.table.value_or(spec::Table{}));
+      if (spec.reproduces && !given.paper) given.paper = true;
+    }
+    return table_settings(laid_over(options_.overrides, given),
                           fmt::format("the table of panel {}", panel.id));
   }
 
-  Result<PanelModel> build_panel(const PanelView& view) {
+  Result<PanelModel> build_panel(const spec::Panel& view) {
     PanelModel panel;
     panel.id = view.id;
     panel.title = view.title;
@@ -141,12 +160,13 @@ class Builder {
     for (const auto& row : view.rows) {
       auto built = build_row(view, row, panel.columns);
       if (!built) return built.error();
-      optimizers.emplace_back(row.group.empty() ? row.title : row.group,
-                              row_optimizers_.empty() ? row.optimizer : join(row_optimizers_, ", "));
+      optimizers.emplace_back(row.group.empty() ? row.title : row.group, row_optimizers_.empty()
+                                                                             ? optimizer_of(view, row).name
+                                                                             : join(row_optimizers_, ", "));
       panel.rows.push_back(std::move(*built));
     }
-    const auto optimizer = optimizers_text(view.optimizer, optimizers);
-    panel.settings = view.settings;
+    const auto optimizer = optimizers_text(view.train.optimizer.name, optimizers);
+    panel.settings = settings_line(view);
     if (!optimizer.empty()) panel.settings += (panel.settings.empty() ? "" : ", ") + optimizer;
     if (auto folded = fold_groups(panel, footnotes_); !folded) return folded.error();
     mark_best(panel);
@@ -164,22 +184,22 @@ class Builder {
   }
 
   // The panel's epsilons and those that only a row has, ascending, the non-private arm last.
-  static std::vector<std::optional<double>> columns_of(const PanelView& view) {
+  static std::vector<std::optional<double>> columns_of(const spec::Panel& panel) {
     std::set<double> targets;
     bool non_private = false;
-    const auto add = [&](const std::vector<std::optional<double>>& epsilons) {
-      for (const auto& epsilon : epsilons) {
+    const auto add = [&](const std::vector<double>& epsilons) {
+      for (const auto& epsilon : spec::targets_of(epsilons)) {
         epsilon ? void(targets.insert(*epsilon)) : void(non_private = true);
       }
     };
-    add(view.epsilons);
-    for (const auto& row : view.rows) add(row.epsilons);
+    add(panel.epsilons);
+    for (const auto& row : panel.rows) add(row.epsilons);
     std::vector<std::optional<double>> columns(targets.begin(), targets.end());
     if (non_private) columns.emplace_back();
     return columns;
   }
 
-  Result<RowModel> build_row(const PanelView& panel, const RowView& view,
+  Result<RowModel> build_row(const spec::Panel& panel, const spec::Row& view,
                              const std::vector<std::optional<double>>& columns) {
     RowModel row;
     row.id = view.id;
@@ -192,9 +212,14 @@ class Builder {
     for (const auto& note : view.footnotes) row.notes.push_back(footnotes_.number_of(note));
     std::vector<std::string> labels;
     std::vector<double> seconds;
+    const auto printed = spec::printed_cells(view);
     for (const auto& epsilon : columns) {
       auto cell = build_cell(panel, view, epsilon);
       if (!cell) return cell.error();
+      if (const auto paper = printed.find(epsilon); paper != printed.end()) {
+        cell->paper =
+            PaperValue{.value = *paper->second.number(), .sd = paper->second.sd, .unit = paper->second.unit};
+      }
       for (const auto& flag : cell->flags) add_once(row.flags, flag);
       if (cell->epsilon_target && !cell->label.empty()) add_once(labels, cell->label);
       if (cell->seconds) seconds.push_back(*cell->seconds);
@@ -207,14 +232,14 @@ class Builder {
     return row;
   }
 
-  Result<CellModel> build_cell(const PanelView& panel, const RowView& row,
+  Result<CellModel> build_cell(const spec::Panel& panel, const spec::Row& row,
                                const std::optional<double>& epsilon) {
     CellModel cell;
     cell.epsilon_target = epsilon;
     cell.decimals = metric_facts(settings_.metric).decimals;
-    if (const auto paper = row.paper.find(epsilon); paper != row.paper.end()) cell.paper = paper->second;
     const auto found = by_cell_.find({panel.id, row.id, epsilon});
-    const bool planned = std::find(row.epsilons.begin(), row.epsilons.end(), epsilon) != row.epsilons.end();
+    const auto targets = spec::targets_of(row.epsilons);
+    const bool planned = std::find(targets.begin(), targets.end(), epsilon) != targets.end();
     if (found == by_cell_.end()) {
       cell.kind = planned ? CellModel::Kind::open : CellModel::Kind::not_planned;
       facts_.not_planned = facts_.not_planned || !planned;
@@ -265,7 +290,8 @@ class Builder {
     if (!result.value) {
       result.accuracy.reset();
       result.state = StudyState::failed;
-      result.failure_kind = settings_.metric == "accuracy" ? "no-test-accuracy" : "no-" + settings_.metric;
+      result.failure_kind =
+          settings_.metric == spec::Metric::accuracy ? "no-test-accuracy" : "no-" + name_of(settings_.metric);
       result.failure_message = "the reported run holds no " + metric_facts(settings_.metric).title;
       return reported;
     }
@@ -331,8 +357,8 @@ class Builder {
     reported.accuracy = last_accuracy(*metrics, "test");
     reported.validation = last_accuracy(*metrics, "private_validation");
     const auto checkpoints = last_checkpoints(*metrics, settings_);
-    reported.value =
-        settings_.metric == "seconds" && *trial ? std::optional((**trial).seconds) : checkpoints.mean;
+    reported.value = settings_.metric == spec::Metric::seconds && *trial ? std::optional((**trial).seconds)
+                                                                         : checkpoints.mean;
     if (checkpoints.n < settings_.last_checkpoints) reported.short_of_checkpoints = checkpoints.n;
     return reported;
   }

@@ -154,8 +154,8 @@ struct TableModel {
 
 struct TableOptions {
   bool confidential = false;
-  // Members of a spec's `table` (table_options.h) that override the spec's own.
-  json::object overrides = {};
+  spec::Table overrides = {};  // of what the spec says of its table
+
   // Ignores what the spec says of its table: plain accuracies, as plots read them.
   bool plain = false;
 };

@@ -1,5 +1,6 @@
 // The options of a spec's `table`, which says how its tables are made; a panel's `table` overrides
-// the spec's. Only options that are given are stored. Their meaning is in the help texts, which
+// the spec's (harness/spec/table.h). Only options that are given are stored. Their meaning is in the
+// help texts, which
 // `hyfreedp table` and experiments/README.md repeat.
 #pragma once
 
@@ -8,17 +9,19 @@
 #include <vector>
 
 #include "harness/base/options.h"
+#include "harness/spec/table.h"
 
 namespace hyfreedp::results {
 
+// A table's `table` (harness/spec/table.h) with every default filled in.
 struct TableSettings {
-  enum class IntervalKind { none, t, bootstrap };
-  enum class Groups { all, median, max };
+  using IntervalKind = spec::IntervalKind;
+  using Groups = spec::FoldedGroups;
 
-  std::string metric = "accuracy";
+  spec::Metric metric = spec::Metric::accuracy;
   std::string relative_to;  // row id; empty: none
   Groups groups = Groups::all;
-  int last_checkpoints = 1;
+  std::int64_t last_checkpoints = 1;
   IntervalKind interval = IntervalKind::none;
   bool ranks = false;
   bool mdd = false;
@@ -29,25 +32,24 @@ struct TableSettings {
 
   bool operator==(const TableSettings&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(TableSettings, (),
+                      (metric, relative_to, groups, last_checkpoints, interval, ranks, mdd, oracle_beaten,
+                       paper, paper_tolerance))
 
 // The metric that a cell shows.
 struct MetricFacts {
-  std::string name;
   std::string title;  // in a column's header and in sentences
   std::string unit;   // empty: none
   int decimals = 1;
   bool larger_is_better = true;
 };
-const MetricFacts& metric_facts(const std::string& name);
+const MetricFacts& metric_facts(spec::Metric metric);
 
 // The options of `table`; its member `rerr` is a map with the options rerr_options.
 const std::vector<OptionSpec>& table_options();
 const std::vector<OptionSpec>& rerr_options();
 
-// Reads stored options. Errors begin with `where`.
-Result<TableSettings> table_settings(const json::object& given, const std::string& where);
-
-// The members of both; those of `above` override those of `below`.
-json::object laid_over(const json::object& above, json::object below);
+// Checks what is given, and fills in the defaults. Errors begin with `where`.
+Result<TableSettings> table_settings(const spec::Table& given, const std::string& where);
 
 }  // namespace hyfreedp::results

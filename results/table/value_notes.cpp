@@ -22,7 +22,7 @@ std::string row_title(const PanelModel& panel, const std::string& id) {
 
 std::string what_numbers_are(const TableSettings& settings, bool single_seed) {
   const auto& facts = metric_facts(settings.metric);
-  if (settings.metric == "seconds") {
+  if (settings.metric == spec::Metric::seconds) {
     return "Numbers are the training time of the reported run alone, in seconds: mean ± sample standard "
            "deviation over n seeds. "
            "It depends on the machine and on what else ran there.";
@@ -39,7 +39,7 @@ std::string what_numbers_are(const TableSettings& settings, bool single_seed) {
 std::string relation_note(const PanelModel& panel) {
   const auto title = row_title(panel, panel.table.relative_to);
   if (title.empty()) return "No row " + panel.table.relative_to + " to compare with.";
-  if (panel.table.metric == "seconds") {
+  if (panel.table.metric == spec::Metric::seconds) {
     return fmt::format(
         "Beneath the time, its ratio to that of {} (means over seeds) and the range of the ratios of single "
         "seeds.",

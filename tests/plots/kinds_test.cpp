@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "plots/colour_scale.h"
+#include "results/store/records.h"
 #include "tests/plots/grid_database.h"
 #include "tests/plots/pictures.h"
 
@@ -14,21 +15,25 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+results::FigureRequest request_of(const json::object& figure) {
+  return results::figure_requests({from_json<spec::Figure>(figure, "figure").value()}).front();
+}
+
 class Kinds : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     store_ = *results::Store::in_memory();
     ASSERT_TRUE(grid::Maker(*store_).fill({}));
     table_ = *results::build_table(*store_, "grid");
-    spec_ = (**store_->spec("grid")).resolved;
+    spec_ = *results::spec_of(**store_->spec("grid"));
   }
   static void TearDownTestSuite() { store_.reset(); }
 
   static Outcome outcome(const json::object& figure, bool confidential = false) {
     auto table = table_;
     table.confidential = confidential;
-    const auto requests = results::figure_requests({{"figures", {figure}}});
-    auto built = build_figure({.store = *store_, .table = table, .spec = spec_}, requests->front());
+    const auto request = request_of(figure);
+    auto built = build_figure({.store = *store_, .table = table, .spec = spec_}, request);
     EXPECT_TRUE(built) << built.error().message;
     return built ? std::move(*built) : Outcome{};
   }
@@ -43,7 +48,7 @@ class Kinds : public testing::Test {
 
   static inline std::unique_ptr<results::Store> store_;
   static inline results::TableModel table_;
-  static inline json::object spec_;
+  static inline spec::Spec spec_;
 };
 
 const Line* line_of(const Box& box, const std::string& colour, int dash = 1) {
@@ -132,9 +137,8 @@ TEST_F(Kinds, BoxesMarkTheCandidatesThatAreNamed) {
 }
 
 TEST_F(Kinds, ABadListOfSettingsIsAnError) {
-  const auto requests = results::figure_requests(
-      {{"figures", {{{"kind", "box"}, {"name", "b"}, {"options", {{"marked", "rate:1"}}}}}}});
-  const auto built = build_figure({.store = *store_, .table = table_, .spec = spec_}, requests->front());
+  const auto request = request_of({{"kind", "box"}, {"name", "b"}, {"options", {{"marked", "rate:1"}}}});
+  const auto built = build_figure({.store = *store_, .table = table_, .spec = spec_}, request);
   ASSERT_FALSE(built);
   EXPECT_THAT(built.error().message, HasSubstr("'rate=0.001, beta1=0.9'"));
 }
@@ -261,9 +265,9 @@ std::unique_ptr<results::Store> without_noise(const std::string& dataset) {
 
 Outcome drawn_of(const results::Store& store, const json::object& figure, bool confidential) {
   auto table = *results::build_table(store, "grid", {.confidential = confidential});
-  const auto spec = (**store.spec("grid")).resolved;
-  const auto requests = results::figure_requests({{"figures", {figure}}});
-  return *build_figure({.store = store, .table = table, .spec = spec}, requests->front());
+  const auto spec = *results::spec_of(**store.spec("grid"));
+  const auto request = request_of(figure);
+  return *build_figure({.store = store, .table = table, .spec = spec}, request);
 }
 
 bool has_text(const Figure& figure, const std::string& text) {
@@ -419,10 +423,9 @@ TEST(FigureKinds, EachIsBuiltAndDescribed) {
   ASSERT_TRUE(grid::Maker(*store).fill({}));
   const auto table = *results::build_table(*store, "grid");
   for (const auto& kind : results::figure_kinds()) {
-    const auto requests = results::figure_requests(
-        {{"figures", {{{"kind", kind.name}, {"name", kind.name}, {"rows", {"free"}}}}}});
+    const auto request = request_of({{"kind", kind.name}, {"name", kind.name}, {"rows", {"free"}}});
     const auto built = build_figure(
-        {.store = *store, .table = table, .spec = (**store->spec("grid")).resolved}, requests->front());
+        {.store = *store, .table = table, .spec = *results::spec_of(**store->spec("grid"))}, request);
     EXPECT_TRUE(built) << kind.name;
     const auto row = readme->find("| `" + kind.name + "` |");
     ASSERT_NE(row, std::string::npos) << kind.name << " is not in plots/README.md";

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "results/regress/night.h"
+#include "results/store/records.h"
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
@@ -125,7 +126,7 @@ TEST_F(DrawnNights, RaiseNoMoreAlarmsThanStated) {
     EXPECT_GE(counted.alarms, bound.least) << "tests that never raise an alarm see nothing";
     EXPECT_GT(counted.tests, 100U);
   }
-  auto own = results::regress_options((**store).spec("nightly").value()->resolved).value();
+  auto own = results::spec_of(*(**store).spec("nightly").value())->regress.value();
   own.hashes = false;
   const auto counted = count_alarms(*real, bound.nights, own, true);
   std::cout << fmt::format("{} of {} at {} with the spec's margins\n", counted.alarms, bound.nights,

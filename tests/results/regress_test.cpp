@@ -8,6 +8,7 @@
 
 #include "harness/base/json.h"
 #include "results/regress/regress_writers.h"
+#include "results/store/records.h"
 #include "tests/results/simulated_nights.h"
 
 namespace hyfreedp::results {
@@ -437,13 +438,16 @@ TEST(RegressWriters, JUnitCallsWhatCouldNotBeToldAnError) {
   EXPECT_THAT(xml, HasSubstr("<error type=\"could not tell\" message=\"values the reference has it"));
 }
 
-TEST(RegressOptions, AreReadFromTheResolvedSpec) {
-  EXPECT_EQ(regress_options({})->margin.accuracy, 0.5);
-  const auto options = regress_options(parse_json(R"({"regress": {"margin": {"accuracy": 2, "speed": 1.3},
-      "false_alarms_per_night": 0.01, "control": "fdr", "hashes": false}})",
-                                                  "test")
-                                           .value()
-                                           .as_object());
+TEST(RegressOptions, AreReadFromTheStoredSpec) {
+  const auto read = [](const char* text) {
+    SpecRecord record;
+    record.resolved = parse_json(text, "test")->as_object();
+    return spec_of(record);
+  };
+  EXPECT_FALSE(read("{}")->regress);
+  const auto options = read(R"({"regress": {"margin": {"accuracy": 2, "speed": 1.3},
+      "false_alarms_per_night": 0.01, "control": "fdr", "hashes": false}})")
+                           ->regress;
   ASSERT_TRUE(options);
   EXPECT_EQ(options->margin.accuracy, 2);
   EXPECT_EQ(options->margin.speed, 1.3);
@@ -451,7 +455,7 @@ TEST(RegressOptions, AreReadFromTheResolvedSpec) {
   EXPECT_EQ(options->false_alarms_per_night, 0.01);
   EXPECT_EQ(options->control, FalseAlarmControl::fdr);
   EXPECT_FALSE(options->hashes);
-  EXPECT_FALSE(regress_options({{"regress", 3}}));
+  EXPECT_FALSE(read(R"({"regress": 3})"));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST(Extras, DifferencesToARowArePaired) {
 TEST(Extras, TimesAreRatiosOfMeansWithTheRangeOfSeeds) {
   TableSettings settings;
   settings.relative_to = "b";
-  settings.metric = "seconds";
+  settings.metric = spec::Metric::seconds;
   auto panel = panel_of({row_of("a", {cell_of({2, 6})}), row_of("b", {cell_of({1, 2})})}, settings);
   extended(panel);
   const auto& cell = panel.rows[0].cells[0];
@@ -388,7 +388,8 @@ class SettledTable : public testing::Test {
     ASSERT_TRUE(small::fill(*store_));
   }
   TableModel table(const json::object& overrides) {
-    auto built = build_table(*store_, "small", {.overrides = overrides});
+    auto built =
+        build_table(*store_, "small", {.overrides = from_json<spec::Table>(overrides, "over").value()});
     EXPECT_TRUE(built) << built.error().message;
     return std::move(*built);
   }
@@ -443,7 +444,7 @@ TEST_F(SettledTable, APanelsSettingsAreOverTheSpecsAndACommandLinesOverBoth) {
   EXPECT_EQ(table({{"interval", "bootstrap"}}).panels[0].table.interval,
             TableSettings::IntervalKind::bootstrap);
   EXPECT_EQ(build_table(*store_, "small", {.plain = true})->panels[0].table, TableSettings{});
-  EXPECT_FALSE(build_table(*store_, "small", {.overrides = {{"interval", "z"}}}));
+  EXPECT_FALSE(build_table(*store_, "small", {.overrides = {.last_checkpoints = 0}}));
 }
 
 TEST_F(SettledTable, PaperColumnsComeFromTheSpecAndSayWhatDiffers) {
@@ -531,7 +532,7 @@ TEST_F(SettledTable, GroupsWithPrivateSelectionAreRefused) {
     for (auto& row : resolved["panels"].as_array()[0].as_object()["rows"].as_array())
       row.as_object()["group"] = "g";
   });
-  const auto built = build_table(*store_, "small", {.overrides = {{"groups", "max"}}});
+  const auto built = build_table(*store_, "small", {.overrides = {.groups = TableSettings::Groups::max}});
   ASSERT_FALSE(built);
   EXPECT_NE(built.error().message.find("privately selected"), std::string::npos);
 }

@@ -50,7 +50,8 @@ TEST_F(SmallTable, TheHeadNamesTheOptimizerOfEachRowWhereTheyDiffer) {
   EXPECT_TRUE(table().panels[0].settings.ends_with(", optimizer prodigy")) << table().panels[0].settings;
   auto spec = small::spec();
   spec.hash = "other";
-  spec.resolved["panels"].as_array()[0].as_object()["optimizer"] = {{"name", "adamw"}};
+  spec.resolved["panels"].as_array()[0].as_object()["optimizer"] = {{"name", "adamw"},
+                                                                    {"options", json::object{}}};
   ASSERT_TRUE(store_->put_spec(spec, true));
   EXPECT_TRUE(table().panels[0].settings.ends_with(", optimizer adamw")) << "asked for, of rows not run yet";
   for (const auto& [row, optimizer] : {std::pair{"a", "prodigy"}, std::pair{"c", "adamw"}}) {

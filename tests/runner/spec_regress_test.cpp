@@ -33,7 +33,7 @@ Result<Spec> load(const std::string& further, const std::string& dataset = "{nam
 TEST(SpecRegress, MarginsAreReadAndTheRestHasDefaults) {
   const auto spec = load("regress: {margin: {accuracy: 2, speed: 1.3}, control: fdr}");
   ASSERT_TRUE(spec) << spec.error().message;
-  const auto options = results::regress_options(spec->resolved).value();
+  const auto options = from_json<spec::Regress>(spec->resolved.at("regress"), "spec").value();
   EXPECT_EQ(options.margin.accuracy, 2);
   EXPECT_EQ(options.margin.speed, 1.3);
   EXPECT_EQ(options.margin.loss, results::RegressMargins{}.loss);

@@ -29,7 +29,7 @@ TEST_F(SpecTable, IsStoredOnlyAsFarAsItIsGiven) {
                                             {"rerr", {{"random", "prodigy"}, {"oracle", "nondp-gs"}}}}))
       << "groups: all is the default";
   EXPECT_EQ(resolved(yaml("table: {paper: false}")).at("table"), (json::object{{"paper", false}}));
-  EXPECT_TRUE(results::table_settings(spec.at("table").as_object(), "t"));
+  EXPECT_TRUE(results::table_settings(from_json<spec::Table>(spec.at("table"), "t").value(), "t"));
   EXPECT_FALSE(spec.at("panels").at(0).as_object().contains("table"));
 }
 

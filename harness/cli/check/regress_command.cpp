@@ -13,6 +13,7 @@
 #include "harness/runner/spec/plan.h"
 #include "results/regress/night.h"
 #include "results/regress/regress_writers.h"
+#include "results/store/records.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -175,16 +176,17 @@ Result<results::RegressReport> compare(const Request& request, std::ostream& err
   if (!reference) return in_context(*path, reference.error());
   const auto spec = (**tonight_store).spec(*name);
   if (!spec) return spec.error();
-  auto settings = results::regress_options((**spec).resolved);
-  if (!settings) return settings.error();
-  if (request.no_hashes) settings->hashes = false;
+  const auto content = results::spec_of(**spec);
+  if (!content) return content.error();
+  auto settings = content->regress.value_or(spec::Regress{});
+  if (request.no_hashes) settings.hashes = false;
   std::vector<results::AbTiming> timings;
   if (request.speed) {
     auto timed = timings_of(request, **tonight_store, *name, err);
     if (!timed) return timed.error();
     timings = std::move(*timed);
   }
-  return results::compare_nights(*tonight, *reference, timings, *settings);
+  return results::compare_nights(*tonight, *reference, timings, settings);
 }
 
 }  // namespace

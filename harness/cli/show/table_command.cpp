@@ -58,14 +58,19 @@ struct Overrides {
         "are");
   }
 
-  json::object given() const {
-    json::object options;
-    if (paper) options["paper"] = true;
-    if (ranks) options["ranks"] = true;
-    if (mdd) options["mdd"] = true;
-    if (!interval.empty()) options["interval"] = interval;
-    if (last_checkpoints != 0) options["last_checkpoints"] = last_checkpoints;
-    return options;
+  bool any() const { return paper || ranks || mdd || !interval.empty() || last_checkpoints != 0; }
+
+  Result<spec::Table> given() const {
+    spec::Table table;
+    if (paper) table.paper = true;
+    if (ranks) table.ranks = true;
+    if (mdd) table.mdd = true;
+    if (last_checkpoints != 0) table.last_checkpoints = last_checkpoints;
+    if (interval.empty()) return table;
+    const auto kind = enum_from<spec::IntervalKind>(interval, "--interval");
+    if (!kind) return kind.error();
+    table.interval = *kind;
+    return table;
   }
 };
 
@@ -103,11 +108,13 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
     if (ledger) return refused("table", error(no_rows_text(request.spec)), err);
     return value_table(request, *format, style, file, out, err);
   }
+  const auto over = overrides.given();
+  if (!over) return refused("table", over.error(), err);
   const OwnerOnly closed(request.confidential);
   const auto store = open_for_reading(request.out);
   if (!store) return refused("table", store.error(), err);
-  const auto table = results::build_table(
-      **store, request.spec, {.confidential = request.confidential, .overrides = overrides.given()});
+  const auto table =
+      results::build_table(**store, request.spec, {.confidential = request.confidential, .overrides = *over});
   if (!table) return refused("table", table.error(), err);
   if (ledger) {
     const auto lines = results::ledger_lines(**store, *table);
@@ -118,7 +125,7 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
   if (!file.empty()) return 0;
   if (*format != TableFormat::terminal) return 0;
   // The files in DIR/NAME are the spec's own table.
-  if (!overrides.given().empty()) return 0;
+  if (overrides.any()) return 0;
   if (request.confidential) return 0;  // the files in DIR/NAME hold released values only
   const auto written = write_tables(*table, request.folder());
   if (!written) return refused("table", written.error(), err);

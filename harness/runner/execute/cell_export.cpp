@@ -139,9 +139,9 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
   const auto* row = panel != nullptr ? by_id(*panel, "rows", place->row->id) : nullptr;
   if (row == nullptr) return error("the resolved spec of " + spec + " has no row " + place->row->id + ".");
   const auto& settings = place->panel->table;
-  if (settings.metric != "accuracy" && settings.metric != "loss") {
+  if (settings.metric != spec::Metric::accuracy && settings.metric != spec::Metric::loss) {
     return error(fmt::format("the cells of {} show {}, which follows from nothing that a file could hold.",
-                             spec, settings.metric));
+                             spec, name_of(settings.metric)));
   }
   auto alone = *panel;
   alone.erase("rows");
@@ -156,9 +156,9 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
                     {"row", *row},
                     {"column", cell.epsilon_target ? number(*cell.epsilon_target) : json::value("inf")},
                     {"metric",
-                     {{"name", settings.metric},
+                     {{"name", name_of(settings.metric)},
                       {"split", "test"},
-                      {"unit", settings.metric == "loss" ? "" : "percent"},
+                      {"unit", settings.metric == spec::Metric::loss ? "" : "percent"},
                       {"checkpoints", settings.last_checkpoints}}},
                     {"neighbouring", "add-remove"},
                     {"delta", number(place->panel->delta)},
@@ -169,7 +169,7 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
                       {"epsilon", optional_number(cell.epsilon)},
                       {"epsilon_least", optional_number(cell.epsilon_least)}}}};
   json::array seeds;
-  CellExport exporter(store, settings.metric);
+  CellExport exporter(store, name_of(settings.metric));
   for (const auto& result : cell.seeds) {
     auto seed = exporter.seed(result);
     if (!seed) return seed.error();

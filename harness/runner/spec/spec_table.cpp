@@ -32,7 +32,9 @@ std::optional<json::object> read_table_options(const Entry& table, Problems& pro
     if (options && rows) (*options)["rerr"] = std::move(*rows);
     if (!rows) return std::nullopt;
   }
-  if (!options || !problems.take(results::table_settings(*options, table.where()))) return std::nullopt;
+  if (!options) return std::nullopt;
+  const auto read = from_json<spec::Table>(*options, table.where());
+  if (!read || !problems.take(results::table_settings(*read, table.where()))) return std::nullopt;
   return options;
 }
 
