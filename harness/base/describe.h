@@ -29,7 +29,8 @@
 //              that a member that is added later changes no hash; they may be missing when it is
 //              read; true: all of them
 //   kInlined   names of members, described structs, whose own members stand among the struct's
-//   kNames     {"member", "key"} of members whose key is another
+//   kNames     {"member", "key"} of members whose key is another; when it is read, and as an
+//              option, the member's own name will do too
 //   kMayLack   true: any member may be missing when it is read, or null, and then has its default
 // Keys that no member has are passed over when a struct is read.
 #pragma once
@@ -339,6 +340,7 @@ Result<void> read_members(const json::object& object, const std::string& where, 
     } else {
       constexpr auto key = key_of<T>(Member::name);
       const auto* found = object.if_contains(key);
+      if (found == nullptr) found = object.if_contains(Member::name);
       const bool may_lack = may_lack_any<T>() || is_left_out<T>(Member::name) || kIsOptional<Field>;
       if (found == nullptr || (may_lack && found->is_null())) {
         if (!may_lack) done = error(where + ": '" + std::string(key) + "' is missing");
@@ -387,7 +389,7 @@ bool complete(OptionSpec& option) {
     if constexpr (is_inlined<T>(Member::name)) {
       found = found || complete<Field>(option);
     } else if constexpr (constexpr auto type = option_type<Field>(); type) {
-      if (key_of<T>(Member::name) != option.name) return;
+      if (key_of<T>(Member::name) != option.name && Member::name != option.name) return;
       found = true;
       option.type = *type;
       option.choices = choices_of<Field>();

@@ -9,7 +9,30 @@ std::string text_of(const json::value& value) {
   return value.is_string() ? std::string(value.get_string()) : canonical_json(value);
 }
 
+template <class T>
+Result<T> read_described(const json::value& value, const std::string& where) {
+  if (!value.is_object()) return description::wrong_type(where, "an object", value);
+  T target;
+  if (auto read = description::read_members(value.get_object(), where, target); !read) return read.error();
+  return target;
+}
+
 }  // namespace
+
+Result<PaperCell> PaperCell::from_json(const json::value& value, const std::string& where) {
+  auto read = read_described<PaperCell>(value, where);
+  if (!read) return read;
+  read->printed = value.get_object();
+  read->printed.erase("row");
+  read->printed.erase("columns");
+  return read;
+}
+
+Result<PaperTable> PaperTable::from_json(const json::value& value, const std::string& where) {
+  auto read = read_described<PaperTable>(value, where);
+  if (read) read->whole = value.get_object();
+  return read;
+}
 
 std::optional<double> PaperCell::number() const {
   return value.is_number() ? std::optional(value.to_number<double>()) : std::nullopt;
@@ -21,16 +44,10 @@ std::vector<std::string> labels_of(const json::array& labels) {
   return texts;
 }
 
-Result<PaperTable> read_paper_table(const json::object& table, const std::string& where) {
-  auto read = from_json<PaperTable>(table, where);
-  if (read) read->whole = table;
-  return read;
-}
-
 std::map<std::optional<double>, PaperCell> printed_cells(const Row& row) {
   std::map<std::optional<double>, PaperCell> cells;
   for (const auto& [epsilon, printed] : row.paper) {
-    auto cell = from_json<PaperCell>(printed, "paper");
+    auto cell = PaperCell::from_json(printed, "paper");
     const double target = std::strtod(epsilon.c_str(), nullptr);
     if (cell && cell->number() && target > 0) cells[target_of(target)] = std::move(*cell);
   }

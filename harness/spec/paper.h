@@ -17,8 +17,10 @@ struct PaperCell {
   json::value value;         // a number; a text where the paper prints none; null: empty
   std::optional<double> sd;
   std::string unit;
+  json::object printed;  // all that the file says of it but its labels
 
   static constexpr bool kMayLack = true;
+  static Result<PaperCell> from_json(const json::value& value, const std::string& where);
   std::optional<double> number() const;  // the value, where it is one
 };
 BOOST_DESCRIBE_STRUCT(PaperCell, (), (row, columns, value, sd, unit))
@@ -27,10 +29,11 @@ struct PaperTable {
   std::string id;  // "2"
   json::array row_fields;
   std::string note;
-  std::optional<std::vector<PaperCell>> cells;  // none: a figure without printed numbers
-  json::object whole;                           // all that the file says of it
+  std::vector<PaperCell> cells;  // none: a figure without printed numbers
+  json::object whole;            // all that the file says of it
 
   static constexpr bool kMayLack = true;
+  static Result<PaperTable> from_json(const json::value& value, const std::string& where);
 };
 BOOST_DESCRIBE_STRUCT(PaperTable, (), (id, row_fields, note, cells))
 
@@ -42,8 +45,6 @@ BOOST_DESCRIBE_STRUCT(PaperFile, (), (tables, figures))
 
 // Labels as texts.
 std::vector<std::string> labels_of(const json::array& labels);
-Result<PaperTable> read_paper_table(const json::object& table, const std::string& where);
-
 // The printed values beside a row, by the target epsilon; cells without a number are left out.
 std::map<std::optional<double>, PaperCell> printed_cells(const Row& row);
 

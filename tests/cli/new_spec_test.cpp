@@ -21,7 +21,7 @@ TEST_F(NewSpec, WritesOneThatLoadsAndSaysWhatToChange) {
   ASSERT_EQ(begin("my-first"), 0) << err();
   const auto spec = runner::load_spec(path("my-first.yaml"));
   ASSERT_TRUE(spec) << spec.error().message;
-  EXPECT_EQ(spec->resolved.at("name").as_string(), "my-first");
+  EXPECT_EQ(spec->content.name, "my-first");
   EXPECT_TRUE(spec->warnings.empty());
   EXPECT_FALSE(runner::plan(*spec).value().empty());
   for (const auto& part : {"To change:", "dataset", "hyfreedp list methods", "--dry-run"}) {
@@ -40,8 +40,8 @@ TEST_F(NewSpec, ItsCommentedKeysLoad) {
   }
   const auto spec = runner::load_spec(file("all.yaml", all));
   ASSERT_TRUE(spec) << spec.error().message;
-  EXPECT_EQ(spec->resolved.at("noise_seed").as_string(), "my-first-1");
-  EXPECT_EQ(spec->resolved.at("panels").at(0).at("delta").as_double(), 1e-5);
+  EXPECT_EQ(spec->content.noise_seed, "my-first-1");
+  EXPECT_EQ(spec->content.panels.at(0).delta, 1e-5);
 }
 
 TEST_F(NewSpec, RefusesWhatIsThereAndWhatIsNoName) {

@@ -71,7 +71,7 @@ TEST_F(PaperSpecs, WhatCannotRunGivesThePapersValuesAlone) {
 
 TEST_F(PaperSpecs, EveryCellOfThePaperHasItsPlace) {
   const auto spec = runner::load_spec(spec_, "paper").value();
-  const auto table = paper_values_alone(spec.resolved);
+  const auto table = paper_values_alone(spec.content).value();
   ASSERT_EQ(table.rows.size(), 2u);
   ASSERT_EQ(table.columns, (std::vector<std::string>{"CIFAR10", "SVHN"}));
   EXPECT_EQ(table.unit, "%");

@@ -37,7 +37,7 @@ TEST_F(PaperSmoke, EveryRunnableOneGivesItsTable) {
     arguments[1] = file.string();
     const auto ended = run(arguments);
     EXPECT_EQ(ended.code, 0) << file << '\n' << ended.out << ended.err;
-    const auto name = string_or(spec->resolved, "name", "");
+    const auto name = spec->content.name;
     for (const char* made : {"table.md", "table.csv", "table.tex", "table.html", "report.html"}) {
       EXPECT_TRUE(fs::exists(folder_ / "out" / name / made)) << file << ' ' << made;
     }

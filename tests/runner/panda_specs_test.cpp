@@ -46,8 +46,7 @@ std::set<std::string> reproduced(const std::string& paper) {
   for (const auto& path : specs_of(paper)) {
     const auto presets = presets_of(path.string()).value();
     const auto spec = load_spec(path.string(), presets.empty() ? "" : presets.front()).value();
-    if (const auto* reproduces = spec.resolved.if_contains("reproduces"))
-      ids.insert(std::string(reproduces->at("id").as_string()));
+    if (spec.content.reproduces) ids.insert(spec.content.reproduces->id);
   }
   return ids;
 }
@@ -83,15 +82,14 @@ TEST(PandaSpecs, RangesSetAfterResultsAreSaidSoByEveryRow) {
                            "figure-16", "figure-18"}) {
     const auto spec = load_spec((folder / fmt::format("{}.yaml", name)).string(), "small");
     ASSERT_TRUE(spec) << spec.error().message;
-    for (const auto& panel : spec->resolved.at("panels").as_array()) {
-      for (const auto& row : panel.at("rows").as_array()) {
-        const auto& notes = row.at("footnotes").as_array();
-        EXPECT_NE(std::find(notes.begin(), notes.end(), json::value(kAfterResults)), notes.end())
-            << name << ' ' << row.at("id");
+    for (const auto& panel : spec->content.panels) {
+      for (const auto& row : panel.rows) {
+        EXPECT_NE(std::ranges::find(row.footnotes, kAfterResults), row.footnotes.end())
+            << name << ' ' << row.id;
       }
     }
     const auto smoke = load_spec((folder / fmt::format("{}.yaml", name)).string(), "smoke").value();
-    EXPECT_EQ(canonical_json(smoke.resolved.at("panels")).find(kAfterResults), std::string::npos) << name;
+    EXPECT_EQ(canonical_json(as_json(smoke.content.panels)).find(kAfterResults), std::string::npos) << name;
   }
 }
 

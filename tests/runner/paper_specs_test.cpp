@@ -34,7 +34,7 @@ TEST(PaperSpecFiles, EveryPresetLoadsAndPlans) {
     for (const auto& preset : *presets) {
       const auto spec = load_spec(file.string(), preset);
       ASSERT_TRUE(spec) << spec.error().message;
-      EXPECT_TRUE(names.insert(string_or(spec->resolved, "name", "")).second)
+      EXPECT_TRUE(names.insert(spec->content.name).second)
           << file << ' ' << preset << ": two specs of one name share an output folder";
       const auto studies = plan(*spec);
       ASSERT_TRUE(studies) << studies.error().message;
@@ -52,7 +52,7 @@ TEST(PaperSpecFiles, TitlesSayTheScale) {
       const auto spec = load_spec(file.string(), preset);
       ASSERT_TRUE(spec) << spec.error().message;
       if (!is_runnable(*spec)) continue;
-      const auto title = string_or(spec->resolved, "title", "");
+      const auto title = spec->content.title;
       const bool says = preset == "smoke" ? title.find("seconds") != std::string::npos ||
                                                 title.find("generated data") != std::string::npos
                                           : title.find("two cores") != std::string::npos;
@@ -68,12 +68,12 @@ TEST(PaperSpecFiles, PrintedCellsBesideOtherDataAreFootnoted) {
     for (const auto& preset : presets_of(file.string()).value()) {
       const auto spec = load_spec(file.string(), preset);
       ASSERT_TRUE(spec) << spec.error().message;
-      for (const auto& panel : spec->resolved.at("panels").as_array()) {
+      for (const auto& panel : spec->content.panels) {
         bool has_cells = false;
-        for (const auto& row : panel.at("rows").as_array()) has_cells |= row.as_object().contains("paper");
+        for (const auto& row : panel.rows) has_cells |= !row.paper.empty();
         if (!has_cells) continue;
         ++beside;
-        EXPECT_FALSE(panel.at("footnotes").as_array().empty()) << file << ' ' << preset;
+        EXPECT_FALSE(panel.footnotes.empty()) << file << ' ' << preset;
       }
     }
   }
@@ -93,16 +93,16 @@ TEST(PaperSpecFiles, SmokesFootnotesAndTitlesAreOfSmoke) {
     ++smokes;
     const auto spec = load_spec(file.string(), "smoke");
     ASSERT_TRUE(spec) << spec.error().message;
-    const auto check = [&](const json::object& of) {
-      auto texts = of.at("footnotes").as_array();
-      texts.push_back(of.at("title"));
+    const auto check = [&](const auto& of) {
+      auto texts = of.footnotes;
+      texts.push_back(of.title);
       for (const auto& text : texts) {
-        EXPECT_FALSE(std::regex_search(std::string(text.as_string()), of_small)) << file << ": " << text;
+        EXPECT_FALSE(std::regex_search(text, of_small)) << file << ": " << text;
       }
     };
-    for (const auto& panel : spec->resolved.at("panels").as_array()) {
-      check(panel.as_object());
-      for (const auto& row : panel.at("rows").as_array()) check(row.as_object());
+    for (const auto& panel : spec->content.panels) {
+      check(panel);
+      for (const auto& row : panel.rows) check(row);
     }
   }
   EXPECT_GT(smokes, 20u);
@@ -130,8 +130,7 @@ TEST(PaperSpecFiles, EveryTableAndFigureHasASpec) {
       if (file.path().extension() != ".yaml") continue;
       const auto spec = load_spec(file.path().string());
       ASSERT_TRUE(spec) << spec.error().message;
-      const auto* reproduces = spec->resolved.if_contains("reproduces");
-      if (reproduces != nullptr) wanted.erase(string_or(reproduces->as_object(), "id", ""));
+      if (spec->content.reproduces) wanted.erase(spec->content.reproduces->id);
     }
     for (const auto& id : wanted) ADD_FAILURE() << paper << " has no spec of " << id;
   }

@@ -73,7 +73,7 @@ TEST(Plan, IdsAreDistinctStableAndFollowTheSettings) {
   for (std::size_t i = 0; i < studies.size(); ++i) EXPECT_EQ(studies[i].id, again[i].id);
 
   auto other = quick();
-  other.resolved.at("panels").as_array().at(0).as_object()["delta"] = 1e-5;
+  other.content.panels.at(0).delta = 1e-5;
   const auto changed = plan(other).value();
   for (std::size_t i = 0; i < studies.size(); ++i) {
     EXPECT_EQ(studies[i].id != changed[i].id, studies[i].cell.panel == "linear") << studies[i].cell.row;

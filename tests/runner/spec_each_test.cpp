@@ -46,8 +46,7 @@ TEST_F(Each, ReachesThePlan) {
   EXPECT_EQ(studies.back().cell.base.steps, 6);
   EXPECT_EQ(studies.front().cell.base.optimizer.name, "sgd");
   EXPECT_EQ(studies.front().cell.base.privacy.clipping_constant, 0.5);
-  EXPECT_EQ(spec->resolved.at("panels").as_array().at(0).at("rows").as_array().at(0).at("group").as_string(),
-            "g");
+  EXPECT_EQ(spec->content.panels.at(0).rows.at(0).group, "g");
 }
 
 TEST_F(Each, ASharedRowMayVaryAndListsAreValues) {

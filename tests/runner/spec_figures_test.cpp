@@ -11,11 +11,11 @@ namespace {
 
 using testing::HasSubstr;
 
-const json::array kPanels{
-    {{"id", "linear"}, {"rows", {{{"id", "sgd-1"}, {"group", "sgd"}}, {{"id", "sgd-2"}, {"group", "sgd"}}}}},
-    {{"id", "mlp"}, {"rows", {{{"id", "plain"}}}}}};
+const std::vector<spec::Panel> kPanels{
+    {.id = "linear", .rows = {{.id = "sgd-1", .group = "sgd"}, {.id = "sgd-2", .group = "sgd"}}},
+    {.id = "mlp", .rows = {{.id = "plain"}}}};
 
-Result<json::array> read(const std::string& yaml) {
+Result<std::vector<spec::Figure>> read(const std::string& yaml) {
   const auto document = Entry::parse("spec.yaml", yaml);
   if (!document) return document.error();
   Problems problems("spec.yaml");
@@ -39,7 +39,7 @@ TEST(SpecFigures, StoreWhatIsAskedForAndNoDefaults) {
       "  - kind: accuracy\n");
   ASSERT_TRUE(figures) << figures.error().message;
   EXPECT_EQ(
-      json::serialize(*figures),
+      json::serialize(as_json(*figures)),
       R"([{"kind":"heat-map","name":"grid","title":"A grid","rows":["sgd","plain"],"panels":["linear"],)"
       R"("epsilons":[1E0,"inf"],"options":{"metric":"loss"}},{"kind":"accuracy","name":"accuracy","options":{}}])");
 }
@@ -47,7 +47,7 @@ TEST(SpecFigures, StoreWhatIsAskedForAndNoDefaults) {
 TEST(SpecFigures, AreReadBackWithEveryDefaultFilledIn) {
   const auto figures = read("figures: [{kind: heat-map, rows: [sgd], epsilons: [1, inf], metric: loss}]\n");
   ASSERT_TRUE(figures);
-  const auto requests = results::figure_requests(from_json<std::vector<spec::Figure>>(*figures, "f").value());
+  const auto requests = results::figure_requests(*figures);
   ASSERT_EQ(requests.size(), 1u);
   const auto& request = requests.front();
   EXPECT_EQ(string_or(request.options, "metric", ""), "loss");

@@ -31,7 +31,7 @@ class WrittenSpec : public testing::Test {
   }
   json::object resolved(const std::string& yaml, const std::string& preset = "") const {
     const auto spec = load(yaml, preset);
-    if (spec) return spec->resolved;
+    if (spec) return as_json(spec->content);
     ADD_FAILURE() << spec.error().message;
     return {};
   }

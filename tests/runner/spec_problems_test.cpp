@@ -245,13 +245,12 @@ TEST_F(SpecProblems, EveryExampleLoads) {
 TEST_F(SpecProblems, LittleHasToBeSaid) {
   const auto spec = load(kLeast);
   ASSERT_TRUE(spec) << spec.error().message;
-  const auto& panel = spec->resolved.at("panels").as_array().at(0).as_object();
-  EXPECT_EQ(panel.at("id").as_string(), "main");
-  EXPECT_EQ(panel.at("title").as_string(), "synthetic, linear");
-  const auto population = panel.at("population").to_number<double>();
-  EXPECT_DOUBLE_EQ(panel.at("delta").as_double(), std::pow(population, -1.1));
-  ASSERT_EQ(panel.at("rows").as_array().size(), 1U);
-  EXPECT_EQ(panel.at("rows").at(0).at("id").as_string(), "prodigy");
+  const auto& panel = spec->content.panels.at(0);
+  EXPECT_EQ(panel.id, "main");
+  EXPECT_EQ(panel.title, "synthetic, linear");
+  EXPECT_DOUBLE_EQ(panel.delta, std::pow(static_cast<double>(panel.population), -1.1));
+  ASSERT_EQ(panel.rows.size(), 1U);
+  EXPECT_EQ(panel.rows[0].id, "prodigy");
   const auto studies = plan(*spec);
   ASSERT_TRUE(studies) << studies.error().message;
   EXPECT_EQ(studies->size(), 1U);

@@ -33,13 +33,13 @@ Result<Spec> load(const std::string& further, const std::string& dataset = "{nam
 TEST(SpecRegress, MarginsAreReadAndTheRestHasDefaults) {
   const auto spec = load("regress: {margin: {accuracy: 2, speed: 1.3}, control: fdr}");
   ASSERT_TRUE(spec) << spec.error().message;
-  const auto options = from_json<spec::Regress>(spec->resolved.at("regress"), "spec").value();
+  const auto options = spec->content.regress.value();
   EXPECT_EQ(options.margin.accuracy, 2);
   EXPECT_EQ(options.margin.speed, 1.3);
   EXPECT_EQ(options.margin.loss, results::RegressMargins{}.loss);
   EXPECT_EQ(options.control, results::FalseAlarmControl::fdr);
   EXPECT_EQ(options.false_alarms_per_night, results::RegressOptions{}.false_alarms_per_night);
-  EXPECT_FALSE(load("")->resolved.contains("regress"));
+  EXPECT_FALSE(load("")->content.regress);
 }
 
 TEST(SpecRegress, MistakesNameTheirPlace) {
@@ -73,7 +73,7 @@ TEST(SpecRegress, NormsAreJournaledWhereAskedForAndResidualsOfPublicDataAlone) {
 TEST(SpecRegress, NightlyHasNormsAndMargins) {
   const auto spec = load_spec(std::string(HYFREEDP_SOURCE_DIR) + "/experiments/nightly.yaml");
   ASSERT_TRUE(spec) << spec.error().message;
-  EXPECT_TRUE(spec->resolved.contains("regress"));
+  EXPECT_TRUE(spec->content.regress);
   for (const auto& study : plan(*spec).value()) {
     EXPECT_TRUE(study.cell.base.evaluation.released_norms);
     EXPECT_TRUE(study.cell.base.evaluation.noise_residual);

@@ -65,7 +65,7 @@ class SpecFile : public testing::Test {
       ADD_FAILURE() << spec.error().message;
       return {};
     }
-    return spec->resolved.at("panels").as_array().at(0).as_object();
+    return as_json(spec->content.panels.at(0));
   }
 
  private:
@@ -109,8 +109,7 @@ TEST_F(SpecFile, AnOverrideKeepsTheOtherOptionsOfASharedRow) {
   const auto panel = this->panel(with_line(14, "  - {method: prodigy, options: {d_coef: 3, d0: 1e-5}}") +
                                  "  - id: two\n    rows: [{use: prodigy, options: {d_coef: 2}}]\n");
   const auto spec = load_spec(path());
-  const auto& options =
-      spec->resolved.at("panels").as_array().at(1).at("rows").as_array().at(0).at("options").as_object();
+  const auto& options = spec->content.panels.at(1).rows.at(0).options;
   EXPECT_EQ(options.at("d_coef").as_double(), 2);
   EXPECT_EQ(options.at("d0").as_double(), 1e-5);
 }
@@ -191,8 +190,8 @@ TEST_F(SpecFile, AFeatureMeanReachesThePlan) {
     const trial::FeatureMean expected{.norm = 3, .noise = study.cell.epsilon ? 40.0 : 0.0};
     EXPECT_EQ(study.cell.base.privacy.feature_mean, expected);
   }
-  const auto& panel = spec->resolved.at("panels").as_array().at(0).as_object();
-  EXPECT_NE(json::serialize(panel.at("footnotes")).find("Features less a mean"), std::string::npos);
+  EXPECT_NE(json::serialize(as_json(spec->content.panels.at(0).footnotes)).find("Features less a mean"),
+            std::string::npos);
 }
 
 TEST_F(SpecFile, ControlArmsSayWhatTheyKeep) {
@@ -210,8 +209,7 @@ TEST_F(SpecFile, ControlArmsSayWhatTheyKeep) {
   EXPECT_EQ(arm(studies, "prodigy").sampler, trial::Sampler::poisson);
   EXPECT_EQ(arm(studies, "grid").clipping, trial::Clipping::none);
   EXPECT_EQ(arm(usual, "prodigy").clipping, trial::Clipping::none);
-  const auto& row = spec->resolved.at("panels").as_array().at(0).at("rows").as_array().at(0).as_object();
-  EXPECT_EQ(row.at("footnotes").as_array().at(0).as_string(),
+  EXPECT_EQ(spec->content.panels.at(0).rows.at(0).footnotes.at(0),
             "Non-private: batches drawn and clipped as in the private columns, without noise.");
 
   const auto none = plan(*load(with_line(10, "    control: none\n    sample_rate: 0.1"))).value();
@@ -233,7 +231,7 @@ TEST_F(SpecFile, GradientNormsOfPublicDataReachTheTrial) {
 TEST_F(SpecFile, QuotedScalarsAreText) {
   const auto spec = load(with_line(2, "noise_seed: \"17\""));
   ASSERT_TRUE(spec) << spec.error().message;
-  EXPECT_EQ(spec->resolved.at("noise_seed").as_string(), "17");
+  EXPECT_EQ(spec->content.noise_seed, "17");
 }
 
 TEST_F(SpecFile, TheHashFollowsWhatIsResolvedNotHowItIsWritten) {
@@ -427,7 +425,7 @@ TEST_F(SpecFile, TheDocumentedExampleLoads) {
   const auto first = begin + opening.size();
   const auto spec = load(text.substr(first, text.find("```", first) - first));
   ASSERT_TRUE(spec) << spec.error().message;
-  EXPECT_EQ(spec->resolved.at("panels").as_array().at(1).at("rows").as_array().size(), 3u);
+  EXPECT_EQ(spec->content.panels.at(1).rows.size(), 3u);
 }
 
 TEST(ShippedSpecs, AllLoadAndPlan) {
@@ -436,7 +434,7 @@ TEST(ShippedSpecs, AllLoadAndPlan) {
     if (file.path().extension() != ".yaml") continue;
     const auto spec = load_spec(file.path().string());
     ASSERT_TRUE(spec) << spec.error().message;
-    EXPECT_EQ(spec->resolved.at("name").as_string(), file.path().stem().string());
+    EXPECT_EQ(spec->content.name, file.path().stem().string());
     const auto studies = plan(*spec);
     ASSERT_TRUE(studies) << studies.error().message;
     EXPECT_FALSE(studies->empty());

@@ -47,17 +47,15 @@ TEST(TrainingSpec, PanelsAndRowsSayHowToTrain) {
   ASSERT_TRUE(spec) << spec.error().message;
   EXPECT_EQ(training_of(*spec, 0), (json::object{{"average", "ema"}, {"microbatch", 50}}));
   EXPECT_EQ(training_of(*spec, 1), (json::object{{"microbatch", 50}, {"precision", "bf16"}}));
-  const auto& panel = spec->resolved.at("panels").as_array().front().as_object();
-  EXPECT_EQ(panel.at("footnotes").as_array().size(), 1u);
-  const auto& row = panel.at("rows").as_array()[1].as_object();
-  EXPECT_EQ(row.at("footnotes").as_array().front().as_string(),
-            "Computed in bfloat16 with float32 norms, sums and noise.");
+  const auto& panel = spec->content.panels.front();
+  EXPECT_EQ(panel.footnotes.size(), 1u);
+  EXPECT_EQ(panel.rows[1].footnotes.front(), "Computed in bfloat16 with float32 norms, sums and noise.");
 }
 
 TEST(TrainingSpec, DefaultsLeaveNoTrace) {
   const auto spec = load("optimizer: adamw", "");
   ASSERT_TRUE(spec) << spec.error().message;
-  const auto& panel = spec->resolved.at("panels").as_array().front().as_object();
+  const auto panel = as_json(spec->content.panels.front());
   EXPECT_FALSE(panel.contains("training"));
   EXPECT_FALSE(panel.at("rows").as_array().front().as_object().contains("training"));
   EXPECT_TRUE(panel.at("footnotes").as_array().empty());

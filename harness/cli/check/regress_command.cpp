@@ -108,7 +108,7 @@ Result<std::string> name_of(const std::string& given) {
   if (!given.ends_with(".yaml") && !given.ends_with(".yml")) return given;
   const auto spec = runner::load_spec(given);
   if (!spec) return spec.error();
-  return string_or(spec->resolved, "name", "");
+  return spec->content.name;
 }
 
 int keep(const Request& request, std::ostream& out, std::ostream& err) {

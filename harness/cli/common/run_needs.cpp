@@ -8,9 +8,7 @@ namespace hyfreedp::cli {
 
 std::vector<MissingData> missing_data(const runner::Spec& spec) {
   std::set<std::string> names;
-  for (const auto& panel : spec.resolved.at("panels").as_array()) {
-    names.emplace(panel.at("dataset").at("name").as_string());
-  }
+  for (const auto& panel : spec.content.panels) names.insert(panel.dataset.name);
   std::vector<MissingData> missing;
   for (const auto& name : names) {
     const auto facts = datasets::find_dataset(name);

@@ -30,7 +30,7 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
   if (request.spec.ends_with(".yaml") || request.spec.ends_with(".yml")) {
     auto loaded = runner::load_spec(request.spec, request.preset);
     if (!loaded) return refused_lines(command, loaded.error(), err);
-    request.spec = string_or(loaded->resolved, "name", "");
+    request.spec = loaded->content.name;
     request.file = std::move(*loaded);
     return std::nullopt;
   }

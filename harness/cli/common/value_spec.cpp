@@ -9,6 +9,7 @@
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/cli/common/table_format.h"
+#include "harness/spec/paper.h"
 #include "plots/curves_figure.h"
 #include "plots/figures.h"
 #include "plots/gnuplot.h"
@@ -20,16 +21,6 @@ using Labels = std::vector<std::string>;
 
 constexpr const char* kSource = "spec.json";
 
-Labels labels(const json::object& object, const char* key) {
-  Labels list;
-  const auto* array = object.if_contains(key);
-  if (array == nullptr || !array->is_array()) return list;
-  for (const auto& one : array->get_array()) {
-    list.push_back(one.is_string() ? std::string(one.get_string()) : canonical_json(one));
-  }
-  return list;
-}
-
 std::size_t place_of(std::vector<Labels>& known, const Labels& one) {
   const auto found = std::find(known.begin(), known.end(), one);
   if (found != known.end()) return static_cast<std::size_t>(found - known.begin());
@@ -37,52 +28,42 @@ std::size_t place_of(std::vector<Labels>& known, const Labels& one) {
   return known.size() - 1;
 }
 
-results::ValueCell printed(const json::object& cell, const std::string& unit) {
+results::ValueCell printed(const spec::PaperCell& cell, const std::string& unit) {
   results::ValueCell value;
-  const auto* given = cell.if_contains("value");
-  if (given == nullptr || given->is_null()) {
+  if (cell.value.is_null()) {
     value.text = "–";
     return value;
   }
-  if (!given->is_number()) {
-    value.text = given->is_string() ? std::string(given->get_string()) : canonical_json(*given);
+  value.paper = cell.number();
+  if (!value.paper) {
+    value.text = spec::labels_of({cell.value}).front();
     return value;
   }
-  value.paper = given->to_number<double>();
   value.decimals = analytic::decimals_of(*value.paper);
-  if (const auto* sd = cell.if_contains("sd"); sd != nullptr && sd->is_number()) {
-    value.paper_sd = sd->to_number<double>();
-    value.decimals = std::max(value.decimals, analytic::decimals_of(*value.paper_sd));
+  if (cell.sd) {
+    value.paper_sd = cell.sd;
+    value.decimals = std::max(value.decimals, analytic::decimals_of(*cell.sd));
   }
   // Where the cells have different units, each says its own.
-  const auto own = string_or(cell, "unit", "");
-  if (unit.empty() && !own.empty()) {
-    value.text = fmt::format("{:.{}f} {}", *value.paper, value.decimals, own);
+  if (unit.empty() && !cell.unit.empty()) {
+    value.text = fmt::format("{:.{}f} {}", *value.paper, value.decimals, cell.unit);
     value.paper.reset();
   }
   return value;
 }
 
-std::string common_unit(const json::array& cells) {
-  std::string unit;
-  bool first = true;
+std::string common_unit(const std::vector<spec::PaperCell>& cells) {
   for (const auto& cell : cells) {
-    const auto own = string_or(cell.as_object(), "unit", "");
-    if (!first && own != unit) return "";
-    unit = own;
-    first = false;
+    if (cell.unit != cells.front().unit) return "";
   }
-  return unit;
+  return cells.empty() ? "" : cells.front().unit;
 }
 
-void add_footnotes(const json::object& resolved, results::ValueTable& table) {
-  if (const auto* reason = resolved.if_contains("not_runnable")) {
-    table.footnotes.push_back(not_runnable_text(reason->as_object()));
-  }
-  for (const auto& [key, lead] :
-       {std::pair{"assumed", "Assumed: "}, std::pair{"contradictions", "Of the paper's own values: "}}) {
-    for (const auto& text : labels(resolved, key)) table.footnotes.push_back(lead + text);
-  }
+void add_footnotes(const spec::Spec& spec, results::ValueTable& table) {
+  if (spec.not_runnable) table.footnotes.push_back(not_runnable_text(*spec.not_runnable));
+  for (const auto& text : spec.assumed) table.footnotes.push_back("Assumed: " + text);
+  for (const auto& text : spec.contradictions)
+    table.footnotes.push_back("Of the paper's own values: " + text);
 }
 
 // A number in JSON has lost its final zeros: a column was printed with as many decimals as its most
@@ -99,15 +80,15 @@ void align_decimals(results::ValueTable& table) {
   }
 }
 
-void fill_cells(const json::object& paper, results::ValueTable& table) {
-  const auto& cells = paper.at("cells").as_array();
+void fill_cells(const spec::PaperTable& paper, results::ValueTable& table) {
+  const auto& cells = paper.cells;
   table.unit = common_unit(cells);
-  table.row_fields = labels(paper, "row_fields");
+  table.row_fields = spec::labels_of(paper.row_fields);
   std::vector<Labels> rows;
   std::vector<Labels> columns;
   for (const auto& cell : cells) {
-    place_of(rows, labels(cell.as_object(), "row"));
-    place_of(columns, labels(cell.as_object(), "columns"));
+    place_of(rows, spec::labels_of(cell.row));
+    place_of(columns, spec::labels_of(cell.columns));
   }
   for (const auto& column : columns) table.columns.push_back(join(column, ", "));
   results::ValueCell absent;
@@ -115,14 +96,13 @@ void fill_cells(const json::object& paper, results::ValueTable& table) {
   for (const auto& row : rows) {
     table.rows.push_back({row, std::vector<results::ValueCell>(columns.size(), absent)});
   }
-  for (const auto& one : cells) {
-    const auto& cell = one.as_object();
-    const auto row = place_of(rows, labels(cell, "row"));
-    const auto column = place_of(columns, labels(cell, "columns"));
+  for (const auto& cell : cells) {
+    const auto row = place_of(rows, spec::labels_of(cell.row));
+    const auto column = place_of(columns, spec::labels_of(cell.columns));
     table.rows[row].cells[column] = printed(cell, table.unit);
   }
   align_decimals(table);
-  if (const auto note = string_or(paper, "note", ""); !note.empty()) table.notes.push_back(note);
+  if (!paper.note.empty()) table.notes.push_back(paper.note);
 }
 
 Result<json::value> values_beside(const std::string& spec_path) {
@@ -133,14 +113,16 @@ Result<json::value> values_beside(const std::string& spec_path) {
 
 }  // namespace
 
-std::string not_runnable_text(const json::object& not_runnable) {
+std::string not_runnable_text(const spec::NotRunnable& not_runnable) {
   std::vector<std::string> parts;
-  for (const auto& [key, words] : {std::pair{"datasets", "data sets "}, std::pair{"models", "models "},
-                                   std::pair{"weights", "pretrained weights "}, std::pair{"missing", ""}}) {
-    const auto names = labels(not_runnable, key);
-    if (!names.empty()) parts.push_back(words + join(names, ", "));
-  }
-  auto reason = string_or(not_runnable, "reason", "");
+  const auto add = [&](const char* words, const std::optional<std::vector<std::string>>& names) {
+    if (names && !names->empty()) parts.push_back(words + join(*names, ", "));
+  };
+  add("data sets ", not_runnable.datasets);
+  add("models ", not_runnable.models);
+  add("pretrained weights ", not_runnable.weights);
+  add("", not_runnable.missing);
+  auto reason = not_runnable.reason;
   if (!reason.empty() && reason.back() != '.') reason += '.';
   return fmt::format("It cannot be run here: {} Not here: {}.", reason, join(parts, "; "));
 }
@@ -151,38 +133,38 @@ std::string no_rows_text(const std::string& name) {
       name);
 }
 
-results::ValueTable paper_values_alone(const json::object& resolved) {
+Result<results::ValueTable> paper_values_alone(const spec::Spec& spec) {
   results::ValueTable table;
   table.name = "table";
-  table.title = string_or(resolved, "title", "");
+  table.title = spec.title;
   table.description = "The paper's values alone: nothing here was run.";
-  std::string id;
-  if (const auto* reproduces = resolved.if_contains("reproduces")) {
-    id = string_or(reproduces->as_object(), "id", "");
-  }
-  if (const auto* paper = resolved.if_contains("paper_table")) {
-    fill_cells(paper->as_object(), table);
+  if (!spec.paper_table.empty()) {
+    const auto paper = spec::PaperTable::from_json(spec.paper_table, "paper_table");
+    if (!paper) return paper.error();
+    fill_cells(*paper, table);
   } else {
     table.row_fields = {"figure"};
     table.columns = {"printed numbers"};
     results::ValueCell none;
     none.text = "none in the text";
-    table.rows.push_back({{id}, {none}});
+    table.rows.push_back({{spec.reproduces ? spec.reproduces->id : ""}, {none}});
   }
-  add_footnotes(resolved, table);
+  add_footnotes(spec, table);
   return table;
 }
 
 Result<ValueSpec> value_spec(const runner::Spec& spec) {
-  const auto* analytic = spec.resolved.if_contains("analytic");
-  if (analytic == nullptr) return ValueSpec{paper_values_alone(spec.resolved), {}};
+  const auto& asked = spec.content.analytic;
+  if (!asked) {
+    auto alone = paper_values_alone(spec.content);
+    if (!alone) return alone.error();
+    return ValueSpec{std::move(*alone), {}};
+  }
   const auto values = values_beside(spec.path);
   if (!values) return values.error();
-  const auto& asked = analytic->as_object();
-  auto computed =
-      analytic::compute(string_or(asked, "name", ""), asked.at("options").as_object(), *values, spec.path);
+  auto computed = analytic::compute(asked->name, asked->options, *values, spec.path);
   if (!computed) return computed.error();
-  add_footnotes(spec.resolved, computed->table);
+  add_footnotes(spec.content, computed->table);
   return ValueSpec{std::move(computed->table), std::move(computed->figures)};
 }
 
@@ -204,7 +186,7 @@ Result<void> write_value_spec(const ValueSpec& values, const runner::Spec& spec,
   auto paths = write_table_files(values.table, folder, "table");
   if (!paths) return paths.error();
   const json::object source{{"file", std::filesystem::absolute(spec.path).lexically_normal().string()},
-                            {"preset", string_or(spec.resolved, "preset", "")}};
+                            {"preset", spec.content.preset}};
   if (auto kept = write_file_atomically(folder + "/" + kSource, pretty_json(source)); !kept)
     return kept.error();
   if (!values.figures.empty() && plots::find_program("gnuplot")) {

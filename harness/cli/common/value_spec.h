@@ -18,13 +18,13 @@ struct ValueSpec {
   std::vector<results::CurveFigure> figures;  // may be empty
 };
 
-// The paper's cells of "paper_table", with every row and column in the paper's order; for a figure,
+// The paper's cells, with every row and column in the paper's order; for a figure,
 // what the paper says of it.
-results::ValueTable paper_values_alone(const json::object& resolved);
+Result<results::ValueTable> paper_values_alone(const spec::Spec& spec);
 // The values of a spec that is not runnable (runner::is_runnable).
 Result<ValueSpec> value_spec(const runner::Spec& spec);
 // "cannot be run here: REASON Not here: data sets cifar10; ..." of a spec that is not runnable.
-std::string not_runnable_text(const json::object& not_runnable);
+std::string not_runnable_text(const spec::NotRunnable& not_runnable);
 
 // After `hyfreedp run FILE`, FOLDER/spec.json says which file and preset its tables came from, so
 // that other commands find the spec by its name; it is loaded and computed anew. None where the

@@ -12,10 +12,6 @@
 namespace hyfreedp::cli {
 namespace {
 
-std::string text(const json::object& object, const char* key) {
-  return std::string(object.at(key).as_string());
-}
-
 std::string epsilon_text(const std::optional<double>& epsilon) {
   return epsilon ? short_number(*epsilon) : "non-private";
 }
@@ -47,36 +43,34 @@ Result<std::vector<trial::TrialConfig>> first_runs(const runner::PlannedStudy& s
 }
 
 // "auto-s", "abadi per-layer (size)".
-std::string clipping_text(const json::object& panel) {
-  auto words = text(panel, "clipping");
-  if (panel.contains("clipping_groups")) words += fmt::format(" {}", text(panel, "clipping_groups"));
-  if (panel.contains("clipping_shares")) words += fmt::format(" ({})", text(panel, "clipping_shares"));
+std::string clipping_text(const spec::Train& train) {
+  auto words = name_of(train.clipping);
+  if (train.clipping_groups != trial::ClippingGroups::all) words += " " + name_of(train.clipping_groups);
+  if (train.clipping_shares != trial::GroupShares::uniform)
+    words += fmt::format(" ({})", name_of(train.clipping_shares));
   return words;
 }
 
 // "  training: average ema, microbatch 64"; nothing where all is as usual.
-std::string training_line(const json::object& object, const std::string& indent) {
-  const auto* training = object.if_contains("training");
-  if (training == nullptr) return "";
+std::string training_line(const trial::TrainingOptions& training) {
   std::vector<std::string> parts;
-  for (const auto& option : training->as_object()) {
+  for (const auto& option : training.to_json()) {
     const auto value = option.value().is_string() ? std::string(option.value().get_string())
                                                   : canonical_json(option.value());
     parts.push_back(fmt::format("{} {}", std::string(option.key()), value));
   }
-  return fmt::format("{}training: {}\n", indent, parts.empty() ? "as usual" : join(parts, ", "));
+  return parts.empty() ? "" : fmt::format("  training: {}\n", join(parts, ", "));
 }
 
-void panel_heading(const json::object& panel, std::ostream& out) {
-  out << fmt::format("\n{}: {}\n", text(panel, "id"), text(panel, "title"));
+void panel_heading(const spec::Panel& panel, std::ostream& out) {
+  const auto& train = panel.train;
+  out << fmt::format("\n{}: {}\n", panel.id, panel.title);
   out << fmt::format(
       "  {} and {}: N = {}, d = {}, B = {}, q = {}, T = {}, {} sampling, {} clipping, delta = {}\n",
-      text(panel.at("dataset").as_object(), "name"), text(panel.at("model").as_object(), "name"),
-      int_or(panel, "population", 0), int_or(panel, "dimension", 0),
-      short_number(double_or(panel, "batch_size", 0), 8), short_number(double_or(panel, "sample_rate", 0)),
-      int_or(panel, "steps", 0), text(panel, "sampler"), clipping_text(panel),
-      short_number(double_or(panel, "delta", 0)));
-  out << training_line(panel, "  ");
+      panel.dataset.name, panel.model.name, panel.population, panel.dimension,
+      short_number(train.batch_size, 8), short_number(train.sample_rate), train.steps, name_of(train.sampler),
+      clipping_text(train), short_number(panel.delta));
+  out << training_line(train.training);
 }
 
 // What a non-private run keeps of private training.
@@ -157,19 +151,18 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
     out << studies.error().message << '\n';
     return 2;
   }
-  out << fmt::format("{}: {}\n{}\n", text(spec.resolved, "name"), text(spec.resolved, "title"),
+  out << fmt::format("{}: {}\n{}\n", spec.content.name, spec.content.title,
                      runner::size_text(studies->size(), runner::count_cells(*studies)));
   std::set<std::string> trials;
   runner::RunPrice price;
   ExpectedTime time(rates.measured);
   std::size_t asked = 0;
-  for (const auto& panel_value : spec.resolved.at("panels").as_array()) {
-    const auto& panel = panel_value.as_object();
+  for (const auto& panel : spec.content.panels) {
     panel_heading(panel, out);
     std::vector<Group> groups;
     for (const auto& study : *studies) {
       const auto& cell = study.cell;
-      if (cell.panel != text(panel, "id")) continue;
+      if (cell.panel != panel.id) continue;
       const bool same = !groups.empty() && groups.back().first->cell.row == cell.row &&
                         groups.back().first->cell.epsilon == cell.epsilon;
       if (!same) groups.push_back({.first = &study});

@@ -11,6 +11,7 @@
 #include "harness/cli/run/replay_figure.h"
 #include "harness/runner/odometer/release.h"
 #include "plots/figures.h"
+#include "results/store/records.h"
 #include "results/table/cell_text.h"
 #include "results/table/table_model.h"
 
@@ -95,15 +96,17 @@ Result<std::string> pool_name(const std::string& given) {
   if (!given.ends_with(".yaml") && !given.ends_with(".yml")) return given;
   const auto spec = runner::load_spec(given);
   if (!spec) return spec.error();
-  return string_or(spec->resolved, "name", "");
+  return spec->content.name;
 }
 
 // Validation accuracies were never noised, whoever knows the noise of the runs: they are
 // confidential unless the data is nobody's.
 Result<void> check_confidential(const results::SpecRecord& spec, bool asked) {
   if (asked) return {};
-  for (const auto& panel : spec.resolved.at("panels").as_array()) {
-    const auto name = std::string(panel.at("dataset").at("name").as_string());
+  const auto content = results::spec_of(spec);
+  if (!content) return content.error();
+  for (const auto& panel : content->panels) {
+    const auto& name = panel.dataset.name;
     const auto facts = datasets::find_dataset(name);
     if (facts && (**facts).public_train) continue;
     return error(
@@ -267,10 +270,8 @@ std::string csv_of(const std::vector<ReplayedRow>& rows, bool confidential) {
 
 std::map<std::string, std::string> titles_of(const runner::Spec& spec) {
   std::map<std::string, std::string> titles;
-  for (const auto& panel : spec.resolved.at("panels").as_array()) {
-    for (const auto& row : panel.at("rows").as_array()) {
-      titles.emplace(row.at("id").as_string(), row.at("title").as_string());
-    }
+  for (const auto& panel : spec.content.panels) {
+    for (const auto& row : panel.rows) titles.emplace(row.id, row.title);
   }
   return titles;
 }
@@ -283,7 +284,7 @@ Result<void> write_files(const Request& request, const runner::Spec& spec,
     out << "Written: " << request.csv << '\n';
   }
   if (request.plot.empty()) return {};
-  const auto figure = replay_figure({.title = string_or(spec.resolved, "title", "replay"),
+  const auto figure = replay_figure({.title = spec.content.title,
                                      .watermark = kWatermark,
                                      .confidential = request.pool.confidential ? results::kWatermark : "",
                                      .titles = titles_of(spec),

@@ -159,9 +159,7 @@ Result<void> check_datasets(const runner::Spec& spec) {
 // A worker is asked where a panel trains on a GPU; the processor is always there.
 Result<void> check_devices(const runner::Spec& spec) {
   std::set<std::string> devices;
-  for (const auto& panel : spec.resolved.at("panels").as_array()) {
-    devices.insert(string_or(panel.as_object(), "device", "cpu"));
-  }
+  for (const auto& panel : spec.content.panels) devices.insert(panel.train.device);
   devices.erase("cpu");
   if (devices.empty()) return {};
   const auto worker = runner::find_worker();
@@ -173,7 +171,7 @@ Result<void> check_devices(const runner::Spec& spec) {
 }
 
 Result<void> check_name(const runner::Spec& spec) {
-  const std::string name = string_or(spec.resolved, "name", "");
+  const auto& name = spec.content.name;
   if (!runner::is_taken_in_out_folder(name)) return {};
   return error(spec.path + ": a spec cannot be named '" + name +
                "': that folder of the output is taken. Rename it.");
@@ -220,7 +218,7 @@ void print_weights(const runner::KeptReport& weights, const std::string& folder,
 
 int finish(const runner::RunReport& report, const results::Store& store, const runner::Spec& spec,
            const runner::OutFolder& folder, double seconds, std::ostream& out, std::ostream& err) {
-  const std::string name = string_or(spec.resolved, "name", "");
+  const auto& name = spec.content.name;
   if (report.halt) {
     refuse(error(*report.halt), err);
     return report.halt_is_crash ? 1 : 2;
@@ -279,7 +277,7 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
                    : results::Store::in_memory();
   if (!store) return store.error();
   if (!std::filesystem::exists(folder.database())) {
-    const auto name = string_or(spec.resolved, "name", "");
+    const auto& name = spec.content.name;
     if (auto restored = runner::restore_releases(**store, folder, name); !restored) return restored;
   }
   auto asked = request;
@@ -325,13 +323,12 @@ Result<runner::KeptForecast> foresee_weights(const runner::Spec& spec, const run
 
 // A spec that trains nothing: its table, computed or the paper's own.
 int give_values(const Request& request, const runner::Spec& spec, std::ostream& out, std::ostream& err) {
-  const std::string name = string_or(spec.resolved, "name", "");
-  const auto* reason = spec.resolved.if_contains("not_runnable");
+  const auto& name = spec.content.name;
+  const auto& reason = spec.content.not_runnable;
   if (request.dry_run) {
-    out << fmt::format("{}: {}\n", name, string_or(spec.resolved, "title", ""));
-    out << (reason != nullptr
-                ? not_runnable_text(reason->as_object()) + " The table is of the paper's values alone."
-                : "It is computed in this process; nothing is trained.")
+    out << fmt::format("{}: {}\n", name, spec.content.title);
+    out << (reason ? not_runnable_text(*reason) + " The table is of the paper's values alone."
+                   : "It is computed in this process; nothing is trained.")
         << '\n';
     return 0;
   }
@@ -340,14 +337,14 @@ int give_values(const Request& request, const runner::Spec& spec, std::ostream& 
   out << formatted(values->table, TableFormat::terminal, results::style_of_standard_output()) << '\n';
   const auto written = write_value_spec(*values, spec, runner::OutFolder{request.out}.derived(name), out);
   if (!written) return refuse(written.error(), err);
-  if (reason != nullptr) out << not_runnable_text(reason->as_object()) << '\n';
+  if (reason) out << not_runnable_text(*reason) << '\n';
   return 0;
 }
 
 int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostream& err) {
   const auto begin = std::chrono::steady_clock::now();
   const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
-  const runner::KeptWeights keeper(folder, string_or(spec.resolved, "name", ""), request.confidential);
+  const runner::KeptWeights keeper(folder, spec.content.name, request.confidential);
   if (request.keep_weights) {
     if (auto some = foresee_weights(spec, keeper); !some) return refuse(some.error(), err);
   }
@@ -360,7 +357,7 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   }
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
   if (!store) return refuse(store.error(), err);
-  const std::string name = string_or(spec.resolved, "name", "");
+  const auto& name = spec.content.name;
   if (auto restored = runner::restore_releases(**store, folder, name); !restored) {
     return refuse(restored.error(), err);
   }
@@ -408,8 +405,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers};
     if (const int code = dry_run(*spec, rates, out); code != 0) return code;
     if (request.keep_weights) {
-      const runner::KeptWeights keeper({request.out}, string_or(spec->resolved, "name", ""),
-                                       request.confidential);
+      const runner::KeptWeights keeper({request.out}, spec->content.name, request.confidential);
       const auto weights = foresee_weights(*spec, keeper);
       if (!weights) return refuse(weights.error(), err);
       out << fmt::format("Weights would be kept of {} of {} studies.\n", weights->kept, weights->studies);

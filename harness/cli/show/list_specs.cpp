@@ -14,14 +14,14 @@ namespace {
 namespace fs = std::filesystem;
 
 void set_state(const runner::Spec& spec, ListedPreset& preset) {
-  if (const auto* reason = spec.resolved.if_contains("not_runnable")) {
+  if (const auto& reason = spec.content.not_runnable) {
     preset.state = "not runnable";
-    preset.why = string_or(reason->as_object(), "reason", "");
+    preset.why = reason->reason;
     return;
   }
-  if (const auto* analytic = spec.resolved.if_contains("analytic")) {
+  if (const auto& analytic = spec.content.analytic) {
     preset.state = "analytic";
-    preset.why = string_or(analytic->as_object(), "name", "");
+    preset.why = analytic->name;
     return;
   }
   const auto studies = runner::plan(spec);
@@ -46,12 +46,12 @@ ListedPreset listed_preset(const std::string& path, const std::string& name, Lis
     preset.why = spec.error().message;
     return preset;
   }
-  preset.title = string_or(spec->resolved, "title", "");
+  preset.title = spec->content.title;
   if (listed.title.empty()) listed.title = preset.title;
-  if (listed.description.empty()) listed.description = string_or(spec->resolved, "description", "");
-  if (const auto* reproduces = spec->resolved.if_contains("reproduces")) {
-    listed.paper = string_or(reproduces->as_object(), "paper", "");
-    listed.id = string_or(reproduces->as_object(), "id", "");
+  if (listed.description.empty()) listed.description = spec->content.description;
+  if (const auto& reproduces = spec->content.reproduces) {
+    listed.paper = reproduces->paper;
+    listed.id = reproduces->id;
   }
   set_state(*spec, preset);
   return preset;

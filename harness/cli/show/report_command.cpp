@@ -59,12 +59,11 @@ Result<plots::ReportPart> value_part(const runner::Spec& spec, const std::string
                                      std::vector<std::string>& paths) {
   const auto values = value_spec(spec);
   if (!values) return values.error();
-  plots::ReportPart part{.id = string_or(spec.resolved, "name", ""),
-                         .document = results::document_of(values->table),
-                         .figures = {}};
+  plots::ReportPart part{
+      .id = spec.content.name, .document = results::document_of(values->table), .figures = {}};
   part.text = spec.text;
-  if (const auto* reason = spec.resolved.if_contains("not_runnable")) {
-    part.document.banners.push_back(not_runnable_text(reason->as_object()));
+  if (const auto& reason = spec.content.not_runnable) {
+    part.document.banners.push_back(not_runnable_text(*reason));
   }
   if (values->figures.empty()) return part;
   if (!plots::find_program("gnuplot")) {
@@ -113,7 +112,7 @@ class Writer {
       const auto loaded = runner::load_spec(spec, request_.preset);
       if (!loaded) return loaded.error();
       if (!runner::is_runnable(*loaded)) return value_part(*loaded, request_.out, paths_);
-      name = string_or(loaded->resolved, "name", "");
+      name = loaded->content.name;
     } else {
       const auto kept = value_spec_by_name(fmt::format("{}/{}", request_.out, name));
       if (!kept) return kept.error();

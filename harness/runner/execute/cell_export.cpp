@@ -26,16 +26,6 @@ json::value folded(const std::vector<Event>& events) {
   return accounting::events_to_json({.events = trial::EventTally(events).events()});
 }
 
-// The object of that id in a list of them.
-const json::object* by_id(const json::object& parent, const char* list, const std::string& id) {
-  const auto* found = parent.if_contains(list);
-  if (found == nullptr || !found->is_array()) return nullptr;
-  for (const auto& element : found->get_array()) {
-    if (element.is_object() && string_or(element.get_object(), "id", "") == id) return &element.get_object();
-  }
-  return nullptr;
-}
-
 class CellExport {
  public:
   CellExport(const results::Store& store, std::string metric) : store_(store), metric_(std::move(metric)) {}
@@ -135,15 +125,17 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
   const auto place = results::find_cell(*table, request);
   if (!place) return place.error();
   if (auto finished = check_finished(*place, spec); !finished) return finished.error();
-  const auto* panel = by_id(record->resolved, "panels", place->panel->id);
-  const auto* row = panel != nullptr ? by_id(*panel, "rows", place->row->id) : nullptr;
+  const auto content = results::spec_of(*record);
+  if (!content) return content.error();
+  const auto* panel = find_panel(*content, place->panel->id);
+  const auto* row = panel != nullptr ? find_row(*panel, place->row->id) : nullptr;
   if (row == nullptr) return error("the resolved spec of " + spec + " has no row " + place->row->id + ".");
   const auto& settings = place->panel->table;
   if (settings.metric != spec::Metric::accuracy && settings.metric != spec::Metric::loss) {
     return error(fmt::format("the cells of {} show {}, which follows from nothing that a file could hold.",
                              spec, name_of(settings.metric)));
   }
-  auto alone = *panel;
+  auto alone = as_json(*panel);
   alone.erase("rows");
   const auto& cell = *place->cell;
   json::object file{{"format", results::kCellFormat},
@@ -153,7 +145,7 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
                     {"ran_by", record->version},
                     {"spec", {{"name", spec}, {"title", table->title}, {"hash", record->hash}}},
                     {"panel", std::move(alone)},
-                    {"row", *row},
+                    {"row", as_json(*row)},
                     {"column", cell.epsilon_target ? number(*cell.epsilon_target) : json::value("inf")},
                     {"metric",
                      {{"name", name_of(settings.metric)},

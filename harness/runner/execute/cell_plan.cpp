@@ -1,6 +1,5 @@
 #include "harness/runner/execute/cell_plan.h"
 
-#include <exception>
 #include <fmt/format.h>
 
 #include "harness/runner/odometer/release.h"
@@ -9,45 +8,69 @@
 namespace hyfreedp::runner {
 namespace {
 
-constexpr const char* kRow = "row, planned again";
+// What planning reads of a file, which holds more (results/provenance/cell_file.h).
+struct CellSeed {
+  std::int64_t seed = 0;
+  std::string study;
+  std::optional<trial::TrialConfig> config;  // of a seed with a value
+  static constexpr std::array kLeftOut = {"study"};
+};
+BOOST_DESCRIBE_STRUCT(CellSeed, (), (seed, study, config))
+
+struct CellSpec {
+  std::string name;
+};
+BOOST_DESCRIBE_STRUCT(CellSpec, (), (name))
+
+struct CellFile {
+  CellSpec spec;
+  json::object panel;
+  json::object row;
+  double column = 0;
+  std::vector<CellSeed> seeds;
+};
+BOOST_DESCRIBE_STRUCT(CellFile, (), (spec, panel, row, column, seeds))
 
 // A spec of this one row and column, of the release and with the seeded noise that the run's config
 // names.
-Spec spec_of(const json::object& file, const json::object& config) {
-  auto row = file.at("row").as_object();
-  row["epsilons"] = json::array{file.at("column")};
-  auto panel = file.at("panel").as_object();
-  panel["rows"] = json::array{row};
-  const auto* noise_seed = config.if_contains("noise_seed");
-  Spec spec{.path = "the file",
-            .text = "",
-            .resolved = {{"name", file.at("spec").at("name")},
-                         {"noise_seed", noise_seed != nullptr ? *noise_seed : json::value(nullptr)},
-                         {"panels", json::array{panel}}}};
-  set_release(spec, int_or(config, "repetition", 0) / baselines::kRepetitionsPerRelease);
+Result<Spec> spec_of(const CellFile& file, const trial::TrialConfig& config) {
+  auto panel = spec::read_panel(file.panel, file.row, "file");
+  if (!panel) return panel.error();
+  auto& row = panel->rows.front();
+  row.epsilons = {file.column};
+  const auto method = baselines::find_baseline(row.method);
+  if (!method) return method.error();
+  const auto options = resolve_options((**method).options, row.options, "file.row.options");
+  if (!options) return options.error();
+  Spec spec{.path = "the file", .text = "", .content = {}};
+  spec.content.name = file.spec.name;
+  spec.content.noise_seed = config.noise_seed;
+  spec.content.release = config.repetition / baselines::kRepetitionsPerRelease;
+  spec.content.panels = {std::move(*panel)};
   return spec;
 }
 
-Result<std::vector<results::CellCheck>> checks_of_seeds(const json::object& file) {
+Result<std::vector<results::CellCheck>> checks_of_seeds(const json::object& json) {
+  const auto file = from_json<CellFile>(json, "file");
+  if (!file) return file.error();
   std::vector<results::CellCheck> checks;
-  for (const auto& value : file.at("seeds").as_array()) {
-    const auto& seed = value.as_object();
-    if (!seed.contains("config")) continue;
-    const auto studies = plan_release(spec_of(file, seed.at("config").as_object()));
+  for (const auto& seed : file->seeds) {
+    if (!seed.config) continue;
+    const auto spec = spec_of(*file, *seed.config);
+    if (!spec) return spec.error();
+    const auto studies = plan_release(*spec);
     if (!studies) return studies.error();
     std::string planned = "none: the row does not ask for this seed", label;
     for (const auto& study : *studies) {
-      if (study.cell.seed != seed.at("seed").as_int64()) continue;
+      if (study.cell.seed != seed.seed) continue;
       planned = study.id;
       label = baselines::to_string(study.baseline->label);
     }
-    const auto claimed = std::string(seed.at("study").as_string());
-    checks.push_back(
-        {fmt::format("seed {}: study, the hash of row, column and seed", seed.at("seed").as_int64()), claimed,
-         planned, claimed == planned});
+    checks.push_back({fmt::format("seed {}: study, the hash of row, column and seed", seed.seed), seed.study,
+                      planned, seed.study == planned});
     if (label.empty() || checks.size() > 1) continue;
-    const auto of_row = std::string(file.at("row").at("label").as_string());
-    checks.push_back({"label of the row, its method's", of_row, label, of_row == label});
+    const auto& claimed = spec->content.panels.front().rows.front().label;
+    checks.push_back({"label of the row, its method's", claimed, label, claimed == label});
   }
   return checks;
 }
@@ -55,14 +78,10 @@ Result<std::vector<results::CellCheck>> checks_of_seeds(const json::object& file
 }  // namespace
 
 std::vector<results::CellCheck> plan_checks(const json::object& file) {
-  // A panel or row that was not resolved by this program lacks what planning takes for granted.
-  try {
-    auto checks = checks_of_seeds(file);
-    if (checks) return std::move(*checks);
-    return {{kRow, fmt::format("cannot be planned: {}", checks.error().message), "a study", false}};
-  } catch (const std::exception& unreadable) {
-    return {{kRow, fmt::format("cannot be planned: {}", unreadable.what()), "a study", false}};
-  }
+  auto checks = checks_of_seeds(file);
+  if (checks) return std::move(*checks);
+  return {
+      {"row, planned again", fmt::format("cannot be planned: {}", checks.error().message), "a study", false}};
 }
 
 }  // namespace hyfreedp::runner

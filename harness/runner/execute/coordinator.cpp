@@ -63,14 +63,12 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   const bool complete =
       !report_.stopped && !report_.halt && !report_.refused && !report_.failed_unexpectedly();
   if (complete && draw_key_) {
-    if (auto forgotten = forget_draws(string_or(spec.resolved, "name", "")); !forgotten)
-      return forgotten.error();
+    if (auto forgotten = forget_draws(spec.content.name); !forgotten) return forgotten.error();
   }
   if (complete) {
     if (auto deleted = delete_abandoned_keys(); !deleted) return deleted.error();
   }
-  if (auto kept = conclude_weights(string_or(spec.resolved, "name", ""), complete); !kept)
-    return kept.error();
+  if (auto kept = conclude_weights(spec.content.name, complete); !kept) return kept.error();
   if (refused_) {
     // Asked again, now that nothing runs: the refusal tells what was spent in the end.
     const auto& study = studies_[refused_->study].study();
@@ -84,7 +82,7 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
 Result<void> Coordinator::open_studies(const Spec& spec) {
   auto planned = plan_release(spec);
   if (!planned) return planned.error();
-  const std::string name = string_or(spec.resolved, "name", "");
+  const auto& name = spec.content.name;
   if (!has_seeded_noise(spec)) {
     std::set<std::string> ids;
     for (const auto& study : *planned) ids.insert(study.id);
@@ -145,7 +143,7 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
     const auto found = recorded.find(study.id);
     return found != recorded.end() && results::is_answered(found->second);
   });
-  const std::string name = string_or(spec.resolved, "name", "");
+  const auto& name = spec.content.name;
   const std::string path = out_.draw_key(name);
   // A run killed between its last row and the deletion of its key leaves the key behind.
   if (complete) return forget_draws(name);
@@ -168,7 +166,7 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
   const auto key = random::create_or_read_key(*draw_key_);
   if (!key) return key.error();
   const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
-  const std::string release = std::to_string(release_of(spec.resolved));
+  const std::string release = std::to_string(spec.content.release);
   for (auto& study : planned) study.cell.draw_secret = sha256_hex("draws " + release + " " + secret);
   return {};
 }

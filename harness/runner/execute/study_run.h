@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/runner/spec/plan.h"
+#include "results/store/store.h"
 
 namespace hyfreedp::runner {
 

@@ -9,27 +9,17 @@
 #include "harness/base/version.h"
 #include "harness/runner/odometer/release_record.h"
 #include "results/regress/setting_changes.h"
+#include "results/store/records.h"
 
 namespace hyfreedp::runner {
 
-std::int64_t release_of(const json::object& resolved) { return int_or(resolved, "release", 0); }
-
-void set_release(Spec& spec, std::int64_t release) {
-  if (release == 0) {
-    spec.resolved.erase("release");
-  } else {
-    spec.resolved["release"] = release;
-  }
-}
+void set_release(Spec& spec, std::int64_t release) { spec.content.release = release; }
 
 void set_device(Spec& spec, const std::string& device) {
-  for (auto& panel : spec.resolved.at("panels").as_array()) panel.as_object()["device"] = device;
+  for (auto& panel : spec.content.panels) panel.train.device = device;
 }
 
-bool has_seeded_noise(const Spec& spec) {
-  const auto* seed = spec.resolved.if_contains("noise_seed");
-  return seed != nullptr && seed->is_string();
-}
+bool has_seeded_noise(const Spec& spec) { return spec.content.noise_seed.has_value(); }
 
 bool draws_anything(const std::vector<PlannedStudy>& studies) {
   // A method that draws asks for other runs under other draws; that all of these agree by chance is
@@ -92,7 +82,7 @@ Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out
 
 Result<void> settle_release(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh,
                             bool replace) {
-  const std::string name = string_or(spec.resolved, "name", "");
+  const auto& name = spec.content.name;
   if (fresh && has_seeded_noise(spec)) {
     return error(
         spec.path +
@@ -101,30 +91,34 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
   }
   const auto recorded = store.spec(name);
   if (!recorded) return recorded.error();
-  if (*recorded) set_release(spec, release_of((**recorded).resolved));
+  if (*recorded) {
+    const auto content = results::spec_of(**recorded);
+    if (!content) return content.error();
+    set_release(spec, content->release);
+  }
   const bool same = *recorded && (**recorded).hash == spec.hash();
   if (*recorded && !same && !replace) {
     return error(
         fmt::format("{}: the folder {} already holds '{}', as another spec or an earlier version of this "
                     "one.{} To keep both, give --out DIR or another name. With --replace the earlier rows "
                     "leave the table; what they released stays in the odometer.",
-                    spec.path, out.root, name, changes_since((**recorded).resolved, spec.resolved)));
+                    spec.path, out.root, name, changes_since((**recorded).resolved, as_json(spec.content))));
   }
   if (*recorded) {
-    if (fresh) set_release(spec, release_of(spec.resolved) + 1);
+    if (fresh) set_release(spec, spec.content.release + 1);
     return {};
   }
   return settle_unrecorded(store, out, spec, fresh);
 }
 
 Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace) {
-  if (auto restored = restore_releases(store, out, string_or(spec.resolved, "name", "")); !restored) {
+  if (auto restored = restore_releases(store, out, spec.content.name); !restored) {
     return restored;
   }
   if (auto settled = settle_release(store, out, spec, fresh, replace); !settled) return settled;
-  return store.put_spec({.name = string_or(spec.resolved, "name", ""),
+  return store.put_spec({.name = spec.content.name,
                          .hash = spec.hash(),
-                         .resolved = spec.resolved,
+                         .resolved = as_json(spec.content),
                          .text = spec.text,
                          .version = program_version()},
                         replace || fresh);
@@ -132,7 +126,7 @@ Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec,
 
 Result<std::vector<PlannedStudy>> plan_release(const Spec& spec) {
   auto studies = plan(spec);
-  const auto release = release_of(spec.resolved);
+  const auto release = spec.content.release;
   if (!studies || release == 0) return studies;
   for (auto& study : *studies) {
     study.cell.base.repetition += release * kRepetitionsPerRelease;

@@ -17,13 +17,12 @@
 
 #include "harness/runner/odometer/out_folder.h"
 #include "harness/runner/spec/plan.h"
+#include "results/store/store.h"
 
 namespace hyfreedp::runner {
 
 using baselines::kRepetitionsPerRelease;
 
-// The number of the release in a resolved spec; 0 if it has none.
-std::int64_t release_of(const json::object& resolved);
 // Stores the number of the release in spec.resolved; 0 removes it.
 void set_release(Spec& spec, std::int64_t release);
 // Stores the device ("cpu", "cuda") in every panel of spec.resolved.

@@ -27,11 +27,6 @@ constexpr const char* kFormat = "hyfreedp-releases";
 constexpr std::int64_t kVersion = 1;
 constexpr std::string_view kEnding = ".releases.json";
 
-bool is_seeded(const json::object& resolved) {
-  const auto* seed = resolved.if_contains("noise_seed");
-  return seed != nullptr && seed->is_string();
-}
-
 // Of a selection that came to its end: what its runs cost, in the place of which they were.
 Result<void> unlist(const results::Store& store, const std::vector<std::string>& runs,
                     json::object& composition) {
@@ -389,7 +384,9 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
   const auto specs = store.specs();
   if (!specs) return specs.error();
   for (const auto& one : *specs) {
-    if (is_seeded(one.resolved) || std::filesystem::exists(out.release_record(one.name))) continue;
+    const auto content = results::spec_of(one);
+    if (!content) return content.error();
+    if (content->noise_seed || std::filesystem::exists(out.release_record(one.name))) continue;
     const auto studies = store.studies(one.name);
     if (!studies) return studies.error();
     const bool complete = std::ranges::all_of(*studies, results::is_answered);

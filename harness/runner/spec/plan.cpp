@@ -15,133 +15,104 @@ namespace {
 
 std::string digest(const json::value& value) { return sha256_hex(canonical_json(value)).substr(0, 16); }
 
-trial::Named named(const json::object& panel, const char* key) {
-  const auto& object = panel.at(key).as_object();
-  return {std::string(object.at("name").as_string()), object.at("options").as_object()};
-}
-
 // What a baseline replaces unless it trains at the panel's rate: one constant learning rate.
 trial::Named default_controller() {
   const auto* facts = optimizers::find_controller("constant").value();
   return {facts->name, resolve_options(facts->options, {}, facts->name).value()};
 }
 
-// Everything of a panel that all its trials share. Noise is the baseline's to set.
-Result<trial::TrialConfig> panel_base(const json::object& panel, const json::value& noise_seed) {
-  json::object described{{"is_private", false},
-                         {"sampler", panel.at("sampler")},
-                         {"population", panel.at("population")},
-                         {"batch_size", panel.at("batch_size")},
-                         {"sample_rate", panel.at("sample_rate")},
-                         {"clipping", panel.at("clipping")},
-                         {"clipping_constant", panel.at("clipping_constant")},
-                         {"gradient_noise", 0.0},
-                         {"accounting", "plain"}};
-  for (const char* key : {"clipping_groups", "clipping_shares", "adaptive", "feature_mean"}) {
-    if (const auto* given = panel.if_contains(key)) described[key] = *given;
+// What the cells of a row share: their sizes and their clipping, without any noise.
+trial::PrivacyPlan shared_privacy(const spec::Panel& panel, const spec::Row& row) {
+  const auto& train = panel.train;
+  trial::PrivacyPlan plan{.is_private = false,
+                          .sampler = train.sampler,
+                          .population = panel.population,
+                          .batch_size = train.batch_size,
+                          .sample_rate = train.sample_rate,
+                          .clipping = train.clipping,
+                          .clipping_constant = row.clipping_constant.value_or(train.clipping_constant),
+                          .groups = train.clipping_groups,
+                          .shares = train.clipping_shares,
+                          .adaptive = train.adaptive,
+                          .feature_mean = train.feature_mean};
+  if (plan.adaptive) plan.adaptive->count_noise = 0;
+  if (plan.feature_mean) plan.feature_mean->noise = 0;
+  return plan;
+}
+
+// A private cell, or the control arm of one that is not. The gradient's noise is the baseline's to
+// set.
+void set_private(trial::PrivacyPlan& plan, bool is_private, const spec::Panel& panel, spec::Control control) {
+  plan.is_private = is_private;
+  if (is_private) {
+    plan.adaptive = panel.train.adaptive;
+    plan.feature_mean = panel.train.feature_mean;
+    return;
   }
-  // Until a cell is private, see set_private.
-  if (described.contains("adaptive")) described.at("adaptive").as_object()["count_noise"] = 0.0;
-  if (described.contains("feature_mean")) described.at("feature_mean").as_object()["noise"] = 0.0;
-  auto privacy = trial::PrivacyPlan::from_json(described, std::string(panel.at("id").as_string()));
-  if (!privacy) return privacy.error();
+  if (control != spec::Control::clip_only) plan.drop_clipping();
+  if (control == spec::Control::none) plan.sampler = trial::Sampler::shuffle;
+}
+
+// Everything that the trials of a row share, but for what depends on the cell.
+trial::TrialConfig row_base(const spec::Spec& spec, const spec::Panel& panel, const spec::Row& row) {
   trial::TrialConfig base;
-  base.dataset = named(panel, "dataset");
-  base.model = named(panel, "model");
-  base.optimizer = named(panel, "optimizer");
+  base.dataset = panel.dataset;
+  base.model = panel.model;
+  base.optimizer = optimizer_of(panel, row);
   base.controller = default_controller();
-  base.privacy = std::move(*privacy);
-  base.evaluation.every = panel.at("evaluate_every").to_number<std::int64_t>();
-  base.evaluation.gradient_norms = panel.contains("gradient_norms");
-  base.evaluation.released_norms = panel.contains("released_norms");
-  base.evaluation.noise_residual = panel.contains("noise_residual");
-  base.device = std::string(panel.at("device").as_string());
-  if (noise_seed.is_string()) base.noise_seed = std::string(noise_seed.get_string());
+  base.privacy = shared_privacy(panel, row);
+  base.evaluation.every = panel.evaluate.every;
+  base.evaluation.gradient_norms = panel.evaluate.gradient_norms;
+  base.evaluation.released_norms = panel.evaluate.released_norms;
+  base.evaluation.noise_residual = panel.evaluate.noise_residual;
+  base.training = row.training.value_or(panel.train.training);
+  base.steps = row.steps;
+  base.noise_seed = spec.noise_seed;
+  base.device = panel.train.device;
   return base;
 }
 
-// The panel as a row with an optimizer or a clipping constant of its own sees it.
-json::object as_row_sees(const json::object& panel, const json::object& row) {
-  auto seen = panel;
-  for (const char* key : {"optimizer", "clipping_constant"}) {
-    if (const auto* own = row.if_contains(key)) seen[key] = *own;
-  }
-  return seen;
-}
-
-// What a row says of its training, or else the panel.
-Result<trial::TrainingOptions> training_of(const json::object& panel, const json::object& row) {
-  const auto* given = row.if_contains("training");
-  if (given == nullptr) given = panel.if_contains("training");
-  if (given == nullptr) return trial::TrainingOptions{};
-  return trial::TrainingOptions::from_json(given->as_object(), std::string(row.at("id").as_string()));
-}
-
-// A private cell, or the control arm of one that is not (spec.h). Only a private one has noise.
-void set_private(trial::PrivacyPlan& privacy, bool is_private, const json::object& panel,
-                 const std::string& control) {
-  privacy.is_private = is_private;
-  if (is_private) {
-    if (privacy.adaptive) {
-      privacy.adaptive->count_noise = double_or(panel.at("adaptive").as_object(), "count_noise", 0);
+Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const spec::Row& row,
+                         std::vector<PlannedStudy>& studies) {
+  const auto baseline = baselines::find_baseline(row.method);
+  if (!baseline) return baseline.error();
+  const auto* reading = &baselines::reading_of(**baseline, row.options);
+  const auto& spec = planned.content;
+  const auto base = row_base(spec, panel, row);
+  if (auto checked = base.privacy.check(); !checked) return in_context(panel.id, checked.error());
+  for (const auto epsilon : row.epsilons) {
+    for (const auto seed : row.seeds) {
+      baselines::Cell cell{.panel = panel.id,
+                           .row = row.id,
+                           .epsilon = spec::target_of(epsilon),
+                           .delta = panel.delta,
+                           .seed = seed,
+                           .options = row.options,
+                           .base = base,
+                           .validation_size = panel.validation,
+                           .dimension = panel.dimension,
+                           .calibrations = planned.calibrations};
+      cell.base.seed = seed;
+      set_private(cell.base.privacy, cell.epsilon.has_value(), panel, row.control);
+      const json::array identity{
+          spec.name, cell.panel, cell.row,     row.method,           number(epsilon),
+          seed,      cell.delta, cell.options, cell.validation_size, cell.base.to_json()};
+      studies.push_back({digest(identity), std::move(cell), reading});
     }
-    if (privacy.feature_mean) {
-      privacy.feature_mean->noise = double_or(panel.at("feature_mean").as_object(), "noise", 0);
-    }
-    return;
   }
-  if (control != "clip-only") privacy.drop_clipping();
-  if (control == "none") privacy.sampler = trial::Sampler::shuffle;
+  return {};
 }
 
 }  // namespace
 
-std::string Spec::hash() const { return digest(resolved); }
+std::string Spec::hash() const { return digest(as_json(content)); }
 
 Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
   std::vector<PlannedStudy> studies;
-  for (const auto& panel_value : spec.resolved.at("panels").as_array()) {
-    const auto& panel = panel_value.as_object();
-    for (const auto& row_value : panel.at("rows").as_array()) {
-      const auto& row = row_value.as_object();
-      const auto base = panel_base(as_row_sees(panel, row), spec.resolved.at("noise_seed"));
-      if (!base) return in_context(spec.path, base.error());
-      const auto baseline = baselines::find_baseline(std::string(row.at("method").as_string()));
-      if (!baseline) return in_context(spec.path, baseline.error());
-      const auto training = training_of(panel, row);
-      if (!training) return in_context(spec.path, training.error());
-      for (const auto& epsilon : row.at("epsilons").as_array()) {
-        for (const auto& seed : row.at("seeds").as_array()) {
-          baselines::Cell cell{.panel = std::string(panel.at("id").as_string()),
-                               .row = std::string(row.at("id").as_string()),
-                               .epsilon = {},
-                               .delta = double_or(panel, "delta", 0),
-                               .seed = seed.to_number<std::int64_t>(),
-                               .options = row.at("options").as_object(),
-                               .base = *base,
-                               .validation_size = int_or(panel, "validation", 0),
-                               .dimension = int_or(panel, "dimension", 0),
-                               .calibrations = spec.calibrations};
-          if (!epsilon.is_string()) cell.epsilon = epsilon.to_number<double>();
-          cell.base.seed = cell.seed;
-          cell.base.training = *training;
-          cell.base.steps = row.at("steps").to_number<std::int64_t>();
-          set_private(cell.base.privacy, cell.epsilon.has_value(), panel,
-                      string_or(row, "control", "sampling-only"));
-          const json::array identity{spec.resolved.at("name"),
-                                     cell.panel,
-                                     cell.row,
-                                     (**baseline).name,
-                                     epsilon,
-                                     seed,
-                                     cell.delta,
-                                     cell.options,
-                                     cell.validation_size,
-                                     cell.base.to_json()};
-          const auto* reading = &baselines::reading_of(**baseline, cell.options);
-          studies.push_back({digest(identity), std::move(cell), reading});
-        }
-      }
+  for (const auto& panel : spec.content.panels) {
+    for (const auto& row : panel.rows) {
+      if (auto added = add_studies(spec, panel, row, studies); !added)
+        return in_context(spec.path, added.error());
     }
   }
   return studies;

@@ -11,35 +11,18 @@
 #include <vector>
 
 #include "baselines/calibrations.h"
-#include "results/store/store.h"
+#include "harness/spec/spec.h"
 
 namespace hyfreedp::runner {
 
-// The resolved spec, as stored in results::SpecRecord::resolved and read by tables, plots and
-// reports:
-//   {"name", "title", "description", "noise_seed": text|null,
-//    "panels": [{"id", "title", "dataset": {"name","options"}, "model": {"name","options"},
-//    "dimension",
-//                "population", "validation", "test", "classes", "steps", "sample_rate",
-//                "batch_size", "clipping",
-//                "optimizer": {...}, "delta", "seeds": [...], "epsilons": [1, 3, 8, "inf"],
-//                "footnotes": [...],
-//                "rows": [{"id", "method", "title", "label", "options": {...}, "seeds": [...],
-//                "epsilons": [...],
-//                          "footnotes": [...]}]}]}
-// and, only if the spec gives them: "preset"; "reproduces" {"paper", "id"} and "paper_table"
-// (spec_paper.h); "assumed" and "contradictions" (texts, each of which is also a footnote of every
-// panel); "not_runnable" or "analytic" (spec_kind.h; then there are no panels); "table"
-// (also of panels) and "figures"; for a panel "paper" {"tables"}; for a row "group", "paper"
-// (its printed cells by epsilon), and "optimizer" and "clipping_constant" in place of the panel's.
 struct Spec {
   std::string path;
   std::string text;
-  json::object resolved;
+  spec::Spec content;
   std::vector<std::string> warnings = {};  // one line each, with file and line; for whoever runs it
   // What planning it has calibrated so far (baselines::Cell); copies of a spec share it.
   std::shared_ptr<baselines::Calibrations> calibrations = std::make_shared<baselines::Calibrations>();
-  std::string hash() const;
+  std::string hash() const;  // of the content's JSON
 };
 
 // `preset`: one of the spec's; empty: `small` where there is one, else the first (spec_presets.h).

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <set>
-#include <string_view>
 
 #include "harness/runner/spec/plan.h"
 #include "harness/runner/spec/spec_figures.h"
@@ -52,7 +51,8 @@ std::vector<PanelRequest> panels_asked(const Entry& document, Problems& problems
   return requests;
 }
 
-std::optional<json::array> read_panels(const Entry& document, const PaperValues* paper, Problems& problems) {
+std::optional<std::vector<spec::Panel>> read_panels(const Entry& document, const PaperValues* paper,
+                                                    Problems& problems) {
   const auto before = problems.added();
   const auto defaults = document.find("defaults");
   if (defaults) defaults->check_keys(&default_keys(), problems);
@@ -60,7 +60,7 @@ std::optional<json::array> read_panels(const Entry& document, const PaperValues*
   const auto before_rows = problems.added();
   if (const auto rows = document.find("rows")) shared = read_shared_rows(*rows, problems);
   const bool shared_are_known = problems.added() == before_rows;
-  json::array resolved;
+  std::vector<spec::Panel> resolved;
   std::set<std::string> ids;
   for (auto& request : panels_asked(document, problems)) {
     request.defaults = defaults;
@@ -70,62 +70,47 @@ std::optional<json::array> read_panels(const Entry& document, const PaperValues*
     if (const auto id = request.panel.find("id"); id && !ids.insert(id->shown()).second) {
       problems.add(id->wrong(fmt::format("repeats the panel id {}", id->shown())));
     }
-    if (auto panel = read_panel(request, problems)) resolved.emplace_back(std::move(*panel));
+    if (auto panel = read_panel(request, problems)) resolved.push_back(std::move(*panel));
   }
   if (problems.added() > before) return std::nullopt;
   return resolved;
 }
 
 // What is of the whole spec and not in every one.
-json::object read_further(const Entry& document, const std::optional<PaperValues>& paper,
-                          Problems& problems) {
-  json::object further;
+void read_further(const Entry& document, const std::optional<PaperValues>& paper, spec::Spec& spec,
+                  Problems& problems) {
   if (paper) {
-    further["reproduces"] = paper->reproduces();
-    if (const auto* table = paper->table()) further["paper_table"] = *table;
+    spec.reproduces = paper->reproduces();
+    if (const auto* table = paper->table()) spec.paper_table = table->whole;
   }
-  for (const char* key : {"assumed", "contradictions"}) {
-    const auto texts = problems.take(read_texts(document.find(key)));
-    if (texts && !texts->empty()) further[key] = *texts;
+  for (const auto& [key, texts] :
+       {std::pair{"assumed", &spec.assumed}, std::pair{"contradictions", &spec.contradictions}}) {
+    if (auto read = problems.take(read_texts(document.find(key)))) *texts = std::move(*read);
   }
-  if (const auto table = document.find("table")) {
-    if (const auto options = read_table_options(*table, problems)) further["table"] = *options;
-  }
-  if (const auto regress = document.find("regress")) {
-    if (const auto options = read_regress(*regress, problems)) further["regress"] = *options;
-  }
-  return further;
+  if (const auto table = document.find("table")) spec.table = read_table_options(*table, problems);
+  if (const auto regress = document.find("regress")) spec.regress = read_regress(*regress, problems);
 }
 
-// "not_runnable" or "analytic"; empty where the spec trains.
-json::object read_kind(const Entry& document, Problems& problems) {
+// Whether the spec says why it trains nothing.
+bool read_kind(const Entry& document, spec::Spec& spec, Problems& problems) {
   const auto not_runnable = document.find("not_runnable");
   const auto analytic = document.find("analytic");
   if (not_runnable && analytic) {
     problems.add(analytic->wrong("and 'not_runnable' exclude each other; keep one", ""));
   }
-  json::object kind;
-  if (not_runnable) {
-    kind["not_runnable"] = read_not_runnable(*not_runnable, problems).value_or(json::object{});
-  }
-  if (analytic) kind["analytic"] = read_analytic(*analytic, problems).value_or(json::object{});
-  return kind;
+  if (not_runnable) spec.not_runnable = read_not_runnable(*not_runnable, problems);
+  if (analytic) spec.analytic = read_analytic(*analytic, problems);
+  return not_runnable || analytic;
 }
 
 // What the whole spec assumes is a footnote of every panel, and what the paper's own values
 // contradict of each that shows them.
-void add_footnotes(const json::object& further, json::array& panels) {
-  for (const auto& [key, lead] :
-       {std::pair{"assumed", "Assumed: "}, std::pair{"contradictions", "Of the paper's own values: "}}) {
-    const auto* texts = further.if_contains(key);
-    if (texts == nullptr) continue;
-    for (auto& panel : panels) {
-      if (std::string_view(key) == "contradictions" && !panel.as_object().contains("paper")) continue;
-      auto& footnotes = panel.as_object().at("footnotes").as_array();
-      for (const auto& text : texts->as_array()) {
-        footnotes.emplace_back(fmt::format("{}{}", lead, std::string(text.as_string())));
-      }
-    }
+void add_footnotes(spec::Spec& spec) {
+  for (auto& panel : spec.panels) {
+    for (const auto& text : spec.assumed) panel.footnotes.push_back("Assumed: " + text);
+    if (!panel.paper) continue;
+    for (const auto& text : spec.contradictions)
+      panel.footnotes.push_back("Of the paper's own values: " + text);
   }
 }
 
@@ -135,13 +120,14 @@ std::optional<Entry> parse_spec(const std::string& path, const std::string& text
   return document;
 }
 
-json::value read_noise_seed(const Entry& document, Problems& problems) {
+std::optional<std::string> read_noise_seed(const Entry& document, Problems& problems) {
   const auto entry = document.find("noise_seed");
-  if (!entry) return nullptr;
+  if (!entry) return std::nullopt;
   const auto given = problems.take(entry->text());
-  if (!given) return nullptr;
-  if (given->empty()) problems.add(entry->wrong("must not be empty; leave it out for private noise"));
-  return json::value(*given);
+  if (given && given->empty()) {
+    problems.add(entry->wrong("must not be empty; leave it out for private noise"));
+  }
+  return given;
 }
 
 std::string read_name(const Entry& document, const std::string& preset, Problems& problems) {
@@ -154,37 +140,29 @@ std::string read_name(const Entry& document, const std::string& preset, Problems
   return preset.empty() ? name : name + "-" + preset;
 }
 
-// Everything but the text, of the top level as its preset makes it.
-json::object resolve(const std::string& path, const Entry& document, const std::string& preset,
-                     Problems& problems) {
-  const auto name = read_name(document, preset, problems);
-  json::object resolved{{"name", name},
-                        {"title", text_at(document, "title", name, problems)},
-                        {"description", text_at(document, "description", "", problems)},
-                        {"noise_seed", read_noise_seed(document, problems)}};
-  if (!preset.empty()) resolved["preset"] = preset;
+// Of the top level as its preset makes it.
+spec::Spec read_document(const std::string& path, const Entry& document, const std::string& preset,
+                         Problems& problems) {
+  spec::Spec spec;
+  spec.name = read_name(document, preset, problems);
+  spec.title = text_at(document, "title", spec.name, problems);
+  spec.description = text_at(document, "description", "", problems);
+  spec.noise_seed = read_noise_seed(document, problems);
+  spec.preset = preset;
   std::optional<PaperValues> paper;
   if (const auto entry = document.find("reproduces")) paper = PaperValues::read(path, *entry, problems);
-  const auto kind = read_kind(document, problems);
-  const auto further = read_further(document, paper, problems);
-  json::array panels;
-  if (kind.empty()) {
-    auto read = read_panels(document, paper ? &*paper : nullptr, problems);
-    if (const auto figures = document.find("figures")) {
-      const auto drawn = read_figures(*figures, read ? &*read : nullptr, problems);
-      if (drawn) resolved["figures"] = *drawn;
-    }
-    if (const auto* table = further.if_contains("table"); read && table != nullptr) {
-      check_table_rows(*document.find("table"), table->as_object(), *read, problems);
-    }
-    if (read) panels = std::move(*read);
-    add_footnotes(further, panels);
+  const bool trains_nothing = read_kind(document, spec, problems);
+  read_further(document, paper, spec, problems);
+  if (trains_nothing) return spec;
+  auto panels = read_panels(document, paper ? &*paper : nullptr, problems);
+  if (const auto figures = document.find("figures")) {
+    spec.figures = read_figures(*figures, panels ? &*panels : nullptr, problems);
   }
-  resolved["panels"] = std::move(panels);
-  for (const auto* more : {&kind, &further}) {
-    for (const auto& member : *more) resolved[member.key()] = member.value();
-  }
-  return resolved;
+  if (!panels) return spec;
+  if (spec.table) check_table_rows(*document.find("table"), *spec.table, *panels, problems);
+  spec.panels = std::move(*panels);
+  add_footnotes(spec);
+  return spec;
 }
 
 }  // namespace
@@ -197,12 +175,10 @@ Result<Spec> load_spec(const std::string& path, const std::string& preset) {
   if (!document) return problems.error();
   const auto chosen = choose_preset(*document, preset, spec_keys(), problems);
   if (!chosen) return problems.error();
-  auto resolved = resolve(path, chosen->document, chosen->preset, problems);
+  auto content = read_document(path, chosen->document, chosen->preset, problems);
   if (!problems.empty()) return problems.error();
-  return Spec{.path = path,
-              .text = std::move(*text),
-              .resolved = std::move(resolved),
-              .warnings = problems.warnings()};
+  return Spec{
+      .path = path, .text = std::move(*text), .content = std::move(content), .warnings = problems.warnings()};
 }
 
 Result<std::vector<std::string>> presets_of(const std::string& path) {
@@ -215,8 +191,6 @@ Result<std::vector<std::string>> presets_of(const std::string& path) {
   return *names;
 }
 
-bool is_runnable(const Spec& spec) {
-  return !spec.resolved.contains("not_runnable") && !spec.resolved.contains("analytic");
-}
+bool is_runnable(const Spec& spec) { return spec::is_runnable(spec.content); }
 
 }  // namespace hyfreedp::runner

@@ -9,28 +9,21 @@
 #include "harness/base/json.h"
 #include "harness/runner/spec/spec_entry.h"
 #include "harness/runner/spec/spec_paper.h"
+#include "harness/spec/spec.h"
 
 namespace hyfreedp::runner {
 
 // What the rows of a panel need to know of it.
 struct PanelFrame {
   std::vector<std::int64_t> seeds;
-  json::array epsilons;  // numbers and "inf"
+  std::vector<double> epsilons;
   std::int64_t steps = 0;
-  std::string control = "sampling-only";  // what rows of epsilon inf keep of private training
-  bool control_given = false;             // the spec says so, and so does the table
-  Layers train;                           // of the panel; a row's own `train` lies above it
-  std::optional<PaperPlace> paper = {};   // where the paper prints its rows
-  bool shared_are_known = true;           // no mistake in the top-level `rows`
+  spec::Control control = spec::Control::sampling_only;  // what rows of epsilon inf keep
+  bool control_given = false;                            // the spec says so, and so does the table
+  Layers train;                                          // of the panel; a row's own `train` lies above it
+  std::optional<PaperPlace> paper = {};                  // where the paper prints its rows
+  bool shared_are_known = true;                          // no mistake in the top-level `rows`
 };
-
-// `train.control` or a row's `control`: what the cells of epsilon inf keep of private training.
-//   sampling-only   the private columns' batches without clipping: shows the cost of noise and
-//                   clipping together
-//   clip-only       their batches and their clipping: shows the cost of noise alone
-//   none            shuffled batches of one size without clipping: shows the cost of private
-//                   sampling as well
-OptionSpec control_option();
 
 // A name that becomes part of paths and keys: letters, digits, '-', '_' and '.', not beginning with
 // '.'.
@@ -38,7 +31,7 @@ Result<std::string> read_identifier(const Entry& entry);
 bool is_identifier(const std::string& name);
 Result<void> check_identifier(const Entry& place, const std::string& name);
 // Reads one text, or a list of texts.
-Result<json::array> read_texts(const std::optional<Entry>& entry);
+Result<std::vector<std::string>> read_texts(const std::optional<Entry>& entry);
 
 // The readers below add to `problems` what is wrong, all of it, and return nothing where anything
 // is.
@@ -46,16 +39,16 @@ Result<json::array> read_texts(const std::optional<Entry>& entry);
 // Distinct whole numbers, at least one.
 std::optional<std::vector<std::int64_t>> read_seeds(const Entry& entry, Problems& problems);
 // Distinct positive numbers or inf, at least one; a single number is a list of one.
-std::optional<json::array> read_epsilons(const Entry& entry, Problems& problems);
+std::optional<std::vector<double>> read_epsilons(const Entry& entry, Problems& problems);
 
 // The top-level `rows`: maps, and names of methods for a row with nothing but the method.
 std::vector<Entry> read_shared_rows(const Entry& rows, Problems& problems);
 // Rows of a panel: `rows` is the text `default` (all of `shared`), or a list of ids of shared rows,
 // of names of methods, of rows, and of maps with `use: ID` that change a shared row. Absent: all
 // shared rows.
-std::optional<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
-                                     const std::vector<Entry>& shared, const PanelFrame& frame,
-                                     Problems& problems);
+std::optional<std::vector<spec::Row>> read_rows(const Entry& panel, const std::optional<Entry>& rows,
+                                                const std::vector<Entry>& shared, const PanelFrame& frame,
+                                                Problems& problems);
 
 // The keys of a row; those of its `train`, beside the training options; those of `evaluate`.
 const std::vector<std::string>& row_keys();
@@ -64,37 +57,37 @@ std::vector<std::string> evaluate_keys();
 
 // The options of `train` except the optimizer.
 const std::vector<OptionSpec>& train_options();
+struct ReadTrain {
+  spec::Train train;  // without the optimizer and the training options
+  spec::Control control = spec::Control::sampling_only;
+};
 // Sampler, sampling rate, batch size, clipping and the rest of `train`, every default filled in and
 // checked as the privacy plan will be. `population`: N; absent where the dataset is wrong, and
 // nothing is returned then.
-std::optional<json::object> read_train(const Layers& train, std::optional<std::int64_t> population,
-                                       Problems& problems);
-// Of those, the members of a resolved panel that stand only where they are not the default.
-json::object privacy_extras(const json::object& train);
+std::optional<ReadTrain> read_train(const Layers& train, std::optional<std::int64_t> population,
+                                    Problems& problems);
 // A mistake where a private row could not be trained so.
-void check_private_training(const json::array& epsilons, const json::object& train, const Layers& layers,
-                            Problems& problems);
+void check_private_training(const std::vector<double>& epsilons, const spec::Train& train,
+                            const Layers& layers, Problems& problems);
 
 // Keys of `train` that are not training options.
 std::vector<std::string> train_option_names();
 // The training options (harness/trial/training_options.h) among the keys of `train`.
 std::vector<std::string> training_option_names();
-// Of the maps `train`, those that are not the default. Other keys are not looked at.
-std::optional<json::object> read_training(const Layers& train, Problems& problems);
+// Those of the maps `train`. Other keys are not looked at.
+std::optional<trial::TrainingOptions> read_training(const Layers& train, Problems& problems);
 // An average of the weights beside the optimizer's own would leave open which one is evaluated.
-void check_average(const json::object& training, const json::object& optimizer_options, const Layers& train,
-                   Problems& problems);
-// What a table says of them.
-void add_notes(const json::object& training, json::array& footnotes);
+void check_average(const trial::TrainingOptions& training, const json::object& optimizer_options,
+                   const Layers& train, Problems& problems);
 
-// `optimizer` of these layers' `train`, {"name", "options"}: what the upper ones say, down to the
+// `optimizer` of these layers' `train`: what the upper ones say, down to the
 // first that names one.
-std::optional<json::object> read_optimizer(const Layers& train, Problems& problems);
+std::optional<spec::Named> read_optimizer(const Layers& train, Problems& problems);
 
 // What of a run is journaled beside its last test accuracy, every default filled in; checked
 // against what may be shown of the dataset (null where that is wrong).
-std::optional<json::object> read_evaluate(const Layers& evaluate, const datasets::Facts* dataset,
-                                          Problems& problems);
+std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const datasets::Facts* dataset,
+                                            Problems& problems);
 
 // Keys of `defaults`, which may also stand at the top level of a spec without `panels`.
 const std::vector<std::string>& default_keys();
@@ -110,6 +103,6 @@ struct PanelRequest {
 };
 
 // One panel, with what `defaults` says of it.
-std::optional<json::object> read_panel(const PanelRequest& request, Problems& problems);
+std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& problems);
 
 }  // namespace hyfreedp::runner

@@ -15,7 +15,7 @@
 #include <vector>
 #include <yaml-cpp/yaml.h>
 
-#include "harness/base/options.h"
+#include "harness/base/describe.h"
 #include "harness/runner/spec/spec_problems.h"
 
 namespace hyfreedp::runner {
@@ -112,5 +112,13 @@ std::optional<json::object> known_options(const std::vector<OptionSpec>& table, 
 // The same, and every key is one of the options or of `other`, which belong to somebody else.
 std::optional<json::object> options_from(const std::vector<OptionSpec>& table, const Layers& layers,
                                          Problems& problems, const std::vector<std::string>& other = {});
+// The same as the struct whose members they are (options_of).
+template <class T>
+std::optional<T> read_options(const std::vector<OptionSpec>& table, const Layers& layers, Problems& problems,
+                              const std::vector<std::string>& other = {}) {
+  const auto options = options_from(table, layers, problems, other);
+  if (!options) return std::nullopt;
+  return from_json<T>(*options, "options").value();
+}
 
 }  // namespace hyfreedp::runner

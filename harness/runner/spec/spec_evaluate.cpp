@@ -6,26 +6,18 @@ namespace hyfreedp::runner {
 namespace {
 
 const std::vector<OptionSpec>& evaluate_options() {
-  static const std::vector<OptionSpec> table = {
-      {.name = "every",
-       .type = OptionType::integer,
-       .default_value = 0,
-       .help = "steps between evaluations on the test split; 0: at the end only",
-       .min = 0,
-       .max = 1e9},
-      {.name = "gradient_norms",
-       .type = OptionType::boolean,
-       .default_value = false,
-       .help = "quantiles of each batch's gradient norms and its clipped fraction; datasets of public data "
-               "only"},
-      {.name = "released_norms",
-       .type = OptionType::boolean,
-       .default_value = false,
-       .help = "norms of each released gradient and of each change of the weights, for hyfreedp regress"},
-      {.name = "noise_residual",
-       .type = OptionType::boolean,
-       .default_value = false,
-       .help = "the noise's own squared norm, for hyfreedp regress; datasets of public data only"}};
+  static const auto table = options_of<spec::Evaluate>(
+      {{.name = "every",
+        .help = "steps between evaluations on the test split; 0: at the end only",
+        .min = 0,
+        .max = 1e9},
+       {.name = "gradient_norms",
+        .help = "quantiles of each batch's gradient norms and its clipped fraction; datasets of public data "
+                "only"},
+       {.name = "released_norms",
+        .help = "norms of each released gradient and of each change of the weights, for hyfreedp regress"},
+       {.name = "noise_residual",
+        .help = "the noise's own squared norm, for hyfreedp regress; datasets of public data only"}});
   return table;
 }
 
@@ -37,19 +29,20 @@ std::vector<std::string> evaluate_keys() {
   return names;
 }
 
-std::optional<json::object> read_evaluate(const Layers& evaluate, const datasets::Facts* dataset,
-                                          Problems& problems) {
-  auto options = options_from(evaluate_options(), evaluate, problems);
-  if (!options || dataset == nullptr || dataset->public_train) return options;
-  for (const auto& [key, shown] :
-       {std::pair{"gradient_norms", "raw norms"}, std::pair{"noise_residual", "what the noise hides"}}) {
-    if (!options->at(key).as_bool()) continue;
+std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const datasets::Facts* dataset,
+                                            Problems& problems) {
+  const auto read = read_options<spec::Evaluate>(evaluate_options(), evaluate, problems);
+  if (!read || dataset == nullptr || dataset->public_train) return read;
+  const auto refuse = [&](bool asked, const char* key, const char* shown) {
+    if (!asked) return;
     problems.add(evaluate.find(key)->wrong(
         fmt::format("is for public data: it would show {} of the private examples of {}", shown,
                     dataset->name),
         ""));
-  }
-  return options;
+  };
+  refuse(read->gradient_norms, "gradient_norms", "raw norms");
+  refuse(read->noise_residual, "noise_residual", "what the noise hides");
+  return read;
 }
 
 }  // namespace hyfreedp::runner

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "harness/runner/spec/spec_entry.h"
+#include "harness/spec/spec.h"
 
 namespace hyfreedp::runner {
 
-// `panels`: resolved; null where mistakes leave them unknown, and nothing is then said of the names
-// of rows and panels. The result is spec["figures"]; a spec that lists no figures stores none.
-// Nothing where any is wrong.
-std::optional<json::array> read_figures(const Entry& figures, const json::array* panels, Problems& problems);
+// `panels`: null where mistakes leave them unknown, and nothing is then said of the names of rows
+// and panels. Nothing where any is wrong.
+std::optional<std::vector<spec::Figure>> read_figures(const Entry& figures,
+                                                      const std::vector<spec::Panel>* panels,
+                                                      Problems& problems);
 
 }  // namespace hyfreedp::runner

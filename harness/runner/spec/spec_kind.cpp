@@ -10,33 +10,36 @@
 
 namespace hyfreedp::runner {
 
-std::optional<json::object> read_not_runnable(const Entry& entry, Problems& problems) {
+std::optional<spec::NotRunnable> read_not_runnable(const Entry& entry, Problems& problems) {
   static const std::vector<std::string> kKeys = {"reason", "datasets", "models", "weights", "missing"};
   const auto before = problems.added();
   if (!entry.check_keys(&kKeys, problems)) return std::nullopt;
-  json::object resolved;
+  spec::NotRunnable resolved;
   if (const auto given = entry.find("reason")) {
-    resolved["reason"] = problems.take(given->text()).value_or("");
+    resolved.reason = problems.take(given->text()).value_or("");
   } else {
     entry.need("reason", problems);
   }
   bool justified = false;
   std::vector<std::string> registered;
-  for (const auto& key : {"datasets", "models", "weights", "missing"}) {
+  const auto never = [](const std::string&) { return false; };
+  const auto read = [&](const char* key, auto& member, const auto& is_here) {
     const auto given = entry.find(key);
-    if (!given) continue;
-    const auto names = problems.take(read_texts(given));
-    if (!names) continue;
-    for (const auto& one : *names) {
-      const std::string name(one.as_string());
-      const bool here = key == std::string("datasets") ? datasets::find_dataset(name).has_value()
-                        : key == std::string("models") ? models::find_model(name).has_value()
-                                                       : false;
+    if (!given) return;
+    member = problems.take(read_texts(given));
+    if (!member) return;
+    for (const auto& name : *member) {
+      const bool here = is_here(name);
       justified = justified || !here;
       if (here) registered.push_back(name);
     }
-    resolved[key] = *names;
-  }
+  };
+  read("datasets", resolved.datasets,
+       [](const std::string& name) { return datasets::find_dataset(name).has_value(); });
+  read("models", resolved.models,
+       [](const std::string& name) { return models::find_model(name).has_value(); });
+  read("weights", resolved.weights, never);
+  read("missing", resolved.missing, never);
   if (problems.added() > before) return std::nullopt;
   if (justified) return resolved;
   problems.add(registered.empty()
@@ -47,7 +50,7 @@ std::optional<json::object> read_not_runnable(const Entry& entry, Problems& prob
   return std::nullopt;
 }
 
-std::optional<json::object> read_analytic(const Entry& entry, Problems& problems) {
+std::optional<spec::Named> read_analytic(const Entry& entry, Problems& problems) {
   if (!entry.check_keys(nullptr, problems)) return std::nullopt;
   const auto name_entry = entry.find("name");
   if (!name_entry) {
@@ -66,7 +69,7 @@ std::optional<json::object> read_analytic(const Entry& entry, Problems& problems
   }
   const auto options = options_from(item->options, Layers({entry}), problems, {"name"});
   if (!options) return std::nullopt;
-  return json::object{{"name", *name}, {"options", *options}};
+  return spec::Named{*name, *options};
 }
 
 }  // namespace hyfreedp::runner

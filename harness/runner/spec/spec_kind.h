@@ -9,13 +9,12 @@
 #pragma once
 
 #include "harness/runner/spec/spec_entry.h"
+#include "harness/spec/spec.h"
 
 namespace hyfreedp::runner {
 
 // Nothing where anything is wrong.
-// {"reason", and the lists that are given}
-std::optional<json::object> read_not_runnable(const Entry& entry, Problems& problems);
-// {"name", "options"}
-std::optional<json::object> read_analytic(const Entry& entry, Problems& problems);
+std::optional<spec::NotRunnable> read_not_runnable(const Entry& entry, Problems& problems);
+std::optional<spec::Named> read_analytic(const Entry& entry, Problems& problems);
 
 }  // namespace hyfreedp::runner

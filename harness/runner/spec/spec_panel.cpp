@@ -21,15 +21,9 @@ const std::vector<std::string> kPanelKeys = {"id",        "title", "dataset", "m
 constexpr double kLargestDelta = 1e-3;
 constexpr const char* kOnlyPanel = "main";  // id of the panel of a spec without `panels`
 
-struct NamedPart {
-  json::object json;  // {"name", "options"}
-  std::string name;
-  json::object options;
-};
-
 // `key: NAME`, or `key: {name: NAME, option: value, ...}`. `find` gives the facts of a name.
 template <class Find>
-std::optional<NamedPart> read_named_part(const Entry& entry, const Find& find, Problems& problems) {
+std::optional<spec::Named> read_named_part(const Entry& entry, const Find& find, Problems& problems) {
   Entry name_entry = entry;
   Layers options;
   if (entry.is_map()) {
@@ -50,12 +44,12 @@ std::optional<NamedPart> read_named_part(const Entry& entry, const Find& find, P
   }
   const auto resolved = options_from((**facts).options, options, problems, {"name"});
   if (!resolved) return std::nullopt;
-  return NamedPart{{{"name", *name}, {"options", *resolved}}, *name, *resolved};
+  return spec::Named{*name, *resolved};
 }
 
 template <class Find>
-std::optional<NamedPart> read_required(const Layers& layers, const std::string& key, const Find& find,
-                                       Problems& problems) {
+std::optional<spec::Named> read_required(const Layers& layers, const std::string& key, const Find& find,
+                                         Problems& problems) {
   const auto entry = layers.find(key);
   if (entry) return read_named_part(*entry, find, problems);
   layers.need(key, problems);
@@ -63,7 +57,7 @@ std::optional<NamedPart> read_required(const Layers& layers, const std::string& 
 }
 
 // A model's options cover its weights file too.
-std::optional<NamedPart> read_model(const Layers& layers, Problems& problems) {
+std::optional<spec::Named> read_model(const Layers& layers, Problems& problems) {
   auto model = read_required(layers, "model", models::find_model, problems);
   if (!model) return model;
   auto completed = models::complete_options(model->options);
@@ -72,7 +66,6 @@ std::optional<NamedPart> read_model(const Layers& layers, Problems& problems) {
     return std::nullopt;
   }
   model->options = std::move(*completed);
-  model->json["options"] = model->options;
   return model;
 }
 
@@ -112,7 +105,7 @@ std::string doubt_about_delta(double delta, std::int64_t population) {
       short_number(delta, 2), population, 1 / delta);
 }
 
-// A panel's `paper`, and "paper" {"tables"} for what is resolved.
+// A panel's `paper`.
 std::optional<PaperPlace> panel_paper(const Entry& panel, const PaperValues* values, Problems& problems) {
   const auto given = panel.find("paper");
   if (!given) return std::nullopt;
@@ -123,18 +116,16 @@ std::optional<PaperPlace> panel_paper(const Entry& panel, const PaperValues* val
   return read_paper_place(*given, *values, problems);
 }
 
-json::object described(const PaperPlace& place) {
-  json::array tables;
-  for (const auto* table : place.tables) tables.emplace_back(table->at("id"));
-  return {{"tables", tables}};
+spec::PaperTables tables_of(const PaperPlace& place) {
+  spec::PaperTables tables;
+  for (const auto* table : place.tables) tables.tables.push_back(table->id);
+  return tables;
 }
 
-// Whether any row has one that is not infinite ("inf").
-bool claims_epsilon(const json::array& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const json::value& row) {
-    const auto& epsilons = row.at("epsilons").as_array();
-    return std::any_of(epsilons.begin(), epsilons.end(),
-                       [](const json::value& one) { return !one.is_string(); });
+bool claims_epsilon(const std::vector<spec::Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const spec::Row& row) {
+    return std::any_of(row.epsilons.begin(), row.epsilons.end(),
+                       [](double epsilon) { return !std::isinf(epsilon); });
   });
 }
 
@@ -146,7 +137,7 @@ const std::vector<std::string>& default_keys() {
   return keys;
 }
 
-std::optional<json::object> read_optimizer(const Layers& train, Problems& problems) {
+std::optional<spec::Named> read_optimizer(const Layers& train, Problems& problems) {
   Layers options;
   for (const auto& layer : train.maps()) {
     const auto given = layer.find("optimizer");
@@ -163,7 +154,7 @@ std::optional<json::object> read_optimizer(const Layers& train, Problems& proble
     }
     const auto resolved = options_from((**facts).options, options, problems, {"name"});
     if (!resolved) return std::nullopt;
-    return json::object{{"name", *name}, {"options", *resolved}};
+    return spec::Named{*name, *resolved};
   }
   (options.empty() ? train : options).need("name", problems);
   return std::nullopt;
@@ -175,20 +166,20 @@ namespace {
 struct PanelParts {
   std::string id;
   std::string title;
-  std::optional<NamedPart> dataset;
-  std::optional<NamedPart> model;
+  std::optional<spec::Named> dataset;
+  std::optional<spec::Named> model;
   std::optional<datasets::Sizes> sizes;
   std::optional<std::int64_t> dimension;
-  std::optional<json::object> train;
-  std::optional<NamedPart> optimizer;
-  std::optional<json::object> training;
+  std::optional<ReadTrain> train;
+  std::optional<spec::Named> optimizer;
+  std::optional<trial::TrainingOptions> training;
   std::optional<std::vector<std::int64_t>> seeds;
-  std::optional<json::array> epsilons;
+  std::optional<std::vector<double>> epsilons;
   std::optional<double> delta;
-  std::optional<json::object> evaluate;
-  json::array footnotes;
+  std::optional<spec::Evaluate> evaluate;
+  std::vector<std::string> footnotes;
   std::optional<PaperPlace> place;
-  std::optional<json::array> rows;
+  std::optional<std::vector<spec::Row>> rows;
 
   bool is_whole() const {
     return dataset && model && sizes && dimension && train && optimizer && training && seeds && epsilons &&
@@ -257,13 +248,16 @@ void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
     parts.delta = delta_of_size(population);
   }
   if (parts.epsilons && parts.train) {
-    check_private_training(*parts.epsilons, *parts.train, layers.below("train"), problems);
+    check_private_training(*parts.epsilons, parts.train->train, layers.below("train"), problems);
   }
 }
 
 void read_footnotes(const Layers& layers, PanelParts& parts, Problems& problems) {
-  parts.footnotes = problems.take(read_texts(layers.find("footnotes"))).value_or(json::array{});
-  if (parts.training) add_notes(*parts.training, parts.footnotes);
+  parts.footnotes = problems.take(read_texts(layers.find("footnotes"))).value_or(std::vector<std::string>{});
+  if (parts.training) {
+    const auto notes = parts.training->notes();
+    parts.footnotes.insert(parts.footnotes.end(), notes.begin(), notes.end());
+  }
   if (const auto given = layers.below("train").find("feature_mean_noise"); given && parts.sizes) {
     if (parts.sizes->length > 0) {
       problems.add(given->wrong(
@@ -276,43 +270,32 @@ void read_footnotes(const Layers& layers, PanelParts& parts, Problems& problems)
   }
 }
 
-json::object resolved_panel(const PanelParts& parts) {
-  const auto& train = *parts.train;
-  json::object resolved{{"id", parts.id},
-                        {"title", parts.title},
-                        {"dataset", parts.dataset->json},
-                        {"model", parts.model->json},
-                        {"dimension", *parts.dimension},
-                        {"population", parts.sizes->private_train},
-                        {"validation", parts.sizes->private_validation},
-                        {"test", parts.sizes->test},
-                        {"classes", parts.sizes->classes},
-                        {"steps", train.at("steps")},
-                        {"sampler", train.at("sampler")},
-                        {"sample_rate", train.at("sample_rate")},
-                        {"batch_size", train.at("batch_size")},
-                        {"clipping", train.at("clipping")},
-                        {"clipping_constant", train.at("clipping_constant")},
-                        {"device", train.at("device")},
-                        {"optimizer", parts.optimizer->json},
-                        {"evaluate_every", parts.evaluate->at("every")},
-                        {"delta", *parts.delta},
-                        {"seeds", json::value_from(*parts.seeds)},
-                        {"epsilons", *parts.epsilons},
-                        {"footnotes", parts.footnotes},
-                        {"rows", *parts.rows}};
-  for (const auto& member : privacy_extras(train)) resolved[member.key()] = member.value();
-  for (const char* key : {"gradient_norms", "released_norms", "noise_residual"}) {
-    if (parts.evaluate->at(key).as_bool()) resolved[key] = true;
-  }
-  if (!parts.training->empty()) resolved["training"] = *parts.training;
-  if (parts.place) resolved["paper"] = described(*parts.place);
-  return resolved;
+spec::Panel resolved_panel(PanelParts parts) {
+  spec::Panel panel{.id = parts.id,
+                    .title = parts.title,
+                    .dataset = std::move(*parts.dataset),
+                    .model = std::move(*parts.model),
+                    .dimension = *parts.dimension,
+                    .population = parts.sizes->private_train,
+                    .validation = parts.sizes->private_validation,
+                    .test = parts.sizes->test,
+                    .classes = parts.sizes->classes,
+                    .train = std::move(parts.train->train),
+                    .evaluate = *parts.evaluate,
+                    .delta = *parts.delta,
+                    .seeds = std::move(*parts.seeds),
+                    .epsilons = std::move(*parts.epsilons),
+                    .footnotes = std::move(parts.footnotes),
+                    .rows = std::move(*parts.rows)};
+  panel.train.optimizer = std::move(*parts.optimizer);
+  panel.train.training = *parts.training;
+  if (parts.place) panel.paper = tables_of(*parts.place);
+  return panel;
 }
 
 }  // namespace
 
-std::optional<json::object> read_panel(const PanelRequest& request, Problems& problems) {
+std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& problems) {
   const auto before = problems.added();
   const auto& panel = request.panel;
   if (!request.is_document && !panel.check_keys(&kPanelKeys, problems)) return std::nullopt;
@@ -333,16 +316,16 @@ std::optional<json::object> read_panel(const PanelRequest& request, Problems& pr
   // What could not be read is read as empty: rows are then checked for the rest, and not used.
   parts.rows = read_rows(panel, request.is_document ? std::nullopt : panel.find("rows"), request.shared,
                          {.seeds = parts.seeds.value_or(std::vector<std::int64_t>{}),
-                          .epsilons = parts.epsilons.value_or(json::array{}),
-                          .steps = parts.train ? int_or(*parts.train, "steps", 0) : 0,
-                          .control = parts.train ? string_or(*parts.train, "control", "") : "sampling-only",
+                          .epsilons = parts.epsilons.value_or(std::vector<double>{}),
+                          .steps = parts.train ? parts.train->train.steps : 0,
+                          .control = parts.train ? parts.train->control : spec::Control::sampling_only,
                           .control_given = train.find("control").has_value(),
                           .train = train,
                           .paper = parts.epsilons ? parts.place : std::nullopt,
                           .shared_are_known = request.shared_are_known},
                          problems);
   const auto table = request.is_document ? std::nullopt : panel.find("table");
-  std::optional<json::object> options_of_table;
+  std::optional<spec::Table> options_of_table;
   if (table) options_of_table = read_table_options(*table, problems);
   // A part whose key is misspelt is missing, and was complained of before this panel was read.
   if (!parts.is_whole() || problems.added() > before) return std::nullopt;
@@ -355,10 +338,10 @@ std::optional<json::object> read_panel(const PanelRequest& request, Problems& pr
   if (!doubt.empty() && claims_epsilon(*parts.rows)) {
     problems.warn(layers.find("delta").value_or(panel).remark(doubt));
   }
-  auto resolved = resolved_panel(parts);
+  auto resolved = resolved_panel(std::move(parts));
   if (table) {
-    check_table_rows(*table, *options_of_table, json::array{resolved}, problems);
-    resolved["table"] = *options_of_table;
+    check_table_rows(*table, *options_of_table, {resolved}, problems);
+    resolved.table = options_of_table;
   }
   if (problems.added() > before) return std::nullopt;
   return resolved;

@@ -10,14 +10,9 @@
 namespace hyfreedp::runner {
 namespace {
 
-// Ids of `tables` or `figures`.
-std::vector<std::string> ids_of(const json::object& values, const char* kind) {
+std::vector<std::string> ids_of(const std::vector<spec::PaperTable>& tables) {
   std::vector<std::string> ids;
-  const auto* list = values.if_contains(kind);
-  if (list == nullptr || !list->is_array()) return ids;
-  for (const auto& one : list->get_array()) {
-    if (one.is_object()) ids.push_back(string_or(one.get_object(), "id", ""));
-  }
+  for (const auto& one : tables) ids.push_back(one.id);
   return ids;
 }
 
@@ -33,11 +28,6 @@ Result<std::vector<std::string>> labels_of(const Entry& entry) {
   return labels;
 }
 
-std::string epsilon_label(const json::value& epsilon) {
-  return epsilon.is_string() ? std::string(epsilon.get_string())
-                             : fmt::format("{}", epsilon.to_number<double>());
-}
-
 void fill(std::vector<std::string>& labels, const std::string& name, const std::string& value) {
   for (auto& label : labels) {
     for (auto at = label.find(name); at != std::string::npos; at = label.find(name, at + value.size())) {
@@ -51,27 +41,13 @@ bool mentions(const std::vector<std::string>& labels, const std::string& name) {
                      [&](const std::string& label) { return label.find(name) != std::string::npos; });
 }
 
-std::vector<std::string> texts(const json::object& object, const char* key) {
-  std::vector<std::string> list;
-  const auto* array = object.if_contains(key);
-  if (array == nullptr || !array->is_array()) return list;
-  for (const auto& one : array->get_array()) {
-    list.push_back(one.is_string() ? std::string(one.get_string()) : canonical_json(one));
-  }
-  return list;
-}
-
-// The cell, less its labels; none where there is no such cell or it is empty.
+// All that is printed of a cell; none where there is no such cell or it is empty.
 std::optional<json::object> cell_at(const PaperPlace& place) {
   for (const auto* table : place.tables) {
-    for (const auto& one : table->at("cells").as_array()) {
-      const auto& cell = one.as_object();
-      if (texts(cell, "row") != place.row || texts(cell, "columns") != place.columns) continue;
-      auto kept = cell;
-      kept.erase("row");
-      kept.erase("columns");
-      if (!kept.contains("value") || kept.at("value").is_null()) return std::nullopt;
-      return kept;
+    for (const auto& cell : table->cells) {
+      if (spec::labels_of(cell.row) != place.row || spec::labels_of(cell.columns) != place.columns) continue;
+      if (cell.value.is_null()) return std::nullopt;
+      return cell.printed;
     }
   }
   return std::nullopt;
@@ -80,13 +56,14 @@ std::optional<json::object> cell_at(const PaperPlace& place) {
 // Why no cell of a row matches: a label that the tables do not have, with the nearest they have;
 // else that the labels do not occur together.
 std::string why_no_cell(const PaperPlace& asked) {
-  for (const auto& [key, labels] : {std::pair{"row", asked.row}, std::pair{"columns", asked.columns}}) {
+  for (const auto& [of_cell, labels] :
+       {std::pair{&spec::PaperCell::row, asked.row}, std::pair{&spec::PaperCell::columns, asked.columns}}) {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       std::set<std::string> there;
       for (const auto* table : asked.tables) {
-        for (const auto& cell : table->at("cells").as_array()) {
-          const auto of_cell = texts(cell.as_object(), key);
-          if (i < of_cell.size()) there.insert(of_cell[i]);
+        for (const auto& cell : table->cells) {
+          const auto known = spec::labels_of(cell.*of_cell);
+          if (i < known.size()) there.insert(known[i]);
         }
       }
       if (there.count(labels[i]) > 0) continue;
@@ -107,9 +84,10 @@ std::optional<PaperValues> PaperValues::read(const std::string& spec_path, const
   const auto before = problems.added();
   if (!reproduces.check_keys(&kKeys, problems)) return std::nullopt;
   PaperValues paper;
-  for (const auto& key : kKeys) {
+  for (const auto& [key, target] :
+       {std::pair{"paper", &paper.reproduces_.paper}, std::pair{"id", &paper.reproduces_.id}}) {
     if (const auto entry = reproduces.find(key)) {
-      paper.reproduces_[key] = problems.take(entry->text()).value_or("");
+      *target = problems.take(entry->text()).value_or("");
     } else {
       reproduces.need(key, problems);
     }
@@ -125,10 +103,12 @@ std::optional<PaperValues> PaperValues::read(const std::string& spec_path, const
     problems.add(reproduces.wrong(path + " must be a JSON object with the paper's tables", ""));
     return std::nullopt;
   }
-  paper.values_ = values->get_object();
+  auto file = problems.take(from_json<spec::PaperFile>(*values, path));
+  if (!file) return std::nullopt;
+  paper.values_ = std::move(*file);
 
   const auto id_entry = *reproduces.find("id");
-  const std::string id(paper.reproduces_.at("id").as_string());
+  const auto& id = paper.reproduces_.id;
   const auto blank = id.find(' ');
   const auto kind = id.substr(0, blank);
   if ((kind != "table" && kind != "figure") || blank == std::string::npos) {
@@ -136,7 +116,8 @@ std::optional<PaperValues> PaperValues::read(const std::string& spec_path, const
     return std::nullopt;
   }
   const auto number = id.substr(blank + 1);
-  const auto known = ids_of(paper.values_, kind == "table" ? "tables" : "figures");
+  const auto& there = kind == "table" ? paper.values_.tables : paper.values_.figures;
+  const auto known = ids_of(there);
   if (std::find(known.begin(), known.end(), number) == known.end()) {
     problems.add(
         id_entry.wrong(fmt::format("is not in {}: '{}'.{} There: {}", path, id, did_you_mean(number, known),
@@ -144,26 +125,17 @@ std::optional<PaperValues> PaperValues::read(const std::string& spec_path, const
                        ""));
     return std::nullopt;
   }
-  paper.id_ = number;
-  paper.kind_ = kind == "table" ? "tables" : "figures";
+  for (const auto& one : there) {
+    if (one.id == number && !one.cells.empty()) paper.table_ = &one;
+  }
   return paper;
 }
 
-const json::object* PaperValues::table() const {
-  for (const auto& one : values_.at(kind_).as_array()) {
-    const auto& object = one.as_object();
-    if (string_or(object, "id", "") == id_) return object.contains("cells") ? &object : nullptr;
+Result<const spec::PaperTable*> PaperValues::find_table(const std::string& id, const Entry& place) const {
+  for (const auto& one : values_.tables) {
+    if (one.id == id) return &one;
   }
-  return nullptr;
-}
-
-Result<const json::object*> PaperValues::find_table(const std::string& id, const Entry& place) const {
-  if (const auto* tables = values_.if_contains("tables"); tables != nullptr && tables->is_array()) {
-    for (const auto& one : tables->get_array()) {
-      if (string_or(one.as_object(), "id", "") == id) return &one.as_object();
-    }
-  }
-  const auto known = ids_of(values_, "tables");
+  const auto known = ids_of(values_.tables);
   return place.wrong(fmt::format("is no table of the paper: '{}'.{} Tables: {}", id, did_you_mean(id, known),
                                  known.empty() ? "none" : join(known, ", ")));
 }
@@ -199,8 +171,10 @@ std::optional<PaperPlace> read_paper_place(const Entry& place, const PaperValues
   return read;
 }
 
-std::optional<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel,
-                                        const json::array& epsilons, Problems& problems) {
+std::optional<std::map<std::string, json::object>> paper_cells(const Entry& row_paper,
+                                                               const PaperPlace& panel,
+                                                               const std::vector<double>& epsilons,
+                                                               Problems& problems) {
   auto place = panel;
   if (row_paper.is_map()) {
     static const std::vector<std::string> kKeys = {"row", "columns"};
@@ -224,13 +198,13 @@ std::optional<json::object> paper_cells(const Entry& row_paper, const PaperPlace
     fill(place.row, "{row}", *text);
     fill(place.columns, "{row}", *text);
   }
-  json::object cells;
+  std::map<std::string, json::object> cells;
   PaperPlace asked;
   for (const auto& epsilon : epsilons) {
     asked = place;
-    fill(asked.row, "{epsilon}", epsilon_label(epsilon));
-    fill(asked.columns, "{epsilon}", epsilon_label(epsilon));
-    if (auto cell = cell_at(asked)) cells[epsilon_label(epsilon)] = std::move(*cell);
+    fill(asked.row, "{epsilon}", spec::epsilon_text(epsilon));
+    fill(asked.columns, "{epsilon}", spec::epsilon_text(epsilon));
+    if (auto cell = cell_at(asked)) cells[spec::epsilon_text(epsilon)] = std::move(*cell);
   }
   if (!cells.empty()) return cells;
   // Said of the first: the epsilon is the last label to doubt.

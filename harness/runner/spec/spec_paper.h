@@ -14,11 +14,13 @@
 // that the table does not have for a row is not an error.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/runner/spec/spec_entry.h"
+#include "harness/spec/paper.h"
 
 namespace hyfreedp::runner {
 
@@ -29,29 +31,34 @@ class PaperValues {
   static std::optional<PaperValues> read(const std::string& spec_path, const Entry& reproduces,
                                          Problems& problems);
 
-  const json::object& reproduces() const { return reproduces_; }  // {"paper", "id"}
+  const spec::Reproduces& reproduces() const { return reproduces_; }
   // The table that is reproduced, or the figure if its numbers are printed; null if they are not.
-  const json::object* table() const;
-  Result<const json::object*> find_table(const std::string& id, const Entry& place) const;
+  const spec::PaperTable* table() const { return table_; }
+  Result<const spec::PaperTable*> find_table(const std::string& id, const Entry& place) const;
+
+  PaperValues(PaperValues&&) = default;
+  PaperValues& operator=(PaperValues&&) = default;
 
  private:
-  json::object reproduces_;
-  json::object values_;
-  std::string kind_;  // "tables", "figures"
-  std::string id_;    // of the one that is reproduced
+  PaperValues() = default;
+
+  spec::Reproduces reproduces_;
+  spec::PaperFile values_;
+  const spec::PaperTable* table_ = nullptr;  // of values_, which keeps its place where it is moved
 };
 
 // The `paper` of a panel.
 struct PaperPlace {
-  std::vector<const json::object*> tables;
+  std::vector<const spec::PaperTable*> tables;  // with cells
   std::vector<std::string> row;
   std::vector<std::string> columns;
 };
 
 std::optional<PaperPlace> read_paper_place(const Entry& place, const PaperValues& values, Problems& problems);
-// A row's printed cells by epsilon: {"1": {"value", "unit", further members of the cell}}; nothing
-// where it is wrong.
-std::optional<json::object> paper_cells(const Entry& row_paper, const PaperPlace& panel,
-                                        const json::array& epsilons, Problems& problems);
+// A row's printed cells by epsilon (spec::Row::paper); nothing where it is wrong.
+std::optional<std::map<std::string, json::object>> paper_cells(const Entry& row_paper,
+                                                               const PaperPlace& panel,
+                                                               const std::vector<double>& epsilons,
+                                                               Problems& problems);
 
 }  // namespace hyfreedp::runner

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "harness/runner/spec/spec_entry.h"
+#include "harness/spec/regress.h"
 
 namespace hyfreedp::runner {
 
-// Every default filled in; results::regress_options reads it. Nothing where anything is wrong.
-std::optional<json::object> read_regress(const Entry& regress, Problems& problems);
+// Every default filled in. Nothing where anything is wrong.
+std::optional<spec::Regress> read_regress(const Entry& regress, Problems& problems);
 
 }  // namespace hyfreedp::runner

@@ -47,21 +47,20 @@ const baselines::Baseline* row_method(const Layers& layers, Problems& problems) 
   return nullptr;
 }
 
-std::optional<json::array> row_epsilons(const Layers& layers, const PanelFrame& frame,
-                                        const baselines::Baseline* method, Problems& problems) {
+bool is_infinite(double epsilon) { return std::isinf(epsilon); }
+
+std::optional<std::vector<double>> row_epsilons(const Layers& layers, const PanelFrame& frame,
+                                                const baselines::Baseline* method, Problems& problems) {
   auto epsilons = frame.epsilons;
   const auto given = layers.find("epsilon");
   if (given) {
-    const auto own = read_epsilons(*given, problems);
+    auto own = read_epsilons(*given, problems);
     if (!own) return std::nullopt;
-    epsilons = *own;
+    epsilons = std::move(*own);
   }
-  if (method == nullptr || method->has_non_private_arm) return epsilons;
-  json::array finite;
-  for (const auto& epsilon : epsilons) {
-    if (!epsilon.is_string()) finite.push_back(epsilon);
-  }
-  if (!finite.empty() || epsilons.empty()) return finite;
+  if (method == nullptr || method->has_non_private_arm || epsilons.empty()) return epsilons;
+  std::erase_if(epsilons, is_infinite);
+  if (!epsilons.empty()) return epsilons;
   problems.add((given ? *given : *layers.find("method"))
                    .wrong(fmt::format("leaves nothing to run: {} has no non-private arm", method->name)));
   return std::nullopt;
@@ -72,38 +71,35 @@ std::string fewer_seeds_note(std::size_t own, std::size_t panel) {
   return fmt::format("{} instead of {}.", counted(static_cast<std::int64_t>(own), "seed"), panel);
 }
 
-// A row's own arm, else the panel's, in JSON only where it is not the usual one; said in the table
-// where the spec says it.
-void add_control(const Layers& layers, const PanelFrame& frame, const json::array& epsilons,
-                 json::object& row, Problems& problems) {
-  std::string control = frame.control;
+// A row's own arm, else the panel's; said in the table where the spec says it.
+void read_control(const Layers& layers, const PanelFrame& frame, const std::vector<double>& epsilons,
+                  spec::Row& row, Problems& problems) {
+  auto control = frame.control;
   const auto given = layers.find("control");
   if (given) {
-    const auto own = problems.take(given->text());
-    if (!own) return;
-    const auto choices = control_option().choices;
-    if (std::find(choices.begin(), choices.end(), *own) == choices.end()) {
-      problems.add(given->wrong(fmt::format("must be one of {}, not '{}'", join(choices, ", "), *own)));
+    const auto text = problems.take(given->text());
+    if (!text) return;
+    const auto own = enum_from<spec::Control>(*text, "");
+    if (!own) {
+      problems.add(given->wrong(
+          fmt::format("must be one of {}, not '{}'", join(names_of<spec::Control>(), ", "), *text)));
       return;
     }
     control = *own;
   }
-  const bool has_arm = std::any_of(epsilons.begin(), epsilons.end(),
-                                   [](const json::value& epsilon) { return epsilon.is_string(); });
-  if (!has_arm) return;
-  if (control != "sampling-only") row["control"] = control;
+  if (std::none_of(epsilons.begin(), epsilons.end(), is_infinite)) return;
+  row.control = control;
   if (!given && !frame.control_given) return;
-  row.at("footnotes")
-      .as_array()
-      .emplace_back(
-          control == "none" ? "Non-private: shuffled batches, without clipping and noise."
-          : control == "clip-only"
-              ? "Non-private: batches drawn and clipped as in the private columns, without noise."
-              : "Non-private: batches drawn as in the private columns, without clipping and noise.");
+  row.footnotes.emplace_back(
+      control == spec::Control::none ? "Non-private: shuffled batches, without clipping and noise."
+      : control == spec::Control::clip_only
+          ? "Non-private: batches drawn and clipped as in the private columns, without noise."
+          : "Non-private: batches drawn as in the private columns, without clipping and noise.");
 }
 
 // Where a row says how it trains, that and the panel's together; null where it says nothing.
-std::optional<json::object> row_training(const Layers& layers, const PanelFrame& frame, Problems& problems) {
+std::optional<trial::TrainingOptions> row_training(const Layers& layers, const PanelFrame& frame,
+                                                   Problems& problems) {
   auto train = layers.below("train");
   if (train.empty()) return std::nullopt;
   auto valid = training_option_names();
@@ -119,12 +115,12 @@ std::optional<json::object> row_training(const Layers& layers, const PanelFrame&
 
 // What a row's `train` says instead of the panel's: another optimizer, or options of the panel's;
 // another clipping constant.
-void add_own_training(const Layers& layers, const PanelFrame& frame, json::object& row, Problems& problems) {
+void add_own_training(const Layers& layers, const PanelFrame& frame, spec::Row& row, Problems& problems) {
   auto train = layers.below("train");
   if (train.find("optimizer")) {
     auto all = train;
     for (const auto& map : frame.train.maps()) all.add(map);
-    if (auto optimizer = read_optimizer(all, problems)) row["optimizer"] = std::move(*optimizer);
+    row.optimizer = read_optimizer(all, problems);
   }
   const auto constant = train.find("clipping_constant");
   if (!constant) return;
@@ -137,12 +133,11 @@ void add_own_training(const Layers& layers, const PanelFrame& frame, json::objec
     }
     const auto checked = options_from(
         {option}, Layers({constant->nested({option.name}, train.maps().front().path())}), problems);
-    if (checked) row[option.name] = double_or(*checked, option.name, 0);
+    if (checked) row.clipping_constant = double_or(*checked, option.name, 0);
   }
 }
 
-std::optional<json::object> read_row(const ExpandedRow& expanded, const PanelFrame& frame,
-                                     Problems& problems) {
+std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame& frame, Problems& problems) {
   const auto before = problems.added();
   const auto& layers = expanded.layers;
   layers.check_keys(row_keys(), problems);
@@ -160,38 +155,38 @@ std::optional<json::object> read_row(const ExpandedRow& expanded, const PanelFra
   }
   std::optional<std::string> title = method == nullptr ? "" : method->title;
   if (const auto given = layers.find("title")) title = problems.take(given->text());
-  json::array footnotes;
+  spec::Row row;
+  const auto add_notes = [&](const std::vector<std::string>& notes) {
+    row.footnotes.insert(row.footnotes.end(), notes.begin(), notes.end());
+  };
   for (const char* key : {"footnote", "footnotes"}) {
-    const auto texts = problems.take(read_texts(layers.find(key)));
-    if (texts) footnotes.insert(footnotes.end(), texts->begin(), texts->end());
+    if (const auto texts = problems.take(read_texts(layers.find(key)))) add_notes(*texts);
   }
-  const auto training = row_training(layers, frame, problems);
-  if (training) add_notes(*training, footnotes);
-  if (seeds && seeds->size() < frame.seeds.size() && footnotes.empty()) {
-    footnotes.emplace_back(fewer_seeds_note(seeds->size(), frame.seeds.size()));
+  row.training = row_training(layers, frame, problems);
+  if (row.training) add_notes(row.training->notes());
+  if (seeds && seeds->size() < frame.seeds.size() && row.footnotes.empty()) {
+    row.footnotes.push_back(fewer_seeds_note(seeds->size(), frame.seeds.size()));
   }
-  json::object row{{"footnotes", footnotes}};
-  add_control(layers, frame, epsilons.value_or(json::array{}), row, problems);
+  read_control(layers, frame, epsilons.value_or(std::vector<double>{}), row, problems);
   add_own_training(layers, frame, row, problems);
   if (const auto given = layers.find("group")) {
-    if (const auto group = problems.take(read_identifier(*given))) row["group"] = *group;
+    if (const auto group = problems.take(read_identifier(*given))) row.group = *group;
   } else if (base_id && !expanded.id_suffix.empty()) {
-    row["group"] = *base_id;
+    row.group = *base_id;
   }
   // A row shared by panels may have a label that only some of them have a use for.
   if (const auto given = layers.find("paper"); given && frame.paper && epsilons) {
-    if (auto cells = paper_cells(*given, *frame.paper, *epsilons, problems)) row["paper"] = std::move(*cells);
+    if (auto cells = paper_cells(*given, *frame.paper, *epsilons, problems)) row.paper = std::move(*cells);
   }
-  if (training) row["training"] = *training;
   if (problems.added() > before) return std::nullopt;
-  row["id"] = *base_id + expanded.id_suffix;
-  row["method"] = method->name;
-  row["title"] = *title + expanded.title_suffix;
-  row["label"] = baselines::to_string(baselines::reading_of(*method, *options).label);
-  row["options"] = *options;
-  row["seeds"] = json::value_from(*seeds);
-  row["epsilons"] = *epsilons;
-  row["steps"] = *steps;
+  row.id = *base_id + expanded.id_suffix;
+  row.method = method->name;
+  row.title = *title + expanded.title_suffix;
+  row.label = baselines::to_string(baselines::reading_of(*method, *options).label);
+  row.options = std::move(*options);
+  row.seeds = std::move(*seeds);
+  row.epsilons = *epsilons;
+  row.steps = *steps;
   return row;
 }
 
@@ -285,15 +280,15 @@ Result<void> check_identifier(const Entry& place, const std::string& name) {
   return place.wrong(fmt::format("must be a name of letters, digits, '-', '_' and '.', not '{}'", name));
 }
 
-Result<json::array> read_texts(const std::optional<Entry>& entry) {
-  json::array texts;
+Result<std::vector<std::string>> read_texts(const std::optional<Entry>& entry) {
+  std::vector<std::string> texts;
   if (!entry) return texts;
   std::vector<Entry> entries{*entry};
   if (entry->is_list()) entries = entry->list().value();
   for (const auto& one : entries) {
     const auto text = one.text();
     if (!text) return text.error();
-    texts.emplace_back(*text);
+    texts.push_back(*text);
   }
   return texts;
 }
@@ -317,11 +312,11 @@ std::optional<std::vector<std::int64_t>> read_seeds(const Entry& entry, Problems
   return seeds;
 }
 
-std::optional<json::array> read_epsilons(const Entry& entry, Problems& problems) {
+std::optional<std::vector<double>> read_epsilons(const Entry& entry, Problems& problems) {
   const auto before = problems.added();
   std::vector<Entry> entries{entry};
   if (entry.is_list()) entries = entry.list().value();
-  json::array epsilons;
+  std::vector<double> epsilons;
   std::set<double> seen;
   for (const auto& one : entries) {
     const auto epsilon = problems.take(one.number());
@@ -331,7 +326,7 @@ std::optional<json::array> read_epsilons(const Entry& entry, Problems& problems)
       continue;
     }
     if (!seen.insert(*epsilon).second) problems.add(one.wrong("repeats an epsilon"));
-    epsilons.push_back(number(*epsilon));
+    epsilons.push_back(*epsilon);
   }
   if (entries.empty()) problems.add(entry.wrong("must have at least one epsilon"));
   if (problems.added() > before) return std::nullopt;
@@ -352,24 +347,24 @@ std::vector<Entry> read_shared_rows(const Entry& rows, Problems& problems) {
   return shared;
 }
 
-std::optional<json::array> read_rows(const Entry& panel, const std::optional<Entry>& rows,
-                                     const std::vector<Entry>& shared, const PanelFrame& frame,
-                                     Problems& problems) {
+std::optional<std::vector<spec::Row>> read_rows(const Entry& panel, const std::optional<Entry>& rows,
+                                                const std::vector<Entry>& shared, const PanelFrame& frame,
+                                                Problems& problems) {
   const auto before = problems.added();
-  json::array resolved;
+  std::vector<spec::Row> resolved;
   std::set<std::string> ids;
   for (const auto& layers : rows_wanted(panel, rows, shared, frame, problems)) {
     for (const auto& one : expand_each(layers, problems)) {
       auto row = read_row(one, frame, problems);
       if (!row) continue;
-      const std::string id(row->at("id").as_string());
+      const auto& id = row->id;
       if (!ids.insert(id).second) {
         problems.add(
             layers.maps().front().wrong(fmt::format("is a second row '{}'{}; give it another 'id'", id,
                                                     panel.path().empty() ? "" : " in " + panel.path()),
                                         "id: " + id + "-2"));
       }
-      resolved.emplace_back(std::move(*row));
+      resolved.push_back(std::move(*row));
     }
   }
   if (problems.added() > before) return std::nullopt;

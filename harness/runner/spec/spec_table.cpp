@@ -8,15 +8,6 @@
 namespace hyfreedp::runner {
 namespace {
 
-void add_row_names(const json::array& panels, std::vector<std::string>& names) {
-  for (const auto& panel : panels) {
-    for (const auto& row : panel.at("rows").as_array()) {
-      names.push_back(string_or(row.as_object(), "id", ""));
-      if (const auto group = string_or(row.as_object(), "group", ""); !group.empty()) names.push_back(group);
-    }
-  }
-}
-
 void check_table_name(const Entry& table, const std::string& key, const std::string& name,
                       const std::vector<std::string>& names, Problems& problems) {
   if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
@@ -25,29 +16,24 @@ void check_table_name(const Entry& table, const std::string& key, const std::str
 
 }  // namespace
 
-std::optional<json::object> read_table_options(const Entry& table, Problems& problems) {
-  auto options = options_from(results::table_options(), Layers({table}), problems, {"rerr"});
+std::optional<spec::Table> read_table_options(const Entry& table, Problems& problems) {
+  auto options = read_options<spec::Table>(results::table_options(), Layers({table}), problems, {"rerr"});
   if (const auto given = table.find("rerr")) {
-    auto rows = options_from(results::rerr_options(), Layers({*given}), problems);
-    if (options && rows) (*options)["rerr"] = std::move(*rows);
+    const auto rows = read_options<spec::Rerr>(results::rerr_options(), Layers({*given}), problems);
     if (!rows) return std::nullopt;
+    if (options) options->rerr = *rows;
   }
-  if (!options) return std::nullopt;
-  const auto read = from_json<spec::Table>(*options, table.where());
-  if (!read || !problems.take(results::table_settings(*read, table.where()))) return std::nullopt;
+  if (!options || !problems.take(results::table_settings(*options, table.where()))) return std::nullopt;
   return options;
 }
 
-void check_table_rows(const Entry& table, const json::object& options, const json::array& panels,
+void check_table_rows(const Entry& table, const spec::Table& options, const std::vector<spec::Panel>& panels,
                       Problems& problems) {
-  std::vector<std::string> names;
-  add_row_names(panels, names);
-  check_table_name(table, "relative_to", string_or(options, "relative_to", ""), names, problems);
-  const auto* rerr = options.if_contains("rerr");
-  if (rerr == nullptr) return;
-  for (const char* key : {"random", "oracle"}) {
-    check_table_name(*table.find("rerr"), key, string_or(rerr->as_object(), key, ""), names, problems);
-  }
+  const auto names = spec::row_names(panels);
+  check_table_name(table, "relative_to", options.relative_to.value_or(""), names, problems);
+  if (!options.rerr) return;
+  check_table_name(*table.find("rerr"), "random", options.rerr->random, names, problems);
+  check_table_name(*table.find("rerr"), "oracle", options.rerr->oracle, names, problems);
 }
 
 }  // namespace hyfreedp::runner
