@@ -35,7 +35,7 @@ Result<json::object> reported_json(const Store& store, const std::string& id, co
 }
 
 Result<json::object> study_json(const Store& store, const StudyRecord& study, const ExportOptions& options) {
-  auto object = to_json(study);
+  auto object = as_json(study);
   if (!options.times) object.erase("seconds");
   if (!run_count_is_public(study) && !options.confidential) {
     object.erase("trials");

@@ -78,7 +78,7 @@ class Tracer {
  private:
   void describe(const StudyRecord& study, TracedSeed& traced) const {
     const bool shows_all = confidential_ || run_count_is_public(study);
-    traced.state = to_string(study.state);
+    traced.state = name_of(study.state);
     if (!study.failure_kind.empty()) traced.failure = study.failure_kind + ": " + study.failure_message;
     traced.composition = composition_text(study, !shows_all);
     traced.delta = study.delta;

@@ -156,7 +156,7 @@ json::object run_json(const TracedRun& run) {
   json::object object{{"id", run.id},
                       {"reported", run.reported},
                       {"state", run.state},
-                      {"differences", to_json(run.differences)},
+                      {"differences", as_json(run.differences)},
                       {"attempts", run.attempts},
                       {"seconds", number(run.seconds)},
                       {"events", run.events}};
@@ -180,18 +180,18 @@ json::object seed_json(const TracedSeed& seed) {
           {"value", optional(seed.value)},
           {"test", measured},
           {"label", seed.label},
-          {"flags", to_json(seed.flags)},
-          {"footnotes", to_json(seed.footnotes)},
-          {"notes", to_json(seed.notes)},
+          {"flags", as_json(seed.flags)},
+          {"footnotes", as_json(seed.footnotes)},
+          {"notes", as_json(seed.notes)},
           {"composition", seed.composition},
           {"delta", number(seed.delta)},
-          {"total", seed.total ? json::value(to_json(*seed.total)) : nullptr},
-          {"training", seed.training ? json::value(to_json(*seed.training)) : nullptr},
+          {"total", as_json(seed.total)},
+          {"training", as_json(seed.training)},
           {"tuning", optional(seed.tuning)},
           {"claimed_epsilon", optional(seed.claimed_epsilon)},
           {"config", seed.config},
           {"fingerprint", seed.fingerprint},
-          {"builds", to_json(seed.builds)},
+          {"builds", as_json(seed.builds)},
           {"runs", runs},
           {"runs_are_confidential", seed.runs_are_hidden},
           {"seconds", optional(seed.seconds)}};
@@ -244,7 +244,7 @@ json::object trace_json(const CellTrace& trace) {
                       {"mean", trace.cell.n > 0 ? number(trace.cell.mean) : json::value(nullptr)},
                       {"sd", trace.cell.sd ? number(*trace.cell.sd) : json::value(nullptr)},
                       {"epsilon", trace.cell.epsilon ? number(*trace.cell.epsilon) : json::value(nullptr)},
-                      {"footnotes", to_json(trace.footnotes)},
+                      {"footnotes", as_json(trace.footnotes)},
                       {"seeds", seeds}};
   if (trace.confidential) object["watermark"] = kWatermark;
   return object;

@@ -8,25 +8,6 @@
 
 namespace hyfreedp::results {
 
-std::string to_string(StudyState state) {
-  switch (state) {
-    case StudyState::open:
-      return "open";
-    case StudyState::concluded:
-      return "concluded";
-    case StudyState::failed:
-      return "failed";
-  }
-  HYFREEDP_CHECK(false, "unknown study state");
-}
-
-Result<StudyState> study_state_from(const std::string& name) {
-  for (const auto state : {StudyState::open, StudyState::concluded, StudyState::failed}) {
-    if (to_string(state) == name) return state;
-  }
-  return error("'" + name + "' is not a state of a study");
-}
-
 Result<trial::TrialState> trial_state_from(const std::string& name) {
   for (const auto state :
        {trial::TrialState::running, trial::TrialState::finished, trial::TrialState::failed}) {
@@ -65,7 +46,7 @@ bool same_outcome(const TrialRecord& a, const TrialRecord& b) {
 bool same_outcome(const StudyRecord& a, const StudyRecord& b) {
   const auto outcome = [](StudyRecord record) {
     record.seconds = 0;
-    return canonical_json(to_json(record));
+    return canonical_json(as_json(record));
   };
   return outcome(a) == outcome(b);
 }

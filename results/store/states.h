@@ -19,8 +19,6 @@
 
 namespace hyfreedp::results {
 
-std::string to_string(StudyState state);
-Result<StudyState> study_state_from(const std::string& name);
 Result<trial::TrialState> trial_state_from(const std::string& name);
 
 // Whether the machine was at fault and not the run.

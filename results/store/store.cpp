@@ -47,8 +47,8 @@ Result<TrialRecord> read_trial(SQLite::Statement& statement) {
   trial.state = columns.take(trial_state_from(columns.text()));
   trial.failure_kind = columns.text();
   trial.failure_message = columns.text();
-  trial.notes = columns.take(texts_from(columns.parsed(), "notes"));
-  trial.counts = columns.take(counts_from(columns.parsed(), "counts"));
+  trial.notes = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "notes"));
+  trial.counts = columns.take(from_json<std::map<std::string, std::int64_t>>(columns.parsed(), "counts"));
   trial.fingerprint = columns.object();
   trial.attempts = columns.integer();
   trial.seconds = columns.real();
@@ -77,12 +77,12 @@ Result<StudyRecord> read_study(SQLite::Statement& statement) {
   study.epsilon_target = columns.optional_real();
   study.delta = columns.real();
   study.seed = columns.integer();
-  study.state = columns.take(study_state_from(columns.text()));
+  study.state = columns.take(enum_from<StudyState>(columns.text(), "state"));
   study.reported_trial = columns.text();
   study.composition = columns.object();
   study.label = columns.text();
-  study.flags = columns.take(texts_from(columns.parsed(), "flags"));
-  study.footnotes = columns.take(texts_from(columns.parsed(), "footnotes"));
+  study.flags = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "flags"));
+  study.footnotes = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "footnotes"));
   study.claimed_epsilon = columns.optional_real();
   study.total = read_epsilon(columns);
   study.training = read_epsilon(columns);
@@ -95,7 +95,7 @@ Result<StudyRecord> read_study(SQLite::Statement& statement) {
 
 std::optional<std::string> epsilon_text(const std::optional<accounting::ReportedEpsilon>& epsilon) {
   if (!epsilon) return std::nullopt;
-  return canonical_json(to_json(*epsilon));
+  return canonical_json(as_json(*epsilon));
 }
 
 bool same_metrics(const std::vector<trial::MetricRecord>& a, const std::vector<trial::MetricRecord>& b) {
@@ -230,11 +230,11 @@ struct Store::State {
             "begun_after = excluded.begun_after",
             kTrialColumns));
     BoundRow(upsert) << trial.id << canonical_json(trial.config) << trial::to_string(trial.state)
-                     << trial.failure_kind << trial.failure_message << canonical_json(to_json(trial.notes))
-                     << canonical_json(to_json(trial.counts)) << canonical_json(trial.fingerprint)
+                     << trial.failure_kind << trial.failure_message << canonical_json(as_json(trial.notes))
+                     << canonical_json(as_json(trial.counts)) << canonical_json(trial.fingerprint)
                      << trial.attempts << trial.seconds
                      << canonical_json(accounting::events_to_json({.events = trial.events}))
-                     << canonical_json(to_json(trial.builds)) << canonical_json(to_json(trial.charged))
+                     << canonical_json(as_json(trial.builds)) << canonical_json(to_json(trial.charged))
                      << trial.begun_after;
     upsert.exec();
   }
@@ -246,7 +246,7 @@ struct Store::State {
     SQLite::Statement insert(database,
                              "INSERT OR REPLACE INTO steps (trial, step, hash, scalars) VALUES (?, ?, ?, ?)");
     for (const auto& step : steps) {
-      BoundRow(insert) << number << step.step << step.hash << canonical_json(to_json(step.scalars));
+      BoundRow(insert) << number << step.step << step.hash << canonical_json(as_json(step.scalars));
       insert.exec();
       insert.reset();
     }
@@ -276,7 +276,7 @@ struct Store::State {
                              "?, ?, ?, ?)");
     for (const auto& study : *leaving) {
       BoundRow(insert) << study.id << study.spec << study.method << canonical_json(study.composition)
-                       << canonical_json(to_json(study.trials));
+                       << canonical_json(as_json(study.trials));
       insert.exec();
       insert.reset();
     }
@@ -289,9 +289,9 @@ struct Store::State {
                                                    "?, ?)",
                                                    kStudyColumns));
     BoundRow(upsert) << study.id << study.spec << study.panel << study.row << study.method
-                     << study.epsilon_target << study.delta << study.seed << to_string(study.state)
+                     << study.epsilon_target << study.delta << study.seed << name_of(study.state)
                      << study.reported_trial << canonical_json(study.composition) << study.label
-                     << canonical_json(to_json(study.flags)) << canonical_json(to_json(study.footnotes))
+                     << canonical_json(as_json(study.flags)) << canonical_json(as_json(study.footnotes))
                      << study.claimed_epsilon << epsilon_text(study.total) << epsilon_text(study.training)
                      << study.failure_kind << study.failure_message << study.seconds;
     upsert.exec();
@@ -531,7 +531,7 @@ Result<std::vector<RetiredStudy>> Store::retired_studies() const {
       study.spec = columns.text();
       study.method = columns.text();
       study.composition = columns.object();
-      study.trials = columns.take(texts_from(columns.parsed(), "trials"));
+      study.trials = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "trials"));
       if (auto outcome = columns.outcome(); !outcome) return outcome.error();
       found.push_back(std::move(study));
     }
@@ -582,7 +582,7 @@ Result<std::vector<trial::StepRecord>> Store::steps(const std::string& trial) co
       trial::StepRecord step;
       step.step = columns.integer();
       step.hash = columns.text();
-      step.scalars = columns.take(scalars_from(columns.parsed(), "scalars"));
+      step.scalars = columns.take(from_json<std::map<std::string, double>>(columns.parsed(), "scalars"));
       if (auto outcome = columns.outcome(); !outcome) return outcome.error();
       found.push_back(std::move(step));
     }

@@ -64,8 +64,8 @@ json::object seed_object(std::int64_t seed, double accuracy, const std::string& 
           {"training_events", accounting::events_to_json({.events = training})},
           {"composition", composition},
           {"events", accounting::events_to_json({.events = total})},
-          {"total", to_json(*accounting::report_epsilon({.events = total}, kDelta))},
-          {"training", to_json(*accounting::report_epsilon({.events = training}, kDelta))}};
+          {"total", as_json(*accounting::report_epsilon({.events = total}, kDelta))},
+          {"training", as_json(*accounting::report_epsilon({.events = training}, kDelta))}};
 }
 
 json::object cell_file(const std::string& rule = "trial") {

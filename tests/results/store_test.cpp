@@ -154,7 +154,7 @@ TEST_P(StoreContract, AStudyReadsBackAsWritten) {
   ASSERT_TRUE(writer().put_study(record));
   const auto read = reader().study(record.id);
   ASSERT_TRUE(read && *read);
-  EXPECT_EQ(canonical_json(to_json(**read)), canonical_json(to_json(record)));
+  EXPECT_EQ(canonical_json(as_json(**read)), canonical_json(as_json(record)));
   EXPECT_EQ(reader().studies("small")->size(), 1u);
 }
 

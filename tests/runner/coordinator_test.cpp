@@ -98,7 +98,7 @@ TEST(Coordinator, NoMethodReadsTheTestSplit) {
     studies.emplace_back();
     for (auto study : world.store().studies("every").value()) {
       study.seconds = 0;
-      studies.back().push_back(canonical_json(results::to_json(study)));
+      studies.back().push_back(canonical_json(as_json(study)));
     }
   }
   EXPECT_GE(studies[0].size(), baselines::registry().size());

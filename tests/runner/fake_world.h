@@ -215,7 +215,7 @@ class World {
     std::vector<std::string> lines;
     for (auto study : store_->studies(spec).value()) {
       study.seconds = 0;
-      lines.push_back(canonical_json(results::to_json(study)));
+      lines.push_back(canonical_json(as_json(study)));
       for (const auto& id : study.trials) {
         auto trial = store_->trial(id).value();
         if (!trial) continue;

@@ -137,10 +137,10 @@ void print_text(const Derived& derived, std::ostream& out) {
 json::object to_json(const Derived& derived) {
   json::object object{{"row", derived.row},
                       {"events", derived.events},
-                      {"derived", results::to_json(derived.epsilon)},
+                      {"derived", as_json(derived.epsilon)},
                       {"recorded", nullptr},
                       {"agrees", derived.agrees()}};
-  if (derived.recorded) object["recorded"] = results::to_json(*derived.recorded);
+  if (derived.recorded) object["recorded"] = as_json(*derived.recorded);
   return object;
 }
 

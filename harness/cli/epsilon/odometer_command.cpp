@@ -267,7 +267,7 @@ void print_json(const runner::Odometer& odometer, const std::vector<Line>& lines
   json::object object{{"datasets", std::move(list)}};
   if (!odometer.unreadable.empty()) object["note"] = kUnreadable;
   if (request.confidential) {
-    object["unreadable_files"] = results::to_json(odometer.unreadable);
+    object["unreadable_files"] = as_json(odometer.unreadable);
     object["watermark"] = results::kWatermark;
   }
   out << pretty_json(object);

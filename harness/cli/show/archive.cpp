@@ -118,7 +118,7 @@ json::object provenance_of(const ArchiveRequest& request, const results::SpecRec
                                   unfinished > 0 ? " --partial" : "")},
           {"partial", unfinished > 0},
           {"unfinished_cells", unfinished},
-          {"machines", results::to_json(machines)},
+          {"machines", as_json(machines)},
           {"slice", {{"studies", counts.studies}, {"trials", counts.trials}, {"metrics", counts.metrics}}}};
 }
 

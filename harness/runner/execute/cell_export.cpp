@@ -14,14 +14,6 @@ namespace {
 
 using accounting::Event;
 
-json::value optional_number(const std::optional<double>& value) {
-  return value ? number(*value) : json::value(nullptr);
-}
-
-json::value optional_epsilon(const std::optional<accounting::ReportedEpsilon>& epsilon) {
-  return epsilon ? json::value(results::to_json(*epsilon)) : json::value(nullptr);
-}
-
 json::value folded(const std::vector<Event>& events) {
   return accounting::events_to_json({.events = trial::EventTally(events).events()});
 }
@@ -41,9 +33,9 @@ class CellExport {
         {"state", study.state == results::StudyState::failed ? "failed" : "concluded"},
         {"failure", study.failure_kind.empty() ? "" : study.failure_kind + ": " + study.failure_message},
         {"label", study.label},
-        {"flags", results::to_json(study.flags)},
-        {"footnotes", results::to_json(study.footnotes)},
-        {"claimed_epsilon", optional_number(study.claimed_epsilon)}};
+        {"flags", as_json(study.flags)},
+        {"footnotes", as_json(study.footnotes)},
+        {"claimed_epsilon", as_json(study.claimed_epsilon)}};
     if (!result.value) return object;
     object["value"] = number(*result.value);
     if (auto added = add_run(study, object); !added) return added.error();
@@ -92,8 +84,8 @@ class CellExport {
     }
     object["composition"] = std::move(composition);
     object["events"] = folded(events->events);
-    object["total"] = optional_epsilon(study.total);
-    object["training"] = optional_epsilon(study.training);
+    object["total"] = as_json(study.total);
+    object["training"] = as_json(study.training);
     return {};
   }
 
@@ -156,10 +148,10 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
                     {"delta", number(place->panel->delta)},
                     {"cell",
                      {{"mean", number(cell.mean)},
-                      {"sd", optional_number(cell.sd)},
+                      {"sd", as_json(cell.sd)},
                       {"n", cell.n},
-                      {"epsilon", optional_number(cell.epsilon)},
-                      {"epsilon_least", optional_number(cell.epsilon_least)}}}};
+                      {"epsilon", as_json(cell.epsilon)},
+                      {"epsilon_least", as_json(cell.epsilon_least)}}}};
   json::array seeds;
   CellExport exporter(store, name_of(settings.metric));
   for (const auto& result : cell.seeds) {

@@ -79,9 +79,8 @@ json::object to_json(const ReleaseRecord& record) {
       runs.push_back(json::object{
           {"trial", run.id}, {"config", run.config}, {"charged", results::to_json(run.charged)}});
     }
-    studies.push_back(json::object{{"study", results::to_json(one.study)},
-                                   {"journals", results::to_json(one.journals)},
-                                   {"runs", std::move(runs)}});
+    studies.push_back(json::object{
+        {"study", as_json(one.study)}, {"journals", as_json(one.journals)}, {"runs", std::move(runs)}});
   }
   return {{"hash", record.spec.hash},       {"resolved", record.spec.resolved}, {"text", record.spec.text},
           {"program", record.spec.version}, {"complete", record.complete},      {"draws", record.draws},
@@ -138,9 +137,9 @@ Result<ReleaseRecord> release_record_from(const json::value& value, const std::s
     if (of_study == nullptr || of_journals == nullptr) {
       return error(where + ": each of 'studies' needs 'study' and 'journals'");
     }
-    auto study = results::study_from(*of_study, where);
+    auto study = from_json<results::StudyRecord>(*of_study, where);
     if (!study) return study.error();
-    auto journals = results::texts_from(*of_journals, where + ": 'journals'");
+    auto journals = from_json<std::vector<std::string>>(*of_journals, where + ": 'journals'");
     if (!journals) return journals.error();
     auto runs = runs_from(one->if_contains("runs"), where);
     if (!runs) return runs.error();
