@@ -69,8 +69,8 @@ struct Evaluate {
 };
 BOOST_DESCRIBE_STRUCT(Evaluate, (), (every, gradient_norms, released_norms, noise_residual))
 
-// An epsilon of a spec is a number, or infinite: the non-private arm. The rest of the program has no
-// number there.
+// An epsilon of a spec is a number, or infinite: the non-private arm. The rest of the program has
+// no number there.
 std::optional<double> target_of(double epsilon);
 std::vector<std::optional<double>> targets_of(const std::vector<double>& epsilons);
 // "1", "3.5", "inf".
@@ -145,7 +145,8 @@ struct Figure {
   std::vector<std::string> rows;     // ids of rows or groups
   std::vector<std::string> panels;
   std::vector<double> epsilons;
-  json::object options;  // of the kind (results/table/figure_spec.h): those that are not the default
+  // Of the kind (results/table/figure_spec.h): those that are not the default.
+  json::object options;
 
   static constexpr bool kMayLack = true;
   static constexpr std::array kLeftOut = {"title", "rows", "panels", "epsilons"};
@@ -179,7 +180,7 @@ struct Spec {
   json::object paper_table;  // the table that it reproduces, as values.json has it (paper.h)
   std::vector<std::string> assumed, contradictions;
   std::optional<NotRunnable> not_runnable;
-  std::optional<Named> analytic;               // the computation (harness/analytic) that the spec asks for
+  std::optional<Named> analytic;               // the computation (harness/analytic) asked for
   std::optional<Table> table;                  // of all panels
   std::optional<std::vector<Figure>> figures;  // none: the usual ones
   std::optional<Regress> regress;

@@ -3,6 +3,7 @@
 #include "harness/base/files.h"
 
 namespace hyfreedp::trial {
+
 Result<ScoreRelease> ScoreRelease::from_json(const json::value& value, const std::string& where) {
   const auto noise = to_double(value, where);
   if (!noise) return noise.error();

@@ -54,7 +54,8 @@ const std::vector<OptionSpec>& table_options() {
     });
     for (auto& option : options) {
       option.stored_always = false;
-      if (option.name == "paper") option.default_value = nullptr;  // the spec decides where it is not given
+      // Where it is not given, the spec decides.
+      if (option.name == "paper") option.default_value = nullptr;
     }
     return options;
   }();

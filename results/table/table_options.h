@@ -1,7 +1,6 @@
-// The options of a spec's `table`, which says how its tables are made; a panel's `table` overrides
-// the spec's (harness/spec/table.h). Only options that are given are stored. Their meaning is in the
-// help texts, which
-// `hyfreedp table` and experiments/README.md repeat.
+// The options of a spec's `table` (harness/spec/table.h), which says how its tables are made; a
+// panel's `table` overrides the spec's. Only options that are given are stored. Their meaning is in
+// the help texts, which `hyfreedp table` and experiments/README.md repeat.
 #pragma once
 
 #include <optional>

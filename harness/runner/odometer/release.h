@@ -1,5 +1,5 @@
 // The number of a spec's release, and the device of a run: two settings that are not in the YAML of
-// the spec. Both are stored in Spec::resolved ("release", and "device" of each panel) and so are
+// the spec. Both are stored with it (`release`, and `device` of each panel) and so are
 // part of the spec's hash.
 //
 // A spec without `noise_seed` that has finished is not run again. `--fresh` makes a new release on

@@ -20,7 +20,7 @@ struct PanelFrame {
   std::int64_t steps = 0;
   spec::Control control = spec::Control::sampling_only;  // what rows of epsilon inf keep
   bool control_given = false;                            // the spec says so, and so does the table
-  Layers train;                                          // of the panel; a row's own `train` lies above it
+  Layers train = {};                                     // the panel's, below a row's own
   std::optional<PaperPlace> paper = {};                  // where the paper prints its rows
   bool shared_are_known = true;                          // no mistake in the top-level `rows`
 };
