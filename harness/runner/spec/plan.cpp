@@ -1,5 +1,6 @@
 #include "harness/runner/spec/plan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
@@ -53,6 +54,16 @@ void set_private(trial::PrivacyPlan& plan, bool is_private, const spec::Panel& p
   if (control == spec::Control::none) plan.sampler = trial::Sampler::shuffle;
 }
 
+// Whether each number is one: a cell's file (harness/runner/execute/cell_plan.h) may hold others.
+bool has_finite_numbers(const spec::Panel& panel, const trial::PrivacyPlan& plan) {
+  std::vector<double> numbers{panel.delta, plan.clipping_constant};
+  if (const auto& adaptive = panel.train.adaptive) {
+    numbers.insert(numbers.end(), {adaptive->quantile, adaptive->rate, adaptive->count_noise});
+  }
+  if (const auto& mean = panel.train.feature_mean) numbers.insert(numbers.end(), {mean->norm, mean->noise});
+  return std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); });
+}
+
 // Everything that the trials of a row share, but for what depends on the cell.
 trial::TrialConfig row_base(const spec::Spec& spec, const spec::Panel& panel, const spec::Row& row) {
   trial::TrialConfig base;
@@ -80,6 +91,7 @@ Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const sp
   const auto& spec = planned.content;
   const auto base = row_base(spec, panel, row);
   if (auto checked = base.privacy.check(); !checked) return in_context(panel.id, checked.error());
+  if (!has_finite_numbers(panel, base.privacy)) return error(panel.id + ": a setting is not finite");
   for (const auto epsilon : row.epsilons) {
     for (const auto seed : row.seeds) {
       baselines::Cell cell{.panel = panel.id,
