@@ -12,7 +12,7 @@ Baseline hyfreedp() {
                     .options = {},
                     .next = {},
                     .conclude = {}};
-  run_probing_controller(baseline, "hyfreedp", {"folded", "separate-batch", "paper", "paper-appendix"});
+  run_probing_controller(baseline, "hyfreedp", {"folded", "separate-batch", "paper", "paper-appendix", "laplace"});
   return baseline;
 }
 

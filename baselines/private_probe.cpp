@@ -5,18 +5,16 @@
 
 #include "baselines/calibrations.h"
 #include "baselines/support.h"
+#include "harness/mechanism/probe_split.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::baselines {
 
 template <>
-struct KeyOf<accounting::ProbeSplitRequest> {
-  static json::value of(const accounting::ProbeSplitRequest& request) {
-    const auto& [sample_rate, steps, interval, points, gamma, probe_sample_rate, count_noise, mean_noise,
-                 epsilon, delta, mode, accountant, orders] = request;
-    return key_of_members(sample_rate, steps, interval, std::int64_t{points}, gamma, probe_sample_rate,
-                          count_noise, mean_noise, epsilon, delta, accounting::to_string(mode), accountant,
-                          orders);
+struct KeyOf<mechanism::ProbeSplitRequest> {
+  static json::value of(const mechanism::ProbeSplitRequest& request) {
+    const auto& [plan, steps, gamma, epsilon, delta, mode, accountant, orders] = request;
+    return key_of_members(plan, steps, gamma, epsilon, delta, mechanism::to_string(mode), accountant, orders);
   }
 };
 
@@ -26,32 +24,33 @@ constexpr int kPoints = 3;  // losses at w, w - h u, w + h u
 
 bool as_published(const Cell& cell) { return string_or(cell.options, "accounting", "").starts_with("paper"); }
 
+// Laplace noise on the losses of all records: no accountant here folds several Laplace releases of
+// a sampled batch.
+bool has_laplace_losses(const Cell& cell) { return string_or(cell.options, "accounting", "") == "laplace"; }
+
 double probe_rate(const Cell& cell, bool separate) {
+  if (has_laplace_losses(cell)) return 1;
   const double gradient = cell.base.privacy.sample_rate;
   if (!separate) return gradient;
   const double given = double_or(cell.options, "probe_sample_rate", 0);
   return given > 0 ? given : std::min(1.0, double_or(cell.options, "probe_ratio", 1) * gradient);
 }
 
-Result<accounting::ProbeSplit> split(const Cell& cell, double epsilon) {
-  const auto mode = accounting::probe_accounting_from(string_or(cell.options, "accounting", ""));
+// `plan`: the cell's with its probe.
+Result<mechanism::ProbeSplit> split(const Cell& cell, const trial::PrivacyPlan& plan, double epsilon) {
+  const auto mode = mechanism::probe_accounting_from(
+      has_laplace_losses(cell) ? "separate-batch" : string_or(cell.options, "accounting", ""));
   if (!mode) return mode.error();
-  const bool separate = *mode == accounting::ProbeAccounting::separate_batch;
   auto accountant = string_or(cell.options, "accountant", "auto");
   if (accountant == "auto") accountant = as_published(cell) ? "rdp" : "pld";
-  const accounting::ProbeSplitRequest request{.sample_rate = cell.base.privacy.sample_rate,
-                                              .steps = cell.base.steps,
-                                              .interval = int_or(cell.options, "interval", 5),
-                                              .points = kPoints,
-                                              .gamma = double_or(cell.options, "gamma", 1.01),
-                                              .probe_sample_rate = separate ? probe_rate(cell, true) : 0,
-                                              .count_noise = count_noise(cell),
-                                              .mean_noise = mean_noise(cell),
-                                              .epsilon = epsilon,
-                                              .delta = cell.delta,
-                                              .mode = *mode,
-                                              .accountant = accountant};
-  return calibrated(cell, accounting::split_budget, request);
+  const mechanism::ProbeSplitRequest request{.plan = same_price(plan),
+                                             .steps = cell.base.steps,
+                                             .gamma = double_or(cell.options, "gamma", 1.01),
+                                             .epsilon = epsilon,
+                                             .delta = cell.delta,
+                                             .mode = *mode,
+                                             .accountant = accountant};
+  return calibrated(cell, mechanism::split_budget, request);
 }
 
 // Decay of the method's exponential average of the weights, over a public part of the steps; none
@@ -70,7 +69,7 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
   const auto& table = optimizers::find_controller(controller_name).value()->options;
   config.controller = controller(controller_name, subset(cell.options, table));
   const auto pricing = string_or(cell.options, "accounting", "");
-  const bool separate = pricing == "separate-batch";
+  const bool separate = pricing == "separate-batch" || has_laplace_losses(cell);
   const double rate = probe_rate(cell, separate);
   auto& privacy = config.privacy;
   privacy.probe = trial::ProbePlan{
@@ -78,6 +77,7 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
       .sample_rate = rate,
       .batch_size = separate ? rate * static_cast<double>(privacy.population) : privacy.batch_size,
       .noise = 0,
+      .distribution = has_laplace_losses(cell) ? accounting::Noise::laplace : accounting::Noise::gaussian,
       .points = kPoints,
       .interval = int_or(cell.options, "interval", 5)};
   if (const auto decay = average_decay(cell)) {
@@ -85,7 +85,7 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
     config.training.average_decay = *decay;
   }
   if (!cell.epsilon) return config;
-  const auto budget = split(cell, *cell.epsilon);
+  const auto budget = split(cell, privacy, *cell.epsilon);
   if (!budget) return budget.error();
   privacy.gradient_noise = budget->sigma_g;
   privacy.probe->noise = budget->sigma_l;

@@ -2,10 +2,11 @@
 // (HyFreeDP and HyFreeDP+).
 //
 // One budget pays for gradients and probes: sigma_g = gamma sigma, and sigma_l follows from what is
-// left (Liu & Bu, ICLR 2025, Algorithm 2; accounting::split_budget). The option `accounting` says
+// left (Liu & Bu, ICLR 2025, Algorithm 2; mechanism::split_budget). The option `accounting` says
 // how it is priced:
 //   folded          probes on the gradient's own batch, folded before amplification: sound
 //   separate-batch  probes on their own Poisson batch: sound
+//   laplace         Laplace noise on the losses of all records: sound
 //   paper           as published: same batch, priced as if each release had its own. It understates
 //                   epsilon: the row claims the target, carries a flag, and its real epsilon is
 //                   derived from the executed events

@@ -25,28 +25,25 @@ json::array to_array(const std::vector<double>& values) {
   return array;
 }
 
-// The batch of the feature mean, wherever it stands among a plan's events.
-accounting::Batch& feature_mean_batch(std::vector<accounting::Event>& events) {
-  accounting::Batch* found = nullptr;
-  for (auto& event : events) {
-    auto* batch = std::get_if<accounting::Batch>(&event.what);
-    if (batch == nullptr || batch->releases.size() != 1) continue;
-    if (batch->releases.front().purpose != accounting::kFeatureMeanPurpose) continue;
-    HYFREEDP_CHECK(found == nullptr, "a plan releases the mean of the features once");
-    found = batch;
-  }
-  HYFREEDP_CHECK(found != nullptr, "a plan with a mean of features has an event of it");
-  return *found;
+// How many releases `plan` makes before step 0.
+std::int64_t releases_before(const trial::PrivacyPlan& plan) {
+  const auto list = mechanism::releases(plan);
+  return std::count_if(list.begin(), list.end(), [](const mechanism::Release& release) {
+    return release.schedule.when == mechanism::Schedule::When::before;
+  });
 }
 
 // noise_for, of a plan whose steps are not all that it releases.
-Result<double> noise_beside_mean(const trial::PrivacyPlan& given, const std::int64_t& steps,
-                                 const double& epsilon, const double& delta, const std::int64_t& runs) {
+Result<double> noise_beside_others(const trial::PrivacyPlan& given, const std::int64_t& steps,
+                                   const double& epsilon, const double& delta, const std::int64_t& runs) {
   const auto events_at = [&](double sigma) {
     auto plan = given;
     plan.gradient_noise = sigma;
     accounting::Events events{.events = mechanism::events(plan, 0, steps)};
-    feature_mean_batch(events.events).count = runs;
+    // Those before step 0 come first, and are made in each run.
+    for (std::int64_t i = 0; i < releases_before(plan); ++i) {
+      std::get<accounting::Batch>(events.events[static_cast<std::size_t>(i)].what).count = runs;
+    }
     return events;
   };
   const auto calibration = accounting::calibrate(events_at, epsilon, delta);
@@ -119,8 +116,8 @@ const std::vector<double>& wide_grid() {
 Result<double> noise_for(const Cell& cell, const trial::PrivacyPlan& plan, std::int64_t steps,
                          std::optional<double> epsilon, std::int64_t runs) {
   if (!epsilon) return 0.0;
-  if (plan.feature_mean) {
-    return calibrated(cell, noise_beside_mean, same_price(plan), steps, *epsilon, cell.delta, runs);
+  if (releases_before(plan) > 0) {
+    return calibrated(cell, noise_beside_others, same_price(plan), steps, *epsilon, cell.delta, runs);
   }
   const auto sigma = calibrated(cell, plain_gaussian, plan.sample_rate, steps, *epsilon, cell.delta);
   if (!sigma) return sigma.error();
@@ -134,11 +131,6 @@ trial::PrivacyPlan same_price(trial::PrivacyPlan plan) {
 
 Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon) {
   return noise_for(cell, cell.base.privacy, cell.base.steps, epsilon);
-}
-
-double count_noise(const Cell& cell) {
-  const auto& adaptive = cell.base.privacy.adaptive;
-  return cell.epsilon && adaptive ? adaptive->count_noise : 0;
 }
 
 double mean_noise(const Cell& cell) {

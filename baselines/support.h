@@ -35,9 +35,9 @@ const std::vector<double>& paper_grid();
 const std::vector<double>& wide_grid();
 
 // The gradient noise of `plan` for plain DP training of `steps` steps at `epsilon` and the cell's
-// delta, by PLD, which leaves room for its clip counts and for one release of its feature mean in
-// each of the `runs` that these steps make up. 0 without an epsilon. An error if the epsilon is
-// infeasible.
+// delta, by PLD, which leaves room for its other releases: those of every step, and those before
+// step 0 in each of the `runs` that these steps make up. 0 without an epsilon. An error if the
+// epsilon is infeasible.
 Result<double> noise_for(const Cell& cell, const trial::PrivacyPlan& plan, std::int64_t steps,
                          std::optional<double> epsilon, std::int64_t runs = 1);
 // The same for the cell's own plan and number of steps.
@@ -45,9 +45,6 @@ Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon);
 // `plan` with its clipping threshold set aside, which no event has: plans that differ in it alone
 // share a calibration.
 trial::PrivacyPlan same_price(trial::PrivacyPlan plan);
-// Noise multiplier of the clip count that each of the cell's gradient batches releases; 0 where
-// none does.
-double count_noise(const Cell& cell);
 // Noise multiplier of the feature mean that each of the cell's runs releases first; 0: none.
 double mean_noise(const Cell& cell);
 // The cell's config at gradient noise `noise` (0: non-private) and a constant learning rate.

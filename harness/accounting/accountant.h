@@ -112,49 +112,6 @@ Result<Calibration> calibrate(const std::function<Events(double noise)>& events_
 Result<Calibration> calibrate_gaussian(double sample_rate, std::int64_t steps, double epsilon, double delta,
                                        const std::string& accountant = "pld");
 
-// HyFreeDP's division of one budget between gradients and loss probes (Liu & Bu 2025, Algorithm 2):
-// sigma_g = gamma * (the noise that would meet the target without probes), and sigma_l is the noise
-// of the losses that spends what is left, under one of the modes below. All three are noise
-// multipliers. A clip count (adaptive clipping) is a second release on every gradient batch and is
-// folded with the gradient in every mode. A release of the feature mean is one release on the whole
-// split. Both noises leave room for these.
-enum class ProbeAccounting {
-  folded,          // sound: probes on the gradient's own batch, folded before amplification
-  separate_batch,  // sound: probes on their own Poisson batch of rate probe_sample_rate
-  paper,           // as published: each release priced with its own batch; understates epsilon
-  paper_appendix,  // appendix C: two epsilons added. Same flaw, and a 2 delta statement.
-};
-struct ProbeSplitRequest {
-  double sample_rate = 0;
-  std::int64_t steps = 0;
-  std::int64_t interval = 5;     // K: probes at t = 0, K, 2K, ...: ceil(T/K) of them
-  int points = 3;                // m losses a probe
-  double gamma = 1.01;           // > 1
-  double probe_sample_rate = 0;  // separate_batch only; 0: same as sample_rate
-  double count_noise = 0;        // noise multiplier of a clip count on each gradient batch; 0: none
-  double mean_noise = 0;         // noise multiplier of a full-batch release before step 0; 0: none
-  double epsilon = 0;
-  double delta = 0;
-  ProbeAccounting mode = ProbeAccounting::folded;
-  // paper modes were published with RDP; folded and separate_batch are calibrated by PLD.
-  std::string accountant = "pld";
-  std::vector<double> orders = {};  // RDP orders; empty: default_orders()
-};
-struct ProbeSplit {
-  double sigma = 0;    // without probes
-  double sigma_g = 0;  // gamma * sigma
-  double sigma_l = 0;
-  double claimed_epsilon = 0;  // what the mode claims
-  EpsilonAnswer sound;         // what the executed events really cost (same batch folded)
-};
-Result<ProbeSplit> split_budget(const ProbeSplitRequest& request);
-// The events that a run with this division executes. They are always described soundly
-// (folded, or with separate batches), whatever the mode claims.
-Events probe_events(const ProbeSplitRequest& request, double sigma_g, double sigma_l);
-
-std::string to_string(ProbeAccounting mode);
-Result<ProbeAccounting> probe_accounting_from(const std::string& name);
-
 // Conversions between mu-GDP and (epsilon, delta); exact for the Gaussian mechanism
 // (Balle & Wang 2018, Theorem 8). An error for numbers out of range.
 double gdp_delta(double mu, double epsilon);

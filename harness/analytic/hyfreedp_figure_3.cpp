@@ -4,12 +4,13 @@
 #include "harness/analytic/cells.h"
 #include "harness/analytic/hyfreedp_noises.h"
 #include "harness/analytic/items.h"
+#include "harness/mechanism/probe_split.h"
 
 namespace hyfreedp::analytic {
 namespace {
 
 using accounting::Noise;
-using accounting::ProbeAccounting;
+using mechanism::ProbeAccounting;
 
 // The published split beside the sound one of the same accountant.
 struct Both {
@@ -18,12 +19,10 @@ struct Both {
   double real_epsilon = 0;  // of the published noises, by PLD
 };
 
-accounting::ProbeSplitRequest request_of(const NoiseSetting& setting, ProbeAccounting mode) {
-  accounting::ProbeSplitRequest request;
-  request.sample_rate = setting.sample_rate;
+mechanism::ProbeSplitRequest request_of(const NoiseSetting& setting, ProbeAccounting mode) {
+  mechanism::ProbeSplitRequest request;
+  request.plan = mechanism::probing_plan(setting.sample_rate, setting.interval, setting.points);
   request.steps = setting.steps;
-  request.interval = setting.interval;
-  request.points = setting.points;
   request.gamma = setting.gamma;
   request.epsilon = setting.epsilon;
   request.delta = setting.delta;
@@ -36,9 +35,9 @@ Result<Both> both_of(const NoiseSetting& setting) {
   const auto paper = paper_noises(setting, "rdp", Noise::gaussian);
   if (!paper) return paper.error();
   const auto request = request_of(setting, ProbeAccounting::folded);
-  const auto sound = accounting::split_budget(request);
+  const auto sound = mechanism::split_budget(request);
   if (!sound) return sound.error();
-  const auto real = accounting::epsilon_pld(accounting::probe_events(request, paper->sigma_g, paper->sigma_l),
+  const auto real = accounting::epsilon_pld(mechanism::probe_events(request, paper->sigma_g, paper->sigma_l),
                                             setting.delta);
   if (!real) return real.error();
   return Both{*paper, sound->sigma_l, real->epsilon};

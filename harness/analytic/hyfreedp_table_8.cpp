@@ -3,6 +3,7 @@
 #include "harness/analytic/cells.h"
 #include "harness/analytic/hyfreedp_noises.h"
 #include "harness/analytic/items.h"
+#include "harness/mechanism/probe_split.h"
 
 namespace hyfreedp::analytic {
 namespace {
@@ -32,13 +33,11 @@ Result<Shares> shares_of(const NoiseSetting& setting) {
   if (!by_rdp) return by_rdp.error();
   const auto by_pld = accounting::epsilon_pld(gradients(setting, noises->sigma_g), setting.delta);
   if (!by_pld) return by_pld.error();
-  accounting::ProbeSplitRequest request;
-  request.sample_rate = setting.sample_rate;
+  mechanism::ProbeSplitRequest request;
+  request.plan = mechanism::probing_plan(setting.sample_rate, setting.interval, setting.points);
   request.steps = setting.steps;
-  request.interval = setting.interval;
-  request.points = setting.points;
   const auto whole = accounting::epsilon_pld(
-      accounting::probe_events(request, noises->sigma_g, noises->sigma_l), setting.delta);
+      mechanism::probe_events(request, noises->sigma_g, noises->sigma_l), setting.delta);
   if (!whole) return whole.error();
   const auto gdp = paper_noises(setting, "gdp", Noise::gaussian);
   const auto mu = accounting::gdp_mu(setting.epsilon, setting.delta);

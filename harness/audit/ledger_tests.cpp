@@ -16,6 +16,8 @@ namespace {
 using Mechanisms = std::vector<accounting::Mechanism>;
 
 constexpr const char* kGroup = "ledger";
+constexpr const char* kOnlyGaussian =
+    "The ledger audit simulates Gaussian releases on Poisson or full batches only.";
 constexpr std::array<double, 3> kLooks = {1.0 / 16, 1.0 / 4, 1.0};
 constexpr double kDirections = 2;
 constexpr double kShareOfAdd = 0.25;
@@ -115,8 +117,7 @@ Result<std::vector<accounting::SplitContent>> gaussian_contents(
         content.selections.empty() &&
         std::all_of(content.mechanisms.begin(), content.mechanisms.end(),
                     [](const auto& one) { return one.noise == accounting::Noise::gaussian; });
-    if (!gaussian)
-      return error("The ledger audit simulates Gaussian releases on Poisson or full batches only.");
+    if (!gaussian) return error(kOnlyGaussian);
   }
   return contents;
 }
@@ -173,8 +174,22 @@ Finding completeness(const std::vector<RunReleases>& runs) {
   return finding;
 }
 
+bool has_laplace(const std::vector<accounting::Event>& events) {
+  return std::any_of(events.begin(), events.end(), [](const accounting::Event& event) {
+    const auto* batch = std::get_if<accounting::Batch>(&event.what);
+    return batch != nullptr &&
+           std::any_of(batch->releases.begin(), batch->releases.end(),
+                       [](const auto& one) { return one.noise == accounting::Noise::laplace; });
+  });
+}
+
 Result<Finding> simulated_finding(const std::vector<accounting::Event>& executed, const Claim& claim,
                                   double rate) {
+  if (has_laplace(executed)) {
+    Finding finding;
+    finding.text = "not simulated: some releases have Laplace noise. " + std::string(kOnlyGaussian);
+    return finding;
+  }
   const auto found = simulate_delta(executed, claim.epsilon, claim.delta, rate);
   if (!found) return found.error();
   Finding finding;

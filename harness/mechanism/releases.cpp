@@ -141,6 +141,7 @@ std::vector<Release> releases(const trial::PrivacyPlan& plan) {
                     .batch = probe.separate_batch ? kProbeBatch : kGradientBatch,
                     .sample_rate = probe.separate_batch ? probe.sample_rate : plan.sample_rate,
                     .noise_multiplier = probe.noise,
+                    .noise = probe.distribution,
                     .values = probe.points,
                     .divisor = probe.batch_size,
                     .schedule = {.every = probe.interval},

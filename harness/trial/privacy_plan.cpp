@@ -46,6 +46,12 @@ const Names<GroupShares>& share_names() {
   return names;
 }
 
+const Names<accounting::Noise>& distribution_names() {
+  static const Names<accounting::Noise> names = {{accounting::Noise::gaussian, "gaussian"},
+                                                 {accounting::Noise::laplace, "laplace"}};
+  return names;
+}
+
 template <class Value>
 std::string name_in(const Names<Value>& names, Value value) {
   for (const auto& [known, name] : names) {
@@ -202,6 +208,10 @@ Result<void> PrivacyPlan::check() const {
     if (probe->interval < 1) return bad("the probe interval must be at least 1");
     if (probe->points < 1) return bad("a probe needs at least one loss");
     if (!(probe->batch_size > 0)) return bad("the probe batch size must be positive");
+    const bool is_laplace = probe->distribution == accounting::Noise::laplace;
+    if (is_private && is_laplace && !(probe->separate_batch && probe->sample_rate == 1)) {
+      return bad("Laplace noise is for probes on a batch of their own of all records (sample rate 1)");
+    }
     if (probe->separate_batch && !(probe->sample_rate > 0 && probe->sample_rate <= 1)) {
       return bad("the probe sample rate must lie in (0, 1]");
     }
@@ -251,6 +261,9 @@ json::object PrivacyPlan::to_json() const {
                                    {"noise", probe->noise},
                                    {"points", probe->points},
                                    {"interval", probe->interval}};
+    if (probe->distribution == accounting::Noise::laplace) {
+      object["probe"].as_object()["distribution"] = "laplace";
+    }
   }
   // Only where not the default: the ids of trials without them stay what they were.
   if (groups != ClippingGroups::all) object["clipping_groups"] = name_in(group_names(), groups);
@@ -311,16 +324,20 @@ Result<PrivacyPlan> PrivacyPlan::from_json(const json::object& object, const std
     const auto loss_noise = get_double(inner, "noise", inner_where);
     const auto points = get_int(inner, "points", inner_where);
     const auto interval = get_int(inner, "interval", inner_where);
+    const auto distribution = value_in(distribution_names(), string_or(inner, "distribution", "gaussian"),
+                                       "distribution", inner_where);
     if (!separate) return separate.error();
     if (!rate) return rate.error();
     if (!size) return size.error();
     if (!loss_noise) return loss_noise.error();
     if (!points) return points.error();
     if (!interval) return interval.error();
+    if (!distribution) return distribution.error();
     plan.probe = ProbePlan{.separate_batch = *separate,
                            .sample_rate = *rate,
                            .batch_size = *size,
                            .noise = *loss_noise,
+                           .distribution = *distribution,
                            .points = static_cast<int>(*points),
                            .interval = *interval};
   }

@@ -38,6 +38,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/accounting/event.h"
 #include "harness/base/describe.h"
 
 namespace hyfreedp::trial {
@@ -81,6 +82,9 @@ struct ProbePlan {
   double sample_rate = 0;       // of the separate batch
   double batch_size = 0;        // divisor of the noisy loss sum
   double noise = 0;             // sigma_l, over the loss bound R_l; 0 in non-private rows
+  // Laplace noise is for batches of all records: no accountant here folds several such releases
+  // of a sampled batch.
+  accounting::Noise distribution = accounting::Noise::gaussian;
   int points = 3;
   std::int64_t interval = 5;  // K: probes at t % K == 0, t from 0
 };

@@ -8,6 +8,7 @@
 
 #include "harness/accounting/rdp.h"
 #include "harness/accounting/selection.h"
+#include "harness/mechanism/probe_split.h"
 #include "tests/accounting/cases.h"
 
 namespace hyfreedp::accounting::testing {
@@ -338,16 +339,15 @@ TEST(ReferenceAccounting, SplitsOfTheBudget) {
   for (const auto& value : file->as_object().at("sigma_l_calibrations").as_array()) {
     const auto& one = value.as_object();
     for (const bool folded : {true, false}) {
-      ProbeSplitRequest request;
-      request.sample_rate = num(one, "q");
+      mechanism::ProbeSplitRequest request;
+      request.plan = mechanism::probing_plan(num(one, "q"), whole(one, "interval"),
+                                             static_cast<int>(whole(one, "probes")));
       request.steps = whole(one, "steps");
-      request.interval = whole(one, "interval");
-      request.points = static_cast<int>(whole(one, "probes"));
       request.gamma = num(one, "gamma");
       request.epsilon = num(one, "epsilon");
       request.delta = num(one, "delta");
-      request.mode = folded ? ProbeAccounting::folded : ProbeAccounting::separate_batch;
-      const auto split = split_budget(request);
+      request.mode = folded ? mechanism::ProbeAccounting::folded : mechanism::ProbeAccounting::separate_batch;
+      const auto split = mechanism::split_budget(request);
       ASSERT_TRUE(split.has_value()) << split.error().message;
       EXPECT_NEAR(split->sigma / num(one, "sigma_pld"), 1, 1e-4);
       EXPECT_NEAR(split->sigma_g / num(one, "sigma_g_pld"), 1, 1e-4);

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "harness/accounting/accountant.h"
+#include "harness/mechanism/probe_split.h"
 #include "harness/training/audit/collect.h"
 
 namespace hyfreedp::training {
@@ -28,55 +29,66 @@ struct Setting {
   std::string seed = "tests";
 };
 
-inline void calibrate_noise(AuditRequest& request) {
-  if (!request.has_probes()) {
+inline bool has_probes(const Setting& setting) { return setting.hyfreedp != "none"; }
+
+inline void calibrate_noise(const Setting& setting, AuditRequest& request) {
+  constexpr double kDelta = 1e-5;
+  auto& plan = request.plan;
+  if (!has_probes(setting)) {
     const auto found =
-        accounting::calibrate_gaussian(request.sample_rate, request.steps, request.epsilon, request.delta);
-    request.sigma_g = found.value().noise_multiplier;
-    request.claim = {found->answer.epsilon, request.delta, "PLD of the calibrated events"};
+        accounting::calibrate_gaussian(plan.sample_rate, request.steps, setting.epsilon, kDelta);
+    plan.gradient_noise = found.value().noise_multiplier;
+    request.claim = {found->answer.epsilon, kDelta, "PLD of the calibrated events"};
     return;
   }
   const auto split =
-      accounting::split_budget({.sample_rate = request.sample_rate,
-                                .steps = request.steps,
-                                .interval = request.interval,
-                                .gamma = request.gamma,
-                                .probe_sample_rate = request.probe_sample_rate,
-                                .epsilon = request.epsilon,
-                                .delta = request.delta,
-                                .mode = accounting::probe_accounting_from(request.hyfreedp).value(),
-                                .accountant = request.hyfreedp == "paper" ? "rdp" : "pld"})
+      mechanism::split_budget({.plan = plan,
+                               .steps = request.steps,
+                               .epsilon = setting.epsilon,
+                               .delta = kDelta,
+                               .mode = plan.probe->separate_batch
+                                           ? mechanism::ProbeAccounting::separate_batch
+                                           : mechanism::probe_accounting_from(setting.hyfreedp).value(),
+                               .accountant = setting.hyfreedp == "paper" ? "rdp" : "pld"})
           .value();
-  request.sigma_g = split.sigma_g;
-  request.sigma_l = split.sigma_l;
-  request.claim = {split.claimed_epsilon, request.delta,
-                   request.hyfreedp == "paper" ? "paper accounting" : "PLD of the calibrated events"};
+  plan.gradient_noise = split.sigma_g;
+  plan.probe->noise = split.sigma_l;
+  request.claim = {split.claimed_epsilon, kDelta,
+                   setting.hyfreedp == "paper" ? "paper accounting" : "PLD of the calibrated events"};
 }
 
 inline AuditRequest request_of(const Setting& setting) {
   AuditRequest request;
-  request.hyfreedp = setting.hyfreedp;
-  request.epsilon = setting.epsilon;
+  const bool is_laplace = setting.hyfreedp == "laplace";  // on all records
+  const bool separate = setting.hyfreedp == "separate-batch" || is_laplace;
+  auto& plan = request.plan;
+  plan = mechanism::probing_plan(setting.sample_rate, setting.interval, 3,
+                                 is_laplace ? 1
+                                 : separate ? setting.sample_rate
+                                            : 0);
+  plan.population = setting.population;
+  plan.batch_size = setting.sample_rate * static_cast<double>(setting.population);
+  plan.clipping = setting.clipping == "abadi"    ? trial::Clipping::abadi
+                  : setting.clipping == "auto-v" ? trial::Clipping::auto_v
+                                                 : trial::Clipping::auto_s;
+  plan.clipping_constant = setting.clipping == "abadi" ? 1.0 : 0.01;
+  if (setting.groups == "per-layer") plan.groups = trial::ClippingGroups::per_layer;
+  if (setting.shares == "size") plan.shares = trial::GroupShares::size;
+  if (has_probes(setting)) {
+    plan.probe->separate_batch = separate;
+    plan.probe->batch_size = is_laplace ? static_cast<double>(setting.population) : plan.batch_size;
+    if (is_laplace) plan.probe->distribution = accounting::Noise::laplace;
+    plan.accounting = setting.hyfreedp;
+  } else {
+    plan.probe.reset();
+  }
   request.steps = setting.steps;
   request.runs = setting.runs;
-  request.interval = setting.interval;
-  request.population = setting.population;
-  request.sample_rate = setting.sample_rate;
-  request.batch_size = setting.sample_rate * static_cast<double>(setting.population);
   request.model = setting.model;
-  request.clipping = setting.clipping;
-  request.clipping_constant = setting.clipping == "abadi" ? 1.0 : 0.01;
-  request.clipping_groups = setting.groups;
-  request.clipping_shares = setting.shares;
   request.canaries = setting.canaries;
   request.workers = setting.workers;
   request.seed = setting.seed;
-  if (request.has_probes()) {
-    request.probes = 3;
-    request.probe_batch_size = request.batch_size;
-    if (setting.hyfreedp == "separate-batch") request.probe_sample_rate = setting.sample_rate;
-  }
-  calibrate_noise(request);
+  calibrate_noise(setting, request);
   return request;
 }
 

@@ -11,24 +11,8 @@ namespace hyfreedp::training {
 namespace {
 
 json::object to_json(const AuditRequest& request) {
-  return {{"hyfreedp", request.hyfreedp},
-          {"epsilon", request.epsilon},
-          {"delta", request.delta},
-          {"population", request.population},
-          {"sample_rate", request.sample_rate},
-          {"batch_size", request.batch_size},
+  return {{"plan", request.plan.to_json()},
           {"steps", request.steps},
-          {"interval", request.interval},
-          {"probes", request.probes},
-          {"gamma", request.gamma},
-          {"clipping", request.clipping},
-          {"clipping_constant", request.clipping_constant},
-          {"clipping_groups", request.clipping_groups},
-          {"clipping_shares", request.clipping_shares},
-          {"sigma_g", request.sigma_g},
-          {"sigma_l", request.sigma_l},
-          {"probe_sample_rate", request.probe_sample_rate},
-          {"probe_batch_size", request.probe_batch_size},
           {"model", request.model},
           {"runs", request.runs},
           {"workers", request.workers},
@@ -81,30 +65,35 @@ TEST(AuditRequest, EveryFieldIsDemandedAndChecked) {
     ASSERT_FALSE(read) << member.key();
     EXPECT_NE(read.error().message.find(member.key()), std::string::npos) << read.error().message;
   }
-  const std::vector<std::pair<const char*, json::value>> wrong = {{"hyfreedp", "sometimes"},
-                                                                  {"population", 1},
-                                                                  {"sample_rate", 2},
-                                                                  {"steps", 0},
-                                                                  {"probes", 2},
-                                                                  {"clipping", "none"},
-                                                                  {"clipping", "adaptive"},
-                                                                  {"clipping_groups", "some"},
-                                                                  {"clipping_shares", "size"},
-                                                                  {"sigma_g", -1},
-                                                                  {"sigma_l", 0},
-                                                                  {"runs", 0},
-                                                                  {"workers", 0},
-                                                                  {"canaries", 1e6},
-                                                                  {"model", "gpt-9"},
-                                                                  {"false_alarm", 0},
-                                                                  {"seed", 7},
-                                                                  {"claim", 8},
-                                                                  {"interval", 0},
-                                                                  {"batch_size", 0},
-                                                                  {"clipping_constant", 0}};
+  const std::vector<std::pair<const char*, json::value>> wrong = {
+      {"plan", 1},      {"steps", 0},         {"runs", 0}, {"workers", 0}, {"canaries", 1e6},
+      {"model", "gpt"}, {"false_alarm", 0.0}, {"seed", 7}, {"claim", 8}};
   for (const auto& [key, value] : wrong) {
     auto object = good;
     object[key] = value;
+    EXPECT_FALSE(audit_request_from_json(object, "test")) << key;
+  }
+  const std::vector<std::pair<const char*, json::value>> wrong_in_plan = {
+      {"is_private", false},
+      {"population", 1},
+      {"sample_rate", 2},
+      {"clipping", "none"},
+      {"clipping", "adaptive"},
+      {"clipping_groups", "some"},
+      {"gradient_noise", -1},
+      {"clipping_shares", "size"},
+      {"batch_size", 0},
+      {"clipping_constant", 0},
+      {"feature_mean", json::object{{"norm", 1}, {"noise", 1}}}};
+  for (const auto& [key, value] : wrong_in_plan) {
+    auto object = good;
+    object["plan"].as_object()[key] = value;
+    EXPECT_FALSE(audit_request_from_json(object, "test")) << key;
+  }
+  for (const auto& [key, value] :
+       std::vector<std::pair<const char*, json::value>>{{"noise", 0}, {"points", 2}, {"interval", 0}}) {
+    auto object = good;
+    object["plan"].as_object()["probe"].as_object()[key] = value;
     EXPECT_FALSE(audit_request_from_json(object, "test")) << key;
   }
 }

@@ -10,6 +10,7 @@
 
 #include "harness/base/files.h"
 #include "harness/cli/check/audit_request.h"
+#include "harness/mechanism/probe_split.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -97,13 +98,14 @@ TEST_F(AuditCommand, TheRequestHoldsEveryFlagResolved) {
   EXPECT_EQ(run({}), 0);
   EXPECT_EQ(read_file(folder_ + "/arguments").value(), "--audit\n");
   const auto asked = request();
-  EXPECT_EQ(asked.at("hyfreedp"), "folded");
-  EXPECT_EQ(asked.at("population"), 5000);
-  EXPECT_EQ(asked.at("batch_size").to_number<double>(), 100);
-  EXPECT_NEAR(asked.at("delta").to_number<double>(), std::pow(5000, -1.1), 1e-15);
+  const auto& plan = asked.at("plan").as_object();
+  EXPECT_EQ(plan.at("accounting"), "folded");
+  EXPECT_EQ(plan.at("population"), 5000);
+  EXPECT_EQ(plan.at("batch_size").to_number<double>(), 100);
+  EXPECT_NEAR(asked.at("claim").at("delta").to_number<double>(), std::pow(5000, -1.1), 1e-15);
   EXPECT_TRUE(asked.at("seed").is_null());
-  EXPECT_EQ(asked.at("probes"), 3);
-  EXPECT_EQ(asked.at("probe_sample_rate").to_number<double>(), 0);
+  EXPECT_EQ(plan.at("probe").at("points"), 3);
+  EXPECT_EQ(plan.at("probe").at("separate_batch"), false);
   const double claimed = asked.at("claim").at("epsilon").to_number<double>();
   EXPECT_LE(claimed, 8);
   EXPECT_GT(claimed, 7.99);
@@ -124,8 +126,6 @@ TEST_F(AuditCommand, FlagsReachTheWorker) {
                  "40",
                  "--interval",
                  "4",
-                 "--probes",
-                 "5",
                  "--gamma",
                  "1.1",
                  "--clipping",
@@ -149,24 +149,24 @@ TEST_F(AuditCommand, FlagsReachTheWorker) {
             0)
       << err_.str();
   const auto asked = request();
-  EXPECT_EQ(asked.at("clipping_constant").to_number<double>(), 1);
-  EXPECT_EQ(asked.at("clipping_groups"), "per-layer");
-  EXPECT_EQ(asked.at("clipping_shares"), "size");
-  EXPECT_EQ(asked.at("probe_sample_rate").to_number<double>(), 0.05);
-  EXPECT_EQ(asked.at("probe_batch_size").to_number<double>(), 20);
+  const auto& plan = asked.at("plan").as_object();
+  EXPECT_EQ(plan.at("clipping_constant").to_number<double>(), 1);
+  EXPECT_EQ(plan.at("clipping_groups"), "per-layer");
+  EXPECT_EQ(plan.at("clipping_shares"), "size");
+  const auto& probe = plan.at("probe").as_object();
+  EXPECT_EQ(probe.at("sample_rate").to_number<double>(), 0.05);
+  EXPECT_EQ(probe.at("batch_size").to_number<double>(), 20);
   EXPECT_EQ(asked.at("canaries"), 0);
   EXPECT_EQ(asked.at("seed"), "again");
   EXPECT_EQ(asked.at("model"), "mlp");
-  const auto split = accounting::split_budget({.sample_rate = 0.05,
-                                               .steps = 40,
-                                               .interval = 4,
-                                               .points = 5,
-                                               .gamma = 1.1,
-                                               .epsilon = 3,
-                                               .delta = 1e-6,
-                                               .mode = accounting::ProbeAccounting::separate_batch});
-  EXPECT_EQ(asked.at("sigma_g").to_number<double>(), split->sigma_g);
-  EXPECT_EQ(asked.at("sigma_l").to_number<double>(), split->sigma_l);
+  const auto split = mechanism::split_budget({.plan = mechanism::probing_plan(0.05, 4),
+                                              .steps = 40,
+                                              .gamma = 1.1,
+                                              .epsilon = 3,
+                                              .delta = 1e-6,
+                                              .mode = mechanism::ProbeAccounting::separate_batch});
+  EXPECT_EQ(plan.at("gradient_noise").to_number<double>(), split->sigma_g);
+  EXPECT_EQ(probe.at("noise").to_number<double>(), split->sigma_l);
 }
 
 TEST_F(AuditCommand, ThePaperClaimsItsNominalEpsilon) {
@@ -174,15 +174,14 @@ TEST_F(AuditCommand, ThePaperClaimsItsNominalEpsilon) {
   const auto asked = request();
   EXPECT_EQ(asked.at("claim").at("epsilon").to_number<double>(), 8);
   EXPECT_EQ(asked.at("claim").at("by"), "paper accounting");
-  EXPECT_NEAR(asked.at("sigma_g").to_number<double>(), 0.6438, 1e-3);
-  EXPECT_NEAR(asked.at("sigma_l").to_number<double>(), 0.912, 5e-3);
+  const auto& plan = asked.at("plan").as_object();
+  EXPECT_NEAR(plan.at("gradient_noise").to_number<double>(), 0.6438, 1e-3);
+  EXPECT_NEAR(plan.at("probe").at("noise").to_number<double>(), 0.912, 5e-3);
 }
 
 TEST_F(AuditCommand, WithoutProbesThereIsNoLossNoise) {
   EXPECT_EQ(run({"--hyfreedp", "none"}), 0);
-  EXPECT_EQ(request().at("probes"), 0);
-  EXPECT_EQ(request().at("sigma_l").to_number<double>(), 0);
-  EXPECT_EQ(request().at("probe_batch_size").to_number<double>(), 0);
+  EXPECT_TRUE(request().at("plan").at("probe").is_null());
 }
 
 TEST_F(AuditCommand, BadInputIsOneSentence) {
@@ -209,7 +208,6 @@ TEST_F(AuditCommand, BadInputIsOneSentence) {
       {{"--false-alarm", "1"}, "--false-alarm is 1"},
       {{"--budget", "3"}, "--budget"},
       {{"--hyfreedp", "none", "--interval", "5"}, "--interval is an option of loss probes"},
-      {{"--hyfreedp", "none", "--probes", "3"}, "--probes is an option of loss probes"},
       {{"--hyfreedp", "none", "--gamma", "1.1"}, "--gamma is an option of loss probes"},
       {{"--report", folder_}, "it must name a file"},
       {{"--report", folder_ + "/absent/report.json"}, "there is no folder " + folder_ + "/absent."},

@@ -152,13 +152,12 @@ TEST(EpsilonFigure, SelectionHasNoPldCurve) {
 }
 
 TEST(EpsilonFigure, ASplitIsPricedAsExecuted) {
-  accounting::ProbeSplitRequest request{.sample_rate = 0.02,
-                                        .steps = 250,
-                                        .interval = 10,
-                                        .epsilon = 3,
-                                        .delta = kDelta,
-                                        .mode = accounting::ProbeAccounting::paper};
-  const auto split = accounting::split_budget(request);
+  mechanism::ProbeSplitRequest request{.plan = mechanism::probing_plan(0.02, 10),
+                                       .steps = 250,
+                                       .epsilon = 3,
+                                       .delta = kDelta,
+                                       .mode = mechanism::ProbeAccounting::paper};
+  const auto split = mechanism::split_budget(request);
   ASSERT_TRUE(split);
   const auto figure =
       drawn(split_boxes(request, *split,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include "harness/accounting/accountant.h"
 #include "harness/trial/event_tally.h"
 #include "tests/trial/fixtures.h"
 
@@ -61,6 +62,21 @@ TEST(Releases, WhatSharesTheGradientsBatchAtEveryStepIsTakenOffItsNoise) {
   EXPECT_NEAR(1 / (*noise * *noise) + 1.0 / (20 * 20), 1 / (sigma * sigma), 1e-8);
   plan.adaptive->count_noise = 1;
   EXPECT_FALSE(gradient_noise_for(plan, sigma));
+}
+
+// What the journal says of noise is what is priced.
+TEST(Releases, LaplaceLossesArePricedAsSuch) {
+  auto plan = plan_with_all(true, 5);
+  plan.probe->sample_rate = 1;
+  plan.probe->distribution = accounting::Noise::laplace;
+  ASSERT_TRUE(plan.check());
+  const auto read = trial::PrivacyPlan::from_json(plan.to_json(), "plan");
+  ASSERT_TRUE(read);
+  const auto laplace = accounting::epsilon_pld({.events = events(*read, 0, 10)}, 1e-5);
+  plan.probe->distribution = accounting::Noise::gaussian;
+  const auto gaussian = accounting::epsilon_pld({.events = events(plan, 0, 10)}, 1e-5);
+  ASSERT_TRUE(laplace && gaussian);
+  EXPECT_NE(laplace->epsilon, gaussian->epsilon);
 }
 
 }  // namespace

@@ -78,6 +78,32 @@ TEST_F(TheMechanism, AddsThePlansNoiseAndDividesByThePlansDivisor) {
   EXPECT_EQ(values(mechanism::kScore, 12, {{40, 1}})[0], 40 + 7 * z[0]);
 }
 
+// 20000 values: the mean of |x| is the scale, with a standard deviation of 0.7 %. 5 of them are
+// passed by chance with probability 6e-7.
+TEST(MechanismOfLaplaceNoise, HasItsScaleAndNoOther) {
+  auto plan = probing_config(true).privacy;
+  plan.probe = trial::ProbePlan{.separate_batch = true,
+                                .sample_rate = 1,
+                                .batch_size = 600,
+                                .noise = 2,
+                                .distribution = accounting::Noise::laplace,
+                                .points = 20000,
+                                .interval = 1};
+  ASSERT_TRUE(plan.check());
+  const std::vector<BoundedSum> nothing(20000, {0, 0.5});
+  const auto released = Door(plan, kKey, 0)->release(mechanism::kProbe, 0, nothing).value();
+  double scale = 0, square = 0;
+  for (const double x : released) {
+    scale += std::abs(x) * 600 / 20000;
+    square += x * x * 600 * 600 / 20000;
+  }
+  EXPECT_NEAR(scale, 2 * 0.5, 5 * 0.007);
+  EXPECT_NEAR(square, 2 * scale * scale, 0.15) << "a normal would have pi / 2 times the square";
+  EXPECT_NE(released, Door(plan, kKey, 0)->release(mechanism::kProbe, 1, nothing).value());
+  plan.probe->sample_rate = 0.5;
+  EXPECT_FALSE(plan.check()) << "nothing folds several Laplace releases of a sampled batch";
+}
+
 TEST_F(TheMechanism, BooksBeforeItReleases) {
   gradient(4);
   EXPECT_EQ(bookings.booked, std::vector<std::int64_t>{4});

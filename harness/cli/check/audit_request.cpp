@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "harness/accounting/accountant.h"
+#include "harness/audit/findings.h"
 #include "harness/cli/common/accounting_flags.h"
+#include "harness/mechanism/probe_split.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -35,10 +37,10 @@ constexpr const char* kUsage =
     "An audit looks at raw values: it runs on generated data, never on yours.\n"
     "Exit code: 0 accepted, 1 a claim is refuted, 2 bad input or no answer from the worker.\n\n";
 
+constexpr int kLosses = 3;  // of a probe
 constexpr std::int64_t kMostSteps = 100'000;
 constexpr std::int64_t kMostRuns = 1000;
 constexpr std::int64_t kMostRecords = 10'000'000;
-constexpr std::int64_t kMostLosses = 1000;
 constexpr double kStabiliser = 0.01;  // of AUTO-S
 constexpr double kThreshold = 1.0;    // of Abadi's clipping
 
@@ -52,7 +54,6 @@ struct Setting {
   std::int64_t population = 5000;
   std::int64_t steps = 250;
   std::int64_t interval = 5;
-  std::int64_t probes = 3;
   std::int64_t runs = 64;
   std::int64_t workers = 2;
   std::int64_t canaries = 100;
@@ -63,14 +64,8 @@ struct Setting {
 
   double batch_size() const { return sample_rate * static_cast<double>(population); }
   bool has_probes() const { return hyfreedp != "none"; }
-  bool separate() const { return hyfreedp == "separate-batch"; }
-};
-
-struct Noise {
-  double sigma_g = 0;
-  double sigma_l = 0;
-  double epsilon = 0;  // claimed
-  std::string by;
+  bool separate() const { return hyfreedp == "separate-batch" || is_laplace(); }
+  bool is_laplace() const { return hyfreedp == "laplace"; }
 };
 
 Result<void> read_choice(const Given& given, const char* name, const std::vector<std::string>& allowed,
@@ -87,8 +82,8 @@ Result<void> read_counts(const Given& given, Setting& setting) {
   };
   for (const auto& [name, largest, value] :
        {Count{"population", kMostRecords, setting.population}, Count{"steps", kMostSteps, setting.steps},
-        Count{"interval", kMostSteps, setting.interval}, Count{"probes", kMostLosses, setting.probes},
-        Count{"runs", kMostRuns, setting.runs}, Count{"workers", kMostRuns, setting.workers}}) {
+        Count{"interval", kMostSteps, setting.interval}, Count{"runs", kMostRuns, setting.runs},
+        Count{"workers", kMostRuns, setting.workers}}) {
     if (given.count(name) == 0) continue;
     const auto count = count_given(given, name, largest);
     if (!count) return count.error();
@@ -150,15 +145,15 @@ Result<void> read_clipping(const Given& given, Setting& setting) {
 
 Result<Setting> read_setting(const Given& given) {
   Setting setting;
-  if (auto ok =
-          read_choice(given, "hyfreedp", {"folded", "separate-batch", "paper", "none"}, setting.hyfreedp);
+  if (auto ok = read_choice(given, "hyfreedp", {"folded", "separate-batch", "laplace", "paper", "none"},
+                            setting.hyfreedp);
       !ok) {
     return ok.error();
   }
   if (auto ok = read_clipping(given, setting); !ok) return ok.error();
   if (auto ok = read_choice(given, "model", {"linear", "mlp"}, setting.model); !ok) return ok.error();
   if (!setting.has_probes()) {
-    for (const char* name : {"interval", "probes", "gamma"}) {
+    for (const char* name : {"interval", "gamma"}) {
       if (given.count(name) == 0) continue;
       return error(fmt::format(
           "--{} is an option of loss probes, and --hyfreedp none has no probes. Leave one of them out.",
@@ -198,61 +193,70 @@ Result<void> check_report(const std::string& path) {
   return error(fmt::format("--report is '{}'; there is no folder {}.", path, folder.string()));
 }
 
-Result<Noise> noise_of(const Setting& setting) {
+trial::PrivacyPlan plan_without_noise(const Setting& setting) {
+  auto plan = mechanism::probing_plan(setting.sample_rate, setting.interval, kLosses,
+                                      setting.is_laplace() ? 1
+                                      : setting.separate() ? setting.sample_rate
+                                                           : 0);
+  plan.population = setting.population;
+  plan.batch_size = setting.batch_size();
+  plan.clipping = setting.clipping == "abadi"    ? trial::Clipping::abadi
+                  : setting.clipping == "auto-v" ? trial::Clipping::auto_v
+                                                 : trial::Clipping::auto_s;
+  plan.clipping_constant = setting.clipping == "abadi" ? kThreshold : kStabiliser;
+  if (setting.clipping_groups == "per-layer") plan.groups = trial::ClippingGroups::per_layer;
+  if (setting.clipping_shares == "size") plan.shares = trial::GroupShares::size;
+  plan.probe->separate_batch = setting.separate();
+  plan.probe->batch_size = setting.batch_size();
+  if (setting.is_laplace()) {
+    plan.probe->batch_size = static_cast<double>(setting.population);
+    plan.probe->distribution = accounting::Noise::laplace;
+  }
+  return plan;
+}
+
+// Sets the plan's noise, and returns what it is claimed to spend.
+Result<audit::Claim> calibrate(const Setting& setting, trial::PrivacyPlan& plan) {
   constexpr const char* kSound = "PLD of the calibrated events";
   if (!setting.has_probes()) {
+    plan.probe.reset();
     const auto found =
         accounting::calibrate_gaussian(setting.sample_rate, setting.steps, setting.epsilon, setting.delta);
     if (!found) return found.error();
-    return Noise{found->noise_multiplier, 0, found->answer.epsilon, kSound};
+    plan.gradient_noise = found->noise_multiplier;
+    return audit::Claim{found->answer.epsilon, setting.delta, kSound};
   }
-  accounting::ProbeSplitRequest request;
-  const auto mode = accounting::probe_accounting_from(setting.hyfreedp);
+  const auto mode =
+      mechanism::probe_accounting_from(setting.is_laplace() ? "separate-batch" : setting.hyfreedp);
   if (!mode) return mode.error();
-  request.mode = *mode;
-  request.sample_rate = setting.sample_rate;
-  request.steps = setting.steps;
-  request.interval = setting.interval;
-  request.points = static_cast<int>(setting.probes);
-  request.gamma = setting.gamma;
-  request.epsilon = setting.epsilon;
-  request.delta = setting.delta;
-  const auto split = accounting::split_budget(request);
+  const auto split = mechanism::split_budget({.plan = plan,
+                                              .steps = setting.steps,
+                                              .gamma = setting.gamma,
+                                              .epsilon = setting.epsilon,
+                                              .delta = setting.delta,
+                                              .mode = *mode});
   if (!split) return split.error();
-  if (*mode == accounting::ProbeAccounting::paper) {
-    return Noise{split->sigma_g, split->sigma_l, setting.epsilon, "paper accounting"};
+  plan.gradient_noise = split->sigma_g;
+  plan.probe->noise = split->sigma_l;
+  plan.accounting = setting.hyfreedp;
+  if (*mode == mechanism::ProbeAccounting::paper) {
+    return audit::Claim{setting.epsilon, setting.delta, "paper accounting"};
   }
-  return Noise{split->sigma_g, split->sigma_l, split->sound.epsilon, kSound};
+  return audit::Claim{split->sound.epsilon, setting.delta, kSound};
 }
 
-json::object request_of(const Setting& setting, const Noise& noise, const Given& given) {
-  const double probe_rate = setting.separate() ? setting.sample_rate : 0;
+json::object request_of(const Setting& setting, const trial::PrivacyPlan& plan, const audit::Claim& claim,
+                        const Given& given) {
   json::object request{
-      {"hyfreedp", setting.hyfreedp},
-      {"epsilon", setting.epsilon},
-      {"delta", setting.delta},
-      {"population", setting.population},
-      {"sample_rate", setting.sample_rate},
-      {"batch_size", setting.batch_size()},
+      {"plan", plan.to_json()},
       {"steps", setting.steps},
-      {"interval", setting.interval},
-      {"probes", setting.has_probes() ? setting.probes : 0},
-      {"gamma", setting.gamma},
-      {"clipping", setting.clipping},
-      {"clipping_constant", setting.clipping == "abadi" ? kThreshold : kStabiliser},
-      {"clipping_groups", setting.clipping_groups},
-      {"clipping_shares", setting.clipping_shares},
-      {"sigma_g", noise.sigma_g},
-      {"sigma_l", noise.sigma_l},
-      {"probe_sample_rate", probe_rate},
-      {"probe_batch_size", setting.has_probes() ? setting.batch_size() : 0},
       {"model", setting.model},
       {"runs", setting.runs},
       {"workers", setting.workers},
       {"canaries", setting.canaries},
       {"false_alarm", setting.false_alarm},
       {"seed", nullptr},
-      {"claim", json::object{{"epsilon", noise.epsilon}, {"delta", setting.delta}, {"by", noise.by}}}};
+      {"claim", json::object{{"epsilon", claim.epsilon}, {"delta", claim.delta}, {"by", claim.by}}}};
   if (given.count("seed") > 0) request["seed"] = given["seed"].as<std::string>();
   return request;
 }
@@ -264,15 +268,14 @@ CommandLine audit_command_line() {
   auto add = line.options.add_options();
   add("help,h", "this text");
   add_text(add, "hyfreedp", "MODE",
-           "the accounting that is audited: folded (default), separate-batch, paper, or none (plain DP-SGD "
-           "without probes)");
+           "the accounting that is audited: folded (default), separate-batch, laplace, paper, or none (plain "
+           "DP-SGD without probes)");
   add_text(add, "epsilon", "e", "epsilon for which the noise is calibrated (default 8)");
   add_text(add, "delta", "D", "delta, (0, 1) (default N^-1.1)");
   add_text(add, "population", "N", "generated records (default 5000)");
   add_text(add, "sample-rate", "q", "Poisson sampling rate, (0, 1) (default 0.02)");
   add_text(add, "steps", "T", "steps of a run (default 250)");
   add_text(add, "interval", "K", "a probe every K steps (default 5)");
-  add_text(add, "probes", "m", "losses a probe (default 3)");
   add_text(add, "gamma", "g", "sigma_g over the noise without probes, > 1 (default 1.01)");
   add_text(add, "clipping", "C", "auto-s (default), auto-v or abadi");
   add_text(add, "clipping-groups", "G", "what is clipped together: all (default) or per-layer");
@@ -296,9 +299,10 @@ Result<AuditAsked> audit_asked(const Given& given) {
   if (given.count("report") > 0) {
     if (auto ok = check_report(report); !ok) return ok.error();
   }
-  const auto noise = noise_of(*setting);
-  if (!noise) return noise.error();
-  AuditAsked asked{request_of(*setting, *noise, given)};
+  auto plan = plan_without_noise(*setting);
+  const auto claim = calibrate(*setting, plan);
+  if (!claim) return claim.error();
+  AuditAsked asked{request_of(*setting, plan, *claim, given)};
   asked.json = given.count("json") > 0;
   asked.report = report;
   return asked;

@@ -16,9 +16,9 @@ namespace {
 namespace po = boost::program_options;
 using accounting::Calibration;
 using accounting::Events;
-using accounting::ProbeAccounting;
-using accounting::ProbeSplit;
-using accounting::ProbeSplitRequest;
+using mechanism::ProbeAccounting;
+using mechanism::ProbeSplit;
+using mechanism::ProbeSplitRequest;
 
 constexpr const char* kUsage =
     "hyfreedp calibrate: the smallest noise multiplier that keeps T Poisson-sampled steps within epsilon.\n"
@@ -61,7 +61,7 @@ CommandLine command_line() {
 
 // What is asked, checked. Without `mode` the fields of the probes say nothing.
 struct Task {
-  ProbeSplitRequest request;
+  ProbeSplitRequest request = {.plan = mechanism::probing_plan(1)};
   bool is_split = false;
   accounting::Neighbouring neighbouring = accounting::Neighbouring::add_remove;
 };
@@ -82,7 +82,7 @@ Result<void> read_target(const Given& given, Task& task) {
   if (!epsilon) return epsilon.error();
   const auto delta = delta_given(given);
   if (!delta) return delta.error();
-  task.request.sample_rate = *rate;
+  task.request.plan.sample_rate = *rate;
   task.request.steps = *steps;
   task.request.epsilon = *epsilon;
   task.request.delta = *delta;
@@ -96,7 +96,7 @@ Result<void> read_accountant(const Given& given, Task& task) {
     if (task.is_split && understated(task.request.mode) && task.request.accountant == "pld") {
       return error(
           fmt::format("--accountant pld cannot set the noise of --hyfreedp {}, which is published by RDP.",
-                      accounting::to_string(task.request.mode)));
+                      mechanism::to_string(task.request.mode)));
     }
   }
   const bool by_rdp = task.request.accountant == "rdp" || (task.is_split && understated(task.request.mode));
@@ -117,18 +117,18 @@ Result<void> read_probes(const Given& given, Task& task) {
   }
   auto& request = task.request;
   task.is_split = true;
-  const auto mode = accounting::probe_accounting_from(given["hyfreedp"].as<std::string>());
+  const auto mode = mechanism::probe_accounting_from(given["hyfreedp"].as<std::string>());
   if (!mode) return in_context("--hyfreedp", mode.error());
   request.mode = *mode;
   if (given.count("interval") > 0) {
     const auto interval = count_given(given, "interval", accounting::kMaxMechanisms);
     if (!interval) return interval.error();
-    request.interval = *interval;
+    request.plan.probe->interval = *interval;
   }
   if (given.count("probes") > 0) {
     const auto points = count_given(given, "probes", kMostLosses);
     if (!points) return points.error();
-    request.points = static_cast<int>(*points);
+    request.plan.probe->points = static_cast<int>(*points);
   }
   if (given.count("gamma") > 0) {
     const auto gamma = positive_given(given, "gamma");
@@ -145,7 +145,7 @@ Result<void> read_probes(const Given& given, Task& task) {
     }
     const auto rate = rate_given(given, "probe-sample-rate");
     if (!rate) return rate.error();
-    request.probe_sample_rate = *rate;
+    request.plan.probe->sample_rate = *rate;
   }
   return {};
 }
@@ -170,7 +170,7 @@ Result<Calibration> calibrated(const Task& task) {
   const auto& request = task.request;
   const auto events_at = [&](double noise) {
     return Events{task.neighbouring,
-                  {accounting::poisson_gaussian(request.sample_rate, noise, request.steps)}};
+                  {accounting::poisson_gaussian(request.plan.sample_rate, noise, request.steps)}};
   };
   if (request.orders.empty()) {
     return accounting::calibrate(events_at, request.epsilon, request.delta, request.accountant);
@@ -220,7 +220,7 @@ std::string reading_of(const ProbeSplitRequest& request, const ProbeSplit& split
 void print(const ProbeSplitRequest& request, const ProbeSplit& split, bool as_json, std::ostream& out) {
   if (as_json) {
     json::object object = epsilon_to_json(split.sound);
-    object["mode"] = accounting::to_string(request.mode);
+    object["mode"] = mechanism::to_string(request.mode);
     object["noise_by"] = noise_by(request);
     object["noise_multiplier"] = split.sigma;
     object["sigma_g"] = split.sigma_g;
@@ -230,7 +230,7 @@ void print(const ProbeSplitRequest& request, const ProbeSplit& split, bool as_js
     out << pretty_json(object);
     return;
   }
-  out << fmt::format("mode      {}\n", accounting::to_string(request.mode));
+  out << fmt::format("mode      {}\n", mechanism::to_string(request.mode));
   out << fmt::format("sigma     {}  (without probes)\n", rounded_up(split.sigma));
   out << fmt::format("sigma_g   {}  (gradients)\n", rounded_up(split.sigma_g));
   out << fmt::format("sigma_l   {}  (losses)\n", rounded_up(split.sigma_l));
@@ -243,7 +243,7 @@ void print(const ProbeSplitRequest& request, const ProbeSplit& split, bool as_js
 
 EpsilonFigure figure_of(const Task& task) {
   const auto& request = task.request;
-  return {.title = gaussian_title(request.sample_rate, request.delta, task.neighbouring),
+  return {.title = gaussian_title(request.plan.sample_rate, request.delta, task.neighbouring),
           .delta = request.delta,
           .orders = request.orders,
           .target = request.epsilon,
@@ -258,21 +258,22 @@ Result<EpsilonFigure> calibrate(const Task& task, bool as_json, std::ostream& ou
   }
   print(*found, as_json, out);
   auto figure = figure_of(task);
-  figure.boxes =
-      gaussian_boxes(task.request.sample_rate, found->noise_multiplier, task.request.steps, task.neighbouring,
-                     {.epsilon = found->answer.epsilon,
-                      .title = "calibrated: σ = " + short_number(found->noise_multiplier)});
+  figure.boxes = gaussian_boxes(task.request.plan.sample_rate, found->noise_multiplier, task.request.steps,
+                                task.neighbouring,
+                                {.epsilon = found->answer.epsilon,
+                                 .title = "calibrated: σ = " + short_number(found->noise_multiplier)});
   return figure;
 }
 
 Result<EpsilonFigure> calibrate_split(const Task& task, bool as_json, std::ostream& out) {
-  const auto split = accounting::split_budget(task.request);
+  const auto split = mechanism::split_budget(task.request);
   if (!split) return split.error();
   print(task.request, *split, as_json, out);
   auto figure = figure_of(task);
   figure.title = fmt::format("HyFreeDP, {}: q = {}, δ = {}, {} losses every {} steps",
-                             accounting::to_string(task.request.mode), short_number(task.request.sample_rate),
-                             short_number(task.request.delta), task.request.points, task.request.interval);
+                             mechanism::to_string(task.request.mode),
+                             short_number(task.request.plan.sample_rate), short_number(task.request.delta),
+                             task.request.plan.probe->points, task.request.plan.probe->interval);
   std::vector<MarkedPoint> marks = {
       {.epsilon = split->sound.epsilon, .title = "spent: ε = " + short_number(split->sound.epsilon)}};
   if (understated(task.request.mode)) {

@@ -126,26 +126,26 @@ std::vector<EpsilonBox> events_boxes(const Events& events, MarkedPoint mark) {
   return {std::move(repeated), std::move(noisier)};
 }
 
-std::vector<EpsilonBox> split_boxes(const accounting::ProbeSplitRequest& request,
-                                    const accounting::ProbeSplit& split, std::vector<MarkedPoint> marks) {
+std::vector<EpsilonBox> split_boxes(const mechanism::ProbeSplitRequest& request,
+                                    const mechanism::ProbeSplit& split, std::vector<MarkedPoint> marks) {
   const auto of_gradients = "σ_g = " + short_number(split.sigma_g);
   EpsilonBox over_steps{.title = of_gradients + ", σ_l = " + short_number(split.sigma_l),
                         .x_label = "steps",
                         // Between probes the curve has stairs that its points would hit or miss at
                         // random.
-                        .xs = steps_to(request.steps, request.interval),
+                        .xs = steps_to(request.steps, request.plan.probe->interval),
                         .events_at =
                             [request, split](double x) {
                               auto shorter = request;
                               shorter.steps = static_cast<std::int64_t>(x);
-                              return accounting::probe_events(shorter, split.sigma_g, split.sigma_l);
+                              return mechanism::probe_events(shorter, split.sigma_g, split.sigma_l);
                             },
                         .marks = at(static_cast<double>(request.steps), marks)};
   EpsilonBox over_noise{
       .title = of_gradients + ", " + steps_text(request.steps),
       .x_label = "noise multiplier of the losses, σ_l",
       .xs = around(split.sigma_l, kNoisePoints),
-      .events_at = [request, split](double x) { return accounting::probe_events(request, split.sigma_g, x); },
+      .events_at = [request, split](double x) { return mechanism::probe_events(request, split.sigma_g, x); },
       .logarithmic_epsilon = true,
       .marks = at(split.sigma_l, marks)};
   return {std::move(over_steps), std::move(over_noise)};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/cli/epsilon/epsilon_figure.h"
+#include "harness/mechanism/probe_split.h"
 
 namespace hyfreedp::cli {
 
@@ -22,7 +23,7 @@ std::vector<EpsilonBox> events_boxes(const accounting::Events& events, MarkedPoi
 // HyFreeDP's division: 1 to T of its steps, and half to twice the noise of the losses at the same
 // sigma_g. Curves price the executed events. `marks` are the cost and, if a mode claims less, the
 // claim.
-std::vector<EpsilonBox> split_boxes(const accounting::ProbeSplitRequest& request,
-                                    const accounting::ProbeSplit& split, std::vector<MarkedPoint> marks);
+std::vector<EpsilonBox> split_boxes(const mechanism::ProbeSplitRequest& request,
+                                    const mechanism::ProbeSplit& split, std::vector<MarkedPoint> marks);
 
 }  // namespace hyfreedp::cli

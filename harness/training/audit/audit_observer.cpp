@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/accounting/normal.h"
+
 namespace hyfreedp::training {
 namespace {
 
@@ -47,7 +49,16 @@ std::optional<mechanism::Release> probe_of(const trial::PrivacyPlan& plan) {
   return probe != nullptr ? std::optional(*probe) : std::nullopt;
 }
 
+// Noise of scale 1 as a standard normal: by its probability.
+double as_normal(double noise, accounting::Noise distribution) {
+  if (distribution == accounting::Noise::gaussian) return noise;
+  const double tail = 0.5 * std::exp(-std::abs(noise));  // of a Laplace variable beyond |noise|
+  return std::copysign(accounting::normal_tail_inverse(std::max(tail, 1e-300)), noise);
+}
+
 bool is_shared(const mechanism::Release& probe) { return probe.batch == mechanism::kGradientBatch; }
+// A batch of all records has no sampler to be tested.
+bool is_sampled_apart(const mechanism::Release& probe) { return !is_shared(probe) && probe.sample_rate < 1; }
 
 void prepare_scores(std::int64_t steps, const mechanism::Release& gradient,
                     const std::optional<mechanism::Release>& probe, RunObservations& observed) {
@@ -79,7 +90,7 @@ AuditObserver::AuditObserver(const Experiment& experiment, std::int64_t run, std
       reference_(experiment.config, experiment.dataset.private_train),
       residual_steps_(residual_steps) {
   observed_.gradient_batches = empty_counts("gradient", plan_.population, gradient_.sample_rate);
-  if (probe_ && !is_shared(*probe_)) {
+  if (probe_ && is_sampled_apart(*probe_)) {
     observed_.probe_batches = empty_counts("probe", plan_.population, probe_->sample_rate);
   }
   prepare_scores(experiment.config.steps, gradient_, probe_, observed_);
@@ -164,7 +175,7 @@ void AuditObserver::vector_released(const mechanism::VectorSeen& seen) {
 
 void AuditObserver::values_released(const mechanism::ValuesSeen& seen) {
   const auto rows = rows_of(*seen.origin.rows);
-  if (!is_shared(*probe_)) count_batch(rows, observed_.probe_batches);
+  if (is_sampled_apart(*probe_)) count_batch(rows, observed_.probe_batches);
   const bool on_gradient = seen.origin.rows->batch == mechanism::kGradientBatch;
   ++(on_gradient ? observed_.releases.probes_shared : observed_.releases.probes_separate);
 
@@ -174,12 +185,15 @@ void AuditObserver::values_released(const mechanism::ValuesSeen& seen) {
     const auto there = seen.origin.weights->to(torch::kFloat64) -
                        seen.origin.direction->to(torch::kFloat64) * seen.origin.abscissas[k];
     const auto losses = Reference::clamped(reference_.losses(there, rows), seen.sensitivity);
-    residuals.push_back((seen.released[k] * probe_->divisor - losses.sum().item<double>()) / scale);
+    const double noise = (seen.released[k] * probe_->divisor - losses.sum().item<double>()) / scale;
+    residuals.push_back(as_normal(noise, probe_->noise));
   }
   if (!observed_.residuals.empty() && observed_.residuals.back().step == seen.step) {
     observed_.residuals.back().losses = residuals;
   }
-  if (!experiment_.canaries.empty()) score_probe(seen, rows, residuals);
+  // A score is a sum of Gaussian residuals.
+  if (experiment_.canaries.empty() || probe_->noise != accounting::Noise::gaussian) return;
+  score_probe(seen, rows, residuals);
 }
 
 double AuditObserver::loss_shift(const mechanism::ValuesSeen& seen, std::int64_t place) const {

@@ -33,11 +33,11 @@ Result<void> assign(trial::Named& target, Result<trial::Named> source) {
 
 Result<trial::TrialConfig> config_of(const AuditRequest& request, std::int64_t canary_columns) {
   trial::TrialConfig config;
-  config.privacy = request.plan();
+  config.privacy = request.plan;
   config.steps = request.steps;
   config.noise_seed = request.seed;
   auto dataset = named(datasets::find_dataset("synthetic"), "synthetic",
-                       {{"train", request.population},
+                       {{"train", request.plan.population},
                         {"validation", 1},
                         {"test", 100},
                         {"classes", kAuditClasses},
@@ -53,11 +53,12 @@ Result<trial::TrialConfig> config_of(const AuditRequest& request, std::int64_t c
     return set.error();
   }
   // Clamped: a raw ratio of noises may throw the weights so far that no canary is left undecided.
-  auto controller =
-      request.has_probes()
-          ? named(optimizers::find_controller("hyfreedp"), "hyfreedp",
-                  {{"eta0", kLearningRate}, {"interval", request.interval}, {"acceptance", "clamp"}})
-          : named(optimizers::find_controller("constant"), "constant", {{"lr", kLearningRate}});
+  auto controller = request.plan.probe.has_value()
+                        ? named(optimizers::find_controller("hyfreedp"), "hyfreedp",
+                                {{"eta0", kLearningRate},
+                                 {"interval", request.plan.probe->interval},
+                                 {"acceptance", "clamp"}})
+                        : named(optimizers::find_controller("constant"), "constant", {{"lr", kLearningRate}});
   if (auto set = assign(config.controller, std::move(controller)); !set) return set.error();
   return config;
 }
@@ -104,16 +105,18 @@ Result<Experiment> full_experiment(const AuditRequest& request) {
 }
 
 Result<std::optional<Experiment>> sparse_experiment(const AuditRequest& given) {
-  const double records = std::round(1 / given.sample_rate);
-  if (given.sample_rate > 0.5 || !(records < static_cast<double>(given.population))) {
+  const double records = std::round(1 / given.plan.sample_rate);
+  if (given.plan.sample_rate > 0.5 || !(records < static_cast<double>(given.plan.population))) {
     return std::optional<Experiment>();
   }
   AuditRequest request = given;
-  request.population = static_cast<std::int64_t>(records);
-  request.batch_size = given.sample_rate * static_cast<double>(request.population);
-  request.probe_batch_size =
-      (request.hyfreedp == "separate-batch" ? given.probe_sample_rate : given.sample_rate) *
-      static_cast<double>(request.population);
+  auto& plan = request.plan;
+  plan.population = static_cast<std::int64_t>(records);
+  plan.batch_size = plan.sample_rate * records;
+  if (plan.probe) {
+    plan.probe->batch_size =
+        (plan.probe->separate_batch ? plan.probe->sample_rate : plan.sample_rate) * records;
+  }
   // Vectors of released gradients are compared over all runs, so the model has the full setting's
   // size.
   auto config = config_of(request, given.canaries);

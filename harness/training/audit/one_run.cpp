@@ -50,7 +50,7 @@ audit::OneRunGuesses guess(const std::vector<double>& losses, const std::vector<
 Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const AuditRequest& request,
                                                             std::int64_t repetition,
                                                             const AuditFolder& folder, const Parts& parts) {
-  if (request.canaries == 0 || request.population < 2 * kOneRunCanaries) {
+  if (request.canaries == 0 || request.plan.population < 2 * kOneRunCanaries) {
     return std::optional<audit::OneRunGuesses>();
   }
   const auto present = fair_coins(request);

@@ -48,8 +48,11 @@ std::string runs_text(const training::AuditRequest& request, const audit::Observ
 }
 
 std::string clipping_text(const training::AuditRequest& request) {
-  if (request.clipping_groups == "all") return request.clipping;
-  return fmt::format("{} {} ({})", request.clipping, request.clipping_groups, request.clipping_shares);
+  const auto plan = request.plan.to_json();
+  const auto clipping = string_or(plan, "clipping", "");
+  if (request.plan.groups == trial::ClippingGroups::all) return clipping;
+  return fmt::format("{} {} ({})", clipping, string_or(plan, "clipping_groups", ""),
+                     string_or(plan, "clipping_shares", "uniform"));
 }
 
 json::object describe(const training::AuditRequest& request, const audit::Observations& observed) {
@@ -57,13 +60,13 @@ json::object describe(const training::AuditRequest& request, const audit::Observ
   json::object setting{
       {"model", fmt::format("{}, {} parameters, clipping {}", request.model, d, clipping_text(request))},
       {"data", fmt::format("{} generated records, {} of them canaries, sampled at rate {}",
-                           request.population, request.canaries, request.sample_rate)},
+                           request.plan.population, request.canaries, request.plan.sample_rate)},
       {"runs", fmt::format("{}, {} steps each, gradient noise {:.5g}", runs_text(request, observed),
-                           request.steps, request.sigma_g)},
+                           request.steps, request.plan.gradient_noise)},
       {"keys", request.seed ? "from a seed" : "from the system's entropy"}};
-  if (request.has_probes()) {
-    setting["probes"] = fmt::format("{}, {} losses every {} steps, loss noise {:.5g}", request.hyfreedp,
-                                    request.probes, request.interval, request.sigma_l);
+  if (const auto& probe = request.plan.probe) {
+    setting["probes"] = fmt::format("{}, {} losses every {} steps, loss noise {:.5g}",
+                                    request.plan.accounting, probe->points, probe->interval, probe->noise);
   }
   return setting;
 }
