@@ -22,6 +22,13 @@ struct CellSpec {
 };
 BOOST_DESCRIBE_STRUCT(CellSpec, (), (name))
 
+// What no row lacks, whichever program wrote it.
+struct CellRow {
+  std::string method;
+  json::object options;
+};
+BOOST_DESCRIBE_STRUCT(CellRow, (), (method, options))
+
 struct CellFile {
   CellSpec spec;
   json::object panel;
@@ -34,14 +41,19 @@ BOOST_DESCRIBE_STRUCT(CellFile, (), (spec, panel, row, column, seeds))
 // A spec of this one row and column, of the release and with the seeded noise that the run's config
 // names.
 Result<Spec> spec_of(const CellFile& file, const trial::TrialConfig& config) {
+  const auto given = from_json<CellRow>(file.row, "file.row");
+  if (!given) return given.error();
+  const auto method = baselines::find_baseline(given->method);
+  if (!method) return method.error();
+  json::object known;  // of the method; others give another study
+  for (const auto& option : (**method).options) {
+    if (const auto* value = given->options.if_contains(option.name)) known[option.name] = *value;
+  }
+  const auto options = resolve_options((**method).options, known, "file.row.options");
+  if (!options) return options.error();
   auto panel = spec::read_panel(file.panel, file.row, "file");
   if (!panel) return panel.error();
-  auto& row = panel->rows.front();
-  row.epsilons = {file.column};
-  const auto method = baselines::find_baseline(row.method);
-  if (!method) return method.error();
-  const auto options = resolve_options((**method).options, row.options, "file.row.options");
-  if (!options) return options.error();
+  panel->rows.front().epsilons = {file.column};
   Spec spec{.path = "the file", .text = "", .content = {}};
   spec.content.name = file.spec.name;
   spec.content.noise_seed = config.noise_seed;
