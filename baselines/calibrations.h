@@ -1,6 +1,6 @@
-// What calibrations have answered, for whoever plans. Calibrating noise takes a good part of a second
-// and a plan asks for the same answer in every cell, so one object, the spec's, stands in all its cells
-// (Cell::calibrations) and computes each answer once. Without it every call computes.
+// What calibrations have answered, for whoever plans. Calibrating noise takes a good part of a
+// second and a plan asks for the same answer in every cell, so one object, the spec's, stands in
+// all its cells (Cell::calibrations) and computes each answer once. Without it every call computes.
 //
 // The function is a plain one (a pointer, so it captures nothing) and every argument of the call is
 // in the key: an answer cannot depend on anything that the key leaves out. A key is the canonical

@@ -12,7 +12,8 @@ Baseline hyfreedp() {
                     .options = {},
                     .next = {},
                     .conclude = {}};
-  run_probing_controller(baseline, "hyfreedp", {"folded", "separate-batch", "paper", "paper-appendix", "laplace"});
+  run_probing_controller(baseline, "hyfreedp",
+                         {"folded", "separate-batch", "paper", "paper-appendix", "laplace"});
   return baseline;
 }
 

@@ -1,7 +1,7 @@
-// What the labels of a dataset are. A dataset names its kind (Sizes::labels); what training makes of
-// each kind stands in harness/training/labels.cpp, and nothing else asks which one it is. A new kind
-// is an enumerator and a unit here, a line there, and perhaps a loss (harness/models/layers/loss.h)
-// and a metric (harness/training/evaluation.cpp).
+// What the labels of a dataset are. A dataset names its kind (Sizes::labels); what training makes
+// of each kind stands in harness/training/labels.cpp, and nothing else asks which one it is. A new
+// kind is an enumerator and a unit here, a line there, and perhaps a loss
+// (harness/models/layers/loss.h) and a metric (harness/training/evaluation.cpp).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace hyfreedp::datasets {
 
 enum class LabelKind {
   classes,  // int64 below Sizes::classes, one an example
-  tokens,   // int64 below Sizes::vocabulary (= classes), one a position of a sequence, or kNotScored
+  tokens,   // int64 below Sizes::vocabulary (= classes), one a position, or kNotScored
   real,     // float32, one an example; Sizes::classes is 1, for the model's one output
 };
 

@@ -2,9 +2,9 @@
 // read.
 //
 // A command is one function in a file of its own, NAME_command.cpp, declared in the commands.h of
-// its room: `int NAME_command(arguments, out, err)`. `arguments` are those after the command's name;
-// results go to `out`, errors to `err`. Exit codes: 0 done; 1 the work ran and something in it
-// failed unexpectedly; 2 bad input; 130 stopped by Ctrl-C.
+// its room: `int NAME_command(arguments, out, err)`. `arguments` are those after the command's
+// name; results go to `out`, errors to `err`. Exit codes: 0 done; 1 the work ran and something in
+// it failed unexpectedly; 2 bad input; 130 stopped by Ctrl-C.
 #pragma once
 
 #include <ostream>

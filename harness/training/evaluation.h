@@ -2,7 +2,8 @@
 // see them.
 //
 // The mean is over all scored labels of the split: samples, or the tokens of sequences, so that
-// exp(mean_loss) is the perplexity of the literature (it is not the mean over samples of their means).
+// exp(mean_loss) is the perplexity of the literature (it is not the mean over samples of their
+// means).
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// What a run makes of its labels, by their kind (datasets/labels.h). labels.cpp has a line for each.
+// What a run makes of its labels, by their kind (datasets/labels.h). labels.cpp has a line for
+// each.
 #pragma once
 
 #include "datasets/dataset.h"
@@ -10,7 +11,7 @@ namespace hyfreedp::training {
 struct LabelRule {
   models::Loss loss;       // that is trained on: a number a sample
   models::Loss test_loss;  // whose sum over a split is divided by the number of scored labels
-  bool is_class;           // the largest of a model's outputs is its prediction: there is an accuracy
+  bool is_class;           // the largest output is the prediction: there is an accuracy
   // A label a position, each scored on the token before it; kNotScored leaves one out. There is a
   // perplexity, and no private score, whose noise is for one prediction a sample.
   bool in_sequence;

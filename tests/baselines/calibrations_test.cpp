@@ -1,5 +1,6 @@
-// Calibrations are computed once for all cells of a spec. What an answer depends on must be in its key: two
-// cells that differ in one setting that matters get two noises, whichever was asked for first.
+// Calibrations are computed once for all cells of a spec. What an answer depends on must be in its
+// key: two cells that differ in one setting that matters get two noises, whichever was asked for
+// first.
 #include "baselines/calibrations.h"
 
 #include <cmath>

@@ -2,9 +2,9 @@
 // the lines in the tables that register it.
 //
 // The templates are ordinary entries (fixed-rate, signum, constant, synthetic-regression), compiled
-// and tested, and are read from the checkout, so they always fit its code. A copy differs from its template in names
-// alone; its source field then names the template. Nothing is written unless everything can be:
-// every file is first read, checked and put beside its place, then renamed.
+// and tested, and are read from the checkout, so they always fit its code. A copy differs from its
+// template in names alone; its source field then names the template. Nothing is written unless
+// everything can be: every file is first read, checked and put beside its place, then renamed.
 #pragma once
 
 #include <string>
