@@ -105,13 +105,13 @@ const char* head_option(const Cell& cell) {
 // target. An error where the clip counts of adaptive clipping, or the feature mean, leave nothing
 // for the gradients.
 Result<double> full_batch_noise(const Cell& cell, std::int64_t steps, double mu) {
-  if (const double mean = mean_noise(cell); mean > 0) {
-    const double left = mu * mu - 1 / (mean * mean);
+  if (const double before = noise_before(cell); before > 0) {
+    const double left = mu * mu - 1 / (before * before);
     if (!(left > 0)) {
       return error(fmt::format(
-          "A run's feature mean alone costs its whole budget: its noise is {} and must be above {}; raise "
-          "'feature_mean_noise'.",
-          short_number(mean), short_number(1 / mu)));
+          "What a run releases before its first step (its feature mean) alone costs its whole budget: its "
+          "noise is {} and must be above {}; raise 'feature_mean_noise'.",
+          short_number(before), short_number(1 / mu)));
     }
     mu = std::sqrt(left);
   }
@@ -143,18 +143,18 @@ struct SampledNoise {
   double epsilon_final = 0;
 };
 
-// `rates` of each stage's runs, the final one last; `shares`: what a run of each sweep costs.
-Result<SampledNoise> solve_sampled(const std::vector<std::vector<double>>& rates,
+// `plan`: of a run, whose gradients are sampled and noised otherwise in each; `rates` of each stage's
+// runs, the final one last; `shares`: what a run of each sweep costs.
+Result<SampledNoise> solve_sampled(const trial::PrivacyPlan& plan,
+                                   const std::vector<std::vector<double>>& rates,
                                    const std::vector<double>& shares, const std::int64_t& steps,
-                                   const double& mean, const double& epsilon, const double& delta) {
+                                   const double& epsilon, const double& delta) {
   SampledNoise noise;
   const auto run = [&](double rate, double sigma) {
-    accounting::Events events{.events = {accounting::poisson_gaussian(rate, sigma, steps)}};
-    if (mean > 0) {
-      events.events.push_back(
-          accounting::batch(1, {{.noise_multiplier = mean, .purpose = accounting::kFeatureMeanPurpose}}, 1));
-    }
-    return events;
+    auto one = plan;
+    one.sample_rate = rate;
+    one.gradient_noise = sigma;
+    return accounting::Events{.events = mechanism::events(one, 0, steps)};
   };
   const auto append = [](accounting::Events& to, const accounting::Events& from) {
     to.events.insert(to.events.end(), from.events.begin(), from.events.end());
@@ -194,8 +194,11 @@ Result<void> fill_sampled(const Cell& cell, Settings& settings) {
       rates.back().push_back(bare_plan(cell, settings, {stage, i}).sample_rate);
     }
   }
-  const auto noise = calibrated(cell, solve_sampled, rates, settings.epsilons, settings.space.t_max,
-                                mean_noise(cell), *cell.epsilon, cell.delta);
+  // Clip counts are taken off the gradients' noise afterwards.
+  auto any_run = same_price(cell.base.privacy);
+  any_run.drop_clipping();
+  const auto noise = calibrated(cell, solve_sampled, any_run, rates, settings.epsilons, settings.space.t_max,
+                                *cell.epsilon, cell.delta);
   if (!noise) return noise.error();
   settings.noise = noise->sigma;
   settings.budget.epsilon_final = noise->epsilon_final;

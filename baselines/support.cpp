@@ -133,9 +133,20 @@ Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon) {
   return noise_for(cell, cell.base.privacy, cell.base.steps, epsilon);
 }
 
-double mean_noise(const Cell& cell) {
-  const auto& mean = cell.base.privacy.feature_mean;
-  return cell.epsilon && mean ? mean->noise : 0;
+double noise_before(const Cell& cell) {
+  if (!cell.epsilon) return 0;
+  double precision = 0;
+  double only = 0;
+  std::int64_t count = 0;
+  for (const auto& release : mechanism::releases(cell.base.privacy)) {
+    if (release.schedule.when != mechanism::Schedule::When::before) continue;
+    HYFREEDP_CHECK(release.noise == accounting::Noise::gaussian, "only Gaussian releases add up to one");
+    const auto priced = release.priced();
+    precision += static_cast<double>(priced.count) / (priced.noise_multiplier * priced.noise_multiplier);
+    only = priced.noise_multiplier;
+    count += priced.count;
+  }
+  return count <= 1 ? only : 1 / std::sqrt(precision);
 }
 
 trial::TrialConfig at_rate(const Cell& cell, double noise, double rate) {

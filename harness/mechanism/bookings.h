@@ -23,7 +23,8 @@ class Bookings {
   virtual Result<void> book_score(double noise_multiplier, const std::string& split) = 0;
   // The hash that a repeated step must reproduce, if an earlier run of this attempt recorded one.
   virtual std::optional<std::string> expected_hash(std::int64_t step) const = 0;
-  // Records an executed step, at which the purposes `made` were released; not synced.
+  // Records an executed step, at which (for step 0: or before it) the purposes `made` were
+  // released; not synced.
   virtual Result<void> step(const trial::StepRecord& record, const std::set<std::string>& made) = 0;
 };
 

@@ -70,6 +70,7 @@ Result<StepRun> step_run_from(const json::value& value, const std::string& where
 // Whether every step of `run` has the release.
 bool is_planned(const Release& release, const StepRun& run, std::int64_t steps) {
   const auto& schedule = release.schedule;
+  if (schedule.when == Schedule::When::before) return run.first == 0 && run.count == 1;
   return schedule.has(run.first) && (run.count == 1 || schedule.has(run.every)) && run.last() < steps;
 }
 

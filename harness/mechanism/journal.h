@@ -20,8 +20,8 @@
 //       A measured value, and who may see it (Visibility).
 //   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,
 //    "counts":{..},"released":{PURPOSE:[[first,every,count],..],..}}
-//       The run ended; synced. "released" is all that it executed: PURPOSE was released at the
-//       steps first, first + every, ..., count of them. A journal whose releases are not in the
+//       The run ended; synced. "released" is all that its steps executed: PURPOSE was released at
+//       the steps first, first + every, ..., count of them; before step 0 counts as step 0. A journal whose releases are not in the
 //       plan of its config is refused. Absent before version 0.9.
 //
 // Charge. The executed events (Journal::executed) are, for each attempt:

@@ -113,8 +113,8 @@ TEST(AuditWorker, AnswersWithAReport) {
 
 TEST(AuditWorker, RefusesABadRequestInOneSentence) {
   auto bad = to_json(short_request());
-  bad["sample_rate"] = 1.5;
-  for (const std::string& text : {std::string(), std::string("[]"), std::string("{\"hyfreedp\":"),
+  bad["plan"].as_object()["sample_rate"] = 1.5;
+  for (const std::string& text : {std::string(), std::string("[]"), std::string("{\"plan\":"),
                                   canonical_json(bad), std::string(2 << 20, ' ')}) {
     const auto said = ask_worker(text);
     EXPECT_EQ(said.status, 2) << text.substr(0, 100);

@@ -63,6 +63,41 @@ TEST(Journal, AFinishedTrialIsChargedWhatItExecuted) {
   EXPECT_EQ(journal->metrics.at(0).value, 0.87);
 }
 
+// What a finished journal says was released, and whether it is read.
+bool is_read_with(const TrialConfig& config,
+                  const std::vector<std::pair<std::int64_t, std::set<std::string>>>& made) {
+  const TemporaryFolder folder;
+  {
+    auto writer = open(folder.file("a.jsonl"), config);
+    for (const auto& [step, purposes] : made) {
+      EXPECT_TRUE(writer->ensure_booked(step));
+      EXPECT_TRUE(writer->step({step, "hash", {}}, purposes));
+    }
+    EXPECT_TRUE(writer->finish({.state = TrialState::finished}));
+  }
+  const auto journal = read_journal(folder.file("a.jsonl"));
+  if (!journal) {
+    EXPECT_NE(journal.error().message.find("no such release"), std::string::npos) << journal.error().message;
+  }
+  return journal.has_value();
+}
+
+TEST(Journal, AReleaseOutsideThePlanMakesItInvalid) {
+  auto config = private_config(20);
+  config.privacy.feature_mean = FeatureMean{.norm = 1, .noise = 10};
+  config.privacy.probe = ProbePlan{
+      .separate_batch = false, .sample_rate = 0, .batch_size = 1000, .noise = 9, .points = 3, .interval = 5};
+  EXPECT_TRUE(is_read_with(config, {{0, {"feature-mean", "gradient", "probe"}},
+                                    {1, {"gradient"}},
+                                    {2, {"gradient"}},
+                                    {5, {"gradient", "probe"}},
+                                    {15, {"gradient", "probe"}}}));
+  EXPECT_FALSE(is_read_with(config, {{0, {"gradient", "labels"}}})) << "not in the plan";
+  EXPECT_FALSE(is_read_with(config, {{0, {"gradient"}}, {4, {"gradient", "probe"}}})) << "not at this step";
+  EXPECT_FALSE(is_read_with(config, {{0, {"probe"}}, {3, {"probe"}}, {6, {"probe"}}})) << "not so often";
+  EXPECT_FALSE(is_read_with(config, {{1, {"feature-mean", "gradient"}}})) << "not before step 0";
+}
+
 TEST(Journal, ACrashIsChargedWhatWasBooked) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");

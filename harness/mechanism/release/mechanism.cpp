@@ -150,6 +150,7 @@ Result<std::vector<double>> Mechanism::release(const std::string& purpose, std::
     released.push_back(sums[k].from_first ? released.front() + value : value);
   }
   if (release.schedule.when == When::steps) values_.insert(values_.end(), released.begin(), released.end());
+  if (release.schedule.when == When::before) before_hashes_ += release_hash({}, released);
   if (observer_ != nullptr) {
     observer_->values_released({.purpose = purpose,
                                 .step = step,
@@ -170,7 +171,8 @@ Result<bool> Mechanism::end_step(std::int64_t step, const std::map<std::string, 
   }
   if (step == 0) digest_.bytes += before_hashes_;
   const auto hash = release_hash(digest_, values_);
-  const auto made = std::exchange(made_, {});
+  auto made = std::exchange(made_, {});
+  if (step == 0) made.insert(before_.begin(), before_.end());
   values_.clear();
   if (const auto expected = journal_.expected_hash(step); expected && *expected != hash) return false;
   if (auto written = journal_.step({step, hash, scalars}, made); !written) return written.error();
