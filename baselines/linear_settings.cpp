@@ -143,8 +143,8 @@ struct SampledNoise {
   double epsilon_final = 0;
 };
 
-// `plan`: of a run, whose gradients are sampled and noised otherwise in each; `rates` of each stage's
-// runs, the final one last; `shares`: what a run of each sweep costs.
+// `plan`: of a run, whose gradients are sampled and noised otherwise in each; `rates` of each
+// stage's runs, the final one last; `shares`: what a run of each sweep costs.
 Result<SampledNoise> solve_sampled(const trial::PrivacyPlan& plan,
                                    const std::vector<std::vector<double>>& rates,
                                    const std::vector<double>& shares, const std::int64_t& steps,

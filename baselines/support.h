@@ -45,8 +45,8 @@ Result<double> plain_noise(const Cell& cell, std::optional<double> epsilon);
 // `plan` with its clipping threshold set aside, which no event has: plans that differ in it alone
 // share a calibration.
 trial::PrivacyPlan same_price(trial::PrivacyPlan plan);
-// Noise multiplier of all that each of the cell's runs releases before step 0, taken as one Gaussian
-// release on the whole split; 0: nothing.
+// Noise multiplier of all that each of the cell's runs releases before step 0, taken as one
+// Gaussian release on the whole split; 0: nothing.
 double noise_before(const Cell& cell);
 // The cell's config at gradient noise `noise` (0: non-private) and a constant learning rate.
 trial::TrialConfig at_rate(const Cell& cell, double noise, double rate);

@@ -56,14 +56,18 @@ json::object to_json(const Executed& executed) {
   return object;
 }
 
-Result<StepRun> step_run_from(const json::value& value, const std::string& where) {
+// The steps of a run of `steps` steps, so that no number of it is too large to be computed with.
+Result<StepRun> step_run_from(const json::value& value, const std::string& where, std::int64_t steps) {
   const auto* numbers = value.if_array();
   const bool is_run =
       numbers != nullptr && numbers->size() == 3 &&
       std::all_of(numbers->begin(), numbers->end(), [](const auto& x) { return x.is_int64(); });
   if (!is_run) return error(where + ": a run of steps is [first, every, count]");
   const StepRun run{numbers->at(0).get_int64(), numbers->at(1).get_int64(), numbers->at(2).get_int64()};
-  if (run.first < 0 || run.every < 1 || run.count < 1) return error(where + ": a run of steps is positive");
+  const bool is_within = run.first >= 0 && run.first < steps && run.every >= 1 && run.count >= 1 &&
+                         run.every <= steps && run.count <= steps &&
+                         run.count - 1 <= (steps - 1 - run.first) / run.every;
+  if (!is_within) return error(where + ": a run of steps lies within the run's " + std::to_string(steps));
   return run;
 }
 
@@ -77,16 +81,23 @@ bool is_planned(const Release& release, const StepRun& run, std::int64_t steps) 
 // An error if `released` of a finish line has a release that is not in the plan of `config`.
 Result<void> check_released(const json::object& line, const TrialConfig& config, const std::string& where) {
   const auto* released = line.if_contains("released");
-  if (released == nullptr || !released->is_object()) return {};
+  if (released == nullptr) return {};
+  if (!released->is_object()) return error(where + ": 'released' is not an object");
   const auto list = releases(config);
   for (const auto& member : released->get_object()) {
     const std::string purpose(member.key());
     const auto* release = find(list, purpose);
     const auto* runs = member.value().if_array();
     if (runs == nullptr) return error(where + ": 'released' has no list of '" + purpose + "'");
+    std::int64_t last = -1;
     for (const auto& value : *runs) {
-      const auto run = step_run_from(value, where);
+      const auto run = step_run_from(value, where, config.steps);
       if (!run) return run.error();
+      if (run->first <= last) {
+        return error(where + ": '" + purpose + "' was released twice at step " + std::to_string(run->first) +
+                     "; what the run cost is not known");
+      }
+      last = run->last();
       if (release != nullptr && is_planned(*release, *run, config.steps)) continue;
       return error(where + ": '" + purpose + "' was released at step " + std::to_string(run->first) +
                    ", where the plan of the run has no such release; what the run cost is not known");

@@ -200,6 +200,7 @@ Result<double> gradient_noise_for(const trial::PrivacyPlan& plan, double sigma) 
     const bool at_every_step = release.batch == kGradientBatch && release.schedule.every == 1 &&
                                release.schedule.when == When::steps;
     if (!at_every_step || release.purpose == kGradient || release.purpose == kProbe) continue;
+    HYFREEDP_CHECK(release.noise == accounting::Noise::gaussian, "only Gaussian releases fold into one");
     left -=
         static_cast<double>(release.priced().count) / (release.noise_multiplier * release.noise_multiplier);
     last = &release;

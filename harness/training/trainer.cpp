@@ -220,10 +220,12 @@ class Run {
     if (!losses) return losses.error();
     const bool paired = request.difference_bound > 0;
     const auto& release = mechanism_->release_of(mechanism::kProbe);
+    // Of Laplace noise of scale 1 the standard deviation is sqrt(2).
+    const double unit = release.noise == accounting::Noise::laplace ? std::sqrt(2.0) : 1.0;
     const double noised_bound = paired ? request.difference_bound : request.loss_bound;
     setup_.controller->observe(
         step_, {abscissas, *losses,
-                plan_.is_private ? release.noise_multiplier * noised_bound / release.divisor : 0.0});
+                plan_.is_private ? release.noise_multiplier * noised_bound * unit / release.divisor : 0.0});
     for (const auto& [name, value] : setup_.controller->scalars()) scalars_[name] = value;
     for (std::size_t k = 0; k < abscissas.size(); ++k) {
       if (abscissas[k] == 0) scalars_["private_loss"] = (*losses)[k];

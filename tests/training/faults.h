@@ -78,7 +78,9 @@ class SkippedEmptyBatches : public mechanism::Mechanism {
   using Mechanism::release;
   Result<bool> end_step(std::int64_t step, const std::map<std::string, double>& scalars,
                         bool diverged) override {
-    return skips_ ? Result<bool>(true) : Mechanism::end_step(step, scalars, diverged);
+    if (!skips_) return Mechanism::end_step(step, scalars, diverged);
+    set_step(step + 1);
+    return true;
   }
 
  private:

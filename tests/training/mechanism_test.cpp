@@ -51,13 +51,25 @@ class TheMechanism : public testing::Test {
     return door.release(purpose, step, sums).value();
   }
   void count(std::int64_t step) { values(mechanism::kClipCount, step, {{1, 0.5}}); }
+  // Makes all releases of the steps before `end`.
+  void pass_steps(std::int64_t end) {
+    for (std::int64_t step = passed_; step < end; ++step) {
+      gradient(step);
+      count(step);
+      if (step % 5 == 0) values(mechanism::kProbe, step, {{1, 1}, {1, 1}, {1, 1}});
+      ASSERT_TRUE(door.end_step(step, {}).value());
+    }
+    passed_ = end;
+  }
 
   trial::TrialConfig config = config_with_score();
   Counted bookings;
   mechanism::Mechanism door{config, kKey, bookings};
+  std::int64_t passed_ = 0;
 };
 
 TEST_F(TheMechanism, AddsThePlansNoiseAndDividesByThePlansDivisor) {
+  pass_steps(2);
   auto sum = torch::full({4}, 3.0, torch::kFloat64);
   auto expected = sum.clone();
   ASSERT_TRUE(door.release(mechanism::kGradient, 2, {sum, 0.25, sum}, {}));
@@ -66,13 +78,22 @@ TEST_F(TheMechanism, AddsThePlansNoiseAndDividesByThePlansDivisor) {
   EXPECT_TRUE(sum.equal(expected / 60));
 
   std::vector<double> z(3);
+  random::fill_normals(kKey, address_of(random::Purpose::clip_count_noise, 2, 3), 0, z);
+  EXPECT_EQ(values(mechanism::kClipCount, 2, {{-4, 0.5}})[0], (-4 + 5 * 0.5 * z[0]) / 60 + 0.5);
+  ASSERT_TRUE(door.end_step(2, {}).value());
+
+  passed_ = 3;
+  pass_steps(5);
   random::fill_normals(kKey, address_of(random::Purpose::probe_noise, 5, 3), 0, z);
   const auto losses = values(mechanism::kProbe, 5, {{8, 2}, {9, 2}, {1, 0.1, true}});
   EXPECT_EQ(losses[1], (9 + 2.0 * 2 * z[1]) / 60);
   EXPECT_EQ(losses[2], losses[0] + (1 + 2.0 * 0.1 * z[2]) / 60);
+  gradient(5);
+  count(5);
+  ASSERT_TRUE(door.end_step(5, {}).value());
 
-  random::fill_normals(kKey, address_of(random::Purpose::clip_count_noise, 2, 3), 0, z);
-  EXPECT_EQ(values(mechanism::kClipCount, 2, {{-4, 0.5}})[0], (-4 + 5 * 0.5 * z[0]) / 60 + 0.5);
+  passed_ = 6;
+  pass_steps(12);
 
   random::fill_normals(kKey, address_of(random::Purpose::score_noise, 12, 3), 0, z);
   EXPECT_EQ(values(mechanism::kScore, 12, {{40, 1}})[0], 40 + 7 * z[0]);
@@ -99,14 +120,19 @@ TEST(MechanismOfLaplaceNoise, HasItsScaleAndNoOther) {
   }
   EXPECT_NEAR(scale, 2 * 0.5, 5 * 0.007);
   EXPECT_NEAR(square, 2 * scale * scale, 0.15) << "a normal would have pi / 2 times the square";
-  EXPECT_NE(released, Door(plan, kKey, 0)->release(mechanism::kProbe, 1, nothing).value());
+  EXPECT_NE(released, Door(plan, kKey, 0, 1)->release(mechanism::kProbe, 1, nothing).value());
   plan.probe->sample_rate = 0.5;
   EXPECT_FALSE(plan.check()) << "nothing folds several Laplace releases of a sampled batch";
 }
 
 TEST_F(TheMechanism, BooksBeforeItReleases) {
-  gradient(4);
-  EXPECT_EQ(bookings.booked, std::vector<std::int64_t>{4});
+  gradient(0);
+  EXPECT_EQ(bookings.booked, std::vector<std::int64_t>{0});
+  count(0);
+  values(mechanism::kProbe, 0, {{1, 1}, {1, 1}, {1, 1}});
+  ASSERT_TRUE(door.end_step(0, {}).value());
+  passed_ = 1;
+  pass_steps(12);
   values(mechanism::kScore, 12, {{40, 1}});
   EXPECT_EQ(bookings.scores.size(), 1U);
 }
@@ -123,16 +149,42 @@ TEST_F(TheMechanism, RefusesWhatThePlanDoesNotHave) {
 }
 
 TEST_F(TheMechanism, RefusesASecondReleaseOfOnePurpose) {
-  gradient(1);
-  EXPECT_THROW(gradient(1), std::logic_error);
+  gradient(0);
+  EXPECT_THROW(gradient(0), std::logic_error);
+  count(0);
+  values(mechanism::kProbe, 0, {{1, 1}, {1, 1}, {1, 1}});
+  ASSERT_TRUE(door.end_step(0, {}).value());
+  EXPECT_THROW(gradient(0), std::logic_error) << "a step that ended";
+  EXPECT_THROW(gradient(2), std::logic_error) << "a step that has not begun";
+  EXPECT_THROW(door.end_step(0, {}), std::logic_error);
+}
+
+TEST_F(TheMechanism, AScoreIsReleasedOnceAndAtTheEnd) {
+  EXPECT_THROW(values(mechanism::kScore, 12, {{40, 1}}), std::logic_error) << "before the steps";
+  pass_steps(12);
+  values(mechanism::kScore, 12, {{40, 1}});
+  EXPECT_THROW(values(mechanism::kScore, 12, {{41, 1}}), std::logic_error);
+}
+
+TEST_F(TheMechanism, RefusesNoiseThatUnderflows) {
+  config.privacy.adaptive.reset();
+  config.privacy.clipping = trial::Clipping::abadi;
+  config.privacy.clipping_constant = 5e-324;
+  config.privacy.gradient_noise = 0.4;
+  mechanism::Mechanism tiny(config, kKey, bookings);
+  auto sum = torch::zeros({4}, torch::kFloat64);
+  EXPECT_THROW((void)tiny.release(mechanism::kGradient, 0, {sum, 5e-324, sum}, {}), std::logic_error);
 }
 
 TEST_F(TheMechanism, RefusesASumWithoutABound) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_THROW(values(mechanism::kProbe, 0, {{1, 1}, {1, kInfinity}, {1, 1}}), std::logic_error);
-  EXPECT_THROW(values(mechanism::kClipCount, 1, {{1, 1}}), std::logic_error) << "the plan says 1/2";
-  EXPECT_THROW(gradient(2, kInfinity), std::logic_error);
-  EXPECT_THROW(gradient(3, 0), std::logic_error);
+  EXPECT_THROW(values(mechanism::kProbe, 0, {{1, 1, true}, {1, 1}, {1, 1}}), std::logic_error);
+  EXPECT_THROW(values(mechanism::kClipCount, 0, {{1, 1}}), std::logic_error) << "the plan says 1/2";
+  EXPECT_THROW(gradient(0, kInfinity), std::logic_error);
+  mechanism::Mechanism fresh(config, kKey, bookings);
+  auto sum = torch::zeros({4});
+  EXPECT_THROW((void)fresh.release(mechanism::kGradient, 0, {sum, 0, sum}, {}), std::logic_error);
 }
 
 TEST_F(TheMechanism, AStepWithoutAllOfItsReleasesDoesNotEnd) {
@@ -148,16 +200,16 @@ TEST_F(TheMechanism, AStepWithoutAllOfItsReleasesDoesNotEnd) {
 }
 
 TEST_F(TheMechanism, ARepeatedStepHasToReleaseTheSame) {
-  gradient(1);
-  count(1);
-  ASSERT_TRUE(door.end_step(1, {}).value());
+  pass_steps(1);
   mechanism::Mechanism again(config, kKey, bookings);
   bookings.expected = bookings.steps[0].first.hash;
   auto sum = torch::zeros({4});
-  ASSERT_TRUE(again.release(mechanism::kGradient, 1, {sum, 0.5, sum}, {}));
+  ASSERT_TRUE(again.release(mechanism::kGradient, 0, {sum, 0.5, sum}, {}));
+  const std::vector<BoundedSum> losses(3, {1, 1});
+  ASSERT_TRUE(again.release(mechanism::kProbe, 0, losses));
   const BoundedSum count_of_another{2, 0.5};
-  ASSERT_TRUE(again.release(mechanism::kClipCount, 1, {&count_of_another, 1}));
-  EXPECT_FALSE(again.end_step(1, {}).value());
+  ASSERT_TRUE(again.release(mechanism::kClipCount, 0, {&count_of_another, 1}));
+  EXPECT_FALSE(again.end_step(0, {}).value());
   EXPECT_EQ(bookings.steps.size(), 1U) << "nothing is recorded";
 }
 

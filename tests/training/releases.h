@@ -28,11 +28,20 @@ class NoBookings : public mechanism::Bookings {
   std::int64_t attempt_;
 };
 
-// A mechanism of a long run under `plan`.
+// A mechanism at any step.
+class AnyStep : public mechanism::Mechanism {
+ public:
+  using Mechanism::Mechanism;
+  using Mechanism::set_step;
+};
+
+// A mechanism of a long run under `plan`, at `step`.
 class Door {
  public:
-  Door(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t attempt)
-      : bookings_(attempt), mechanism_(config_of(plan), key, bookings_) {}
+  Door(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t attempt, std::int64_t step = 0)
+      : bookings_(attempt), mechanism_(config_of(plan), key, bookings_) {
+    mechanism_.set_step(step);
+  }
   mechanism::Mechanism* operator->() { return &mechanism_; }
 
  private:
@@ -44,14 +53,14 @@ class Door {
 
   trial::TrialConfig config_;
   NoBookings bookings_;
-  mechanism::Mechanism mechanism_;
+  AnyStep mechanism_;
 };
 
 inline mechanism::VectorDigest release_wide_sum(const trial::PrivacyPlan& plan, const random::Key& key,
                                                 std::int64_t step, std::int64_t attempt, torch::Tensor& sum,
                                                 torch::Tensor& released,
                                                 const mechanism::PieceWork& then = {}) {
-  return Door(plan, key, attempt)
+  return Door(plan, key, attempt, step)
       ->release(mechanism::kGradient, step, {sum, plan.sensitivity(), released}, {}, then)
       .value();
 }
@@ -77,7 +86,7 @@ inline double release_clip_fraction(const trial::PrivacyPlan& plan, const random
                                     std::int64_t attempt, const torch::Tensor& norms) {
   const mechanism::BoundedSum count{centred_clip_count(norms, plan.clipping_constant),
                                     trial::kCountSensitivity};
-  return Door(plan, key, attempt)->release(mechanism::kClipCount, step, {&count, 1}).value().front();
+  return Door(plan, key, attempt, step)->release(mechanism::kClipCount, step, {&count, 1}).value().front();
 }
 
 inline std::string release_hash(const torch::Tensor& vector, std::span<const double> values) {

@@ -46,8 +46,10 @@ void Mechanism::begin_attempt(const random::Key& key) {
   key_ = key;
   before_.clear();
   made_.clear();
+  after_.clear();
   before_hashes_.clear();
   values_.clear();
+  next_step_ = 0;
 }
 
 const Release& Mechanism::release_of(const std::string& purpose) const {
@@ -67,16 +69,20 @@ Result<const Release*> Mechanism::admit(const std::string& purpose, std::int64_t
   const auto& release = release_of(purpose);
   switch (release.schedule.when) {
     case When::before:
-      HYFREEDP_CHECK(step == 0 && before_.insert(purpose).second, "'" + purpose + "' is released once");
+      HYFREEDP_CHECK(step == 0 && next_step_ == 0 && before_.insert(purpose).second,
+                     "'" + purpose + "' is released once, before step 0");
       break;
     case When::steps:
       HYFREEDP_CHECK(step >= 0 && step < config_.steps && release.schedule.has(step),
                      "the plan has no release '" + purpose + "' at step " + std::to_string(step));
+      HYFREEDP_CHECK(step == next_step_, "the present step is " + std::to_string(next_step_) + " and not " +
+                                             std::to_string(step));
       HYFREEDP_CHECK(made_.insert(purpose).second,
                      "'" + purpose + "' is released once at step " + std::to_string(step));
       break;
     case When::after:
-      HYFREEDP_CHECK(step == config_.steps, "'" + purpose + "' is released after the last step");
+      HYFREEDP_CHECK(step == config_.steps && next_step_ == config_.steps && after_.insert(purpose).second,
+                     "'" + purpose + "' is released once, after the last step");
       if (auto booked = journal_.book_score(release.noise_multiplier, release.split); !booked) {
         return booked.error();
       }
@@ -96,7 +102,13 @@ void Mechanism::check_sensitivity(const Release& release, double sensitivity) co
 }
 
 double Mechanism::scale_of(const Release& release, double sensitivity) const {
-  return release.noise_multiplier == 0 ? 0 : release.noise_multiplier * sensitivity;
+  if (release.noise_multiplier == 0) return 0;
+  const double scale = release.noise_multiplier * sensitivity;
+  // A loss bound so large that its noise overflows ends the run: nothing finite is released.
+  const bool can_overflow = release.values > 0;
+  HYFREEDP_CHECK((can_overflow || std::isfinite(scale)) && (scale > 0 || sensitivity == 0),
+                 "the noise of '" + release.purpose + "' is too small or too large to be added");
+  return scale;
 }
 
 random::Address Mechanism::address_of(const Release& release, std::int64_t step) const {
@@ -142,6 +154,7 @@ Result<std::vector<double>> Mechanism::release(const std::string& purpose, std::
   const auto z = standard_noise(release, key_, address_of(release, step));
   const double divisor = divisor_of(release, origin);
   std::vector<double> released;
+  HYFREEDP_CHECK(!sums.front().from_first, "the first of '" + purpose + "' is no difference from it");
   for (std::size_t k = 0; k < sums.size(); ++k) {
     check_sensitivity(release, sums[k].sensitivity);
     const double scale = scale_of(release, sums[k].sensitivity);
@@ -163,6 +176,7 @@ Result<std::vector<double>> Mechanism::release(const std::string& purpose, std::
 
 Result<bool> Mechanism::end_step(std::int64_t step, const std::map<std::string, double>& scalars,
                                  bool diverged) {
+  HYFREEDP_CHECK(step == next_step_, "steps end in their order");
   for (const auto& release : releases_) {
     const bool is_due = release.schedule.has(step) || (release.schedule.when == When::before && step == 0);
     const bool is_made = made_.contains(release.purpose) || before_.contains(release.purpose);
@@ -172,6 +186,7 @@ Result<bool> Mechanism::end_step(std::int64_t step, const std::map<std::string, 
   if (step == 0) digest_.bytes += before_hashes_;
   const auto hash = release_hash(digest_, values_);
   auto made = std::exchange(made_, {});
+  ++next_step_;
   if (step == 0) made.insert(before_.begin(), before_.end());
   values_.clear();
   if (const auto expected = journal_.expected_hash(step); expected && *expected != hash) return false;

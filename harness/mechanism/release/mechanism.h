@@ -88,6 +88,8 @@ class Mechanism {
             const std::function<void(const random::Key&, const random::Address&)>& use) const;
 
  protected:
+  // For tests, which begin anywhere: the present step.
+  void set_step(std::int64_t step) { next_step_ = step; }
   // What a test may make faulty: scale, place and divisor of the noise of one release.
   virtual double scale_of(const Release& release, double sensitivity) const;
   virtual random::Address address_of(const Release& release, std::int64_t step) const;
@@ -103,7 +105,9 @@ class Mechanism {
   Bookings& journal_;
   Observer* observer_;
   std::vector<Release> releases_;
+  std::set<std::string> after_;   // purposes released after the last step
   std::set<std::string> before_;  // purposes released before step 0
+  std::int64_t next_step_ = 0;    // the present step; the number of steps after the last
   std::set<std::string> made_;    // purposes released at the present step
   std::string before_hashes_;     // of what was released before step 0; part of step 0's hash
   VectorDigest digest_;           // of the present step's vector
