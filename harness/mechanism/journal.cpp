@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/mechanism/executed.h"
 #include "harness/mechanism/journal_line.h"
 #include "harness/mechanism/releases.h"
 
@@ -21,90 +22,6 @@ struct Score {
   double noise_multiplier = 0;
   std::string split;
 };
-
-// The steps first, first + every, ..., count of them.
-struct StepRun {
-  std::int64_t first = 0;
-  std::int64_t every = 1;
-  std::int64_t count = 1;
-
-  std::int64_t last() const { return first + every * (count - 1); }
-};
-
-// By purpose: the steps at which it was released.
-using Executed = std::map<std::string, std::vector<StepRun>>;
-
-void add_step(std::int64_t step, std::vector<StepRun>& runs) {
-  if (!runs.empty()) {
-    auto& last = runs.back();
-    if (last.count == 1 && step > last.first) last.every = step - last.first;
-    if (step == last.first + last.every * last.count) {
-      ++last.count;
-      return;
-    }
-  }
-  runs.push_back({.first = step});
-}
-
-json::object to_json(const Executed& executed) {
-  json::object object;
-  for (const auto& [purpose, runs] : executed) {
-    json::array list;
-    for (const auto& run : runs) list.push_back(json::array{run.first, run.every, run.count});
-    object[purpose] = std::move(list);
-  }
-  return object;
-}
-
-// The steps of a run of `steps` steps, so that no number of it is too large to be computed with.
-Result<StepRun> step_run_from(const json::value& value, const std::string& where, std::int64_t steps) {
-  const auto* numbers = value.if_array();
-  const bool is_run =
-      numbers != nullptr && numbers->size() == 3 &&
-      std::all_of(numbers->begin(), numbers->end(), [](const auto& x) { return x.is_int64(); });
-  if (!is_run) return error(where + ": a run of steps is [first, every, count]");
-  const StepRun run{numbers->at(0).get_int64(), numbers->at(1).get_int64(), numbers->at(2).get_int64()};
-  const bool is_within = run.first >= 0 && run.first < steps && run.every >= 1 && run.count >= 1 &&
-                         run.every <= steps && run.count <= steps &&
-                         run.count - 1 <= (steps - 1 - run.first) / run.every;
-  if (!is_within) return error(where + ": a run of steps lies within the run's " + std::to_string(steps));
-  return run;
-}
-
-// Whether every step of `run` has the release.
-bool is_planned(const Release& release, const StepRun& run, std::int64_t steps) {
-  const auto& schedule = release.schedule;
-  if (schedule.when == Schedule::When::before) return run.first == 0 && run.count == 1;
-  return schedule.has(run.first) && (run.count == 1 || schedule.has(run.every)) && run.last() < steps;
-}
-
-// An error if `released` of a finish line has a release that is not in the plan of `config`.
-Result<void> check_released(const json::object& line, const TrialConfig& config, const std::string& where) {
-  const auto* released = line.if_contains("released");
-  if (released == nullptr) return {};
-  if (!released->is_object()) return error(where + ": 'released' is not an object");
-  const auto list = releases(config);
-  for (const auto& member : released->get_object()) {
-    const std::string purpose(member.key());
-    const auto* release = find(list, purpose);
-    const auto* runs = member.value().if_array();
-    if (runs == nullptr) return error(where + ": 'released' has no list of '" + purpose + "'");
-    std::int64_t last = -1;
-    for (const auto& value : *runs) {
-      const auto run = step_run_from(value, where, config.steps);
-      if (!run) return run.error();
-      if (run->first <= last) {
-        return error(where + ": '" + purpose + "' was released twice at step " + std::to_string(run->first) +
-                     "; what the run cost is not known");
-      }
-      last = run->last();
-      if (release != nullptr && is_planned(*release, *run, config.steps)) continue;
-      return error(where + ": '" + purpose + "' was released at step " + std::to_string(run->first) +
-                   ", where the plan of the run has no such release; what the run cost is not known");
-    }
-  }
-  return {};
-}
 
 // By split: the validation score that a run of an attempt released.
 using Scores = std::map<std::string, double>;
@@ -301,7 +218,9 @@ class Reader {
   Result<void> finish(const json::object& line, const std::string& where) {
     auto finish = finish_from(line, where);
     if (!finish) return finish.error();
-    if (auto checked = check_released(line, journal_.config, where); !checked) return checked;
+    if (const auto* released = line.if_contains("released")) {
+      if (auto checked = check_executed(*released, journal_.config, where); !checked) return checked;
+    }
     if (finish->kind == "diverged") attempts_[journal_.attempt].diverged = true;
     journal_.finish = std::move(*finish);
     return {};
@@ -538,7 +457,7 @@ Result<void> JournalWriter::begin_next_attempt() {
   ++state_->attempt;
   if (auto synced = state_->out.restart_marks(); !synced) return synced.error();
   state_->current = {};
-  state_->executed.clear();
+  state_->executed = {};
   state_->expected.clear();
   state_->released.clear();
   if (auto drawn = state_->draw_nonce(); !drawn) return drawn;
@@ -582,7 +501,7 @@ Result<void> JournalWriter::book_score(double noise_multiplier, const std::strin
 }
 
 Result<void> JournalWriter::step(const StepRecord& record, const std::set<std::string>& made) {
-  for (const auto& purpose : made) add_step(record.step, state_->executed[purpose]);
+  state_->executed.add(record.step, made);
   json::object scalars;
   for (const auto& [name, value] : record.scalars) scalars[name] = number(value);
   return state_->out.append({{"type", "step"},
@@ -617,7 +536,7 @@ Result<void> JournalWriter::finish(const Finish& finish) {
                                          {"notes", notes},
                                          {"seconds", finish.seconds},
                                          {"counts", counts},
-                                         {"released", to_json(state_->executed)}});
+                                         {"released", state_->executed.to_json()}});
       !written) {
     return written.error();
   }

@@ -20,10 +20,9 @@
 //       A measured value, and who may see it (Visibility).
 //   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,
 //    "counts":{..},"released":{PURPOSE:[[first,every,count],..],..}}
-//       The run ended; synced. "released" is all that its steps executed: PURPOSE was released at
-//       the steps first, first + every, ..., count of them; before step 0 counts as step 0. A
-//       journal whose releases are not in the plan of its config, or are made twice at a step, is
-//       refused. Absent before version 0.9.
+//       The run ended; synced. "released" is all that its steps executed (executed.h); a journal
+//       with a release that is not in the plan of its config, or made twice at a step, is refused.
+//       Absent before version 0.9.
 //
 // Charge. The executed events (Journal::executed) are, for each attempt:
 //   it diverged       all steps and the score of the config, because where it stopped depends on

@@ -1,6 +1,7 @@
 #include "harness/mechanism/releases.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
@@ -184,7 +185,9 @@ std::vector<accounting::Event> events(const trial::PrivacyPlan& plan, std::int64
 
 std::vector<accounting::Event> events(const trial::TrialConfig& config) {
   auto all = events(config.privacy, 0, config.steps);
-  if (const auto& score = config.evaluation.score) all.push_back(score_event(score->noise_counts));
+  for (const auto& release : releases(config)) {
+    if (release.schedule.when == When::after) all.push_back(event_of(release));
+  }
   return all;
 }
 
@@ -197,6 +200,7 @@ Result<double> gradient_noise_for(const trial::PrivacyPlan& plan, double sigma) 
   double left = 1 / (sigma * sigma);
   const Release* last = nullptr;
   for (const auto& release : releases(plan)) {
+    // The noise of probes is chosen together with the gradient's (probe_split.h).
     const bool at_every_step = release.batch == kGradientBatch && release.schedule.every == 1 &&
                                release.schedule.when == When::steps;
     if (!at_every_step || release.purpose == kGradient || release.purpose == kProbe) continue;
@@ -206,11 +210,10 @@ Result<double> gradient_noise_for(const trial::PrivacyPlan& plan, double sigma) 
     last = &release;
     if (!(left > 0)) {
       const double unit = release.sensitivity.value_or(1);
-      return error(
-          fmt::format("the clip counts alone cost the whole budget: their noise is {} samples and must be "
-                      "above {}; raise "
-                      "'count_noise'.",
-                      short_number(release.noise_multiplier * unit), short_number(sigma * unit)));
+      return error(fmt::format(
+          "the releases '{}' alone cost the whole budget: their noise is {} and must be above {}; raise it "
+          "(of clip counts: 'count_noise').",
+          release.purpose, short_number(release.noise_multiplier * unit), short_number(sigma * unit)));
     }
   }
   return last == nullptr ? sigma : (1 + 1e-9) / std::sqrt(left);

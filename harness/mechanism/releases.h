@@ -89,8 +89,8 @@ std::vector<accounting::Event> events(const trial::TrialConfig& config);
 // The event of a released validation score, with a noise multiplier of that many examples.
 accounting::Event score_event(double noise_counts, const std::string& split = trial::kValidationSplit);
 
-// The noise multiplier of the gradient with which a batch, with all that is released of it at every
-// step, costs as much as one Gaussian release with noise multiplier `sigma`:
+// The noise multiplier of the gradient with which a batch, with all but probes that is released of
+// it at every step, costs as much as one Gaussian release with noise multiplier `sigma`:
 // (sigma^-2 - sum_j values_j sigma_j^-2)^-1/2 over the others (Andrew et al., arXiv:1905.03871,
 // Theorem 1), raised slightly so that rounding cannot make it too small. It is `sigma` where the
 // gradient is the only such release. Returns an error if the others alone cost as much as `sigma`.

@@ -142,6 +142,7 @@ TEST_F(TheMechanism, RefusesWhatThePlanDoesNotHave) {
   EXPECT_THROW(values(mechanism::kProbe, 1, {{1, 1}, {1, 1}, {1, 1}}), std::logic_error) << "another step";
   EXPECT_THROW(values(mechanism::kProbe, 5, {{1, 1}, {1, 1}}), std::logic_error) << "another number";
   EXPECT_THROW(values(mechanism::kGradient, 0, {{1, 1}}), std::logic_error) << "values for a vector";
+  EXPECT_THROW(values(mechanism::kGradient, 0, {}), std::logic_error) << "no value for a vector";
   EXPECT_THROW(gradient(12), std::logic_error) << "after the last step";
   EXPECT_THROW(values(mechanism::kScore, 11, {{1, 1}}), std::logic_error) << "before the end";
   EXPECT_THROW(door.draw(random::Purpose::gradient_noise, 0, [](const auto&, const auto&) {}),

@@ -149,12 +149,13 @@ Result<std::vector<double>> Mechanism::release(const std::string& purpose, std::
   const auto admitted = admit(purpose, step);
   if (!admitted) return admitted.error();
   const auto& release = **admitted;
+  HYFREEDP_CHECK(release.values > 0, "'" + purpose + "' is a vector");
   HYFREEDP_CHECK(static_cast<std::int64_t>(sums.size()) == release.values,
                  "'" + purpose + "' has another number of values in the plan");
   const auto z = standard_noise(release, key_, address_of(release, step));
   const double divisor = divisor_of(release, origin);
-  std::vector<double> released;
   HYFREEDP_CHECK(!sums.front().from_first, "the first of '" + purpose + "' is no difference from it");
+  std::vector<double> released;
   for (std::size_t k = 0; k < sums.size(); ++k) {
     check_sensitivity(release, sums[k].sensitivity);
     const double scale = scale_of(release, sums[k].sensitivity);

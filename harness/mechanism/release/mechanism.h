@@ -60,8 +60,6 @@ class Mechanism {
   // From now on the journal's next attempt, which began, under its key.
   void begin_attempt(const random::Key& key);
 
-  const std::vector<Release>& releases() const { return releases_; }
-  bool is_observed() const { return observer_ != nullptr; }
   // The release of that purpose. Throws std::logic_error if the list has none.
   const Release& release_of(const std::string& purpose) const;
 
