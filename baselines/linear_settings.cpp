@@ -108,10 +108,11 @@ Result<double> full_batch_noise(const Cell& cell, std::int64_t steps, double mu)
   if (const double before = noise_before(cell); before > 0) {
     const double left = mu * mu - 1 / (before * before);
     if (!(left > 0)) {
-      return error(fmt::format(
-          "What a run releases before its first step (its feature mean) alone costs its whole budget: its "
-          "noise is {} and must be above {}; raise 'feature_mean_noise'.",
-          short_number(before), short_number(1 / mu)));
+      return error(
+          fmt::format("What a run releases before its first step alone costs its whole budget: its noise "
+                      "multiplier is {} "
+                      "and must be above {}; raise it (of a feature mean: 'feature_mean_noise').",
+                      short_number(before), short_number(1 / mu)));
     }
     mu = std::sqrt(left);
   }

@@ -71,9 +71,7 @@ Result<Noise> get_noise_kind(const json::object& object, const std::string& wher
   if (!object.contains("noise")) return Noise::gaussian;
   auto name = get_string(object, "noise", where);
   if (!name) return name.error();
-  if (*name == "gaussian") return Noise::gaussian;
-  if (*name == "laplace") return Noise::laplace;
-  return error(fmt::format("{} is '{}'; valid noises are gaussian and laplace.", at(where, "noise"), *name));
+  return enum_from<Noise>(*name, at(where, "noise"));
 }
 
 Result<Release> release_from_json(const json::value& value, const std::string& where) {
@@ -208,7 +206,7 @@ Result<double> get_eta(const json::object& object, const NamedDistribution& name
     if (named.eta) return *named.eta;
     return error(at(where, "eta") + " is missing; the truncated negative binomial needs a shape.");
   }
-  const auto eta = get_double(object, "eta", where);
+  auto eta = get_double(object, "eta", where);
   if (!eta) return eta.error();
   if (!(*eta > -1 && std::isfinite(*eta))) {
     return error(fmt::format("{} is {}; the shape must be greater than -1.", at(where, "eta"), *eta));
@@ -234,7 +232,7 @@ Result<double> get_tnb_mean(const json::object& object, double eta, const std::s
   }
   const double implied = mean_from_gamma(eta, *gamma);
   if (!is_given(object, "mean")) return implied;
-  const auto mean = get_double(object, "mean", where);
+  auto mean = get_double(object, "mean", where);
   if (mean && !(std::abs(implied / *mean - 1) < 1e-6)) {
     return error(
         fmt::format("{} is {}, which means {} runs on average, but 'mean' is {}; give one of the two.",
@@ -271,7 +269,7 @@ Result<Event> selection_from_json(const json::object& object, const std::string&
   selection.distribution = named->distribution;
   Result<double> mean;
   if (named->distribution == Selection::Distribution::truncated_negative_binomial) {
-    const auto eta = get_eta(object, *named, where);
+    auto eta = get_eta(object, *named, where);
     if (!eta) return eta.error();
     selection.eta = *eta;
     mean = get_tnb_mean(object, *eta, where);
@@ -359,19 +357,12 @@ json::object batch_to_json(const Batch& batch) {
 }
 
 json::object selection_to_json(const Selection& selection) {
-  json::object object{
-      {"type", "selection"}, {"mean", selection.mean}, {"base", list_to_json(selection.base)}};
-  switch (selection.distribution) {
-    case Selection::Distribution::truncated_negative_binomial:
-      object["distribution"] = "truncated-negative-binomial";
-      object["eta"] = selection.eta;
-      break;
-    case Selection::Distribution::poisson:
-      object["distribution"] = "poisson";
-      break;
-    case Selection::Distribution::liu_talwar:
-      object["distribution"] = "liu-talwar";
-      break;
+  json::object object{{"type", "selection"},
+                      {"distribution", name_of(selection.distribution)},
+                      {"mean", selection.mean},
+                      {"base", list_to_json(selection.base)}};
+  if (selection.distribution == Selection::Distribution::truncated_negative_binomial) {
+    object["eta"] = selection.eta;
   }
   return object;
 }

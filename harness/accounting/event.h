@@ -19,19 +19,20 @@
 #include <variant>
 #include <vector>
 
+#include "harness/base/describe.h"
 #include "harness/base/json.h"
 
 namespace hyfreedp::accounting {
 
 // The split that training touches, in events files and in the ledger alike.
 inline constexpr const char* kDefaultSplit = "private_train";
-inline constexpr const char* kFeatureMeanPurpose = "feature-mean";  // Release::purpose
 // Larger noise multipliers are refused: such a release carries no information, and its tails
 // underflow.
 inline constexpr double kMaxNoiseMultiplier = 1e9;
 
 enum class Neighbouring { add_remove, replace_one };
 enum class Noise { gaussian, laplace };
+BOOST_DESCRIBE_ENUM(Noise, gaussian, laplace)
 
 struct Release {
   double noise_multiplier = 0;
@@ -61,6 +62,7 @@ struct Repeat {
 // Liu & Talwar 2019, Theorem 3.4.
 struct Selection {
   enum class Distribution { truncated_negative_binomial, poisson, liu_talwar };
+  BOOST_DESCRIBE_NESTED_ENUM(Distribution, truncated_negative_binomial, poisson, liu_talwar)
   Distribution distribution = Distribution::truncated_negative_binomial;
   double eta = 1;
   double mean = 1;

@@ -44,37 +44,6 @@ Plan plan_of(const Observations& observations, const Claim& claim) {
   return plan;
 }
 
-Result<Finding> finding_from_json(const json::object& object, const std::string& where) {
-  Finding finding;
-  auto group = get_string(object, "group", where);
-  if (!group) return group.error();
-  auto name = get_string(object, "name", where);
-  if (!name) return name.error();
-  const auto refuted = get_bool(object, "refuted", where);
-  if (!refuted) return refuted.error();
-  const auto rate = get_double(object, "false_alarm", where);
-  if (!rate) return rate.error();
-  auto text = get_string(object, "text", where);
-  if (!text) return text.error();
-  const auto* numbers = object.if_contains("numbers");
-  if (numbers == nullptr || !numbers->is_object()) return error(where + ".numbers must be an object.");
-  return Finding{std::move(*group), std::move(*name),     *refuted, *rate,
-                 std::move(*text),  numbers->get_object()};
-}
-
-Result<Claim> claim_from_json(const json::object& object, const std::string& where) {
-  const auto* found = object.if_contains("claim");
-  if (found == nullptr || !found->is_object()) return error(where + ".claim must be an object.");
-  const auto& claim = found->get_object();
-  const auto epsilon = get_double(claim, "epsilon", where + ".claim");
-  if (!epsilon) return epsilon.error();
-  const auto delta = get_double(claim, "delta", where + ".claim");
-  if (!delta) return delta.error();
-  auto by = get_string(claim, "by", where + ".claim");
-  if (!by) return by.error();
-  return Claim{*epsilon, *delta, std::move(*by)};
-}
-
 }  // namespace
 
 bool Report::refuted() const {
@@ -83,50 +52,9 @@ bool Report::refuted() const {
 }
 
 json::object to_json(const Report& report) {
-  json::array findings;
-  for (const auto& finding : report.findings) {
-    findings.push_back(json::object{{"group", finding.group},
-                                    {"name", finding.name},
-                                    {"refuted", finding.refuted},
-                                    {"false_alarm", number(finding.false_alarm)},
-                                    {"text", finding.text},
-                                    {"numbers", finding.numbers}});
-  }
-  return {{"claim", json::object{{"epsilon", number(report.claim.epsilon)},
-                                 {"delta", number(report.claim.delta)},
-                                 {"by", report.claim.by}}},
-          {"audited_epsilon", number(report.audited_epsilon)},
-          {"confidence", number(report.confidence)},
-          {"false_alarm", number(report.false_alarm)},
-          {"refuted", report.refuted()},
-          {"findings", std::move(findings)}};
-}
-
-Result<Report> report_from_json(const json::value& value, const std::string& where) {
-  if (!value.is_object()) return error(where + " must be an object with a claim and findings.");
-  const auto& object = value.get_object();
-  Report report;
-  auto claim = claim_from_json(object, where);
-  if (!claim) return claim.error();
-  report.claim = std::move(*claim);
-  for (const auto& [key, target] :
-       {std::pair{"audited_epsilon", &report.audited_epsilon}, std::pair{"confidence", &report.confidence},
-        std::pair{"false_alarm", &report.false_alarm}}) {
-    const auto found = get_double(object, key, where);
-    if (!found) return found.error();
-    *target = *found;
-  }
-  const auto* findings = object.if_contains("findings");
-  if (findings == nullptr || !findings->is_array()) return error(where + ".findings must be a list.");
-  for (std::size_t i = 0; i < findings->get_array().size(); ++i) {
-    const auto& one = findings->get_array()[i];
-    const std::string here = fmt::format("{}.findings[{}]", where, i);
-    if (!one.is_object()) return error(here + " must be an object.");
-    auto finding = finding_from_json(one.get_object(), here);
-    if (!finding) return finding.error();
-    report.findings.push_back(std::move(*finding));
-  }
-  return report;
+  auto object = as_json(report);
+  object["refuted"] = report.refuted();
+  return object;
 }
 
 Result<Report> judge(const Observations& observations, const Claim& claim, double false_alarm) {

@@ -12,7 +12,7 @@
 
 #include "harness/accounting/accountant.h"
 #include "harness/audit/observations.h"
-#include "harness/base/json.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::audit {
 
@@ -25,6 +25,7 @@ struct Finding {
   std::string text;        // one sentence with the numbers
   json::object numbers;    // the same for machines
 };
+BOOST_DESCRIBE_STRUCT(Finding, (), (group, name, refuted, false_alarm, text, numbers))
 
 // What is claimed: epsilon at delta for each run.
 struct Claim {
@@ -32,6 +33,7 @@ struct Claim {
   double delta = 0;
   std::string by;  // "PLD of the executed events", "paper accounting"
 };
+BOOST_DESCRIBE_STRUCT(Claim, (), (epsilon, delta, by))
 
 struct Report {
   Claim claim;
@@ -41,9 +43,10 @@ struct Report {
   std::vector<Finding> findings;
   bool refuted() const;
 };
+BOOST_DESCRIBE_STRUCT(Report, (), (claim, audited_epsilon, confidence, false_alarm, findings))
 
+// By its description, with "refuted".
 json::object to_json(const Report& report);
-Result<Report> report_from_json(const json::value& value, const std::string& where);
 
 // All tests, in the order residuals, canaries, ledger, sampler, one run. `false_alarm` in (0, 1) is
 // the rate of the whole.

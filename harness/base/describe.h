@@ -38,6 +38,7 @@
 #include <array>
 #include <boost/describe.hpp>
 #include <boost/mp11.hpp>
+#include <cmath>
 #include <concepts>
 #include <map>
 #include <optional>
@@ -355,6 +356,23 @@ Result<void> read_members(const json::object& object, const std::string& where, 
     }
   });
   return done;
+}
+
+// Whether each number of a struct, and of the structs in it, is finite.
+template <class T>
+bool are_finite(const T& value) {
+  if constexpr (kIsOptional<T>) {
+    return !value || are_finite(*value);
+  } else if constexpr (std::same_as<T, double>) {
+    return std::isfinite(value);
+  } else if constexpr (DescribedStruct<T>) {
+    bool finite = true;
+    boost::mp11::mp_for_each<Members<T>>(
+        [&](auto member) { finite = finite && are_finite(value.*decltype(member)::pointer); });
+    return finite;
+  } else {
+    return true;
+  }
 }
 
 // None: no option has this type.

@@ -1,6 +1,7 @@
 #include "harness/mechanism/journal.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -22,6 +23,7 @@ struct Score {
   double noise_multiplier = 0;
   std::string split;
 };
+BOOST_DESCRIBE_STRUCT(Score, (), (noise_multiplier, split))
 
 // By split: the validation score that a run of an attempt released.
 using Scores = std::map<std::string, double>;
@@ -39,62 +41,36 @@ struct Attempt {
   std::vector<Score> scores;
 };
 
-Result<StepRecord> step_from(const json::object& line, const std::string& where) {
-  StepRecord record;
-  const auto step = get_int(line, "step", where);
-  if (!step) return step.error();
-  auto hash = get_string(line, "hash", where);
-  if (!hash) return hash.error();
-  record.step = *step;
-  record.hash = *hash;
-  if (const auto* scalars = line.if_contains("scalars"); scalars != nullptr && scalars->is_object()) {
-    for (const auto& member : scalars->get_object()) {
-      const auto value = to_double(member.value(), where + ": " + std::string(member.key()));
-      if (!value) return value.error();
-      record.scalars[std::string(member.key())] = *value;
-    }
-  }
-  return record;
-}
+// The members of a start line.
+struct Start {
+  std::string trial;
+  std::int64_t attempt = 0;
+  json::object config;
+  json::object fingerprint;
+  std::int64_t unix_time = 0;
+  std::string nonce;
+  std::int64_t lost = 0;
+  std::string lost_nonce;
 
-Result<MetricRecord> metric_from(const json::object& line, const std::string& where) {
-  const auto step = get_int(line, "step", where);
-  auto split = get_string(line, "split", where);
-  auto name = get_string(line, "name", where);
-  const auto value = get_double(line, "value", where);
-  const auto visibility_name = get_string(line, "visibility", where);
-  if (!step) return step.error();
-  if (!split) return split.error();
-  if (!name) return name.error();
-  if (!value) return value.error();
-  if (!visibility_name) return visibility_name.error();
-  const auto visibility = trial::visibility_from(*visibility_name);
-  if (!visibility) return in_context(where, visibility.error());
-  return MetricRecord{*step, *split, *name, *value, *visibility};
-}
+  static constexpr std::array kLeftOut = {"fingerprint", "unix_time", "nonce", "lost", "lost_nonce"};
+};
+BOOST_DESCRIBE_STRUCT(Start, (), (trial, attempt, config, fingerprint, unix_time, nonce, lost, lost_nonce))
 
-Result<Finish> finish_from(const json::object& line, const std::string& where) {
-  Finish finish;
-  const auto state = get_string(line, "state", where);
-  if (!state) return state.error();
-  finish.state = *state == "finished" ? TrialState::finished : TrialState::failed;
-  finish.kind = string_or(line, "kind", "");
-  finish.message = string_or(line, "message", "");
-  finish.seconds = double_or(line, "seconds", 0);
-  if (const auto* notes = line.if_contains("notes"); notes != nullptr && notes->is_array()) {
-    for (const auto& note : notes->get_array()) {
-      if (note.is_string()) finish.notes.emplace_back(note.get_string());
-    }
-  }
-  if (const auto* counts = line.if_contains("counts"); counts != nullptr && counts->is_object()) {
-    for (const auto& member : counts->get_object()) {
-      const auto value = get_int(counts->get_object(), member.key(), where);
-      if (!value) return value.error();
-      finish.counts[std::string(member.key())] = *value;
-    }
-  }
-  return finish;
-}
+struct Book {
+  std::int64_t attempt = 0;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+BOOST_DESCRIBE_STRUCT(Book, (), (attempt, first, count))
+
+// What a journal says.
+struct Parsed {
+  Journal journal;
+  std::map<std::int64_t, Attempt> attempts;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> hashes;  // by attempt and step
+  std::map<std::int64_t, Scores> released;                              // by attempt
+  std::string checksum;
+};
 
 // Folds the lines of a journal, in order, into what they say.
 class Reader {
@@ -116,38 +92,33 @@ class Reader {
                  "'; the journal was written by a newer version");
   }
 
-  Journal take(std::size_t valid_bytes) {
+  const Journal& so_far() const { return journal_; }
+
+  Parsed take(std::size_t valid_bytes, std::string checksum) {
     charge();
     journal_.valid_bytes = valid_bytes;
-    return std::move(journal_);
+    parsed_.checksum = std::move(checksum);
+    return std::move(parsed_);
   }
-
-  const Journal& so_far() const { return journal_; }
-  const std::map<std::int64_t, Attempt>& attempts() const { return attempts_; }
-  const std::map<std::pair<std::int64_t, std::int64_t>, std::string>& hashes() const { return hashes_; }
-  const std::map<std::int64_t, Scores>& released() const { return released_; }
 
  private:
   Result<void> start(const json::object& line, const std::string& where) {
-    const auto attempt = get_int(line, "attempt", where);
-    if (!attempt) return attempt.error();
-    const auto* config_json = line.if_contains("config");
-    if (config_json == nullptr) return error(where + ": 'config' is missing");
-    auto config = TrialConfig::from_json(*config_json, where);
+    auto start = from_json<Start>(line, where);
+    if (!start) return start.error();
+    auto config = TrialConfig::from_json(start->config, where);
     if (!config) return config.error();
     if (!journal_.trial.empty() && config->id() != journal_.trial) {
       return error(where + ": the journal holds two different trials");
     }
     journal_.trial = config->id();
     journal_.config = std::move(*config);
-    journal_.attempt = *attempt;
-    journal_.nonce = string_or(line, "nonce", "");
+    journal_.attempt = start->attempt;
+    journal_.nonce = start->nonce;
     if (!journal_.nonce.empty()) journal_.nonces.insert(journal_.nonce);
     ++journal_.starts;
-    take_lost(int_or(line, "lost", 0), string_or(line, "lost_nonce", ""));
-    if (const auto* fingerprint = line.if_contains("fingerprint");
-        fingerprint != nullptr && fingerprint->is_object() && !fingerprint->get_object().empty()) {
-      journal_.fingerprint = fingerprint->get_object();
+    take_lost(start->lost, start->lost_nonce);
+    if (!start->fingerprint.empty()) {
+      journal_.fingerprint = std::move(start->fingerprint);
       const auto build = trial::build_of(journal_.fingerprint);
       if (std::find(journal_.builds.begin(), journal_.builds.end(), build) == journal_.builds.end())
         journal_.builds.push_back(build);
@@ -155,8 +126,8 @@ class Reader {
     journal_.steps.clear();
     journal_.metrics.clear();
     journal_.finish.reset();
-    attempts_[*attempt].name =
-        journal_.nonce.empty() ? "attempt " + std::to_string(*attempt) : journal_.nonce;
+    parsed_.attempts[start->attempt].name =
+        journal_.nonce.empty() ? "attempt " + std::to_string(start->attempt) : journal_.nonce;
     return {};
   }
 
@@ -171,57 +142,53 @@ class Reader {
   Result<Attempt*> attempt_of(const json::object& line, const std::string& where) {
     const auto number = get_int(line, "attempt", where);
     if (!number) return number.error();
-    return &attempts_[*number];
+    return &parsed_.attempts[*number];
   }
 
   Result<void> book(const json::object& line, const std::string& where) {
-    const auto attempt = attempt_of(line, where);
-    if (!attempt) return attempt.error();
-    const auto first = get_int(line, "first", where);
-    if (!first) return first.error();
-    const auto count = get_int(line, "count", where);
-    if (!count) return count.error();
-    (**attempt).booked = std::max((**attempt).booked, *first + *count);
+    const auto book = from_json<Book>(line, where);
+    if (!book) return book.error();
+    auto& booked = parsed_.attempts[book->attempt].booked;
+    booked = std::max(booked, book->first + book->count);
     return {};
   }
 
   Result<void> book_score(const json::object& line, const std::string& where) {
     const auto attempt = attempt_of(line, where);
     if (!attempt) return attempt.error();
-    const auto noise = get_double(line, "noise_multiplier", where);
-    if (!noise) return noise.error();
-    const auto split = get_string(line, "split", where);
-    if (!split) return split.error();
-    (**attempt).scores.push_back({*noise, *split});
+    auto score = from_json<Score>(line, where);
+    if (!score) return score.error();
+    (**attempt).scores.push_back(std::move(*score));
     return {};
   }
 
   Result<void> step(const json::object& line, const std::string& where) {
-    auto record = step_from(line, where);
+    auto record = from_json<StepRecord>(line, where);
     if (!record) return record.error();
     const auto attempt = attempt_of(line, where);
     if (!attempt) return attempt.error();
     (**attempt).executed = std::max((**attempt).executed, record->step + 1);
-    hashes_[{journal_.attempt, record->step}] = record->hash;
+    parsed_.hashes[{journal_.attempt, record->step}] = record->hash;
     journal_.steps.push_back(std::move(*record));
     return {};
   }
 
   Result<void> metric(const json::object& line, const std::string& where) {
-    auto record = metric_from(line, where);
+    auto record = from_json<MetricRecord>(line, where);
     if (!record) return record.error();
-    if (is_released_score(*record)) released_[journal_.attempt].try_emplace(record->split, record->value);
+    if (is_released_score(*record))
+      parsed_.released[journal_.attempt].try_emplace(record->split, record->value);
     journal_.metrics.push_back(std::move(*record));
     return {};
   }
 
   Result<void> finish(const json::object& line, const std::string& where) {
-    auto finish = finish_from(line, where);
+    auto finish = from_json<Finish>(line, where);
     if (!finish) return finish.error();
     if (const auto* released = line.if_contains("released")) {
       if (auto checked = check_executed(*released, journal_.config, where); !checked) return checked;
     }
-    if (finish->kind == "diverged") attempts_[journal_.attempt].diverged = true;
+    if (finish->kind == "diverged") parsed_.attempts[journal_.attempt].diverged = true;
     journal_.finish = std::move(*finish);
     return {};
   }
@@ -230,7 +197,7 @@ class Reader {
   // stopped where its noisy outputs told it to, and a price that depends on them is no guarantee;
   // every other what it booked. Of a lost one nobody knows how far it came.
   void charge() {
-    for (auto& [number, attempt] : attempts_) {
+    for (auto& [number, attempt] : parsed_.attempts) {
       const bool finished =
           number == journal_.attempt && journal_.finish && journal_.finish->state == TrialState::finished;
       auto steps = finished ? attempt.executed : attempt.booked;
@@ -249,18 +216,8 @@ class Reader {
   }
 
   std::string path_;
-  Journal journal_;
-  std::map<std::int64_t, Attempt> attempts_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::string> hashes_;
-  std::map<std::int64_t, Scores> released_;
-};
-
-struct Parsed {
-  Journal journal;
-  std::map<std::int64_t, Attempt> attempts;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::string> hashes;
-  std::map<std::int64_t, Scores> released;
-  std::string checksum;
+  Parsed parsed_;
+  Journal& journal_ = parsed_.journal;
 };
 
 Error damage(const std::string& where, const Error& what, bool is_seeded) {
@@ -297,13 +254,7 @@ Result<Parsed> parse(const std::string& path, const std::string& text, const Tri
     position += whole.size() + (is_tail ? 0 : 1);
     if (is_tail) break;
   }
-  Parsed parsed;
-  parsed.journal = reader.take(position);
-  parsed.attempts = reader.attempts();
-  parsed.hashes = reader.hashes();
-  parsed.released = reader.released();
-  parsed.checksum = checksum;
-  return parsed;
+  return reader.take(position, std::move(checksum));
 }
 
 }  // namespace
@@ -333,17 +284,15 @@ struct JournalWriter::State {
   Scores released;
 
   Result<void> start() {
-    json::object line{{"type", "start"},
-                      {"trial", config.id()},
-                      {"attempt", attempt},
-                      {"config", config.to_json()},
-                      {"fingerprint", fingerprint},
-                      {"unix_time", static_cast<std::int64_t>(::time(nullptr))}};
-    if (!nonce.empty()) line["nonce"] = nonce;
-    if (lost > 0) line["lost"] = lost;
-    if (!lost_nonce.empty()) line["lost_nonce"] = lost_nonce;
-    lost = 0;
-    lost_nonce.clear();
+    auto line = as_json(Start{.trial = config.id(),
+                              .attempt = attempt,
+                              .config = config.to_json(),
+                              .fingerprint = fingerprint,
+                              .unix_time = static_cast<std::int64_t>(::time(nullptr)),
+                              .nonce = nonce,
+                              .lost = std::exchange(lost, 0),
+                              .lost_nonce = std::exchange(lost_nonce, "")});
+    line["type"] = "start";
     if (auto written = out.append(line); !written) return written;
     // Also for bookings of a killed process, which may still be in the page cache only.
     return out.sync();
@@ -502,13 +451,10 @@ Result<void> JournalWriter::book_score(double noise_multiplier, const std::strin
 
 Result<void> JournalWriter::step(const StepRecord& record, const std::set<std::string>& made) {
   state_->executed.add(record.step, made);
-  json::object scalars;
-  for (const auto& [name, value] : record.scalars) scalars[name] = number(value);
-  return state_->out.append({{"type", "step"},
-                             {"attempt", state_->attempt},
-                             {"step", record.step},
-                             {"hash", record.hash},
-                             {"scalars", scalars}});
+  auto line = as_json(record);
+  line["type"] = "step";
+  line["attempt"] = state_->attempt;
+  return state_->out.append(line);
 }
 
 Result<void> JournalWriter::metric(const MetricRecord& given) {
@@ -516,30 +462,16 @@ Result<void> JournalWriter::metric(const MetricRecord& given) {
   if (is_released_score(record)) {
     record.value = state_->released.try_emplace(record.split, record.value).first->second;
   }
-  return state_->out.append({{"type", "metric"},
-                             {"step", record.step},
-                             {"split", record.split},
-                             {"name", record.name},
-                             {"value", number(record.value)},
-                             {"visibility", to_string(record.visibility)}});
+  auto line = as_json(record);
+  line["type"] = "metric";
+  return state_->out.append(line);
 }
 
 Result<void> JournalWriter::finish(const Finish& finish) {
-  json::object counts;
-  for (const auto& [name, value] : finish.counts) counts[name] = value;
-  json::array notes;
-  for (const auto& note : finish.notes) notes.emplace_back(note);
-  if (auto written = state_->out.append({{"type", "finish"},
-                                         {"state", to_string(finish.state)},
-                                         {"kind", finish.kind},
-                                         {"message", finish.message},
-                                         {"notes", notes},
-                                         {"seconds", finish.seconds},
-                                         {"counts", counts},
-                                         {"released", state_->executed.to_json()}});
-      !written) {
-    return written.error();
-  }
+  auto line = as_json(finish);
+  line["type"] = "finish";
+  line["released"] = state_->executed.to_json();
+  if (auto written = state_->out.append(line); !written) return written.error();
   if (auto synced = state_->out.sync(); !synced) return synced;
   return state_->out.check_in_place();
 }

@@ -65,6 +65,7 @@ class DueSteps {
 
 std::vector<std::int64_t> periods_of(const std::vector<Release>& releases) {
   std::vector<std::int64_t> periods;
+  periods.reserve(releases.size());
   for (const auto& release : releases) periods.push_back(release.schedule.every);
   std::sort(periods.begin(), periods.end());
   periods.erase(std::unique(periods.begin(), periods.end()), periods.end());
@@ -99,6 +100,12 @@ Release score_release(double noise_counts, const std::string& split) {
 
 }  // namespace
 
+std::string Asked::member() const {
+  auto name = purpose;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 accounting::Release Release::priced() const {
   return {.noise_multiplier = noise_multiplier,
           .count = std::max<std::int64_t>(values, 1),
@@ -106,15 +113,34 @@ accounting::Release Release::priced() const {
           .purpose = purpose};
 }
 
+const std::vector<Asked>& asked_releases() {
+  static const std::vector<Asked> table = {
+      {.purpose = trial::FeatureMean::kPurpose,
+       .options = {{.name = "noise",
+                    .help = "releases the mean of the training features before step 0 and takes it off all "
+                            "features: sd of its noise",
+                    .unit = "feature_mean_norm",
+                    .min = 1e-3,
+                    .max = 1e8},
+                   {.name = "norm",
+                    .help = "to which each feature vector is clipped for that mean",
+                    .min = 1e-12,
+                    .max = 1e12}},
+       .footnote = "Features less a mean of the training features that each run releases before its first "
+                   "step; the price is in epsilon."}};
+  return table;
+}
+
 std::vector<Release> releases(const trial::PrivacyPlan& plan) {
   std::vector<Release> list;
-  if (plan.feature_mean) {
-    list.push_back({.purpose = kFeatureMean,
+  if (const auto& mean = plan.asked.feature_mean) {
+    list.push_back({.purpose = trial::FeatureMean::kPurpose,
                     .batch = kWholeSplit,
-                    .sensitivity = plan.feature_mean->norm,
-                    .noise_multiplier = plan.feature_mean->noise,
+                    .sensitivity = mean->norm,
+                    .noise_multiplier = mean->noise,
                     .values = 0,
                     .divisor = static_cast<double>(plan.population),
+                    .of_features = true,
                     .schedule = {.when = When::before},
                     .stream = random::Purpose::gradient_noise,
                     .lane = 1});

@@ -3,15 +3,6 @@
 // gradients (gradient_noise_for()), what the mechanism allows and how it noises it
 // (release/mechanism.h), what the journal books, and what an audit expects.
 //
-//   purpose       batch            values                sensitivity      when
-//   feature-mean  the whole split  a vector              R                before step 0
-//   gradient      gradient         a vector              of the clipping  every step
-//   clip-count    gradient         1                     1/2              every step
-//   probe         gradient, or     points                R_l              steps t % K == 0
-//                 one of its own
-//   score         the whole        1                     1 example        after the last step
-//                 validation split
-//
 // A release is of a sum over the records of its batch, of which one record can change each value
 // by at most the sensitivity:
 //   released = (sum + noise_multiplier * sensitivity * z) / divisor + offset
@@ -24,6 +15,7 @@
 #include <vector>
 
 #include "harness/accounting/event.h"
+#include "harness/base/options.h"
 #include "harness/random/stream.h"
 #include "harness/trial/trial_config.h"
 
@@ -32,7 +24,6 @@ namespace hyfreedp::mechanism {
 inline constexpr const char* kGradient = "gradient";
 inline constexpr const char* kClipCount = "clip-count";
 inline constexpr const char* kProbe = "probe";
-inline constexpr const char* kFeatureMean = accounting::kFeatureMeanPurpose;
 inline constexpr const char* kScore = "score";
 
 // The batches of a step. Releases that name one batch are computed on the same records, so they
@@ -65,6 +56,7 @@ struct Release {
   std::int64_t values = 1;  // numbers, each with noise of its own; 0: one vector of any length
   double divisor = 1;
   double offset = 0;
+  bool of_features = false;  // sequences of tokens have none
   Schedule schedule = {};
   // The place of its noise in the run's stream, different for each purpose.
   random::Purpose stream = random::Purpose::gradient_noise;
@@ -73,6 +65,18 @@ struct Release {
   // As the accountants see it: a vector is one release.
   accounting::Release priced() const;
 };
+
+// How a spec asks for one of trial::AskedReleases: by an option of `train` for each number of the
+// release's struct, `feature_mean_noise` for `noise` of `feature-mean`.
+struct Asked {
+  std::string purpose;              // the member's name, with '-' for '_'
+  std::vector<OptionSpec> options;  // the numbers, in the order in which help lists them
+  std::string footnote;             // of a table whose runs make the release
+
+  std::string member() const;
+  std::string option(const OptionSpec& number) const { return member() + "_" + number.name; }
+};
+const std::vector<Asked>& asked_releases();
 
 // The releases of training under `plan`, in the order in which events name them.
 std::vector<Release> releases(const trial::PrivacyPlan& plan);

@@ -43,18 +43,18 @@ struct Train {
   trial::ClippingGroups clipping_groups = trial::ClippingGroups::all;
   trial::GroupShares clipping_shares = trial::GroupShares::uniform;
   std::optional<trial::AdaptiveThreshold> adaptive;  // of clipping adaptive
-  std::optional<trial::FeatureMean> feature_mean;
+  trial::AskedReleases asked;
   std::string device = "cpu";
   Named optimizer;
   trial::TrainingOptions training;
 
   static constexpr bool kMayLack = true;
-  static constexpr std::array kLeftOut = {"clipping_groups", "clipping_shares", "adaptive", "feature_mean",
-                                          "training"};
+  static constexpr std::array kInlined = {"asked"};
+  static constexpr std::array kLeftOut = {"clipping_groups", "clipping_shares", "adaptive", "training"};
 };
 BOOST_DESCRIBE_STRUCT(Train, (),
                       (steps, sampler, sample_rate, batch_size, clipping, clipping_constant, clipping_groups,
-                       clipping_shares, adaptive, feature_mean, device, optimizer, training))
+                       clipping_shares, adaptive, asked, device, optimizer, training))
 
 // What is journaled of a run beside its last test accuracy (harness/trial/trial_config.h).
 struct Evaluate {

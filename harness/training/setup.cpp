@@ -52,8 +52,10 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
                    " but '" + config.dataset.name + "' has " + std::to_string(train.features.size(0)) +
                    " training examples.");
   }
-  if (sizes.length > 0 && config.privacy.feature_mean) {
-    return invalid("'" + config.dataset.name + "' has sequences of tokens, which have no mean to take off.");
+  for (const auto& release : mechanism::releases(config.privacy)) {
+    if (sizes.length == 0 || !release.of_features) continue;
+    return invalid("'" + config.dataset.name + "' has sequences of tokens, which have no '" +
+                   release.purpose + "'.");
   }
   // A released score is divided by the size of its split, which must be the public one.
   if (sizes.private_validation != dataset.private_validation.features.size(0)) {
@@ -191,7 +193,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .controller = std::move(*controller),
                .clipping = clipping_rule(config.privacy, *dtype),
                .sum_type = sum_type(config.privacy, *dtype),
-               .augmentation = std::move(*augmentation),
+               .augmentation = *augmentation,
                .labels = labels,
                .train = BatchReader(aligned(labels, dataset.private_train), options, *microbatch),
                .validation = BatchReader(aligned(labels, dataset.private_validation), options, *microbatch),

@@ -13,13 +13,13 @@
 #include "harness/training/averaging.h"
 #include "harness/training/displaced_weights.h"
 #include "harness/training/evaluation.h"
-#include "harness/training/feature_mean.h"
 #include "harness/training/kept_weights.h"
 #include "harness/training/norm_summary.h"
 #include "harness/training/precision.h"
 #include "harness/training/private_loss.h"
 #include "harness/training/setup.h"
 #include "harness/training/step_norms.h"
+#include "harness/training/whole_split.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -92,7 +92,7 @@ class Run {
   Result<std::optional<TrainingEnd>> run_attempt() {
     const Tf32 tf32(job_.config.training.tf32);
     const auto& evaluation = job_.config.evaluation;
-    if (auto centred = centre_features(); !centred) return centred.error();
+    if (auto released = release_before(); !released) return released.error();
     for (step_ = 0; step_ < job_.config.steps; ++step_) {
       if (job_.stop_requested()) return std::optional(TrainingEnd{.stopped = true, .finish = {}});
       const auto next = step();
@@ -116,16 +116,24 @@ class Run {
     return std::optional(std::move(end));
   }
 
-  Result<void> centre_features() {
-    if (!plan_.feature_mean) return {};
-    HYFREEDP_CHECK(job_.observer == nullptr, "an audit's reference knows the features as they are");
-    feature_mean_ = clipped_feature_sum(plan_, job_.dataset.private_train.features);
-    const mechanism::BoundedVector sum{feature_mean_, plan_.feature_mean->norm, feature_mean_};
-    if (auto released = mechanism_->release(mechanism::kFeatureMean, 0, sum, {}); !released) {
-      return released.error();
+  // What is released of the whole split before step 0.
+  Result<void> release_before() {
+    for (const auto& release : mechanism::releases(plan_)) {
+      if (release.schedule.when != mechanism::Schedule::When::before) continue;
+      HYFREEDP_CHECK(job_.observer == nullptr, "an audit's reference knows the features as they are");
+      auto sum = whole_split_sum(release.purpose, plan_, job_.dataset.private_train);
+      const mechanism::BoundedVector vector{sum, *release.sensitivity, sum};
+      if (auto released = mechanism_->release(release.purpose, 0, vector, {}); !released) {
+        return released.error();
+      }
+      if (release.purpose == trial::FeatureMean::kPurpose) centre_features(sum);
     }
-    for (auto* reader : {&setup_.train, &setup_.validation, &setup_.test}) reader->centre(feature_mean_);
     return {};
+  }
+
+  void centre_features(const Tensor& mean) {
+    feature_mean_ = mean;
+    for (auto* reader : {&setup_.train, &setup_.validation, &setup_.test}) reader->centre(mean);
   }
 
   Result<Next> step() {

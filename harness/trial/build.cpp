@@ -25,10 +25,6 @@ std::string Build::text() const {
   return join(parts, ", ");
 }
 
-json::object Build::to_json() const {
-  return {{"version", version}, {"commit", commit}, {"dirty", dirty}, {"worker", worker}};
-}
-
 Build build_of(const json::object& fingerprint) {
   Build build{.version = string_or(fingerprint, "version", ""),
               .commit = string_or(fingerprint, "commit", ""),
@@ -36,20 +32,6 @@ Build build_of(const json::object& fingerprint) {
   build.dirty = build.commit.ends_with(kDirty);
   if (build.dirty) build.commit.resize(build.commit.size() - kDirty.size());
   return build;
-}
-
-Result<std::vector<Build>> builds_from_json(const json::value& value, const std::string& where) {
-  if (!value.is_array()) return error(where + " must be a list");
-  std::vector<Build> builds;
-  for (const auto& element : value.get_array()) {
-    if (!element.is_object()) return error(where + " must be a list of objects");
-    const auto& object = element.get_object();
-    builds.push_back({.version = string_or(object, "version", ""),
-                      .commit = string_or(object, "commit", ""),
-                      .dirty = bool_or(object, "dirty", false),
-                      .worker = string_or(object, "worker", "")});
-  }
-  return builds;
 }
 
 json::object without_commit(json::object fingerprint) {

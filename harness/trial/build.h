@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::trial {
 
@@ -22,13 +22,14 @@ struct Build {
   bool operator==(const Build&) const = default;
   bool operator<(const Build& other) const;
   std::string text() const;  // "0.7.0, commit 0123456789ab with changes, worker 0011223344556677"
-  json::object to_json() const;
+
+  static constexpr bool kMayLack = true;
 };
+BOOST_DESCRIBE_STRUCT(Build, (), (version, commit, dirty, worker))
 
 // The build that a fingerprint (training/fingerprint.h) describes. Before 0.7.0 it has the version
 // only.
 Build build_of(const json::object& fingerprint);
-Result<std::vector<Build>> builds_from_json(const json::value& value, const std::string& where);
 
 // The fingerprint without the commit: the part on which a run's results depend bit for bit.
 json::object without_commit(json::object fingerprint);

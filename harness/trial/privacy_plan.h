@@ -29,10 +29,14 @@
 // release of the gradient's batch ("clip-count"), of sensitivity 1/2, priced with it; C_t is a
 // function of earlier releases alone (harness/training/adaptive_clipping.h).
 //
-// Feature mean: before step 0 one release of the training features' mean, each vector clipped to
-// norm R (harness/training/feature_mean.h).
+// Asked releases: those that the spec asks for, beside what its method needs. Each is a struct of
+// its numbers, all of which are positive; `noise` is the noise multiplier. When they are made, and
+// by which options of a spec: harness/mechanism/releases.cpp.
+//   feature mean   before step 0 the mean of the training features, each vector clipped to norm R
+//                  (harness/training/whole_split.h)
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -70,12 +74,21 @@ struct AdaptiveThreshold {
 BOOST_DESCRIBE_STRUCT(AdaptiveThreshold, (), (quantile, rate, count_noise))
 
 struct FeatureMean {
-  double norm = 1;   // R: add/remove sensitivity of the sum of clipped feature vectors, > 0
+  double norm = 1;   // R: add/remove sensitivity of the sum of clipped feature vectors
   double noise = 0;  // standard deviation over R; 0 only when !is_private
 
+  static constexpr const char* kPurpose = "feature-mean";
   bool operator==(const FeatureMean&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(FeatureMean, (), (norm, noise))
+
+struct AskedReleases {
+  std::optional<FeatureMean> feature_mean;
+
+  bool operator==(const AskedReleases&) const = default;
+  static constexpr bool kLeftOut = true;
+};
+BOOST_DESCRIBE_STRUCT(AskedReleases, (), (feature_mean))
 
 struct ProbePlan {
   bool separate_batch = false;  // false: the gradient's own batch (folded with it)
@@ -87,7 +100,11 @@ struct ProbePlan {
   accounting::Noise distribution = accounting::Noise::gaussian;
   int points = 3;
   std::int64_t interval = 5;  // K: probes at t % K == 0, t from 0
+
+  static constexpr std::array kLeftOut = {"distribution"};
 };
+BOOST_DESCRIBE_STRUCT(ProbePlan, (),
+                      (separate_batch, sample_rate, batch_size, noise, distribution, points, interval))
 
 struct PrivacyPlan {
   bool is_private = true;
@@ -102,7 +119,7 @@ struct PrivacyPlan {
   GroupShares shares = GroupShares::uniform;  // with per_layer
   std::optional<AdaptiveThreshold> adaptive;  // with Clipping::adaptive, and only then
   double gradient_noise = 0;
-  std::optional<FeatureMean> feature_mean;
+  AskedReleases asked;
   std::optional<ProbePlan> probe;
   // How sigma was chosen ("folded", "separate-batch", "paper", "paper-appendix", "plain"). It is a
   // label and is not priced.
@@ -118,12 +135,23 @@ struct PrivacyPlan {
   double rounding_of_sums(bool wide) const;
   // Removes clipping and all settings that belong to it.
   void drop_clipping();
+  // Sets every noise to 0, as a non-private plan has it.
+  void drop_noise();
   // Checks the invariants: a private plan has noise > 0, Poisson or full batches, and clipping;
   // B > 0; q in (0, 1]; and so on.
   Result<void> check() const;
 
   json::object to_json() const;
-  static Result<PrivacyPlan> from_json(const json::object& object, const std::string& where);
+  // Checked.
+  static Result<PrivacyPlan> from_json(const json::value& value, const std::string& where);
+
+  static constexpr std::array kLeftOut = {"groups", "shares", "adaptive"};
+  static constexpr std::array kInlined = {"asked"};
+  static constexpr std::array kNames = {description::Name{"groups", "clipping_groups"},
+                                        description::Name{"shares", "clipping_shares"}};
 };
+BOOST_DESCRIBE_STRUCT(PrivacyPlan, (),
+                      (is_private, sampler, population, batch_size, sample_rate, clipping, clipping_constant,
+                       groups, shares, adaptive, gradient_noise, asked, probe, accounting))
 
 }  // namespace hyfreedp::trial

@@ -2,21 +2,21 @@
 // journal (harness/mechanism/journal.h) holds them as lines, the database as rows.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "harness/accounting/event.h"
-#include "harness/base/result.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::trial {
 
 // Who may see a stored value. A value without a declaration is confidential: it is left out of
 // tables, plots, exports and progress.
 enum class Visibility { released, test, confidential };
-std::string to_string(Visibility visibility);
-Result<Visibility> visibility_from(const std::string& name);
+BOOST_DESCRIBE_ENUM(Visibility, released, test, confidential)
 
 // What an executed step released.
 struct StepRecord {
@@ -24,6 +24,7 @@ struct StepRecord {
   std::string hash;
   std::map<std::string, double> scalars;
 };
+BOOST_DESCRIBE_STRUCT(StepRecord, (), (step, hash, scalars))
 
 // A measured value.
 struct MetricRecord {
@@ -33,10 +34,11 @@ struct MetricRecord {
   double value = 0;
   Visibility visibility = Visibility::confidential;
 };
+BOOST_DESCRIBE_STRUCT(MetricRecord, (), (step, split, name, value, visibility))
 
 // A trial without a finish line, in progress or killed, is running.
 enum class TrialState { running, finished, failed };
-std::string to_string(TrialState state);
+BOOST_DESCRIBE_ENUM(TrialState, running, finished, failed)
 
 // How a run ended. Kinds of failure: "diverged", "killed", "out-of-memory", "invalid-config",
 // "missing-data", "device-unavailable", "internal". A finished run whose method did not work has a
@@ -48,7 +50,10 @@ struct Finish {
   std::vector<std::string> notes;
   double seconds = 0;                          // wall-clock time
   std::map<std::string, std::int64_t> counts;  // e.g. fit decisions: "accepted", "H_nonpositive"
+
+  static constexpr std::array kLeftOut = {"kind", "message", "notes", "seconds", "counts"};
 };
+BOOST_DESCRIBE_STRUCT(Finish, (), (state, kind, message, notes, seconds, counts))
 
 // What one attempt of a trial is charged.
 struct ChargedAttempt {

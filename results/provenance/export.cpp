@@ -28,7 +28,7 @@ Result<json::object> reported_json(const Store& store, const std::string& id, co
     }
   }
   json::array list;
-  for (const auto& metric : *metrics) list.push_back(to_json(metric));
+  for (const auto& metric : *metrics) list.push_back(as_json(metric));
   object["metrics"] = std::move(list);
   object["last_step_hash"] = steps->empty() ? "" : steps->back().hash;
   return object;

@@ -6,6 +6,7 @@
 
 #include "harness/base/text.h"
 #include "results/provenance/ledger.h"
+#include "results/store/records.h"
 #include "results/store/states.h"
 
 namespace hyfreedp::results {
@@ -124,7 +125,7 @@ class Tracer {
   Result<TracedRun> read_run(const TrialRecord& trial, TracedSeed& traced) {
     TracedRun run;
     run.id = trial.id;
-    run.state = trial::to_string(trial.state);
+    run.state = name_of(trial.state);
     if (!trial.failure_kind.empty()) {
       run.state += fmt::format(" ({}: {})", trial.failure_kind, trial.failure_message);
     }
@@ -162,6 +163,7 @@ std::vector<std::string> numbered_footnotes(const TableModel& table, const CellP
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   std::vector<std::string> footnotes;
+  footnotes.reserve(numbers.size());
   for (const int number : numbers) {
     footnotes.push_back(
         fmt::format("[{}] {}", number, table.footnotes.at(static_cast<std::size_t>(number) - 1)));
@@ -182,7 +184,7 @@ std::vector<std::string> differences(const json::object& base, const json::objec
   std::vector<std::string> texts;
   for (const auto& [name, value] : theirs) {
     const auto found = mine.find(name);
-    if (found == mine.end() || found->second != value) texts.push_back(name + " " + value);
+    if (found == mine.end() || found->second != value) texts.push_back(fmt::format("{} {}", name, value));
   }
   for (const auto& [name, value] : mine) {
     if (!theirs.contains(name)) texts.push_back("no " + name);

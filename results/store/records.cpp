@@ -35,18 +35,10 @@ Result<std::vector<trial::ChargedAttempt>> charged_from(const json::value& value
   return attempts;
 }
 
-json::object to_json(const trial::MetricRecord& metric) {
-  return {{"step", metric.step},
-          {"split", metric.split},
-          {"name", metric.name},
-          {"value", number(metric.value)},
-          {"visibility", trial::to_string(metric.visibility)}};
-}
-
 json::object to_json(const TrialRecord& trial) {
   return {{"id", trial.id},
           {"config", trial.config},
-          {"state", trial::to_string(trial.state)},
+          {"state", name_of(trial.state)},
           {"failure_kind", trial.failure_kind},
           {"failure_message", trial.failure_message},
           {"notes", as_json(trial.notes)},

@@ -26,7 +26,6 @@ BOOST_DESCRIBE_STRUCT(StudyRecord, (),
 Result<spec::Spec> spec_of(const SpecRecord& record);
 
 json::object to_json(const TrialRecord& trial);
-json::object to_json(const trial::MetricRecord& metric);
 json::array to_json(const std::vector<trial::ChargedAttempt>& attempts);
 
 Result<accounting::ReportedEpsilon> reported_epsilon_from(const json::value& value, const std::string& where);

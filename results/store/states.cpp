@@ -8,14 +8,6 @@
 
 namespace hyfreedp::results {
 
-Result<trial::TrialState> trial_state_from(const std::string& name) {
-  for (const auto state :
-       {trial::TrialState::running, trial::TrialState::finished, trial::TrialState::failed}) {
-    if (trial::to_string(state) == name) return state;
-  }
-  return error("'" + name + "' is not a state of a trial");
-}
-
 bool may_be_tried_again(const std::string& failure_kind) {
   static constexpr std::array<std::string_view, 5> kMachine = {"killed", "out-of-memory", "missing-data",
                                                                "device-unavailable", "internal"};

@@ -19,8 +19,6 @@
 
 namespace hyfreedp::results {
 
-Result<trial::TrialState> trial_state_from(const std::string& name);
-
 // Whether the machine was at fault and not the run.
 bool may_be_tried_again(const std::string& failure_kind);
 

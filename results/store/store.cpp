@@ -44,7 +44,7 @@ Result<TrialRecord> read_trial(SQLite::Statement& statement) {
   TrialRecord trial;
   trial.id = columns.text();
   trial.config = columns.object();
-  trial.state = columns.take(trial_state_from(columns.text()));
+  trial.state = columns.take(enum_from<trial::TrialState>(columns.text(), "state"));
   trial.failure_kind = columns.text();
   trial.failure_message = columns.text();
   trial.notes = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "notes"));
@@ -53,7 +53,7 @@ Result<TrialRecord> read_trial(SQLite::Statement& statement) {
   trial.attempts = columns.integer();
   trial.seconds = columns.real();
   trial.events = columns.take(accounting::events_from_json(columns.parsed(), "events")).events;
-  trial.builds = columns.take(trial::builds_from_json(columns.parsed(), "builds"));
+  trial.builds = columns.take(from_json<std::vector<trial::Build>>(columns.parsed(), "builds"));
   trial.charged = columns.take(charged_from(columns.parsed(), "charged"));
   trial.begun_after = columns.optional_integer();
   if (auto outcome = columns.outcome(); !outcome) return in_context("trial " + trial.id, outcome.error());
@@ -103,7 +103,7 @@ bool same_metrics(const std::vector<trial::MetricRecord>& a, const std::vector<t
     std::map<std::string, std::string> result;
     for (const auto& metric : metrics) {
       result[fmt::format("{} {} {}", metric.step, metric.split, metric.name)] =
-          canonical_json(to_json(metric));
+          canonical_json(as_json(metric));
     }
     return result;
   };
@@ -211,7 +211,8 @@ struct Store::State {
       metric.name = columns.text();
       metric.value = columns.optional_real().value_or(std::numeric_limits<double>::quiet_NaN());
       // An unreadable visibility stays what undeclared means: confidential.
-      if (auto visibility = trial::visibility_from(columns.text())) metric.visibility = *visibility;
+      if (auto visibility = enum_from<trial::Visibility>(columns.text(), "visibility"))
+        metric.visibility = *visibility;
       found.push_back(std::move(metric));
     }
     return found;
@@ -229,8 +230,8 @@ struct Store::State {
             "events = excluded.events, builds = excluded.builds, charged = excluded.charged, "
             "begun_after = excluded.begun_after",
             kTrialColumns));
-    BoundRow(upsert) << trial.id << canonical_json(trial.config) << trial::to_string(trial.state)
-                     << trial.failure_kind << trial.failure_message << canonical_json(as_json(trial.notes))
+    BoundRow(upsert) << trial.id << canonical_json(trial.config) << name_of(trial.state) << trial.failure_kind
+                     << trial.failure_message << canonical_json(as_json(trial.notes))
                      << canonical_json(as_json(trial.counts)) << canonical_json(trial.fingerprint)
                      << trial.attempts << trial.seconds
                      << canonical_json(accounting::events_to_json({.events = trial.events}))
@@ -262,7 +263,7 @@ struct Store::State {
     for (const auto& metric : metrics) {
       const auto value = std::isnan(metric.value) ? std::optional<double>{} : metric.value;
       BoundRow(insert) << number << metric.step << metric.split << metric.name << value
-                       << trial::to_string(metric.visibility);
+                       << name_of(metric.visibility);
       insert.exec();
       insert.reset();
     }
@@ -429,7 +430,7 @@ Result<void> Store::put_trial(const TrialRecord& trial, const std::vector<trial:
     if (*existing && is_final(**existing)) {
       if (same_outcome(**existing, trial) && same_metrics(state_->metrics(trial.id, true), metrics))
         return {};
-      return error("trial " + trial.id + " is " + trial::to_string((**existing).state) +
+      return error("trial " + trial.id + " is " + name_of((**existing).state) +
                    " in the database and cannot be changed; a new run of it is a new release (--fresh).");
     }
     state_->write_trial(trial);

@@ -127,17 +127,17 @@ TEST(Judge, SplitsItsRateAndSaysSo) {
 
 TEST(Judge, ReportSurvivesJson) {
   const auto report = report_of(Setting{.bug = Bug::small_noise});
-  const auto again = report_from_json(to_json(report), "report").value();
+  const auto again = from_json<Report>(to_json(report), "report").value();
   EXPECT_EQ(canonical_json(to_json(again)), canonical_json(to_json(report)));
   EXPECT_TRUE(again.refuted());
   EXPECT_EQ(again.findings.size(), report.findings.size());
 }
 
 TEST(Judge, BrokenJsonIsNamed) {
-  EXPECT_THAT(report_from_json(json::array{}, "answer").error().message, HasSubstr("answer"));
+  EXPECT_THAT(from_json<Report>(json::array{}, "answer").error().message, HasSubstr("answer"));
   auto object = to_json(report_of(Setting{}));
   object["findings"].get_array()[1].get_object().erase("refuted");
-  EXPECT_THAT(report_from_json(object, "answer").error().message, HasSubstr("answer.findings[1]"));
+  EXPECT_THAT(from_json<Report>(object, "answer").error().message, HasSubstr("answer.findings[1]"));
 }
 
 TEST(Judge, NothingSeenIsNothingRefuted) {

@@ -31,7 +31,7 @@ struct Setting {
 
 inline bool has_probes(const Setting& setting) { return setting.hyfreedp != "none"; }
 
-inline void calibrate_noise(const Setting& setting, AuditRequest& request) {
+inline void calibrate_noise(const Setting& setting, audit::Request& request) {
   constexpr double kDelta = 1e-5;
   auto& plan = request.plan;
   if (!has_probes(setting)) {
@@ -57,8 +57,8 @@ inline void calibrate_noise(const Setting& setting, AuditRequest& request) {
                    setting.hyfreedp == "paper" ? "paper accounting" : "PLD of the calibrated events"};
 }
 
-inline AuditRequest request_of(const Setting& setting) {
-  AuditRequest request;
+inline audit::Request request_of(const Setting& setting) {
+  audit::Request request;
   const bool is_laplace = setting.hyfreedp == "laplace";  // on all records
   const bool separate = setting.hyfreedp == "separate-batch" || is_laplace;
   auto& plan = request.plan;
@@ -92,14 +92,14 @@ inline AuditRequest request_of(const Setting& setting) {
   return request;
 }
 
-inline audit::Observations observe(const AuditRequest& request, const Parts& parts = {}) {
+inline audit::Observations observe(const audit::Request& request, const Parts& parts = {}) {
   auto observed = collect(
       request, [](const std::string&) {}, parts);
   EXPECT_TRUE(observed) << observed.error().message;
   return observed ? std::move(*observed) : audit::Observations{};
 }
 
-inline audit::Report report_on(const AuditRequest& request, const Parts& parts = {}) {
+inline audit::Report report_on(const audit::Request& request, const Parts& parts = {}) {
   return audit::judge(observe(request, parts), request.claim, request.false_alarm).value();
 }
 

@@ -100,7 +100,9 @@ std::string noises(const std::string& name, const json::object& options, const C
   return text;
 }
 
-void with_mean(Cell& cell, double noise) { cell.base.privacy.feature_mean = trial::FeatureMean{1, noise}; }
+void with_mean(Cell& cell, double noise) {
+  cell.base.privacy.asked.feature_mean = trial::FeatureMean{1, noise};
+}
 void with_count(Cell& cell, double noise) {
   cell.base.privacy.clipping = trial::Clipping::adaptive;
   cell.base.privacy.adaptive = trial::AdaptiveThreshold{.count_noise = noise};
@@ -219,14 +221,14 @@ TEST(Calibrations, TheThresholdChangesNoPrice) {
   plan.clipping = trial::Clipping::abadi;
   plan.clipping_constant = 0.5;
   plan.gradient_noise = 1;
-  plan.feature_mean = trial::FeatureMean{1, 40};
+  plan.asked.feature_mean = trial::FeatureMean{1, 40};
   const auto same = same_price(plan);
   EXPECT_EQ(accounting::events_to_json({.events = mechanism::events(same, 0, 5)}),
             accounting::events_to_json({.events = mechanism::events(plan, 0, 5)}));
   auto other = plan;
   other.clipping_constant = 2;
   EXPECT_EQ(canonical_json(same_price(other).to_json()), canonical_json(same.to_json()));
-  other.feature_mean->noise = 41;
+  other.asked.feature_mean->noise = 41;
   EXPECT_NE(canonical_json(same_price(other).to_json()), canonical_json(same.to_json()));
 }
 

@@ -257,7 +257,7 @@ TEST(PrivateSelection, CandidatesThatCostDifferentlyAreABrokenInvariant) {
   auto longer = in.base;
   ++longer.steps;
   auto with_mean = in.base;
-  with_mean.privacy.feature_mean = trial::FeatureMean{.norm = 1, .noise = 9};
+  with_mean.privacy.asked.feature_mean = trial::FeatureMean{.norm = 1, .noise = 9};
   auto with_probe = in.base;
   with_probe.privacy.probe = trial::ProbePlan{};
   with_probe.privacy.probe->noise = 30;

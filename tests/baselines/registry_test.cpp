@@ -154,7 +154,7 @@ class Method : public testing::TestWithParam<Variant> {
       cell.base.privacy.adaptive = trial::AdaptiveThreshold{.count_noise = GetParam().count_noise};
     }
     if (GetParam().mean_noise > 0) {
-      cell.base.privacy.feature_mean =
+      cell.base.privacy.asked.feature_mean =
           trial::FeatureMean{.norm = 2, .noise = epsilon ? GetParam().mean_noise : 0};
     }
     return cell;

@@ -19,11 +19,12 @@ TEST(Build, IsReadFromAFingerprint) {
   const auto build = build_of(machine("0011", "0123456789ab-dirty"));
   EXPECT_EQ(build, (Build{"0.7.0", "0123456789ab", true, "0011"}));
   EXPECT_EQ(build.text(), "0.7.0, commit 0123456789ab with changes, worker 0011");
-  EXPECT_EQ(builds_from_json(json::array{build.to_json()}, "test").value(), std::vector<Build>{build});
+  EXPECT_EQ(from_json<std::vector<Build>>(as_json(std::vector{build}), "test").value(),
+            std::vector<Build>{build});
   EXPECT_EQ(build_of({{"version", "0.6.0"}}).text(), "0.6.0, worker not recorded");
   EXPECT_EQ(build_of({}), Build{});
-  EXPECT_FALSE(builds_from_json("x", "test"));
-  EXPECT_FALSE(builds_from_json(json::array{1}, "test"));
+  EXPECT_FALSE(from_json<std::vector<Build>>("x", "test"));
+  EXPECT_FALSE(from_json<std::vector<Build>>(json::array{1}, "test"));
 }
 
 TEST(Build, AProgramIsToldByItsBytes) {

@@ -85,7 +85,7 @@ bool is_read_with(const TrialConfig& config,
 
 TEST(Journal, AReleaseOutsideThePlanMakesItInvalid) {
   auto config = private_config(20);
-  config.privacy.feature_mean = FeatureMean{.norm = 1, .noise = 10};
+  config.privacy.asked.feature_mean = FeatureMean{.norm = 1, .noise = 10};
   config.privacy.probe = ProbePlan{
       .separate_batch = false, .sample_rate = 0, .batch_size = 1000, .noise = 9, .points = 3, .interval = 5};
   EXPECT_TRUE(is_read_with(config, {{0, {"feature-mean", "gradient", "probe"}},

@@ -105,7 +105,7 @@ TEST(ProbeSplit, LeavesRoomForAFeatureMean) {
   for (const auto mode : {ProbeAccounting::folded, ProbeAccounting::separate_batch}) {
     auto asked = request(3, mode);
     const auto plain = split_budget(asked);
-    asked.plan.feature_mean = trial::FeatureMean{1, 4};
+    asked.plan.asked.feature_mean = trial::FeatureMean{1, 4};
     const auto beside = split_budget(asked);
     ASSERT_TRUE(plain && beside);
     EXPECT_GT(beside->sigma_g, plain->sigma_g * 1.01);
@@ -116,9 +116,9 @@ TEST(ProbeSplit, LeavesRoomForAFeatureMean) {
     EXPECT_EQ(std::get<Batch>(events.at(0).what).releases.at(0).noise_multiplier, 4);
   }
   auto dear = request(3, ProbeAccounting::folded);
-  dear.plan.feature_mean = trial::FeatureMean{1, 0.5};
+  dear.plan.asked.feature_mean = trial::FeatureMean{1, 0.5};
   EXPECT_FALSE(split_budget(dear));
-  dear.plan.feature_mean->noise = -1;
+  dear.plan.asked.feature_mean->noise = -1;
   EXPECT_NE(split_budget(dear).error().message.find("mean"), std::string::npos);
 }
 

@@ -16,7 +16,7 @@ trial::PrivacyPlan plan_with_all(bool separate, std::int64_t interval) {
   plan.clipping = trial::Clipping::adaptive;
   plan.clipping_constant = 0.1;
   plan.adaptive = trial::AdaptiveThreshold{.count_noise = 20};
-  plan.feature_mean = trial::FeatureMean{.norm = 2, .noise = 30};
+  plan.asked.feature_mean = trial::FeatureMean{.norm = 2, .noise = 30};
   plan.probe = trial::ProbePlan{.separate_batch = separate,
                                 .sample_rate = separate ? 0.01 : 0,
                                 .batch_size = 500,
@@ -39,6 +39,54 @@ TEST(Releases, EventsOfARangeAreThoseOfItsSteps) {
       }
     }
   }
+}
+
+// Of the batches of the training split: how many there are, and how many releases of each purpose.
+std::map<std::string, std::int64_t> counts_of(const std::vector<accounting::Event>& events) {
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& event : events) {
+    const auto& batch = std::get<accounting::Batch>(event.what);
+    counts["batches"] += batch.count;
+    for (const auto& release : batch.releases) counts[release.purpose] += batch.count * release.count;
+  }
+  return counts;
+}
+
+TEST(Releases, EventsHaveEachReleaseAsOftenAsItFallsDue) {
+  for (const std::int64_t interval : {1, 2, 5, 1000}) {
+    for (const std::int64_t first : {0, 1, 7}) {
+      std::int64_t probes = 0;
+      for (std::int64_t step = first; step < first + 40; ++step) probes += step % interval == 0 ? 1 : 0;
+      const std::int64_t before = first == 0 ? 1 : 0;
+      std::map<std::string, std::int64_t> due{{"gradient", 40}, {"clip-count", 40}, {"batches", 40 + before}};
+      if (before > 0) due["feature-mean"] = 1;
+      if (probes > 0) due["probe"] = 3 * probes;
+      EXPECT_EQ(counts_of(events(plan_with_all(false, interval), first, 40)), due)
+          << interval << ' ' << first;
+      due["batches"] += probes;
+      EXPECT_EQ(counts_of(events(plan_with_all(true, interval), first, 40)), due) << interval << ' ' << first;
+    }
+  }
+}
+
+// What a spec asks for is a member of the plan, and the plan's release.
+TEST(Releases, WhatASpecAsksForIsInThePlan) {
+  const auto asked = asked_releases();
+  std::size_t members = 0;
+  boost::mp11::mp_for_each<description::Members<trial::AskedReleases>>([&](auto member) {
+    ASSERT_LT(members, asked.size());
+    EXPECT_EQ(asked[members].member(), member.name);
+    auto plan = trial::private_config().privacy;
+    auto& release = (plan.asked.*decltype(member)::pointer).emplace();
+    EXPECT_NE(find(releases(plan), asked[members].purpose), nullptr) << member.name;
+    json::object numbers = as_json(release);
+    EXPECT_EQ(numbers.size(), asked[members].options.size());
+    for (const auto& option : asked[members].options) {
+      EXPECT_TRUE(numbers.contains(option.name)) << asked[members].option(option);
+    }
+    ++members;
+  });
+  EXPECT_EQ(members, asked.size());
 }
 
 TEST(Releases, EachHasAPlaceOfItsOwnInTheStream) {

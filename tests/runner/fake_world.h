@@ -222,7 +222,7 @@ class World {
         trial->seconds = 0;
         lines.push_back(canonical_json(results::to_json(*trial)));
         for (const auto& metric : store_->metrics(id, true).value()) {
-          lines.push_back(canonical_json(results::to_json(metric)));
+          lines.push_back(canonical_json(as_json(metric)));
         }
       }
     }

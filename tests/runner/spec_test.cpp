@@ -188,7 +188,7 @@ TEST_F(SpecFile, AFeatureMeanReachesThePlan) {
   const auto studies = plan(*spec).value();
   for (const auto& study : studies) {
     const trial::FeatureMean expected{.norm = 3, .noise = study.cell.epsilon ? 40.0 : 0.0};
-    EXPECT_EQ(study.cell.base.privacy.feature_mean, expected);
+    EXPECT_EQ(study.cell.base.privacy.asked.feature_mean, expected);
   }
   EXPECT_NE(json::serialize(as_json(spec->content.panels.at(0).footnotes)).find("Features less a mean"),
             std::string::npos);

@@ -103,7 +103,7 @@ TEST(Evaluation, TheFeatureMeanIsTakenOffEverySplit) {
   }
   const auto expected = journal_on(centred, config);
   const auto raw = journal_on(data, config);
-  config.privacy.feature_mean = trial::FeatureMean{.norm = 1e6, .noise = 0};
+  config.privacy.asked.feature_mean = trial::FeatureMean{.norm = 1e6, .noise = 0};
   const auto journal = journal_on(data, config);
   const auto loss = [](const mechanism::Journal& of) { return metric_of(of, "test", "loss"); };
   EXPECT_NEAR(loss(journal), loss(expected), 1e-4 * loss(expected));

@@ -1,7 +1,5 @@
 // The private mean of features: what is released, what it costs, and that a run with one is resumed
 // to the bit.
-#include "harness/training/feature_mean.h"
-
 #include <cmath>
 #include <fstream>
 
@@ -11,6 +9,7 @@
 #include "harness/mechanism/batches.h"
 #include "harness/training/batch_reader.h"
 #include "harness/training/setup.h"
+#include "harness/training/whole_split.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -19,7 +18,7 @@ using torch::Tensor;
 
 trial::TrialConfig centred_config(std::int64_t steps = 12) {
   auto config = small_config(steps);
-  config.privacy.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
+  config.privacy.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
   return config;
 }
 
@@ -33,7 +32,7 @@ TEST(FeatureMean, IsOfClippedVectorsOverThePublicSize) {
   trial::PrivacyPlan plan;
   plan.is_private = false;
   plan.population = 10;
-  plan.feature_mean = trial::FeatureMean{.norm = 5, .noise = 0};
+  plan.asked.feature_mean = trial::FeatureMean{.norm = 5, .noise = 0};
   const auto rows =
       torch::tensor({{3.0, 4.0}, {-30.0, 40.0}, {0.0, 0.0}, {1.0, 0.0}, {std::nan(""), 1.0}, {HUGE_VAL, 0.0}},
                     torch::kFloat32);
@@ -50,7 +49,7 @@ TEST(FeatureMean, OneRowMovesTheSumByItsNormAtMost) {
   trial::PrivacyPlan plan;
   plan.is_private = false;
   plan.population = 1;
-  plan.feature_mean = trial::FeatureMean{.norm = 0.7, .noise = 0};
+  plan.asked.feature_mean = trial::FeatureMean{.norm = 0.7, .noise = 0};
   const auto rows = torch::randn({40, 6}, torch::kFloat32) * torch::logspace(-3, 6, 40).unsqueeze(1);
   const auto whole = mean_of(plan, rows);
   double most = 0;
@@ -81,7 +80,7 @@ TEST(FeatureMean, ItsNoiseHasTheSensitivitysScale) {
                       std::span<double>(gradient.mutable_data_ptr<double>(), 20000));
   const auto product = (gradient / expected * noise / expected).mean().item<double>();
   EXPECT_NEAR(product, 0, 6 / std::sqrt(20000.0));
-  plan.feature_mean->noise = 0;
+  plan.asked.feature_mean->noise = 0;
   EXPECT_THROW(mean_of(plan, nobody), std::logic_error);
 }
 
@@ -124,7 +123,7 @@ TEST(FeatureMean, IsBookedOnceAndPriced) {
 // A mean too small to move any feature still changes the first step's hash, and nothing else.
 TEST(FeatureMean, TheFirstStepsHashCoversIt) {
   auto config = exact_config(2);
-  config.privacy.feature_mean = trial::FeatureMean{.norm = 1e-30, .noise = 0};
+  config.privacy.asked.feature_mean = trial::FeatureMean{.norm = 1e-30, .noise = 0};
   const auto tiny = journal_under_one_key(config);
   const auto none = journal_under_one_key(exact_config(2));
   EXPECT_EQ(metric_of(tiny, "test", "loss"), metric_of(none, "test", "loss"));
@@ -165,7 +164,7 @@ TEST(FeatureMean, ATornRunIsResumedToTheSameBits) {
 TEST(FeatureMean, SequencesHaveNone) {
   auto config = small_config(1);
   use_example(config, **models::find_model("gpt2"));
-  config.privacy.feature_mean = trial::FeatureMean{.norm = 1, .noise = 8};
+  config.privacy.asked.feature_mean = trial::FeatureMean{.norm = 1, .noise = 8};
   const auto refused = set_up(config, data_of(config));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, "invalid-config");

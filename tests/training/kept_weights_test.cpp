@@ -93,7 +93,7 @@ TEST(KeptWeights, AreTheAverageWhereTheRunIsEvaluatedAtIt) {
 TEST(KeptWeights, AReleasedMeanOfTheFeaturesStandsBesideThem) {
   const TemporaryFolder folder;
   auto config = small_config();
-  config.privacy.feature_mean = trial::FeatureMean{.norm = 1, .noise = 2};
+  config.privacy.asked.feature_mean = trial::FeatureMean{.norm = 1, .noise = 2};
   run_keeping(config, folder.file("j.jsonl"), folder.file("weights"));
   const auto mean = models::read_weights(folder.file("weights/features.safetensors")).value().at("mean");
   EXPECT_EQ(mean.numel(), 8);

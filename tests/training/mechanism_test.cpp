@@ -140,7 +140,7 @@ TEST_F(TheMechanism, BooksBeforeItReleases) {
 TEST_F(TheMechanism, RefusesWhatThePlanDoesNotHave) {
   EXPECT_THROW(values("labels", 0, {{1, 1}}), std::logic_error);
   EXPECT_THROW(values(mechanism::kProbe, 1, {{1, 1}, {1, 1}, {1, 1}}), std::logic_error) << "another step";
-  EXPECT_THROW(values(mechanism::kProbe, 5, {{1, 1}, {1, 1}}), std::logic_error) << "another number";
+  EXPECT_THROW(values(mechanism::kProbe, 0, {{1, 1}, {1, 1}}), std::logic_error) << "another number";
   EXPECT_THROW(values(mechanism::kGradient, 0, {{1, 1}}), std::logic_error) << "values for a vector";
   EXPECT_THROW(values(mechanism::kGradient, 0, {}), std::logic_error) << "no value for a vector";
   EXPECT_THROW(gradient(12), std::logic_error) << "after the last step";

@@ -3,8 +3,8 @@
 
 #include "harness/mechanism/release/mechanism.h"
 #include "harness/training/adaptive_clipping.h"
-#include "harness/training/feature_mean.h"
 #include "harness/training/private_loss.h"
+#include "harness/training/whole_split.h"
 
 namespace hyfreedp::training {
 
@@ -74,9 +74,10 @@ inline mechanism::VectorDigest release_gradient(const trial::PrivacyPlan& plan, 
 // [p] float64
 inline torch::Tensor release_feature_mean(const trial::PrivacyPlan& plan, const random::Key& key,
                                           std::int64_t attempt, const torch::Tensor& features) {
-  auto sum = clipped_feature_sum(plan, features);
+  auto sum = whole_split_sum(trial::FeatureMean::kPurpose, plan, {.features = features});
   Door(plan, key, attempt)
-      ->release(mechanism::kFeatureMean, 0, mechanism::BoundedVector{sum, plan.feature_mean->norm, sum}, {})
+      ->release(trial::FeatureMean::kPurpose, 0,
+                mechanism::BoundedVector{sum, plan.asked.feature_mean->norm, sum}, {})
       .value();
   return sum;
 }

@@ -11,7 +11,7 @@
 #include "harness/models/model.h"
 #include "harness/training/adaptive_clipping.h"
 #include "harness/training/augmentation.h"
-#include "harness/training/feature_mean.h"
+#include "harness/training/whole_split.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
@@ -99,7 +99,7 @@ TEST(StreamPeriods, NoiseOfALongWideSumToo) {
 TEST(StreamPeriods, NoStepOrAttemptSharesItsNoise) {
   auto plan = long_plan();
   plan.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
-  plan.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
+  plan.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
   const auto nobody = torch::zeros({0});
   std::set<double> gradients, counts, means;
   std::size_t asked = 0;
@@ -185,7 +185,7 @@ TEST(StreamPeriods, NoTwoPurposesOfAStepShareAStream) {
 
 TEST(StreamPeriods, TheFeatureMeansNoiseIsNoGradientsAndRunsOnForLongFeatures) {
   auto plan = long_plan();
-  plan.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
+  plan.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
   plan.population = 10;
   constexpr std::int64_t kFeatures = (std::int64_t{1} << 20) + 33;
   const auto mean = release_feature_mean(plan, kKey, 3, torch::zeros({1, kFeatures}));

@@ -6,7 +6,7 @@
 #include "harness/mechanism/batches.h"
 #include "harness/mechanism/release/noised_vector.h"
 #include "harness/training/adaptive_clipping.h"
-#include "harness/training/feature_mean.h"
+#include "harness/training/whole_split.h"
 #include "optimizers/learning_rate.h"
 #include "tests/training/fixtures.h"
 
@@ -143,7 +143,7 @@ TEST(Streams, EachDifferenceOfAPairedProbeHasADrawOfItsOwn) {
 TEST(Streams, TheFeatureMeanHasItsAttemptsNoise) {
   auto config = small_config(2);
   config.privacy.sample_rate = 1e-9;
-  config.privacy.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
+  config.privacy.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
   const auto key = seeded_key(config);
   for (const std::int64_t attempt : {0, 1}) {
     auto nobody = torch::zeros({27});
@@ -248,7 +248,7 @@ TEST(Streams, ARestartForgetsTheAttemptBefore) {
   averaged.training.average = trial::Average::ema;  // a plain mean forgets by itself
   averaged.training.average_from = 4;
   auto centred = small_config();
-  centred.privacy.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
+  centred.privacy.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
   auto normed = small_config();
   normed.evaluation.released_norms = true;
   for (const auto& config : {adaptive, averaged, centred, normed, probing_config(false)}) {

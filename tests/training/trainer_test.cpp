@@ -278,7 +278,7 @@ TEST(Trainer, EvaluationIsWhatWasAskedForAndDeclared) {
   std::vector<std::string> seen;
   for (const auto& metric : journal.metrics) {
     seen.push_back(std::to_string(metric.step) + " " + metric.split + " " + metric.name + " " +
-                   trial::to_string(metric.visibility));
+                   name_of(metric.visibility));
   }
   EXPECT_EQ(seen,
             (std::vector<std::string>{"5 test loss test", "5 test accuracy test", "10 test loss test",

@@ -1,8 +1,10 @@
 #include "harness/trial/privacy_plan.h"
 
 #include <cmath>
+#include <functional>
 #include <gtest/gtest.h>
 #include <limits>
+#include <utility>
 
 #include "harness/mechanism/releases.h"
 #include "tests/trial/fixtures.h"
@@ -82,7 +84,7 @@ TEST(PrivacyPlan, ARunThatIsNotPrivateHasNoNoiseAnywhere) {
     return !noisy.check();
   };
   EXPECT_TRUE(refused([](auto& noisy) { noisy.gradient_noise = 1; }));
-  EXPECT_TRUE(refused([](auto& noisy) { noisy.feature_mean = FeatureMean{.norm = 1, .noise = 1}; }));
+  EXPECT_TRUE(refused([](auto& noisy) { noisy.asked.feature_mean = FeatureMean{.norm = 1, .noise = 1}; }));
   EXPECT_TRUE(refused([](auto& noisy) { noisy.probe = ProbePlan{.batch_size = 1000, .noise = 1}; }));
   EXPECT_TRUE(refused([](auto& noisy) {
     noisy.clipping = Clipping::adaptive;
@@ -205,11 +207,39 @@ TEST(PrivacyPlan, ClipCountsAreFoldedWithTheirGradient) {
   EXPECT_EQ(std::get<accounting::Batch>(mechanism::events(plan, 0, 251)[1].what).releases.size(), 1U);
 }
 
+TEST(PrivacyPlan, WithoutNoiseItIsNotPrivate) {
+  auto plan = private_config().privacy;
+  plan.clipping = Clipping::adaptive;
+  plan.adaptive = AdaptiveThreshold{.count_noise = 5};
+  plan.asked.feature_mean = FeatureMean{.norm = 3, .noise = 40};
+  plan.probe = ProbePlan{.batch_size = 500, .noise = 9};
+  ASSERT_TRUE(plan.check()) << plan.check().error().message;
+  auto silent = plan;
+  silent.is_private = false;
+  EXPECT_FALSE(silent.check());
+  silent.drop_noise();
+  EXPECT_TRUE(silent.check()) << silent.check().error().message;
+  // Each noise by itself is missed by a private plan, and too much for another one.
+  const std::vector<std::function<double&(PrivacyPlan&)>> noises = {
+      [](PrivacyPlan& one) -> double& { return one.gradient_noise; },
+      [](PrivacyPlan& one) -> double& { return one.adaptive->count_noise; },
+      [](PrivacyPlan& one) -> double& { return one.asked.feature_mean->noise; },
+      [](PrivacyPlan& one) -> double& { return one.probe->noise; }};
+  for (std::size_t i = 0; i < noises.size(); ++i) {
+    auto without = plan;
+    EXPECT_GT(std::exchange(noises[i](without), 0), 0) << i;
+    EXPECT_FALSE(without.check()) << i;
+    auto with = silent;
+    noises[i](with) = 1;
+    EXPECT_FALSE(with.check()) << i;
+  }
+}
+
 TEST(PrivacyPlan, AFeatureMeanIsAFullBatchOfItsOwnOnce) {
   auto plan = private_config().privacy;
   const auto without = plan.to_json();
   EXPECT_FALSE(without.contains("feature_mean"));
-  plan.feature_mean = FeatureMean{.norm = 3, .noise = 40};
+  plan.asked.feature_mean = FeatureMean{.norm = 3, .noise = 40};
   const auto events = mechanism::events(plan, 0, 250);
   ASSERT_EQ(events.size(), 2U);
   const auto& mean = std::get<accounting::Batch>(events[0].what);
@@ -223,17 +253,17 @@ TEST(PrivacyPlan, AFeatureMeanIsAFullBatchOfItsOwnOnce) {
   EXPECT_TRUE(mechanism::events(plan, 0, 0).empty());
   const auto again = PrivacyPlan::from_json(plan.to_json(), "plan");
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->feature_mean, plan.feature_mean);
+  EXPECT_EQ(again->asked.feature_mean, plan.asked.feature_mean);
 
-  plan.feature_mean->noise = 0;
+  plan.asked.feature_mean->noise = 0;
   EXPECT_FALSE(plan.check());
-  plan.feature_mean = FeatureMean{.norm = 0, .noise = 40};
+  plan.asked.feature_mean = FeatureMean{.norm = 0, .noise = 40};
   EXPECT_FALSE(plan.check());
   plan.is_private = false;
   plan.gradient_noise = 0;
-  plan.feature_mean = FeatureMean{.norm = 3, .noise = 40};
+  plan.asked.feature_mean = FeatureMean{.norm = 3, .noise = 40};
   EXPECT_FALSE(plan.check());
-  plan.feature_mean->noise = 0;
+  plan.asked.feature_mean->noise = 0;
   EXPECT_TRUE(plan.check());
   EXPECT_TRUE(mechanism::events(plan, 0, 250).empty());
 }
@@ -266,9 +296,9 @@ TEST(PrivacyPlan, RefusesClippingsThatSayTwoThings) {
   refused(
       adaptive_plan(), [](auto& plan) { plan.clipping = Clipping::abadi; }, "adaptive");
   refused(
-      adaptive_plan(), [](auto& plan) { plan.adaptive->count_noise = 0; }, "count needs positive noise");
+      adaptive_plan(), [](auto& plan) { plan.adaptive->count_noise = 0; }, "clip count noise");
   refused(
-      adaptive_plan(), [](auto& plan) { plan.adaptive->count_noise = std::nan(""); }, "positive noise");
+      adaptive_plan(), [](auto& plan) { plan.adaptive->count_noise = std::nan(""); }, "clip count noise");
   refused(
       adaptive_plan(), [](auto& plan) { plan.adaptive->quantile = 1.5; }, "quantile");
   refused(

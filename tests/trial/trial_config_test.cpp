@@ -31,7 +31,7 @@ const std::vector<std::pair<const char*, Change>>& changes() {
       {"accounting", [](auto& config) { config.privacy.accounting = "folded"; }},
       {"feature mean",
        [](auto& config) {
-         config.privacy.feature_mean = FeatureMean{1, 8};
+         config.privacy.asked.feature_mean = FeatureMean{1, 8};
        }},
       {"every", [](auto& config) { config.evaluation.every = 5; }},
       {"oracle", [](auto& config) { config.evaluation.oracle_validation = true; }},

@@ -163,7 +163,7 @@ Result<Answer> read_answer(const std::string& path, const Said& said) {
                  " does not support audits. Build the target hyfreedp-worker again, so that it has this "
                  "program's version.");
   }
-  auto report = audit::report_from_json(value->get_object().at("report"), "The worker's report");
+  auto report = from_json<audit::Report>(value->get_object().at("report"), "The worker's report");
   if (!report) return report.error();
   return Answer{value->get_object(), std::move(*report)};
 }
@@ -171,7 +171,7 @@ Result<Answer> read_answer(const std::string& path, const Said& said) {
 Result<Answer> audit_by_worker(const AuditAsked& asked, std::ostream& err) {
   const auto path = runner::find_worker();
   if (!path) return path.error();
-  const auto said = ask_worker(*path, canonical_json(asked.request), err);
+  const auto said = ask_worker(*path, canonical_json(as_json(asked.request)), err);
   if (!said) return said.error();
   return read_answer(*path, *said);
 }

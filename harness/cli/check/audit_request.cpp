@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "harness/accounting/accountant.h"
-#include "harness/audit/findings.h"
 #include "harness/cli/common/accounting_flags.h"
 #include "harness/mechanism/probe_split.h"
 
@@ -245,22 +244,6 @@ Result<audit::Claim> calibrate(const Setting& setting, trial::PrivacyPlan& plan)
   return audit::Claim{split->sound.epsilon, setting.delta, kSound};
 }
 
-json::object request_of(const Setting& setting, const trial::PrivacyPlan& plan, const audit::Claim& claim,
-                        const Given& given) {
-  json::object request{
-      {"plan", plan.to_json()},
-      {"steps", setting.steps},
-      {"model", setting.model},
-      {"runs", setting.runs},
-      {"workers", setting.workers},
-      {"canaries", setting.canaries},
-      {"false_alarm", setting.false_alarm},
-      {"seed", nullptr},
-      {"claim", json::object{{"epsilon", claim.epsilon}, {"delta", claim.delta}, {"by", claim.by}}}};
-  if (given.count("seed") > 0) request["seed"] = given["seed"].as<std::string>();
-  return request;
-}
-
 }  // namespace
 
 CommandLine audit_command_line() {
@@ -302,9 +285,17 @@ Result<AuditAsked> audit_asked(const Given& given) {
   auto plan = plan_without_noise(*setting);
   const auto claim = calibrate(*setting, plan);
   if (!claim) return claim.error();
-  AuditAsked asked{request_of(*setting, plan, *claim, given)};
-  asked.json = given.count("json") > 0;
-  asked.report = report;
+  AuditAsked asked{.request = {.plan = std::move(plan),
+                               .steps = setting->steps,
+                               .model = setting->model,
+                               .runs = setting->runs,
+                               .workers = setting->workers,
+                               .canaries = setting->canaries,
+                               .false_alarm = setting->false_alarm,
+                               .claim = *claim},
+                   .json = given.count("json") > 0,
+                   .report = report};
+  if (given.count("seed") > 0) asked.request.seed = given["seed"].as<std::string>();
   return asked;
 }
 

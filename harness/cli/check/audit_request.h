@@ -1,15 +1,15 @@
 // The request that `hyfreedp audit` sends to `hyfreedp-worker --audit`: its flags, checked, with
 // the noise that they are calibrated to. It is one JSON object on the worker's standard input with
-// every field present; harness/training/audit/request.h reads it.
+// every field present; harness/audit/request.h reads it.
 #pragma once
 
-#include "harness/base/json.h"
+#include "harness/audit/request.h"
 #include "harness/cli/common/command_line.h"
 
 namespace hyfreedp::cli {
 
 struct AuditAsked {
-  json::object request;     // for the worker
+  audit::Request request;   // for the worker
   bool json = false;        // print the worker's answer instead of text
   std::string report = {};  // file for the answer; empty: none
 };

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 #include "harness/runner/execute/run_price.h"
 
 namespace hyfreedp::cli {
@@ -79,25 +80,30 @@ std::string control_text(const trial::PrivacyPlan& plan) {
   return batches + (plan.clipping == trial::Clipping::none ? ", no clipping" : ", clipping");
 }
 
-// "sigma_g 1.508, sigma_l 5.559"; a range where runs differ.
+// "sigma_g 1.508, clip-count 10, sigma_l 5.559": noise multipliers by release; a range where runs
+// differ.
 std::string noise_text(const std::vector<trial::TrialConfig>& wanted) {
   const auto range = [](std::vector<double> values) {
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     return *low == *high ? short_number(*low) : short_number(*low) + " to " + short_number(*high);
   };
-  std::vector<double> gradient;
-  std::vector<double> probe;
-  for (const auto& config : wanted) {
-    gradient.push_back(config.privacy.gradient_noise);
-    if (config.privacy.probe) probe.push_back(config.privacy.probe->noise);
-  }
-  if (gradient.empty()) return "no noise";
+  if (wanted.empty()) return "no noise";
   const auto& plan = wanted.front().privacy;
   if (!plan.is_private) return "no noise; " + control_text(plan);
-  const auto count = plan.adaptive ? ", count " + short_number(plan.adaptive->count_noise) : std::string();
-  const auto mean =
-      plan.feature_mean ? ", feature mean " + short_number(plan.feature_mean->noise) : std::string();
-  return "sigma_g " + range(gradient) + (probe.empty() ? "" : ", sigma_l " + range(probe)) + count + mean;
+  const std::map<std::string, std::string> symbols = {{mechanism::kGradient, "sigma_g"},
+                                                      {mechanism::kProbe, "sigma_l"}};
+  std::vector<std::string> parts;
+  for (const auto& release : mechanism::releases(plan)) {
+    std::vector<double> noises;
+    for (const auto& config : wanted) {
+      const auto list = mechanism::releases(config.privacy);
+      if (const auto* found = mechanism::find(list, release.purpose))
+        noises.push_back(found->noise_multiplier);
+    }
+    const auto symbol = symbols.find(release.purpose);
+    parts.push_back((symbol == symbols.end() ? release.purpose : symbol->second) + " " + range(noises));
+  }
+  return join(parts, ", ");
 }
 
 std::string group_line(const Group& group) {

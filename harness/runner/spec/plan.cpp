@@ -35,9 +35,8 @@ trial::PrivacyPlan shared_privacy(const spec::Panel& panel, const spec::Row& row
                           .groups = train.clipping_groups,
                           .shares = train.clipping_shares,
                           .adaptive = train.adaptive,
-                          .feature_mean = train.feature_mean};
-  if (plan.adaptive) plan.adaptive->count_noise = 0;
-  if (plan.feature_mean) plan.feature_mean->noise = 0;
+                          .asked = train.asked};
+  plan.drop_noise();
   return plan;
 }
 
@@ -47,21 +46,11 @@ void set_private(trial::PrivacyPlan& plan, bool is_private, const spec::Panel& p
   plan.is_private = is_private;
   if (is_private) {
     plan.adaptive = panel.train.adaptive;
-    plan.feature_mean = panel.train.feature_mean;
+    plan.asked = panel.train.asked;
     return;
   }
   if (control != spec::Control::clip_only) plan.drop_clipping();
   if (control == spec::Control::none) plan.sampler = trial::Sampler::shuffle;
-}
-
-// Whether each number is one: a cell's file (harness/runner/execute/cell_plan.h) may hold others.
-bool has_finite_numbers(const spec::Panel& panel, const trial::PrivacyPlan& plan) {
-  std::vector<double> numbers{panel.delta, plan.clipping_constant};
-  if (const auto& adaptive = panel.train.adaptive) {
-    numbers.insert(numbers.end(), {adaptive->quantile, adaptive->rate, adaptive->count_noise});
-  }
-  if (const auto& mean = panel.train.feature_mean) numbers.insert(numbers.end(), {mean->norm, mean->noise});
-  return std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); });
 }
 
 // Everything that the trials of a row share, but for what depends on the cell.
@@ -91,7 +80,10 @@ Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const sp
   const auto& spec = planned.content;
   const auto base = row_base(spec, panel, row);
   if (auto checked = base.privacy.check(); !checked) return in_context(panel.id, checked.error());
-  if (!has_finite_numbers(panel, base.privacy)) return error(panel.id + ": a setting is not finite");
+  // A cell's file (harness/runner/execute/cell_plan.h) may hold any numbers.
+  if (!description::are_finite(panel.train) || !std::isfinite(panel.delta + base.privacy.clipping_constant)) {
+    return error(panel.id + ": a setting is not finite");
+  }
   for (const auto epsilon : row.epsilons) {
     for (const auto seed : row.seeds) {
       baselines::Cell cell{.panel = panel.id,

@@ -4,6 +4,7 @@
 
 #include "datasets/facts.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/presets.h"
 #include "harness/runner/spec/initial_weights.h"
@@ -258,15 +259,17 @@ void read_footnotes(const Layers& layers, PanelParts& parts, Problems& problems)
     const auto notes = parts.training->notes();
     parts.footnotes.insert(parts.footnotes.end(), notes.begin(), notes.end());
   }
-  if (const auto given = layers.below("train").find("feature_mean_noise"); given && parts.sizes) {
-    if (parts.sizes->length > 0) {
-      problems.add(given->wrong(
-          fmt::format("is for features, and {} has sequences of tokens", parts.dataset->name), ""));
-    }
-    parts.footnotes.emplace_back(
-        "Features less a mean of the training features that each run releases before its first step; the "
-        "price is in "
-        "epsilon.");
+  if (!parts.train || !parts.sizes) return;
+  const auto releases = mechanism::releases(trial::PrivacyPlan{.asked = parts.train->train.asked});
+  for (const auto& asked : mechanism::asked_releases()) {
+    const auto* release = mechanism::find(releases, asked.purpose);
+    if (release == nullptr) continue;
+    parts.footnotes.push_back(asked.footnote);
+    if (!release->of_features || parts.sizes->length == 0) continue;
+    problems.add(
+        layers.below("train")
+            .find(asked.option(asked.options.front()))
+            ->wrong(fmt::format("is for features, and {} has sequences of tokens", parts.dataset->name), ""));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "harness/mechanism/releases.h"
 #include "harness/runner/spec/spec.h"
 #include "harness/trial/privacy_plan.h"
 
@@ -27,15 +28,12 @@ struct GivenTrain {
   std::optional<double> clipping_quantile;
   std::optional<double> clipping_rate;
   std::optional<double> count_noise;
-  std::optional<double> feature_mean_noise;
-  std::optional<double> feature_mean_norm;
   spec::Control control = spec::Control::sampling_only;
   Device device = Device::cpu;
 };
 BOOST_DESCRIBE_STRUCT(GivenTrain, (),
                       (sampler, sample_rate, batch_size, steps, clipping, clipping_constant, clipping_groups,
-                       clipping_shares, clipping_quantile, clipping_rate, count_noise, feature_mean_noise,
-                       feature_mean_norm, control, device))
+                       clipping_shares, clipping_quantile, clipping_rate, count_noise, control, device))
 
 double default_constant(trial::Clipping clipping) {
   if (clipping == trial::Clipping::abadi) return 1;
@@ -103,6 +101,39 @@ double rate_of(const Layers& train, const GivenTrain& given, double population, 
   return rate;
 }
 
+std::vector<OptionSpec> with_asked(std::vector<OptionSpec> table) {
+  for (const auto& asked : mechanism::asked_releases()) {
+    for (auto option : asked.options) {
+      option.name = asked.option(option);
+      table.push_back(std::move(option));
+    }
+  }
+  return table;
+}
+
+// Each release is asked for with all its numbers or not at all.
+trial::AskedReleases asked_releases(const Layers& train, const json::object& options, Problems& problems) {
+  json::object all;
+  for (const auto& asked : mechanism::asked_releases()) {
+    json::object numbers;
+    std::vector<std::string> missing;
+    std::string given;
+    for (const auto& option : asked.options) {
+      const auto name = asked.option(option);
+      const auto& value = options.at(name);
+      (value.is_null() ? missing.emplace_back() : given) = name;
+      if (!value.is_null()) numbers[option.name] = value;
+    }
+    if (numbers.empty()) continue;
+    if (missing.empty()) {
+      all[asked.member()] = std::move(numbers);
+    } else {
+      problems.add(train.find(given)->wrong(fmt::format("needs '{}' beside it", missing.front()), ""));
+    }
+  }
+  return from_json<trial::AskedReleases>(all, "train").value();
+}
+
 spec::Train filled_in(const GivenTrain& given, double rate, double population) {
   spec::Train train{.steps = given.steps.value_or(0),
                     .sampler = given.sampler,
@@ -119,17 +150,13 @@ spec::Train filled_in(const GivenTrain& given, double rate, double population) {
                                               .rate = given.clipping_rate.value_or(0.2),
                                               .count_noise = deviation / trial::kCountSensitivity};
   }
-  if (given.feature_mean_noise) {
-    train.feature_mean =
-        trial::FeatureMean{.norm = given.feature_mean_norm.value_or(0), .noise = *given.feature_mean_noise};
-  }
   return train;
 }
 
 }  // namespace
 
 const std::vector<OptionSpec>& train_options() {
-  static const auto table = options_of<GivenTrain>({
+  static const auto table = with_asked(options_of<GivenTrain>({
       {.name = "sampler", .help = "how batches are drawn; shuffle for non-private rows only"},
       {.name = "sample_rate", .help = "q: probability that an example is in a batch", .min = 1e-9, .max = 1},
       {.name = "batch_size", .help = "B = q N, instead of sample_rate", .min = 1, .max = 1e12},
@@ -157,22 +184,12 @@ const std::vector<OptionSpec>& train_options() {
        .unit = "samples",
        .min = 1e-6,
        .max = 1e8},
-      {.name = "feature_mean_noise",
-       .help = "releases the mean of the training features before step 0 and takes it off all features: sd "
-               "of its noise",
-       .unit = "feature_mean_norm",
-       .min = 1e-3,
-       .max = 1e8},
-      {.name = "feature_mean_norm",
-       .help = "to which each feature vector is clipped for that mean",
-       .min = 1e-12,
-       .max = 1e12},
       {.name = "control",
        .help =
            "what cells of epsilon inf keep of private training: its batches, its batches and clipping, or "
            "nothing (shuffled batches)"},
       {.name = "device", .help = "where trials run"},
-  });
+  }));
   return table;
 }
 
@@ -187,20 +204,19 @@ std::optional<ReadTrain> read_train(const Layers& train, std::optional<std::int6
   const auto before = problems.added();
   auto beside = training_option_names();
   beside.emplace_back("optimizer");
-  const auto given = read_options<GivenTrain>(train_options(), train, problems, beside);
+  const auto options = options_from(train_options(), train, problems, beside);
   check_sizes(train, problems);
-  for (const auto& [one, other] : {std::pair{"feature_mean_noise", "feature_mean_norm"},
-                                   std::pair{"feature_mean_norm", "feature_mean_noise"}}) {
-    if (gives(train, one) && !gives(train, other)) {
-      problems.add(train.find(one)->wrong(fmt::format("needs '{}' beside it", other), ""));
-    }
-  }
-  if (!given || problems.added() > before) return std::nullopt;
+  if (!options) return std::nullopt;
+  const auto given = from_json<GivenTrain>(*options, "train").value();
+  const auto asked = asked_releases(train, *options, problems);
+  if (problems.added() > before) return std::nullopt;
   const double size = static_cast<double>(population.value_or(0));
-  const double rate = population ? rate_of(train, *given, size, problems) : 0;
-  check_clipping(train, *given, problems);
+  const double rate = population ? rate_of(train, given, size, problems) : 0;
+  check_clipping(train, given, problems);
   if (!population || problems.added() > before) return std::nullopt;
-  return ReadTrain{filled_in(*given, rate, size), given->control};
+  ReadTrain read{filled_in(given, rate, size), given.control};
+  read.train.asked = asked;
+  return read;
 }
 
 void check_private_training(const std::vector<double>& epsilons, const spec::Train& train,

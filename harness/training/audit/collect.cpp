@@ -122,7 +122,7 @@ std::int64_t dimension_of(const Experiment& experiment) {
   return Reference(experiment.config, experiment.dataset.private_train).dimension();
 }
 
-std::vector<PlannedRun> plan_runs(const AuditRequest& request, const Experiment& full,
+std::vector<PlannedRun> plan_runs(const audit::Request& request, const Experiment& full,
                                   const std::optional<Experiment>& sparse) {
   std::vector<PlannedRun> planned;
   const auto add = [&](const Experiment& experiment, std::int64_t count, bool is_sparse) {
@@ -137,7 +137,7 @@ std::vector<PlannedRun> plan_runs(const AuditRequest& request, const Experiment&
 
 }  // namespace
 
-Result<audit::Observations> collect(const AuditRequest& request, const AuditProgress& progress,
+Result<audit::Observations> collect(const audit::Request& request, const AuditProgress& progress,
                                     const Parts& parts) {
   const auto full = full_experiment(request);
   if (!full) return full.error();

@@ -12,7 +12,7 @@
 #include <functional>
 
 #include "harness/audit/observations.h"
-#include "harness/training/audit/request.h"
+#include "harness/audit/request.h"
 #include "harness/training/parts.h"
 
 namespace hyfreedp::training {
@@ -24,7 +24,7 @@ inline constexpr std::int64_t kMostResiduals = 20'000'000;
 using AuditProgress = std::function<void(const std::string& line)>;
 
 // Returns an error if a run could not be started or ended before its last step.
-Result<audit::Observations> collect(const AuditRequest& request, const AuditProgress& progress,
+Result<audit::Observations> collect(const audit::Request& request, const AuditProgress& progress,
                                     const Parts& parts = {});
 
 }  // namespace hyfreedp::training

@@ -31,7 +31,7 @@ Result<void> assign(trial::Named& target, Result<trial::Named> source) {
   return {};
 }
 
-Result<trial::TrialConfig> config_of(const AuditRequest& request, std::int64_t canary_columns) {
+Result<trial::TrialConfig> config_of(const audit::Request& request, std::int64_t canary_columns) {
   trial::TrialConfig config;
   config.privacy = request.plan;
   config.steps = request.steps;
@@ -89,7 +89,7 @@ std::vector<std::int64_t> place_canaries(datasets::SplitData& split, std::int64_
   return rows;
 }
 
-Result<Experiment> with_canaries(const AuditRequest& request, std::int64_t count, float size) {
+Result<Experiment> with_canaries(const audit::Request& request, std::int64_t count, float size) {
   auto config = config_of(request, count);
   if (!config) return config.error();
   auto dataset = ordinary_records(*config);
@@ -100,16 +100,16 @@ Result<Experiment> with_canaries(const AuditRequest& request, std::int64_t count
 
 }  // namespace
 
-Result<Experiment> full_experiment(const AuditRequest& request) {
+Result<Experiment> full_experiment(const audit::Request& request) {
   return with_canaries(request, request.canaries, kCanarySize);
 }
 
-Result<std::optional<Experiment>> sparse_experiment(const AuditRequest& given) {
+Result<std::optional<Experiment>> sparse_experiment(const audit::Request& given) {
   const double records = std::round(1 / given.plan.sample_rate);
   if (given.plan.sample_rate > 0.5 || !(records < static_cast<double>(given.plan.population))) {
     return std::optional<Experiment>();
   }
-  AuditRequest request = given;
+  audit::Request request = given;
   auto& plan = request.plan;
   plan.population = static_cast<std::int64_t>(records);
   plan.batch_size = plan.sample_rate * records;
@@ -126,7 +126,7 @@ Result<std::optional<Experiment>> sparse_experiment(const AuditRequest& given) {
   return std::optional(Experiment{std::move(*config), std::move(*dataset), {}});
 }
 
-Result<Experiment> one_run_experiment(const AuditRequest& request, const std::vector<bool>& present) {
+Result<Experiment> one_run_experiment(const audit::Request& request, const std::vector<bool>& present) {
   auto experiment = with_canaries(request, static_cast<std::int64_t>(present.size()), kOneRunCanarySize);
   if (!experiment) return experiment.error();
   for (std::size_t j = 0; j < present.size(); ++j) {

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "datasets/dataset.h"
-#include "harness/training/audit/request.h"
+#include "harness/audit/request.h"
 #include "harness/trial/trial_config.h"
 
 namespace hyfreedp::training {
@@ -27,14 +27,14 @@ struct Experiment {
 };
 
 // The experiment of the setting itself.
-Result<Experiment> full_experiment(const AuditRequest& request);
+Result<Experiment> full_experiment(const audit::Request& request);
 // The same sampling rate, noise, steps and model with so few records that a batch has one on
 // average and many batches are empty; without canaries. Nothing if the setting itself has no more
 // records than that, or if q > 1/2, where hardly a batch would be empty.
-Result<std::optional<Experiment>> sparse_experiment(const AuditRequest& request);
+Result<std::optional<Experiment>> sparse_experiment(const audit::Request& request);
 // For a one-run audit: `present[j]` says whether canary j is in the data. One that is not is
 // replaced by a record of NaN, which counts as exactly nothing (gradient and loss 0). The `size` of
 // its canaries is small, so that the weights show what was learnt of them.
-Result<Experiment> one_run_experiment(const AuditRequest& request, const std::vector<bool>& present);
+Result<Experiment> one_run_experiment(const audit::Request& request, const std::vector<bool>& present);
 
 }  // namespace hyfreedp::training

@@ -9,7 +9,7 @@
 namespace hyfreedp::training {
 namespace {
 
-Result<std::vector<bool>> fair_coins(const AuditRequest& request) {
+Result<std::vector<bool>> fair_coins(const audit::Request& request) {
   const auto key = request.seed ? random::key_from_seed(*request.seed + "/coins of the one-run audit")
                                 : random::key_from_entropy();
   if (!key) return key.error();
@@ -47,7 +47,7 @@ audit::OneRunGuesses guess(const std::vector<double>& losses, const std::vector<
   return guesses;
 }
 
-Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const AuditRequest& request,
+Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const audit::Request& request,
                                                             std::int64_t repetition,
                                                             const AuditFolder& folder, const Parts& parts) {
   if (request.canaries == 0 || request.plan.population < 2 * kOneRunCanaries) {

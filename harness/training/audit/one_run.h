@@ -16,7 +16,7 @@ audit::OneRunGuesses guess(const std::vector<double>& losses, const std::vector<
 
 // Trains once and returns the guesses; nothing if the population is too small for the canaries. The
 // seed, if there is one, determines which canaries are present.
-Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const AuditRequest& request,
+Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const audit::Request& request,
                                                             std::int64_t repetition,
                                                             const AuditFolder& folder,
                                                             const Parts& parts = {});

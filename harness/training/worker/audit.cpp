@@ -29,16 +29,16 @@ Result<std::string> read_request(const std::string& file) {
   return text;
 }
 
-Result<training::AuditRequest> parse_request(const std::string& file) {
+Result<audit::Request> parse_request(const std::string& file) {
   const std::string where = file.empty() ? "standard input" : file;
   const auto text = read_request(file);
   if (!text) return text.error();
   const auto value = parse_json(*text, where);
   if (!value) return value.error();
-  return training::audit_request_from_json(*value, where);
+  return audit::request_from_json(*value, where);
 }
 
-std::string runs_text(const training::AuditRequest& request, const audit::Observations& observed) {
+std::string runs_text(const audit::Request& request, const audit::Observations& observed) {
   const auto asked = static_cast<std::size_t>(request.runs);
   std::string text = std::to_string(asked);
   if (observed.runs.size() > asked)
@@ -47,15 +47,15 @@ std::string runs_text(const training::AuditRequest& request, const audit::Observ
   return text;
 }
 
-std::string clipping_text(const training::AuditRequest& request) {
+std::string clipping_text(const audit::Request& request) {
   const auto plan = request.plan.to_json();
-  const auto clipping = string_or(plan, "clipping", "");
+  auto clipping = string_or(plan, "clipping", "");
   if (request.plan.groups == trial::ClippingGroups::all) return clipping;
   return fmt::format("{} {} ({})", clipping, string_or(plan, "clipping_groups", ""),
                      string_or(plan, "clipping_shares", "uniform"));
 }
 
-json::object describe(const training::AuditRequest& request, const audit::Observations& observed) {
+json::object describe(const audit::Request& request, const audit::Observations& observed) {
   const auto d = observed.residuals.empty() ? std::size_t{0} : observed.residuals.front().gradient.size();
   json::object setting{
       {"model", fmt::format("{}, {} parameters, clipping {}", request.model, d, clipping_text(request))},

@@ -1,4 +1,4 @@
-// `hyfreedp-worker --audit [FILE]`: reads one audit request (harness/training/audit/request.h) from
+// `hyfreedp-worker --audit [FILE]`: reads one audit request (harness/audit/request.h) from
 // standard input or FILE, trains, and writes the verdict as one JSON line to standard output:
 //   {"report": harness/audit/findings.h, "setting": {name: text or number, ...}, "seconds": x}
 // Progress goes to standard error. The exit status is 0 with a report, whether the claim was

@@ -153,7 +153,7 @@ void Session::run(const Request& request) {
   const auto after = used();
   heard_ = outbox_.send({{"type", "done"},
                          {"trial", request.trial},
-                         {"state", trial::to_string(finish->state)},
+                         {"state", name_of(finish->state)},
                          {"kind", finish->kind},
                          {"message", finish->message},
                          {"weights_problem", weights_problem_},

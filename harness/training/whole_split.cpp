@@ -1,8 +1,8 @@
-#include "harness/training/feature_mean.h"
+#include "harness/training/whole_split.h"
 
 #include <algorithm>
+#include <stdexcept>
 
-#include "harness/base/result.h"
 #include "harness/models/layers/samples.h"
 #include "harness/trial/sum_rounding.h"
 
@@ -34,9 +34,12 @@ torch::Tensor clipped_sum(const torch::Tensor& features, double norm) {
 
 }  // namespace
 
-torch::Tensor clipped_feature_sum(const trial::PrivacyPlan& plan, const torch::Tensor& features) {
-  HYFREEDP_CHECK(plan.feature_mean.has_value(), "the plan releases no mean of features");
-  return clipped_sum(features, plan.feature_mean->norm * (1 - rounding_of(plan.population)));
+torch::Tensor whole_split_sum(const std::string& purpose, const trial::PrivacyPlan& plan,
+                              const datasets::SplitData& train) {
+  if (const auto& mean = plan.asked.feature_mean; mean && purpose == trial::FeatureMean::kPurpose) {
+    return clipped_sum(train.features, mean->norm * (1 - rounding_of(plan.population)));
+  }
+  throw std::logic_error("the plan asks for no '" + purpose + "' of the whole split");
 }
 
 }  // namespace hyfreedp::training

@@ -1,6 +1,8 @@
-// The mean of the training features that a run releases before step 0. It is subtracted from the
-// features of every split, as in the linear probes of Panda et al. (appendix A.1, after Sun et al.
-// 2024).
+// Sums over the whole training split, of releases that a run makes before step 0. Whatever the
+// sampler draws, they read every row (harness/mechanism/releases.h).
+//
+// feature-mean: the mean of the training features. It is subtracted from the features of every
+// split, as in the linear probes of Panda et al. (appendix A.1, after Sun et al. 2024).
 //
 //   mean = (sum_i x_i min(1, R (1 - r) / ||x_i||) + noise R z) / N,  z ~ N(0, I)
 //
@@ -12,19 +14,21 @@
 //          (harness/trial/sum_rounding.h). Norms and sum are float64, so r is below 1e-6 for a
 //          million rows
 //
-// The release reads the whole split whatever the sampler draws (harness/mechanism/releases.h).
 // The features themselves are not clipped: the same vector is subtracted from all of them.
 #pragma once
 
+#include <string>
 #include <torch/types.h>
 
+#include "datasets/dataset.h"
 #include "harness/trial/privacy_plan.h"
 
 namespace hyfreedp::training {
 
-// The sum of the clipped features, [p] float64, without noise.
-//   features  [N, p], on the CPU, of any floating type
-// Throws std::logic_error if the plan has no feature mean.
-torch::Tensor clipped_feature_sum(const trial::PrivacyPlan& plan, const torch::Tensor& features);
+// The sum of the release of that purpose over all rows of `train`, [p] float64, without noise. One
+// row changes it by at most the release's sensitivity in L2 norm.
+// Throws std::logic_error if the plan does not ask for such a release.
+torch::Tensor whole_split_sum(const std::string& purpose, const trial::PrivacyPlan& plan,
+                              const datasets::SplitData& train);
 
 }  // namespace hyfreedp::training
