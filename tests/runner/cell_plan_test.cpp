@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include "harness/runner/spec/plan.h"
 
@@ -48,6 +49,20 @@ TEST(CellPlan, TheRowOfAnExportedCellIsPlannedAgain) {
   ASSERT_EQ(refused.size(), 1u);
   EXPECT_NE(refused[0].claimed.find("file.panel: 'clipping' must be one of auto-s"), std::string::npos)
       << refused[0].claimed;
+}
+
+// The noise of a release is not part of what a row's cells share, and is checked nevertheless.
+TEST(CellPlan, SettingsThatNoRunCanHaveAreRefused) {
+  const std::vector<std::tuple<const char*, json::value, const char*>> wrong = {
+      {"feature_mean", json::object{{"norm", 1}, {"noise", "inf"}}, "not finite"},
+      {"clipping_constant", -1, "the clipping constant must be positive"}};
+  for (const auto& [key, value, says] : wrong) {
+    auto file = cell_file();
+    file.at("panel").as_object()[key] = value;
+    const auto refused = plan_checks(file);
+    ASSERT_EQ(refused.size(), 1u) << key;
+    EXPECT_NE(refused[0].claimed.find(says), std::string::npos) << refused[0].claimed;
+  }
 }
 
 // Puts each of `values` in the place of each value of the file, and calls `then`.

@@ -356,6 +356,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "    feature_mean_noise: 40\n    sample_rate: 0.1",
                 10,
                 {"feature_mean_noise", "feature_mean_norm"}},
+        Mistake{"MeanOfTokens",
+                18,
+                "    rows: default\n    dataset: synthetic-tokens\n    model: {name: gpt2, width: 32, depth: "
+                "2, heads: 4}\n"
+                "    train: {feature_mean_noise: 40, feature_mean_norm: 3}",
+                21,
+                {"feature_mean_noise", "is for features", "synthetic-tokens"}},
         Mistake{"SharesWithoutLayers",
                 10,
                 "    clipping_shares: size\n    sample_rate: 0.1",
