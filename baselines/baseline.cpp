@@ -11,35 +11,6 @@
 namespace hyfreedp::baselines {
 namespace {
 
-using Distribution = accounting::Selection::Distribution;
-
-constexpr std::pair<Composition::Rule, const char*> kRules[] = {{Composition::Rule::none, "none"},
-                                                                {Composition::Rule::trial, "trial"},
-                                                                {Composition::Rule::sum, "sum"},
-                                                                {Composition::Rule::selection, "selection"}};
-constexpr std::pair<Distribution, const char*> kDistributions[] = {
-    {Distribution::truncated_negative_binomial, "truncated-negative-binomial"},
-    {Distribution::poisson, "poisson"},
-    {Distribution::liu_talwar, "liu-talwar"}};
-
-template <class Table, class Value>
-std::string name_in(const Table& table, Value value) {
-  for (const auto& [known, name] : table) {
-    if (known == value) return name;
-  }
-  return "?";
-}
-
-template <class Value, class Table>
-Result<Value> value_in(const Table& table, const std::string& name, const std::string& where) {
-  std::vector<std::string> names;
-  for (const auto& [known, text] : table) {
-    if (name == text) return known;
-    names.emplace_back(text);
-  }
-  return error(where + ": unknown '" + name + "'; one of " + join(names, ", "));
-}
-
 // Events on the training split become events on its part.
 void tell_part(const std::string& part, std::vector<accounting::Event>& events) {
   if (part.empty()) return;
@@ -79,7 +50,7 @@ std::vector<accounting::Event> selection_by_split(const accounting::Selection& s
 }
 
 json::object Composition::to_json() const {
-  json::object object{{"rule", name_in(kRules, rule)}, {"trials", json::value_from(trials)}};
+  json::object object{{"rule", name_of(rule)}, {"trials", json::value_from(trials)}};
   if (!parts.empty()) object["parts"] = json::value_from(parts);
   if (!not_begun.empty()) {
     json::array list;
@@ -90,9 +61,8 @@ json::object Composition::to_json() const {
     object["not_begun"] = std::move(list);
   }
   if (rule == Rule::selection && (!trials.empty() || !selection.base.empty() || unlisted)) {
-    json::object inner{{"distribution", name_in(kDistributions, selection.distribution)},
-                       {"eta", selection.eta},
-                       {"mean", selection.mean}};
+    json::object inner{
+        {"distribution", name_of(selection.distribution)}, {"eta", selection.eta}, {"mean", selection.mean}};
     if (trials.empty()) inner["base"] = accounting::events_to_json({.events = selection.base});
     object["selection"] = std::move(inner);
     if (drew_no_run) object["drew_no_run"] = true;
@@ -109,21 +79,18 @@ Result<Composition> Composition::from_json(const json::object& object, const std
   Composition composition;
   const auto rule_name = get_string(object, "rule", where);
   if (!rule_name) return rule_name.error();
-  const auto rule = value_in<Rule>(kRules, *rule_name, where + ".rule");
+  const auto rule = enum_from<Rule>(*rule_name, where + ".rule");
   if (!rule) return rule.error();
   composition.rule = *rule;
   const auto* trials = object.if_contains("trials");
-  if (trials == nullptr || !trials->is_array()) return error(where + ": 'trials' must be a list");
-  for (const auto& id : trials->get_array()) {
-    if (!id.is_string()) return error(where + ": 'trials' must be a list of trial ids");
-    composition.trials.emplace_back(id.get_string());
-  }
+  auto ids = hyfreedp::from_json<std::vector<std::string>>(trials == nullptr ? json::value() : *trials,
+                                                           where + ".trials");
+  if (!ids) return ids.error();
+  composition.trials = std::move(*ids);
   if (const auto* parts = object.if_contains("parts")) {
-    if (!parts->is_object()) return error(where + ": 'parts' must be an object");
-    for (const auto& part : parts->get_object()) {
-      if (!part.value().is_string()) return error(where + ": each of 'parts' must be a text");
-      composition.parts.emplace(part.key(), part.value().get_string());
-    }
+    auto by_trial = hyfreedp::from_json<std::map<std::string, std::string>>(*parts, where + ".parts");
+    if (!by_trial) return by_trial.error();
+    composition.parts = std::move(*by_trial);
   }
   if (const auto* list = object.if_contains("not_begun")) {
     if (!list->is_array()) return error(where + ": 'not_begun' must be a list");
@@ -148,7 +115,7 @@ Result<Composition> Composition::from_json(const json::object& object, const std
   if (!name) return name.error();
   if (!eta) return eta.error();
   if (!mean) return mean.error();
-  const auto distribution = value_in<Distribution>(kDistributions, *name, inner + ".distribution");
+  const auto distribution = enum_from<accounting::Selection::Distribution>(*name, inner + ".distribution");
   if (!distribution) return distribution.error();
   composition.selection = {.distribution = *distribution, .eta = *eta, .mean = *mean, .base = {}};
   if (const auto* base = selection->get_object().if_contains("base")) {

@@ -95,6 +95,7 @@ struct Composition {
     sum,        // every listed run, in sequence
     selection,  // private selection over runs like trials[0]; only the best is released
   };
+  BOOST_DESCRIBE_NESTED_ENUM(Rule, none, trial, sum, selection)
   Rule rule = Rule::trial;
   std::vector<std::string> trials;  // ids
   // Rule sum: the part of the training split that each trial ran on (harness/random/partition.h);
