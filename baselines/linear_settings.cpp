@@ -110,8 +110,7 @@ Result<double> full_batch_noise(const Cell& cell, std::int64_t steps, double mu)
     if (!(left > 0)) {
       return error(
           fmt::format("What a run releases before its first step alone costs its whole budget: its noise "
-                      "multiplier is {} "
-                      "and must be above {}; raise it (of a feature mean: 'feature_mean_noise').",
+                      "multiplier is {} and must be above {}; raise it in the spec's 'train'.",
                       short_number(before), short_number(1 / mu)));
     }
     mu = std::sqrt(left);

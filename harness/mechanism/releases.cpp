@@ -113,6 +113,18 @@ accounting::Release Release::priced() const {
           .purpose = purpose};
 }
 
+std::string why_none(const Release& release, const std::string& dataset, const datasets::Sizes& sizes) {
+  const bool has_features = sizes.length == 0;
+  const bool has_classes = has_features && sizes.labels == datasets::LabelKind::classes;
+  if (release.reads == Reads::features && !has_features) {
+    return fmt::format("is for features, and {} has sequences of tokens", dataset);
+  }
+  if (release.reads == Reads::classes && !has_classes) {
+    return fmt::format("is for records with one class each, and those of {} have none", dataset);
+  }
+  return "";
+}
+
 const std::vector<Asked>& asked_releases() {
   static const std::vector<Asked> table = {
       {.purpose = trial::FeatureMean::kPurpose,
@@ -140,7 +152,7 @@ std::vector<Release> releases(const trial::PrivacyPlan& plan) {
                     .noise_multiplier = mean->noise,
                     .values = 0,
                     .divisor = static_cast<double>(plan.population),
-                    .of_features = true,
+                    .reads = Reads::features,
                     .schedule = {.when = When::before},
                     .stream = random::Purpose::gradient_noise,
                     .lane = 1});

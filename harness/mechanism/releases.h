@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/facts.h"
 #include "harness/accounting/event.h"
 #include "harness/base/options.h"
 #include "harness/random/stream.h"
@@ -42,6 +43,10 @@ struct Schedule {
   bool has(std::int64_t step) const { return when == When::steps && step % every == 0; }
 };
 
+// What a release reads of a record, and so which datasets have it: features are vectors and images,
+// not sequences of tokens; a class is one label a record, neither tokens nor a real number.
+enum class Reads { anything, features, classes };
+
 struct Release {
   std::string purpose;
   std::string split = trial::kTrainSplit;
@@ -56,7 +61,7 @@ struct Release {
   std::int64_t values = 1;  // numbers, each with noise of its own; 0: one vector of any length
   double divisor = 1;
   double offset = 0;
-  bool of_features = false;  // sequences of tokens have none
+  Reads reads = Reads::anything;
   Schedule schedule = {};
   // The place of its noise in the run's stream, different for each purpose.
   random::Purpose stream = random::Purpose::gradient_noise;
@@ -65,6 +70,10 @@ struct Release {
   // As the accountants see it: a vector is one release.
   accounting::Release priced() const;
 };
+
+// Why a dataset of that name and these sizes has no such release: "is for features, and e2e-dev has
+// sequences of tokens". Empty: it has.
+std::string why_none(const Release& release, const std::string& dataset, const datasets::Sizes& sizes);
 
 // How a spec asks for one of trial::AskedReleases: by an option of `train` for each number of the
 // release's struct, `feature_mean_noise` for `noise` of `feature-mean`.

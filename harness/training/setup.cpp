@@ -53,9 +53,8 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
                    " training examples.");
   }
   for (const auto& release : mechanism::releases(config.privacy)) {
-    if (sizes.length == 0 || !release.of_features) continue;
-    return invalid("'" + config.dataset.name + "' has sequences of tokens, which have no '" +
-                   release.purpose + "'.");
+    const auto why = mechanism::why_none(release, "'" + config.dataset.name + "'", sizes);
+    if (!why.empty()) return invalid("the release '" + release.purpose + "' " + why + ".");
   }
   // A released score is divided by the size of its split, which must be the public one.
   if (sizes.private_validation != dataset.private_validation.features.size(0)) {
@@ -188,6 +187,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   const auto& labels = rule_of(sizes->labels);
   return Setup{.options = options,
                .input = models::model_input(*sizes),
+               .sizes = *sizes,
                .network = std::move(*network),
                .optimizer = std::move(*optimizer),
                .controller = std::move(*controller),

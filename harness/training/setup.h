@@ -24,6 +24,7 @@ struct SetupFailure {
 struct Setup {
   torch::TensorOptions options;  // device and type
   models::ModelInput input;
+  datasets::Sizes sizes;  // the public ones of the dataset
   models::Network network;
   std::unique_ptr<optimizers::Optimizer> optimizer;
   std::unique_ptr<optimizers::LearningRateController> controller;

@@ -120,8 +120,8 @@ class Run {
   Result<void> release_before() {
     for (const auto& release : mechanism::releases(plan_)) {
       if (release.schedule.when != mechanism::Schedule::When::before) continue;
-      HYFREEDP_CHECK(job_.observer == nullptr, "an audit's reference knows the features as they are");
-      auto sum = whole_split_sum(release.purpose, plan_, job_.dataset.private_train);
+      HYFREEDP_CHECK(job_.observer == nullptr, "an audit has no reference for releases before step 0");
+      auto sum = whole_split_sum(release.purpose, plan_, setup_.sizes, job_.dataset.private_train);
       const mechanism::BoundedVector vector{sum, *release.sensitivity, sum};
       if (auto released = mechanism_->release(release.purpose, 0, vector, {}); !released) {
         return released.error();

@@ -35,9 +35,9 @@ torch::Tensor clipped_sum(const torch::Tensor& features, double norm) {
 }  // namespace
 
 torch::Tensor whole_split_sum(const std::string& purpose, const trial::PrivacyPlan& plan,
-                              const datasets::SplitData& train) {
+                              const datasets::Sizes& sizes, const datasets::SplitData& train) {
   if (const auto& mean = plan.asked.feature_mean; mean && purpose == trial::FeatureMean::kPurpose) {
-    return clipped_sum(train.features, mean->norm * (1 - rounding_of(plan.population)));
+    return clipped_sum(train.features, mean->norm * (1 - rounding_of(sizes.private_train)));
   }
   throw std::logic_error("the plan asks for no '" + purpose + "' of the whole split");
 }

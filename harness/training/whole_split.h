@@ -7,7 +7,7 @@
 //   mean = (sum_i x_i min(1, R (1 - r) / ||x_i||) + noise R z) / N,  z ~ N(0, I)
 //
 //   i      over all rows of private_train; a row that is not finite adds nothing
-//   N      the plan's public population
+//   N      the public number of rows
 //   R      the norm to which each x_i is clipped; the add/remove sensitivity of the sum
 //   noise  the noise multiplier of this release; non-private plans: no noise
 //   r      the part of R that is reserved for rounding, so that R bounds the computed sum
@@ -27,8 +27,9 @@ namespace hyfreedp::training {
 
 // The sum of the release of that purpose over all rows of `train`, [p] float64, without noise. One
 // row changes it by at most the release's sensitivity in L2 norm.
+// Shapes and constants follow from the plan and the public `sizes`, never from `train`.
 // Throws std::logic_error if the plan does not ask for such a release.
 torch::Tensor whole_split_sum(const std::string& purpose, const trial::PrivacyPlan& plan,
-                              const datasets::SplitData& train);
+                              const datasets::Sizes& sizes, const datasets::SplitData& train);
 
 }  // namespace hyfreedp::training

@@ -265,11 +265,9 @@ void read_footnotes(const Layers& layers, PanelParts& parts, Problems& problems)
     const auto* release = mechanism::find(releases, asked.purpose);
     if (release == nullptr) continue;
     parts.footnotes.push_back(asked.footnote);
-    if (!release->of_features || parts.sizes->length == 0) continue;
-    problems.add(
-        layers.below("train")
-            .find(asked.option(asked.options.front()))
-            ->wrong(fmt::format("is for features, and {} has sequences of tokens", parts.dataset->name), ""));
+    const auto why = mechanism::why_none(*release, parts.dataset->name, *parts.sizes);
+    if (why.empty()) continue;
+    problems.add(layers.below("train").find(asked.option(asked.options.front()))->wrong(why, ""));
   }
 }
 
