@@ -13,10 +13,8 @@ std::string problem_of(const Request& request) {
   if (!plan.is_private) return "'plan' must be private";
   for (const auto& release : mechanism::releases(plan)) {
     if (release.purpose == mechanism::kGradient || release.purpose == mechanism::kProbe) continue;
-    return fmt::format(
-        "the release '{}' is not audited: an audit has a reference for gradients and losses "
-        "alone",
-        release.purpose);
+    return fmt::format("the release '{}' is not audited: only gradients and losses have a reference",
+                       release.purpose);
   }
   if (plan.probe && plan.probe->points != 3) {
     return "'points' of a probe must be 3: HyFreeDP's fit takes three losses";

@@ -358,7 +358,8 @@ Result<void> read_members(const json::object& object, const std::string& where, 
   return done;
 }
 
-// Whether each number of a struct, and of the structs in it, is finite.
+// Whether each number of a struct, and of the structs in it, is finite. Lists, maps and JSON are
+// not looked into.
 template <class T>
 bool are_finite(const T& value) {
   if constexpr (kIsOptional<T>) {

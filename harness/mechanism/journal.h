@@ -20,9 +20,9 @@
 //       A measured value, and who may see it (Visibility).
 //   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,
 //    "counts":{..},"released":{PURPOSE:[[first,every,count],..],..}}
-//       The run ended; synced. "released" is all that its steps executed (executed.h); a journal
-//       with a release that is not in the plan of its config, or made twice at a step, is refused.
-//       Absent before version 0.9.
+//       The run ended; synced. What is empty or 0 is left out. "released" is what the steps since
+//       the start line executed (executed.h); a journal with a release that is not in the plan of
+//       its config, or made twice at a step, is refused. Absent before version 0.9.
 //
 // Charge. The executed events (Journal::executed) are, for each attempt:
 //   it diverged       all steps and the score of the config, because where it stopped depends on

@@ -113,18 +113,6 @@ accounting::Release Release::priced() const {
           .purpose = purpose};
 }
 
-std::string why_none(const Release& release, const std::string& dataset, const datasets::Sizes& sizes) {
-  const bool has_features = sizes.length == 0;
-  const bool has_classes = has_features && sizes.labels == datasets::LabelKind::classes;
-  if (release.reads == Reads::features && !has_features) {
-    return fmt::format("is for features, and {} has sequences of tokens", dataset);
-  }
-  if (release.reads == Reads::classes && !has_classes) {
-    return fmt::format("is for records with one class each, and those of {} have none", dataset);
-  }
-  return "";
-}
-
 const std::vector<Asked>& asked_releases() {
   static const std::vector<Asked> table = {
       {.purpose = trial::FeatureMean::kPurpose,
@@ -139,7 +127,10 @@ const std::vector<Asked>& asked_releases() {
                     .min = 1e-12,
                     .max = 1e12}},
        .footnote = "Features less a mean of the training features that each run releases before its first "
-                   "step; the price is in epsilon."}};
+                   "step; the price is in epsilon.",
+       .lacking = [](const datasets::Sizes& sizes) -> std::string {
+         return sizes.length > 0 ? "a vector of features for each record" : "";
+       }}};
   return table;
 }
 
@@ -152,7 +143,6 @@ std::vector<Release> releases(const trial::PrivacyPlan& plan) {
                     .noise_multiplier = mean->noise,
                     .values = 0,
                     .divisor = static_cast<double>(plan.population),
-                    .reads = Reads::features,
                     .schedule = {.when = When::before},
                     .stream = random::Purpose::gradient_noise,
                     .lane = 1});

@@ -43,10 +43,6 @@ struct Schedule {
   bool has(std::int64_t step) const { return when == When::steps && step % every == 0; }
 };
 
-// What a release reads of a record, and so which datasets have it: features are vectors and images,
-// not sequences of tokens; a class is one label a record, neither tokens nor a real number.
-enum class Reads { anything, features, classes };
-
 struct Release {
   std::string purpose;
   std::string split = trial::kTrainSplit;
@@ -61,7 +57,6 @@ struct Release {
   std::int64_t values = 1;  // numbers, each with noise of its own; 0: one vector of any length
   double divisor = 1;
   double offset = 0;
-  Reads reads = Reads::anything;
   Schedule schedule = {};
   // The place of its noise in the run's stream, different for each purpose.
   random::Purpose stream = random::Purpose::gradient_noise;
@@ -71,16 +66,15 @@ struct Release {
   accounting::Release priced() const;
 };
 
-// Why a dataset of that name and these sizes has no such release: "is for features, and e2e-dev has
-// sequences of tokens". Empty: it has.
-std::string why_none(const Release& release, const std::string& dataset, const datasets::Sizes& sizes);
-
 // How a spec asks for one of trial::AskedReleases: by an option of `train` for each number of the
 // release's struct, `feature_mean_noise` for `noise` of `feature-mean`.
 struct Asked {
   std::string purpose;              // the member's name, with '-' for '_'
   std::vector<OptionSpec> options;  // the numbers, in the order in which help lists them
   std::string footnote;             // of a table whose runs make the release
+  // What the release needs of a dataset and one of these sizes does not have, such as "a vector of
+  // features for each record"; empty: it has all.
+  std::string (*lacking)(const datasets::Sizes& sizes);
 
   std::string member() const;
   std::string option(const OptionSpec& number) const { return member() + "_" + number.name; }

@@ -52,9 +52,12 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
                    " but '" + config.dataset.name + "' has " + std::to_string(train.features.size(0)) +
                    " training examples.");
   }
-  for (const auto& release : mechanism::releases(config.privacy)) {
-    const auto why = mechanism::why_none(release, "'" + config.dataset.name + "'", sizes);
-    if (!why.empty()) return invalid("the release '" + release.purpose + "' " + why + ".");
+  const auto releases = mechanism::releases(config.privacy);
+  for (const auto& asked : mechanism::asked_releases()) {
+    const auto lacking = asked.lacking(sizes);
+    if (lacking.empty() || mechanism::find(releases, asked.purpose) == nullptr) continue;
+    return invalid("the release '" + asked.purpose + "' needs " + lacking + ", and '" + config.dataset.name +
+                   "' has none.");
   }
   // A released score is divided by the size of its split, which must be the public one.
   if (sizes.private_validation != dataset.private_validation.features.size(0)) {

@@ -18,9 +18,9 @@ double rounding_of(std::int64_t rows) {
   return models::norm_rounding(torch::kFloat64) + trial::sum_rounding(static_cast<double>(rows), true);
 }
 
-// [p]; a row that is not finite adds nothing.
-torch::Tensor clipped_sum(const torch::Tensor& features, double norm) {
-  auto sum = torch::zeros({features.size(1)}, torch::kFloat64);
+// A row that is not finite adds nothing.
+torch::Tensor clipped_sum(const torch::Tensor& features, std::int64_t length, double norm) {
+  auto sum = torch::zeros({length}, torch::kFloat64);
   for (std::int64_t first = 0; first < features.size(0); first += kRowsAtOnce) {
     const auto count = std::min(kRowsAtOnce, features.size(0) - first);
     const auto rows = features.narrow(0, first, count).to(torch::kFloat64);
@@ -37,7 +37,7 @@ torch::Tensor clipped_sum(const torch::Tensor& features, double norm) {
 torch::Tensor whole_split_sum(const std::string& purpose, const trial::PrivacyPlan& plan,
                               const datasets::Sizes& sizes, const datasets::SplitData& train) {
   if (const auto& mean = plan.asked.feature_mean; mean && purpose == trial::FeatureMean::kPurpose) {
-    return clipped_sum(train.features, mean->norm * (1 - rounding_of(sizes.private_train)));
+    return clipped_sum(train.features, sizes.features, mean->norm * (1 - rounding_of(sizes.private_train)));
   }
   throw std::logic_error("the plan asks for no '" + purpose + "' of the whole split");
 }

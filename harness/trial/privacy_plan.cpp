@@ -44,8 +44,8 @@ Result<void> check_clipping(const PrivacyPlan& plan) {
   return check_noise(plan, plan.adaptive->count_noise, "clip count");
 }
 
-// Calls `use(name of the release, its struct, description of the member, the member's value)` for
-// each number of the asked releases that there are.
+// Calls `use(name of the release, name of the number, the number)` for each number of each release
+// that is asked for.
 template <class Asked, class Use>
 void for_numbers(Asked& asked, const Use& use) {
   boost::mp11::mp_for_each<description::Members<AskedReleases>>([&](auto release) {

@@ -89,16 +89,12 @@ TEST(Releases, WhatASpecAsksForIsInThePlan) {
   EXPECT_EQ(members, asked.size());
 }
 
-TEST(Releases, DatasetsWithoutWhatItReadsHaveNone) {
-  const datasets::Sizes classes{.classes = 3, .features = 4};
-  const datasets::Sizes tokens{.length = 4, .vocabulary = 9, .labels = datasets::LabelKind::tokens};
-  const datasets::Sizes reals{.features = 4, .labels = datasets::LabelKind::real};
-  for (const auto reads : {Reads::anything, Reads::features, Reads::classes}) {
-    const Release release{.reads = reads};
-    EXPECT_EQ(why_none(release, "some", classes), "");
-    EXPECT_EQ(why_none(release, "some", reals).empty(), reads != Reads::classes);
-    EXPECT_EQ(why_none(release, "some", tokens).empty(), reads == Reads::anything);
-  }
+TEST(Releases, AFeatureMeanNeedsFeatures) {
+  const auto& mean = asked_releases().front();
+  ASSERT_EQ(mean.purpose, trial::FeatureMean::kPurpose);
+  EXPECT_EQ(mean.lacking({.features = 4}), "");
+  EXPECT_EQ(mean.lacking({.features = 4, .labels = datasets::LabelKind::real}), "");
+  EXPECT_NE(mean.lacking({.features = 4, .length = 4, .labels = datasets::LabelKind::tokens}), "");
 }
 
 TEST(Releases, EachHasAPlaceOfItsOwnInTheStream) {

@@ -362,7 +362,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "2, heads: 4}\n"
                 "    train: {feature_mean_noise: 40, feature_mean_norm: 3}",
                 21,
-                {"feature_mean_noise", "is for features", "synthetic-tokens"}},
+                {"feature_mean_noise", "needs a vector of features for each record",
+                 "synthetic-tokens has none."}},
         Mistake{"SharesWithoutLayers",
                 10,
                 "    clipping_shares: size\n    sample_rate: 0.1",

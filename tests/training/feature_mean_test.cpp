@@ -168,7 +168,10 @@ TEST(FeatureMean, SequencesHaveNone) {
   const auto refused = set_up(config, data_of(config));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, "invalid-config");
-  EXPECT_NE(refused.error().message.find("sequences"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find(
+                "needs a vector of features for each record, and 'synthetic-tokens' has none."),
+            std::string::npos)
+      << refused.error().message;
 }
 
 }  // namespace

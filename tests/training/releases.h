@@ -74,7 +74,8 @@ inline mechanism::VectorDigest release_gradient(const trial::PrivacyPlan& plan, 
 // [p] float64
 inline torch::Tensor release_feature_mean(const trial::PrivacyPlan& plan, const random::Key& key,
                                           std::int64_t attempt, const torch::Tensor& features) {
-  auto sum = whole_split_sum(trial::FeatureMean::kPurpose, plan, {.private_train = plan.population},
+  auto sum = whole_split_sum(trial::FeatureMean::kPurpose, plan,
+                             {.private_train = plan.population, .features = features.size(1)},
                              {.features = features, .labels = {}});
   Door(plan, key, attempt)
       ->release(trial::FeatureMean::kPurpose, 0,

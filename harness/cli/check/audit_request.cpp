@@ -49,17 +49,12 @@ struct Setting {
   double delta = 0;
   double sample_rate = 0.02;
   double gamma = 1.01;
-  double false_alarm = 1e-4;
   std::int64_t population = 5000;
-  std::int64_t steps = 250;
   std::int64_t interval = 5;
-  std::int64_t runs = 64;
-  std::int64_t workers = 2;
-  std::int64_t canaries = 100;
   std::string clipping = "auto-s";
   std::string clipping_groups = "all";
   std::string clipping_shares = "uniform";
-  std::string model = "linear";
+  audit::Request request = {.workers = 2, .false_alarm = 1e-4};
 
   double batch_size() const { return sample_rate * static_cast<double>(population); }
   bool has_probes() const { return hyfreedp != "none"; }
@@ -80,9 +75,10 @@ Result<void> read_counts(const Given& given, Setting& setting) {
     std::int64_t& value;
   };
   for (const auto& [name, largest, value] :
-       {Count{"population", kMostRecords, setting.population}, Count{"steps", kMostSteps, setting.steps},
-        Count{"interval", kMostSteps, setting.interval}, Count{"runs", kMostRuns, setting.runs},
-        Count{"workers", kMostRuns, setting.workers}}) {
+       {Count{"population", kMostRecords, setting.population},
+        Count{"steps", kMostSteps, setting.request.steps}, Count{"interval", kMostSteps, setting.interval},
+        Count{"runs", kMostRuns, setting.request.runs},
+        Count{"workers", kMostRuns, setting.request.workers}}) {
     if (given.count(name) == 0) continue;
     const auto count = count_given(given, name, largest);
     if (!count) return count.error();
@@ -96,7 +92,7 @@ Result<void> read_counts(const Given& given, Setting& setting) {
     return error(fmt::format("--canaries is {}; it must be a whole number from 0 to the population, {}.",
                              given["canaries"].as<std::string>(), setting.population));
   }
-  setting.canaries = static_cast<std::int64_t>(*canaries);
+  setting.request.canaries = static_cast<std::int64_t>(*canaries);
   return {};
 }
 
@@ -110,7 +106,8 @@ Result<void> read_numbers(const Given& given, Setting& setting) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const auto& [name, above, below, value] :
        {Number{"epsilon", 0, kInfinity, setting.epsilon}, Number{"sample-rate", 0, 1, setting.sample_rate},
-        Number{"gamma", 1, kInfinity, setting.gamma}, Number{"false-alarm", 0, 1, setting.false_alarm}}) {
+        Number{"gamma", 1, kInfinity, setting.gamma},
+        Number{"false-alarm", 0, 1, setting.request.false_alarm}}) {
     if (given.count(name) == 0) continue;
     const auto found = number_given(given, name);
     if (!found) return found.error();
@@ -150,7 +147,7 @@ Result<Setting> read_setting(const Given& given) {
     return ok.error();
   }
   if (auto ok = read_clipping(given, setting); !ok) return ok.error();
-  if (auto ok = read_choice(given, "model", {"linear", "mlp"}, setting.model); !ok) return ok.error();
+  if (auto ok = read_choice(given, "model", {"linear", "mlp"}, setting.request.model); !ok) return ok.error();
   if (!setting.has_probes()) {
     for (const char* name : {"interval", "gamma"}) {
       if (given.count(name) == 0) continue;
@@ -161,9 +158,9 @@ Result<Setting> read_setting(const Given& given) {
   }
   if (auto ok = read_counts(given, setting); !ok) return ok.error();
   if (auto ok = read_numbers(given, setting); !ok) return ok.error();
-  if (setting.canaries > setting.population) {
+  if (setting.request.canaries > setting.population) {
     return error(fmt::format("--population is {}; it must be at least the number of canaries, {}.",
-                             setting.population, setting.canaries));
+                             setting.population, setting.request.canaries));
   }
   if (setting.batch_size() < 1) {
     return error(
@@ -219,8 +216,8 @@ Result<audit::Claim> calibrate(const Setting& setting, trial::PrivacyPlan& plan)
   constexpr const char* kSound = "PLD of the calibrated events";
   if (!setting.has_probes()) {
     plan.probe.reset();
-    const auto found =
-        accounting::calibrate_gaussian(setting.sample_rate, setting.steps, setting.epsilon, setting.delta);
+    const auto found = accounting::calibrate_gaussian(setting.sample_rate, setting.request.steps,
+                                                      setting.epsilon, setting.delta);
     if (!found) return found.error();
     plan.gradient_noise = found->noise_multiplier;
     return audit::Claim{found->answer.epsilon, setting.delta, kSound};
@@ -229,7 +226,7 @@ Result<audit::Claim> calibrate(const Setting& setting, trial::PrivacyPlan& plan)
       mechanism::probe_accounting_from(setting.is_laplace() ? "separate-batch" : setting.hyfreedp);
   if (!mode) return mode.error();
   const auto split = mechanism::split_budget({.plan = plan,
-                                              .steps = setting.steps,
+                                              .steps = setting.request.steps,
                                               .gamma = setting.gamma,
                                               .epsilon = setting.epsilon,
                                               .delta = setting.delta,
@@ -282,19 +279,11 @@ Result<AuditAsked> audit_asked(const Given& given) {
   if (given.count("report") > 0) {
     if (auto ok = check_report(report); !ok) return ok.error();
   }
-  auto plan = plan_without_noise(*setting);
-  const auto claim = calibrate(*setting, plan);
+  AuditAsked asked{.request = setting->request, .json = given.count("json") > 0, .report = report};
+  asked.request.plan = plan_without_noise(*setting);
+  const auto claim = calibrate(*setting, asked.request.plan);
   if (!claim) return claim.error();
-  AuditAsked asked{.request = {.plan = std::move(plan),
-                               .steps = setting->steps,
-                               .model = setting->model,
-                               .runs = setting->runs,
-                               .workers = setting->workers,
-                               .canaries = setting->canaries,
-                               .false_alarm = setting->false_alarm,
-                               .claim = *claim},
-                   .json = given.count("json") > 0,
-                   .report = report};
+  asked.request.claim = *claim;
   if (given.count("seed") > 0) asked.request.seed = given["seed"].as<std::string>();
   return asked;
 }

@@ -262,12 +262,12 @@ void read_footnotes(const Layers& layers, PanelParts& parts, Problems& problems)
   if (!parts.train || !parts.sizes) return;
   const auto releases = mechanism::releases(trial::PrivacyPlan{.asked = parts.train->train.asked});
   for (const auto& asked : mechanism::asked_releases()) {
-    const auto* release = mechanism::find(releases, asked.purpose);
-    if (release == nullptr) continue;
+    if (mechanism::find(releases, asked.purpose) == nullptr) continue;
     parts.footnotes.push_back(asked.footnote);
-    const auto why = mechanism::why_none(*release, parts.dataset->name, *parts.sizes);
-    if (why.empty()) continue;
-    problems.add(layers.below("train").find(asked.option(asked.options.front()))->wrong(why, ""));
+    if (const auto lacking = asked.lacking(*parts.sizes); !lacking.empty()) {
+      const auto given = layers.below("train").find(asked.option(asked.options.front()));
+      problems.add(given->wrong(fmt::format("needs {}, and {} has none", lacking, parts.dataset->name), ""));
+    }
   }
 }
 

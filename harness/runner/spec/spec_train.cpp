@@ -120,9 +120,12 @@ trial::AskedReleases asked_releases(const Layers& train, const json::object& opt
     std::string given;
     for (const auto& option : asked.options) {
       const auto name = asked.option(option);
-      const auto& value = options.at(name);
-      (value.is_null() ? missing.emplace_back() : given) = name;
-      if (!value.is_null()) numbers[option.name] = value;
+      if (const auto& value = options.at(name); value.is_null()) {
+        missing.push_back(name);
+      } else {
+        given = name;
+        numbers[option.name] = value;
+      }
     }
     if (numbers.empty()) continue;
     if (missing.empty()) {
