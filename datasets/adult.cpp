@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "datasets/csv.h"
+#include "datasets/formats/csv.h"
 #include "datasets/dataset.h"
 #include "harness/base/text.h"
 #include "harness/random/stream.h"

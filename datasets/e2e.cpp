@@ -3,7 +3,7 @@
 #include <span>
 
 #include "datasets/byte_pairs.h"
-#include "datasets/csv.h"
+#include "datasets/formats/csv.h"
 #include "datasets/dataset.h"
 
 namespace hyfreedp::datasets {

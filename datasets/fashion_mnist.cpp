@@ -6,7 +6,7 @@
 #include "datasets/cache.h"
 #include "datasets/dataset.h"
 #include "datasets/hog.h"
-#include "datasets/idx.h"
+#include "datasets/formats/idx.h"
 #include "harness/base/files.h"
 
 namespace hyfreedp::datasets {

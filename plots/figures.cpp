@@ -93,7 +93,8 @@ Result<std::vector<DrawnFigure>> draw(const std::vector<Figure>& figures, const 
         !written) {
       return written.error();
     }
-    if (auto ran = run_program(*gnuplot, {result.script}); !ran) return ran.error();
+    if (auto ran = must_succeed({.program = *gnuplot, .arguments = {result.script}}); !ran)
+      return ran.error();
     drawn.push_back(std::move(result));
   }
   return drawn;
@@ -120,7 +121,7 @@ Result<void> draw_file(const Figure& figure, const std::string& path) {
     if (!(std::ofstream(script) << gnuplot_script(figure, *kind, half_done)).flush()) {
       return error(path + ": cannot write (" + std::strerror(errno) + ")");
     }
-    if (auto ran = run_program(*find_program("gnuplot"), {script}); !ran) return ran;
+    if (auto ran = must_succeed({.program = "gnuplot", .arguments = {script}}); !ran) return ran;
     std::error_code code;
     std::filesystem::rename(half_done, path, code);
     if (code) return error(path + ": cannot write (" + code.message() + ")");

@@ -102,13 +102,41 @@ Result<void> write_file_atomically(const std::string& path, std::string_view con
   return sync_folder(folder);
 }
 
-std::string cache_folder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
-    return std::string(cache) + "/hyfreedp";
+namespace {
+
+// The folder that `variable` names, or `otherwise` in the user's home.
+std::string users_folder(const char* variable, const char* otherwise) {
+  if (const char* folder = std::getenv(variable); folder != nullptr && *folder != '\0') {
+    return std::string(folder) + "/hyfreedp";
   }
   const char* home = std::getenv("HOME");
-  return std::string(home != nullptr ? home : "/tmp") + "/.cache/hyfreedp";
+  return std::string(home != nullptr ? home : "/tmp") + otherwise + "/hyfreedp";
 }
+
+}  // namespace
+
+Result<ScratchFolder> ScratchFolder::make(const std::string& parent) {
+  std::error_code failed;
+  const auto folder = parent.empty() ? std::filesystem::temp_directory_path(failed)
+                                     : std::filesystem::absolute(parent, failed);
+  const char* advice =
+      parent.empty() ? "Set TMPDIR to a folder that may be written to." : "Give one that may be written to.";
+  if (failed) return error(std::string("there is no folder for temporary files. ") + advice);
+  if (auto made = make_folders(folder.string()); !made) return made.error();
+  auto pattern = (folder / ".hyfreedp-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    return error(folder.string() + ": no folder can be made in it (" + errno_text() + "). " + advice);
+  }
+  return ScratchFolder(pattern);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+std::string cache_folder() { return users_folder("XDG_CACHE_HOME", "/.cache"); }
+std::string state_folder() { return users_folder("XDG_STATE_HOME", "/.local/state"); }
 
 namespace {
 

@@ -54,6 +54,18 @@ std::string counted(std::int64_t count, std::string_view noun, std::string_view 
   return plural.empty() ? fmt::format("{} {}s", count, noun) : fmt::format("{} {}", count, plural);
 }
 
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  auto size = static_cast<double>(bytes);
+  const char* unit = "";
+  for (const char* larger : {"kB", "MB", "GB", "TB"}) {
+    size /= 1000;
+    unit = larger;
+    if (size < 999.5) break;  // from there on three digits would show 1000
+  }
+  return fmt::format("{:.3g} {}", size, unit);
+}
+
 std::string human_duration(double seconds) {
   if (!(seconds >= 0)) return "?";
   if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1000);

@@ -19,6 +19,8 @@ std::string short_number(double value, int digits = 4);
 // "1 run", "2 runs". A noun whose plural does not end in -s comes with it: counted(n, "study",
 // "studies").
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = {});
+// "120 B", "12.3 kB", "83.5 MB", "1.2 GB"; a kB has 1000 bytes.
+std::string bytes_text(std::uint64_t bytes);
 // "850 ms", "12.3 s", "4 min 05 s", "2 h 07 min".
 std::string human_duration(double seconds);
 

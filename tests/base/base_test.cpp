@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "harness/base/options.h"
+#include "harness/base/program.h"
 #include "harness/base/text.h"
 #include "harness/base/version.h"
 
@@ -82,6 +84,79 @@ TEST(Files, AtomicWriteReplacesAndKeepsTheMode) {
 
 TEST(Files, Sha256KnownAnswer) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Files, AScratchFolderGoesWithAllThatIsInIt) {
+  std::string path;
+  {
+    auto made = ScratchFolder::make();
+    ASSERT_TRUE(made) << made.error().message;
+    path = made->path();
+    ASSERT_TRUE(write_file_atomically(path + "/a/b", "x"));
+    const auto inside = ScratchFolder::make(path + "/new").value();
+    EXPECT_EQ(inside.path().rfind(path + "/new/", 0), 0U);
+    const auto moved = std::move(*made);
+    EXPECT_EQ(moved.path(), path);
+    EXPECT_TRUE(std::filesystem::exists(path + "/a/b"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_NE(ScratchFolder::make("/dev/null").error().message.find("/dev/null"), std::string::npos);
+}
+
+TEST(Text, BytesAreToldInThreeDigits) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(999), "999 B");
+  EXPECT_EQ(bytes_text(12'340), "12.3 kB");
+  EXPECT_EQ(bytes_text(999'499), "999 kB");
+  EXPECT_EQ(bytes_text(999'500), "1 MB");
+  EXPECT_EQ(bytes_text(18'826'032), "18.8 MB");
+  EXPECT_EQ(bytes_text(2'500'000'000'000'000), "2.5e+03 TB");
+}
+
+TEST(Program, IsFoundAsAnExecutableFileOfThePath) {
+  const auto scratch = ScratchFolder::make().value();
+  const auto folder = [&](const char* name) { return scratch.path() + "/" + name; };
+  ASSERT_TRUE(make_folders(folder("a/tool")));  // a folder of that name is no program
+  ASSERT_TRUE(write_file_atomically(folder("b/tool"), "x"));
+  ASSERT_TRUE(write_file_atomically(folder("c/tool"), "#!/bin/sh\n", 0755));
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", (folder("a") + ":" + folder("b") + ":" + folder("c")).c_str(), 1);
+  EXPECT_EQ(find_program("tool"), folder("c/tool"));
+  EXPECT_EQ(find_program("other"), std::nullopt);
+  // A path that is relative is from this folder, wherever the program is to run.
+  const auto from = std::filesystem::relative(folder("c"), std::filesystem::current_path()).string();
+  ::setenv("PATH", from.c_str(), 1);
+  const auto end = run_program({.program = "tool", .folder = folder("a")});
+  ::setenv("PATH", before.c_str(), 1);
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->exit_code, 0);
+}
+
+TEST(Program, EndsWithItsCodeAndItsErrors) {
+  const auto scratch = ScratchFolder::make().value();
+  const auto run = [&](const std::string& lines) {
+    return run_program({.program = "sh",
+                        .arguments = {"-c", lines},
+                        .folder = scratch.path(),
+                        .output = scratch.path() + "/said",
+                        .without = {"HOME"}});
+  };
+  const auto end = run("pwd; echo \"<$HOME>$PATH\"; cat; echo 'broken  ' >&2; exit 3");
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->exit_code, 3);
+  EXPECT_EQ(end->errors, "broken  \n");
+  const auto path = std::string(std::getenv("PATH"));
+  EXPECT_EQ(read_file(scratch.path() + "/said").value(), scratch.path() + "\n<>" + path + "\n");
+  EXPECT_NE(run("kill -9 $$")->exit_code, 0);
+  // More than a pipe holds.
+  EXPECT_EQ(run("head -c 300000 /dev/zero >&2")->errors.size(), 300'000U);
+  EXPECT_NE(run_program({.program = "no-such-program"}).error().message.find("is not installed"),
+            std::string::npos);
+  EXPECT_NE(run_program({.program = "/nowhere/program"}).error().message.find("cannot be started"),
+            std::string::npos);
+  EXPECT_TRUE(must_succeed({.program = "true"}));
+  const auto failed = must_succeed({.program = "sh", .arguments = {"-c", "echo broken >&2; exit 3"}});
+  EXPECT_EQ(failed.error().message, "sh failed: broken\n");
 }
 
 TEST(Version, NamesTheCommitWhereItIsKnown) {

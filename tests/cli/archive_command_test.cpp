@@ -20,7 +20,7 @@ class Archive : public CommandTest {
 
   void SetUp() override {
     CommandTest::SetUp();
-    if (!plots::find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
+    if (!find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
     auto store = *results::Store::open(path("out/hyfreedp.sqlite"), results::Store::Mode::read_write);
     ASSERT_TRUE(small::fill(*store));
   }

@@ -216,7 +216,7 @@ TEST_F(CalibrateCommand, HelpNamesEveryFlag) {
 }
 
 TEST_F(CalibrateCommand, PlotsTheNoiseAndTheSplit) {
-  if (!plots::find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
+  if (!find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
   ASSERT_EQ(run(flags("0.02", "50", "1", "1e-5", {"--plot", path("noise.svg")})), 0) << err();
   auto svg = read_file(path("noise.svg")).value();
   for (const char* text : {"target", "calibrated", "steps", "noise multiplier", "add-remove"}) {

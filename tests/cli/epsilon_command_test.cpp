@@ -383,7 +383,7 @@ TEST_F(EpsilonCommand, HelpNamesEveryFlag) {
 }
 
 TEST_F(EpsilonCommand, PlotsWhatItsSuffixSays) {
-  if (!plots::find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
+  if (!find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
   const std::pair<const char*, std::string> kinds[] = {
       {"a.svg", "<?xml"}, {"a.png", "\x89PNG"}, {"a.pdf", "%PDF"}};
   for (const auto& [name, magic] : kinds) {
@@ -407,7 +407,7 @@ TEST_F(EpsilonCommand, APlotThatCannotBeDrawnIsRefused) {
     expect_refused(flags("0.02", "1.6", "50", "1e-5", {"--plot", name}), {"--plot", ".svg, .png or .pdf"});
   }
   const std::string path_before = std::getenv("PATH");
-  if (plots::find_program("gnuplot")) {
+  if (find_program("gnuplot")) {
     expect_refused(flags("0.02", "1.6", "50", "1e-5", {"--plot", path("none/a.svg")}), {"cannot write"});
     expect_refused(flags("1", "1e-200", "50", "1e-5", {"--plot", path("a.svg")}), {"nothing to draw"});
   }

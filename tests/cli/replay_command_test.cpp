@@ -94,7 +94,7 @@ TEST_F(Replay, WritesTheRowsAsCsv) {
 }
 
 TEST_F(Replay, Draws) {
-  if (!plots::find_program("gnuplot")) GTEST_SKIP() << "gnuplot is not installed";
+  if (!find_program("gnuplot")) GTEST_SKIP() << "gnuplot is not installed";
   ASSERT_EQ(run(asked({"--plot", path("rows.svg")})), 0) << err();
   EXPECT_NE(read_file(path("rows.svg")).value().find("SIMULATION on oracle information"), std::string::npos);
 }
@@ -133,7 +133,7 @@ TEST_F(Replay, ConfidentialOutputSaysSoEverywhere) {
   const auto csv = read_file(path("rows.csv")).value();
   EXPECT_NE(csv.find(",watermark\r\n"), std::string::npos) << csv;
   EXPECT_NE(csv.find(results::kWatermark), std::string::npos) << csv;
-  if (!plots::find_program("gnuplot")) GTEST_SKIP() << "gnuplot is not installed";
+  if (!find_program("gnuplot")) GTEST_SKIP() << "gnuplot is not installed";
   ASSERT_EQ(run(with(arguments, {"--plot", path("rows.svg")})), 0) << err();
   EXPECT_NE(read_file(path("rows.svg")).value().find(results::kWatermark), std::string::npos);
 }

@@ -155,7 +155,7 @@ TEST_F(ResultsCommands, ReportsOfSeveralSpecsAreOnePage) {
 }
 
 TEST_F(ResultsCommands, PlotsOfAnotherFormatAndOfConfidentialRunsHaveTheirPlace) {
-  if (!plots::find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
+  if (!find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
   ASSERT_EQ(run(plot_command, {"small", "--out", out_, "--format", "pdf"}), 0) << complained();
   EXPECT_EQ(read_file(out_ + "/small/plots/accuracy.pdf").value().substr(0, 5), "%PDF-");
   EXPECT_FALSE(std::filesystem::exists(out_ + "/small/plots.confidential"));
@@ -192,7 +192,7 @@ TEST_F(ResultsCommands, OutputsLeaveAllFilesAndNoConfidentialValue) {
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_NE(terminal.str().find("82.0 ± 2.0"), std::string::npos);
   std::vector<std::string> names = {"table.md", "table.csv", "table.tex", "table.html", "report.html"};
-  if (plots::find_program("gnuplot")) {
+  if (find_program("gnuplot")) {
     names.insert(names.end(), {"plots/accuracy.svg", "plots/accuracy.png", "plots/step_size.svg"});
   } else {
     std::printf("SKIPPED: plots. %s\n", plots::kNoGnuplot);
@@ -208,7 +208,7 @@ TEST_F(ResultsCommands, OutputsLeaveAllFilesAndNoConfidentialValue) {
 }
 
 TEST_F(ResultsCommands, ReportAndPlotRebuildFromTheDatabase) {
-  if (!plots::find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
+  if (!find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
   ASSERT_EQ(run(plot_command, {"small", "--out", out_}), 0) << complained();
   EXPECT_TRUE(std::filesystem::exists(out_ + "/small/plots/accuracy.png"));
   ASSERT_EQ(run(report_command, {"small", "--out", out_}), 0) << complained();

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "datasets/hog.h"
-#include "datasets/idx.h"
+#include "datasets/formats/idx.h"
 #include "harness/base/files.h"
 #include "harness/random/partition.h"
 #include "scratch.h"

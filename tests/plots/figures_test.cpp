@@ -253,7 +253,8 @@ TEST_F(Drawn, PngsAreTwiceTheSizeAndSvgsAreWellFormed) {
     ASSERT_TRUE(svg);
     EXPECT_NE(svg->find("</svg>"), std::string::npos);
     if (const auto xmllint = find_program("xmllint")) {
-      const auto checked = run_program(*xmllint, {"--noout", "--nonet", drawn.svg});
+      const auto checked =
+          must_succeed({.program = *xmllint, .arguments = {"--noout", "--nonet", drawn.svg}});
       EXPECT_TRUE(checked) << checked.error().message;
     } else {
       std::puts("SKIPPED: xmllint is not installed; Debian: apt-get install libxml2-utils");
@@ -274,14 +275,6 @@ TEST(Gnuplot, ItsAbsenceNamesThePackage) {
   ::setenv("PATH", path.c_str(), 1);
   ASSERT_FALSE(drawn);
   EXPECT_NE(drawn.error().message.find("gnuplot-nox"), std::string::npos);
-}
-
-TEST(Programs, AFailureTellsWhatTheProgramSaid) {
-  const auto failed = run_program("/bin/sh", {"-c", "echo broken >&2; exit 3"});
-  ASSERT_FALSE(failed);
-  EXPECT_NE(failed.error().message.find("broken"), std::string::npos);
-  EXPECT_TRUE(run_program("/bin/sh", {"-c", "exit 0"}));
-  EXPECT_FALSE(run_program("/nowhere/program", {}));
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ inline void check_picture(const Figure& figure) {
   if (!xmllint) {
     std::puts("SKIPPED: xmllint is not installed; Debian: apt-get install libxml2-utils");
   } else {
-    const auto checked = run_program(*xmllint, {"--noout", "--nonet", drawn->front().svg});
+    const auto checked =
+        must_succeed({.program = *xmllint, .arguments = {"--noout", "--nonet", drawn->front().svg}});
     EXPECT_TRUE(checked) << checked.error().message;
   }
 }

@@ -75,7 +75,7 @@ Result<plots::ReportPart> report_part_of(const results::Store& store, const std:
                                          std::vector<std::string>& paths) {
   auto table = results::build_table(store, spec_name, options);
   if (!table) return table.error();
-  if (!plots::find_program("gnuplot")) return plots::report_part(*table, {.missing = plots::kNoGnuplot});
+  if (!find_program("gnuplot")) return plots::report_part(*table, {.missing = plots::kNoGnuplot});
   auto drawn = draw_all(store, *table, folder);
   if (!drawn) return drawn.error();
   const auto pictures = paths_of(drawn->figures);
@@ -105,7 +105,7 @@ Result<void> write_outputs(const results::Store& store, const std::string& spec_
   if (auto written = write_report(store, spec_name, folder, {}); !written) return written.error();
   terminal << results::terminal_table(*table, results::style_of_standard_output());
   terminal << "\nWritten: " << folder << "/{table.{md,csv,tex,html}, report.html}";
-  if (plots::find_program("gnuplot"))
+  if (find_program("gnuplot"))
     terminal << " and " << folder << "/plots/*.{svg,png}\n";
   else
     terminal << ". " << plots::kNoGnuplot << '\n';

@@ -189,7 +189,7 @@ Result<void> write_value_spec(const ValueSpec& values, const runner::Spec& spec,
                             {"preset", spec.content.preset}};
   if (auto kept = write_file_atomically(folder + "/" + kSource, pretty_json(source)); !kept)
     return kept.error();
-  if (!values.figures.empty() && plots::find_program("gnuplot")) {
+  if (!values.figures.empty() && find_program("gnuplot")) {
     std::vector<plots::Figure> figures;
     for (const auto& figure : values.figures) figures.push_back(plots::curves_figure(figure));
     const auto drawn = plots::draw(figures, folder + "/plots");
@@ -197,7 +197,7 @@ Result<void> write_value_spec(const ValueSpec& values, const runner::Spec& spec,
     for (const auto& one : *drawn) paths->insert(paths->end(), {one.svg, one.png});
   }
   for (const auto& path : *paths) out << "Written: " << path << '\n';
-  if (!values.figures.empty() && !plots::find_program("gnuplot")) out << plots::kNoGnuplot << '\n';
+  if (!values.figures.empty() && !find_program("gnuplot")) out << plots::kNoGnuplot << '\n';
   return {};
 }
 

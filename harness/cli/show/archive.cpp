@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <map>
 #include <sstream>
-#include <unistd.h>
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
@@ -25,26 +24,6 @@ namespace fs = std::filesystem;
 constexpr const char* kSlice = "slice.sqlite";
 constexpr const char* kProvenance = "provenance.json";
 constexpr const char* kSums = "SHA256SUMS";
-
-// A folder that goes with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "hyfreedp-archive-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  bool exists() const { return !path_.empty(); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> names;
@@ -91,9 +70,9 @@ std::size_t unfinished_cells(const results::TableModel& table) {
 }
 
 Result<void> copy_figures(const results::Store& store, const std::string& spec, const std::string& folder) {
-  const TemporaryFolder drawn;
-  if (!drawn.exists()) return error("cannot make a temporary folder for the figures.");
-  const auto paths = write_plots(store, spec, drawn.path());
+  const auto drawn = ScratchFolder::make();
+  if (!drawn) return drawn.error();
+  const auto paths = write_plots(store, spec, drawn->path());
   if (!paths) return paths.error();
   for (const auto& path : paths->paths) {
     if (fs::path(path).extension() != ".svg") continue;
@@ -247,11 +226,11 @@ class Checker {
   }
 
   Result<void> check_slice(const std::string& spec, const json::object& provenance) {
-    const TemporaryFolder work;
-    if (!work.exists()) return error("cannot make a temporary folder.");
+    const auto work = ScratchFolder::make();
+    if (!work) return work.error();
     std::error_code failure;
     // An older schema is brought up to date, and an archive is never written to.
-    const auto copy = work.path() + "/" + kSlice;
+    const auto copy = work->path() + "/" + kSlice;
     fs::copy_file(folder_ + "/" + kSlice, copy, failure);
     if (failure) return error(fmt::format("{}/{}: cannot be read ({})", folder_, kSlice, failure.message()));
     fs::permissions(copy, fs::perms::owner_read | fs::perms::owner_write, failure);
@@ -272,7 +251,7 @@ class Checker {
     note(unfinished == 0 || bool_or(provenance, "partial", false),
          unfinished == 0 ? "every study is finished"
                          : unfinished_text(unfinished, "is", "are") + " not finished, as the archive states");
-    return compare_tables(*table, work.path() + "/again");
+    return compare_tables(*table, work->path() + "/again");
   }
 
   Result<void> compare_tables(const results::TableModel& table, const std::string& again) {

@@ -66,7 +66,7 @@ Result<plots::ReportPart> value_part(const runner::Spec& spec, const std::string
     part.document.banners.push_back(not_runnable_text(*reason));
   }
   if (values->figures.empty()) return part;
-  if (!plots::find_program("gnuplot")) {
+  if (!find_program("gnuplot")) {
     part.figures.missing = plots::kNoGnuplot;
     return part;
   }

@@ -2,35 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fmt/format.h>
 #include <set>
-#include <unistd.h>
 
+#include "harness/base/files.h"
 #include "harness/runner/executors/local_executor.h"
 
 namespace hyfreedp::runner {
 namespace {
-
-namespace fs = std::filesystem;
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "hyfreedp-ab-timing-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 Result<Update> wait_for_end(Executor& executor, const std::string& program) {
   for (;;) {
@@ -107,10 +86,10 @@ results::AbRound mean_of_last(const std::vector<results::AbTiming>& timings, std
 }
 
 Result<void> run_round(const AbTimingRequest& request, int number, std::vector<results::AbTiming>& timings) {
-  const ScratchFolder ours, theirs;
-  if (ours.path().empty() || theirs.path().empty())
-    return error("there is no folder for temporary files; set TMPDIR.");
-  Runner tonight(request.tonight, ours.path()), reference(request.reference, theirs.path());
+  const auto ours = ScratchFolder::make(), theirs = ScratchFolder::make();
+  if (!ours) return ours.error();
+  if (!theirs) return theirs.error();
+  Runner tonight(request.tonight, ours->path()), reference(request.reference, theirs->path());
   for (auto* runner : {&tonight, &reference}) {
     if (auto prepared = runner->prepare(request.entries); !prepared) return prepared;
   }

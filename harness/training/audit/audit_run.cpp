@@ -1,40 +1,18 @@
 #include "harness/training/audit/audit_run.h"
 
-#include <filesystem>
-#include <stdlib.h>
-#include <utility>
-
 #include "harness/random/key_file.h"
 #include "harness/training/fingerprint.h"
 #include "harness/training/trainer.h"
 
 namespace hyfreedp::training {
 
-Result<AuditFolder> AuditFolder::make() {
-  std::error_code failed;
-  const auto parent = std::filesystem::temp_directory_path(failed);
-  std::string path = (parent / "hyfreedp-audit-XXXXXX").string();
-  if (failed || ::mkdtemp(path.data()) == nullptr) {
-    return error("No temporary folder could be made for the audit's journals in '" + parent.string() +
-                 "'. Set TMPDIR to a folder that can be written to.");
-  }
-  return AuditFolder(path);
-}
-
-AuditFolder::AuditFolder(AuditFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-
-AuditFolder::~AuditFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
-
 Result<std::vector<accounting::Event>> run_under(mechanism::Observer& observer, const Experiment& experiment,
-                                                 std::int64_t repetition, const AuditFolder& folder,
+                                                 std::int64_t repetition, const ScratchFolder& folder,
                                                  const Parts& parts) {
   auto config = experiment.config;
   config.repetition = repetition;
-  const auto journal_path = folder.file(config.id() + ".jsonl");
-  const auto key_path = folder.file(config.id() + ".key");
+  const auto journal_path = folder.path() + "/" + config.id() + ".jsonl";
+  const auto key_path = folder.path() + "/" + config.id() + ".key";
   // Nothing that an audit writes outlives it, so nothing waits for the disk.
   const auto no_sync = [](int) { return 0; };
   auto journal =

@@ -25,7 +25,7 @@ struct Limits {
 };
 
 Result<RunObservations> observe(const PlannedRun& planned, std::int64_t residual_steps,
-                                const AuditFolder& folder, const Parts& parts) {
+                                const ScratchFolder& folder, const Parts& parts) {
   try {
     AuditObserver observer(*planned.experiment, planned.number, residual_steps);
     auto executed = run_under(observer, *planned.experiment, planned.number, folder, parts);
@@ -40,7 +40,7 @@ Result<RunObservations> observe(const PlannedRun& planned, std::int64_t residual
 
 // Workers take the next run until there is none or one has failed.
 Result<std::vector<RunObservations>> observe_all(const std::vector<PlannedRun>& planned, const Limits& limits,
-                                                 const AuditFolder& folder, const AuditProgress& progress,
+                                                 const ScratchFolder& folder, const AuditProgress& progress,
                                                  const Parts& parts) {
   std::vector<Result<RunObservations>> results(planned.size(), RunObservations{});
   std::atomic<std::size_t> next = 0;
@@ -143,7 +143,7 @@ Result<audit::Observations> collect(const audit::Request& request, const AuditPr
   if (!full) return full.error();
   const auto sparse = sparse_experiment(request);
   if (!sparse) return sparse.error();
-  const auto folder = AuditFolder::make();
+  const auto folder = ScratchFolder::make();
   if (!folder) return folder.error();
   const auto planned = plan_runs(request, *full, *sparse);
   const auto vectors = std::max<std::int64_t>(1, kMostResiduals / dimension_of(*full));

@@ -49,7 +49,7 @@ audit::OneRunGuesses guess(const std::vector<double>& losses, const std::vector<
 
 Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const audit::Request& request,
                                                             std::int64_t repetition,
-                                                            const AuditFolder& folder, const Parts& parts) {
+                                                            const ScratchFolder& folder, const Parts& parts) {
   if (request.canaries == 0 || request.plan.population < 2 * kOneRunCanaries) {
     return std::optional<audit::OneRunGuesses>();
   }

@@ -18,7 +18,7 @@ audit::OneRunGuesses guess(const std::vector<double>& losses, const std::vector<
 // seed, if there is one, determines which canaries are present.
 Result<std::optional<audit::OneRunGuesses>> one_run_guesses(const audit::Request& request,
                                                             std::int64_t repetition,
-                                                            const AuditFolder& folder,
+                                                            const ScratchFolder& folder,
                                                             const Parts& parts = {});
 
 }  // namespace hyfreedp::training

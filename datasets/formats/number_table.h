@@ -1,0 +1,24 @@
+// A table of numbers with a class for each row, as the readers of text files give it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace hyfreedp::datasets {
+
+struct NumberTable {
+  std::vector<float> features;       // [n, p]
+  std::vector<std::int64_t> labels;  // [n], 0 to k - 1
+};
+
+// The n rows of a CSV file (csv.h) with a header. The column `label` is the class: c where its
+// field is labels[c]. All other columns are features, in the file's order, decimal numbers. Errors
+// begin with FILE:LINE: no such column, or twice; a label that is not among `labels`; a field that
+// is not a finite number as a float; no rows; more than 2^28 numbers (1 GiB).
+Result<NumberTable> read_number_csv(const std::string& path, char separator, const std::string& label,
+                                    const std::vector<std::string>& labels);
+
+}  // namespace hyfreedp::datasets

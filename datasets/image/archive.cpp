@@ -1,0 +1,276 @@
+#include "datasets/image/archive.h"
+
+#include <algorithm>
+#include <archive.h>
+#include <archive_entry.h>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <span>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/base/utf8.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+// For a message: the largest number where the sum is beyond it.
+std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) { return a + std::min(b, ~a); }
+
+// Counts what a folder or archive holds against the limits.
+class Budget {
+ public:
+  explicit Budget(const ArchiveLimits& limits) : limits_(limits) {}
+
+  // An error when another file of so many bytes is too much to be read.
+  Result<void> take(std::uint64_t bytes) {
+    if (bytes > limits_.file_bytes) {
+      return error(fmt::format("has {} bytes; at most {} are read.", bytes, limits_.file_bytes));
+    }
+    return pass(bytes);
+  }
+  // The same for a file that is passed over, which may have to be unpacked for that.
+  Result<void> pass(std::uint64_t bytes) {
+    if (++files_ > limits_.files) return error(fmt::format("has more than {} files.", limits_.files));
+    if (bytes > limits_.total_bytes - total_) {
+      return error(fmt::format("brings the files to {} bytes; at most {} are read.", sum_of(total_, bytes),
+                               limits_.total_bytes));
+    }
+    total_ += bytes;
+    return {};
+  }
+
+ private:
+  ArchiveLimits limits_;
+  std::uint64_t files_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+Error at(const std::string& path, std::string_view name, const std::string& what) {
+  return error(fmt::format("{}: {} {}", path, name, what));
+}
+
+// ---- a folder
+
+// All files under `path`, sorted by name.
+Result<std::vector<std::string>> names_under(const std::string& path, const ArchiveLimits& limits) {
+  std::vector<std::string> names;
+  std::error_code code;
+  auto entry = fs::recursive_directory_iterator(path, code);
+  for (; !code && entry != fs::recursive_directory_iterator(); entry.increment(code)) {
+    const auto name = entry->path().lexically_relative(path).generic_string();
+    const auto kind = entry->symlink_status(code).type();
+    if (code) break;
+    if (kind == fs::file_type::directory) continue;
+    if (kind != fs::file_type::regular) {
+      return at(path, name, "is a link or a device. Put the file itself there, or take it out.");
+    }
+    if (auto plain = plain_name(name); !plain) return in_context(path, plain.error());
+    names.push_back(name);
+    if (names.size() > limits.files)
+      return error(fmt::format("{}: has more than {} files.", path, limits.files));
+  }
+  if (code) return error(fmt::format("{}: cannot be listed ({}).", path, code.message()));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Opens a file that is no link and no device.
+Result<std::string> read_plain_file(const std::string& path, const std::string& name, Budget& budget) {
+  const auto problem = [&](const char* what) {
+    return at(path, name, fmt::format("{} ({}).", what, std::strerror(errno)));
+  };
+  const Descriptor file(::open((path + "/" + name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (file.get() < 0) return problem("cannot be opened");
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return problem("cannot be read");
+  if (!S_ISREG(status.st_mode)) return at(path, name, "is no longer a plain file.");
+  if (auto taken = budget.take(static_cast<std::uint64_t>(status.st_size)); !taken) {
+    return at(path, name, taken.error().message);
+  }
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const auto got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return problem("cannot be read");
+    if (got == 0) return at(path, name, "became shorter while it was read.");
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+Result<void> visit_folder(const std::string& path, const Wanted& wanted, const Visit& visit,
+                          const ArchiveLimits& limits) {
+  const auto names = names_under(path, limits);
+  if (!names) return names.error();
+  Budget budget(limits);
+  for (const auto& name : *names) {
+    if (!wanted(name)) continue;
+    const auto bytes = read_plain_file(path, name, budget);
+    if (!bytes) return bytes.error();
+    if (auto visited = visit(name, *bytes); !visited) return visited;
+  }
+  return {};
+}
+
+// ---- a tar or zip
+
+struct FreeArchive {
+  void operator()(archive* tar) const { archive_read_free(tar); }
+};
+using Tar = std::unique_ptr<archive, FreeArchive>;
+
+Error damaged(const std::string& path, const Tar& tar) {
+  const char* reason = archive_error_string(tar.get());
+  return error(fmt::format("{}: cannot be read as a tar, plain or gzipped, or a zip ({}). Fetch it again.",
+                           path, reason != nullptr ? reason : "out of memory"));
+}
+
+struct TarFile {
+  std::string name;
+  std::size_t bytes = 0;
+};
+
+// Reads the file's bytes, in pieces: a tar that is cut short does not cost what it declares.
+Result<void> read_data(const std::string& path, const TarFile& file, const Tar& tar, std::string& bytes) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::size_t done = 0;
+  while (done < file.bytes) {
+    bytes.resize(std::min(done + kPiece, file.bytes));
+    const auto got = archive_read_data(tar.get(), bytes.data() + done, bytes.size() - done);
+    if (got == ARCHIVE_RETRY) continue;
+    if (got < 0) return damaged(path, tar);
+    if (got == 0) return at(path, file.name, "ends too early; the archive is truncated. Fetch it again.");
+    done += static_cast<std::size_t>(got);
+  }
+  bytes.resize(done);
+  // A zip's file may go on beyond its declared size, and its checksum is compared at its end.
+  char more = 0;
+  const auto got = archive_read_data(tar.get(), &more, 1);
+  if (got < 0) return damaged(path, tar);
+  if (got > 0) return at(path, file.name, "is longer than it is said to be. Fetch it again.");
+  return {};
+}
+
+// The file behind the entry; nothing for a folder.
+Result<std::optional<TarFile>> file_of(const std::string& path, archive_entry* entry) {
+  const char* given = archive_entry_pathname(entry);
+  if (given == nullptr) return error(path + ": has a file without a readable name. Pack it again.");
+  if (archive_entry_hardlink(entry) == nullptr && archive_entry_filetype(entry) == AE_IFDIR) {
+    // Only files are read, so a folder's name leads nowhere; "./" is usual.
+    return std::optional<TarFile>();
+  }
+  const auto name = plain_name(given);
+  if (!name) return in_context(path, name.error());
+  if (archive_entry_hardlink(entry) != nullptr || archive_entry_filetype(entry) != AE_IFREG) {
+    return at(path, *name, "is a link or a device. Pack the file itself, or take it out.");
+  }
+  if (archive_entry_size_is_set(entry) == 0) return at(path, *name, "has no declared size. Pack it again.");
+  const auto size = archive_entry_size(entry);
+  if (size < 0) return at(path, *name, "has a negative size; the archive is damaged. Fetch it again.");
+  return std::optional(TarFile{*name, static_cast<std::size_t>(size)});
+}
+
+// A tar ends with blocks of zeros where the next file's header would be. Without one it may have
+// been cut between two files, which libarchive does not report. A zip's list of files is at its
+// end, so that one which is cut cannot be opened.
+bool has_end(const Tar& tar) {
+  if ((archive_format(tar.get()) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_ZIP) return true;
+  const auto end = archive_read_header_position(tar.get());
+  return archive_filter_bytes(tar.get(), 0) - end >= 512;
+}
+
+Result<void> visit_archive(const std::string& path, const Wanted& wanted, const Visit& visit,
+                           const ArchiveLimits& limits) {
+  const Tar tar(archive_read_new());
+  if (!tar) return error(path + ": out of memory.");
+  archive_read_support_filter_gzip(tar.get());
+  archive_read_support_format_tar(tar.get());
+  archive_read_support_format_zip_seekable(tar.get());
+  if (archive_read_open_filename(tar.get(), path.c_str(), std::size_t{1} << 18) != ARCHIVE_OK) {
+    return damaged(path, tar);
+  }
+  Budget budget(limits);
+  archive_entry* entry = nullptr;  // owned by the archive
+  std::string bytes;
+  while (true) {
+    const int code = archive_read_next_header(tar.get(), &entry);
+    if (code == ARCHIVE_EOF && has_end(tar)) return {};
+    if (code == ARCHIVE_EOF)
+      return error(path + ": ends without a tar's end; it is truncated. Fetch it again.");
+    if (code == ARCHIVE_RETRY) continue;
+    // A warning is about a name's characters; whether there is a name is asked below.
+    if (code != ARCHIVE_OK && code != ARCHIVE_WARN) return damaged(path, tar);
+    const auto file = file_of(path, entry);
+    if (!file) return file.error();
+    if (!*file) continue;
+    const bool is_wanted = wanted((*file)->name);
+    if (auto taken = is_wanted ? budget.take((*file)->bytes) : budget.pass((*file)->bytes); !taken) {
+      return at(path, (*file)->name, taken.error().message);
+    }
+    if (!is_wanted) continue;
+    if (auto got = read_data(path, **file, tar, bytes); !got) return got;
+    if (auto visited = visit((*file)->name, bytes); !visited) return visited;
+  }
+}
+
+}  // namespace
+
+Result<std::string> plain_name(std::string_view name) {
+  const auto shown = as_one_line(name);
+  const auto refuse = [&shown](const char* what) {
+    return error(
+        fmt::format("the name '{}' {}. Only files inside the folder are read; take it out.", shown, what));
+  };
+  if (name.starts_with('/')) return refuse("is absolute");
+  if (std::any_of(name.begin(), name.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; })) {
+    return refuse("has a control character");
+  }
+  std::string plain;
+  while (!name.empty()) {
+    const auto part = name.substr(0, name.find('/'));
+    name.remove_prefix(std::min(part.size() + 1, name.size()));
+    if (part == "..") return refuse("has a ..");
+    if (part.empty() || part == ".") continue;
+    if (!plain.empty()) plain += '/';
+    plain += part;
+  }
+  if (plain.empty()) return refuse("is empty");
+  return plain;
+}
+
+Result<void> visit_files(const std::string& path, const Wanted& wanted, const Visit& visit,
+                         const ArchiveLimits& limits) {
+  std::error_code code;
+  const auto status = fs::status(path, code);
+  if (fs::is_directory(status)) return visit_folder(path, wanted, visit, limits);
+  if (fs::is_regular_file(status)) return visit_archive(path, wanted, visit, limits);
+  return error(
+      fmt::format("{}: is {}. Give a folder, or an archive of one (.tar, .tar.gz, .zip).", path,
+                  fs::exists(status) ? "neither a folder nor a file" : "not there or cannot be reached"));
+}
+
+}  // namespace hyfreedp::datasets

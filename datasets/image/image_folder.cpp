@@ -1,0 +1,281 @@
+#include "datasets/image/image_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+
+namespace hyfreedp::datasets {
+namespace {
+
+constexpr std::string_view kLayouts =
+    "Expected train/CLASS/FILE and test/CLASS/FILE, or CLASS/FILE; see datasets/image/README.md.";
+
+constexpr std::uint64_t kMostTableBytes = std::uint64_t{1} << 26;  // 67 MB
+
+using Parts = std::vector<std::string_view>;
+
+Parts parts_of(std::string_view text, char separator) {
+  Parts parts;
+  while (true) {
+    const auto end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// ".jpg" of "a/b.JPG"; "" without one.
+std::string ending_of(std::string_view name) {
+  const auto dot = name.rfind('.');
+  if (dot == std::string_view::npos || name.find('/', dot) != std::string_view::npos) return "";
+  std::string ending(name.substr(dot));
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return ending;
+}
+std::string without_ending(std::string_view name) { return std::string(name.substr(0, name.rfind('.'))); }
+
+bool is_hidden(std::string_view name) {
+  return name.starts_with('.') || name.find("/.") != std::string_view::npos;
+}
+
+enum class Kind { image, other_image, no_image };
+
+Kind kind_of(std::string_view name) {
+  static constexpr std::array<std::string_view, 5> read = {".jpg", ".jpeg", ".png", ".ppm", ".pgm"};
+  static constexpr std::array<std::string_view, 10> others = {".webp", ".gif",  ".bmp", ".tif", ".tiff",
+                                                              ".avif", ".heic", ".jp2", ".pbm", ".jfif"};
+  if (is_hidden(name)) return Kind::no_image;
+  const auto ending = ending_of(name);
+  if (std::find(read.begin(), read.end(), ending) != read.end()) return Kind::image;
+  return std::find(others.begin(), others.end(), ending) != others.end() ? Kind::other_image : Kind::no_image;
+}
+
+// The folder around all images that is not part of the layout, with its slash; "" without one.
+std::string wrapping_folder(const std::vector<std::string>& images) {
+  auto top = images.front().substr(0, images.front().find('/') + 1);
+  if (top.empty() || top == "train/" || top == "test/") return "";
+  for (const auto& name : images) {
+    if (!name.starts_with(top) || name.find('/', top.size()) == std::string::npos) return "";
+  }
+  return top;
+}
+
+// One image before its class has a number.
+struct Found {
+  ImageSplit split;
+  std::string folder;  // the class's; "" where a table has it
+  std::string name;
+};
+
+// What a table says: an image's name without its ending -> the class as written there.
+using Classes = std::map<std::string, std::string, std::less<>>;
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  return text;
+}
+
+// Adds a table's rows. A table without the two columns is not about classes, and adds none.
+Result<void> add_table(const ClassTable& table, Classes& classes) {
+  std::optional<std::size_t> file_column;
+  std::optional<std::size_t> class_column;
+  char separator = ',';
+  std::size_t line_number = 0;
+  for (const auto line : parts_of(table.content, '\n')) {
+    const auto text = trimmed(line);
+    if (++line_number == 1) {
+      if (text.find(';') != std::string_view::npos) separator = ';';
+      const auto columns = parts_of(text, separator);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (columns[i] == "Filename") file_column = i;
+        if (columns[i] == "ClassId") class_column = i;
+      }
+      if (!file_column || !class_column) return {};
+      continue;
+    }
+    if (text.empty()) continue;
+    const auto fields = parts_of(text, separator);
+    if (fields.size() <= std::max(*file_column, *class_column)) {
+      return error(fmt::format("{}:{}: has {} fields; the columns Filename and ClassId are missing.",
+                               table.name, line_number, fields.size()));
+    }
+    if (!classes.emplace(without_ending(fields[*file_column]), fields[*class_column]).second) {
+      return error(
+          fmt::format("{}:{}: has {} a second time.", table.name, line_number, fields[*file_column]));
+    }
+  }
+  return {};
+}
+
+std::optional<std::int64_t> as_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// The class whose folder has this name, or else is this number.
+std::optional<std::int64_t> label_of(const std::vector<std::string>& classes, std::string_view text) {
+  const auto exact = std::lower_bound(classes.begin(), classes.end(), text);
+  if (exact != classes.end() && *exact == text) return exact - classes.begin();
+  const auto wanted = as_number(text);
+  if (!wanted) return std::nullopt;
+  const auto is_it = [&wanted](const std::string& name) { return as_number(name) == wanted; };
+  const auto same = std::find_if(classes.begin(), classes.end(), is_it);
+  // None, or one of several (16 and 016).
+  if (same == classes.end() || std::find_if(same + 1, classes.end(), is_it) != classes.end())
+    return std::nullopt;
+  return same - classes.begin();
+}
+
+// Where the image belongs by its name within the layout.
+Result<Found> place(const std::string& name, std::string_view inner, bool split) {
+  const auto parts = parts_of(inner, '/');
+  if (!split) {
+    if (parts.size() != 2) return error(fmt::format("{} is not in a class's folder. {}", name, kLayouts));
+    return Found{ImageSplit::undivided, std::string(parts[0]), name};
+  }
+  if (parts[0] != "train" && parts[0] != "test") {
+    return error(fmt::format("{} is in {}/, beside images of train/ or test/. {}", name, parts[0], kLayouts));
+  }
+  const auto which = parts[0] == "train" ? ImageSplit::train : ImageSplit::test;
+  if (parts.size() == 3) return Found{which, std::string(parts[1]), name};
+  if (parts.size() == 2 && which == ImageSplit::test) return Found{which, "", name};
+  return error(fmt::format("{} is not in a class's folder. {}", name, kLayouts));
+}
+
+Result<std::vector<Found>> place_all(const std::vector<std::string>& images, const std::string& wrapping) {
+  const auto inner = [&wrapping](const std::string& name) {
+    return std::string_view(name).substr(wrapping.size());
+  };
+  // A class may be called train; then nothing lies three deep.
+  const bool split = std::any_of(images.begin(), images.end(), [&](const std::string& name) {
+    const auto rest = inner(name);
+    return (rest.starts_with("train/") || rest.starts_with("test/")) && parts_of(rest, '/').size() >= 3;
+  });
+  std::vector<Found> found;
+  for (const auto& name : images) {
+    auto one = place(name, inner(name), split);
+    if (!one) return one.error();
+    found.push_back(std::move(*one));
+  }
+  return found;
+}
+
+// The folders of train, or of all where nothing is divided.
+Result<std::vector<std::string>> classes_of(const std::vector<Found>& found) {
+  std::vector<std::string> classes;
+  for (const auto& [split, folder, name] : found) {
+    if (split != ImageSplit::test) classes.push_back(folder);
+  }
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  if (classes == std::vector<std::string>{"test", "train"} && found.front().split == ImageSplit::undivided) {
+    return error(fmt::format("has images directly in train/ and test/, without their classes. {}", kLayouts));
+  }
+  if (classes.size() >= 2) return classes;
+  return error(fmt::format("has images of {}; at least two classes are needed to train. {}",
+                           classes.empty() ? "no class to train on" : "one class, " + classes.front(),
+                           kLayouts));
+}
+
+Result<std::int64_t> label_from_table(const Found& image, const Classes& table,
+                                      const std::vector<std::string>& classes) {
+  const auto file = std::string_view(image.name).substr(image.name.rfind('/') + 1);
+  const auto row = table.find(without_ending(file));
+  if (row == table.end()) {
+    return error(
+        fmt::format("{} is in no class's folder, and no table of test/ (a .csv with the columns Filename "
+                    "and ClassId) has it. {}",
+                    image.name, kLayouts));
+  }
+  const auto label = label_of(classes, row->second);
+  if (!label) return error(fmt::format("{} has the class {}, which train has not.", image.name, row->second));
+  return *label;
+}
+
+Result<ImageFolder> listed(std::vector<std::string> names, const std::vector<ClassTable>& tables) {
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end()) {
+    return error(fmt::format("{} is in it twice. Pack it again.", *twice));
+  }
+  ImageFolder folder;
+  std::vector<std::string> images;
+  for (auto& name : names) {
+    const auto kind = kind_of(name);
+    if (kind == Kind::other_image) {
+      return error(fmt::format("{} is not read; JPEG, PNG and PPM are. Convert it, or take it out.", name));
+    }
+    (kind == Kind::image ? images : folder.left_out).push_back(std::move(name));
+  }
+  if (images.empty()) return error(fmt::format("has no image (.jpg, .jpeg, .png, .ppm, .pgm). {}", kLayouts));
+  folder.wrapping = wrapping_folder(images);
+  const auto found = place_all(images, folder.wrapping);
+  if (!found) return found.error();
+  auto classes = classes_of(*found);
+  if (!classes) return classes.error();
+  folder.classes = std::move(*classes);
+  Classes table;
+  for (const auto& one : tables) {
+    if (auto added = add_table(one, table); !added) return added.error();
+  }
+  for (const auto& image : *found) {
+    if (image.folder.empty()) {
+      const auto label = label_from_table(image, table, folder.classes);
+      if (!label) return label.error();
+      folder.files.push_back({image.split, *label, image.name});
+      continue;
+    }
+    const auto exact = std::lower_bound(folder.classes.begin(), folder.classes.end(), image.folder);
+    if (exact == folder.classes.end() || *exact != image.folder) {
+      return error(fmt::format("{} is of the class {}, which train has not.", image.name, image.folder));
+    }
+    folder.files.push_back({image.split, exact - folder.classes.begin(), image.name});
+  }
+  return folder;
+}
+
+// test/NAME.csv, also inside a wrapping folder.
+bool is_test_table(const std::string& name) {
+  const auto parts = parts_of(name, '/');
+  return ending_of(name) == ".csv" && !is_hidden(name) && (parts.size() == 2 || parts.size() == 3) &&
+         parts[parts.size() - 2] == "test";
+}
+
+}  // namespace
+
+bool is_image_name(std::string_view name) { return kind_of(name) == Kind::image; }
+
+Result<ImageFolder> image_folder_of(const std::string& path, std::vector<std::string> names,
+                                    const std::vector<ClassTable>& tables) {
+  auto folder = listed(std::move(names), tables);
+  if (!folder) return in_context(path, folder.error());
+  return folder;
+}
+
+Result<ImageFolder> read_image_folder(const std::string& path, const ArchiveLimits& limits) {
+  std::vector<std::string> names;
+  std::vector<ClassTable> tables;
+  const auto wanted = [&names](const std::string& name) {
+    names.push_back(name);
+    return is_test_table(name);
+  };
+  std::uint64_t table_bytes = 0;
+  const auto keep = [&](const std::string& name, std::string_view bytes) -> Result<void> {
+    table_bytes += bytes.size();
+    if (table_bytes > kMostTableBytes) {
+      return error(fmt::format("{}: the tables of test/ have more than {} bytes.", name, kMostTableBytes));
+    }
+    tables.push_back({name, std::string(bytes)});
+    return {};
+  };
+  if (auto visited = visit_files(path, wanted, keep, limits); !visited) return visited.error();
+  return image_folder_of(path, std::move(names), tables);
+}
+
+}  // namespace hyfreedp::datasets

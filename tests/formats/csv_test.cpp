@@ -1,0 +1,53 @@
+#include "datasets/formats/csv.h"
+
+#include "harness/base/files.h"
+#include "tests/datasets/scratch.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+using Fields = std::vector<std::string>;
+
+class Csv : public Scratch {
+ protected:
+  Result<std::vector<CsvRecord>> read(const std::string& text) const {
+    EXPECT_TRUE(write_file_atomically(path("a.csv"), text).has_value());
+    return read_csv(path("a.csv"), {"a", "b"});
+  }
+};
+
+TEST_F(Csv, FieldsMayBeQuotedAndLinesEndEitherWay) {
+  const auto records = read("a,b\r\n1,\n\"x, \"\"y\"\"\nz\",\"\"\r\n,2\r");
+  ASSERT_TRUE(records.has_value()) << records.error().message;
+  ASSERT_EQ(records->size(), 3U);
+  EXPECT_EQ((*records)[0].fields, (Fields{"1", ""}));
+  EXPECT_EQ((*records)[1].fields, (Fields{"x, \"y\"\nz", ""}));
+  EXPECT_EQ((*records)[2].fields, (Fields{"", "2"}));
+  EXPECT_EQ((*records)[0].line, 2U);
+  EXPECT_EQ((*records)[1].line, 3U);
+  EXPECT_EQ((*records)[2].line, 5U);
+  const auto none = read("a,b");
+  ASSERT_TRUE(none.has_value());
+  EXPECT_TRUE(none->empty());
+}
+
+TEST_F(Csv, WhatIsMalformedIsNamedWithItsLine) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", ":1: the first line must be a,b."},
+      {"a,c\n", ":1: the first line must be a,b."},
+      {"a,b\n1,2\n3\n", ":3: the record has 1 fields, but 2 are expected"},
+      {"a,b\n1,2,3\n", ":2: the record has 3 fields, but 2 are expected"},
+      {"a,b\n\"x\ny\",2\n\n", ":4: the record has 1 fields, but 2 are expected"},
+      {"a,b\n1,2\n\"3,\n4", ":3: a quote is not closed"},
+      {"a,b\n1,2\"\n", ":2: a quote inside a field"},
+      {"a,b\n\"1\"x,2\n", ":2: text behind a closing quote"}};
+  for (const auto& [text, what] : cases) {
+    const auto records = read(text);
+    ASSERT_TRUE(records.has_error()) << text;
+    EXPECT_NE(records.error().message.find("a.csv" + what), std::string::npos) << records.error().message;
+  }
+  EXPECT_TRUE(read_csv(path("none.csv"), {"a"}).has_error());
+}
+
+}  // namespace
+}  // namespace hyfreedp::datasets
