@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "datasets/formats/csv.h"
 #include "datasets/dataset.h"
+#include "datasets/formats/csv.h"
 #include "harness/base/text.h"
 #include "harness/random/stream.h"
 

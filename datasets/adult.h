@@ -43,7 +43,8 @@ struct Adult {
                 "capital", {"linear", "log"},
                 "capital gains and losses: linear: divided by 100,000 and 5,000 dollars; log: "
                 "log(1 + x) / log(100,000)")},
-            .sizes = sizes};
+            .sizes = sizes,
+            .licence = "CC BY 4.0"};
   }
   static Sizes sizes(const json::object& /*options*/) {
     // Of the 30,162 complete rows, by a keyed hash: 80 % train and validation, 20 % test.

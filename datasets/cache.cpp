@@ -14,44 +14,20 @@
 #include <unistd.h>
 
 #include "harness/base/files.h"
+#include "harness/base/mapped_file.h"
 
 namespace hyfreedp::datasets {
 namespace {
 
 constexpr std::string_view kMagic = "hyfreedp features 1\n";
-constexpr std::size_t kHeaderBytes = 4096;
-constexpr std::size_t kAlignment = 64;
-
-// Where each table's arrays lie, from the start of the file.
-struct Place {
-  std::size_t features = 0;
-  std::size_t labels = 0;
-};
-struct Layout {
-  std::vector<Place> places;
-  std::size_t file_bytes = kHeaderBytes;
-};
-
-Layout layout_of(const std::vector<TableShape>& shapes) {
-  Layout layout;
-  const auto reserve = [&layout](std::size_t bytes) {
-    const std::size_t at = layout.file_bytes;
-    layout.file_bytes = (at + bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return at;
-  };
-  for (const auto& shape : shapes) {
-    const auto rows = static_cast<std::size_t>(shape.rows);
-    const auto columns = static_cast<std::size_t>(shape.columns);
-    const std::size_t features = reserve(rows * columns * sizeof(float));
-    layout.places.push_back({.features = features, .labels = reserve(rows * sizeof(std::int64_t))});
-  }
-  return layout;
-}
+constexpr std::size_t kHeaderBytes = CacheLayout::kHeaderBytes;
 
 std::string header_text(const std::vector<TableShape>& shapes, const std::string& sha256) {
   json::array splits;
   for (const auto& shape : shapes) {
-    splits.push_back(json::object{{"name", shape.name}, {"rows", shape.rows}, {"columns", shape.columns}});
+    json::object split = {{"name", shape.name}, {"rows", shape.rows}, {"columns", shape.columns}};
+    if (shape.type == TableType::byte) split["type"] = "uint8";
+    splits.push_back(std::move(split));
   }
   std::string text =
       std::string(kMagic) + canonical_json(json::object{{"sha256", sha256}, {"splits", splits}});
@@ -60,52 +36,26 @@ std::string header_text(const std::vector<TableShape>& shapes, const std::string
   return text;
 }
 
-// A read-only view of a file, shared by the tensors that lie in it.
-class Mapping {
- public:
-  Mapping(void* data, std::size_t size) : data_(data), size_(size) {}
-  ~Mapping() { ::munmap(data_, size_); }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  char* at(std::size_t offset) const { return static_cast<char*>(data_) + offset; }
-  std::string_view text(std::size_t offset) const { return {at(offset), size_ - offset}; }
-  std::size_t size() const { return size_; }
-
- private:
-  void* data_;
-  std::size_t size_;
-};
-
-Result<std::shared_ptr<Mapping>> map_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return error(path + ": cannot open (" + std::strerror(errno) + ")");
-  struct stat status {};
-  void* data = MAP_FAILED;
-  if (::fstat(descriptor, &status) == 0 && status.st_size > 0) {
-    data = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, descriptor, 0);
-  }
-  ::close(descriptor);
-  if (data == MAP_FAILED) return error(path + ": cannot be mapped into memory");
-  return std::make_shared<Mapping>(data, static_cast<std::size_t>(status.st_size));
-}
-
 // Size, header and checksum agree with what is wanted.
-bool is_sound(const Mapping& file, const std::vector<TableShape>& shapes, const Layout& layout) {
+bool is_sound(std::string_view file, const std::vector<TableShape>& shapes, const CacheLayout& layout) {
   if (file.size() != layout.file_bytes) return false;
-  const auto header = file.text(0).substr(0, kHeaderBytes);
-  return header == header_text(shapes, sha256_hex(file.text(kHeaderBytes)));
+  return file.substr(0, kHeaderBytes) == header_text(shapes, sha256_hex(file.substr(kHeaderBytes)));
 }
 
-std::vector<SplitData> tensors_of(const std::shared_ptr<Mapping>& file, const std::vector<TableShape>& shapes,
-                                  const Layout& layout) {
+std::vector<SplitData> tensors_of(const SharedBytes& file, const std::vector<TableShape>& shapes,
+                                  const CacheLayout& layout) {
   std::vector<SplitData> tables;
-  const auto keep = [file](void*) {};  // the copy in each tensor holds the mapping open
+  // The copy in each tensor holds the mapping open.
+  const auto keep = [owner = file.owner](void*) {};
+  const auto at_offset = [&file](std::size_t offset) {
+    return const_cast<char*>(file.bytes.data()) + offset;
+  };
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const auto& [name, rows, columns] = shapes[i];
-    tables.push_back({.features = at::from_blob(file->at(layout.places[i].features), {rows, columns}, keep,
-                                                at::TensorOptions().dtype(at::kFloat)),
-                      .labels = at::from_blob(file->at(layout.places[i].labels), {rows}, keep,
+    const auto& [name, rows, columns, type] = shapes[i];
+    const auto element = type == TableType::byte ? at::kByte : at::kFloat;
+    tables.push_back({.features = at::from_blob(at_offset(layout.places[i].features), {rows, columns}, keep,
+                                                at::TensorOptions().dtype(element)),
+                      .labels = at::from_blob(at_offset(layout.places[i].labels), {rows}, keep,
                                               at::TensorOptions().dtype(at::kLong))});
   }
   return tables;
@@ -114,9 +64,9 @@ std::vector<SplitData> tensors_of(const std::shared_ptr<Mapping>& file, const st
 // The tables when the file is sound, nothing when it is absent or damaged.
 std::optional<std::vector<SplitData>> open_sound(const std::string& path,
                                                  const std::vector<TableShape>& shapes,
-                                                 const Layout& layout) {
+                                                 const CacheLayout& layout) {
   const auto file = map_file(path);
-  if (!file || !is_sound(**file, shapes, layout)) return std::nullopt;
+  if (!file || !is_sound(file->bytes, shapes, layout)) return std::nullopt;
   return tensors_of(*file, shapes, layout);
 }
 
@@ -141,21 +91,75 @@ class FileLock {
   int descriptor_;
 };
 
-Result<void> write_file(const std::string& path, const std::vector<TableShape>& shapes, const Layout& layout,
-                        const TableMaker& make) {
-  std::string content(layout.file_bytes, '\0');  // operator new aligns it enough for int64
+// A file of so many zeros, mapped for writing; it is removed again unless it is renamed.
+class NewFile {
+ public:
+  static Result<std::unique_ptr<NewFile>> make(const std::string& path, std::size_t size) {
+    auto file = std::unique_ptr<NewFile>(new NewFile(path, size));
+    const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
+    file->descriptor_ = ::open(path.c_str(), flags, 0600);
+    if (file->descriptor_ < 0) return failed(path, "cannot be made", errno);
+    // Where the disk is too small this fails; writing to the mapping would end the process.
+    if (const int code = ::posix_fallocate(file->descriptor_, 0, static_cast<off_t>(size)); code != 0) {
+      return failed(path, fmt::format("{} bytes cannot be had", size), code);
+    }
+    file->data_ = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor_, 0);
+    if (file->data_ == MAP_FAILED) return failed(path, "cannot be mapped into memory", errno);
+    return file;
+  }
+  ~NewFile() {
+    if (data_ != MAP_FAILED) ::munmap(data_, size_);
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  char* data() const { return static_cast<char*>(data_); }
+  // Makes it durable under its final name.
+  Result<void> rename_to(const std::string& path) {
+    if (::fsync(descriptor_) != 0) return failed(path_, "cannot be written", errno);
+    if (::rename(path_.c_str(), path.c_str()) != 0) return failed(path, "cannot be renamed to", errno);
+    path_.clear();
+    return sync_folder(std::filesystem::path(path).parent_path().string());
+  }
+
+ private:
+  NewFile(std::string path, std::size_t size) : path_(std::move(path)), size_(size) {}
+  static Error failed(const std::string& path, const std::string& what, int code) {
+    return error(fmt::format("{}: {} ({}).", path, what, std::strerror(code)));
+  }
+
+  std::string path_;
+  std::size_t size_;
+  int descriptor_ = -1;
+  void* data_ = MAP_FAILED;
+};
+
+Result<void> write_file(const std::string& path, const std::vector<TableShape>& shapes,
+                        const CacheLayout& layout, const TableMaker& make) {
+  auto file = NewFile::make(path + ".part", layout.file_bytes);  // PATH.lock is held
+  if (!file) return file.error();
+  char* content = (**file).data();
   std::vector<TableSpace> spaces;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const auto rows = static_cast<std::size_t>(shapes[i].rows);
-    const auto columns = static_cast<std::size_t>(shapes[i].columns);
-    spaces.push_back(
-        {.features = {reinterpret_cast<float*>(content.data() + layout.places[i].features), rows * columns},
-         .labels = {reinterpret_cast<std::int64_t*>(content.data() + layout.places[i].labels), rows}});
+    const auto values = rows * static_cast<std::size_t>(shapes[i].columns);
+    char* features = content + layout.places[i].features;
+    TableSpace space{.features = {},
+                     .bytes = {},
+                     .labels = {reinterpret_cast<std::int64_t*>(content + layout.places[i].labels), rows}};
+    if (shapes[i].type == TableType::byte) {
+      space.bytes = {reinterpret_cast<std::uint8_t*>(features), values};
+    } else {
+      space.features = {reinterpret_cast<float*>(features), values};
+    }
+    spaces.push_back(space);
   }
   if (const auto made = make(spaces); !made) return made.error();
-  const auto header = header_text(shapes, sha256_hex(std::string_view(content).substr(kHeaderBytes)));
-  std::memcpy(content.data(), header.data(), kHeaderBytes);
-  return write_file_atomically(path, content, 0600);
+  const std::string_view tables(content + kHeaderBytes, layout.file_bytes - kHeaderBytes);
+  std::memcpy(content, header_text(shapes, sha256_hex(tables)).data(), kHeaderBytes);
+  return (**file).rename_to(path);
 }
 
 // Where the file is another user's this cannot be done, and is theirs to do.
@@ -167,7 +171,7 @@ void close_to_others(const std::string& path) {
 
 Result<std::vector<SplitData>> load_or_make(const std::string& path, const std::vector<TableShape>& shapes,
                                             const TableMaker& make) {
-  const Layout layout = layout_of(shapes);
+  const CacheLayout layout = cache_layout(shapes);
   if (const auto made = make_closed_folder(std::filesystem::path(path).parent_path().string()); !made)
     return made.error();
   close_to_others(path);

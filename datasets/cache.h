@@ -2,12 +2,13 @@
 // memory-mapped by all workers.
 //
 //   bytes 0..4095   "hyfreedp features 1\n", canonical JSON {sha256, splits: [{name, rows,
-//                   columns}]}, zeros
-//   then            for each split: features [rows, columns] float32, labels [rows] int64, each
-//                   padded to 64 bytes
+//                   columns, type: uint8 (absent: float32)}]}, zeros
+//   then            for each split: features [rows, columns], labels [rows] int64, each padded to
+//                   64 bytes
 //
-// The file is written whole and renamed into place while PATH.lock is held, so that of several
-// workers starting at once one computes and the others wait and map what it made. The checksum
+// The file is written under another name, through a mapping, so that it may be larger than the
+// memory, and renamed into place while PATH.lock is held, so that of several workers starting at
+// once one computes and the others wait and map what it made. The checksum
 // covers everything after the first 4096 bytes and is verified whenever the file is opened; a
 // damaged file is made again, with a note on stderr.
 //
@@ -21,21 +22,15 @@
 #include <string>
 #include <vector>
 
+#include "datasets/cache_file.h"
 #include "datasets/dataset.h"
 
 namespace hyfreedp::datasets {
 
-struct TableShape {
-  std::string name;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-
-  bool operator==(const TableShape&) const = default;
-};
-
 // The memory into which a maker writes one split; initially zero.
 struct TableSpace {
-  std::span<float> features;       // [rows, columns]
+  std::span<float> features;       // [rows, columns]; empty in a table of bytes
+  std::span<std::uint8_t> bytes;   // [rows, columns]; empty in a table of real numbers
   std::span<std::int64_t> labels;  // [rows]
 };
 

@@ -4,12 +4,15 @@
 // (nothing is fitted on private data). They are computed once and stored in
 // cache_folder()/features, under a name made of the checksums of the source files and the options.
 // The cache is memory-mapped, so workers share it; its own checksum is verified when it is opened.
+// Images stay bytes there and in memory; they become numbers a batch at a time.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <torch/types.h>
 
 #include "datasets/facts.h"
+#include "datasets/pixels.h"
 
 namespace hyfreedp::datasets {
 
@@ -18,8 +21,13 @@ namespace hyfreedp::datasets {
 // where a token is not to be predicted; a model is scored on predicting each label from the tokens
 // before it.
 struct SplitData {
-  torch::Tensor features;  // [n, p] float32; sequences [n, T] int64
+  torch::Tensor features;  // [n, p] float32, or uint8 with `scale`; sequences [n, T] int64
   torch::Tensor labels;    // [n] int64, float32 where real; sequences [n, T]
+  // Of images that are kept as bytes: what the bytes stand for.
+  std::optional<PixelScale> scale = std::nullopt;
+
+  // Rows first .. first + count of the features as the numbers that they stand for, in `type`.
+  torch::Tensor values(std::int64_t first, std::int64_t count, torch::ScalarType type) const;
 };
 
 struct Dataset {
@@ -32,8 +40,11 @@ struct Dataset {
   const SplitData& split(Split which) const;
 };
 
-// Loads a dataset. `options` were resolved against its facts. Errors: a missing dataset, with the
-// package or command that provides it, and a file with the wrong checksum.
-Result<Dataset> load_dataset(const std::string& name, const json::object& options);
+// Loads a dataset. `options` were resolved against its facts and completed (facts.h). `device` (as
+// LibTorch names it) is where a frozen network computes features that are not cached yet; the
+// tensors are on the CPU. Errors: a missing dataset, with the package or command that provides it,
+// and a file with the wrong checksum.
+Result<Dataset> load_dataset(const std::string& name, const json::object& options,
+                             const std::string& device = "cpu");
 
 }  // namespace hyfreedp::datasets

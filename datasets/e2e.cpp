@@ -3,8 +3,8 @@
 #include <span>
 
 #include "datasets/byte_pairs.h"
-#include "datasets/formats/csv.h"
 #include "datasets/dataset.h"
+#include "datasets/formats/csv.h"
 
 namespace hyfreedp::datasets {
 namespace {

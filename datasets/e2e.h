@@ -35,7 +35,8 @@ struct E2e {
                   {"gpt2/vocab.bpe", "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"}},
         .options = {integer_option("length", 64, 2, 1024,
                                    "tokens of an example; longer ones are cut, shorter ones padded")},
-        .sizes = sizes};
+        .sizes = sizes,
+        .licence = "CC BY-SA 4.0; GPT-2's vocabulary: MIT"};
   }
   static Sizes sizes(const json::object& options) {
     const auto length = int_or(options, "length", 64);

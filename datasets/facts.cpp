@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "datasets/own_files.h"
 #include "datasets/registry.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/models/facts/weights_source.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -73,6 +75,27 @@ Sizes sizes(const Facts& facts, const json::object& options) {
   return facts.sizes(options);
 }
 
+Result<json::object> complete_options(const Facts& facts, json::object options) {
+  if (facts.complete == nullptr) return options;
+  auto completed = facts.complete(std::move(options));
+  return completed ? std::move(completed) : in_context(facts.name, completed.error());
+}
+
+std::string data_name(const std::string& dataset, const json::object& options) {
+  const auto facts = find_dataset(dataset);
+  if (!facts || !(**facts).own_records) return dataset;
+  const auto given = string_or(options, "path", "");
+  std::error_code ignored;
+  const auto here = locate_own_files(given);
+  auto path = std::filesystem::weakly_canonical(here ? *here : given, ignored).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "images/"
+  auto name = path.filename().string();
+  for (const std::string ending : {".gz", ".tgz", ".tar", ".zip", ".csv", ".tsv", ".libsvm"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
+  return fmt::format("{} ({})", dataset, name);
+}
+
 Result<std::string> locate(const Facts& facts) {
   if (facts.files.empty()) return std::string();
   std::vector<std::string> looked_in;
@@ -86,23 +109,50 @@ Result<std::string> locate(const Facts& facts) {
     if (missing.empty()) return folder;
     looked_in.push_back(fmt::format("{} (no {})", folder, missing));
   }
+  const auto fetched = fetched_folder(facts);
+  const auto missing = first_missing(facts, fetched);
+  if (missing.empty()) return fetched;
+  looked_in.push_back(fmt::format("{} (no {})", fetched, missing));
+  const auto command =
+      facts.supply.empty() ? std::string() : fmt::format("`hyfreedp data fetch {}`, or ", facts.name);
   return error(
-      fmt::format("The dataset {} is not on this machine. To get it: {}; or set HYFREEDP_DATA to a folder "
+      fmt::format("The dataset {} is not on this machine. To get it: {}{}; or set HYFREEDP_DATA to a folder "
                   "that has it in {}/. "
                   "Looked in: {}.",
-                  facts.name, facts.how_to_get, facts.name, join(looked_in, ", ")));
+                  facts.name, command, facts.how_to_get, facts.name, join(looked_in, ", ")));
+}
+
+std::string fetched_folder(const Facts& facts) { return cache_folder() + "/data/" + facts.name; }
+
+Result<void> check_present(const Facts& facts, const json::object& options) {
+  if (const auto path = string_or(options, "path", ""); !path.empty()) {
+    const auto own = locate_own_files(path);
+    if (!own) return in_context(facts.name, own.error());
+  } else if (const auto folder = locate(facts); !folder) {
+    return folder.error();
+  }
+  const auto weights = string_or(options, "weights", "");
+  if (weights.empty()) return {};
+  const auto folder = models::locate_weights(weights);
+  return folder ? Result<void>() : in_context(facts.name, folder.error());
+}
+
+json::array checksums(const Facts& facts) {
+  json::array all;
+  for (const auto& file : facts.files) all.push_back(json::value(file.sha256));
+  return all;
 }
 
 Result<void> verify_files(const Facts& facts, const std::string& folder) {
   for (const auto& file : facts.files) {
     const std::string path = folder + "/" + file.name;
-    const auto content = read_file(path);
-    if (!content) return content.error();
-    if (const auto found = sha256_hex(*content); found != file.sha256) {
+    const auto found = sha256_of_file(path);
+    if (!found) return found.error();
+    if (*found != file.sha256) {
       return error(fmt::format(
           "{}: SHA-256 is {} but {} is expected, so this is not the file that the splits were defined on. "
           "To get it: {}.",
-          path, found, file.sha256, facts.how_to_get));
+          path, *found, file.sha256, facts.how_to_get));
     }
   }
   return {};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/fetch/supply.h"
 #include "datasets/labels.h"
 #include "harness/base/options.h"
 
@@ -34,10 +35,20 @@ struct Facts {
   std::vector<std::string> search_paths;
   std::vector<SourceFile> files;    // empty: the dataset is generated and needs no files
   std::vector<OptionSpec> options;  // e.g. features: hog | pixels
+  // The records are those of the user's own files, which the option `path` names (data_name).
+  bool own_records = false;
   Sizes (*sizes)(const json::object& options) = nullptr;  // under resolved options
+  // Where the options name a user's own files or weights: fills in what only this machine knows,
+  // their counts and checksums, so that they are part of a trial's identity (complete_options).
+  // Where they are not here, but the options give all sizes, it leaves the checksums out, so that
+  // the spec can be planned and priced.
+  Result<json::object> (*complete)(json::object options) = nullptr;
   // Whether the training split contains nobody's data, so that raw statistics of single examples,
   // such as their gradient norms, may be shown. Default: private.
   bool public_train = false;
+  std::string licence = {};  // of the files, as their publisher says
+  // What `hyfreedp data fetch` brings into the folder of fetched_folder; empty: it cannot.
+  Supply supply = {};
 };
 
 struct Dataset;  // dataset.h
@@ -67,9 +78,26 @@ const std::vector<Facts>& dataset_facts();
 Result<const Facts*> find_dataset(const std::string& name);
 // facts.sizes(options). Facts without that function are an invariant violation (it throws).
 Sizes sizes(const Facts& facts, const json::object& options);
-// The folder that has all files; empty for a generated dataset. It checks presence only. The error
-// names the package or command that provides the files, and the folders that were looked in.
+// The resolved options with what Facts::complete fills in; the same where the facts have none.
+// Called once, when a spec is read. Errors: files that are not here, or that are not those whose
+// checksum the options give.
+Result<json::object> complete_options(const Facts& facts, json::object options);
+// What the data are called wherever it matters whether two runs have seen the same records: the
+// dataset's name, and of a user's own files also the last part of their path, links followed and
+// without its ending. Sizes, features, and files that were added or changed do not make
+// other data.
+std::string data_name(const std::string& dataset, const json::object& options);
+// The folder that has all files; empty for a generated dataset. It checks presence only. The
+// folders of the facts are looked in first, that of fetched files last. The error names the package
+// or command that provides the files, and the folders that were looked in.
 Result<std::string> locate(const Facts& facts);
+// Where the dataset's fetched files lie: cache_folder()/data/NAME.
+std::string fetched_folder(const Facts& facts);
+// An error unless everything that these options name is on this machine: the dataset's files, a
+// user's own, and the weights of a frozen network. It checks presence only.
+Result<void> check_present(const Facts& facts, const json::object& options);
+// The SHA-256 of its files, as they are published, in their order.
+json::array checksums(const Facts& facts);
 // Checks the SHA-256 of each of its files in `folder`. The error names the first that differs.
 Result<void> verify_files(const Facts& facts, const std::string& folder);
 

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "harness/models/facts/model_input.h"
+
 namespace hyfreedp::datasets {
 
 enum class LabelKind {
@@ -17,7 +19,6 @@ enum class LabelKind {
 // The unit of a loss, for people who may not know which kind a dataset has.
 inline constexpr const char* kLossUnit = "nats; of real labels the squared error";
 
-// The label of an example or position that is not scored: padding, a prompt.
-inline constexpr std::int64_t kNotScored = -100;
+using models::kNotScored;
 
 }  // namespace hyfreedp::datasets

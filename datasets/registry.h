@@ -2,16 +2,23 @@
 //
 // A dataset is a file pair NAME.h, NAME.cpp with a struct of two static functions:
 //   facts()                its public facts, in the header and without LibTorch
-//   load(facts, options)   its tensors, in the source. `options` were resolved against the facts
+//   load(facts, options)   its tensors, in the source. `options` were resolved against the facts.
+//                          A third argument is the device where a frozen network computes features
 #pragma once
 
 #include "datasets/adult.h"
+#include "datasets/cifar.h"
 #include "datasets/e2e.h"
 #include "datasets/fashion_mnist.h"
+#include "datasets/image_folder.h"
+#include "datasets/mnist.h"
+#include "datasets/stl10.h"
+#include "datasets/svhn.h"
 #include "datasets/synthetic.h"
 #include "datasets/synthetic_images.h"
 #include "datasets/synthetic_regression.h"
 #include "datasets/synthetic_tokens.h"
+#include "datasets/table_file.h"
 
 namespace hyfreedp::datasets {
 
@@ -26,6 +33,13 @@ using Registered = List<
     SyntheticTokens,
     E2e,
     Adult,
+    Mnist,
+    Cifar10,
+    Cifar100,
+    Svhn,
+    Stl10,
+    ImageFolderDataset,
+    TableFile,
     // New datasets go above this line.
     SyntheticRegression>;
 // clang-format on

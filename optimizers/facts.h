@@ -11,6 +11,10 @@ namespace hyfreedp::optimizers {
 // Default of hyfreedp's option difference_share.
 inline constexpr double kDifferenceShare = 0.1;
 
+// The most vectors of d numbers that any registered optimizer keeps from step to step (Prodigy's
+// two moments, its start and its weighted sum). tests/optimizers holds all of them to it.
+inline constexpr int kMostStateVectors = 4;
+
 struct Facts {
   std::string name;    // as a spec writes it
   std::string title;   // as a person reads it

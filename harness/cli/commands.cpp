@@ -9,6 +9,7 @@
 #include "harness/cli/check/audit_command.h"
 #include "harness/cli/check/commands.h"
 #include "harness/cli/create/new_command.h"
+#include "harness/cli/data/commands.h"
 #include "harness/cli/epsilon/commands.h"
 #include "harness/cli/run/commands.h"
 #include "harness/cli/show/commands.h"
@@ -63,6 +64,8 @@ const std::vector<Command>& commands() {
        "hyfreedp audit --hyfreedp paper --epsilon 8", audit_command},
       {"list", "methods, optimizers, controllers, models, datasets and specs, with their options",
        "hyfreedp list methods", list_command},
+      {"data", "brings datasets and pretrained weights to this machine: list, info, path, fetch, verify",
+       "hyfreedp data list", data_command},
       {"new", "begins a spec, or a method, optimizer or controller of your own in a checkout",
        "hyfreedp new baseline my-method", new_command},
   };

@@ -19,7 +19,8 @@
 //   {"type":"metric","step":s,"split":"test","name":"accuracy","value":v,"visibility":"test"}
 //       A measured value, and who may see it (Visibility).
 //   {"type":"finish","state":"finished|failed","kind":k,"message":m,"notes":[..],"seconds":x,
-//    "counts":{..},"released":{PURPOSE:[[first,every,count],..],..}}
+//    "peak_bytes":n,"device_peak_bytes":n,"counts":{..},
+//    "released":{PURPOSE:[[first,every,count],..],..}}
 //       The run ended; synced. What is empty or 0 is left out. "released" is what the steps since
 //       the start line executed (executed.h); a journal with a release that is not in the plan of
 //       its config, or made twice at a step, is refused. Absent before version 0.9.

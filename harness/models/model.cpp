@@ -6,9 +6,11 @@
 #include "harness/models/layers/activation.h"
 #include "harness/models/layers/linear.h"
 #include "harness/models/networks/convnets.h"
+#include "harness/models/networks/efficientnet_lite.h"
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/networks/initialise.h"
 #include "harness/models/networks/llama.h"
+#include "harness/models/networks/squeezenet.h"
 #include "harness/models/networks/vit.h"
 #include "harness/models/weights/pretrained.h"
 
@@ -44,6 +46,12 @@ struct Maker {
   Result<Network> operator()(const CnnShape& shape) const { return make_cnn(shape, options, trainable); }
   Result<Network> operator()(const ResnetShape& shape) const {
     return make_resnet(shape, options, trainable);
+  }
+  Result<Network> operator()(const EfficientNetLiteShape& shape) const {
+    return make_efficientnet_lite(shape, options, trainable);
+  }
+  Result<Network> operator()(const SqueezeNetShape& shape) const {
+    return make_squeezenet(shape, options, trainable);
   }
   Result<Network> operator()(const VitShape& shape) const {
     return make_vit(shape, plan.lora, options, trainable);
@@ -82,6 +90,9 @@ Result<Network> make_model(const std::string& name, const json::object& options,
   auto network = std::visit(Maker{*plan, tensor_options, trains}, plan->shape);
   if (!network) return network;
   check_against(*plan, *network, name);
+  // A head that is a convolution reads places and no features (feature_width() in facts.h).
+  if (!plan->head.empty() && network->tensor(plan->head + "weight").dim() == 2)
+    network->set_head(plan->head.substr(0, plan->head.size() - 1));
   const torch::NoGradGuard no_gradients;
   initialise(*network, *plan, key);
   if (auto loaded = load_pretrained(*network, *plan, options); !loaded) return loaded.error();

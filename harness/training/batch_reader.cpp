@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "harness/models/facts/microbatch.h"
+
 namespace hyfreedp::training {
 
 using torch::Tensor;
 
 namespace {
 
-// Ids stay whole numbers.
+// Ids stay whole numbers, and bytes bytes.
 torch::Tensor on_device(const torch::Tensor& features, const torch::TensorOptions& options) {
   return features.is_floating_point() ? features.to(options) : features.to(options.device());
 }
@@ -25,11 +27,23 @@ torch::Tensor buffer_like(const torch::Tensor& table, std::int64_t rows) {
 
 BatchReader::BatchReader(const datasets::SplitData& split, const torch::TensorOptions& options,
                          std::int64_t microbatch_size)
-    : features_(on_device(split.features, options)),
+    : options_(options),
+      features_(on_device(split.features, options)),
+      scale_(split.scale),
       labels_(split.labels.to(options.device())),
       microbatch_size_(microbatch_size) {}
 
+Tensor BatchReader::numbers(const Tensor& features) const {
+  if (!scale_) return features;
+  auto values = datasets::scaled(features, *scale_, options_.dtype().toScalarType());
+  return byte_mean_.defined() ? values.sub_(byte_mean_) : values;
+}
+
 void BatchReader::centre(const torch::Tensor& mean) {
+  if (scale_) {
+    byte_mean_ = mean.to(options_);
+    return;
+  }
   if (!given_.defined()) given_ = features_;
   features_ = given_ - mean.to(given_.options());
 }
@@ -41,7 +55,9 @@ Tensor BatchReader::indices_of(const mechanism::Rows& rows) const {
 }
 
 Microbatch BatchReader::gather(const Tensor& indices, std::int64_t first, std::int64_t count) {
-  if (!indices.defined()) return {features_.narrow(0, first, count), labels_.narrow(0, first, count)};
+  if (!indices.defined()) {
+    return {numbers(features_.narrow(0, first, count)), labels_.narrow(0, first, count)};
+  }
   if (!feature_buffer_.defined()) {
     feature_buffer_ = buffer_like(features_, microbatch_size_);
     label_buffer_ = buffer_like(labels_, microbatch_size_);
@@ -50,12 +66,12 @@ Microbatch BatchReader::gather(const Tensor& indices, std::int64_t first, std::i
   Microbatch batch{feature_buffer_.narrow(0, 0, count), label_buffer_.narrow(0, 0, count)};
   at::index_select_out(batch.features, features_, 0, index);
   at::index_select_out(batch.labels, labels_, 0, index);
+  batch.features = numbers(batch.features);
   return batch;
 }
 
 std::int64_t BatchReader::samples_at_once() const {
-  if (augmentation_ == nullptr) return microbatch_size_;
-  return std::max<std::int64_t>(1, microbatch_size_ / augmentation_->copies());
+  return models::samples_at_once(microbatch_size_, augmentation_ == nullptr ? 0 : augmentation_->copies());
 }
 
 Microbatch BatchReader::copied(const Microbatch& batch, const mechanism::Rows& rows, std::int64_t first,

@@ -1,5 +1,7 @@
-// Delivers a split's rows in microbatches, on the training device and in the training type, through
-// one preallocated buffer. A full batch is not copied: its microbatches are views of the split.
+// Delivers a split's rows in microbatches, on the training device and in the training type. Numbers
+// go through one preallocated buffer, and a full batch of them is not copied: its microbatches are
+// views of the split. Images that the split has as bytes stay bytes on the device, and each
+// microbatch of them becomes new numbers.
 #pragma once
 
 #include <functional>
@@ -44,8 +46,14 @@ class BatchReader {
   torch::Tensor indices_of(const mechanism::Rows& rows) const;
   Microbatch gather(const torch::Tensor& indices, std::int64_t first, std::int64_t count);
 
+  // The microbatch's features in the training type, centred.
+  torch::Tensor numbers(const torch::Tensor& features) const;
+
+  torch::TensorOptions options_;
   torch::Tensor given_;  // before centring; undefined where nothing is centred
   torch::Tensor features_;
+  std::optional<datasets::PixelScale> scale_;
+  torch::Tensor byte_mean_;  // [p], subtracted from images that are kept as bytes
   torch::Tensor labels_;
   torch::Tensor feature_buffer_;
   torch::Tensor label_buffer_;

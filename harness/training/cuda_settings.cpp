@@ -2,12 +2,15 @@
 
 #include <ATen/Context.h>
 #include <cstdlib>
+#include <mutex>
 
 namespace hyfreedp::training {
 
 void prepare_cublas_workspace() { ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0); }
 
-void use_deterministic_kernels() {
+namespace {
+
+void set_once() {
   auto& context = at::globalContext();
   context.setDeterministicAlgorithms(true, /*warn_only=*/false);
   context.setDeterministicFillUninitializedMemory(
@@ -17,6 +20,14 @@ void use_deterministic_kernels() {
   context.setSDPUseCuDNN(false);
   context.setAllowTF32CuBLAS(false);
   context.setAllowTF32CuDNN(false);
+}
+
+}  // namespace
+
+void use_deterministic_kernels() {
+  // An audit's runs begin on several threads, and one must not read what another has half set.
+  static std::once_flag once;
+  std::call_once(once, set_once);
 }
 
 }  // namespace hyfreedp::training

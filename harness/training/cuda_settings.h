@@ -17,7 +17,7 @@ namespace hyfreedp::training {
 
 // Called at the start of a process. A value that the environment already has is kept.
 void prepare_cublas_workspace();
-// Called before the first operation on the device; it may be called again.
+// Called before the first operation on the device; it may be called again, by any thread.
 void use_deterministic_kernels();
 
 }  // namespace hyfreedp::training

@@ -6,7 +6,7 @@
 
 #include "harness/kernels/kernels.h"
 #include "harness/mechanism/releases.h"
-#include "harness/models/facts/facts.h"
+#include "harness/models/facts/microbatch.h"
 #include "harness/training/cuda_settings.h"
 #include "optimizers/facts.h"
 
@@ -119,13 +119,6 @@ Checked<void> check_precision(const trial::TrialConfig& config) {
   return invalid("precision bf16 is for dtype float32, not " + config.dtype + ".");
 }
 
-// Samples in memory at once: the run's own number, or the model's.
-Checked<std::int64_t> microbatch_of(const trial::TrialConfig& config) {
-  const auto facts = models::find_model(config.model.name);
-  if (!facts) return invalid(facts.error().message);
-  return config.training.microbatch > 0 ? config.training.microbatch : (**facts).microbatch;
-}
-
 // Probes are booked by the plan and asked for by the controller: the two must name the same steps.
 Checked<void> check_interval(const trial::TrialConfig& config,
                              const optimizers::LearningRateController& controller) {
@@ -177,8 +170,8 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   auto controller = optimizers::make_controller(config.controller.name, config.controller.options);
   if (!controller) return invalid(controller.error().message);
 
-  const auto microbatch = microbatch_of(config);
-  if (!microbatch) return microbatch.error();
+  const auto microbatch = models::microbatch_of(config.model.name, config.training.microbatch);
+  if (!microbatch) return invalid(microbatch.error().message);
   const auto options = torch::TensorOptions().dtype(*dtype).device(*device);
   const auto key = random::key_from_seed("initialisation/" + std::to_string(config.seed));
   auto network =

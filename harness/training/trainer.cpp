@@ -15,6 +15,7 @@
 #include "harness/training/evaluation.h"
 #include "harness/training/kept_weights.h"
 #include "harness/training/norm_summary.h"
+#include "harness/training/peak_memory.h"
 #include "harness/training/precision.h"
 #include "harness/training/private_loss.h"
 #include "harness/training/setup.h"
@@ -439,9 +440,12 @@ Result<TrainingEnd> run_without_exceptions(const TrainingJob& job) {
 
 Result<TrainingEnd> train(const TrainingJob& job) {
   const auto begin = std::chrono::steady_clock::now();
+  const PeakMemory memory(job.config.device);
   auto end = run_without_exceptions(job);
   if (!end || end->stopped) return end;
   end->finish.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  end->finish.peak_bytes = memory.host();
+  end->finish.device_peak_bytes = memory.device();
   if (auto written = job.journal.finish(end->finish); !written) return written.error();
   return end;
 }

@@ -19,11 +19,11 @@ double rounding_of(std::int64_t rows) {
 }
 
 // A row that is not finite adds nothing.
-torch::Tensor clipped_sum(const torch::Tensor& features, std::int64_t length, double norm) {
+torch::Tensor clipped_sum(const datasets::SplitData& split, std::int64_t length, double norm) {
   auto sum = torch::zeros({length}, torch::kFloat64);
-  for (std::int64_t first = 0; first < features.size(0); first += kRowsAtOnce) {
-    const auto count = std::min(kRowsAtOnce, features.size(0) - first);
-    const auto rows = features.narrow(0, first, count).to(torch::kFloat64);
+  const auto size = split.features.size(0);
+  for (std::int64_t first = 0; first < size; first += kRowsAtOnce) {
+    const auto rows = split.values(first, std::min(kRowsAtOnce, size - first), torch::kFloat64);
     const auto norms = rows.norm(2, 1);
     // 1 where the norm is 0.
     const auto factors = at::where(at::isfinite(norms), (norm / norms).clamp_max(1.0), 0.0);
@@ -37,7 +37,7 @@ torch::Tensor clipped_sum(const torch::Tensor& features, std::int64_t length, do
 torch::Tensor whole_split_sum(const std::string& purpose, const trial::PrivacyPlan& plan,
                               const datasets::Sizes& sizes, const datasets::SplitData& train) {
   if (const auto& mean = plan.asked.feature_mean; mean && purpose == trial::FeatureMean::kPurpose) {
-    return clipped_sum(train.features, sizes.features, mean->norm * (1 - rounding_of(sizes.private_train)));
+    return clipped_sum(train, sizes.features, mean->norm * (1 - rounding_of(sizes.private_train)));
   }
   throw std::logic_error("the plan asks for no '" + purpose + "' of the whole split");
 }

@@ -48,12 +48,18 @@ struct Finish {
   std::string kind;     // of a failure; empty otherwise
   std::string message;  // of a failure; empty otherwise
   std::vector<std::string> notes;
-  double seconds = 0;                          // wall-clock time
+  double seconds = 0;  // wall-clock time
+  // The largest memory that the run took (harness/training/peak_memory.h); 0: not recorded, or no
+  // GPU.
+  std::int64_t peak_bytes = 0;
+  std::int64_t device_peak_bytes = 0;
   std::map<std::string, std::int64_t> counts;  // e.g. fit decisions: "accepted", "H_nonpositive"
 
-  static constexpr std::array kLeftOut = {"kind", "message", "notes", "seconds", "counts"};
+  static constexpr std::array kLeftOut = {"kind",       "message",           "notes", "seconds",
+                                          "peak_bytes", "device_peak_bytes", "counts"};
 };
-BOOST_DESCRIBE_STRUCT(Finish, (), (state, kind, message, notes, seconds, counts))
+BOOST_DESCRIBE_STRUCT(Finish, (),
+                      (state, kind, message, notes, seconds, peak_bytes, device_peak_bytes, counts))
 
 // What one attempt of a trial is charged.
 struct ChargedAttempt {

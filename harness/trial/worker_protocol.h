@@ -28,7 +28,7 @@
 //         kind, message     of a failure (Finish, journal.h)
 //         weights_problem   why the weights of a finished run were not kept; empty: no problem
 //         seconds           wall-clock time; cpu_seconds: processor time, user and system
-//         peak_bytes        the largest memory that the process has used, earlier trials included
+//         peak_bytes        resident memory of the process while it trained (Finish); 0: unknown
 //
 // Standard error is free text and is shown to the user if a worker dies. A worker does not read the
 // database. The end of the input, SIGTERM and SIGINT mean the same as "stop"; the journal then

@@ -24,7 +24,9 @@ Result<json::object> reported_json(const Store& store, const std::string& id, co
   if (*trial) {
     object = to_json(**trial);
     if (!options.times) {
-      for (const char* key : {"seconds", "attempts", "fingerprint", "builds"}) object.erase(key);
+      for (const char* key :
+           {"seconds", "peak_bytes", "device_peak_bytes", "attempts", "fingerprint", "builds"})
+        object.erase(key);
     }
   }
   json::array list;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "harness/base/text.h"
+#include "harness/trial/trial_config.h"
 #include "results/table/cell_text.h"
 
 namespace hyfreedp::results {
@@ -206,6 +207,7 @@ std::string describe_events(const std::vector<accounting::Event>& events) {
       merged.emplace_back(text, count);
   }
   std::vector<std::string> parts;
+  parts.reserve(merged.size());
   for (const auto& [text, count] : merged)
     parts.push_back(count > 1 ? fmt::format("{} × {}", count, text) : text);
   return join(parts, "; ");

@@ -136,6 +136,7 @@ class Tracer {
     }
     run.attempts = trial.attempts;
     run.seconds = trial.seconds;
+    run.memory = memory_of(trial);
     run.events = trial.events.empty() ? "none" : describe_events(trial.events);
     auto metrics = store_.metrics(trial.id, confidential_);
     if (!metrics) return metrics.error();

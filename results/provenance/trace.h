@@ -27,6 +27,7 @@ struct TracedRun {
   std::optional<double> validation;  // un-noised, percent; confidential
   std::int64_t attempts = 1;
   double seconds = 0;
+  Memory memory;
   std::string events;  // executed, in words, equal ones folded
 };
 

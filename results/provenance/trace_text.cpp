@@ -34,7 +34,8 @@ std::string config_lines(const json::object& config) {
     auto name = nested ? path.substr(dot + 1) : path;
     if (name.rfind("options.", 0) == 0) name = name.substr(8);
     auto& part = parts[nested ? path.substr(0, dot) : "run"];
-    name == "name" ? void(part.insert(part.begin(), value)) : part.push_back(name + " " + value);
+    name == "name" ? void(part.insert(part.begin(), value))
+                   : part.push_back(fmt::format("{} {}", name, value));
   }
   std::string lines;
   for (const auto& [name, members] : parts) lines += entry(name, join(members, ", "));
@@ -68,6 +69,7 @@ std::string run_line(const TracedRun& run) {
   if (run.accuracy) parts.push_back(fmt::format("test {:.2f} %", *run.accuracy));
   if (run.validation) parts.push_back(fmt::format("validation {:.2f} %", *run.validation));
   parts.push_back(human_duration(run.seconds));
+  if (run.memory.host > 0) parts.push_back(memory_text(run.memory));
   if (run.attempts > 1) parts.push_back(fmt::format("{} attempts", run.attempts));
   if (run.reported) parts.emplace_back("reported");
   for (const auto& difference : run.differences) parts.push_back(difference);
@@ -142,7 +144,8 @@ std::string machine_text(const CellTrace& trace) {
   for (const auto& seed : trace.seeds) {
     if (seed.fingerprint.empty()) continue;
     std::vector<std::string> parts;
-    for (const auto& [name, value] : flattened(seed.fingerprint)) parts.push_back(name + " " + value);
+    for (const auto& [name, value] : flattened(seed.fingerprint))
+      parts.push_back(fmt::format("{} {}", name, value));
     seeds[join(parts, ", ")].push_back(std::to_string(seed.seed));
   }
   std::string text;
@@ -159,6 +162,8 @@ json::object run_json(const TracedRun& run) {
                       {"differences", as_json(run.differences)},
                       {"attempts", run.attempts},
                       {"seconds", number(run.seconds)},
+                      {"peak_bytes", run.memory.host},
+                      {"device_peak_bytes", run.memory.device},
                       {"events", run.events}};
   if (run.accuracy) object["test_accuracy_percent"] = number(*run.accuracy);
   if (run.validation) object["validation_accuracy_percent"] = number(*run.validation);

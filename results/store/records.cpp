@@ -47,6 +47,8 @@ json::object to_json(const TrialRecord& trial) {
           {"builds", as_json(trial.builds)},
           {"attempts", trial.attempts},
           {"seconds", number(trial.seconds)},
+          {"peak_bytes", trial.peak_bytes},
+          {"device_peak_bytes", trial.device_peak_bytes},
           {"events", accounting::events_to_json({.events = trial.events})}};
 }
 

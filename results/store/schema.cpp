@@ -117,8 +117,15 @@ ALTER TABLE trials ADD COLUMN charged TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE trials ADD COLUMN begun_after INTEGER;
 )sql";
 
+// The largest memory that a run took, in bytes; 0: not recorded, or no GPU.
+constexpr const char* kVersion5 = R"sql(
+ALTER TABLE trials ADD COLUMN peak_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trials ADD COLUMN device_peak_bytes INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Entry i brings version i to version i + 1.
-constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3, kVersion4};
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3, kVersion4,
+                                                                 kVersion5};
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);

@@ -29,6 +29,7 @@ bool is_answered(const StudyRecord& study) {
 bool same_outcome(const TrialRecord& a, const TrialRecord& b) {
   const auto outcome = [](TrialRecord record) {
     record.seconds = 0;
+    record.peak_bytes = record.device_peak_bytes = 0;
     record.builds.clear();  // of a run from before they were recorded, a journal knows the version
     return canonical_json(to_json(record));
   };

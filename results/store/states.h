@@ -29,7 +29,8 @@ bool is_final(const StudyRecord& study);
 // again could only repeat the answer, or, if its draws are hidden, make a second release.
 bool is_answered(const StudyRecord& study);
 
-// Whether two trials are equal in all that may not change, which is everything but the seconds.
+// Whether two trials are equal in all that may not change, which is everything but the seconds and
+// the memory.
 bool same_outcome(const TrialRecord& a, const TrialRecord& b);
 bool same_outcome(const StudyRecord& a, const StudyRecord& b);
 

@@ -33,7 +33,7 @@ constexpr int kBusyMilliseconds = 10000;
 
 constexpr const char* kTrialColumns =
     "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, "
-    "events, builds, charged, begun_after";
+    "events, builds, charged, begun_after, peak_bytes, device_peak_bytes";
 constexpr const char* kStudyColumns =
     "id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial, composition, label, "
     "flags, "
@@ -56,6 +56,8 @@ Result<TrialRecord> read_trial(SQLite::Statement& statement) {
   trial.builds = columns.take(from_json<std::vector<trial::Build>>(columns.parsed(), "builds"));
   trial.charged = columns.take(charged_from(columns.parsed(), "charged"));
   trial.begun_after = columns.optional_integer();
+  trial.peak_bytes = columns.integer();
+  trial.device_peak_bytes = columns.integer();
   if (auto outcome = columns.outcome(); !outcome) return in_context("trial " + trial.id, outcome.error());
   return trial;
 }
@@ -222,13 +224,15 @@ struct Store::State {
     SQLite::Statement upsert(
         database,
         fmt::format(
-            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO "
+            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
+            "(id) DO "
             "UPDATE "
             "SET config = excluded.config, state = excluded.state, failure_kind = excluded.failure_kind, "
             "failure_message = excluded.failure_message, notes = excluded.notes, counts = excluded.counts, "
             "fingerprint = excluded.fingerprint, attempts = excluded.attempts, seconds = excluded.seconds, "
             "events = excluded.events, builds = excluded.builds, charged = excluded.charged, "
-            "begun_after = excluded.begun_after",
+            "begun_after = excluded.begun_after, peak_bytes = excluded.peak_bytes, "
+            "device_peak_bytes = excluded.device_peak_bytes",
             kTrialColumns));
     BoundRow(upsert) << trial.id << canonical_json(trial.config) << name_of(trial.state) << trial.failure_kind
                      << trial.failure_message << canonical_json(as_json(trial.notes))
@@ -236,7 +240,7 @@ struct Store::State {
                      << trial.attempts << trial.seconds
                      << canonical_json(accounting::events_to_json({.events = trial.events}))
                      << canonical_json(as_json(trial.builds)) << canonical_json(to_json(trial.charged))
-                     << trial.begun_after;
+                     << trial.begun_after << trial.peak_bytes << trial.device_peak_bytes;
     upsert.exec();
   }
 

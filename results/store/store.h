@@ -8,7 +8,8 @@
 //   - A database of a newer schema is refused; an older one is migrated step by step: the file
 //     where it is opened for writing, a copy in memory where it is only read.
 //   - Every metric has a visibility. Readers get confidential values only if they ask for them.
-//   - Times and seconds are the only columns that may differ between two runs of a seeded spec.
+//   - Times, seconds and peaks of memory are the only columns that may differ between two runs of a
+//     seeded spec.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@
 
 namespace hyfreedp::results {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 struct SpecRecord {
   std::string name;  // "quick"
@@ -47,6 +48,9 @@ struct TrialRecord {
   std::vector<trial::Build> builds;  // all that worked on it, oldest first; none: not recorded
   std::int64_t attempts = 1;
   double seconds = 0;
+  // The largest memory that it took, in bytes; 0: not recorded, or no GPU.
+  std::int64_t peak_bytes = 0;
+  std::int64_t device_peak_bytes = 0;
   std::vector<accounting::Event> events;  // executed, charged
   // The same by attempt, so that what the journal says later can be compared; empty: not recorded.
   std::vector<trial::ChargedAttempt> charged;

@@ -44,6 +44,11 @@ bool has_extras(const TableModel& table) {
                      [](const auto& panel) { return panel.table != TableSettings{}; });
 }
 
+bool has_memory(const TableModel& table) {
+  return std::any_of(table.panels.begin(), table.panels.end(),
+                     [](const auto& panel) { return panel.shows_memory(); });
+}
+
 std::vector<std::string> low_and_high(const std::optional<Interval>& interval) {
   if (!interval) return {"", ""};
   return {full(interval->low), full(interval->high)};
@@ -104,6 +109,7 @@ std::vector<std::string> header(const TableModel& table) {
                                  "rank_beside_paper",
                                  "paper_rank"});
   }
+  if (has_memory(table)) fields.insert(fields.end(), {"peak_bytes", "device_peak_bytes"});
   if (table.confidential) fields.insert(fields.end(), {"validation", "runs", "watermark"});
   return fields;
 }
@@ -154,6 +160,10 @@ std::vector<std::string> record(const TableModel& table, const PanelModel& panel
                                   join(failed, "; "),
                                   notes_text(table, row, cell)};
   if (has_extras(table)) add_extras(panel, row, cell, fields);
+  if (has_memory(table)) {
+    const auto recorded = [](std::int64_t bytes) { return bytes > 0 ? std::to_string(bytes) : ""; };
+    fields.insert(fields.end(), {recorded(cell.memory.host), recorded(cell.memory.device)});
+  }
   if (table.confidential) fields.insert(fields.end(), {full(cell.validation), full(cell.runs), kWatermark});
   return fields;
 }

@@ -32,12 +32,14 @@ DocumentPanel panel_of(const TableModel& table, const PanelModel& model) {
   for (const auto& epsilon : model.columns) panel.columns.push_back({column_title(model, epsilon)});
   if (model.table.ranks) panel.columns.push_back({"Mean rank", true});
   panel.columns.push_back({"Time", true});
+  if (model.shows_memory()) panel.columns.push_back({"Memory", true});
   for (const auto& row : model.rows) {
     DocumentRow made{.heads = {row.title}, .label = label_text(table, row), .notes = row.notes};
     for (const auto& cell : row.cells) made.cells.push_back(cell_of(cell));
     if (model.table.ranks)
       made.cells.push_back({.main = row.mean_rank ? short_number(*row.mean_rank, 3) : "-"});
     made.cells.push_back({.main = row.seconds ? human_duration(*row.seconds) : "-"});
+    if (model.shows_memory()) made.cells.push_back({.main = memory_text(row.memory)});
     panel.rows.push_back(std::move(made));
   }
   return panel;

@@ -100,6 +100,7 @@ CellModel fold_cell(const std::vector<const CellModel*>& members, const PanelMod
     for (const auto& flag : member->flags) add_once(cell.flags, flag);
     for (const int note : member->notes) add_once(cell.notes, note);
     if (member->seconds) seconds += *member->seconds;
+    cell.memory.raise_to(member->memory);
     if (cell.failure.empty()) cell.failure = member->failure;
   }
   if (seconds > 0) cell.seconds = seconds;
@@ -153,6 +154,7 @@ RowModel fold_rows(const std::vector<const RowModel*>& members, const PanelModel
   row.method = fmt::format("{}", fmt::join(methods, " / "));
   for (std::size_t column = 0; column < panel.columns.size(); ++column) {
     std::vector<const CellModel*> cells;
+    cells.reserve(members.size());
     for (const auto* member : members) cells.push_back(&member->cells[column]);
     row.cells.push_back(fold_cell(cells, panel));
     auto& cell = row.cells.back();
@@ -160,6 +162,7 @@ RowModel fold_rows(const std::vector<const RowModel*>& members, const PanelModel
     for (const auto& flag : cell.flags) add_once(row.flags, flag);
     if (cell.epsilon_target && !cell.label.empty()) add_once(labels, cell.label);
     if (cell.seconds) seconds.push_back(*cell.seconds);
+    row.memory.raise_to(cell.memory);
   }
   row.label = labels.empty() ? weakest(promised) : fmt::format("{}", fmt::join(labels, " / "));
   if (!seconds.empty()) row.seconds = mean(seconds);

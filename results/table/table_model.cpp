@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "datasets/facts.h"
 #include "harness/base/text.h"
 #include "harness/spec/paper.h"
 #include "results/store/records.h"
@@ -67,10 +68,17 @@ std::string optimizers_text(const std::string& usual,
   return others.empty() ? "optimizer " + first : fmt::format("optimizer {} ({})", first, join(others, "; "));
 }
 
+// Whether it is tested on records of a user's own files.
+bool has_own_test(const spec::Panel& panel) {
+  const auto facts = datasets::find_dataset(panel.dataset.name);
+  return panel.test > 0 && facts && (**facts).own_records;
+}
+
 std::string split_of(const spec::Panel& panel) {
   std::vector<std::string> parts{fmt::format("{} private training", panel.population)};
   if (panel.validation > 0) parts.push_back(fmt::format("{} private validation", panel.validation));
-  if (panel.test > 0) parts.push_back(fmt::format("{} public test", panel.test));
+  if (panel.test > 0)
+    parts.push_back(fmt::format("{} {}test", panel.test, has_own_test(panel) ? "" : "public "));
   return join(parts, ", ") + " records";
 }
 
@@ -154,6 +162,7 @@ class Builder {
     panel.table = settings_;
     panel.is_the_papers_task = table_.preset.empty() || table_.preset == "paper";
     facts_.splits[split_of(view)].push_back(view.title);
+    facts_.has_own_test = facts_.has_own_test || has_own_test(view);
     panel.columns = columns_of(view);
     for (const auto& note : view.footnotes) panel.notes.push_back(footnotes_.number_of(note));
     std::vector<std::pair<std::string, std::string>> optimizers;  // titles and names
@@ -171,6 +180,7 @@ class Builder {
     if (auto folded = fold_groups(panel, footnotes_); !folded) return folded.error();
     mark_best(panel);
     add_extras(panel, footnotes_);
+    facts_.has_memory = facts_.has_memory || panel.shows_memory();
     for (const auto& row : panel.rows) {
       if (!row.group.empty() && settings_.groups == TableSettings::Groups::all)
         facts_.groups.insert(row.group);
@@ -223,6 +233,7 @@ class Builder {
       for (const auto& flag : cell->flags) add_once(row.flags, flag);
       if (cell->epsilon_target && !cell->label.empty()) add_once(labels, cell->label);
       if (cell->seconds) seconds.push_back(*cell->seconds);
+      row.memory.raise_to(cell->memory);
       row.cells.push_back(std::move(*cell));
     }
     row.label = labels.empty() ? view.label : join(labels, " / ");
@@ -275,7 +286,8 @@ class Builder {
     result.failure_kind = study.failure_kind;
     result.failure_message = study.failure_message;
     if (study.state == StudyState::open) return Reported{};
-    if (auto added = add_builds(study); !added) return added.error();
+    const auto memory = look_at_runs(study);
+    if (!memory) return memory.error();
     for (const auto& flag : study.flags) add_once(cell.flags, flag);
     if (seeded_noise_ && study.epsilon_target) add_once(cell.flags, kReproducibleNoise);
     for (const auto& note : study.footnotes) add_once(cell.notes, footnotes_.number_of(note));
@@ -295,6 +307,7 @@ class Builder {
       result.failure_message = "the reported run holds no " + metric_facts(settings_.metric).title;
       return reported;
     }
+    cell.memory.raise_to(*memory);
     if (reported->short_of_checkpoints > 0) {
       add_once(cell.notes,
                footnotes_.number_of(fmt::format("Fewer evaluations than the {} that the mean is over: {}.",
@@ -320,9 +333,10 @@ class Builder {
     return reported;
   }
 
-  // Of a private selection those of the reported run: the others, and how many there were, are
-  // confidential.
-  Result<void> add_builds(const StudyRecord& study) {
+  // Notes the builds that made them, and returns the largest memory that one took. Of a private
+  // selection only the reported run: the others, and how many there were, are confidential.
+  Result<Memory> look_at_runs(const StudyRecord& study) {
+    Memory memory;
     auto ids = run_count_is_public(study) ? study.trials : std::vector<std::string>{};
     add_once(ids, study.reported_trial);
     for (const auto& id : ids) {
@@ -330,8 +344,9 @@ class Builder {
       if (!trial) return trial.error();
       if (!*trial) continue;
       for (const auto& build : builds_of(**trial)) row_builds_.insert(build);
+      memory.raise_to(memory_of(**trial));
     }
-    return {};
+    return memory;
   }
 
   Result<Reported> read_reported(const StudyRecord& study) {
@@ -454,6 +469,10 @@ class Builder {
 };
 
 }  // namespace
+
+bool PanelModel::shows_memory() const {
+  return std::ranges::any_of(rows, [](const auto& row) { return row.memory.host > 0; });
+}
 
 bool run_count_is_public(const StudyRecord& study) {
   const auto rule = string_or(study.composition, "rule", "");

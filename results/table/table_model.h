@@ -18,6 +18,7 @@
 //              puts the row above each of them; times are never marked
 //   seconds    mean over seeds of the time of all runs that the cell asked for; of the reported run
 //              alone if the number of runs is confidential (private selection)
+//   memory     the largest that one of these runs took, over seeds
 // Confidential values (un-noised validation accuracy, the number of runs under private selection)
 // are in the model only if they were asked for; then `confidential` is set, and every writer prints
 // kWatermark.
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "results/store/store.h"
+#include "results/table/memory.h"
 #include "results/table/statistics.h"
 #include "results/table/table_options.h"
 
@@ -90,6 +92,7 @@ struct CellModel {
   std::vector<std::string> flags;
   std::string failure;  // kinds, where kind == failed
   std::optional<double> seconds;
+  Memory memory;
   bool best = false;
   int decimals = 1;        // of the mean
   std::vector<int> notes;  // numbers into TableModel::footnotes, from 1
@@ -121,6 +124,7 @@ struct RowModel {
   std::vector<std::string> flags;  // of any of its cells
   std::vector<CellModel> cells;    // one a column
   std::optional<double> seconds;   // mean over cells
+  Memory memory;
   std::optional<double> mean_rank = {};
   std::vector<int> notes;
 };
@@ -136,6 +140,9 @@ struct PanelModel {
   TableSettings table = {};
   // false: the spec's preset stands for another (`small`, `smoke`, ...)
   bool is_the_papers_task = true;
+
+  // Whether the memory of some run is recorded.
+  bool shows_memory() const;
 };
 
 struct TableModel {

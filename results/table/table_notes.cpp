@@ -121,6 +121,7 @@ std::string explain_outcome(const std::string& outcome) { return explained(kOutc
 
 std::string mixed_builds_note(const std::set<trial::Build>& builds) {
   std::vector<std::string> texts;
+  texts.reserve(builds.size());
   for (const auto& build : builds) texts.push_back(build.text());
   return fmt::format(
       "Several builds of the program worked on this row: {}. hyfreedp trace says which run is of which.",
@@ -155,6 +156,12 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
   notes.push_back(
       "Test accuracy is measured on public test data, outside the mechanism; no run of this table is "
       "selected by it.");
+  if (facts.has_own_test) {
+    notes.push_back(
+        "Test records that are a user's own are treated as public: ε does not cover what the measured "
+        "accuracy "
+        "tells of them.");
+  }
   notes.push_back(
       "Time is the training time of all runs that a cell asked for, tuning included, as a mean over seeds "
       "and cells; runs "
@@ -163,6 +170,11 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
                       ? " Under private selection the number of runs is confidential, so the time is "
                         "that of the reported run alone."
                       : ""));
+  if (facts.has_memory) {
+    notes.push_back(
+        "Memory is the most that one of these runs took: resident memory of its process, in which data and "
+        "cached files that were read count, and what its tensors took on a GPU.");
+  }
   if (facts.not_planned) notes.push_back("n/a: the spec asks for no run here.");
   if (facts.best) {
     notes.push_back(

@@ -2,8 +2,10 @@
 #include "harness/cli/show/list_specs.h"
 
 #include "command_fixture.h"
+#include "harness/cli/common/run_needs.h"
 #include "harness/runner/execute/run_price.h"
 #include "harness/runner/spec/plan.h"
+#include "tests/datasets/scratch.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -29,7 +31,7 @@ TEST_F(ListSpecs, FilesOfAllFoldersWithTheirState) {
   file("one.yaml", kOne);
   file("papers/broken.yaml", "name: broken\npanels: []\n");
   file("papers/two.yaml",
-       "name: two\ntitle: Two\npresets:\n  paper: {not_runnable: {reason: no images, datasets: [cifar10]}}\n"
+       "name: two\ntitle: Two\npresets:\n  paper: {not_runnable: {reason: no images, datasets: [imagenet]}}\n"
        "  bias: {analytic: {name: hyfreedp-figure-7}}\n");
   const auto specs = listed_specs(folder_.string());
   ASSERT_TRUE(specs) << specs.error().message;
@@ -52,7 +54,7 @@ TEST_F(ListSpecs, FiltersKeepPathsPapersAndStates) {
   std::string one = kOne;
   file("one.yaml", one.replace(one.find("seeds: [0]"), 10, "seeds: [0, 1]"));
   file("papers/two.yaml",
-       "name: two\ntitle: Two\npresets:\n  paper: {not_runnable: {reason: no images, datasets: [cifar10]}}\n"
+       "name: two\ntitle: Two\npresets:\n  paper: {not_runnable: {reason: no images, datasets: [imagenet]}}\n"
        "  bias: {analytic: {name: hyfreedp-figure-7}}\n");
   const auto all = listed_specs(folder_.string()).value();
   const auto in_papers = filtered(all, {.in_path = "papers/", .state = "", .paper = ""});
@@ -121,6 +123,41 @@ TEST_F(ListSpecs, FrozenParametersAndTokensCount) {
             std::string::npos)
       << price_text(large, 100);
   EXPECT_NE(price_text(large, 100).find("1000 GPU hours"), std::string::npos) << price_text(large, 100);
+}
+
+TEST_F(ListSpecs, TheWeightsOfAFrozenNetworkAreNeeded) {
+  const datasets::ScopedVariable data("HYFREEDP_DATA", std::nullopt);
+  const datasets::ScopedVariable cache("XDG_CACHE_HOME", folder_.string());
+  std::string features = kOne;
+  features.replace(
+      features.find("{name: synthetic, train: 500}"), 29,
+      "{name: cifar10, features: network, network: beit, weights: beit-large-patch16-512, side: 512}");
+  const auto missing = missing_data(runner::load_spec(file("features.yaml", features)).value());
+  ASSERT_EQ(missing.size(), 2U);
+  EXPECT_EQ(missing[0].what, "cifar10");
+  EXPECT_EQ(missing[1].what, "beit-large-patch16-512");
+  EXPECT_NE(missing[1].why.find("`hyfreedp data fetch beit-large-patch16-512`"), std::string::npos)
+      << missing[1].why;
+}
+
+// 90 images through BEiT-L, whose head has two classes here.
+TEST_F(ListSpecs, FeaturesThatANetworkMakesArePricedOnce) {
+  const trial::Named dataset{"cifar10",
+                             {{"features", "network"},
+                              {"network", "beit"},
+                              {"weights", "beit-large-patch16-512"},
+                              {"side", 512},
+                              {"train", 60},
+                              {"validation", 10},
+                              {"test", 20}}};
+  EXPECT_DOUBLE_EQ(runner::feature_flops(dataset).value(), 2.0 * 304'651'778 * 1025 * 90);
+  EXPECT_DOUBLE_EQ(runner::feature_flops({"synthetic", {{"features", 16}}}).value(), 0);
+  const RunPrice none{.runs = 1, .flops = 1};
+  EXPECT_EQ(price_text(none, 100).find("Features"), std::string::npos);
+  EXPECT_NE(
+      price_text(none, 100, 3.6e20).find("Features that a network makes once: about 3.6e+20 FLOPs, 1000 GPU"),
+      std::string::npos)
+      << price_text(none, 100, 3.6e20);
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST_F(NewCommand, DatasetIsAPairAndALine) {
   EXPECT_THAT(text("tests/datasets/my_data_test.cpp"), HasSubstr("find_dataset(\"my-data\")"));
   const auto table = text("datasets/registry.h");
   EXPECT_THAT(table, HasSubstr("\n    MyData,\n    // New datasets go above this line.\n"));
-  EXPECT_THAT(table, HasSubstr("fashion_mnist.h\"\n#include \"datasets/my_data.h\"\n"));
+  EXPECT_THAT(table, HasSubstr("mnist.h\"\n#include \"datasets/my_data.h\"\n"));
 }
 
 TEST_F(NewCommand, RefusesANameThatCannotBeOrIsTaken) {

@@ -25,7 +25,7 @@ title: A table
 reproduces: {paper: demo, id: table 2}
 assumed: [B is not stated]
 presets:
-  paper: {not_runnable: {reason: no images, datasets: [cifar10], weights: [ViT]}}
+  paper: {not_runnable: {reason: no images, datasets: [imagenet], weights: [ViT]}}
   small:
     defaults: {dataset: {name: synthetic, train: 500}, model: linear, seeds: [0], epsilon: [3], delta: 1e-4,
                train: {sample_rate: 0.1, steps: 10, optimizer: adamw}}
@@ -56,7 +56,7 @@ class PaperTables : public PaperSpecs {
 TEST_F(PaperSpecs, WhatCannotRunGivesThePapersValuesAlone) {
   ASSERT_EQ(run({spec_, "--preset", "paper", "--out", path("out")}), 0) << err();
   EXPECT_NE(
-      out().find("It cannot be run here: no images. Not here: data sets cifar10; pretrained weights ViT."),
+      out().find("It cannot be run here: no images. Not here: data sets imagenet; pretrained weights ViT."),
       std::string::npos)
       << out();
   for (const char* name : {"table.md", "table.csv", "table.tex", "table.html"}) {

@@ -92,7 +92,7 @@ TEST(E2e, LabelsAreTheAnswerAlone) {
   const auto options = *resolve_options((*find_dataset("e2e-dev"))->options, {}, "e2e-dev");
   const auto data = load_dataset("e2e-dev", options);
   ASSERT_TRUE(data.has_value()) << data.error().message;
-  const auto& [ids, labels] = data->private_train;
+  const auto& labels = data->private_train.labels;
   std::vector<std::int64_t> answer;
   for (std::int64_t t = 0; t < 64; ++t) {
     if (const auto label = labels[0][t].item<std::int64_t>(); label != -100) answer.push_back(label);

@@ -10,6 +10,8 @@
 #include <vector>
 #include <zlib.h>
 
+#include "datasets/cache_file.h"
+
 namespace hyfreedp::datasets {
 
 class ScopedVariable {
@@ -52,6 +54,15 @@ class Scratch : public testing::Test {
     ASSERT_EQ(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())),
               static_cast<int>(bytes.size()));
     gzclose(file);
+  }
+
+  // One file is in the cache, and it is the one that was foretold from the options.
+  void expect_foretold_cache(const Facts& facts, const json::object& options) const {
+    const auto file = cache_file(facts, options, "cpu");
+    ASSERT_TRUE(file) << "no cache";
+    ASSERT_TRUE(std::filesystem::exists(file->path)) << file->path;
+    EXPECT_EQ(std::filesystem::file_size(file->path), file->bytes);
+    EXPECT_EQ(std::filesystem::path(file->path).parent_path(), path("cache/hyfreedp/features"));
   }
 
   std::string folder_;

@@ -1,6 +1,7 @@
 // Trained weights out of a run and into the next one: `hyfreedp run --keep-weights`, then a spec
 // that begins with the folder and takes one step of next to no length. Its test loss must be that
 // of the run that wrote the folder.
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -36,7 +37,14 @@ const Case kCases[] = {
      "name: gpt2, weights: @, adapter: @, trainable: lora",
      "config.json model.safetensors adapter_config.json adapter_model.safetensors"},
     {"llama", kTokens, "{name: llama, width: 16, depth: 1, heads: 2, kv_heads: 1}", "name: llama, weights: @",
-     "config.json model.safetensors"}};
+     "config.json model.safetensors"},
+    {"efficientnet-lite",
+     "{name: synthetic-images, channels: 3, side: 32, train: 200, validation: 40, test: 60}",
+     "{name: efficientnet-lite, widths: [4, 4, 4, 4, 4, 4, 4, 4, 8], blocks: [1, 1, 1, 1, 1, 1, 1]}",
+     "name: efficientnet-lite, weights: @, head: file", "config.json model.safetensors"},
+    {"squeezenet", "{name: synthetic-images, channels: 3, side: 32, train: 200, validation: 40, test: 60}",
+     "{name: squeezenet, widths: [4, 4, 4, 4, 4, 4, 4, 4, 4], squeeze: [2, 2, 2, 2, 2, 2, 2, 2]}",
+     "name: squeezenet, weights: @, head: file", "config.json model.safetensors"}};
 
 // The smallest rate that a row takes: it moves nothing that a float of a weight's size can show.
 constexpr const char* kNoLength = "1e-12";
@@ -96,18 +104,27 @@ TEST_F(KeepWeights, AreReadAgainAndGiveTheSameLoss) {
 }
 
 TEST_F(KeepWeights, TheMetadatasModelEntryReadsTheFolder) {
-  const auto first = write("first.yaml", spec_of("vit", kImages, kCases[1].model, "0.5", 3));
-  ASSERT_EQ(run({"run", first, "--keep-weights", "--quiet"}).code, 0);
-  auto entry = metadata("vit").at("model").as_object();
-  for (auto& member : entry) {
-    if (member.value().is_string() && member.value().get_string() == "FOLDER") {
-      member.value() = kept("vit").string();
+  for (const std::string name : {"vit", "efficientnet-lite", "squeezenet"}) {
+    const auto* const found = std::find_if(std::begin(kCases), std::end(kCases),
+                                           [&](const Case& known) { return known.name == name; });
+    ASSERT_NE(found, std::end(kCases)) << name;
+    const auto& one = *found;
+    SCOPED_TRACE(name);
+    const auto first = write("first.yaml", spec_of(name, one.dataset, one.model, "0.5", 3));
+    ASSERT_EQ(run({"run", first, "--keep-weights", "--quiet"}).code, 0);
+    auto entry = metadata(name).at("model").as_object();
+    for (auto& member : entry) {
+      if (member.value().is_string() && member.value().get_string() == "FOLDER") {
+        member.value() = kept(name).string();
+      }
     }
+    const auto again = name + "-again";
+    const auto second =
+        write("second.yaml", spec_of(again, one.dataset, canonical_json(entry), kNoLength, 1));
+    const auto evaluated = run({"run", second, "--keep-weights", "--quiet"});
+    ASSERT_EQ(evaluated.code, 0) << evaluated.out << evaluated.err;
+    EXPECT_NEAR(loss(again), loss(name), kSame);
   }
-  const auto second = write("second.yaml", spec_of("again", kImages, canonical_json(entry), kNoLength, 1));
-  const auto evaluated = run({"run", second, "--keep-weights", "--quiet"});
-  ASSERT_EQ(evaluated.code, 0) << evaluated.out << evaluated.err;
-  EXPECT_NEAR(loss("again"), loss("vit"), kSame);
 }
 
 // An unseeded run that was killed on its way gives, once it is complete, weights whose loss is the

@@ -54,6 +54,7 @@ inline const std::vector<ReadmeEntry>& readme_entries() {
        "cmake --install @BUILD@ --prefix installed && installed/bin/hyfreedp --version && "
        "test -e installed/lib/cmake/hyfreedp/hyfreedp-config.cmake",
        "DIR stands for a folder, and the build is elsewhere"},
+      {"hyfreedp data fetch efficientnet-lite0", "hyfreedp data info efficientnet-lite0", "needs a network"},
       // Mentions of a command, not calls.
       {"hyfreedp", "hyfreedp --help", "the name of the program"},
       {"hyfreedp trace", "hyfreedp trace --help", "names the command"},

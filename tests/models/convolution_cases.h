@@ -13,7 +13,7 @@ struct ConvolutionCase {
 };
 
 // Kernels of one to eleven taps a row, less and more outputs than one and two vectors hold,
-// padding, groups, dilation.
+// padding, groups, dilation, a filter for each channel.
 inline std::vector<ConvolutionCase> convolution_cases() {
   return {
       {{.inputs = 1, .outputs = 1, .kernel = {1, 1}}, 1, 1},
@@ -36,6 +36,18 @@ inline std::vector<ConvolutionCase> convolution_cases() {
        6,
        8},
       {{.inputs = 8, .outputs = 8, .kernel = {1, 1}}, 4, 4},
+      {{.inputs = 6, .outputs = 6, .kernel = {3, 3}, .padding = {1, 1}, .groups = 6}, 20, 21},
+      {{.inputs = 5, .outputs = 5, .kernel = {5, 5}, .stride = {2, 2}, .groups = 5}, 12, 9},
+      {{.inputs = 4,
+        .outputs = 4,
+        .kernel = {2, 4},
+        .stride = {1, 3},
+        .padding = {2, 1},
+        .dilation = {2, 2},
+        .groups = 4},
+       5,
+       12},
+      {{.inputs = 40, .outputs = 40, .kernel = {5, 5}, .padding = {2, 2}, .groups = 40}, 1, 1},
   };
 }
 

@@ -57,6 +57,10 @@ Places pooled() {
   return {{"conv", std::make_shared<Conv2d>(Conv2dShape{.inputs = 2, .outputs = 6, .kernel = {3, 3}})},
           {"gn", std::make_shared<GroupNorm>(3, 6, 1e-5)},
           {"relu", std::make_shared<Relu>()},
+          {"pad", std::make_shared<ZeroPad2d>(ZeroPad2d::Sides{.left = 1, .bottom = 1})},
+          {"depthwise", std::make_shared<Conv2d>(Conv2dShape{
+                            .inputs = 6, .outputs = 6, .kernel = {3, 3}, .padding = {1, 1}, .groups = 6})},
+          {"relu6", std::make_shared<Relu6>()},
           {"max",
            std::make_shared<MaxPool2d>(std::array<std::int64_t, 2>{2, 2}, std::array<std::int64_t, 2>{1, 1})},
           {"avg",

@@ -129,6 +129,52 @@ TEST(LayerRules, ConvolutionWithGroupsAndDilation) {
         {images(4, 5, 7)});
 }
 
+TEST(LayerRules, DepthwiseConvolution) {
+  check(filled({{"conv", conv({.inputs = 3,
+                               .outputs = 3,
+                               .kernel = {3, 5},
+                               .stride = {1, 2},
+                               .padding = {1, 2},
+                               .groups = 3})}}),
+        {images(3, 6, 7)});
+  // More numbers in a filter than in its image: its gradients are formed all the same.
+  check(
+      filled({{"conv", conv({.inputs = 3, .outputs = 3, .kernel = {5, 5}, .padding = {2, 2}, .groups = 3})}}),
+      {images(3, 1, 2)});
+  const auto layer = conv({.inputs = 2, .outputs = 2, .kernel = {3, 3}, .padding = {1, 1}, .groups = 2});
+  check(filled({{"conv", layer}, {"tanh", std::make_shared<Tanh>()}, {"conv", layer}}), {images(2, 4, 4)});
+}
+
+TEST(LayerRules, UnevenPaddingAndReluWithTwoBounds) {
+  const auto places = [] {
+    return Places{
+        {"first", conv({.inputs = 2, .outputs = 3, .kernel = {1, 1}})},
+        {"pad", std::make_shared<ZeroPad2d>(ZeroPad2d::Sides{.right = 1, .top = 1, .bottom = 2})},
+        {"conv", conv({.inputs = 3, .outputs = 3, .kernel = {3, 3}, .stride = {2, 2}, .groups = 3})},
+        {"relu6", std::make_shared<Relu6>()},
+        {"last", conv({.inputs = 3, .outputs = 2, .kernel = {1, 1}})}};
+  };
+  // So large that many values lie beyond either bound.
+  check(filled(places()), {images(2, 4, 5) * 20});
+  const auto output = filled(places()).forward(images(2, 4, 5));
+  EXPECT_EQ(output.sizes(), (std::vector<std::int64_t>{3, 2, 3, 2}));
+}
+
+// Bounds included, where the derivative is 0.
+TEST(LayerRules, ReluWithTwoBoundsIsAutograds) {
+  const at::AutoGradMode with_gradients(true);
+  auto input = torch::tensor({-1.0, 0.0, 1e-300, 3.0, 5.999, 6.0, 7.0}, kDouble).view({1, 7});
+  const auto direction = at::arange(1, 8, kDouble).view({1, 7});
+  auto leaf = input.clone().requires_grad_(true);
+  const auto expected = at::relu6(leaf);
+  expected.backward(direction);
+  const Relu6 layer;
+  const auto output = layer.forward(input);
+  EXPECT_TRUE(at::equal(output, expected.detach()));
+  const ActivationRecord record{.inputs = {}, .output = output, .saved = {}, .output_gradient = direction};
+  EXPECT_TRUE(at::equal(layer.input_gradient(record), leaf.grad()));
+}
+
 TEST(LayerRules, ConvolutionAppliedTwice) {
   const auto layer = conv({.inputs = 2, .outputs = 2, .kernel = {3, 3}, .padding = {1, 1}});
   check(filled({{"conv", layer}, {"tanh", std::make_shared<Tanh>()}, {"conv", layer}}), {images(2, 4, 4)});
@@ -149,6 +195,55 @@ TEST(LayerRules, ConvolutionUnderAMeanOfPlaces) {
                 {"mean", std::make_shared<MeanPlaces>()},
                 {"fc", std::make_shared<Linear>(2, 3)}}),
         {images(1, 5, 6)});
+}
+
+// A fire module: two branches of one tensor, of different widths, put one after another; the pool's
+// last windows reach beyond the image.
+TEST(LayerRules, ConvolutionsOneAfterAnother) {
+  using Sides = std::array<std::int64_t, 2>;
+  const auto pool = std::make_shared<MaxPool2d>(Sides{3, 3}, Sides{2, 2}, MaxPool2d::Remainder::pooled);
+  const auto places = [&] {
+    return Places{{"squeeze", conv({.inputs = 2, .outputs = 2})},
+                  {"tanh", std::make_shared<Tanh>()},
+                  {"small", conv({.inputs = 2, .outputs = 1})},
+                  {"large", conv({.inputs = 2, .outputs = 3, .kernel = {3, 3}, .padding = {1, 1}}), {1}},
+                  {"both", std::make_shared<Concatenate>(), {2, 3, 1}},
+                  {"tanh2", std::make_shared<Tanh>()},
+                  {"pool", pool},
+                  {"last", conv({.inputs = 6, .outputs = 2})}};
+  };
+  check(filled(places()), {images(2, 6, 5)});
+  EXPECT_EQ(filled(places()).forward(images(2, 6, 5)).sizes(), (std::vector<std::int64_t>{3, 2, 3, 2}));
+  // Of the branches one may be frozen.
+  auto network = Network::make(places(), kDouble, [](const std::string& name) {
+                   return name.starts_with("large") || name.starts_with("last");
+                 }).value();
+  network.parameters().copy_(filled(places()).parameters().slice(0, 0, network.dimension()));
+  network.tensor("squeeze.weight").fill_(0.3);
+  check(std::move(network), {images(2, 6, 5)});
+}
+
+TEST(LayerRules, ConcatenatedChannelsKeepTheirOrder) {
+  const Concatenate layer;
+  const auto one = at::ones({2, 1, 2, 2}, kDouble), two = at::full({2, 2, 2, 2}, 2, kDouble);
+  ActivationRecord record{.inputs = {one, two}, .output = {}, .saved = {}, .output_gradient = {}};
+  const auto output = layer.forward_recorded(record.inputs, nullptr);
+  EXPECT_TRUE(at::equal(output.select(1, 0), one.select(1, 0)));
+  EXPECT_TRUE(at::equal(output.narrow(1, 1, 2), two));
+  record.output_gradient = at::arange(24, kDouble).view({2, 3, 2, 2});
+  const auto gradients = layer.input_gradients(record, {true, true});
+  EXPECT_TRUE(at::equal(gradients[0], record.output_gradient.narrow(1, 0, 1)));
+  EXPECT_TRUE(at::equal(gradients[1], record.output_gradient.narrow(1, 1, 2)));
+  EXPECT_FALSE(layer.input_gradients(record, {false, true})[0].defined());
+  // A layer above may overwrite its gradient: not a part of another's, also of a single sample.
+  const ActivationRecord alone{.inputs = {one.narrow(0, 0, 1), two.narrow(0, 0, 1)},
+                               .output = {},
+                               .saved = {},
+                               .output_gradient = at::ones({1, 3, 2, 2}, kDouble)};
+  const auto own = layer.input_gradients(alone, {true, true});
+  own[0].zero_();
+  EXPECT_EQ(own[1].min().item<double>(), 1);
+  EXPECT_EQ(alone.output_gradient.min().item<double>(), 1);
 }
 
 TEST(LayerRules, StandardisedConvolution) {

@@ -48,11 +48,13 @@ class ModelFolders : public testing::Test {
   }
   static ModelInput input_of(const std::string& name, const std::string& folder) {
     const auto config = weights_config(folder).value();
-    if (!name.starts_with("vit")) {
+    const bool beit = name == "beit";
+    if (!beit && !name.starts_with("vit")) {
       const auto vocabulary = int_or(config, "vocab_size", 0);
       return {.features = 6, .classes = vocabulary, .length = 6, .vocabulary = vocabulary};
     }
-    const auto shape = VitShape::from_json(config, "config").value();
+    const auto family = beit ? VitShape::Family::beit : VitShape::Family::vit;
+    const auto shape = VitShape::from_json(config, "config", family).value();
     return {.features = shape.channels * shape.image * shape.image,
             .classes = shape.classes,
             .image = {shape.channels, shape.image, shape.image}};
@@ -92,7 +94,10 @@ TEST_F(ModelFolders, OfEveryRegisteredModelGiveTheSameNetwork) {
       again = facts.example.options;
       again["weights"] = folder;
     }
-    if (facts.name == "vit") again["head"] = "file";
+    if (std::any_of(facts.options.begin(), facts.options.end(),
+                    [](const auto& option) { return option.name == "head"; })) {
+      again["head"] = "file";
+    }
     const auto reread = made(facts.name, options_of(facts.name, again), input);
     EXPECT_TRUE(at::equal(reread.parameters(), network.parameters()));
     EXPECT_EQ(
@@ -102,14 +107,14 @@ TEST_F(ModelFolders, OfEveryRegisteredModelGiveTheSameNetwork) {
 }
 
 TEST_F(ModelFolders, HaveTheNamesAndBytesOfTheReferenceFiles) {
-  for (const std::string name : {"vit_token", "vit_avg", "gpt2", "llama"}) {
+  for (const std::string name : {"vit_token", "vit_avg", "beit", "gpt2", "llama"}) {
     SCOPED_TRACE(name);
     const auto reference = from_case(name);
     if (reference.empty()) GTEST_SKIP() << "SKIPPED: no reference case " << name;
     const auto model = name.substr(0, name.find('_'));
     const auto input = input_of(name, reference);
     json::object given{{"weights", reference}};
-    if (model == "vit") given["head"] = "file";
+    if (model == "vit" || model == "beit") given["head"] = "file";
     const auto options = options_of(model, given);
     const auto plan = blueprint(model, options, input).value();
     ASSERT_TRUE(write_model_folder(made(model, options, input), plan, options, file("out-" + name)));

@@ -226,6 +226,9 @@ TEST(Model, PartsOfTheConvolutionalNetworkTrainAlone) {
     EXPECT_GT(network->tensor("conv1.weight").abs().max().item<double>(), 0) << part;
   }
   EXPECT_EQ(parameter_count("cnn", options_of("cnn", {}), {.features = 784, .classes = 10}).value(), 26010);
+  // 14 x 14 places of 16 filters of 8 x 8, 5 x 5 of 32 of 16 x 4 x 4, then two linear layers.
+  EXPECT_EQ(weight_uses("cnn", options_of("cnn", {}), {.features = 784, .classes = 10}).value(),
+            196 * 16 * 65 + 25 * 32 * 257 + 32 * 513 + 10 * 33);
 }
 
 TEST(Model, FeaturesThatAreNoImageAreRefused) {

@@ -170,7 +170,7 @@ TEST_F(Pretrained, AMissingFolderSaysWhatIsNeededAndWhereItWasLookedFor) {
       resolve_options(find_model("vit").value()->options, {{"weights", "no/such"}}, "vit").value();
   const auto missing = complete_options(given);
   ASSERT_FALSE(missing);
-  for (const char* said : {"model.safetensors", "config.json", "Looked in", "no/such"}) {
+  for (const char* said : {"model.safetensors", "pytorch_model.bin", "config.json", "Looked in", "no/such"}) {
     EXPECT_NE(missing.error().message.find(said), std::string::npos) << missing.error().message;
   }
 }

@@ -37,8 +37,9 @@ using NamedTensors = std::map<std::string, Tensor>;
 const std::set<std::string> kOtherSuites = {"README.json", "text_metrics.json", "tokenizer.json"};
 const std::set<std::string> kOtherRooms = {"image_preprocess"};
 const std::set<std::string> kCovered = {
-    "Linear", "Tanh",      "ReLU",       "Reuse",      "Conv2d", "MaxPool2d",       "Flatten",
-    "MeanHW", "GroupNorm", "embed_tied", "embed_mean", "vit",    "GPT2LMHeadModel", "LlamaForCausalLM"};
+    "Linear",     "Tanh",    "ReLU",   "Reuse",           "Conv2d",
+    "MaxPool2d",  "Flatten", "MeanHW", "GroupNorm",       "embed_tied",
+    "embed_mean", "vit",     "beit",   "GPT2LMHeadModel", "LlamaForCausalLM"};
 
 fs::path reference_folder() {
   const char* given = std::getenv("HYFREEDP_REFERENCE_DIR");
@@ -55,7 +56,8 @@ std::set<std::string> kinds_of(const fs::path& folder) {
   } else if (const auto* architectures = config.if_contains("architectures")) {
     kinds.emplace(architectures->at(0).as_string());
   } else if (config.contains("architecture")) {
-    kinds.insert(string_or(config, "architecture", "").substr(0, 3));
+    const auto architecture = string_or(config, "architecture", "");
+    kinds.insert(architecture.substr(0, architecture.find('_')));
   } else {
     kinds.insert(string_or(config, "model", "no model"));
   }
@@ -186,8 +188,11 @@ Network build(const Case& reference, const torch::TensorOptions& options, bool a
       return make_gpt2(Gpt2Shape::from_json(config, "config").value(), lora, options, trainable);
     if (kind == "LlamaForCausalLM")
       return make_llama(LlamaShape::from_json(config, "config").value(), lora, options, trainable);
-    if (kind == "vit")
-      return make_vit(VitShape::from_json(config, "config").value(), lora, options, trainable);
+    if (kind == "vit") {
+      const bool beit = string_or(config, "architecture", "").starts_with("beit");
+      const auto family = beit ? VitShape::Family::beit : VitShape::Family::vit;
+      return make_vit(VitShape::from_json(config, "config", family).value(), lora, options, trainable);
+    }
     if (kind.starts_with("embed_")) return build_embedding(config, options, trainable);
     return build_list(config, options, trainable);
   }();

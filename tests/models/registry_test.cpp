@@ -166,6 +166,56 @@ TEST(RegisteredModel, EachPartTrainsAloneAndCostsNothingBelowIt) {
   }
 }
 
+// What the head computes of the features are the logits, in every type of computation; and the
+// facts know their width.
+TEST(RegisteredModel, FeaturesAreWhatTheHeadReads) {
+  std::int64_t with_head = 0;
+  for (const auto& example : examples()) {
+    SCOPED_TRACE(example.name);
+    auto network = example.make().value();
+    stir(network);
+    const auto input = example.features(3);
+    const auto width = feature_width(example.name, example.resolved(), example.input);
+    const auto head = blueprint(example.name, example.resolved(), example.input).value().head;
+    ASSERT_EQ(network.has_head(), width.has_value());
+    ASSERT_EQ(network.has_head(), !head.empty());
+    if (!width) {
+      EXPECT_NE(width.error().message.find("tied"), std::string::npos) << width.error().message;
+      EXPECT_THROW(network.features(input), std::logic_error);
+      continue;
+    }
+    ++with_head;
+    const auto features = network.features(input);
+    EXPECT_EQ(features.size(0), 3);
+    EXPECT_EQ(features.size(-1), *width);
+    EXPECT_EQ(network.activation_records(), 0);
+    const auto logits = at::linear(features, network.tensor(head + "weight"), network.tensor(head + "bias"));
+    EXPECT_TRUE(near_relative(logits, network.forward(input), 1e-12));
+    if (example.input.is_sequence()) continue;
+    EXPECT_EQ(features.dim(), 2);
+    auto narrow = example.make(torch::kFloat32).value();
+    narrow.parameters().copy_(network.parameters());
+    narrow.set_compute_type(torch::kBFloat16);
+    const auto rounded = narrow.features(input.to(torch::kFloat32));
+    EXPECT_EQ(rounded.scalar_type(), torch::kFloat32);
+    EXPECT_TRUE(near_relative(rounded.to(torch::kFloat64), features, 0.05));
+  }
+  EXPECT_GE(with_head, 6);
+}
+
+// An adapter beside the head does not move the place where features are taken.
+TEST(RegisteredModel, FeaturesOfAnAdaptedHeadAreThoseBeforeIt) {
+  auto example = Example(*find_model("vit").value());
+  const auto plain = example.make().value();
+  example.options["trainable"] = "lora";
+  example.options["lora_targets"] = "head";
+  auto adapted = example.make().value();
+  stir(adapted);
+  const auto input = example.features(2);
+  EXPECT_TRUE(at::equal(adapted.features(input), plain.features(input)));
+  EXPECT_EQ(feature_width("vit", example.resolved(), example.input).value(), 16);
+}
+
 std::vector<std::string> trained(const std::string& model, json::object options) {
   for (const auto& facts : model_facts()) {
     if (facts.name != model) continue;

@@ -67,6 +67,7 @@ TEST_F(Safetensors, RefusesWhatDoesNotFit) {
       {entry("F32", "[2,2]", "[0]"), data, "not a pair"},
       {entry("F32", "[-2,-2]", "[0,16]"), data, "not a list of lengths"},
       {entry("F32", "[4611686018427387904,4]", "[0,0]"), data, "not a list of lengths"},
+      {entry("F32", "[0,18446744073709551615]", "[0,0]"), data, "not a list of lengths"},
       {entry("F99", "[2,2]", "[0,16]"), data, "unknown dtype"},
       {entry("F32", "4", "[0,16]"), data, "not an array"},
       {entry("F32", "[3]", "[2,14]"), data, "aligned"},

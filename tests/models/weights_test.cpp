@@ -9,6 +9,8 @@
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/weights/safetensors.h"
+#include "harness/models/weights/state_dict.h"
+#include "harness/models/weights/tensor_types.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -113,6 +115,76 @@ TEST_F(Weights, ShardsAreReadThroughTheirIndex) {
     ASSERT_FALSE(bad) << map;
     EXPECT_NE(bad.error().message.find(says), std::string::npos) << bad.error().message;
   }
+}
+
+// Every type, as the reader without LibTorch gives it, and still there when the file is not.
+TEST_F(Weights, AStateDictOfEveryTypeIsRead) {
+  const std::map<std::string, std::string> types = {
+      {"F64", "Double"}, {"F32", "Float"}, {"F16", "Half"}, {"BF16", "BFloat16"}, {"I64", "Long"},
+      {"I32", "Int"},    {"I16", "Short"}, {"I8", "Char"},  {"U8", "Byte"},       {"BOOL", "Bool"}};
+  const auto source = fs::path(HYFREEDP_TEST_DATA) / "state_dicts";
+  const auto path = file("pytorch_model.bin");
+  const auto copy = [&](const std::string& name) {
+    fs::copy_file(source / name, path, fs::copy_options::overwrite_existing);
+  };
+  for (const char* form : {"zip", "stream"}) {
+    SCOPED_TRACE(form);
+    copy(std::string("types.protocol4.") + form + ".pth");
+    auto stored = read_state_dict(path).value();
+    const auto read = read_weights(folder_.string());
+    ASSERT_TRUE(read) << read.error().message;
+    fs::remove(path);
+    ASSERT_EQ(read->size(), stored.size());
+    EXPECT_EQ(read->size(), 10U);
+    ASSERT_TRUE(write_safetensors(file("again.safetensors"), *read));
+    const auto again = read_weights(file("again.safetensors")).value();
+    ASSERT_EQ(again.size(), 10U);
+    for (const auto& [name, value] : *read) {
+      EXPECT_EQ(c10::toString(value.scalar_type()), types.at(tensor_type(stored.at(name).type).name)) << name;
+      EXPECT_EQ(again.at(name).scalar_type(), value.scalar_type()) << name;
+      EXPECT_TRUE(at::equal(again.at(name), value)) << name;
+      EXPECT_EQ(value.sizes(), stored.at(name).shape) << name;
+      const auto& bytes = stored.at(name).values.bytes;
+      EXPECT_EQ(std::string_view(static_cast<const char*>(value.data_ptr()), value.nbytes()), bytes) << name;
+    }
+  }
+  // A tensor keeps the bytes that it is a view of.
+  torch::Tensor alone;
+  {
+    copy("strided.protocol4.zip.pth");
+    const auto read = read_weights(folder_.string()).value();
+    alone = read.at("base");
+    EXPECT_EQ(read.at("empty").numel(), 0);
+  }
+  EXPECT_TRUE(at::equal(alone, torch::arange(24, torch::kFloat32)));
+}
+
+TEST_F(Weights, AFolderMayHaveAStateDict) {
+  const auto source = fs::path(HYFREEDP_TEST_DATA) / "state_dicts" / "module.protocol2.zip.pth";
+  write("config.json", "{}");
+  const auto located = [&] {
+    const auto found = locate_weights(folder_.string());
+    return found ? *found : found.error().message;
+  };
+  EXPECT_NE(located().find("none of model.safetensors"), std::string::npos) << located();
+  EXPECT_NE(read_weights(folder_.string()).error().message.find("none of model.safetensors"),
+            std::string::npos);
+  fs::copy_file(source, file("pytorch_model.bin"));
+  EXPECT_EQ(located(), folder_.string());
+  const auto read = read_weights(folder_.string());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->contains("0.weight"));
+  // Its bytes are part of the folder's checksum.
+  const auto checksum = weights_checksum(folder_.string()).value();
+  fs::copy_file(source.parent_path() / "module.protocol2.stream.pth", file("pytorch_model.bin"),
+                fs::copy_options::overwrite_existing);
+  EXPECT_NE(weights_checksum(folder_.string()).value(), checksum);
+  // Beside a model.safetensors neither is it read nor does it count.
+  ASSERT_TRUE(write_safetensors(file("model.safetensors"), {{"a", torch::ones({2})}}));
+  EXPECT_EQ(read_weights(folder_.string())->size(), 1U);
+  const auto of_safetensors = weights_checksum(folder_.string()).value();
+  fs::remove(file("pytorch_model.bin"));
+  EXPECT_EQ(weights_checksum(folder_.string()).value(), of_safetensors);
 }
 
 TEST_F(Weights, AnAdapterComesBackAsItWasWritten) {

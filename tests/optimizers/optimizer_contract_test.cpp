@@ -114,6 +114,17 @@ TEST_P(EveryOptimizer, IsDeterministicAndMoves) {
   }
 }
 
+// What a run needs in memory is told beforehand by this bound.
+TEST_P(EveryOptimizer, KeepsNoMoreVectorsThanIsSaid) {
+  for (const auto& variant : variants(optimizer_facts())) {
+    Descent run(variant, GetParam());
+    for (int t = 0; t < 2; ++t) run.step();
+    std::int64_t kept = 0;
+    for (const auto& [name, tensor] : run.optimizer->state_tensors()) kept += tensor.numel();
+    EXPECT_LE(kept, kMostStateVectors * kSize) << variant.label;
+  }
+}
+
 TEST_P(EveryOptimizer, LeavesItsInputsAlone) {
   for (const auto& variant : variants(optimizer_facts())) {
     SCOPED_TRACE(variant.label);

@@ -90,7 +90,7 @@ json::object controller_options(const json::object& one) {
   return options;
 }
 
-void run_controller(const json::object& one) {
+void expect_recorded_decisions(const json::object& one) {
   auto made = make_controller("hyfreedp", controller_options(one));
   ASSERT_TRUE(made) << made.error().message;
   auto& controller = **made;
@@ -140,7 +140,7 @@ TEST_F(ReferenceOptimizersController, Decisions) {
     for (const auto& value : file.content.at("cases").as_array()) {
       ++count_;
       SCOPED_TRACE(file.name + " " + text_of(value.as_object(), "name"));
-      run_controller(value.as_object());
+      expect_recorded_decisions(value.as_object());
     }
   }
 }

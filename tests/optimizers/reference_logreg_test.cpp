@@ -73,7 +73,7 @@ json::object controller_options(const json::object& options) {
 
 class ReferenceOptimizersLogreg : public Suite {
  protected:
-  void run_case(const Problem& problem, Vector w, const json::object& one) {
+  void expect_recorded_steps(const Problem& problem, Vector w, const json::object& one) {
     const auto& options = one.at("options").as_object();
     auto made = make_controller("hyfreedp", controller_options(options));
     ASSERT_TRUE(made) << made.error().message;
@@ -138,7 +138,7 @@ TEST_F(ReferenceOptimizersLogreg, EndToEnd) {
     for (const auto& value : file.content.at("cases").as_array()) {
       ++count_;
       SCOPED_TRACE(file.name + " " + std::string(value.at("name").as_string()));
-      run_case(problem, as_doubles(file.content.at("w0")), value.as_object());
+      expect_recorded_steps(problem, as_doubles(file.content.at("w0")), value.as_object());
     }
   }
 }

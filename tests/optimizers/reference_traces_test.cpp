@@ -90,7 +90,7 @@ void expect_scalars(const json::object& one, std::size_t t, const Optimizer& opt
   }
 }
 
-void run_case(const json::object& file, const json::object& one, const std::string& where) {
+void expect_recorded_steps(const json::object& file, const json::object& one, const std::string& where) {
   const auto setting = setting_of(file, one);
   auto made = make_optimizer(setting.optimizer, setting.options);
   ASSERT_TRUE(made) << where << ": " << made.error().message;
@@ -129,7 +129,8 @@ TEST_F(ReferenceOptimizersTraces, AreMatched) {
   for (const auto& file : files_of("optimizer-trace/1")) {
     for (const auto& one : file.content.at("cases").as_array()) {
       ++count_;
-      run_case(file.content, one.as_object(), file.name + " " + std::string(one.at("name").as_string()));
+      expect_recorded_steps(file.content, one.as_object(),
+                            file.name + " " + std::string(one.at("name").as_string()));
     }
   }
 }

@@ -193,10 +193,16 @@ TEST_F(Nightly, ASlowerStepIsCaughtByTakingTurns) {
                     {"--speed", "--worker", kPlanted, "--against-binary", kHonest, "--rounds",
                      std::to_string(rounds), "--markdown", "r.md"});
   };
-  // Twelve rounds tell on an idle machine, not on every busy one.
-  const auto slow = timed("slow", 40);
+  // Twelve rounds tell on an idle machine. Where a busy one leaves open what 40 have seen, the
+  // report names a number of rounds that would tell, and a user runs these.
+  const std::string regressed = "| regressed | whole night | speed | × 1.";
+  auto slow = timed("slow", 40);
+  if (markdown().find(regressed) == std::string::npos) {
+    EXPECT_THAT(markdown(), HasSubstr("| could not tell | whole night | speed | × 1."));
+    slow = timed("slow", 200);
+  }
   EXPECT_EQ(slow.code, 1) << slow.out << slow.err;
-  EXPECT_THAT(markdown(), HasSubstr("| regressed | whole night | speed | × 1."));
+  EXPECT_THAT(markdown(), HasSubstr(regressed));
   const auto honest = timed("", nights() == 2 ? 4 : 12);
   EXPECT_NE(honest.code, 1) << honest.out << honest.err;
   EXPECT_THAT(markdown(), HasSubstr("whole night | memory | × "));

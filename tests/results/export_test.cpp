@@ -35,7 +35,8 @@ TEST_F(Export, OneLineOfJsonAStudy) {
 }
 
 TEST_F(Export, TimesAreLeftOutUnlessAskedFor) {
-  for (const char* key : {"\"seconds\"", "\"fingerprint\"", "\"attempts\""}) {
+  for (const char* key :
+       {"\"seconds\"", "\"peak_bytes\"", "\"device_peak_bytes\"", "\"fingerprint\"", "\"attempts\""}) {
     EXPECT_EQ(rows().find(key), std::string::npos) << key;
     EXPECT_NE(rows({.times = true}).find(key), std::string::npos) << key;
   }

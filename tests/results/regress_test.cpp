@@ -177,7 +177,8 @@ TEST(Nights, SeedsThatWouldTellAreMoreThanWereRun) {
           << near;
     }
   }
-  const auto* close_by = find(of_differences({0.35, 0.5, 0.6, 0.5, 0.4, 0.55}), "row-0", "accuracy");
+  const auto half = of_differences({0.35, 0.5, 0.6, 0.5, 0.4, 0.55});
+  const auto* close_by = find(half, "row-0", "accuracy");
   ASSERT_EQ(close_by->verdict, RegressVerdict::unclear) << close_by->text;
   const auto wild = of_differences({40, -39, 30, -31, 20, -20});
   EXPECT_THAT(find(wild, "row-0", "accuracy")->text, HasSubstr("no feasible number of seeds"));

@@ -136,6 +136,16 @@ inline Result<void> conclude(results::Store& store, results::StudyRecord record,
   return store.put_study(record);
 }
 
+// Puts a run that `fill` will find there, with the memory that it took.
+inline Result<void> put_with_memory(results::Store& store, const std::string& id, std::int64_t host,
+                                    std::int64_t device, double accuracy) {
+  auto run = trial(id);
+  run.notes.clear();
+  run.peak_bytes = host;
+  run.device_peak_bytes = device;
+  return store.put_trial(run, steps(), metrics(accuracy));
+}
+
 inline Result<void> fail(results::Store& store, results::StudyRecord record) {
   record.state = results::StudyState::failed;
   record.failure_kind = "diverged";

@@ -109,12 +109,22 @@ TEST_P(StoreContract, ARunningTrialMayChange) {
   EXPECT_TRUE(reader().steps("t")->empty()) << "earlier steps must be replaced";
 }
 
+TEST_P(StoreContract, KeepsTheMemoryThatATrialTook) {
+  auto record = small::trial("t");
+  record.peak_bytes = 412'000'000;
+  record.device_peak_bytes = 3'140'000'000;
+  ASSERT_TRUE(writer().put_trial(record, {}, {}));
+  EXPECT_EQ((**reader().trial("t")).peak_bytes, 412'000'000);
+  EXPECT_EQ((**reader().trial("t")).device_peak_bytes, 3'140'000'000);
+}
+
 TEST_P(StoreContract, AFinishedTrialIsImmutable) {
   auto record = small::trial("t");
   ASSERT_TRUE(writer().put_trial(record, small::steps(), small::metrics(0.8)));
   EXPECT_TRUE(writer().put_trial(record, small::steps(), small::metrics(0.8)))
       << "the same again is no change";
   record.seconds = 99;
+  record.peak_bytes = 1;
   EXPECT_TRUE(writer().put_trial(record, small::steps(), small::metrics(0.8))) << "times may differ";
   EXPECT_EQ((**reader().trial("t")).seconds, 0.5) << "but the first stay";
   EXPECT_FALSE(writer().put_trial(record, small::steps(), small::metrics(0.81)));

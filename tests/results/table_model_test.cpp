@@ -44,6 +44,24 @@ TEST_F(SmallTable, MeanDeviationAndCount) {
   EXPECT_DOUBLE_EQ(*cell.seconds, 0.5);
 }
 
+// A user's own records are not called public.
+TEST_F(SmallTable, TestRecordsOfAUserAreOutsideEpsilon) {
+  const auto notes = [&](const char* dataset) {
+    auto spec = small::spec();
+    spec.hash = dataset;
+    auto& panel = spec.resolved["panels"].as_array()[0].as_object();
+    panel["dataset"] = {{"name", dataset}, {"options", json::object{}}};
+    panel["test"] = 40;
+    EXPECT_TRUE(store_->put_spec(spec, true));
+    return table().notes;
+  };
+  EXPECT_TRUE(any_contains(notes("cifar10"), "40 public test records"));
+  EXPECT_FALSE(any_contains(notes("cifar10"), "a user's own"));
+  EXPECT_TRUE(any_contains(notes("image-folder"), " 40 test records"));
+  EXPECT_TRUE(
+      any_contains(notes("image-folder"), "Test records that are a user's own are treated as public"));
+}
+
 // The panel names its optimizer; methods may have their own, and then the head says which row ran
 // with which.
 TEST_F(SmallTable, TheHeadNamesTheOptimizerOfEachRowWhereTheyDiffer) {
@@ -177,6 +195,32 @@ TEST_F(SmallTable, TheRunCountOfAPrivateSelectionStaysSecret) {
   EXPECT_DOUBLE_EQ(*open.panels[0].rows[2].cells[0].runs, 4);
   EXPECT_DOUBLE_EQ(*open.panels[0].rows[2].cells[0].seconds, 2);
   EXPECT_NEAR(*open.panels[0].rows[0].cells[0].validation, 65.4321, 1e-9);
+}
+
+// Row a: seeds 0 and 2 are recorded. Row c: of seed 0 the reported run and a losing one.
+TEST(Memory, IsTheLargestOfTheRunsThatMayBeToldOf) {
+  const auto store = *Store::in_memory();
+  ASSERT_TRUE(small::put_with_memory(*store, "trial-study-a-1-0-0", 300'000'000, 2'000'000'000, 0.80));
+  ASSERT_TRUE(
+      small::put_with_memory(*store, "trial-study-a-1-2-0", 500'000'000, 1'000'000'000, 0.80 + 0.02 * 2));
+  ASSERT_TRUE(small::put_with_memory(*store, "trial-study-c-1-0-0", 400'000'000, 0, 0.60));
+  ASSERT_TRUE(small::put_with_memory(*store, "trial-study-c-1-0-1", 900'000'000, 0, 0.60));
+  ASSERT_TRUE(small::fill(*store));
+  const auto model = build_table(*store, "small", {.confidential = false}).value();
+  const auto& rows = model.panels[0].rows;
+  EXPECT_EQ(rows[0].cells[0].memory.host, 500'000'000);
+  EXPECT_EQ(rows[0].cells[0].memory.device, 2'000'000'000);
+  EXPECT_EQ(rows[0].cells[1].memory.host, 0);
+  EXPECT_EQ(memory_text(rows[0].memory), "500 MB, GPU 2 GB");
+  EXPECT_EQ(memory_text(rows[1].memory), "-");
+  EXPECT_EQ(rows[2].memory.host, 400'000'000) << "a losing run is confidential";
+  EXPECT_TRUE(model.panels[0].shows_memory());
+  EXPECT_TRUE(any_contains(model.notes, "resident memory of its process"));
+}
+
+TEST_F(SmallTable, MemoryThatNobodyRecordedIsNotShown) {
+  EXPECT_FALSE(table().panels[0].shows_memory());
+  EXPECT_FALSE(any_contains(table().notes, "Memory"));
 }
 
 TEST_F(SmallTable, AnUnknownSpecNamesTheNearest) {

@@ -109,7 +109,10 @@ TEST_F(Trace, ConfigsAreToldByWhatDiffers) {
   study.spec = "grid";
   for (const char* id : {"one", "two", "three"}) {
     auto run = small::trial(id);
-    if (std::string(id) == "two") run.config["steps"] = 20;
+    if (std::string(id) == "two") {
+      run.config["steps"] = 20;
+      run.peak_bytes = 412'000'000;
+    }
     if (std::string(id) == "three") run.config["optimizer"].as_object()["options"] = {{"d0", 0.5}};
     ASSERT_TRUE(store_->put_trial(run, {}, small::metrics(0.5)));
     study.trials.emplace_back(id);
@@ -132,7 +135,8 @@ TEST_F(Trace, ConfigsAreToldByWhatDiffers) {
   EXPECT_EQ(seed.runs[2].differences, (std::vector<std::string>{"optimizer.options.d0 0.5", "steps 10"}));
   EXPECT_EQ(seed.tuning, 2.0);
   const auto text = trace_text(*traced);
-  for (const char* part : {"3 asked for, 1.5 s", "3 runs in sequence", "tuning 2.000000"})
+  for (const char* part :
+       {"3 asked for, 1.5 s", "500 ms; 412 MB; reported", "3 runs in sequence", "tuning 2.000000"})
     expect_holds(text, part);
 }
 

@@ -119,6 +119,16 @@ TEST(Markdown, Golden) {
       << text;
 }
 
+TEST(Markdown, MemoryHasAColumnWhereItIsKnown) {
+  auto model = small_table();
+  model.panels[0].rows[0].memory = {.host = 412'000'000, .device = 3'140'000'000};
+  const auto text = markdown_text(document_of(model));
+  for (const char* part :
+       {"| non-private | Time | Memory |\n", "| 500 ms | 412 MB, GPU 3.14 GB |\n", "| 500 ms | - |\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
+  }
+}
+
 TEST(Markdown, EveryTableLineHasTheSameNumberOfCells) {
   auto model = small_table();
   model.panels[0].rows[0].title = "a | b * c <d>";
@@ -150,6 +160,21 @@ TEST(Csv, ReadsBack) {
   EXPECT_EQ(at(4, "state"), "failed");
   EXPECT_EQ(at(4, "failure"), "diverged");
   EXPECT_EQ(at(6, "state"), "not planned");
+}
+
+TEST(Csv, MemoryHasColumnsWhereItIsKnown) {
+  EXPECT_EQ(csv_table(small_table()).find("peak_bytes"), std::string::npos);
+  auto model = small_table();
+  auto& row = model.panels[0].rows[0];
+  row.memory = row.cells[0].memory = {.host = 412'000'000, .device = 3'140'000'000};
+  const auto records = parse_csv(csv_table(model));
+  for (const auto& record : records) ASSERT_EQ(record.size(), records[0].size());
+  const auto last = records[0].size() - 1;
+  EXPECT_EQ(records[0][last - 1], "peak_bytes");
+  EXPECT_EQ(records[0][last], "device_peak_bytes");
+  EXPECT_EQ(records[1][last - 1], "412000000");
+  EXPECT_EQ(records[1][last], "3140000000");
+  EXPECT_EQ(records[2][last - 1], "") << "not recorded";
 }
 
 TEST(Csv, QuotesWhatNeedsIt) {

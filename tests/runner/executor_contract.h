@@ -145,6 +145,21 @@ TEST_P(ExecutorContract, APreparationIsAJob) {
   EXPECT_EQ(ends.at(job.id).seconds, 0.125);
 }
 
+TEST_P(ExecutorContract, APreparationStartsBeforeTrialsThatWait) {
+  auto executor = make(1);
+  executor->submit(fake_job("first", "finish", 50, 1e9));
+  executor->submit(fake_job("second", "finish", 0, 1e9));
+  const auto job = prepare_job({"synthetic", {{"classes", 3}}});
+  executor->submit(job);
+  std::vector<std::string> started;
+  for (const auto& update : poll_until(*executor, 3)) {
+    if (update.kind == Update::Kind::started) started.push_back(update.job);
+  }
+  ASSERT_EQ(started.size(), 3U);
+  EXPECT_NE(started.back(), job.id);
+  EXPECT_EQ(started.back(), "second");
+}
+
 TEST_P(ExecutorContract, AFailureKeepsItsReason) {
   auto executor = make(1);
   executor->submit(fake_job("a", "fail"));

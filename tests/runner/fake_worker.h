@@ -18,14 +18,11 @@ namespace hyfreedp::runner {
 
 inline void fake_say(const json::object& message) { std::cout << canonical_json(message) << std::endl; }
 
-inline void fake_done(const std::string& trial) {
-  fake_say({{"type", "done"},
-            {"trial", trial},
-            {"state", "finished"},
-            {"kind", ""},
-            {"message", ""},
-            {"seconds", 0.5}});
+inline json::object end_of(const std::string& trial) {
+  return {{"type", "done"}, {"trial", trial}, {"state", "finished"},
+          {"kind", ""},     {"message", ""},  {"seconds", 0.5}};
 }
+inline void fake_done(const std::string& trial) { fake_say(end_of(trial)); }
 
 inline void fake_run(const json::object& request) {
   const std::string trial = string_or(request, "trial", "");
@@ -44,8 +41,10 @@ inline void fake_run(const json::object& request) {
   if (behaviour == "unknown-type") fake_say({{"type", "greetings"}});
   if (behaviour == "other-trial") fake_done("another");
   if (behaviour == "twice") {
-    fake_done(trial);
-    return fake_done(trial);
+    // In one write: the second must not come only when the next job runs.
+    const auto line = canonical_json(end_of(trial)) + "\n";
+    std::cout << line + line << std::flush;
+    return;
   }
   if (behaviour == "fail") {
     return fake_say({{"type", "done"},

@@ -130,6 +130,48 @@ TEST_F(InitialWeights, OfNetworkAndAdapterBoth) {
   EXPECT_TRUE(check_start(both, "fashion-mnist", true));
 }
 
+// A frozen network's weights reach the model through its features.
+TEST_F(InitialWeights, OfTheNetworkThatMakesFeaturesAreHeldToTheSame) {
+  const auto folder_of = [this](const std::string& name, const std::string& private_data,
+                                const char* more = "") {
+    const auto path = kept(name, private_data, more);
+    write_file_atomically(path + "/config.json", R"({"architecture": "vit_tiny_patch16_224", "num_classes": 2,
+      "model_args": {"img_size": 16, "patch_size": 4, "embed_dim": 8, "depth": 1, "num_heads": 2}})")
+        .value();
+    return path;
+  };
+  const auto refused = [this](const std::string& weights) {
+    return refusal(
+        folder("start"),
+        "{name: fashion-mnist, features: network, network: vit, side: 16, weights: " + weights + "}");
+  };
+  EXPECT_EQ(refused(folder_of("unseen", kE2e)), "");
+  EXPECT_THAT(refused(folder_of("seen", R"({"dataset": "fashion-mnist", "epsilon": 3.0, "delta": 1e-5})")),
+              HasSubstr("were trained on 'fashion-mnist' already"));
+  EXPECT_THAT(refused(folder_of("marked", "", R"(, "watermark": "CONFIDENTIAL")")),
+              HasSubstr("are confidential"));
+}
+
+// One folder of a user is one set of records, whatever else a spec says of it.
+TEST_F(InitialWeights, OfAUsersImagesAreKnownByTheirFolder) {
+  ::setenv("XDG_STATE_HOME", at("state").c_str(), 1);  // not this user's key
+  for (const char* set : {"mine", "others"}) {
+    for (int i = 0; i < 80; ++i) {
+      const auto name =
+          fmt::format("{}/{}/{}/{}.ppm", set, i < 60 ? "train" : "test", i % 2 == 0 ? "a" : "b", i);
+      write_file_atomically(at(name).string(), "P6 1 1 255\nabc").value();
+    }
+  }
+  const std::string release = R"j({"dataset": "image-folder (mine)", "epsilon": 3.0, "delta": 1e-5})j";
+  const auto start = kept("seen", release);
+  const auto on = [&](const std::string& set) {
+    return refusal(start, "{name: image-folder, side: 8, path: " + at("").string() + set + "}");
+  };
+  EXPECT_THAT(on("mine"), HasSubstr("were trained on 'image-folder (mine)' already"));
+  EXPECT_THAT(on("mine/"), HasSubstr("were trained on 'image-folder (mine)' already"));
+  EXPECT_EQ(on("others"), "");
+}
+
 // A spec once read, a cell's file for one, is planned without looking at folders of this machine.
 TEST_F(InitialWeights, AreNotAskedAboutAgainByAPlan) {
   const auto start = folder("start");

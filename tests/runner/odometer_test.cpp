@@ -258,6 +258,28 @@ TEST(Odometer, FeaturesAreOptionsButPeopleAreNot) {
   EXPECT_THAT(odometer_of(world.store(), world.out()).value().data, SizeIs(3));
 }
 
+// Neither sizes nor features make other data of a user's folder, nor does another way to write its
+// place.
+TEST(Odometer, AUsersFolderIsOneDatasetUnderAllOptions) {
+  World world;
+  auto config = any_config("image-folder");
+  for (const json::object& options :
+       {json::object{{"path", "mine.tar"}, {"train", 1000}},
+        {{"path", "/data/mine.tar"}, {"train", 1000}},
+        {{"path", "mine/."}, {"train", 1000}},
+        {{"path", "mine.tar"}, {"train", 1000}, {"side", 64}, {"sha256", "other"}},
+        {{"path", "other/mine.tar.gz"}, {"train", 1000}},
+        {{"path", "folder/"}, {"train", 1000}}}) {
+    config.dataset.options = options;
+    ASSERT_TRUE(world.store().put_trial(record_of(config, {on("private_train", 1.0)}), {}, {}));
+  }
+  const auto odometer = odometer_of(world.store(), world.out()).value();
+  ASSERT_THAT(odometer.data, SizeIs(2));
+  EXPECT_EQ(odometer.data.at(0).title, "image-folder (folder)");
+  EXPECT_EQ(odometer.data.at(1).title, "image-folder (mine)");
+  EXPECT_EQ(steps_on(odometer.data.at(1), "private_train"), 50);
+}
+
 // Nothing that the odometer shows depends on how many runs a private selection made, at whatever
 // moment it is read.
 TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {

@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "harness/base/describe.h"
 #include "harness/base/json.h"
 #include "harness/runner/spec/plan.h"
 
@@ -48,14 +49,15 @@ TEST(PaperSpecFiles, EveryPresetLoadsAndPlans) {
 TEST(PaperSpecFiles, TitlesSayTheScale) {
   for (const auto& file : spec_files()) {
     for (const auto& preset : presets_of(file.string()).value()) {
-      if (preset != "small" && preset != "smoke") continue;
+      if (preset != "small" && preset != "smoke" && preset != "tiny") continue;
       const auto spec = load_spec(file.string(), preset);
       ASSERT_TRUE(spec) << spec.error().message;
       if (!is_runnable(*spec)) continue;
       const auto title = spec->content.title;
-      const bool says = preset == "smoke" ? title.find("seconds") != std::string::npos ||
-                                                title.find("generated data") != std::string::npos
-                                          : title.find("two cores") != std::string::npos;
+      const bool says = preset == "tiny"    ? title.find("on miniature files") != std::string::npos
+                        : preset == "smoke" ? title.find("seconds") != std::string::npos ||
+                                                  title.find("generated data") != std::string::npos
+                                            : title.find("two cores") != std::string::npos;
       EXPECT_TRUE(says) << file << ' ' << preset << ": " << title;
     }
   }
@@ -106,6 +108,82 @@ TEST(PaperSpecFiles, SmokesFootnotesAndTitlesAreOfSmoke) {
     }
   }
   EXPECT_GT(smokes, 20u);
+}
+
+// What decides how a row trains and which; not where the data is from.
+json::object method_of(const spec::Row& row) {
+  json::object method = {{"id", row.id}, {"method", row.method}, {"options", row.options}};
+  if (row.optimizer) method["optimizer"] = row.optimizer->options;
+  return method;
+}
+
+// Of the dataset all but where its files are and how many.
+json::object preparation_of(const spec::Panel& panel) {
+  auto options = panel.dataset.options;
+  for (const char* files : {"path", "sha256", "files_mark", "train", "validation", "test"})
+    options.erase(files);
+  options["name"] = panel.dataset.name;
+  return options;
+}
+
+// All but how many records a step has, how many steps there are, and what computes them.
+json::object training_of(spec::Train train) {
+  train.steps = 0;
+  train.sample_rate = train.batch_size = 0;
+  train.device.clear();
+  train.training.microbatch = 0;
+  return as_json(train);
+}
+
+// A `tiny` preset is the paper's body on miniature files: its panels are among the paper's, with
+// the same network, what of it trains, preparation of images, training and methods. Every
+// method and choice of what trains is there.
+TEST(PaperSpecFiles, TinyIsThePapersBody) {
+  std::size_t tinies = 0;
+  for (const auto& file : spec_files()) {
+    const auto presets = presets_of(file.string()).value();
+    const auto paper = std::ranges::count(presets, "paper") == 0
+                           ? std::nullopt
+                           : std::optional(load_spec(file.string(), "paper"));
+    if (paper) {
+      ASSERT_TRUE(*paper) << paper->error().message;
+    }
+    const bool on_images =
+        paper && is_runnable(**paper) &&
+        std::ranges::any_of((**paper).content.panels, [](const spec::Panel& panel) {
+          return panel.model.options.contains("weights") || panel.dataset.options.contains("weights");
+        });
+    EXPECT_EQ(std::ranges::count(presets, "tiny") == 1, on_images) << file;
+    if (!on_images) continue;
+    ++tinies;
+    const auto tiny = load_spec(file.string(), "tiny");
+    ASSERT_TRUE(tiny) << tiny.error().message;
+    std::set<std::string> covered;
+    const auto kinds_of = [](const spec::Panel& panel) {
+      std::vector<std::string> kinds{string_or(panel.model.options, "trainable", "full")};
+      for (const auto& row : panel.rows) kinds.push_back(row.id);
+      return kinds;
+    };
+    for (const auto& small : tiny->content.panels) {
+      SCOPED_TRACE(file.string() + " " + small.id);
+      const auto& panels = (**paper).content.panels;
+      const auto full = std::ranges::find(panels, small.id, &spec::Panel::id);
+      ASSERT_NE(full, panels.end());
+      EXPECT_EQ(small.model.name, full->model.name);
+      EXPECT_EQ(small.model.options, full->model.options);
+      EXPECT_EQ(preparation_of(small), preparation_of(*full));
+      EXPECT_EQ(training_of(small.train), training_of(full->train));
+      ASSERT_EQ(small.rows.size(), full->rows.size());
+      for (std::size_t i = 0; i < small.rows.size(); ++i) {
+        EXPECT_EQ(method_of(small.rows[i]), method_of(full->rows[i]));
+      }
+      for (auto& kind : kinds_of(small)) covered.insert(std::move(kind));
+    }
+    for (const auto& panel : (**paper).content.panels) {
+      for (const auto& kind : kinds_of(panel)) EXPECT_TRUE(covered.contains(kind)) << file << ": " << kind;
+    }
+  }
+  EXPECT_GE(tinies, 18u);
 }
 
 TEST(PaperSpecFiles, EveryTableAndFigureHasASpec) {

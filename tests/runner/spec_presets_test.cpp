@@ -95,7 +95,7 @@ presets:
 TEST_F(Presets, WhatCannotRunHereSaysWhyAndIsRefusedWhereItCould) {
   const auto kind = [](const std::string& what) { return kHead + "presets:\n  paper: {" + what + "}\n"; };
   const auto spec =
-      resolved(kind("not_runnable: {reason: no images, datasets: [cifar10, adult], missing: [BLEU]}"));
+      resolved(kind("not_runnable: {reason: no images, datasets: [imagenet, adult], missing: [BLEU]}"));
   EXPECT_EQ(spec.at("not_runnable").at("reason").as_string(), "no images");
   EXPECT_TRUE(spec.at("panels").as_array().empty());
   EXPECT_FALSE(is_runnable(load(kind("not_runnable: {reason: x, weights: [vit-small]}")).value()));
@@ -103,7 +103,7 @@ TEST_F(Presets, WhatCannotRunHereSaysWhyAndIsRefusedWhereItCould) {
               AllOf(HasSubstr("spec.yaml:10: not_runnable"),
                     HasSubstr("names only what is registered (adult, vit)")));
   EXPECT_THAT(refusal(kind("not_runnable: {reason: x}")), HasSubstr("must name what is not here"));
-  EXPECT_THAT(refusal(kind("not_runnable: {datasets: [cifar10]}")),
+  EXPECT_THAT(refusal(kind("not_runnable: {datasets: [imagenet]}")),
               HasSubstr("not_runnable: 'reason' is missing"));
   EXPECT_THAT(refusal(kind("not_runnable: {reason: x, missing: [y]}, analytic: {name: z}")),
               HasSubstr("exclude"));

@@ -232,7 +232,7 @@ TEST_F(SpecProblems, EveryExampleLoads) {
     } else if (outer == "figures") {
       yaml = kLeast + "figures: [{" + example + (inner == "kind" ? "" : ", kind: curves") + "}]\n";
     } else if (outer == "not_runnable") {
-      yaml = kLeast + "not_runnable: {" + example + ", datasets: [cifar10]}\n";
+      yaml = kLeast + "not_runnable: {" + example + ", datasets: [imagenet]}\n";
     } else {
       yaml = kLeast + outer + ": {" + example + "}\n";
     }

@@ -93,6 +93,16 @@ TEST_F(SpecFile, EveryDefaultIsResolved) {
   EXPECT_EQ(json::serialize(row.at("epsilons")), R"([1E0,"inf"])");
 }
 
+// The problem is in the files, so an example of another dataset would not help.
+TEST_F(SpecFile, FilesThatAreNotHereAreNamedWithoutAnExample) {
+  const auto spec = load(with_line(4, "  dataset: {name: table-file, path: nowhere.csv}"));
+  ASSERT_TRUE(spec.has_error());
+  EXPECT_THAT(
+      spec.error().message,
+      AllOf(HasSubstr("spec.yaml:4: defaults.dataset: table-file: path 'nowhere.csv': there is no such"),
+            Not(HasSubstr("Example"))));
+}
+
 TEST_F(SpecFile, ARowMayChangeASharedOne) {
   const auto panel = this->panel(with_line(
       18, "    rows: [prodigy, {use: prodigy, id: long, steps: 40, seeds: [7], options: {d_coef: 2}}]"));
@@ -440,13 +450,18 @@ TEST(ShippedSpecs, AllLoadAndPlan) {
   std::size_t count = 0;
   for (const auto& file : std::filesystem::directory_iterator(HYFREEDP_SOURCE_DIR "/experiments")) {
     if (file.path().extension() != ".yaml") continue;
-    const auto spec = load_spec(file.path().string());
-    ASSERT_TRUE(spec) << spec.error().message;
-    EXPECT_EQ(spec->content.name, file.path().stem().string());
-    const auto studies = plan(*spec);
-    ASSERT_TRUE(studies) << studies.error().message;
-    EXPECT_FALSE(studies->empty());
-    ++count;
+    auto presets = presets_of(file.path().string()).value();
+    if (presets.empty()) presets.emplace_back();
+    for (const auto& preset : presets) {
+      const auto spec = load_spec(file.path().string(), preset);
+      ASSERT_TRUE(spec) << spec.error().message;
+      const auto stem = file.path().stem().string();
+      EXPECT_EQ(spec->content.name, preset.empty() ? stem : stem + "-" + preset);
+      const auto studies = plan(*spec);
+      ASSERT_TRUE(studies) << studies.error().message;
+      EXPECT_FALSE(studies->empty());
+      ++count;
+    }
   }
   EXPECT_GE(count, 4u);
 }

@@ -1,28 +1,39 @@
 // The memory of a step is bounded by its microbatch, however many samples were drawn.
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <new>
+#include <set>
 
+#include "harness/models/facts/step_memory.h"
 #include "harness/models/model.h"
 #include "harness/training/gradient.h"
+#include "harness/training/labels.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
 namespace {
 
-// Counts the bytes of living CPU tensors.
+// Counts the bytes of living CPU tensors. Each block's size lies before it, so that the block alone
+// is what is freed, as LibTorch's convolutions need it.
 class CountingAllocator : public c10::Allocator {
  public:
-  explicit CountingAllocator(c10::Allocator* below) : below_(below) {}
-
   c10::DataPtr allocate(std::size_t bytes) override {
-    auto* held = new Held{below_->allocate(bytes), bytes, this};
+    const auto padded = (bytes + 2 * kHeader - 1) / kHeader * kHeader;
+    auto* block = static_cast<char*>(std::aligned_alloc(kHeader, padded));
+    if (block == nullptr) throw std::bad_alloc();
+    std::memcpy(block, &bytes, sizeof bytes);
     live_ += static_cast<std::int64_t>(bytes);
     peak_ = std::max(peak_, live_);
-    return {held->memory.get(), held, &release, held->memory.device()};
+    void* data = block + kHeader;
+    return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
   }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* destination, const void* source, std::size_t bytes) const override {
-    below_->copy_data(destination, source, bytes);
+    std::memcpy(destination, source, bytes);
   }
   // Of what lives above what lives now.
   template <class Work>
@@ -34,25 +45,24 @@ class CountingAllocator : public c10::Allocator {
   }
 
  private:
-  struct Held {
-    c10::DataPtr memory;
-    std::size_t bytes;
-    CountingAllocator* owner;
-  };
-  static void release(void* context) {
-    auto* held = static_cast<Held*>(context);
-    held->owner->live_ -= static_cast<std::int64_t>(held->bytes);
-    delete held;
+  static constexpr std::size_t kHeader = 64;
+  static void release(void* data) {
+    if (data == nullptr) return;
+    auto* block = static_cast<char*>(data) - kHeader;
+    std::size_t bytes = 0;
+    std::memcpy(&bytes, block, sizeof bytes);
+    live_ -= static_cast<std::int64_t>(bytes);
+    std::free(block);
   }
 
-  c10::Allocator* below_;
-  std::int64_t live_ = 0;
-  std::int64_t peak_ = 0;
+  // What frees a block is told its address alone.
+  static inline std::int64_t live_ = 0;
+  static inline std::int64_t peak_ = 0;
 };
 
 class Counting {
  public:
-  Counting() : usual_(c10::GetCPUAllocator()), counter_(usual_) { c10::SetCPUAllocator(&counter_, 100); }
+  Counting() : usual_(c10::GetCPUAllocator()) { c10::SetCPUAllocator(&counter_, 100); }
   ~Counting() { c10::SetCPUAllocator(usual_, 100); }
   CountingAllocator& operator*() { return counter_; }
 
@@ -86,6 +96,111 @@ TEST(Memory, OfAStepDoesNotGrowWithTheBatch) {
     EXPECT_EQ(network.activation_records(), 0);
     // What is bounded here grows where nothing bounds it.
     EXPECT_GT(peak(20000, 20000), 50 * small);
+  }
+}
+
+// Networks at which the numbers of a sample outweigh all else.
+struct Measured {
+  std::string model;
+  json::object options;
+  std::string data;
+  json::object data_options;
+  std::int64_t samples = 8;  // the smaller of the two microbatches
+};
+
+json::object images(std::int64_t side, std::int64_t channels = 3) {
+  return {{"channels", channels}, {"side", side}};
+}
+
+std::vector<Measured> measured() {
+  const json::object vit = {{"width", 64}, {"depth", 4}, {"heads", 4}};
+  const auto with = [](json::object options, const char* name, const json::value& value) {
+    options[name] = value;
+    return options;
+  };
+  const json::object tokens = {{"vocabulary", 300}, {"length", 64}};
+  return {{"linear", {}, "synthetic", {{"features", 700}}, 256},
+          {"mlp", {{"hidden", json::array{128, 64}}}, "synthetic", {{"features", 700}}, 256},
+          {"mlp",
+           {{"hidden", json::array{64, 64, 64, 64, 64, 64, 64, 64}}},
+           "synthetic",
+           {{"features", 64}},
+           1024},
+          {"cnn", {{"channels", 1}}, "synthetic-images", images(28, 1), 1024},
+          {"resnet", {}, "synthetic-images", images(32), 16},
+          // Small images: what is kept of its layers to the end outweighs what they gave.
+          {"resnet", {{"widths", json::array{64}}, {"blocks", 12}}, "synthetic-images", images(8), 64},
+          {"resnet", {{"trainable", "last-block"}}, "synthetic-images", images(32), 16},
+          {"wrn-16-4", {{"depth", 10}, {"widen", 2}}, "synthetic-images", images(32)},
+          {"wrn-16-4", {{"depth", 40}, {"widen", 1}}, "synthetic-images", images(8), 64},
+          {"efficientnet-lite", {}, "synthetic-images", images(64)},
+          {"efficientnet-lite", {{"trainable", "bitfit-head"}}, "synthetic-images", images(64)},
+          {"efficientnet-lite", {{"trainable", "head"}}, "synthetic-images", images(64), 16},
+          {"squeezenet", {}, "synthetic-images", images(64), 64},
+          {"squeezenet", {{"trainable", "bitfit-head"}}, "synthetic-images", images(64), 64},
+          {"squeezenet", {{"trainable", "head"}}, "synthetic-images", images(64), 16},
+          {"vit", vit, "synthetic-images", images(32)},
+          {"vit", with(vit, "depth", 14), "synthetic-images", images(32)},
+          {"vit", with(vit, "trainable", "bitfit-head"), "synthetic-images", images(32)},
+          {"vit", with(vit, "trainable", "lora-head"), "synthetic-images", images(32)},
+          {"vit", with(vit, "trainable", "head"), "synthetic-images", images(32)},
+          {"vit", with(vit, "trainable", "last-block"), "synthetic-images", images(32)},
+          {"beit", vit, "synthetic-images", images(32)},
+          {"beit", with(vit, "trainable", "bitfit-head"), "synthetic-images", images(32)},
+          {"beit", with(vit, "trainable", "head"), "synthetic-images", images(32)},
+          {"gpt2", {{"width", 64}, {"depth", 3}}, "synthetic-tokens", tokens},
+          {"gpt2", {{"width", 64}, {"depth", 12}}, "synthetic-tokens", tokens},
+          {"llama", {{"width", 64}, {"depth", 3}, {"kv_heads", 2}}, "synthetic-tokens", tokens}};
+}
+
+// Bytes that one more sample of a microbatch takes, as tensors are allocated.
+double bytes_of_a_sample(const Measured& one, CountingAllocator& counter) {
+  auto config = small_config(1);
+  auto data = one.data_options;
+  for (const char* split : {"train", "validation", "test"}) data[split] = 2 * one.samples;
+  config.dataset = resolved(datasets::find_dataset(one.data), one.data, data);
+  config.model = model_named(one.model, one.options);
+  const auto dataset = data_of(config);
+  const auto facts = datasets::find_dataset(one.data).value();
+  const auto sizes = datasets::sizes(*facts, config.dataset.options);
+  auto network = models::make_model(one.model, config.model.options, models::model_input(sizes),
+                                    random::key_from_seed("tests of memory"), torch::kFloat32)
+                     .value();
+  const auto& labels = rule_of(sizes.labels);
+  auto sum = torch::zeros({network.dimension()});
+  const auto peak = [&](std::int64_t rows) {
+    BatchReader reader(aligned(labels, dataset.private_train), torch::kFloat32, rows);
+    Rows drawn{.count = rows, .all = false, .indices = {}};
+    for (std::int64_t i = 0; i < rows; ++i) drawn.indices.push_back(i);
+    return counter.peak_of([&] { clipped_gradient_sum(network, labels.loss, {}, reader, drawn, sum); });
+  };
+  peak(one.samples);
+  return static_cast<double>(peak(2 * one.samples) - peak(one.samples)) / static_cast<double>(one.samples);
+}
+
+TEST(Memory, OfEveryRegisteredModelIsMeasured) {
+  std::set<std::string> models;
+  for (const auto& one : measured()) models.insert(one.model);
+  for (const auto& facts : models::model_facts()) EXPECT_TRUE(models.contains(facts.name)) << facts.name;
+}
+
+TEST(Memory, OfASampleIsWhatIsForetold) {
+  const torch::NoGradGuard no_gradients;
+  for (const auto& one : measured()) {
+    SCOPED_TRACE(one.model + " " + canonical_json(one.options));
+    Counting counting;
+    const double found = bytes_of_a_sample(one, *counting);
+    const auto facts = datasets::find_dataset(one.data).value();
+    const auto sizes =
+        datasets::sizes(*facts, resolve_options(facts->options, one.data_options, one.data).value());
+    const auto told = models::step_memory(one.model, model_named(one.model, one.options).options,
+                                          models::model_input(sizes), true)
+                          .value();
+    const double foretold = 4 * told.sample();
+    std::cout << fmt::format("{} {}: {:.0f} B, foretold {:.0f}, {:.2f} times as much\n", one.model,
+                             canonical_json(one.options), found, foretold, foretold / found);
+    EXPECT_LE(found, foretold);
+    EXPECT_LE(foretold, 2 * found);
   }
 }
 

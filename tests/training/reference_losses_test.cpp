@@ -17,15 +17,15 @@ constexpr double kTolerance = 1e-12;
 
 class ReferenceTrainingLosses : public reference::Suite {
  protected:
-  void run_loop(const json::object& item);
-  void run_table(const json::object& item);
+  void expect_recorded_loop(const json::object& item);
+  void expect_recorded_loss(const json::object& item);
 };
 
 torch::Tensor tensor_of(const json::value& values) {
   return torch::tensor(as_doubles(values), torch::kFloat64);
 }
 
-void ReferenceTrainingLosses::run_loop(const json::object& item) {
+void ReferenceTrainingLosses::expect_recorded_loop(const json::object& item) {
   const auto& options = item.at("options").as_object();
   const auto& probes = item.at("probes").as_object();
   const auto& samples = item.at("samples").as_object();
@@ -67,7 +67,7 @@ void ReferenceTrainingLosses::run_loop(const json::object& item) {
   EXPECT_EQ(probe, probes.at("t").as_array().size());
 }
 
-void ReferenceTrainingLosses::run_table(const json::object& item) {
+void ReferenceTrainingLosses::expect_recorded_loss(const json::object& item) {
   const auto sum = bounded_loss_sum(tensor_of(item.at("losses")), double_or(item, "R_l", -1));
   const double got =
       noised(sum, double_or(item, "sigma_l", -1), double_or(item, "B", -1), double_or(item, "z", 0));
@@ -85,11 +85,11 @@ TEST_F(ReferenceTrainingLosses, ClosedLoopsAndSingleCalls) {
         ++literal;
         continue;
       }
-      run_loop(object);
+      expect_recorded_loop(object);
       ++count_;
     }
     for (const auto& item : file.content.at("clip_table").as_array()) {
-      run_table(item.as_object());
+      expect_recorded_loss(item.as_object());
       ++count_;
     }
   }

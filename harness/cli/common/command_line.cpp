@@ -75,6 +75,10 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
     all.add_options()(name.c_str(), po::value<std::string>());
     positional.add(name.c_str(), 1);
   }
+  if (!line.list.empty()) {
+    all.add_options()(line.list.c_str(), po::value<std::vector<std::string>>());
+    positional.add(line.list.c_str(), -1);
+  }
   try {
     po::store(po::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(),
               given);

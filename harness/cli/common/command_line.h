@@ -26,6 +26,9 @@ struct CommandLine {
   std::string positional =
       {};  // name under which the first argument without -- is given, if the command takes one
   std::vector<std::string> more_positional = {};  // the same for the second, third, ...
+  // Name of the list (vector<string>) of all further arguments without --, if the command takes any
+  // number.
+  std::string list = {};
 };
 
 // Fills `given` and the bound variables. Returns the exit code if the command is done: 0 after

@@ -1,19 +1,49 @@
 #include "harness/cli/common/run_needs.h"
 
-#include <set>
+#include <algorithm>
 
 #include "datasets/facts.h"
+#include "datasets/own_files.h"
+#include "harness/models/facts/catalogue.h"
+#include "harness/models/facts/weights_source.h"
 
 namespace hyfreedp::cli {
+namespace {
 
-std::vector<MissingData> missing_data(const runner::Spec& spec) {
-  std::set<std::string> names;
-  for (const auto& panel : spec.content.panels) names.insert(panel.dataset.name);
-  std::vector<MissingData> missing;
-  for (const auto& name : names) {
+// All of the dataset that is not here: its files, and the weights that make its features.
+bool is_fetchable(const datasets::Facts& facts, const json::object& options) {
+  const auto own = string_or(options, "path", ""), weights = string_or(options, "weights", "");
+  const bool files = own.empty() ? datasets::locate(facts) || !facts.supply.empty()
+                                 : datasets::locate_own_files(own).has_value();
+  return files &&
+         (weights.empty() || models::locate_weights(weights) || models::find_pretrained(weights) != nullptr);
+}
+
+}  // namespace
+
+std::vector<Missing> missing_data(const runner::Spec& spec) {
+  std::vector<Missing> missing;
+  const auto add = [&missing](const std::string& what, const Result<void>& found, bool fetchable) {
+    if (found) return;
+    const auto same = [&](const Missing& one) {
+      return one.what == what && one.why == found.error().message;
+    };
+    if (std::ranges::none_of(missing, same)) missing.push_back({what, found.error().message, fetchable});
+  };
+  for (const auto& panel : spec.content.panels) {
+    const auto& [name, options] = panel.dataset;
     const auto facts = datasets::find_dataset(name);
-    const auto folder = facts ? datasets::locate(**facts) : Result<std::string>(facts.error());
-    if (!folder) missing.push_back({name, folder.error().message});
+    add(datasets::data_name(name, options),
+        facts ? datasets::check_present(**facts, options) : Result<void>(facts.error()),
+        facts && is_fetchable(**facts, options));
+    // The model's, and those of a frozen network that makes features.
+    for (const auto* of : {&panel.model.options, &options}) {
+      const auto weights = string_or(*of, "weights", "");
+      if (weights.empty()) continue;
+      const auto folder = models::locate_weights(weights);
+      add(weights, folder ? Result<void>() : Result<void>(folder.error()),
+          models::find_pretrained(weights) != nullptr);
+    }
   }
   return missing;
 }

@@ -8,13 +8,13 @@
 
 namespace hyfreedp::cli {
 
-struct MissingData {
-  std::string dataset;
-  std::string why;  // whole sentences: where it was looked for and how to get it
+struct Missing {
+  std::string what;        // the dataset's name, or the weights as the spec names them
+  std::string why;         // whole sentences: where it was looked for and how to get it
+  bool fetchable = false;  // by this program
 };
 
-// Data sets that the spec names and that are not found, each once. (Weights are looked for when the
-// spec is read.)
-std::vector<MissingData> missing_data(const runner::Spec& spec);
+// What the spec names and is not found, each once: datasets, a user's files, weights.
+std::vector<Missing> missing_data(const runner::Spec& spec);
 
 }  // namespace hyfreedp::cli

@@ -23,7 +23,7 @@ struct ValueSpec {
 Result<results::ValueTable> paper_values_alone(const spec::Spec& spec);
 // The values of a spec that is not runnable (runner::is_runnable).
 Result<ValueSpec> value_spec(const runner::Spec& spec);
-// "cannot be run here: REASON Not here: data sets cifar10; ..." of a spec that is not runnable.
+// "cannot be run here: REASON Not here: data sets imagenet; ..." of a spec that is not runnable.
 std::string not_runnable_text(const spec::NotRunnable& not_runnable);
 
 // After `hyfreedp run FILE`, FOLDER/spec.json says which file and preset its tables came from, so

@@ -7,8 +7,11 @@
 #include <set>
 
 #include "harness/base/text.h"
+#include "harness/cli/common/disk_needs.h"
 #include "harness/mechanism/releases.h"
+#include "harness/runner/execute/run_memory.h"
 #include "harness/runner/execute/run_price.h"
+#include "harness/runner/executors/machine_memory.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -149,6 +152,15 @@ class ExpectedTime {
   bool all_known_ = true;
 };
 
+void print_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy>& studies, int workers,
+                std::ostream& out) {
+  const auto largest = runner::largest_run(studies);
+  out << (largest ? runner::memory_text(*largest, workers, runner::machine_memory())
+                  : "The memory of a run is not known: " + largest.error().message)
+      << '\n';
+  if (const auto disk = disk_text(disk_needs(spec)); !disk.empty()) out << disk << '\n';
+}
+
 }  // namespace
 
 int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out) {
@@ -163,8 +175,18 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
   runner::RunPrice price;
   ExpectedTime time(rates.measured);
   std::size_t asked = 0;
+  double features = 0;
+  std::set<std::string> priced;  // datasets: panels share their features
   for (const auto& panel : spec.content.panels) {
     panel_heading(panel, out);
+    if (priced.insert(panel.dataset.name + canonical_json(panel.dataset.options)).second) {
+      const auto made = runner::feature_flops({panel.dataset.name, panel.dataset.options});
+      if (!made) {
+        out << made.error().message << '\n';
+        return 2;
+      }
+      features += *made;
+    }
     std::vector<Group> groups;
     for (const auto& study : *studies) {
       const auto& cell = study.cell;
@@ -202,7 +224,8 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
       "that\n"
       "search ask for more as these finish.\n",
       trials.size(), asked);
-  out << runner::price_text(price, rates.gpu_tflops) << '\n' << time.text(rates) << '\n';
+  out << runner::price_text(price, rates.gpu_tflops, features) << '\n' << time.text(rates) << '\n';
+  print_room(spec, *studies, rates.workers, out);
   return 0;
 }
 

@@ -5,10 +5,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <unistd.h>
 
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
+#include "harness/cli/common/data_items.h"
+#include "harness/cli/common/disk_needs.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/common/run_needs.h"
 #include "harness/cli/common/table_format.h"
@@ -18,8 +21,10 @@
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/execute/mixed_builds.h"
+#include "harness/runner/execute/run_memory.h"
 #include "harness/runner/execute/run_price.h"
 #include "harness/runner/executors/local_executor.h"
+#include "harness/runner/executors/machine_memory.h"
 #include "harness/runner/executors/stop_signal.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
@@ -39,7 +44,7 @@ constexpr const char* kUsage =
     "Example: hyfreedp run experiments/smoke.yaml --out out\n"
     "Exit code: 0 all rows are there (a method's own failure is a row), 1 some run was lost or broke, 2 bad "
     "input,\n"
-    "or --cap leaves no room, 130 stopped.\n\n";
+    "--cap leaves no room, or memory or disk do not suffice, 130 stopped.\n\n";
 
 constexpr int kMostWorkers = 256;
 
@@ -53,6 +58,7 @@ struct Request {
   std::optional<runner::Cap> cap;
   std::optional<double> cap_delta;
   bool dry_run = false;
+  bool fetch = false;
   bool fresh = false;
   bool replace = false;
   bool keep_weights = false;
@@ -73,9 +79,13 @@ CommandLine command_line(Request& request) {
   add("device", options::value(&request.device)->value_name("cpu|cuda"),
       "where to train, instead of the spec's own");
   add("dry-run", options::bool_switch(&request.dry_run),
-      "print what would run, the noise and the price; train nothing");
+      "print what would run, the noise and the price in time, memory and disk; train nothing");
   add("gpu-tflops", options::value<std::string>()->value_name("R"),
       "the rate at which --dry-run states GPU hours, 10^12 operations a second; default: 100");
+  add("fetch", options::bool_switch(&request.fetch),
+      "first bring the data and weights that the spec needs and that are not here (hyfreedp data fetch); "
+      "where "
+      "all is here, nothing is asked of the network");
   add("fresh", options::bool_switch(&request.fresh),
       "a new release of a finished spec without noise_seed: new keys, new noise, spent anew");
   add("replace", options::bool_switch(&request.replace),
@@ -166,6 +176,32 @@ Result<void> check_devices(const runner::Spec& spec) {
   if (!worker) return worker.error();
   for (const auto& device : devices) {
     if (auto usable = runner::check_device(*worker, device); !usable) return usable;
+  }
+  return {};
+}
+
+// What this machine does not have for a run: each a sentence. That not so many workers fit at once
+// is only a warning: the estimate is an upper one, and runs are seldom at their peaks together.
+Result<void> check_room(const runner::Spec& spec, int workers, std::ostream& err) {
+  const auto studies = runner::plan(spec);
+  if (!studies) return studies.error();
+  const auto largest = runner::largest_run(*studies);
+  if (!largest) return largest.error();
+  const auto machine = runner::machine_memory();
+  std::vector<std::string> sentences;
+  for (const auto& room : {runner::check_memory(*largest, machine), check_disk(disk_needs(spec))}) {
+    if (!room) sentences.push_back(room.error().message);
+  }
+  if (!sentences.empty()) return error(join(sentences, " "));
+  if (largest->host > static_cast<double>(machine)) {
+    err << fmt::format("hyfreedp run: warning: a run may need {} of memory, and this machine has {}.\n",
+                       bytes_text(static_cast<std::uint64_t>(largest->host)), bytes_text(machine));
+  } else if (const int fit = runner::workers_that_fit(*largest, workers, machine); fit < workers) {
+    err << fmt::format(
+        "hyfreedp run: warning: {} at once may need {} of memory, and this machine has {}: --workers {} "
+        "fits.\n",
+        counted(workers, "run"), bytes_text(static_cast<std::uint64_t>(workers * largest->host)),
+        bytes_text(machine), fit);
   }
   return {};
 }
@@ -395,12 +431,30 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
 int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Request request;
   if (const auto code = parse(arguments, request, out, err)) return *code;
-  auto spec = runner::load_spec(request.spec, request.preset);
+  const auto load = [&request] {
+    auto spec = runner::load_spec(request.spec, request.preset);
+    if (spec && !request.device.empty()) runner::set_device(*spec, request.device);
+    return spec;
+  };
+  auto spec = load();
+  if (request.fetch && !request.dry_run) {
+    // Gigabytes are not brought for a run that cannot be made here.
+    if (spec && runner::is_runnable(*spec)) {
+      if (auto usable = check_devices(*spec); !usable) return refuse(usable.error(), err);
+      std::ostringstream later;  // what is only a warning is said when it runs
+      if (auto room = check_room(*spec, request.workers, later); !room) return refuse(room.error(), err);
+    }
+    // What is wrong with the spec, or cannot be fetched, is said below.
+    if (const auto needs = runner::spec_needs(request.spec, request.preset)) {
+      const auto done = fetch_needs(*needs, err);
+      if (!done.failed.empty()) return refuse(error(join(done.failed, " ")), err);
+      if (done.brought > 0) spec = load();
+    }
+  }
   if (!spec) return refused_lines("run", spec.error(), err);
   for (const auto& warning : spec->warnings) err << "hyfreedp run: warning: " << warning << '\n';
   if (auto named = check_name(*spec); !named) return refuse(named.error(), err);
   if (!runner::is_runnable(*spec)) return give_values(request, *spec, out, err);
-  if (!request.device.empty()) runner::set_device(*spec, request.device);
   if (request.dry_run) {
     const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers};
     if (const int code = dry_run(*spec, rates, out); code != 0) return code;
@@ -412,15 +466,19 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
       print_reasons(request.confidential ? "Marked as confidential" : kUnkept, weights->confidential, out);
     }
     for (const auto& missing : missing_data(*spec)) out << "Not on this machine: " << missing.why << '\n';
+    if (auto usable = check_devices(*spec); !usable)
+      out << "Not on this machine: " << usable.error().message << '\n';
     out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
-    auto printed = print_forecast(request, *spec, out);
-    if (printed) return 0;
-    if (request.cap) return refuse(printed.error(), err);
-    out << "The odometer cannot be read: " << printed.error().message << '\n';
-    return 0;
+    if (auto printed = print_forecast(request, *spec, out); !printed) {
+      if (request.cap) return refuse(printed.error(), err);
+      out << "The odometer cannot be read: " << printed.error().message << '\n';
+    }
+    const auto room = check_room(*spec, request.workers, err);
+    return room ? 0 : refuse(room.error(), err);
   }
   if (auto present = check_datasets(*spec); !present) return refuse(present.error(), err);
   if (auto usable = check_devices(*spec); !usable) return refuse(usable.error(), err);
+  if (auto room = check_room(*spec, request.workers, err); !room) return refuse(room.error(), err);
   return run(request, std::move(*spec), out, err);
 }
 

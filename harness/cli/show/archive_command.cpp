@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "harness/base/text.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/show/archive.h"
 #include "harness/cli/show/commands.h"
@@ -30,13 +31,6 @@ struct Request {
   bool partial = false;
 };
 
-std::string size_text(std::uintmax_t bytes) {
-  const auto size = static_cast<double>(bytes);
-  return bytes < 10'000       ? fmt::format("{} B", bytes)
-         : bytes < 10'000'000 ? fmt::format("{:.0f} kB", size / 1e3)
-                              : fmt::format("{:.0f} MB", size / 1e6);
-}
-
 int check(const std::string& folder, std::ostream& out, std::ostream& err) {
   const auto checked = check_archive(folder);
   if (!checked) return refused("archive", checked.error(), err);
@@ -56,11 +50,11 @@ int freeze(const Request& request, std::ostream& out, std::ostream& err) {
   if (!archived) return refused("archive", archived.error(), err);
   std::uintmax_t bytes = 0;
   for (const auto& file : archived->files) {
-    out << fmt::format("  {:>8}  {}\n", size_text(file.bytes), file.name);
+    out << fmt::format("  {:>8}  {}\n", bytes_text(file.bytes), file.name);
     bytes += file.bytes;
   }
   out << fmt::format("{}: {} files, {}, read-only\n", archived->folder, archived->files.size(),
-                     size_text(bytes));
+                     bytes_text(bytes));
   if (archived->unfinished > 0)
     out << fmt::format("PARTIAL. Studies that are not finished: {}.\n", archived->unfinished);
   return 0;

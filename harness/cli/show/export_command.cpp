@@ -49,7 +49,7 @@ int export_rows_command(const std::vector<std::string>& arguments, std::ostream&
   bool times = false;
   options::options_description further;
   further.add_options()("times", options::bool_switch(&times),
-                        "with seconds, attempts and machine, which differ between equal runs");
+                        "with seconds, memory, attempts and machine, which differ between equal runs");
   if (const auto code = parse_spec_request("export rows", kRowsUsage, further, arguments, request, out, err))
     return *code;
   const auto store = open_for_reading(request.out);

@@ -54,6 +54,9 @@ std::vector<Listed> methods() {
 }
 
 std::vector<Listed> datasets_listed() {
+  const auto number = [](std::int64_t count) {
+    return count == 0 ? std::string("that of your files") : std::to_string(count);
+  };
   std::vector<Listed> entries;
   for (const auto& facts : datasets::dataset_facts()) {
     const auto sizes = datasets::sizes(facts, resolve_options(facts.options, {}, facts.name).value());
@@ -62,12 +65,12 @@ std::vector<Listed> datasets_listed() {
                        {{"source", facts.source},
                         {"to get it", facts.how_to_get},
                         {"on this machine", datasets::locate(facts) ? "yes" : "no"},
-                        {"private_train", std::to_string(sizes.private_train)},
+                        {"private_train", number(sizes.private_train)},
                         {"training split", facts.public_train ? "public" : "private"},
-                        {"private_validation", std::to_string(sizes.private_validation)},
-                        {"test", std::to_string(sizes.test)},
-                        {"classes", std::to_string(sizes.classes)},
-                        {"features", std::to_string(sizes.features)}},
+                        {"private_validation", number(sizes.private_validation)},
+                        {"test", number(sizes.test)},
+                        {"classes", number(sizes.classes)},
+                        {"features", number(sizes.features)}},
                        facts.options});
   }
   return entries;
@@ -75,6 +78,7 @@ std::vector<Listed> datasets_listed() {
 
 std::vector<Listed> analytic_items() {
   std::vector<Listed> entries;
+  entries.reserve(analytic::registry().size());
   for (const auto& item : analytic::registry())
     entries.push_back({item.name, item.title, {{"source", item.source}}, item.options});
   return entries;
@@ -83,6 +87,7 @@ std::vector<Listed> analytic_items() {
 template <class Table>
 std::vector<Listed> named(const Table& table) {
   std::vector<Listed> entries;
+  entries.reserve(std::size(table));
   for (const auto& facts : table)
     entries.push_back({facts.name, facts.title, {{"source", facts.source}}, facts.options});
   return entries;
@@ -217,7 +222,7 @@ int list_command(const std::vector<std::string>& arguments, std::ostream& out, s
   add("json", "machine-readable");
   add("short", "one line each");
   add("state", options::value(&filter.state)->value_name("STATE"),
-      "specs: runnable, data-missing, not-runnable, analytic or cannot-be-read");
+      "specs: runnable, data-missing, gpu-missing, too-large, not-runnable, analytic or cannot-be-read");
   add("paper", options::value(&filter.paper)->value_name("PAPER"), "specs: those that reproduce it");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;

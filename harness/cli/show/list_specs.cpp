@@ -5,13 +5,27 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
+#include "harness/cli/common/disk_needs.h"
 #include "harness/cli/common/run_needs.h"
 #include "harness/cli/common/value_spec.h"
+#include "harness/runner/execute/run_memory.h"
+#include "harness/runner/executors/machine_memory.h"
 
 namespace hyfreedp::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Whether a driver of NVIDIA's is loaded; what it drives is asked when something runs.
+bool has_gpu() {
+  std::error_code absent;
+  return fs::exists("/dev/nvidiactl", absent);
+}
+
+std::string fetch_text(const DiskNeeds& disk) {
+  return fmt::format("`fetch` of {}{}", disk.downloads_at_least ? "at least " : "",
+                     bytes_text(disk.downloads));
+}
 
 void set_state(const runner::Spec& spec, ListedPreset& preset) {
   if (const auto& reason = spec.content.not_runnable) {
@@ -33,10 +47,30 @@ void set_state(const runner::Spec& spec, ListedPreset& preset) {
   preset.studies = studies->size();
   preset.cells = runner::count_cells(*studies);
   const auto missing = missing_data(spec);
-  preset.state = missing.empty() ? "runnable" : "data missing";
   std::vector<std::string> names;
-  for (const auto& one : missing) names.push_back(one.dataset);
+  names.reserve(missing.size());
+  for (const auto& one : missing) names.push_back(one.what);
   preset.why = join(names, ", ");
+  preset.state = "runnable";
+  const auto disk = disk_needs(spec);
+  if (!missing.empty()) {
+    preset.state = "data missing";
+    const auto fetchable = [](const Missing& one) { return one.fetchable; };
+    if (std::ranges::any_of(missing, fetchable)) preset.needs.push_back(fetch_text(disk));
+    if (!std::ranges::all_of(missing, fetchable)) preset.needs.emplace_back("files that cannot be fetched");
+  }
+  const auto lacks = [&preset](const char* state, std::string what) {
+    if (preset.state == "runnable") preset.state = state;
+    preset.needs.push_back(std::move(what));
+  };
+  const auto largest = runner::largest_run(*studies);
+  if (!largest) return;
+  const auto bytes = [](double number) { return bytes_text(static_cast<std::uint64_t>(number)); };
+  if (largest->device > 0 && !has_gpu()) lacks("gpu missing", "a GPU with " + bytes(largest->device));
+  if (!runner::check_memory(*largest, runner::machine_memory())) {
+    lacks("too large", bytes(largest->host) + " of memory");
+  }
+  if (!check_disk(disk)) lacks("too large", bytes_text(disk.needed()) + " of disk");
 }
 
 ListedPreset listed_preset(const std::string& path, const std::string& name, ListedSpec& listed) {
@@ -57,8 +91,8 @@ ListedPreset listed_preset(const std::string& path, const std::string& name, Lis
   return preset;
 }
 
-const std::vector<std::string> kStates = {"runnable", "data-missing", "not-runnable", "analytic",
-                                          "cannot-be-read"};
+const std::vector<std::string> kStates = {"runnable",     "data-missing", "gpu-missing",   "too-large",
+                                          "not-runnable", "analytic",     "cannot-be-read"};
 
 std::string hyphenated(std::string state) {
   std::replace(state.begin(), state.end(), ' ', '-');
@@ -69,6 +103,7 @@ std::string state_text(const ListedPreset& preset) {
   std::string text = preset.state;
   if (preset.studies > 0) text += ", " + runner::size_text(preset.studies, preset.cells);
   if (!preset.why.empty()) text += ": " + preset.why;
+  if (!preset.needs.empty()) text += "; needs " + join(preset.needs, " and ");
   for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
     text.insert(at + 1, "    ");
   return text;
@@ -133,8 +168,10 @@ void print_short(const std::vector<ListedSpec>& specs, std::ostream& out) {
   for (const auto& spec : specs) {
     for (const auto& preset : spec.presets) {
       const auto cells = preset.cells == 0 ? "" : counted(static_cast<std::int64_t>(preset.cells), "cell");
-      out << fmt::format("{:<{}}  {:<6}  {:<14}  {:<9}  {}\n", spec.path, width, preset.name, preset.state,
-                         cells, preset.title);
+      const auto needs =
+          preset.needs.empty() ? std::string() : fmt::format("  (needs {})", join(preset.needs, " and "));
+      out << fmt::format("{:<{}}  {:<6}  {:<14}  {:<9}  {}{}\n", spec.path, width, preset.name, preset.state,
+                         cells, preset.title, needs);
     }
   }
 }
@@ -161,6 +198,7 @@ json::array to_json(const std::vector<ListedSpec>& specs) {
                                      {"title", preset.title},
                                      {"state", preset.state},
                                      {"why", preset.why},
+                                     {"needs", json::value_from(preset.needs)},
                                      {"studies", preset.studies},
                                      {"cells", preset.cells}});
     }

@@ -13,9 +13,13 @@ namespace hyfreedp::cli {
 struct ListedPreset {
   std::string name;  // empty: the spec has none
   std::string title;
-  // "runnable", "data missing", "not runnable", "analytic", "cannot be read".
+  // "runnable", "data missing", "gpu missing", "too large", "not runnable", "analytic", "cannot be
+  // read". Of several the first.
   std::string state;
-  std::string why;          // which data, the reason, what is computed
+  std::string why;  // which data, the reason, what is computed
+  // What running it here needs, such as "`fetch` of 532 MB" and "a GPU with 11 GB"; nothing: it
+  // runs here.
+  std::vector<std::string> needs = {};
   std::size_t studies = 0;  // rows x epsilons x seeds
   std::size_t cells = 0;    // rows x epsilons
 };
@@ -45,7 +49,7 @@ Result<void> check_filter(const SpecFilter& filter);
 std::vector<ListedSpec> filtered(const std::vector<ListedSpec>& specs, const SpecFilter& filter);
 
 void print(const std::vector<ListedSpec>& specs, std::ostream& out);
-// One line for every preset: path, preset, state, cells, title.
+// One line for every preset: path, preset, state, cells, title, needs.
 void print_short(const std::vector<ListedSpec>& specs, std::ostream& out);
 json::array to_json(const std::vector<ListedSpec>& specs);
 

@@ -16,7 +16,8 @@ namespace {
 
 using Chosen = std::function<bool(const std::string&)>;
 
-bool is_bias(const std::string& name) { return name.ends_with(".bias"); }
+// "q_bias" and "v_bias" are BEiT's.
+bool is_bias(const std::string& name) { return name.ends_with(".bias") || name.ends_with("_bias"); }
 
 // Index of the first parameter of a block.
 std::size_t begin_of(const Blueprint& plan, const std::string& block) {

@@ -21,19 +21,21 @@
 #include <vector>
 
 #include "harness/models/facts/convnet_shape.h"
+#include "harness/models/facts/efficientnet_lite_shape.h"
 #include "harness/models/facts/gpt2_shape.h"
 #include "harness/models/facts/llama_shape.h"
 #include "harness/models/facts/lora.h"
+#include "harness/models/facts/squeezenet_shape.h"
 #include "harness/models/facts/vit_shape.h"
 
 namespace hyfreedp::models {
 
-// The initial distribution of a tensor. `scale` is the standard deviation, or the bound of a
-// uniform distribution. `truncated` is a normal that is redrawn beyond two standard deviations
-// (of the untruncated normal, as in timm).
+// The initial distribution of a tensor. `scale` is the constant, the standard deviation, or the
+// bound of a uniform distribution. `truncated` is a normal that is redrawn beyond two standard
+// deviations (of the untruncated normal, as in timm).
 struct Initial {
-  enum class Kind { zero, one, normal, truncated, uniform };
-  Kind kind = Kind::zero;
+  enum class Kind { constant, normal, truncated, uniform };
+  Kind kind = Kind::constant;
   double scale = 0;
 };
 
@@ -41,6 +43,8 @@ struct ParameterShape {
   std::string name;
   std::vector<std::int64_t> shape;
   Initial initial;
+  // Of a convolution's: the places of the image at which it is used.
+  std::int64_t places = 1;
 
   std::int64_t size() const;
 };
@@ -56,7 +60,8 @@ struct MlpShape {
 };
 
 struct Blueprint {
-  using Shape = std::variant<MlpShape, CnnShape, ResnetShape, VitShape, Gpt2Shape, LlamaShape>;
+  using Shape = std::variant<MlpShape, CnnShape, ResnetShape, EfficientNetLiteShape, SqueezeNetShape,
+                             VitShape, Gpt2Shape, LlamaShape>;
   Shape shape;
   std::optional<Lora> lora;
   std::vector<ParameterShape> parameters;

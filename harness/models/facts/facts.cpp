@@ -74,8 +74,10 @@ std::vector<OptionSpec> pretrained(std::vector<OptionSpec> own, const std::strin
                  .max = 1e6});
   own.push_back(
       text("lora_targets", "layers that get an adapter, separated by commas (default: " + targets + ")"));
-  own.push_back(text(
-      "weights", "folder with config.json and model.safetensors, in $HYFREEDP_DATA or the working folder"));
+  own.push_back(
+      text("weights",
+           "folder with config.json and model.safetensors or pytorch_model.bin, in $HYFREEDP_DATA or the "
+           "working folder"));
   own.push_back(text("weights_sha256", "checksum of that folder; filled in when a spec is read"));
   own.push_back(sparse(text("adapter",
                             "folder with peft's adapter_config.json, which sets rank, alpha and targets, and "
@@ -179,23 +181,94 @@ Facts wide_resnet() {
                       .options = {{"depth", 10}, {"widen", 1}, {"groups", 4}}}};
 }
 
-Facts vit() {
-  return {.name = "vit",
-          .title = "vision transformer",
-          .source = "Dosovitskiy et al., arXiv:2010.11929; names and weights of timm",
-          .options = pretrained(
-              {text("size", "vit_{tiny|small|base|large}_patch{P}_{image}; the image is the dataset's"),
+OptionSpec list_of(std::string name, double max, std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::integer_list,
+          .default_value = nullptr,
+          .help = std::move(help),
+          .min = 1,
+          .max = max};
+}
+
+// Of the networks of images that come in one family; `files` ends "folder with config.json and".
+void add_trained_options(std::vector<OptionSpec>& options, const std::string& files) {
+  options.push_back(trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"}));
+  options.push_back(pattern());
+  options.push_back(text("weights", "folder with config.json and " + files +
+                                        ", or one that hyfreedp run --keep-weights wrote; in $HYFREEDP_DATA "
+                                        "or the working folder"));
+  options.push_back(text("weights_sha256", "checksum of that folder; filled in when a spec is read"));
+  options.push_back(
+      choice("head", "new", "with a weights folder: draw a new head, or take the file's", {"new", "file"}));
+}
+
+Facts squeezenet() {
+  Facts facts{
+      .name = "squeezenet",
+      .title = "SqueezeNet 1.1",
+      .source = "Iandola et al., arXiv:1602.07360, version 1.1 of its authors; names of torchvision",
+      .options = {text("size", "squeezenet1.1 (the default, unless other sizes are given)"),
+                  list_of("widths", 65536,
+                          "channels of the stem and of each branch of the eight fire modules"),
+                  list_of("squeeze", 65536, "channels that each of the eight fire modules squeezes to")},
+      .microbatch = 32,
+      .example = {.dataset = "synthetic-images",
+                  .dataset_options = {{"channels", 3}, {"side", 26}, {"train", 600}},
+                  // So wide that no module's ReLUs are all at zero: each layer has a gradient.
+                  .options = {{"widths", json::array{6, 6, 6, 7, 7, 8, 8, 8, 8}},
+                              {"squeeze", json::array{6, 6, 6, 7, 6, 8, 7, 8}}}}};
+  add_trained_options(facts.options, "weights.pkl or pytorch_model.bin as published");
+  return facts;
+}
+
+Facts efficientnet_lite() {
+  Facts facts{
+      .name = "efficientnet-lite",
+      .title = "EfficientNet-Lite",
+      .source = "Tan & Le, arXiv:1905.11946, and TensorFlow's Lite variant; names of timm",
+      .options = {text("size", "efficientnet-lite0 (the default, unless other sizes are given)"),
+                  list_of("widths", 65536, "channels of the stem, of the seven stages and of the top"),
+                  list_of("blocks", 1000, "blocks of each of the seven stages")},
+      .microbatch = 32,
+      .example = {.dataset = "synthetic-images",
+                  .dataset_options = {{"channels", 3}, {"side", 34}, {"train", 600}},
+                  .options = {{"widths", json::array{4, 3, 4, 4, 5, 4, 4, 5, 12}},
+                              {"blocks", json::array{1, 2, 1, 1, 1, 1, 1}}}}};
+  add_trained_options(facts.options, "pytorch_model.bin as published");
+  return facts;
+}
+
+// Of vision transformers; `sizes` are the names of sizes, `pool` says what is the default.
+Facts vision_transformer(const std::string& sizes, const std::string& pool) {
+  return {.options = pretrained(
+              {text("size", sizes + "; the image is the dataset's"),
                count("patch", nullptr, 1024, "pixels a side of a patch (default 4)"),
                count("width", nullptr, 65536, "width of the tokens (default 64)"),
                count("depth", nullptr, 1000, "blocks (default 4)"),
                count("heads", nullptr, 1024, "attention heads (default 4)"),
-               choice("pool", nullptr, "what the head reads: class token, or mean of the patches",
+               choice("pool", nullptr, "what the head reads: class token, or mean of the patches" + pool,
                       {"token", "mean"})},
               "attn.qkv", true),
           .microbatch = 16,
           .example = {.dataset = "synthetic-images",
                       .dataset_options = small_images(),
                       .options = {{"width", 16}, {"depth", 2}, {"heads", 2}}}};
+}
+
+Facts vit() {
+  auto facts = vision_transformer("vit_{tiny|small|base|large}_patch{P}_{image}", "");
+  facts.name = "vit";
+  facts.title = "vision transformer";
+  facts.source = "Dosovitskiy et al., arXiv:2010.11929; names and weights of timm";
+  return facts;
+}
+
+Facts beit() {
+  auto facts = vision_transformer("{beit|beitv2}_{base|large}_patch{P}_{image}", " (the default)");
+  facts.name = "beit";
+  facts.title = "BEiT and BEiTv2, vision transformers with relative positions";
+  facts.source = "Bao et al., arXiv:2106.08254; Peng et al., arXiv:2208.06366; names and weights of timm";
+  return facts;
 }
 
 json::object small_tokens() { return {{"vocabulary", 12}, {"length", 6}, {"train", 600}}; }
@@ -236,8 +309,9 @@ Facts llama() {
 }  // namespace
 
 const std::vector<Facts>& model_facts() {
-  static const std::vector<Facts> facts = {linear(),      mlp(), cnn(),  resnet(),
-                                           wide_resnet(), vit(), gpt2(), llama()};
+  static const std::vector<Facts> facts = {
+      linear(),     mlp(), cnn(),  resnet(), wide_resnet(), efficientnet_lite(),
+      squeezenet(), vit(), beit(), gpt2(),   llama()};
   return facts;
 }
 
@@ -256,6 +330,31 @@ Result<std::int64_t> parameter_count(const std::string& name, const json::object
   const auto plan = blueprint(name, options, input);
   if (!plan) return plan.error();
   return plan->trainable_count();
+}
+
+Result<std::int64_t> weight_uses(const std::string& name, const json::object& options,
+                                 const ModelInput& input) {
+  const auto plan = blueprint(name, options, input);
+  if (!plan) return plan.error();
+  std::int64_t uses = 0;
+  for (const auto& parameter : plan->parameters) uses += parameter.size() * parameter.places;
+  return uses;
+}
+
+Result<std::int64_t> feature_width(const std::string& name, const json::object& options,
+                                   const ModelInput& input) {
+  const auto plan = blueprint(name, options, input);
+  if (!plan) return plan.error();
+  for (const auto& parameter : plan->parameters) {
+    if (plan->head.empty() || parameter.name != plan->head + "weight") continue;
+    if (parameter.shape.size() == 2) return parameter.shape.at(1);
+    return error("model " + name +
+                 ": the head of its weights file is a convolution, which reads places and no features. Leave "
+                 "'head: file' out.");
+  }
+  return error("model " + name +
+               ": its output projection is tied to the token embedding, so it has no head before which "
+               "features could be taken. Use a model with a head of its own.");
 }
 
 }  // namespace hyfreedp::models

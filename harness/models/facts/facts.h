@@ -33,5 +33,14 @@ Result<const Facts*> find_model(const std::string& name);
 // The number of trainable parameters under resolved options.
 Result<std::int64_t> parameter_count(const std::string& name, const json::object& options,
                                      const ModelInput& input);
+// How many weights are multiplied in a forward pass of one sample, or of one of its tokens: all
+// parameters, trainable or not, a convolution's once for each place of the image.
+Result<std::int64_t> weight_uses(const std::string& name, const json::object& options,
+                                 const ModelInput& input);
+// The number of values that the model's head reads: the width of the features that the network
+// computes of a sample (Network::features) before its last linear layer. An error for a network
+// whose output projection is tied to its token embedding.
+Result<std::int64_t> feature_width(const std::string& name, const json::object& options,
+                                   const ModelInput& input);
 
 }  // namespace hyfreedp::models

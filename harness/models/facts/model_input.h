@@ -11,6 +11,9 @@
 
 namespace hyfreedp::models {
 
+// The label of an example or position that is not scored: padding, a prompt.
+inline constexpr std::int64_t kNotScored = -100;
+
 struct ModelInput {
   std::int64_t features = 0;
   std::int64_t classes = 0;

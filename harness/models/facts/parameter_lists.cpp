@@ -10,6 +10,7 @@ namespace {
 
 using Kind = Initial::Kind;
 constexpr double kTransformerSd = 0.02;
+constexpr double kBeitHeadScale = 1e-3;
 
 Initial he(std::int64_t values_read) {
   return {Kind::normal, std::sqrt(2.0 / static_cast<double>(values_read))};
@@ -22,8 +23,8 @@ class List {
  public:
   explicit List(Blueprint& blueprint) : blueprint_(blueprint) {}
 
-  void add(std::string name, std::vector<std::int64_t> shape, Initial initial) {
-    blueprint_.parameters.push_back({std::move(name), std::move(shape), initial});
+  void add(std::string name, std::vector<std::int64_t> shape, Initial initial, std::int64_t places = 1) {
+    blueprint_.parameters.push_back({std::move(name), std::move(shape), initial, places});
   }
   struct LinearSize {
     std::int64_t inputs = 0;
@@ -42,14 +43,15 @@ class List {
     add(adapter_prefix(name) + ".lora_A.weight", {rank, size.inputs}, uniform(size.inputs));
     add(adapter_prefix(name) + ".lora_B.weight", {size.outputs, rank}, {});
   }
-  void convolution(const std::string& name, std::vector<std::int64_t> shape, bool with_bias,
-                   Initial initial) {
+  // `side`: of what comes out, in pixels.
+  void convolution(const std::string& name, std::vector<std::int64_t> shape, bool with_bias, Initial initial,
+                   std::int64_t side) {
     const auto outputs = shape.front();
-    add(name + ".weight", std::move(shape), initial);
-    if (with_bias) add(name + ".bias", {outputs}, {});
+    add(name + ".weight", std::move(shape), initial, side * side);
+    if (with_bias) add(name + ".bias", {outputs}, {}, side * side);
   }
   void norm(const std::string& name, std::int64_t width, bool with_bias = true) {
-    add(name + ".weight", {width}, {Kind::one, 1});
+    add(name + ".weight", {width}, {Kind::constant, 1});
     if (with_bias) add(name + ".bias", {width}, {});
   }
   void block(const std::string& name) { blueprint_.blocks.push_back(name + "."); }
@@ -86,17 +88,20 @@ void list(const MlpShape& shape, List& list) {
 void list(const CnnShape& shape, List& list) {
   for (const char* name : {"conv1", "conv2", "fc1"}) list.block(name);
   list.head("fc2");
-  list.convolution("conv1", {shape.filters1, shape.channels, 8, 8}, true, he(shape.channels * 64));
-  list.convolution("conv2", {shape.filters2, shape.filters1, 4, 4}, true, he(shape.filters1 * 16));
+  const auto side1 = shape.side / 2;           // (side + 6 - 8) / 2 + 1
+  const auto side2 = (side1 - 1 - 4) / 2 + 1;  // after a pool that takes 1 off
+  list.convolution("conv1", {shape.filters1, shape.channels, 8, 8}, true, he(shape.channels * 64), side1);
+  list.convolution("conv2", {shape.filters2, shape.filters1, 4, 4}, true, he(shape.filters1 * 16), side2);
   list.linear("fc1", {shape.flat, shape.hidden}, he(shape.flat));
   list.linear("fc2", {shape.hidden, shape.classes}, {});
 }
 
+// `side`: of what comes out.
 void residual_block(const std::string& name, std::int64_t inputs, std::int64_t outputs, bool halves,
-                    bool wide, List& list) {
+                    bool wide, std::int64_t side, List& list) {
   const bool reshapes = halves || inputs != outputs;
   const auto conv = [&](const char* which, std::int64_t from, std::int64_t kernel) {
-    list.convolution(name + which, {outputs, from, kernel, kernel}, false, he(from * kernel * kernel));
+    list.convolution(name + which, {outputs, from, kernel, kernel}, false, he(from * kernel * kernel), side);
   };
   list.block(name);
   if (wide) {
@@ -117,19 +122,66 @@ void residual_block(const std::string& name, std::int64_t inputs, std::int64_t o
 }
 
 void list(const ResnetShape& shape, List& list) {
-  list.convolution("conv1", {shape.stem, shape.channels, 3, 3}, false, he(shape.channels * 9));
+  list.convolution("conv1", {shape.stem, shape.channels, 3, 3}, false, he(shape.channels * 9), shape.side);
   if (!shape.wide) list.norm("norm1", shape.stem);
   auto width = shape.stem;
+  auto side = shape.side;
   for (std::size_t stage = 0; stage < shape.widths.size(); ++stage) {
     for (std::int64_t i = 0; i < shape.blocks; ++i) {
-      residual_block(fmt::format("stage{}.{}", stage + 1, i), width, shape.widths[stage], stage > 0 && i == 0,
-                     shape.wide, list);
+      const bool halves = stage > 0 && i == 0;
+      if (halves) side = (side + 1) / 2;
+      residual_block(fmt::format("stage{}.{}", stage + 1, i), width, shape.widths[stage], halves, shape.wide,
+                     side, list);
       width = shape.widths[stage];
     }
   }
   if (shape.wide) list.norm("norm", width);
   list.linear("fc", {width, shape.classes}, {});
   list.head("fc");
+}
+
+void list(const EfficientNetLiteShape& shape, List& list) {
+  std::int64_t side = 0;  // of what comes out
+  const auto conv = [&](const std::string& name, std::int64_t outputs, std::int64_t inputs,
+                        std::int64_t kernel) {
+    list.convolution(name, {outputs, inputs, kernel, kernel}, true, he(inputs * kernel * kernel), side);
+  };
+  side = (shape.side + EfficientNetLiteShape::kStemStride - 1) / EfficientNetLiteShape::kStemStride;
+  conv("conv_stem", shape.stem, EfficientNetLiteShape::kChannels, EfficientNetLiteShape::kStemKernel);
+  for (const auto& block : shape.list_blocks()) {
+    list.block(block.name);
+    side = block.side;
+    if (block.widens()) conv(block.expand(), block.hidden, block.inputs, 1);
+    side = (block.side + block.stride - 1) / block.stride;
+    conv(block.depthwise(), block.hidden, 1, block.kernel);
+    conv(block.project(), block.outputs, block.hidden, 1);
+  }
+  conv("conv_head", shape.top, shape.widths.back(), 1);
+  list.linear("classifier", {shape.top, shape.classes}, {});
+  list.head("classifier");
+}
+
+void list(const SqueezeNetShape& shape, List& list) {
+  const auto conv = [&](const std::string& name, std::int64_t outputs, std::int64_t inputs,
+                        std::int64_t kernel, std::int64_t side) {
+    list.convolution(name, {outputs, inputs, kernel, kernel}, true, he(inputs * kernel * kernel), side);
+  };
+  conv("features.0", shape.stem, SqueezeNetShape::kChannels, SqueezeNetShape::kStemKernel, shape.stem_side());
+  std::int64_t side = 0;
+  for (const auto& module : shape.list_modules()) {
+    list.block(module.name);
+    side = module.side;
+    conv(module.squeezing(), module.squeeze, module.inputs, 1, side);
+    conv(module.small(), module.branch, module.squeeze, 1, side);
+    conv(module.large(), module.branch, module.squeeze, 3, side);
+  }
+  const std::string head = "classifier.1";
+  if (shape.head == SqueezeNetShape::Head::convolution) {
+    list.convolution(head, {shape.classes, shape.features(), 1, 1}, true, {}, side);
+  } else {
+    list.linear(head, {shape.features(), shape.classes}, {});
+  }
+  list.head(head);
 }
 
 void list(const VitShape& shape, List& list) {
@@ -139,20 +191,33 @@ void list(const VitShape& shape, List& list) {
   const auto read = shape.channels * shape.patch * shape.patch;
   list.add("patch_embed.proj.weight", {d, shape.channels, shape.patch, shape.patch}, uniform(read));
   list.add("patch_embed.proj.bias", {d}, uniform(read));
-  list.add("cls_token", {1, 1, d}, {Kind::normal, 1e-6});
-  list.add("pos_embed", {1, shape.patches() + 1, d}, truncated);
+  const bool beit = shape.is_beit();
+  list.add("cls_token", {1, 1, d}, beit ? truncated : Initial{Kind::normal, 1e-6});
+  if (shape.positions) list.add("pos_embed", {1, shape.patches() + 1, d}, truncated);
   for (std::int64_t i = 0; i < shape.depth; ++i) {
     const auto block = fmt::format("blocks.{}", i);
+    const auto into_stream =
+        beit ? Initial{Kind::truncated, kTransformerSd / std::sqrt(2.0 * static_cast<double>(i + 1))}
+             : truncated;
     list.block(block);
     list.norm(block + ".norm1", d);
-    list.linear(block + ".attn.qkv", {d, 3 * d, shape.qkv_bias}, truncated);
-    list.linear(block + ".attn.proj", {d, d}, truncated);
+    list.linear(block + ".attn.qkv", {d, 3 * d, shape.qkv_bias && !beit}, truncated);
+    if (shape.qkv_bias && beit) {
+      for (const char* bias : {".attn.q_bias", ".attn.v_bias"}) list.add(block + bias, {d}, {});
+    }
+    if (shape.relative_bias) {
+      list.add(block + ".attn.relative_position_bias_table", {shape.distances(), shape.heads}, {});
+    }
+    list.linear(block + ".attn.proj", {d, d}, into_stream);
+    if (shape.layer_scale > 0) list.add(block + ".gamma_1", {d}, {Kind::constant, shape.layer_scale});
     list.norm(block + ".norm2", d);
     list.linear(block + ".mlp.fc1", {d, hidden}, truncated);
-    list.linear(block + ".mlp.fc2", {hidden, d}, truncated);
+    list.linear(block + ".mlp.fc2", {hidden, d}, into_stream);
+    if (shape.layer_scale > 0) list.add(block + ".gamma_2", {d}, {Kind::constant, shape.layer_scale});
   }
   list.norm(shape.pool == VitShape::Pool::class_token ? "norm" : "fc_norm", d);
-  list.linear("head", {d, shape.classes}, truncated);
+  list.linear("head", {d, shape.classes},
+              beit ? Initial{Kind::truncated, kTransformerSd * kBeitHeadScale} : truncated);
   list.head("head");
 }
 

@@ -2,8 +2,15 @@
 // the architecture's authors:
 //   fully connected, cnn   He normal; the last layer is zero by default
 //   residual networks      He normal, norms 1 and 0, the last layer zero
+//   EfficientNet-Lite   He normal, biases and the head zero. This is ours: its authors' BatchNorms
+//             are no part of the network
+//   SqueezeNet   He normal (torchvision's is uniform with the same deviation), biases and a linear
+//             head zero. A head that is a convolution comes from a file only
 //   ViT       as timm: linear layers and positions truncated normal 0.02, class token normal 1e-6,
 //             patches uniform 1/sqrt(inputs)
+//   BEiT      as timm: as ViT, but the class token truncated normal 0.02, projections into the
+//             residual stream 0.02 / sqrt(2 i) in block i = 1, 2, ..., the head 2e-5, biases of
+//             attention 0, layer scale as the size has it
 //   GPT-2     normal 0.02, projections into the residual stream 0.02 / sqrt(2 depth)
 //             (Radford et al., 2019)
 //   Llama     normal 0.02

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
+#include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
 
 namespace hyfreedp::models {
@@ -41,37 +42,55 @@ Result<void> fits_sequence(const std::string& model, std::int64_t vocabulary, st
   return {};
 }
 
-// The weights folder's config.json; its path goes to `where`.
+// The weights folder's config.json; its path goes to `where`. Of known weights that are not here
+// yet what the network is called.
 Result<json::object> config_of(const json::object& options, std::string& where) {
-  const auto folder = locate_weights(string_or(options, "weights", ""));
-  if (!folder) return folder.error();
+  const auto name = string_or(options, "weights", "");
+  const auto folder = locate_weights(name);
+  if (!folder) {
+    const auto* known = find_pretrained(name);
+    if (known == nullptr) return folder.error();
+    where = "weights " + name;
+    return json::object{{"architecture", known->architecture}};
+  }
   where = *folder + "/config.json";
   return weights_config(*folder);
 }
 
-Result<Blueprint::Shape> vit(const json::object& options, const ModelInput& input) {
+// Tables of relative biases are of one number of patches, and are not resampled.
+Result<void> fits_tables(const VitShape& shape, const std::string& where, const ModelInput& input) {
+  if (!shape.relative_bias || input.image[1] == shape.image) return {};
+  return error(fmt::format(
+      "{}: its biases of attention are of images of {} pixels a side, the dataset's have {}. Give the "
+      "dataset 'side: {}', or use weights for {} pixels.",
+      where, shape.image, input.image[1], shape.image, input.image[1]));
+}
+
+Result<Blueprint::Shape> vit(const json::object& options, const ModelInput& input, VitShape shape) {
+  const auto family = shape.family;
+  const std::string model = shape.model();
+  auto where = "model " + model;
   if (!input.is_image() || input.image[1] != input.image[2]) {
-    return error("model vit: the dataset has no square images. Use one that has, or its pixels.");
+    return error(where + ": the dataset has no square images. Use one that has, or its pixels.");
   }
-  VitShape shape;
-  std::string where = "model vit";
   if (given(options, "weights")) {
-    if (auto alone = only("vit", options, "weights", {"size", "patch", "width", "depth", "heads", "pool"});
+    if (auto alone = only(model, options, "weights", {"size", "patch", "width", "depth", "heads", "pool"});
         !alone)
       return alone.error();
     const auto config = config_of(options, where);
     if (!config) return config.error();
-    const auto read = VitShape::from_json(*config, where);
+    const auto read = VitShape::from_json(*config, where, family);
     if (!read) return read.error();
     shape = *read;
+    if (auto fits = fits_tables(shape, where, input); !fits) return fits.error();
     if (shape.channels != input.image[0]) {
       return error(fmt::format("{}: the weights take images of {} channel(s), the dataset has {}.", where,
                                shape.channels, input.image[0]));
     }
   } else if (given(options, "size")) {
-    if (auto alone = only("vit", options, "size", {"patch", "width", "depth", "heads"}); !alone)
+    if (auto alone = only(model, options, "size", {"patch", "width", "depth", "heads"}); !alone)
       return alone.error();
-    const auto named = VitShape::named(string_or(options, "size", ""), where);
+    const auto named = VitShape::named(string_or(options, "size", ""), where, family);
     if (!named) return named.error();
     shape = *named;
   } else {
@@ -87,8 +106,75 @@ Result<Blueprint::Shape> vit(const json::object& options, const ModelInput& inpu
   shape.image = input.image[1];
   shape.channels = input.image[0];
   shape.classes = input.classes;
-  if (auto checked = shape.check("model vit"); !checked) return checked.error();
+  if (auto checked = shape.check("model " + model); !checked) return checked.error();
   return Blueprint::Shape(shape);
+}
+
+// Of a network that was trained on colour images: square ones of kChannels and kLeastSide.
+template <class Shape>
+Result<void> fits_images(const ModelInput& input, const std::string& where) {
+  if (!input.is_image() || input.image[1] != input.image[2]) {
+    return error(where + ": the dataset has no square images. Use one that has, or its pixels.");
+  }
+  if (input.image[0] == Shape::kChannels && input.image[1] >= Shape::kLeastSide) return {};
+  return error(
+      fmt::format("{}: it takes images of {} channels and at least {} pixels a side, the dataset "
+                  "has {} channel(s) and {} pixels. Use the dataset's 'side', or another model.",
+                  where, Shape::kChannels, Shape::kLeastSide, input.image[0], input.image[1]));
+}
+
+// An option that is a list of sizes, and the shape's function that takes it.
+template <class Shape>
+using SizeList = std::pair<const char*, Result<void> (Shape::*)(const json::array&, const std::string&)>;
+
+// Such a network with the sizes of its weights folder, of the option `size`, or of its lists.
+template <class Shape>
+Result<Shape> sized(const std::string& model, const json::object& options, const ModelInput& input,
+                    const std::vector<SizeList<Shape>>& lists) {
+  std::string where = "model " + model;
+  if (auto fits = fits_images<Shape>(input, where); !fits) return fits.error();
+  Shape shape;
+  std::vector<const char*> others;
+  others.reserve(lists.size() + 1);
+  for (const auto& [name, set] : lists) others.push_back(name);
+  if (given(options, "weights")) {
+    others.push_back("size");
+    if (auto alone = only(model, options, "weights", others); !alone) return alone.error();
+    const auto config = config_of(options, where);
+    if (!config) return config.error();
+    const auto read = Shape::from_json(*config, where);
+    if (!read) return read.error();
+    shape = *read;
+  } else if (given(options, "size")) {
+    if (auto alone = only(model, options, "size", others); !alone) return alone.error();
+    const auto named = Shape::named(string_or(options, "size", ""), where);
+    if (!named) return named.error();
+    shape = *named;
+  }
+  for (const auto& [name, set] : lists) {
+    if (!given(options, name)) continue;
+    if (auto done = (shape.*set)(options.at(name).as_array(), where); !done) return done.error();
+  }
+  shape.side = input.image[1];
+  shape.classes = input.classes;
+  return shape;
+}
+
+Result<Blueprint::Shape> squeezenet(const json::object& options, const ModelInput& input) {
+  using Shape = SqueezeNetShape;
+  auto shape = sized<Shape>("squeezenet", options, input,
+                            {{"widths", &Shape::set_widths}, {"squeeze", &Shape::set_squeezes}});
+  if (!shape) return shape.error();
+  if (string_or(options, "head", "new") == "new") shape->head = Shape::Head::mean_then_linear;
+  return Blueprint::Shape(*shape);
+}
+
+Result<Blueprint::Shape> efficientnet_lite(const json::object& options, const ModelInput& input) {
+  using Shape = EfficientNetLiteShape;
+  const auto shape = sized<Shape>("efficientnet-lite", options, input,
+                                  {{"widths", &Shape::set_widths}, {"blocks", &Shape::set_blocks}});
+  if (!shape) return shape.error();
+  return Blueprint::Shape(*shape);
 }
 
 Result<Blueprint::Shape> gpt2(const json::object& options, const ModelInput& input) {
@@ -164,7 +250,7 @@ Result<void> need_vectors(const std::string& model, const ModelInput& input) {
 }
 
 std::string default_targets(const std::string& name) {
-  if (name == "vit") return "attn.qkv";
+  if (name == "vit" || name == "beit") return "attn.qkv";
   return name == "gpt2" ? "attn.c_attn" : "self_attn.q_proj,self_attn.v_proj";
 }
 
@@ -195,8 +281,9 @@ Result<void> complete_checksum(json::object& options, const std::string& key, Fr
       return error(fmt::format("'{}' has no effect without '{}'; give both or neither.", name, key));
     return {};
   }
-  const auto folder = locate(string_or(options, key, ""));
-  if (!folder) return folder.error();
+  const auto value = string_or(options, key, "");
+  const auto folder = locate(value);
+  if (!folder) return key == "weights" && find_pretrained(value) != nullptr ? Result<void>() : folder.error();
   const auto checksum = checksum_of(*folder);
   if (!checksum) return checksum.error();
   if (has_checksum && string_or(options, name, "") != *checksum) {
@@ -211,7 +298,10 @@ Result<void> complete_checksum(json::object& options, const std::string& key, Fr
 
 Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& options,
                                   const ModelInput& input) {
-  if (name == "vit") return vit(options, input);
+  if (name == "vit") return vit(options, input, VitShape());
+  if (name == "beit") return vit(options, input, VitShape::beit());
+  if (name == "efficientnet-lite") return efficientnet_lite(options, input);
+  if (name == "squeezenet") return squeezenet(options, input);
   if (name == "gpt2") return gpt2(options, input);
   if (name == "llama") return llama(options, input);
   if (name == "resnet" || name == "wrn-16-4") {

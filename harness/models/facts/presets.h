@@ -14,7 +14,9 @@ Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& o
 Result<std::optional<Lora>> lora_of(const std::string& name, const json::object& options);
 
 // Adds the checksums of the folders of weights and adapter, which only this machine knows. An error
-// if the options already give another checksum. Called once, when a spec is read.
+// if the options already give another checksum. Weights of the catalogue that are not here yet
+// remain without one: the spec can be planned, and a run says how to get them. Called once, when a
+// spec is read.
 Result<json::object> complete_options(json::object options);
 
 }  // namespace hyfreedp::models

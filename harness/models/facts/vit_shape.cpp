@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 
 #include "harness/base/text.h"
 
@@ -9,19 +10,54 @@ namespace hyfreedp::models {
 namespace {
 
 struct Size {
-  const char* name;
+  const char* prefix;
+  VitShape::Family family;
   std::int64_t width, depth, heads;
+  double layer_scale = 0;
 };
-constexpr Size kSizes[] = {
-    {"tiny", 192, 12, 3}, {"small", 384, 12, 6}, {"base", 768, 12, 12}, {"large", 1024, 24, 16}};
+constexpr auto kVit = VitShape::Family::vit;
+constexpr auto kBeit = VitShape::Family::beit;
+constexpr Size kSizes[] = {{"vit_tiny_patch", kVit, 192, 12, 3},
+                           {"vit_small_patch", kVit, 384, 12, 6},
+                           {"vit_base_patch", kVit, 768, 12, 12},
+                           {"vit_large_patch", kVit, 1024, 24, 16},
+                           {"beit_base_patch", kBeit, 768, 12, 12, 0.1},
+                           {"beit_large_patch", kBeit, 1024, 24, 16, 1e-5},
+                           {"beitv2_base_patch", kBeit, 768, 12, 12, 1e-5},
+                           {"beitv2_large_patch", kBeit, 1024, 24, 16, 1e-5}};
+constexpr double kBeitLayerScale = 0.1;
+constexpr std::int64_t kMostLength = 65536;
+constexpr std::int64_t kMostBlocks = 1000;
+
+const char* names_of(VitShape::Family family) {
+  return family == kBeit ? "{beit|beitv2}_{base|large}_patch{P}_{image}"
+                         : "vit_{tiny|small|base|large}_patch{P}_{image}";
+}
 
 }  // namespace
 
-Result<VitShape> VitShape::named(const std::string& name, const std::string& where) {
+VitShape VitShape::beit() {
   VitShape shape;
+  shape.family = Family::beit;
+  shape.pool = Pool::mean;
+  shape.positions = false;
+  shape.relative_bias = true;
+  shape.layer_scale = kBeitLayerScale;
+  return shape;
+}
+
+Result<VitShape> VitShape::named(const std::string& name, const std::string& where, Family family) {
+  auto shape = family == Family::beit ? beit() : VitShape();
   for (const auto& size : kSizes) {
-    const auto prefix = std::string("vit_") + size.name + "_patch";
+    const std::string prefix = size.prefix;
     if (!name.starts_with(prefix)) continue;
+    if (size.family != family) {
+      const char* own = size.family == Family::beit ? "beit" : "vit";
+      return error(
+          fmt::format("{}: architecture '{}' is one of the model {}, not of {}. Use '{}' as the model "
+                      "or network.",
+                      where, name, own, shape.model(), own));
+    }
     const char* at = name.data() + prefix.size();
     const char* end = name.data() + name.size();
     const auto patch = std::from_chars(at, end, shape.patch);
@@ -31,14 +67,20 @@ Result<VitShape> VitShape::named(const std::string& name, const std::string& whe
     shape.width = size.width;
     shape.depth = size.depth;
     shape.heads = size.heads;
+    shape.layer_scale = size.layer_scale;
     return shape;
   }
-  return error(where + ": architecture '" + name +
-               "' is not known. Sizes: vit_{tiny|small|base|large}_patch{P}_{image}.");
+  return error(where + ": architecture '" + name + "' is not known. Sizes: " + names_of(family) + ".");
 }
 
 Result<void> VitShape::check(const std::string& where) const {
   const auto bad = [&](const std::string& what) { return error(where + ": " + what + "."); };
+  // As options have them; beyond, the number of tensors' entries would overflow.
+  if (std::max({image, patch, width, heads}) > kMostLength || depth > kMostBlocks ||
+      mlp_ratio > kMostLength) {
+    return bad("image, patch, width, heads and mlp_ratio must be at most " + std::to_string(kMostLength) +
+               ", depth at most " + std::to_string(kMostBlocks));
+  }
   if (patch < 1 || image < patch || image % patch != 0) {
     return bad("the image's " + std::to_string(image) + " pixels are not a multiple of the patch's " +
                std::to_string(patch));
@@ -50,23 +92,26 @@ Result<void> VitShape::check(const std::string& where) const {
   if (depth < 1 || classes < 1 || channels < 1 || !(mlp_ratio > 0)) {
     return bad("depth, classes, channels and mlp_ratio must be positive");
   }
+  if (!(layer_scale >= 0)) return bad("init_values must be null or a positive number");
   return {};
 }
 
-Result<VitShape> VitShape::from_json(const json::object& config, const std::string& where) {
-  auto shape = named(string_or(config, "architecture", ""), where);
+Result<VitShape> VitShape::from_json(const json::object& config, const std::string& where, Family family) {
+  auto shape = named(string_or(config, "architecture", ""), where, family);
   if (!shape) return shape;
+  const bool beit = shape->is_beit();
   shape->classes = int_or(config, "num_classes", shape->classes);
-  auto pool = string_or(config, "global_pool", "token");
+  auto pool = string_or(config, "global_pool", beit ? "avg" : "token");
   if (const auto* args = config.if_contains("model_args"); args != nullptr && args->is_object()) {
-    static const std::vector<std::string> known = {"img_size",    "patch_size", "embed_dim", "depth",
-                                                   "num_heads",   "mlp_ratio",  "in_chans",  "qkv_bias",
-                                                   "global_pool", "num_classes"};
+    std::vector<std::string> known = {"img_size",  "patch_size", "embed_dim", "depth",       "num_heads",
+                                      "mlp_ratio", "in_chans",   "qkv_bias",  "global_pool", "num_classes"};
+    if (beit) known.insert(known.end(), {"use_abs_pos_emb", "use_rel_pos_bias", "init_values"});
     const auto& given = args->get_object();
     for (const auto& item : given) {
       const std::string key(item.key());
       if (std::find(known.begin(), known.end(), key) == known.end()) {
-        return error(where + ".model_args: '" + key + "' is not supported." + did_you_mean(key, known));
+        return error(
+            fmt::format("{}.model_args: '{}' is not supported.{}", where, key, did_you_mean(key, known)));
       }
     }
     shape->image = int_or(given, "img_size", shape->image);
@@ -79,6 +124,11 @@ Result<VitShape> VitShape::from_json(const json::object& config, const std::stri
     shape->qkv_bias = bool_or(given, "qkv_bias", shape->qkv_bias);
     shape->classes = int_or(given, "num_classes", shape->classes);
     pool = string_or(given, "global_pool", pool);
+    shape->positions = bool_or(given, "use_abs_pos_emb", shape->positions);
+    shape->relative_bias = bool_or(given, "use_rel_pos_bias", shape->relative_bias);
+    if (const auto* scale = given.if_contains("init_values")) {
+      shape->layer_scale = scale->is_null() ? 0 : double_or(given, "init_values", shape->layer_scale);
+    }
   }
   if (pool != "token" && pool != "avg")
     return error(where + ": global_pool '" + pool + "' is not token or avg");

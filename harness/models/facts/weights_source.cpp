@@ -7,6 +7,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/models/facts/catalogue.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -18,13 +19,24 @@ struct Kind {
   const char* what;
   const char* config;
   const char* single;
-  const char* index;  // of shards; null: never
+  const char* index;    // of shards; null: never
+  const char* pickled;  // a PyTorch state dict; null: never
+  const char* arrays;   // pickled NumPy arrays; null: never
   const char* advice;
 };
-constexpr Kind kWeights = {"weights folder", "config.json", "model.safetensors",
+constexpr Kind kWeights = {"weights folder",
+                           "config.json",
+                           "model.safetensors",
                            "model.safetensors.index.json",
-                           "Leave 'weights' out to start from drawn weights."};
-constexpr Kind kAdapter = {"adapter folder", "adapter_config.json", "adapter_model.safetensors", nullptr,
+                           "pytorch_model.bin",
+                           "weights.pkl",
+                           "Without 'weights' a model starts from drawn ones."};
+constexpr Kind kAdapter = {"adapter folder",
+                           "adapter_config.json",
+                           "adapter_model.safetensors",
+                           nullptr,
+                           nullptr,
+                           nullptr,
                            "Leave 'adapter' out to start from a new one."};
 
 bool is_file(const fs::path& path) {
@@ -39,14 +51,21 @@ std::string lacks(const fs::path& folder, const Kind& kind) {
   if (!is_file(folder / kind.config)) return fmt::format("no {}", kind.config);
   if (is_file(folder / kind.single)) return "";
   if (kind.index == nullptr) return fmt::format("no {}", kind.single);
-  if (!is_file(folder / kind.index)) return fmt::format("neither {} nor {}", kind.single, kind.index);
-  return "";
+  for (const char* name : {kind.index, kind.pickled, kind.arrays}) {
+    if (is_file(folder / name)) return "";
+  }
+  return fmt::format("none of {}, {}, {} and {}", kind.single, kind.index, kind.pickled, kind.arrays);
 }
 
 Result<std::set<std::string>> weight_files(const fs::path& folder, const Kind& kind) {
   std::set<std::string> names = {kind.config};
   if (kind.index == nullptr || is_file(folder / kind.single)) {
     names.insert(kind.single);
+    return names;
+  }
+  for (const char* name : {kind.pickled, kind.arrays}) {
+    if (is_file(folder / kind.index) || !is_file(folder / name)) continue;
+    names.insert(name);
     return names;
   }
   names.insert(kind.index);
@@ -84,11 +103,17 @@ Result<std::string> locate(const std::string& folder, const Kind& kind) {
     looked_in.push_back(fmt::format("$HYFREEDP_DATA/{} (HYFREEDP_DATA is not set)", folder));
   }
   if (suits(folder)) return folder;
-  const auto shards =
-      kind.index == nullptr ? std::string() : fmt::format(" (or {} and its shards)", kind.index);
-  return error(
-      fmt::format("The {} '{}' is not on this machine. Needed: a folder with {} and {}{}. Looked in: {}. {}",
-                  kind.what, folder, kind.config, kind.single, shards, join(looked_in, ", "), kind.advice));
+  const bool may_be_fetched = &kind == &kWeights && !folder.empty() && fs::path(folder).filename() == folder;
+  if (may_be_fetched && suits(fetched_weights_folder(folder))) return fetched_weights_folder(folder);
+  const auto command = may_be_fetched && find_pretrained(folder) != nullptr
+                           ? fmt::format("To get it: `hyfreedp data fetch {}`. ", folder)
+                           : std::string();
+  const auto others = kind.index == nullptr ? std::string()
+                                            : fmt::format(" (or {} and its shards, or {}, or {})", kind.index,
+                                                          kind.pickled, kind.arrays);
+  return error(fmt::format(
+      "The {} '{}' is not on this machine. {}Needed: a folder with {} and {}{}. Looked in: {}. {}", kind.what,
+      folder, command, kind.config, kind.single, others, join(looked_in, ", "), kind.advice));
 }
 
 Result<json::object> config_of(const std::string& folder, const Kind& kind) {
@@ -113,6 +138,8 @@ Result<std::string> checksum_of(const std::string& folder, const Kind& kind) {
 }
 
 }  // namespace
+
+std::string fetched_weights_folder(const std::string& name) { return cache_folder() + "/weights/" + name; }
 
 Result<std::string> locate_weights(const std::string& folder) { return locate(folder, kWeights); }
 Result<json::object> weights_config(const std::string& folder) { return config_of(folder, kWeights); }

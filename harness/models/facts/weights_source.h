@@ -1,9 +1,11 @@
 // Where a model's weights lie and which they are, without LibTorch.
 //
-// The option `weights` names a folder with config.json and model.safetensors, or with
-// model.safetensors.index.json and the shards that it names. The option `adapter` names a folder as
+// The option `weights` names a folder with config.json and the first of these that is there:
+// model.safetensors; model.safetensors.index.json and the shards that it names; pytorch_model.bin,
+// a PyTorch state dict; weights.pkl, pickled NumPy arrays. The option `adapter` names a folder as
 // peft writes it, with adapter_config.json and adapter_model.safetensors. A relative path is looked
-// for in $HYFREEDP_DATA, then in the working folder. The resolved options contain the folder's
+// for in $HYFREEDP_DATA, then in the working folder, and a name without folders last among the
+// weights that `hyfreedp data fetch` brought. The resolved options contain the folder's
 // checksum, so that a trial's identity covers the contents of the files and not only their name.
 #pragma once
 
@@ -20,6 +22,8 @@ inline constexpr const char* kStagedMetadata = "kept.json";
 
 // The folder's path. The error says what was needed and where it was looked for.
 Result<std::string> locate_weights(const std::string& folder);
+// Where fetched weights of that name lie: cache_folder()/weights/NAME.
+std::string fetched_weights_folder(const std::string& name);
 // The folder's config.json. An error if it is not an object.
 Result<json::object> weights_config(const std::string& folder);
 // SHA-256 over the lines "NAME SHA-256 of the file\n" for config.json, every weights file and, if

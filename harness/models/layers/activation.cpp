@@ -49,6 +49,13 @@ Tensor Relu::input_gradient(const ActivationRecord& record) const {
   return at::threshold_backward(record.output_gradient, record.output, 0);
 }
 
+Tensor Relu6::forward(const Tensor& input) const { return at::hardtanh(input, 0, 6); }
+
+// The output stands in for the input: both lie between the bounds, or neither does.
+Tensor Relu6::input_gradient(const ActivationRecord& record) const {
+  return at::hardtanh_backward(record.output_gradient, record.output, 0, 6);
+}
+
 Tensor Gelu::forward(const Tensor& input) const { return at::gelu(input, approximate_); }
 
 Tensor Gelu::input_gradient(const ActivationRecord& record) const {

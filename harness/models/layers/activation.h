@@ -3,6 +3,7 @@
 //   tanh         y = tanh(x), dx = dy (1 - y^2)
 //   relu         y = max(x, 0), dx = dy where y > 0 and 0 elsewhere
 //                (the derivative at 0 is 0, as in LibTorch)
+//   relu6        y = min(max(x, 0), 6), dx = dy where 0 < y < 6 and 0 elsewhere, as in LibTorch
 //   gelu         y = x Phi(x), exact (ViT) or by tanh (GPT-2's gelu_new), as in LibTorch
 //   gated silu   y = silu(a) b for two inputs a and b (the SwiGLU of Llama, Shazeer,
 //                arXiv:2002.05202)
@@ -20,6 +21,13 @@ class Tanh : public Layer {
 };
 
 class Relu : public Layer {
+ public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = true}; }
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
+};
+
+class Relu6 : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = true}; }
   torch::Tensor forward(const torch::Tensor& input) const override;

@@ -1,14 +1,61 @@
 #include "harness/models/layers/attention.h"
 
 #include <ATen/core/grad_mode.h>
+#include <cmath>
 #include <limits>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "harness/base/result.h"
+#include "harness/models/layers/samples.h"
 
 namespace hyfreedp::models {
 
 using torch::Tensor;
+
+namespace {
+
+constexpr const char* kTable = "relative_position_bias_table";
+
+std::int64_t distances(std::int64_t side) { return (2 * side - 1) * (2 * side - 1) + 3; }
+
+}  // namespace
+
+Tensor distance_rows(std::int64_t side) {
+  const auto token_to_patch = distances(side) - 3;
+  const auto places = at::arange(side * side, torch::kInt64);
+  const auto apart = [&](const Tensor& line) { return line.unsqueeze(1) - line.unsqueeze(0) + side - 1; };
+  const auto down = apart(places.div(side, "floor"));
+  const auto across = apart(places.remainder(side));
+  auto rows = torch::empty({places.size(0) + 1, places.size(0) + 1}, torch::kInt64);
+  rows.select(0, 0).fill_(token_to_patch);
+  rows.select(1, 0).fill_(token_to_patch + 1);
+  rows[0][0] = token_to_patch + 2;
+  rows.narrow(0, 1, places.size(0)).narrow(1, 1, places.size(0)).copy_(down * (2 * side - 1) + across);
+  return rows.flatten();
+}
+
+std::vector<ParameterSpec> Attention::parameters() const {
+  if (shape_.side == 0) return {};
+  return {{kTable, {distances(shape_.side), shape_.heads}}};
+}
+
+void Attention::bind(std::vector<BoundParameter> parameters) {
+  if (!parameters.empty()) table_ = std::move(parameters.front());
+}
+
+std::vector<std::string> Attention::ruled_parameters() const {
+  if (shape_.side == 0) return {};
+  return {kTable};
+}
+
+Tensor Attention::bias() const {
+  const auto& table = table_.value;
+  if (!rows_.defined() || rows_.device() != table.device()) {
+    rows_ = distance_rows(shape_.side).to(table.device());
+  }
+  const auto length = shape_.side * shape_.side + 1;
+  return table.t().index_select(1, rows_).view({1, shape_.heads, length, length});
+}
 
 // heads [B, H, T, head_width].
 Tensor Attention::rotated(const Tensor& heads) const {
@@ -27,31 +74,40 @@ Tensor Attention::rotated(const Tensor& heads) const {
   return (heads * narrowed(both.cos()) + turned * narrowed(both.sin())) * shape_.rotary->scale;
 }
 
-Tensor Attention::attend(const Tensors& inputs) const {
+Attention::Heads Attention::split(const Tensors& inputs) const {
   const auto batch = inputs[0].size(0);
   const auto length = inputs[0].size(1);
   const auto width = shape_.heads * shape_.head_width;
   Tensors parts = shape_.packed ? inputs[0].split(width, 2) : Tensors(inputs.begin(), inputs.begin() + 3);
-  const auto split = [&](const Tensor& part, std::int64_t heads) {
+  const auto by_head = [&](const Tensor& part, std::int64_t heads) {
     return part.view({batch, length, heads, shape_.head_width}).transpose(1, 2);
   };
-  auto q = split(parts[0], shape_.heads);
-  auto k = split(parts[1], shape_.kv_heads);
-  auto v = split(parts[2], shape_.kv_heads);
+  Heads heads{by_head(parts[0], shape_.heads), by_head(parts[1], shape_.kv_heads),
+              by_head(parts[2], shape_.kv_heads)};
   if (shape_.rotary) {
-    q = rotated(q);
-    k = rotated(k);
+    heads.q = rotated(heads.q);
+    heads.k = rotated(heads.k);
   }
+  return heads;
+}
+
+Tensor Attention::attend(const Tensors& inputs) const {
+  const auto batch = inputs[0].size(0);
+  const auto length = inputs[0].size(1);
+  const auto [q, k, v] = split(inputs);
   std::optional<Tensor> mask;
   if (shape_.masked) {
     const auto options = inputs.back().options().dtype(torch::kBool);
     mask = (inputs.back() != 0).view({batch, 1, 1, length});
     if (shape_.causal) mask = *mask & torch::ones({length, length}, options).tril();
+  } else if (shape_.side > 0) {
+    HYFREEDP_CHECK(length == shape_.side * shape_.side + 1, "attention with a bias has another length");
+    mask = bias();
   }
   const bool shared = shape_.kv_heads != shape_.heads;
   const auto output =
       at::scaled_dot_product_attention(q, k, v, mask, 0.0, shape_.causal && !mask, std::nullopt, shared);
-  return output.transpose(1, 2).reshape({batch, length, width});
+  return output.transpose(1, 2).reshape({batch, length, shape_.heads * shape_.head_width});
 }
 
 // saved: the inputs as leaves of a small graph, then its output.
@@ -67,7 +123,7 @@ Tensor Attention::forward_recorded(const Tensors& inputs, Tensors* saved) const 
     leaves.push_back(std::move(leaf));
   }
   auto output = attend(leaves);
-  const auto value = output.detach();
+  auto value = output.detach();
   leaves.push_back(std::move(output));
   *saved = std::move(leaves);
   return value;
@@ -85,6 +141,44 @@ Tensors Attention::input_gradients(const ActivationRecord& record, const std::ve
     if (needed[i] && record.saved[i].requires_grad()) gradients[i] = found[next++];
   }
   return gradients;
+}
+
+// With scores s = q k^T / sqrt(w) + bias, p = softmax(s) and o = p v: ds = p (dp - sum(p dp)) by
+// rows, where dp = do v^T.
+Tensor Attention::table_gradient(const ActivationRecord& record) const {
+  const auto [q, k, v] = split(record.inputs);
+  const auto batch = q.size(0);
+  const auto length = q.size(2);
+  const double scale = 1 / std::sqrt(static_cast<double>(shape_.head_width));
+  const auto weights = (at::matmul(q, k.transpose(2, 3)) * scale + bias()).softmax(-1);
+  const auto output_gradient =
+      record.output_gradient.view({batch, length, shape_.heads, shape_.head_width}).transpose(1, 2);
+  auto scores = at::matmul(output_gradient, v.transpose(2, 3));
+  scores = weights * (scores - (weights * scores).sum(-1, true));
+  auto gradient = torch::zeros({batch * shape_.heads, distances(shape_.side)}, scores.options());
+  gradient.index_add_(1, rows_, scores.reshape({batch * shape_.heads, length * length}));
+  return gradient.view({batch, shape_.heads, -1}).transpose(1, 2).contiguous();
+}
+
+Tensor Attention::table_gradients(std::span<const ActivationRecord> records) const {
+  Tensor total;
+  for (const auto& record : records) {
+    auto part = table_gradient(record);
+    total = total.defined() ? total + part : std::move(part);
+  }
+  return total;
+}
+
+Tensors Attention::add_squared_norms(std::span<const ActivationRecord> records,
+                                     SquaredNorms& squared_norms) const {
+  auto formed = table_gradients(records);
+  squared_norms.add_(squared_sample_norms(formed));
+  return {std::move(formed)};
+}
+
+void Attention::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                                 const Tensor& factors, std::span<Tensor> sums) const {
+  add_weighted_sum(formed.empty() ? table_gradients(records) : formed.front(), factors, sums[0]);
 }
 
 }  // namespace hyfreedp::models

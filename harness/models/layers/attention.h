@@ -1,5 +1,4 @@
-// Scaled dot-product attention between projections, without parameters. Each sample attends to
-// itself only.
+// Scaled dot-product attention between projections. Each sample attends to itself only.
 //
 //   inputs   either {qkv} [B, T, 3 D] with rows q, k, v in that order (ViT, GPT-2), or {q, k, v},
 //            where keys and values may have fewer heads than queries (Ainslie et al.,
@@ -10,7 +9,12 @@
 //   causal   position t attends to the positions 0 .. t
 //   rotary   q and k are rotated by position before the products, in the half-rotated form
 //            (Su et al., arXiv:2104.09864)
-// The gradient is LibTorch's own, of this operation alone.
+//   side     the positions are a class token and side x side patches, and each head's scores have
+//            a learned bias for how far apart two patches lie (Bao et al., arXiv:2106.08254, as
+//            timm): the parameter relative_position_bias_table [distances, heads], whose last three
+//            rows are of token to patch, patch to token and token to token
+// The gradient to the inputs is LibTorch's own, of this operation alone. The table's per-sample
+// gradients are formed: the gradient of a sample's scores [H, T, T], added up by distance.
 #pragma once
 
 #include <optional>
@@ -33,23 +37,44 @@ struct AttentionShape {
   bool causal = false;
   bool masked = false;  // true: the last input is a mask
   std::optional<Rotary> rotary = {};
+  std::int64_t side = 0;  // 0: no bias
 };
+
+// Row of the table for each pair of positions, [(1 + side^2)^2] int64: query position times
+// 1 + side^2 plus key position.
+torch::Tensor distance_rows(std::int64_t side);
 
 class Attention : public Layer {
  public:
   explicit Attention(AttentionShape shape) : shape_(std::move(shape)) {}
+  std::vector<ParameterSpec> parameters() const override;
+  void bind(std::vector<BoundParameter> parameters) override;
+  std::vector<std::string> ruled_parameters() const override;
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
   Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const override;
+  Tensors add_squared_norms(std::span<const ActivationRecord> records,
+                            SquaredNorms& squared_norms) const override;
+  void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
+                        const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 
  private:
+  struct Heads {
+    torch::Tensor q, k, v;  // [B, heads, T, head_width]; k and v may have fewer heads
+  };
+  Heads split(const Tensors& inputs) const;
   torch::Tensor attend(const Tensors& inputs) const;
   torch::Tensor rotated(const torch::Tensor& heads) const;
+  torch::Tensor bias() const;                                          // [1, heads, T, T]
+  torch::Tensor table_gradient(const ActivationRecord& record) const;  // [B, distances, heads]
+  torch::Tensor table_gradients(std::span<const ActivationRecord> records) const;
 
   AttentionShape shape_;
+  BoundParameter table_;
   // Of the rotation, kept on the device of the heads: copying them to a GPU at each call would wait
   // for it.
   mutable torch::Tensor frequencies_;
+  mutable torch::Tensor rows_;  // distance_rows(), kept likewise
 };
 
 }  // namespace hyfreedp::models

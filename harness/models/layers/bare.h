@@ -36,6 +36,7 @@ class Bare : public Layer {
 class BareScale : public Bare {
  public:
   using Bare::Bare;
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override { return input * value_.value; }
   torch::Tensor input_gradient(const ActivationRecord& record) const override {
     return record.output_gradient * value_.value;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/base/result.h"
+#include "harness/models/layers/depthwise.h"
 #include "harness/models/layers/device_conv2d.h"
 #include "harness/models/layers/patch_products.h"
 #include "harness/models/layers/samples.h"
@@ -197,16 +198,21 @@ Tensor formed_gradients(const Conv2dShape& shape, std::span<const ActivationReco
   const bool on_cpu = first.input().is_cpu();
   auto each =
       torch::empty({first.input().size(0), shape.groups, g.patch, g.outputs}, first.input().options());
-  if (on_cpu && same_sizes(records)) {
+  const bool by_taps = on_cpu && is_depthwise(shape), by_patches = on_cpu && !by_taps;
+  if (by_patches && same_sizes(records)) {
     add_patch_norms(shape, records, norms, &each);
     return each;
   }
   each.zero_();
-  auto one = on_cpu ? torch::empty_like(each) : Tensor();
+  auto one = by_patches ? torch::empty_like(each) : Tensor();
   auto unused = torch::zeros_like(norms);
   for (const auto& record : records) {
-    if (on_cpu) add_patch_norms(shape, {&record, 1}, unused, &one);
-    each.add_(on_cpu ? one : device_weight_gradients(shape, record));
+    if (by_taps) {
+      add_depthwise_gradients(shape, record, each);
+      continue;
+    }
+    if (by_patches) add_patch_norms(shape, {&record, 1}, unused, &one);
+    each.add_(by_patches ? one : device_weight_gradients(shape, record));
   }
   norms.add_(squared_sample_norms(each));
   return each;
@@ -339,7 +345,7 @@ Tensor Conv2d::add_weight_norms(std::span<const ActivationRecord> records,
   std::int64_t recorded = 0;
   for (const auto& record : records) recorded += record.input().numel() + record.output_gradient.numel();
   const auto size = first.input().size(0) * weight_.value.numel();
-  if (size <= recorded || !same_sizes(records)) {
+  if (size <= recorded || !same_sizes(records) || is_depthwise(shape_)) {
     return formed_gradients(shape_, records, squared_norms.estimates);
   }
   auto own = torch::zeros_like(squared_norms.estimates);

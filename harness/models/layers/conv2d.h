@@ -11,6 +11,7 @@
 //                pass of c_i b_i
 //   ghost        ||dW_i||^2 = sum_lm <X_il, X_im> <b_il, b_im>, if 2 L (in kh kw + out) < out in kh
 //                kw; the sum as in `recomputed`
+// A depthwise convolution's dW_i is small and always formed (depthwise.h).
 // Elsewhere dW_i is formed by ATen's unfold and products, and kept.
 #pragma once
 

@@ -14,11 +14,9 @@
 
 #include <torch/types.h>
 
-#include "datasets/labels.h"
+#include "harness/models/facts/model_input.h"
 
 namespace hyfreedp::models {
-
-using datasets::kNotScored;
 
 enum class Loss { cross_entropy, binary_cross_entropy, squared, token_mean, token_sum };
 

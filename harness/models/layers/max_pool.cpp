@@ -1,5 +1,6 @@
 #include <ATen/Parallel.h>
 #include <algorithm>
+#include <limits>
 
 #include "harness/base/wide.h"
 #include "harness/models/layers/samples.h"
@@ -180,15 +181,36 @@ std::int64_t grain(const Window& w) {
   return std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, w.inputs()));
 }
 
+// What windows that reach beyond the image lack at its right and bottom edges, as LibTorch counts
+// them: a window must begin within the image.
+std::array<std::int64_t, 2> beyond(const std::array<std::int64_t, 2>& kernel,
+                                   const std::array<std::int64_t, 2>& stride, at::IntArrayRef sizes) {
+  std::array<std::int64_t, 2> lacking{};
+  for (std::size_t d = 0; d < 2; ++d) {
+    const auto size = sizes[d + 2];
+    auto outputs = (size - kernel[d] + stride[d] - 1) / stride[d] + 1;
+    if ((outputs - 1) * stride[d] >= size) --outputs;
+    lacking[d] = std::max<std::int64_t>(0, (outputs - 1) * stride[d] + kernel[d] - size);
+  }
+  return lacking;
+}
+
 }  // namespace
 
 Tensor MaxPool2d::forward_recorded(const Tensors& inputs, Tensors* saved) const {
   if (!pools_by_lines(inputs.at(0), kernel_)) {
-    auto [output, places] = at::max_pool2d_with_indices(inputs.at(0), kernel_, stride_);
+    auto [output, places] =
+        at::max_pool2d_with_indices(inputs.at(0), kernel_, stride_, {0, 0}, {1, 1}, ceil_);
     if (saved != nullptr) *saved = {std::move(places)};
     return output;
   }
-  const auto input = inputs[0].contiguous();
+  auto input = inputs[0].contiguous();
+  if (ceil_) {
+    // The first number of every window lies in the image, so that -infinity is never taken.
+    const auto [rows, columns] = beyond(kernel_, stride_, input.sizes());
+    if (rows + columns > 0)
+      input = at::constant_pad_nd(input, {0, columns, 0, rows}, -std::numeric_limits<double>::infinity());
+  }
   const Window w(kernel_, stride_, input.sizes());
   auto output = torch::empty({input.size(0), input.size(1), w.lines, w.columns}, input.options());
   auto places = torch::empty(output.sizes(), torch::kUInt8);
@@ -210,10 +232,17 @@ Tensor MaxPool2d::input_gradient(const ActivationRecord& record) const {
   const auto gradient = record.output_gradient.contiguous();
   if (places.scalar_type() != torch::kUInt8) {
     return at::max_pool2d_with_indices_backward(gradient, record.input(), kernel_, stride_, {0, 0}, {1, 1},
-                                                false, places);
+                                                ceil_, places);
   }
-  const Window w(kernel_, stride_, record.input().sizes());
-  auto result = torch::empty(record.input().sizes(), gradient.options());
+  auto sizes = record.input().sizes().vec();
+  const auto height = sizes[2], width = sizes[3];
+  if (ceil_) {
+    const auto [rows, columns] = beyond(kernel_, stride_, sizes);
+    sizes[2] += rows;
+    sizes[3] += columns;
+  }
+  const Window w(kernel_, stride_, sizes);
+  auto result = torch::empty(sizes, gradient.options());
   by_type(gradient, [&](auto zero) {
     using T = decltype(zero);
     const T* from = gradient.const_data_ptr<T>();
@@ -223,7 +252,7 @@ Tensor MaxPool2d::input_gradient(const ActivationRecord& record) const {
       give_back_planes(w, begin, end, from, taps, to);
     });
   });
-  return result;
+  return ceil_ ? result.narrow(2, 0, height).narrow(3, 0, width).contiguous() : result;
 }
 
 }  // namespace hyfreedp::models

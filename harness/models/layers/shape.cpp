@@ -20,6 +20,17 @@ Tensor Flatten::input_gradient(const ActivationRecord& record) const {
   return record.output_gradient.reshape(record.input().sizes());
 }
 
+Tensor ZeroPad2d::forward(const Tensor& input) const {
+  return at::constant_pad_nd(input, {sides_.left, sides_.right, sides_.top, sides_.bottom});
+}
+
+Tensor ZeroPad2d::input_gradient(const ActivationRecord& record) const {
+  const auto& input = record.input();
+  return record.output_gradient.narrow(2, sides_.top, input.size(2))
+      .narrow(3, sides_.left, input.size(3))
+      .contiguous();
+}
+
 Tensor PlacesToTokens::forward(const Tensor& input) const {
   return input.flatten(2).transpose(1, 2).contiguous();
 }
@@ -74,6 +85,25 @@ Tensors Add::input_gradients(const ActivationRecord& record, const std::vector<b
   Tensors gradients(2);
   if (needed[0]) gradients[0] = record.output_gradient;
   if (needed[1]) gradients[1] = scale_ == 1 ? record.output_gradient : record.output_gradient * scale_;
+  return gradients;
+}
+
+Tensor Concatenate::forward_recorded(const Tensors& inputs, Tensors* saved) const {
+  (void)saved;
+  return at::cat(inputs, 1);
+}
+
+// Copies: the layers above may write into a gradient of their own, which a view is not.
+Tensors Concatenate::input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const {
+  Tensors gradients(record.inputs.size());
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const auto channels = record.inputs[i].size(1);
+    if (needed[i]) {
+      gradients[i] = record.output_gradient.narrow(1, first, channels).clone(at::MemoryFormat::Contiguous);
+    }
+    first += channels;
+  }
   return gradients;
 }
 

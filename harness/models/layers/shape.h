@@ -28,6 +28,22 @@ class Flatten : public Layer {
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
 };
 
+// [B, C, H, W] -> [B, C, H + top + bottom, W + left + right], with zeros around the image. For a
+// convolution whose padding differs between two opposite sides, which its own cannot.
+class ZeroPad2d : public Layer {
+ public:
+  struct Sides {
+    std::int64_t left = 0, right = 0, top = 0, bottom = 0;
+  };
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
+  explicit ZeroPad2d(const Sides& sides) : sides_(sides) {}
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
+
+ private:
+  Sides sides_;
+};
+
 // [B, C, H, W] -> [B, H W, C]: an image's places as a sequence of tokens.
 class PlacesToTokens : public Layer {
  public:
@@ -36,21 +52,25 @@ class PlacesToTokens : public Layer {
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
 };
 
-// As torch.nn.MaxPool2d without padding, bit for bit; the remainder is dropped. On the CPU, float32
-// and float64 are computed by loops over whole lines that keep one byte an output.
+// As torch.nn.MaxPool2d without padding, bit for bit. The remainder is dropped, or gets windows
+// that reach beyond the image (ceil_mode). On the CPU, float32 and float64 are computed by loops
+// over whole lines that keep one byte an output.
 // (LibTorch's forward pass goes number by number: 5.7 ms on two cores for 256 samples of
 // 16 x 14 x 14, against 0.5 ms here.)
 class MaxPool2d : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
-  MaxPool2d(std::array<std::int64_t, 2> kernel, std::array<std::int64_t, 2> stride)
-      : kernel_(kernel), stride_(stride) {}
+  enum class Remainder { dropped, pooled };
+  MaxPool2d(std::array<std::int64_t, 2> kernel, std::array<std::int64_t, 2> stride,
+            Remainder remainder = Remainder::dropped)
+      : kernel_(kernel), stride_(stride), ceil_(remainder == Remainder::pooled) {}
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  private:
   std::array<std::int64_t, 2> kernel_;
   std::array<std::int64_t, 2> stride_;
+  bool ceil_;
 };
 
 // As torch.nn.AvgPool2d without padding; the remainder is dropped.
@@ -104,6 +124,14 @@ class Add : public Layer {
 
  private:
   double scale_;
+};
+
+// The inputs' channels one after another: [B, C1, ...], [B, C2, ...], .. -> [B, C1 + C2 + .., ...].
+class Concatenate : public Layer {
+ public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
+  torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
+  Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const override;
 };
 
 }  // namespace hyfreedp::models

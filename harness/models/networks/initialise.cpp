@@ -41,8 +41,8 @@ void initialise(Network& network, const Blueprint& plan, const random::Key& key)
   for (const auto& parameter : plan.parameters) {
     const auto index = is_adapter(parameter.name) ? adapter++ : base++;
     auto target = network.tensor(parameter.name).view({-1});
-    if (parameter.initial.kind == Kind::zero || parameter.initial.kind == Kind::one) {
-      target.fill_(parameter.initial.kind == Kind::one ? 1.0 : 0.0);
+    if (parameter.initial.kind == Kind::constant) {
+      target.fill_(parameter.initial.scale);
       continue;
     }
     const random::Address address{.tensor = static_cast<std::uint16_t>(index),

@@ -215,10 +215,9 @@ Tensors Network::inputs_of(const Step& step, const Tensors& values, const Tensor
   return found;
 }
 
-Tensor Network::forward(const Tensors& given) const {
-  const auto inputs = prepared(given);
+Tensors Network::values_before(std::size_t end, const Tensors& inputs) const {
   Tensors values(steps_.size());
-  for (std::size_t at = 0; at < steps_.size(); ++at) {
+  for (std::size_t at = 0; at < end; ++at) {
     values[at] =
         owners_[steps_[at].owner].layer->forward_recorded(inputs_of(steps_[at], values, inputs), nullptr);
     for (const int from : steps_[at].inputs) {
@@ -227,7 +226,26 @@ Tensor Network::forward(const Tensors& given) const {
       }
     }
   }
-  return values.back().to(parameters_.scalar_type());
+  return values;
+}
+
+Tensor Network::forward(const Tensors& given) const {
+  return values_before(steps_.size(), prepared(given)).back().to(parameters_.scalar_type());
+}
+
+void Network::set_head(const std::string& layer) {
+  const auto found = std::find_if(steps_.begin(), steps_.end(),
+                                  [&](const Step& step) { return owners_[step.owner].name == layer; });
+  HYFREEDP_CHECK(found != steps_.end(),
+                 "the network has no layer called '" + layer + "' that could be its head");
+  head_ = static_cast<std::size_t>(found - steps_.begin());
+}
+
+Tensor Network::features(const Tensors& given) const {
+  HYFREEDP_CHECK(has_head(), "features were asked for of a network without a head of its own");
+  const auto inputs = prepared(given);
+  const auto values = values_before(head_, inputs);
+  return inputs_of(steps_[head_], values, inputs).front().to(parameters_.scalar_type());
 }
 
 // `output` is exchanged for its sizes in the record where no gradient reads its values.

@@ -32,6 +32,7 @@
 //                 of norms and sums never do.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -95,6 +96,13 @@ class Network {
   // The logits for inputs with B rows, without recording.
   torch::Tensor forward(const torch::Tensor& input) const { return forward(Tensors{input}); }
   torch::Tensor forward(const Tensors& inputs) const;
+  // Names the layer that features() stops before. make_model() (model.h) names the blueprint's.
+  void set_head(const std::string& layer);
+  bool has_head() const { return head_ < steps_.size(); }
+  // The values that the head reads, [B, ..., width] in the parameters' type, without recording. The
+  // head itself is not computed. Their width is feature_width() (facts.h).
+  torch::Tensor features(const torch::Tensor& input) const { return features(Tensors{input}); }
+  torch::Tensor features(const Tensors& inputs) const;
   // The logits, with a record of every layer application that the backward pass reaches. The inputs
   // have copies * B rows.
   torch::Tensor record(const torch::Tensor& input) { return record(Tensors{input}); }
@@ -179,6 +187,8 @@ class Network {
   void make_narrow_copies(torch::ScalarType type);
   // Refreshes the copies of the weights and returns the inputs in the compute type.
   Tensors prepared(const Tensors& inputs) const;
+  // The outputs of the steps before `end`, without recording. One that is not read again is freed.
+  Tensors values_before(std::size_t end, const Tensors& inputs) const;
   // Calls `rule` with the layer's records converted to `type`, while the layer uses the parameters
   // themselves and TF32 is off: the sensitivity of a release depends on what rules compute.
   void with_records(const Owner& owner, std::span<const ActivationRecord> own, torch::ScalarType type,
@@ -186,6 +196,7 @@ class Network {
 
   std::vector<Owner> owners_;
   std::vector<Step> steps_;
+  std::size_t head_ = SIZE_MAX;  // the step that features() stops before
   std::vector<Slice> layout_;
   std::vector<Slice> frozen_layout_;
   torch::Tensor parameters_;

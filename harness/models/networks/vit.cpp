@@ -4,9 +4,11 @@
 
 #include "harness/models/layers/activation.h"
 #include "harness/models/layers/attention.h"
+#include "harness/models/layers/bare.h"
 #include "harness/models/layers/conv2d.h"
 #include "harness/models/layers/embedding.h"
 #include "harness/models/layers/normalisation.h"
+#include "harness/models/layers/query_value_bias.h"
 #include "harness/models/layers/shape.h"
 
 namespace hyfreedp::models {
@@ -14,14 +16,46 @@ namespace {
 
 constexpr double kLayerNormEps = 1e-6;
 
+// What a block adds to the stream, multiplied by the block's parameter `gamma` where it has one.
+int add_to_stream(Builder& builder, const VitShape& shape, const std::string& name, const std::string& gamma,
+                  int stream, int branch) {
+  if (shape.layer_scale > 0) {
+    branch = builder.add("", std::make_shared<BareScale>(gamma, shape.width), {branch});
+  }
+  return builder.add(name, std::make_shared<Add>(), {stream, branch});
+}
+
+// Adds block `name`, which reads the place `x`. Returns the place of its output.
+int add_block(Builder& builder, const VitShape& shape, const std::string& name, int x) {
+  const auto d = shape.width;
+  const auto hidden = static_cast<std::int64_t>(static_cast<double>(d) * shape.mlp_ratio);
+  const bool beit = shape.is_beit();
+  const int normed = builder.add(name + ".norm1", std::make_shared<LayerNorm>(d, kLayerNormEps), {x});
+  int qkv = builder.linear(name + ".attn.qkv", {d, 3 * d, shape.qkv_bias && !beit}, normed);
+  if (shape.qkv_bias && beit) {
+    qkv = builder.add("", std::make_shared<QueryValueBias>(name + ".attn.", d), {qkv});
+  }
+  AttentionShape heads;
+  heads.heads = heads.kv_heads = shape.heads;
+  heads.head_width = d / shape.heads;
+  heads.side = shape.relative_bias ? shape.side() : 0;
+  const int attended = builder.add(name + ".attn", std::make_shared<Attention>(heads), {qkv});
+  const int projected = builder.linear(name + ".attn.proj", {d, d}, attended);
+  x = add_to_stream(builder, shape, name + ".add1", name + ".gamma_1", x, projected);
+  const int second = builder.add(name + ".norm2", std::make_shared<LayerNorm>(d, kLayerNormEps), {x});
+  const int wide = builder.linear(name + ".mlp.fc1", {d, hidden}, second);
+  const int active = builder.add(name + ".mlp.act", std::make_shared<Gelu>(Gelu::Form::exact), {wide});
+  const int narrow = builder.linear(name + ".mlp.fc2", {hidden, d}, active);
+  return add_to_stream(builder, shape, name + ".add2", name + ".gamma_2", x, narrow);
+}
+
 }  // namespace
 
 Result<Network> make_vit(const VitShape& shape, const std::optional<Lora>& lora,
                          const torch::TensorOptions& options, const Network::Trainable& trainable) {
-  if (auto checked = shape.check("model vit"); !checked) return checked.error();
+  if (auto checked = shape.check(std::string("model ") + shape.model()); !checked) return checked.error();
   Builder builder(lora);
   const auto d = shape.width;
-  const auto hidden = static_cast<std::int64_t>(static_cast<double>(d) * shape.mlp_ratio);
   Conv2dShape patches;
   patches.inputs = shape.channels;
   patches.outputs = d;
@@ -31,24 +65,13 @@ Result<Network> make_vit(const VitShape& shape, const std::optional<Lora>& lora,
                            std::vector<std::int64_t>{shape.channels, shape.image, shape.image}));
   builder.add("patch_embed.proj", std::make_shared<Conv2d>(patches));
   builder.add("patch_embed", std::make_shared<PlacesToTokens>());
-  builder.add("", std::make_shared<ClassToken>("cls_token", d));
-  int x = builder.add(
-      "", std::make_shared<Positions>("pos_embed", std::vector<std::int64_t>{1, shape.patches() + 1, d}));
+  int x = builder.add("", std::make_shared<ClassToken>("cls_token", d));
+  if (shape.positions) {
+    const std::vector<std::int64_t> positions{1, shape.patches() + 1, d};
+    x = builder.add("", std::make_shared<Positions>("pos_embed", positions));
+  }
   for (std::int64_t i = 0; i < shape.depth; ++i) {
-    const auto block = "blocks." + std::to_string(i);
-    const int normed = builder.add(block + ".norm1", std::make_shared<LayerNorm>(d, kLayerNormEps), {x});
-    const int qkv = builder.linear(block + ".attn.qkv", {d, 3 * d, shape.qkv_bias}, normed);
-    AttentionShape heads;
-    heads.heads = heads.kv_heads = shape.heads;
-    heads.head_width = d / shape.heads;
-    const int attended = builder.add(block + ".attn", std::make_shared<Attention>(heads), {qkv});
-    const int projected = builder.linear(block + ".attn.proj", {d, d}, attended);
-    x = builder.add(block + ".add1", std::make_shared<Add>(), {x, projected});
-    const int second = builder.add(block + ".norm2", std::make_shared<LayerNorm>(d, kLayerNormEps), {x});
-    const int wide = builder.linear(block + ".mlp.fc1", {d, hidden}, second);
-    const int active = builder.add(block + ".mlp.act", std::make_shared<Gelu>(Gelu::Form::exact), {wide});
-    const int narrow = builder.linear(block + ".mlp.fc2", {hidden, d}, active);
-    x = builder.add(block + ".add2", std::make_shared<Add>(), {x, narrow});
+    x = add_block(builder, shape, "blocks." + std::to_string(i), x);
   }
   if (shape.pool == VitShape::Pool::class_token) {
     builder.add("norm", std::make_shared<LayerNorm>(d, kLayerNormEps));

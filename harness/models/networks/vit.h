@@ -2,6 +2,11 @@
 // pre-norm blocks, one qkv projection, exact GELU, LayerNorm eps 1e-6, a class token, and a
 // position embedding over it and the patches.
 //
+// BEiT (Bao et al., arXiv:2106.08254) and BEiTv2 (Peng et al., arXiv:2208.06366) are the same
+// network with other parts (VitShape): no position embedding but a bias of attention by distance
+// (attention.h), no bias of keys (query_value_bias.h), each branch of a block multiplied by a
+// vector gamma_1 or gamma_2, and the mean of the patches for the head.
+//
 // Input: images [B, channels, image, image], or the same numbers as [B, channels * image * image];
 // the caller normalises them. Output: logits [B, classes].
 #pragma once

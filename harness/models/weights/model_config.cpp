@@ -34,14 +34,40 @@ struct Writer {
             {"classes", shape.classes}};
   }
 
+  json::object operator()(const EfficientNetLiteShape& shape) const {
+    auto widths = numbers({shape.widths.begin(), shape.widths.end()});
+    widths.insert(widths.begin(), shape.stem);
+    widths.push_back(shape.top);
+    return {{"model_type", EfficientNetLiteShape::kOwnType},
+            {"widths", widths},
+            {"blocks", numbers({shape.blocks.begin(), shape.blocks.end()})},
+            {"classes", shape.classes}};
+  }
+
+  json::object operator()(const SqueezeNetShape& shape) const {
+    auto widths = numbers({shape.branches.begin(), shape.branches.end()});
+    widths.insert(widths.begin(), shape.stem);
+    const bool is_linear = shape.head == SqueezeNetShape::Head::mean_then_linear;
+    return {{"model_type", SqueezeNetShape::kOwnType},
+            {"widths", widths},
+            {"squeeze", numbers({shape.squeezes.begin(), shape.squeezes.end()})},
+            {"head", is_linear ? "linear" : "convolution"},
+            {"classes", shape.classes}};
+  }
+
   json::object operator()(const VitShape& shape) const {
     const char* pool = shape.pool == VitShape::Pool::mean ? "avg" : "token";
-    const json::object args{
+    json::object args{
         {"img_size", shape.image},    {"patch_size", shape.patch},  {"embed_dim", shape.width},
         {"depth", shape.depth},       {"num_heads", shape.heads},   {"mlp_ratio", shape.mlp_ratio},
         {"in_chans", shape.channels}, {"qkv_bias", shape.qkv_bias}, {"global_pool", pool}};
+    if (shape.is_beit()) {
+      args["use_abs_pos_emb"] = shape.positions;
+      args["use_rel_pos_bias"] = shape.relative_bias;
+      args["init_values"] = shape.layer_scale > 0 ? json::value(shape.layer_scale) : json::value(nullptr);
+    }
     return {
-        {"architecture", "vit_tiny_patch16_224"},
+        {"architecture", shape.is_beit() ? "beit_base_patch16_224" : "vit_tiny_patch16_224"},
         {"num_classes", shape.classes},
         {"num_features", shape.width},
         {"global_pool", pool},
@@ -96,8 +122,9 @@ struct Writer {
 json::object model_config(const Blueprint::Shape& shape) { return std::visit(Writer{}, shape); }
 
 bool has_sizes_of_folder(const Blueprint::Shape& shape) {
-  return std::holds_alternative<VitShape>(shape) || std::holds_alternative<Gpt2Shape>(shape) ||
-         std::holds_alternative<LlamaShape>(shape);
+  return std::holds_alternative<EfficientNetLiteShape>(shape) ||
+         std::holds_alternative<SqueezeNetShape>(shape) || std::holds_alternative<VitShape>(shape) ||
+         std::holds_alternative<Gpt2Shape>(shape) || std::holds_alternative<LlamaShape>(shape);
 }
 
 }  // namespace hyfreedp::models

@@ -1,13 +1,18 @@
 // The config.json of a network, from its shape.
 //
-//   vit          timm's: a registered `architecture`, and `model_args` with every size
+//   vit, beit    timm's: a registered `architecture`, and `model_args` with every size
 //   gpt2         Hugging Face's; n_inner is always given
 //   llama        Hugging Face's; the rotary embedding is given as rope_theta and rope_scaling,
 //                which old and new readers know
+//   efficientnet-lite   this program's own, which decides the sizes: {"model_type":
+//                "hyfreedp-efficientnet-lite", "widths", "blocks", "classes"}
+//   squeezenet   this program's own, which decides the sizes: {"model_type": "hyfreedp-squeezenet",
+//                "widths", "squeeze", "head", "classes"}
 //   the others   this program's own: {"model_type": "hyfreedp-KIND", sizes}. A weights folder of
 //                such a network must have exactly these sizes, because names and shapes of tensors
 //                alone do not tell tanh from relu
-// VitShape, Gpt2Shape and LlamaShape::from_json read the same shape back.
+// VitShape, EfficientNetLiteShape, SqueezeNetShape, Gpt2Shape and LlamaShape::from_json read the
+// same shape back.
 #pragma once
 
 #include "harness/models/facts/blueprint.h"

@@ -6,20 +6,24 @@
 #include "harness/models/facts/presets.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/networks/vit.h"
+#include "harness/models/weights/efficientnet_lite_weights.h"
 #include "harness/models/weights/model_config.h"
+#include "harness/models/weights/squeezenet_weights.h"
 #include "harness/models/weights/weights.h"
 
 namespace hyfreedp::models {
 namespace {
 
 bool is_left(const std::string& name, bool tied) {
-  for (const char* stored : {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"}) {
+  // The last: which row of BEiT's table is of which pair of positions, in older files.
+  for (const char* stored :
+       {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq", ".relative_position_index"}) {
     if (name.ends_with(stored)) return true;
   }
   return tied && name == "lm_head.weight";
 }
 
-Result<void> fit_vit(const VitShape& shape, const Blueprint& plan, bool new_head, NamedTensors& weights) {
+Result<void> fit_vit(const VitShape& shape, NamedTensors& weights) {
   if (const auto found = weights.find("pos_embed"); found != weights.end()) {
     auto& positions = found->second;
     if (positions.dim() != 3 || positions.size(0) != 1 || positions.size(1) < 2) {
@@ -30,7 +34,24 @@ Result<void> fit_vit(const VitShape& shape, const Blueprint& plan, bool new_head
     if (side * side != patches) return error("The weights' 'pos_embed' is not of a square of patches.");
     positions = resized_positions(positions, shape.patches());
   }
-  if (new_head) std::erase_if(weights, [&](const auto& one) { return one.first.starts_with(plan.head); });
+  return {};
+}
+
+// A published file has BatchNorms and names of its own; one that this program kept has neither.
+Result<void> fit_efficientnet_lite(const EfficientNetLiteShape& shape, bool with_head,
+                                   NamedTensors& weights) {
+  if (!weights.contains("_conv_stem.weight")) return {};
+  auto folded = folded_efficientnet_lite(shape, weights, with_head);
+  if (!folded) return folded.error();
+  weights = std::move(*folded);
+  return {};
+}
+
+Result<void> fit_squeezenet(const SqueezeNetShape& shape, bool with_head, NamedTensors& weights) {
+  if (!has_caffe_names(weights)) return {};
+  auto fitted = squeezenet_from_caffe(shape, weights, with_head);
+  if (!fitted) return fitted.error();
+  weights = std::move(*fitted);
   return {};
 }
 
@@ -56,17 +77,31 @@ Result<void> load_base(Network& network, const Blueprint& plan, const json::obje
   auto weights = read_weights(*folder);
   if (!weights) return weights.error();
 
+  const auto* const vit = std::get_if<VitShape>(&plan.shape);
+  const auto* const lite = std::get_if<EfficientNetLiteShape>(&plan.shape);
+  const auto* const squeezenet = std::get_if<SqueezeNetShape>(&plan.shape);
+  const bool has_choice = vit != nullptr || lite != nullptr || squeezenet != nullptr;
+  const bool new_head = has_choice && string_or(options, "head", "new") == "new";
   bool tied = false;
-  bool new_head = false;
   LoadRules rules;
-  if (const auto* vit = std::get_if<VitShape>(&plan.shape)) {
-    new_head = string_or(options, "head", "new") == "new";
-    if (auto fitted = fit_vit(*vit, plan, new_head, *weights); !fitted) return fitted;
+  if (vit != nullptr) {
+    if (auto fitted = fit_vit(*vit, *weights); !fitted) return fitted;
+  } else if (lite != nullptr) {
+    if (auto fitted = fit_efficientnet_lite(*lite, !new_head, *weights); !fitted) {
+      return in_context(*folder, fitted.error());
+    }
+  } else if (squeezenet != nullptr) {
+    if (auto fitted = fit_squeezenet(*squeezenet, !new_head, *weights); !fitted) {
+      return in_context(*folder, fitted.error());
+    }
   } else if (const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape)) {
     tied = gpt2->tied;
     rules.prefix = "transformer.";
   } else if (const auto* llama = std::get_if<LlamaShape>(&plan.shape)) {
     tied = llama->tied;
+  }
+  if (new_head) {
+    std::erase_if(*weights, [&](const auto& one) { return one.first.starts_with(plan.head); });
   }
   rules.may_be_left = [tied](const std::string& entry) { return is_left(entry, tied); };
   rules.may_be_absent = [&plan, new_head](const std::string& parameter) {

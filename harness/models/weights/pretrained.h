@@ -2,6 +2,10 @@
 // folder is looked for).
 //   ViT      a position embedding of another image size is resampled. Option `head`: "new" keeps
 //            the initial head, "file" uses the file's
+//   EfficientNet-Lite   a published folder's BatchNorms are folded into the convolutions
+//            (efficientnet_lite_weights.h). Option `head` as of ViT
+//   SqueezeNet   arrays with the names of the authors' Caffe network are brought into this
+//            network's form (squeezenet_weights.h). Option `head` as of ViT
 //   GPT-2    names with or without "transformer."; stored masks and a copy of the tied head are
 //            ignored
 //   Llama    stored rotary frequencies and a copy of the tied head are ignored

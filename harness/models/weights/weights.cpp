@@ -2,31 +2,20 @@
 
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/models/weights/misfits.h"
+#include "harness/models/weights/numpy_pickle.h"
 #include "harness/models/weights/safetensors.h"
+#include "harness/models/weights/state_dict.h"
+#include "harness/models/weights/tensor_types.h"
 
 namespace hyfreedp::models {
 namespace {
 
 namespace fs = std::filesystem;
 using torch::Tensor;
-
-constexpr std::size_t kNamedInErrors = 12;
-
-std::string listed(const std::vector<std::string>& names) {
-  std::vector<std::string> parts;
-  for (const auto& name : names) {
-    if (parts.size() == kNamedInErrors) {
-      parts.push_back(std::to_string(names.size() - kNamedInErrors) + " more");
-      break;
-    }
-    parts.push_back(name);
-  }
-  return join(parts, ", ");
-}
 
 Result<NamedTensors> read_shards(const fs::path& folder) {
   const auto index_path = (folder / "model.safetensors.index.json").string();
@@ -59,31 +48,11 @@ Result<NamedTensors> read_shards(const fs::path& folder) {
   return all;
 }
 
-const char* dtype_name(torch::ScalarType type) {
-  switch (type) {
-    case torch::kFloat64:
-      return "F64";
-    case torch::kFloat32:
-      return "F32";
-    case torch::kFloat16:
-      return "F16";
-    case torch::kBFloat16:
-      return "BF16";
-    case torch::kInt64:
-      return "I64";
-    case torch::kInt32:
-      return "I32";
-    case torch::kBool:
-      return "BOOL";
-    default:
-      return nullptr;
-  }
-}
-
-std::string shape_text(torch::IntArrayRef shape) {
-  std::ostringstream text;
-  text << shape;
-  return text.str();
+Result<NamedTensors> views(const Result<StoredTensors>& stored) {
+  if (!stored) return stored.error();
+  NamedTensors tensors;
+  for (const auto& [name, one] : *stored) tensors[name] = view_of(one);
+  return tensors;
 }
 
 // Running statistics are what BatchNorm leaves in a file.
@@ -110,13 +79,19 @@ Result<NamedTensors> read_weights(const std::string& path) {
   if (fs::exists(folder / "model.safetensors"))
     return read_safetensors((folder / "model.safetensors").string());
   if (fs::exists(folder / "model.safetensors.index.json")) return read_shards(folder);
-  return error(path + ": neither model.safetensors nor model.safetensors.index.json is in this folder");
+  const auto in = [&folder](const char* name) { return (folder / name).string(); };
+  if (fs::exists(folder / "pytorch_model.bin")) return views(read_state_dict(in("pytorch_model.bin")));
+  if (fs::exists(folder / "weights.pkl")) return views(read_numpy_pickle(in("weights.pkl")));
+  return error(
+      path +
+      ": none of model.safetensors, model.safetensors.index.json, pytorch_model.bin and weights.pkl is in "
+      "this folder");
 }
 
 Result<void> load_weights(Network& network, const NamedTensors& weights, const LoadRules& rules) {
   if (auto refused = refuse_batch_norm(weights); !refused) return refused;
   std::vector<std::pair<Tensor, Tensor>> copies;
-  std::vector<std::string> missing, unexpected, misshaped;
+  Misfits misfits;
   std::set<std::string> filled;
   for (const auto& [given, value] : weights) {
     auto name = given;
@@ -126,13 +101,13 @@ Result<void> load_weights(Network& network, const NamedTensors& weights, const L
       target = network.tensor(name);
     }
     if (!target.defined()) {
-      if (!rules.may_be_left || !rules.may_be_left(given)) unexpected.push_back(given);
+      if (!rules.may_be_left || !rules.may_be_left(given)) misfits.unexpected.push_back(given);
       continue;
     }
     if (!filled.insert(name).second) {
-      unexpected.push_back(given);
+      misfits.unexpected.push_back(given);
     } else if (target.sizes() != value.sizes()) {
-      misshaped.push_back(given + " " + shape_text(value.sizes()) + " for " + shape_text(target.sizes()));
+      misfits.add_misshaped(given, value.sizes(), target.sizes());
     } else {
       copies.emplace_back(std::move(target), value);
     }
@@ -140,14 +115,10 @@ Result<void> load_weights(Network& network, const NamedTensors& weights, const L
   for (const auto* layout : {&network.layout(), &network.frozen_layout()}) {
     for (const auto& slice : *layout) {
       if (filled.contains(slice.name) || (rules.may_be_absent && rules.may_be_absent(slice.name))) continue;
-      missing.push_back(slice.name);
+      misfits.missing.push_back(slice.name);
     }
   }
-  std::vector<std::string> problems;
-  if (!missing.empty()) problems.push_back("missing: " + listed(missing));
-  if (!unexpected.empty()) problems.push_back("unexpected: " + listed(unexpected));
-  if (!misshaped.empty()) problems.push_back("with another shape: " + listed(misshaped));
-  if (!problems.empty()) return error("The weights do not fit the model; " + join(problems, "; ") + ".");
+  if (auto fits = misfits.result(); !fits) return fits;
   for (auto& [target, value] : copies) target.copy_(value);
   return {};
 }
@@ -172,12 +143,13 @@ Result<void> write_safetensors(const std::string& path, const NamedTensors& tens
     return left.second.element_size() > right.second.element_size();
   });
   for (const auto& [name, value] : ordered) {
-    const char* dtype = dtype_name(value.scalar_type());
-    if (dtype == nullptr) return error(path + ": tensor '" + name + "' has a type that is not written");
+    const auto* const type = tensor_type(value.scalar_type());
+    if (type == nullptr) return error(path + ": tensor '" + name + "' has a type that is not written");
     json::array shape;
     for (const auto length : value.sizes()) shape.push_back(length);
-    header[name] = json::object{
-        {"dtype", dtype}, {"shape", shape}, {"data_offsets", json::array{bytes, bytes + value.nbytes()}}};
+    header[name] = json::object{{"dtype", type->name},
+                                {"shape", shape},
+                                {"data_offsets", json::array{bytes, bytes + value.nbytes()}}};
     bytes += value.nbytes();
   }
   auto text = json::serialize(header);

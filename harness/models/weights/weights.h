@@ -1,8 +1,10 @@
 // Reads and writes weights by parameter name.
 //
-//   a file       NAME.safetensors
-//   a folder     model.safetensors, or model.safetensors.index.json and the shards that its
-//                "weight_map" names; a shard outside the folder is refused
+//   a file       safetensors
+//   a folder     the first of these that is there: model.safetensors;
+//                model.safetensors.index.json and the shards that its "weight_map" names, where a
+//                shard outside the folder is refused; pytorch_model.bin (state_dict.h);
+//                weights.pkl, pickled NumPy arrays (numpy_pickle.h)
 // Files are memory-mapped. Values are copied once and converted to the network's type
 // (bf16 and f16 exactly).
 #pragma once

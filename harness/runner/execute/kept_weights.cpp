@@ -90,11 +90,21 @@ Result<void> put_into_place(const fs::path& staged, const fs::path& folder, cons
   return written;
 }
 
-// What the weights that the trial began with have seen: of the very files that it began with.
+// What the weights that the trial began with, and those that made its features, have seen: of the
+// very files that it used.
 Result<json::array> seen_by_start(const results::TrialRecord& trial) {
-  const auto& options = trial.config.at("model").at("options").as_object();
-  if (auto same = models::complete_options(options); !same) return same.error();
-  return private_data_of_start(options);
+  const auto& model = trial.config.at("model").at("options").as_object();
+  if (auto same = models::complete_options(model); !same) return same.error();
+  auto seen = private_data_of_start(model);
+  const auto& dataset = trial.config.at("dataset").at("options").as_object();
+  if (!dataset.contains("weights") || !seen) return seen;
+  if (auto same = models::complete_options(dataset); !same) return same.error();
+  const auto more = private_data_of_start(dataset);
+  if (!more) return more.error();
+  for (const auto& release : *more) {
+    if (std::ranges::find(*seen, release) == seen->end()) seen->push_back(release);
+  }
+  return seen;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "datasets/facts.h"
+#include "datasets/image_options.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/presets.h"
@@ -14,22 +15,12 @@ namespace {
 
 constexpr double kLeastHours = 0.01;  // below, a number would say nothing
 
-// Frozen weights are computed with, too.
-Result<double> all_parameters(const trial::Named& model, const models::ModelInput& input) {
-  auto options = model.options;
-  if (options.contains("trainable")) options["trainable"] = "full";
-  if (options.contains("trainable_pattern")) options["trainable_pattern"] = nullptr;
-  const auto count = models::parameter_count(model.name, options, input);
-  if (!count) return count.error();
-  return static_cast<double>(*count);
-}
-
 Result<double> tokens(const trial::Named& model, const models::ModelInput& input) {
   if (input.is_sequence()) return static_cast<double>(input.length);
-  if (model.name != "vit") return 1.0;
   const auto shape = models::shape_of(model.name, model.options, input);
   if (!shape) return shape.error();
-  return static_cast<double>(std::get<models::VitShape>(*shape).patches() + 1);
+  const auto* const vit = std::get_if<models::VitShape>(&*shape);
+  return vit == nullptr ? 1.0 : static_cast<double>(vit->patches() + 1);
 }
 
 }  // namespace
@@ -46,10 +37,11 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
   const auto facts = datasets::find_dataset(config.dataset.name);
   if (!facts) return facts.error();
   const auto input = models::model_input(datasets::sizes(**facts, config.dataset.options));
-  const auto parameters = all_parameters(config.model, input);
-  if (!parameters) return parameters.error();
+  const auto weights = models::weight_uses(config.model.name, config.model.options, input);
+  if (!weights) return weights.error();
   const auto length = tokens(config.model, input);
   if (!length) return length.error();
+  const auto per_sample = static_cast<double>(*weights) * *length;
   const auto steps = static_cast<double>(config.steps);
   const double trained = steps * config.privacy.sample_rate * static_cast<double>(config.privacy.population);
   double probed = 0;
@@ -70,18 +62,43 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
   if (evaluation.oracle_train) evaluated += static_cast<double>(sizes.private_train);
   return RunPrice{.runs = 1,
                   .examples = trained + probed,
-                  .flops = *parameters * *length * (6 * trained + 2 * probed),
-                  .evaluation_flops = *parameters * *length * 2 * evaluated,
+                  .flops = per_sample * (6 * trained + 2 * probed),
+                  .evaluation_flops = per_sample * 2 * evaluated,
                   .elements = static_cast<double>(sizes.features) * (trained + probed + evaluated)};
 }
 
-std::string price_text(const RunPrice& price, double tflops) {
-  const double hours = price.flops / (tflops * 1e12) / 3600;
+Result<double> feature_flops(const trial::Named& dataset) {
+  // Of generated data the option is a number.
+  const auto* kind = dataset.options.if_contains("features");
+  if (kind == nullptr || *kind != "network") return 0.0;
+  const auto facts = datasets::find_dataset(dataset.name);
+  if (!facts) return facts.error();
+  const auto network = datasets::frozen_network(dataset.options);
+  if (!network) return network.error();
+  const auto input = datasets::image_preparation(dataset.options).input();
+  const auto weights = models::weight_uses(network->name, network->options, input);
+  if (!weights) return weights.error();
+  const auto length = tokens({network->name, network->options}, input);
+  if (!length) return length.error();
+  const auto sizes = datasets::sizes(**facts, dataset.options);
+  const auto images = sizes.private_train + sizes.private_validation + sizes.test;
+  return 2 * static_cast<double>(*weights) * *length * static_cast<double>(images);
+}
+
+std::string price_text(const RunPrice& price, double tflops, double features) {
+  const auto hours_of = [tflops](double flops) {
+    const double hours = flops / (tflops * 1e12) / 3600;
+    return hours < kLeastHours ? "under " + short_number(kLeastHours) : short_number(hours);
+  };
+  const auto once = features == 0
+                        ? std::string()
+                        : fmt::format(" Features that a network makes once: about {} FLOPs, {} GPU hours.",
+                                      short_number(features, 3), hours_of(features));
   return fmt::format(
       "Price of these: {}, {} examples seen, about {} FLOPs of training and probing, {} GPU hours at "
-      "an assumed {} TFLOP/s (--gpu-tflops).",
+      "an assumed {} TFLOP/s (--gpu-tflops).{}",
       counted(price.runs, "run"), short_number(price.examples, 3), short_number(price.flops, 3),
-      hours < kLeastHours ? "under " + short_number(kLeastHours) : short_number(hours), short_number(tflops));
+      hours_of(price.flops), short_number(tflops), once);
 }
 
 }  // namespace hyfreedp::runner

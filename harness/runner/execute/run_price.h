@@ -2,11 +2,12 @@
 // runs.
 //
 //   FLOPs of a run = 6 P n + 2 P n_probe
-// P: all parameters of the model, trained or not; n: examples seen (T B) times the tokens or
-// patches of each (1 where it has none), forward and backward; n_probe: those that probes look at,
-// forward alone: ceil(T / K) points B'. A weight is taken to be used once a token, which is too
-// little for convolutions. Evaluation looks at the test split, and the validation split where a run
-// scores it, forward alone; it is kept apart and no part of what --dry-run states as FLOPs.
+// P: all parameters of the model, trained or not, a convolution's once for each place of the image;
+// n: examples seen (T B) times the tokens or patches of each (1 where it has none), forward and
+// backward; n_probe: those that probes look at, forward alone: ceil(T / K) points B'. Evaluation
+// looks at the test split, and the validation split where a run scores it, forward alone; it is
+// kept apart and no part of what --dry-run states as FLOPs. What a frozen network computes once
+// for a dataset's features is stated by itself: 2 P for each token of every image.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,9 @@ struct RunPrice {
 };
 
 Result<RunPrice> price_of(const trial::TrialConfig& config);
-// "Price of these: 36 runs, 72000 examples seen, ..."
-std::string price_text(const RunPrice& price, double tflops);
+// FLOPs of making a dataset's features; 0 for one whose features no network makes.
+Result<double> feature_flops(const trial::Named& dataset);
+// "Price of these: 36 runs, 72000 examples seen, ..." `features`: FLOPs of making them.
+std::string price_text(const RunPrice& price, double tflops, double features = 0);
 
 }  // namespace hyfreedp::runner

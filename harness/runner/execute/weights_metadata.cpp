@@ -17,13 +17,13 @@ const json::object& object_at(const json::object& object, const char* key) {
   return object.at(key).as_object();
 }
 
-// Sizes come from the folder where the model has a config.json of its library's; else from the same
-// options as before.
-bool has_library_config(const std::string& model) {
+// Sizes come from the folder where its config.json decides them, as of the models whose head may be
+// the file's or that may have adapters; else from the same options as before.
+bool has_sizes_in_folder(const std::string& model) {
   const auto facts = models::find_model(model);
   if (!facts) return false;
   for (const auto& option : (**facts).options) {
-    if (option.name == "adapter") return true;
+    if (option.name == "adapter" || option.name == "head") return true;
   }
   return false;
 }
@@ -33,7 +33,7 @@ json::object model_entry(const json::object& config, const json::object& kept) {
   const auto name = string_or(model, "name", "");
   const auto& options = object_at(model, "options");
   json::object entry{{"name", name}};
-  if (!has_library_config(name)) {
+  if (!has_sizes_in_folder(name)) {
     for (const auto& option : options) {
       if (!option.value().is_null()) entry[option.key()] = option.value();
     }
@@ -70,7 +70,7 @@ std::string privacy_claim(const WeightsMetadata& metadata) {
   if (!metadata.study.total) {
     return fmt::format("'{}' has public training examples; no privacy is claimed.", dataset);
   }
-  const auto claim = fmt::format(
+  auto claim = fmt::format(
       "Private training examples enter these weights at epsilon {} and delta {}, the search for settings "
       "included, when one example is added or removed. Other rows, seeds and runs on the same data add to it "
       "(hyfreedp odometer).",
@@ -115,9 +115,12 @@ json::object privacy_of(const WeightsMetadata& metadata) {
 
 json::array private_data_of(const WeightsMetadata& metadata) {
   auto seen = metadata.private_data;
-  const auto own = string_or(object_at(metadata.trial.config, "dataset"), "name", "");
+  const auto& dataset = object_at(metadata.trial.config, "dataset");
+  const auto own = string_or(dataset, "name", "");
   if (datasets::training_split_is_public(own)) return seen;
-  json::object release{{"dataset", own}, {"epsilon", nullptr}, {"delta", nullptr}};
+  json::object release{{"dataset", datasets::data_name(own, object_at(dataset, "options"))},
+                       {"epsilon", nullptr},
+                       {"delta", nullptr}};
   if (metadata.study.total && metadata.why_confidential.empty()) {
     release["epsilon"] = number(metadata.study.total->epsilon);
     release["delta"] = metadata.study.total->delta;

@@ -1,5 +1,7 @@
 #include "harness/runner/executors/executor.h"
 
+#include <limits>
+
 #include "harness/base/version.h"
 
 namespace hyfreedp::runner {
@@ -24,7 +26,7 @@ Job prepare_job(const trial::Named& dataset) {
   const json::object named{{"name", dataset.name}, {"options", dataset.options}};
   return {.id = "prepare " + canonical_json(named),
           .request = {{"type", "prepare"}, {"dataset", named}},
-          .cost = 0};
+          .cost = std::numeric_limits<double>::infinity()};
 }
 
 }  // namespace hyfreedp::runner

@@ -43,6 +43,7 @@ struct Job {
 // be kept; empty: nowhere.
 Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
               std::int64_t attempts = 0, const std::string& weights = "");
+// It starts before every trial, since trials wait for it, perhaps the dearest.
 Job prepare_job(const trial::Named& dataset);
 
 // Kinds of failure that an executor itself reports for a job; all others come from the worker.
@@ -67,7 +68,7 @@ struct Update {
   std::string message;
   double seconds = 0;
   double cpu_seconds = 0;            // of the worker's process, over the job; 0: it does not say
-  double peak_bytes = 0;             // of the worker's process so far; 0: it does not say
+  double peak_bytes = 0;             // resident, of the process over the job; 0: it does not say
   std::string weights_problem = {};  // of a run that finished: why its weights were not kept
 };
 

@@ -198,6 +198,7 @@ const datasets::Facts* facts_of(const std::string& dataset) {
 std::string title_of(const trial::Named& dataset) {
   const auto* facts = facts_of(dataset.name);
   if (facts == nullptr || !facts->files.empty()) return dataset.name;
+  if (facts->own_records) return datasets::data_name(dataset.name, dataset.options);
   std::vector<std::string> options;
   // A part of the data is not other data.
   for (const auto& member : random::without_part(dataset.options)) {

@@ -32,6 +32,8 @@ results::TrialRecord record_of(const trial::TrialConfig& config, const mechanism
   record.notes = journal->finish->notes;
   record.counts = journal->finish->counts;
   record.seconds = journal->finish->seconds;
+  record.peak_bytes = journal->finish->peak_bytes;
+  record.device_peak_bytes = journal->finish->device_peak_bytes;
   return record;
 }
 

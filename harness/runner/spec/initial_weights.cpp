@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/files.h"
+#include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
 
 namespace hyfreedp::runner {
@@ -82,35 +83,37 @@ constexpr Start kStarts[] = {{"weights", models::locate_weights}, {"adapter", mo
 
 }  // namespace
 
-Result<json::array> private_data_of_start(const json::object& model_options) {
+Result<json::array> private_data_of_start(const json::object& options) {
   json::array seen;
   for (const auto& start : kStarts) {
-    const auto given = string_or(model_options, start.option, "");
+    const auto given = string_or(options, start.option, "");
     if (given.empty()) continue;
     const auto folder = start.locate(given);
+    // Public weights, which are not here yet; a run asks again.
+    if (!folder && models::find_pretrained(given) != nullptr) continue;
     if (!folder) return folder.error();
     if (auto added = add_private_data(*folder, seen); !added) return added.error();
   }
   return seen;
 }
 
-Result<void> check_start(const json::object& model_options, const std::string& dataset, bool is_private) {
-  const auto seen = private_data_of_start(model_options);
+Result<void> check_start(const json::object& options, const std::string& data, bool is_private) {
+  const auto seen = private_data_of_start(options);
   if (!seen) return seen.error();
   const bool same = std::ranges::any_of(*seen, [&](const json::value& release) {
-    return string_or(release.get_object(), "dataset", "") == dataset;
+    return string_or(release.get_object(), "dataset", "") == data;
   });
   if (!same || !is_private) return {};
   std::string folders;
   for (const auto& start : kStarts) {
-    const auto given = string_or(model_options, start.option, "");
+    const auto given = string_or(options, start.option, "");
     if (!given.empty()) folders += fmt::format("{}{}: {}", folders.empty() ? "" : ", ", start.option, given);
   }
-  return error(
-      fmt::format("The weights from which the model starts ({}) were trained on '{}' already, as their "
-                  "trial.json says. A run on the same examples does not count what that training spent, so "
-                  "its epsilon would be too small. Start from other weights.",
-                  folders, dataset));
+  return error(fmt::format(
+      "The weights that enter the model or its features ({}) were trained on '{}' already, as their "
+      "trial.json says. A run on the same examples does not count what that training spent, so "
+      "its epsilon would be too small. Start from other weights.",
+      folders, data));
 }
 
 }  // namespace hyfreedp::runner

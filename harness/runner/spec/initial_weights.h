@@ -1,5 +1,6 @@
-// What private data the initial weights of a run (options `weights` and `adapter` of its model)
-// have seen.
+// What private data have been seen by the weights that enter a run: the initial ones (options
+// `weights` and `adapter` of its model), and those of the frozen network that makes its features
+// (option `weights` of its dataset).
 //
 // Folders that `hyfreedp run --keep-weights` wrote say so in trial.json; a folder without that file
 // counts as public weights. A run's epsilon is that of its own steps. If its start had seen the
@@ -13,13 +14,14 @@
 
 namespace hyfreedp::runner {
 
-// The releases of private data that enter the start, each once: [{"dataset", "epsilon" (null: none
+// The releases of private data that enter the start, by the options of a model or dataset, each
+// once: [{"dataset", "epsilon" (null: none
 // is claimed), "delta"}]. Errors: a folder that does not exist, that a run has staged (kept.json),
 // or whose trial.json cannot be read, is watermarked or describes other files.
-Result<json::array> private_data_of_start(const json::object& model_options);
+Result<json::array> private_data_of_start(const json::object& options);
 
-// Checks whether runs on the dataset may start from these weights. `is_private`: whether an epsilon
-// is claimed for any of the runs.
-Result<void> check_start(const json::object& model_options, const std::string& dataset, bool is_private);
+// Checks whether runs on the data (datasets::data_name) may start from the weights of these
+// options. `is_private`: whether an epsilon is claimed for any of the runs.
+Result<void> check_start(const json::object& options, const std::string& data, bool is_private);
 
 }  // namespace hyfreedp::runner

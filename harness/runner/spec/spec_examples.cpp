@@ -96,7 +96,7 @@ const std::map<std::string, std::string>& spec_examples() {
       {"paper.table", "table: 2"},
       {"paper.row", "row: [\"{row}\"]"},
       {"paper.columns", "columns: [CIFAR10]"},
-      {"not_runnable", "not_runnable: {reason: no such images here, datasets: [cifar10]}"},
+      {"not_runnable", "not_runnable: {reason: no such images here, datasets: [imagenet]}"},
       {"not_runnable.reason", "reason: no such images here"},
       {"analytic", "analytic: {name: mohapatra-table-1}"},
       {"analytic.name", "name: mohapatra-table-1"},

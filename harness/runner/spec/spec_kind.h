@@ -1,7 +1,7 @@
 // Specs that train nothing: they cannot be run here, with the reason, or they are computed
 // (analytic).
 //
-//   not_runnable: {reason: "...", datasets: [cifar10], models: [...], weights: [...], missing:
+//   not_runnable: {reason: "...", datasets: [imagenet], models: [...], weights: [...], missing:
 //   ["squared loss"]}
 //     At least one of the names must not be in a registry; names of pretrained weights and missing
 //     features never are.

@@ -57,13 +57,27 @@ std::optional<spec::Named> read_required(const Layers& layers, const std::string
   return std::nullopt;
 }
 
+// A dataset's options cover the user's own files and weights too.
+std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems) {
+  auto dataset = read_required(layers, "dataset", datasets::find_dataset, problems);
+  if (!dataset) return dataset;
+  auto completed =
+      datasets::complete_options(*datasets::find_dataset(dataset->name).value(), dataset->options);
+  if (!completed) {
+    problems.add(layers.find("dataset")->wrong_inside(completed.error().message, ""));
+    return std::nullopt;
+  }
+  dataset->options = std::move(*completed);
+  return dataset;
+}
+
 // A model's options cover its weights file too.
 std::optional<spec::Named> read_model(const Layers& layers, Problems& problems) {
   auto model = read_required(layers, "model", models::find_model, problems);
   if (!model) return model;
   auto completed = models::complete_options(model->options);
   if (!completed) {
-    problems.add(layers.find("model")->wrong(completed.error()));
+    problems.add(layers.find("model")->wrong_inside(completed.error().message, ""));
     return std::nullopt;
   }
   model->options = std::move(*completed);
@@ -206,7 +220,7 @@ void read_id_and_title(const PanelRequest& request, PanelParts& parts, Problems&
 }
 
 void read_data_and_model(const Layers& layers, PanelParts& parts, Problems& problems) {
-  parts.dataset = read_required(layers, "dataset", datasets::find_dataset, problems);
+  parts.dataset = read_dataset(layers, problems);
   parts.model = read_model(layers, problems);
   if (!parts.dataset) return;
   parts.sizes = datasets::sizes(*datasets::find_dataset(parts.dataset->name).value(), parts.dataset->options);
@@ -331,12 +345,16 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   // A part whose key is misspelt is missing, and was complained of before this panel was read.
   if (!parts.is_whole() || problems.added() > before) return std::nullopt;
 
-  if (auto start = check_start(parts.model->options, parts.dataset->name, claims_epsilon(*parts.rows));
-      !start) {
+  const auto data = datasets::data_name(parts.dataset->name, parts.dataset->options);
+  const bool is_private = claims_epsilon(*parts.rows);
+  if (auto start = check_start(parts.model->options, data, is_private); !start) {
     problems.add(layers.find("model")->wrong(start.error()));
   }
+  if (auto features = check_start(parts.dataset->options, data, is_private); !features) {
+    problems.add(layers.find("dataset")->wrong(features.error()));
+  }
   const auto doubt = doubt_about_delta(*parts.delta, parts.sizes->private_train);
-  if (!doubt.empty() && claims_epsilon(*parts.rows)) {
+  if (!doubt.empty() && is_private) {
     problems.warn(layers.find("delta").value_or(panel).remark(doubt));
   }
   auto resolved = resolved_panel(std::move(parts));

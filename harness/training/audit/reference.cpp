@@ -34,7 +34,7 @@ double rounding_of(const trial::TrialConfig& config) {
 }  // namespace
 
 Reference::Reference(const trial::TrialConfig& config, const datasets::SplitData& split)
-    : features_(split.features.to(torch::kFloat64)),
+    : features_(split.values(0, split.features.size(0), torch::kFloat64)),
       labels_(split.labels),
       widths_{split.features.size(1)},
       relu_(string_or(config.model.options, "activation", "tanh") == "relu"),

@@ -1,5 +1,6 @@
 #include "harness/training/worker/session.h"
 
+#include <ATen/Context.h>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -7,6 +8,7 @@
 
 #include "harness/base/version.h"
 #include "harness/random/key_file.h"
+#include "harness/training/cuda_settings.h"
 #include "harness/training/fingerprint.h"
 #include "harness/trial/worker_protocol.h"
 
@@ -38,18 +40,13 @@ json::object to_json(const training::Scalars& scalars) {
 }
 
 // Of the whole process since it started.
-struct Used {
-  double cpu_seconds = 0;
-  std::int64_t peak_bytes = 0;
-};
-
-Used used() {
+double cpu_seconds() {
   rusage usage{};
-  if (::getrusage(RUSAGE_SELF, &usage) != 0) return {};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), std::int64_t{1024} * usage.ru_maxrss};
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 // Sends at most a few progress lines a second.
@@ -146,11 +143,10 @@ Result<Session::Request> Session::parse_run(const json::object& message) {
 
 void Session::run(const Request& request) {
   const auto begin = Clock::now();
-  const auto before = used();
+  const double before = cpu_seconds();
   weights_problem_.clear();
   auto finish = run_to_finish(request);
   if (!finish) return;
-  const auto after = used();
   heard_ = outbox_.send({{"type", "done"},
                          {"trial", request.trial},
                          {"state", name_of(finish->state)},
@@ -158,8 +154,8 @@ void Session::run(const Request& request) {
                          {"message", finish->message},
                          {"weights_problem", weights_problem_},
                          {"seconds", seconds_since(begin)},
-                         {"cpu_seconds", after.cpu_seconds - before.cpu_seconds},
-                         {"peak_bytes", after.peak_bytes}});
+                         {"cpu_seconds", cpu_seconds() - before},
+                         {"peak_bytes", finish->peak_bytes}});
 }
 
 std::optional<Finish> Session::run_to_finish(const Request& request) {
@@ -231,7 +227,9 @@ Result<std::shared_ptr<const datasets::Dataset>> Session::dataset(const std::str
   const auto identity = name + canonical_json(options);
   if (const auto found = datasets_.find(identity); found != datasets_.end()) return found->second;
   try {
-    auto loaded = datasets::load_dataset(name, options);
+    // A frozen network may compute features there, before any run has been set up.
+    if (at::hasCUDA()) training::use_deterministic_kernels();
+    auto loaded = datasets::load_dataset(name, options, at::hasCUDA() ? "cuda" : "cpu");
     if (!loaded) return loaded.error();
     return datasets_[identity] = std::make_shared<const datasets::Dataset>(std::move(*loaded));
   } catch (const std::exception& caught) {

@@ -1,0 +1,134 @@
+#include "datasets/cache_file.h"
+
+#include <algorithm>
+
+#include "datasets/image_options.h"
+#include "harness/base/files.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+// Part of the cache's name: raise it when image_tables.cpp, resizing or a network's features
+// change.
+constexpr int kImageCodeVersion = 2;
+// The same for hog.cpp, normalise.h and the choice of examples in idx_images.cpp.
+constexpr int kIdxCodeVersion = 1;
+// The same for table_file.cpp.
+constexpr int kTableCodeVersion = 1;
+constexpr std::size_t kAlignment = 64;
+// Values of images that pass through a network on a processor at once: 18 images of 96 pixels.
+// Of larger batches each layer's result is memory that the system gives anew and takes back: 10,000
+// images through EfficientNet-Lite0 took 51 s by 256 and 18 s so, on two cores.
+constexpr std::int64_t kMostValuesAtOnce = std::int64_t{1} << 19;
+constexpr std::int64_t kMostOnDevice = 256;
+
+std::size_t bytes_of(TableType type) { return type == TableType::byte ? 1 : sizeof(float); }
+
+std::string path_of(const json::object& identity) {
+  return cache_folder() + "/features/" + sha256_hex(canonical_json(identity)) + ".bin";
+}
+
+bool has_option(const Facts& facts, const char* name) {
+  return std::ranges::any_of(facts.options, [name](const auto& option) { return option.name == name; });
+}
+
+// Like idx_images.h.
+bool makes_hog_features(const Facts& facts) {
+  return std::ranges::any_of(facts.options, [](const auto& option) {
+    return option.name == "features" && std::ranges::find(option.choices, "hog") != option.choices.end();
+  });
+}
+
+}  // namespace
+
+CacheLayout cache_layout(const std::vector<TableShape>& shapes) {
+  CacheLayout layout;
+  const auto reserve = [&layout](std::size_t bytes) {
+    const std::size_t at = layout.file_bytes;
+    layout.file_bytes = (at + bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return at;
+  };
+  for (const auto& shape : shapes) {
+    const auto rows = static_cast<std::size_t>(shape.rows);
+    const auto columns = static_cast<std::size_t>(shape.columns);
+    const std::size_t features = reserve(rows * columns * bytes_of(shape.type));
+    layout.places.push_back({.features = features, .labels = reserve(rows * sizeof(std::int64_t))});
+  }
+  return layout;
+}
+
+std::vector<TableShape> table_shapes(const Sizes& sizes, TableType type) {
+  std::vector<TableShape> shapes;
+  for (const auto& [split, rows] : {std::pair{Split::private_train, sizes.private_train},
+                                    {Split::private_validation, sizes.private_validation},
+                                    {Split::test, sizes.test}}) {
+    shapes.push_back({.name = to_string(split), .rows = rows, .columns = sizes.features, .type = type});
+  }
+  return shapes;
+}
+
+std::int64_t frozen_images_at_once(std::int64_t values, bool on_cpu) {
+  return on_cpu ? std::max<std::int64_t>(1, kMostValuesAtOnce / std::max<std::int64_t>(1, values))
+                : kMostOnDevice;
+}
+
+json::object image_identity(const std::string& dataset, json::value files) {
+  return {{"dataset", dataset}, {"files", std::move(files)}};
+}
+
+std::string image_cache_path(const json::object& identity, const json::object& options,
+                             const std::string& device) {
+  auto own = options;
+  // Where files lie says nothing of what they are.
+  for (const char* place : {"weights", "path"}) own.erase(place);
+  const bool pixels = string_or(options, "features", "pixels") == "pixels";
+  if (pixels) own.erase("normalise");
+  json::object all = {{"images", identity}, {"options", own}, {"image_code_version", kImageCodeVersion}};
+  // Where a network's features were computed decides their last bits.
+  if (!pixels) all["device"] = device;
+  return path_of(all);
+}
+
+std::string table_path(const Facts& facts, const json::object& options, const std::string& mark) {
+  auto own = options;
+  own.erase("path");
+  return path_of({{"dataset", facts.name},
+                  {"files", mark},
+                  {"options", own},
+                  {"feature_code_version", kTableCodeVersion}});
+}
+
+std::string idx_features_path(const Facts& facts, const json::object& options) {
+  return path_of({{"dataset", facts.name},
+                  {"files", checksums(facts)},
+                  {"options", options},
+                  {"feature_code_version", kIdxCodeVersion}});
+}
+
+std::optional<CacheFile> cache_file(const Facts& facts, const json::object& options,
+                                    const std::string& device) {
+  const auto mark = string_or(options, "files_mark", string_or(options, "sha256", ""));
+  if (facts.name == "table-file") {
+    return CacheFile{.path = mark.empty() ? "" : table_path(facts, options, mark),
+                     .bytes = cache_layout(table_shapes(sizes(facts, options), TableType::real)).file_bytes};
+  }
+  if (!has_option(facts, "interpolation")) return std::nullopt;
+  const bool network = image_preparation(options).network;
+  const bool own_features = !network && makes_hog_features(facts);
+  const auto type = network || own_features ? TableType::real : TableType::byte;
+  CacheFile file{.path = "", .bytes = cache_layout(table_shapes(sizes(facts, options), type)).file_bytes};
+  if (own_features) {
+    file.path = idx_features_path(facts, options);
+    return file;
+  }
+  if (network && string_or(options, "weights_sha256", "").empty()) return file;
+  json::value files = checksums(facts);
+  if (!string_or(options, "path", "").empty()) {
+    if (mark.empty()) return file;
+    files = facts.own_records ? json::value(mark) : json::value(json::array{json::value(mark)});
+  }
+  file.path = image_cache_path(image_identity(facts.name, std::move(files)), options, device);
+  return file;
+}
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,47 @@
+// A user's own images: a folder or archive with one folder a class, named by the option `path`
+// (datasets/image/image_folder.h has the layouts). No code is needed. What the files were when the
+// spec was read is part of a run's identity.
+#pragma once
+
+#include "datasets/image_folder_files.h"
+#include "datasets/image_options.h"
+#include "datasets/own_files.h"
+#include "harness/base/option_lines.h"
+
+namespace hyfreedp::datasets {
+
+struct ImageFolderDataset {
+  static Facts facts() {
+    Facts facts{
+        .name = "image-folder",
+        .title = "Your own images",
+        .source = "files of the user",
+        .how_to_get = "they are your files; 'path' names them",
+        .options = {own_count("train", "images in private_train (default: all of that part)"),
+                    own_count("validation", "images in private_validation (default: all, about a tenth)"),
+                    own_count("test", "images in test (default: all of test/, or about a tenth of all)"),
+                    own_count("classes", "number of classes; filled in when a spec is read")},
+        .own_records = true,
+        .sizes = sizes,
+        .complete = complete};
+    for (const auto& more : {own_files_options("folder, or archive of one, with train/CLASS/FILE and "
+                                               "test/CLASS/FILE, or CLASS/FILE; in $HYFREEDP_DATA or the "
+                                               "working folder"),
+                             image_options({"pixels", "network"})}) {
+      facts.options.insert(facts.options.end(), more.begin(), more.end());
+    }
+    return facts;
+  }
+  static Sizes sizes(const json::object& options) {
+    return with_image_sizes({.private_train = int_or(options, "train", 0),
+                             .private_validation = int_or(options, "validation", 0),
+                             .test = int_or(options, "test", 0),
+                             .classes = int_or(options, "classes", 0)},
+                            options);
+  }
+  // In image_folder_files.cpp, which is without LibTorch.
+  static Result<json::object> complete(json::object options);
+  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
+};
+
+}  // namespace hyfreedp::datasets

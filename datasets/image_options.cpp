@@ -1,0 +1,132 @@
+#include "datasets/image_options.h"
+
+#include <fmt/format.h>
+
+#include "harness/base/option_lines.h"
+#include "harness/models/facts/facts.h"
+#include "harness/models/facts/imagenet.h"
+#include "harness/models/facts/presets.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+constexpr std::int64_t kChannels = 3;
+
+PixelScale scale_named(const std::string& name) {
+  if (name == "imagenet") {
+    return {{models::kImageNetMean.begin(), models::kImageNetMean.end()},
+            {models::kImageNetDeviation.begin(), models::kImageNetDeviation.end()}};
+  }
+  if (name == "none") return {{0, 0, 0}, {1, 1, 1}};
+  return {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+}
+
+bool given(const json::object& options, const char* name) {
+  const auto* value = options.if_contains(name);
+  return value != nullptr && !value->is_null();
+}
+
+bool uses_network(const json::object& options) {
+  return string_or(options, "features", "pixels") == "network";
+}
+
+}  // namespace
+
+std::vector<OptionSpec> image_options(std::vector<std::string> features, std::string help) {
+  if (help.empty()) {
+    help =
+        "pixels: the images themselves; network: what a frozen network gives to its last layer, computed "
+        "once and cached";
+  }
+  std::vector<OptionSpec> options = {
+      integer_option("side", 32, 8, 4096,
+                     "the shorter side is made this long, in pixels, and the middle square is kept"),
+      choice_option("interpolation", {"bicubic", "bilinear"}, "of resizing, as PIL does it"),
+      choice_option("normalise", {"half", "imagenet", "none"},
+                    "a byte b reaches the network as (b / 255 - mean) / deviation: half 0.5 and 0.5; "
+                    "imagenet each channel's own of its training images; none 0 and 1"),
+      text_option("network", nullptr, "with features: network: the model (hyfreedp list models)"),
+      text_option("weights", nullptr, "its weights folder, as of a model's option 'weights'"),
+      text_option("weights_sha256", nullptr, "checksum of that folder; filled in when a spec is read"),
+      {.name = "feature_width",
+       .type = OptionType::integer,
+       .default_value = nullptr,
+       .help = "number of its features; filled in when a spec is read",
+       .min = 1,
+       .max = 1e6}};
+  for (auto& option : options) option.stored_always = false;
+  options.insert(options.begin(), choice_option("features", std::move(features), std::move(help)));
+  return options;
+}
+
+models::ModelInput ImagePreparation::input() const {
+  // The head is not used, so the number of classes is any.
+  return {.features = kChannels * side * side, .classes = 2, .image = {kChannels, side, side}};
+}
+
+ImagePreparation image_preparation(const json::object& options) {
+  const bool linear = string_or(options, "interpolation", "bicubic") == "bilinear";
+  return {.side = int_or(options, "side", 32),
+          .interpolation = linear ? Interpolation::bilinear : Interpolation::bicubic,
+          .scale = scale_named(string_or(options, "normalise", "half")),
+          .network = uses_network(options)};
+}
+
+Result<FrozenNetwork> frozen_network(const json::object& options) {
+  for (const char* name : {"network", "weights"}) {
+    if (!given(options, name)) {
+      return error(
+          fmt::format("features: network needs '{}'; for example network: efficientnet-lite, weights: "
+                      "efficientnet-lite0.",
+                      name));
+    }
+  }
+  const auto name = string_or(options, "network", "");
+  const auto facts = models::find_model(name);
+  if (!facts) return facts.error();
+  json::object own = {{"weights", options.at("weights")}};
+  if (given(options, "weights_sha256")) own["weights_sha256"] = options.at("weights_sha256");
+  auto resolved = resolve_options((**facts).options, own, "network");
+  if (!resolved) return resolved.error();
+  return FrozenNetwork{.name = name, .options = std::move(*resolved)};
+}
+
+Result<json::object> complete_image_options(json::object options, bool only_with_network) {
+  if (!uses_network(options)) {
+    std::vector<const char*> unread = {"network", "weights", "weights_sha256", "feature_width"};
+    if (only_with_network) unread.insert(unread.end(), {"side", "interpolation", "normalise"});
+    for (const char* name : unread) {
+      if (given(options, name)) {
+        return error(fmt::format("'{}' has no effect without 'features: network'.", name));
+      }
+    }
+    return options;
+  }
+  const auto network = frozen_network(options);
+  if (!network) return network.error();
+  const auto completed = models::complete_options(network->options);
+  if (!completed) return completed.error();
+  const auto width = models::feature_width(network->name, *completed, image_preparation(options).input());
+  if (!width) return width.error();
+  if (given(options, "feature_width") && int_or(options, "feature_width", 0) != *width) {
+    return error(fmt::format("'feature_width' is filled in when a spec is read, and is {}, not {}.", *width,
+                             int_or(options, "feature_width", 0)));
+  }
+  if (given(*completed, "weights_sha256")) options["weights_sha256"] = completed->at("weights_sha256");
+  options["feature_width"] = *width;
+  return options;
+}
+
+Sizes with_image_sizes(Sizes sizes, const json::object& options) {
+  if (uses_network(options)) {
+    sizes.features = int_or(options, "feature_width", 0);
+    sizes.image = {};
+    return sizes;
+  }
+  const auto input = image_preparation(options).input();
+  sizes.image = input.image;
+  sizes.features = input.features;
+  return sizes;
+}
+
+}  // namespace hyfreedp::datasets

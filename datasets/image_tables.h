@@ -1,0 +1,35 @@
+// Loads a dataset of colour images as bytes, or as the features that a frozen network gives,
+// through the cache (cache.h). The images themselves are in no cache where features are: each is
+// decoded, resized and passed through the network once.
+//
+// Preparation is that of image/resize.h: the shorter side to `side`, the middle square, and for the
+// network (b / 255 - mean) / deviation. Features are computed in float32 on `device`; those of a
+// GPU differ from a CPU's by rounding, and the cache has whichever were computed first.
+#pragma once
+
+#include <functional>
+#include <torch/types.h>
+
+#include "datasets/dataset.h"
+#include "datasets/image/image.h"
+#include "datasets/image_folder_files.h"
+
+namespace hyfreedp::datasets {
+
+// Takes one image and where it belongs. An error ends the reading.
+using TakeImage = std::function<Result<void>(const ImagePlace& place, const Image& image)>;
+
+struct ImageSource {
+  // What the images are: the dataset's name and the checksums of its files. Part of the cache's
+  // name.
+  json::object identity;
+  Sizes sizes;
+  // Hands over every image once, in any order.
+  std::function<Result<void>(const TakeImage&)> read;
+};
+
+// `options`: those of image_options.h, completed.
+Result<Dataset> load_images(const ImageSource& source, const json::object& options,
+                            const std::string& device);
+
+}  // namespace hyfreedp::datasets

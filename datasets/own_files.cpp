@@ -1,0 +1,110 @@
+#include "datasets/own_files.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "datasets/image/archive.h"
+#include "datasets/image/image_folder.h"
+#include "harness/base/files.h"
+#include "harness/base/option_lines.h"
+#include "harness/base/text.h"
+#include "harness/random/key_file.h"
+
+namespace hyfreedp::datasets {
+
+namespace fs = std::filesystem;
+
+Result<std::string> locate_own_files(const std::string& path) {
+  std::error_code ignored;
+  std::vector<std::string> looked_in;
+  const char* data = std::getenv("HYFREEDP_DATA");
+  if (fs::path(path).is_relative()) {
+    if (data == nullptr || *data == '\0') {
+      looked_in.push_back("$HYFREEDP_DATA, which is not set");
+    } else {
+      const auto inside = (fs::path(data) / path).string();
+      if (fs::exists(inside, ignored)) return inside;
+      looked_in.push_back(inside);
+    }
+  }
+  if (fs::exists(path, ignored)) return path;
+  looked_in.push_back(path);
+  return error(fmt::format("path '{}': there is no such file or folder on this machine. Looked in: {}.", path,
+                           join(looked_in, ", ")));
+}
+
+Result<std::string> own_files_checksum(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return sha256_of_file(path);
+  std::vector<std::string> lines;
+  // A data set's folder may have files that are too large to be read at once, and that no run
+  // reads, such as STL-10's unlabelled images. An image of that size is an error.
+  std::vector<std::string> large;
+  const auto wanted = [&](const std::string& name) {
+    if (is_image_name(name) || fs::file_size(path + "/" + name, ignored) <= ArchiveLimits().file_bytes) {
+      return true;
+    }
+    large.push_back(name);
+    return false;
+  };
+  const auto add = [&lines](const std::string& name, std::string_view bytes) -> Result<void> {
+    lines.push_back(fmt::format("{} {}\n", name, sha256_hex(bytes)));
+    return {};
+  };
+  if (auto visited = visit_files(path, wanted, add); !visited) return visited.error();
+  for (const auto& name : large) {
+    const auto sha256 = sha256_of_file(fmt::format("{}/{}", path, name));
+    if (!sha256) return sha256.error();
+    lines.push_back(fmt::format("{} {}\n", name, *sha256));
+  }
+  std::sort(lines.begin(), lines.end());
+  return sha256_hex(join(lines, ""));
+}
+
+Result<json::object> with_checksum(json::object options, const std::string& path) {
+  const auto sha256 = own_files_checksum(path);
+  if (!sha256) return sha256.error();
+  if (const auto given = string_or(options, "sha256", ""); !given.empty()) {
+    if (given == *sha256) return options;
+    return error(fmt::format("{}: SHA-256 of the files is {}, but the spec gives {}: they have changed.",
+                             path, *sha256, given));
+  }
+  const auto key = random::create_or_read_key(state_folder() + "/data.key");
+  if (!key) return key.error();
+  const std::string secret(key->bytes.begin(), key->bytes.end());
+  const auto mark = sha256_hex(secret + *sha256);
+  if (const auto before = string_or(options, "files_mark", mark); before != mark) {
+    return error(path + ": the files have changed since the spec was read.");
+  }
+  options["files_mark"] = mark;
+  return options;
+}
+
+Result<std::string> mark_of(const json::object& options, const std::string& path) {
+  const auto mark = string_or(options, "files_mark", string_or(options, "sha256", ""));
+  if (mark.empty()) return error(path + ": it was not here when the spec was read; run it again.");
+  return mark;
+}
+
+OptionSpec own_count(std::string name, std::string help) {
+  return {.name = std::move(name),
+          .type = OptionType::integer,
+          .default_value = nullptr,
+          .help = std::move(help),
+          .min = 1,
+          .max = 1e9};
+}
+
+std::vector<OptionSpec> own_files_options(std::string help) {
+  std::vector<OptionSpec> options = {
+      text_option("path", nullptr, std::move(help)),
+      text_option("sha256", nullptr,
+                  "published checksum of the files; without it a secret mark identifies them"),
+      text_option("files_mark", nullptr, "of the files; filled in when a spec is read")};
+  for (auto& option : options) option.stored_always = false;
+  return options;
+}
+
+}  // namespace hyfreedp::datasets

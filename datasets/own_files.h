@@ -1,0 +1,32 @@
+// A user's own files, which the option `path` names: where they are, and what a run knows them by.
+// Without LibTorch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/options.h"
+#include "harness/base/result.h"
+
+namespace hyfreedp::datasets {
+
+// The file or folder that `path` names: an absolute path, or one in $HYFREEDP_DATA, or in the
+// working folder. The error says where it was looked for.
+Result<std::string> locate_own_files(const std::string& path);
+// SHA-256 of a file; of a folder, that of the sorted lines "NAME SHA-256\n" of all its files.
+Result<std::string> own_files_checksum(const std::string& path);
+// Holds the files to the options: to `sha256` where the spec gives it, because it is published;
+// otherwise to `files_mark`, which is filled in. A bare checksum of private files would tell
+// whoever has a guess of them whether it is right, and options are exported, so the mark is SHA-256
+// of the checksum under a secret of this user
+// (${XDG_STATE_HOME:-~/.local/state}/hyfreedp/data.key).
+Result<json::object> with_checksum(json::object options, const std::string& path);
+// What the options know the files by. An error where they were not here when the spec was read.
+Result<std::string> mark_of(const json::object& options, const std::string& path);
+// A number that a spec may give, and that is otherwise counted when the spec is read.
+OptionSpec own_count(std::string name, std::string help);
+// `path`, `sha256` and `files_mark`, which these functions read; `help`: of `path`.
+std::vector<OptionSpec> own_files_options(std::string help);
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,44 @@
+// STL-10: 5,000 + 8,000 colour 96 x 96 images in 10 classes (Coates, Lee, Ng: An Analysis of
+// Single-Layer Networks in Unsupervised Feature Learning, AISTATS 2011).
+//
+// Read are the binary files (formats/stl10.h); the 100,000 unlabelled images are not used. Classes
+// are in the files' own order: airplane, bird, car, cat, deer, dog, horse, monkey, ship, truck. A
+// keyed tenth of the training images is private_validation. Its images are from ImageNet, so
+// weights which were trained on that have seen some of them.
+#pragma once
+
+#include "datasets/published_images.h"
+
+namespace hyfreedp::datasets {
+
+struct Stl10 {
+  static Facts facts() {
+    // The checksum is that of TensorFlow Datasets (url_checksums/stl10.txt).
+    const Download archive{.name = "stl10_binary.tar.gz",
+                           .urls = {"https://cs.stanford.edu/~acoates/stl10/stl10_binary.tar.gz",
+                                    "http://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz"},
+                           .bytes = 2'640'397'119,
+                           .sha256 = "f31fd99273a1acb8609c8db427cebb1de3f71de77758cdc0e22956e1289b9866"};
+    Facts facts{.name = "stl10",
+                .title = "STL-10",
+                .source =
+                    "Coates, Lee, Ng: An Analysis of Single-Layer Networks in Unsupervised Feature Learning, "
+                    "AISTATS 2011",
+                .how_to_get = archive.name + " from https://cs.stanford.edu/~acoates/stl10/",
+                .search_paths = {"$HYFREEDP_DATA/stl10", "$HYFREEDP_DATA"},
+                .files = {{archive.name, archive.sha256}},
+                .sizes = sizes,
+                .licence = "none is stated; its images are ImageNet's",
+                .supply = {.downloads = {archive}, .bytes = archive.bytes}};
+    return with_published_images(std::move(facts), all());
+  }
+  // The sizes of the files.
+  static Sizes all() {
+    return {
+        .private_train = 4500, .private_validation = 500, .test = 8000, .classes = 10, .image = {3, 96, 96}};
+  }
+  static Sizes sizes(const json::object& options) { return published_image_sizes(all(), options); }
+  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
+};
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,53 @@
+#include "datasets/subset.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "harness/random/stream.h"
+
+namespace hyfreedp::datasets {
+
+std::vector<OptionSpec> count_options(const Sizes& all) {
+  std::vector<OptionSpec> options;
+  for (const auto& [name, split, size] : {std::tuple{"train", "private_train", all.private_train},
+                                          {"validation", "private_validation", all.private_validation},
+                                          {"test", "test", all.test}}) {
+    options.push_back(
+        {.name = name,
+         .type = OptionType::integer,
+         .default_value = nullptr,
+         .help = fmt::format("records of {}, chosen by a fixed key (default: all {})", split, size),
+         .min = 1,
+         .max = static_cast<double>(size),
+         .stored_always = false});
+  }
+  return options;
+}
+
+Sizes with_counts(Sizes all, const json::object& options) {
+  all.private_train = int_or(options, "train", all.private_train);
+  all.private_validation = int_or(options, "validation", all.private_validation);
+  all.test = int_or(options, "test", all.test);
+  return all;
+}
+
+std::vector<std::int64_t> keyed_subset(const std::string& dataset, Split split, std::int64_t population,
+                                       std::int64_t count) {
+  HYFREEDP_CHECK(count <= population, "a subset of " + dataset + " has more records than there are");
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(population));
+  std::iota(rows.begin(), rows.end(), 0);
+  if (count == population) return rows;
+  const auto key =
+      random::key_from_seed(fmt::format("dataset {}, subset of {}, version 1", dataset, to_string(split)));
+  std::vector<std::uint64_t> order(rows.size());
+  random::fill_bits(key, {.purpose = random::Purpose::split}, 0, order);
+  std::stable_sort(rows.begin(), rows.end(), [&order](std::int64_t a, std::int64_t b) {
+    return order[static_cast<std::size_t>(a)] < order[static_cast<std::size_t>(b)];
+  });
+  rows.resize(static_cast<std::size_t>(count));
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+}  // namespace hyfreedp::datasets

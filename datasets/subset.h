@@ -1,0 +1,24 @@
+// A fixed part of a split: as many records as a spec asks for, chosen by a public key and not by
+// what they contain.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/facts.h"
+#include "harness/base/options.h"
+
+namespace hyfreedp::datasets {
+
+// The options `train`, `validation` and `test`, left out where absent: all records of the split.
+std::vector<OptionSpec> count_options(const Sizes& all);
+// `all` with the sizes that the options ask for.
+Sizes with_counts(Sizes all, const json::object& options);
+
+// `count` of the rows 0 .. population - 1, sorted; a smaller count is a part of a larger one. The
+// choice depends on the dataset's name and the split alone.
+std::vector<std::int64_t> keyed_subset(const std::string& dataset, Split split, std::int64_t population,
+                                       std::int64_t count);
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,55 @@
+#include "datasets/table_file.h"
+
+#include <cmath>
+
+#include "datasets/cache.h"
+#include "datasets/dataset.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+void scale_to_norm(std::span<float> row) {
+  double squares = 0;
+  for (const float value : row) squares += static_cast<double>(value) * value;
+  if (squares == 0) return;
+  const double factor = std::sqrt(static_cast<double>(row.size()) / squares);
+  for (float& value : row) value = static_cast<float>(factor * value);
+}
+
+void fill(const SplitRows& split, std::size_t columns, bool to_norm, const TableSpace& space) {
+  for (std::size_t i = 0; i < split.rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(split.rows[i]);
+    const auto out = space.features.subspan(i * columns, columns);
+    std::copy_n(split.from->features.begin() + static_cast<std::ptrdiff_t>(row * columns), columns,
+                out.begin());
+    if (to_norm) scale_to_norm(out);
+    space.labels[i] = split.from->labels[row];
+  }
+}
+
+}  // namespace
+
+Result<Dataset> TableFile::load(const Facts& facts, const json::object& options) {
+  const auto path = locate_own_files(string_or(options, "path", ""));
+  if (!path) return path.error();
+  const auto mark = mark_of(options, *path);
+  if (!mark) return mark.error();
+  const auto n = sizes(options);
+  const auto make = [&](std::span<const TableSpace> spaces) -> Result<void> {
+    if (const auto same = with_checksum(options, *path); !same) return same.error();
+    const auto table = read_own_table(*path, options);
+    if (!table) return table.error();
+    const auto splits = split_rows(*table, options);
+    if (!splits) return in_context(*path, splits.error());
+    const bool to_norm = string_or(options, "normalise", "none") == "norm";
+    for (std::size_t i = 0; i < spaces.size(); ++i) {
+      fill((*splits)[i], static_cast<std::size_t>(n.features), to_norm, spaces[i]);
+    }
+    return {};
+  };
+  auto tables = load_or_make(table_path(facts, options, *mark), table_shapes(n, TableType::real), make);
+  if (!tables) return tables.error();
+  return Dataset{.private_train = (*tables)[0], .private_validation = (*tables)[1], .test = (*tables)[2]};
+}
+
+}  // namespace hyfreedp::datasets

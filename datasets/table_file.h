@@ -1,0 +1,77 @@
+// A user's own table of numbers, named by the option `path`: one file, or a folder with train.EXT
+// and, where the test rows are a file of their own, test.EXT. No code is needed.
+//
+//   .csv, .tsv   a header; one column is the class, all others are features (formats/csv.h)
+//   .libsvm      LIBSVM's sparse format (formats/libsvm.h), gzipped (.libsvm.gz) or plain
+//
+// What is public of it stands in the spec: the classes, and in LIBSVM's format the number of
+// features. The rows are counted when the spec is read; their number counts as public from there
+// on. A row's place in its file alone decides which split it is in (split_rows).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/facts.h"
+#include "datasets/formats/number_table.h"
+#include "datasets/own_files.h"
+#include "harness/base/option_lines.h"
+
+namespace hyfreedp::datasets {
+
+struct TableFile {
+  static Facts facts() {
+    Facts facts{
+        .name = "table-file",
+        .title = "Your own table of numbers",
+        .source = "files of the user",
+        .how_to_get = "they are your files; 'path' names them",
+        .options = {text_option("labels", "0, 1", "the classes, as the file writes them"),
+                    text_option("label", "label", "CSV and TSV: the column that has the class"),
+                    choice_option("normalise", {"none", "norm"},
+                                  "none: the numbers as they are; norm: each row is scaled to the "
+                                  "norm sqrt(number of features), a row of zeros stays"),
+                    own_count("train", "rows in private_train (default: all of that part)"),
+                    own_count("validation", "rows in private_validation (default: all, about a tenth)"),
+                    own_count("test", "rows in test (default: all of test.EXT, or about a tenth of all)"),
+                    own_count("features",
+                              "numbers in a row; needed for LIBSVM's format, otherwise "
+                              "filled in when a spec is read")},
+        .own_records = true,
+        .sizes = sizes,
+        .complete = complete};
+    for (auto& more :
+         own_files_options("a .csv, .tsv, .libsvm or .libsvm.gz file, or a folder with train.EXT "
+                           "and test.EXT; in $HYFREEDP_DATA or the working folder")) {
+      facts.options.push_back(std::move(more));
+    }
+    return facts;
+  }
+  // In table_file_rows.cpp, which is without LibTorch.
+  static Sizes sizes(const json::object& options);
+  static Result<json::object> complete(json::object options);
+  static Result<Dataset> load(const Facts& facts, const json::object& options);
+};
+
+// The rows of one split, in the table `from`.
+struct SplitRows {
+  const NumberTable* from = nullptr;
+  std::vector<std::int64_t> rows;
+};
+
+struct OwnTable {
+  NumberTable train;
+  NumberTable test;  // without rows where there is no such file
+};
+
+// Errors: no such file, another ending, and those of the readers.
+Result<OwnTable> read_own_table(const std::string& path, const json::object& options);
+// private_train, private_validation and test, of the sizes that the options ask for. Where there is
+// no test file, a row is in the test part if a hash of its place is in the lowest tenth; it is for
+// validation in the next tenth (in the lowest, where there is a test file). A smaller number of
+// rows is a part of a larger one. Errors: more rows asked for than there are, and an empty part.
+Result<std::array<SplitRows, 3>> split_rows(const OwnTable& table, const json::object& options);
+
+}  // namespace hyfreedp::datasets

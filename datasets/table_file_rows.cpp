@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <boost/algorithm/string.hpp>
+#include <filesystem>
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "datasets/formats/libsvm.h"
+#include "datasets/table_file.h"
+#include "harness/base/text.h"
+#include "harness/random/stream.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz"};
+constexpr std::uint64_t kTenth = std::numeric_limits<std::uint64_t>::max() / 10;
+
+std::vector<std::string> labels_of(const json::object& options) {
+  std::vector<std::string> labels;
+  boost::split(labels, string_or(options, "labels", ""), boost::is_any_of(","));
+  for (auto& label : labels) boost::trim(label);
+  return labels;
+}
+
+Result<void> check_labels(const std::vector<std::string>& labels) {
+  auto sorted = labels;
+  std::sort(sorted.begin(), sorted.end());
+  const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+  if (labels.size() >= 2 && !twice && !sorted.front().empty()) return {};
+  return error(fmt::format("'labels' must name at least two different classes, parted by commas, not '{}'.",
+                           join(labels, ", ")));
+}
+
+Result<NumberTable> read_libsvm_file(const std::string& path, const json::object& options) {
+  LibsvmShape shape{.features = int_or(options, "features", 0), .labels = {}};
+  if (shape.features < 1) {
+    return error(path + ": give 'features', the number of features; a LIBSVM file does not say it.");
+  }
+  for (const auto& label : labels_of(options)) {
+    try {
+      std::size_t read = 0;
+      shape.labels.push_back(std::stod(label, &read));
+      if (read == label.size()) continue;
+    } catch (const std::exception&) {
+    }
+    return error(
+        fmt::format("{}: the labels of a LIBSVM file are numbers, but 'labels' has '{}'.", path, label));
+  }
+  return read_libsvm(path, shape);
+}
+
+Result<NumberTable> read_one(const std::string& path, const json::object& options) {
+  if (path.ends_with(".libsvm") || path.ends_with(".libsvm.gz")) return read_libsvm_file(path, options);
+  return read_number_csv(path, path.ends_with(".tsv") ? '\t' : ',', string_or(options, "label", "label"),
+                         labels_of(options));
+}
+
+// folder/STEM.EXT; nothing where there is none.
+Result<std::optional<std::string>> file_called(const std::string& folder, const std::string& stem) {
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const char* ending : kEndings) {
+    const auto file = fmt::format("{}/{}{}", folder, stem, ending);
+    if (fs::is_regular_file(file, ignored)) found.push_back(file);
+  }
+  if (found.size() > 1) return error(join(found, " and ") + ": only one of them may be there.");
+  return found.empty() ? std::optional<std::string>() : std::optional(found.front());
+}
+
+std::int64_t columns_of(const NumberTable& table) {
+  return static_cast<std::int64_t>(table.features.size() / std::max<std::size_t>(table.labels.size(), 1));
+}
+
+// A number for each row, of its place alone.
+std::vector<std::uint64_t> hashes_of(const NumberTable& table, const char* part) {
+  std::vector<std::uint64_t> hashes(table.labels.size());
+  random::fill_bits(random::key_from_seed(fmt::format("dataset table-file, version 1, {}", part)),
+                    {.purpose = random::Purpose::split}, 0, hashes);
+  return hashes;
+}
+
+// The rows whose hash is in [from, to], in the order of their hashes.
+std::vector<std::int64_t> rows_between(const std::vector<std::uint64_t>& hashes, std::uint64_t from,
+                                       std::uint64_t to) {
+  std::vector<std::int64_t> rows;
+  for (std::size_t row = 0; row < hashes.size(); ++row) {
+    if (from <= hashes[row] && hashes[row] <= to) rows.push_back(static_cast<std::int64_t>(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](std::int64_t a, std::int64_t b) {
+    return hashes[static_cast<std::size_t>(a)] < hashes[static_cast<std::size_t>(b)];
+  });
+  return rows;
+}
+
+}  // namespace
+
+Sizes TableFile::sizes(const json::object& options) {
+  return {.private_train = int_or(options, "train", 0),
+          .private_validation = int_or(options, "validation", 0),
+          .test = int_or(options, "test", 0),
+          .classes = static_cast<std::int64_t>(labels_of(options).size()),
+          .features = int_or(options, "features", 0)};
+}
+
+Result<OwnTable> read_own_table(const std::string& path, const json::object& options) {
+  OwnTable table;
+  auto train = std::optional(path), test = std::optional<std::string>();
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    for (auto [stem, file] : {std::pair{"train", &train}, std::pair{"test", &test}}) {
+      auto found = file_called(path, stem);
+      if (!found) return found.error();
+      *file = std::move(*found);
+    }
+    if (!train) {
+      return error(fmt::format(
+          "{}: there is no train.EXT in that folder; EXT is csv, tsv, libsvm or libsvm.gz.", path));
+    }
+  } else if (std::ranges::none_of(kEndings, [&](const char* ending) { return path.ends_with(ending); })) {
+    return error(path + ": its name must end with .csv, .tsv, .libsvm or .libsvm.gz.");
+  }
+  for (auto [file, rows] : {std::pair{&train, &table.train}, std::pair{&test, &table.test}}) {
+    if (!*file) continue;
+    auto read = read_one(**file, options);
+    if (!read) return read.error();
+    *rows = std::move(*read);
+  }
+  if (test && columns_of(table.test) != columns_of(table.train)) {
+    return error(fmt::format("{} has {} features, but {} has {}.", *test, columns_of(table.test), *train,
+                             columns_of(table.train)));
+  }
+  return table;
+}
+
+Result<std::array<SplitRows, 3>> split_rows(const OwnTable& table, const json::object& options) {
+  const bool has_test = !table.test.labels.empty();
+  const auto places = hashes_of(table.train, "train");
+  const auto validation_from = has_test ? 0 : kTenth + 1;
+  const auto train_from = validation_from + kTenth + 1;
+  constexpr auto kLast = std::numeric_limits<std::uint64_t>::max();
+  std::array<SplitRows, 3> splits = {
+      SplitRows{&table.train, rows_between(places, train_from, kLast)},
+      SplitRows{&table.train, rows_between(places, validation_from, train_from - 1)},
+      has_test ? SplitRows{&table.test, rows_between(hashes_of(table.test, "test"), 0, kLast)}
+               : SplitRows{&table.train, rows_between(places, 0, kTenth)}};
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const char* name = std::array{"train", "validation", "test"}[i];
+    auto& rows = splits[i].rows;
+    if (rows.empty()) {
+      return error(
+          fmt::format("{} rows are too few: none is in the part for {}.", table.train.labels.size(), name));
+    }
+    const auto all = static_cast<std::int64_t>(rows.size());
+    const auto wanted = int_or(options, name, all);
+    if (wanted > all)
+      return error(fmt::format("'{}' asks for {} rows, but there are {}.", name, wanted, all));
+    rows.resize(static_cast<std::size_t>(wanted));
+  }
+  return splits;
+}
+
+Result<json::object> TableFile::complete(json::object options) {
+  if (auto checked = check_labels(labels_of(options)); !checked) return checked.error();
+  const auto given = string_or(options, "path", "");
+  if (given.empty()) return error("needs 'path', a .csv, .tsv or .libsvm file, or a folder with train.EXT.");
+  const auto path = locate_own_files(given);
+  if (!path) {
+    const auto has = [&options](const char* name) { return int_or(options, name, 0) > 0; };
+    if (has("train") && has("validation") && has("test") && has("features")) return options;
+    return error(path.error().message +
+                 " Without it a spec must give train, validation, test and features itself.");
+  }
+  const auto table = read_own_table(*path, options);
+  if (!table) return table.error();
+  const auto features = columns_of(table->train);
+  if (const auto before = int_or(options, "features", features); before != features)
+    return error(fmt::format("{}: has {} features, not {}.", *path, features, before));
+  const auto splits = split_rows(*table, options);
+  if (!splits) return in_context(*path, splits.error());
+  options["features"] = features;
+  options["train"] = (*splits)[0].rows.size();
+  options["validation"] = (*splits)[1].rows.size();
+  options["test"] = (*splits)[2].rows.size();
+  return with_checksum(std::move(options), *path);
+}
+
+}  // namespace hyfreedp::datasets

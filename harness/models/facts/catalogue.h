@@ -1,0 +1,27 @@
+// Pretrained weights that `hyfreedp data fetch NAME` brings, each with its licence and what to
+// cite. A spec names them by `weights: NAME` (weights_source.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/fetch/supply.h"
+
+namespace hyfreedp::models {
+
+struct PretrainedWeights {
+  std::string name;
+  std::string title;
+  std::string licence;
+  std::string source;  // citation
+  // What its config.json calls the network, by which a spec is planned where the weights are not
+  // here yet.
+  std::string architecture;
+  datasets::Supply supply;
+};
+
+const std::vector<PretrainedWeights>& pretrained_catalogue();
+// Null where there is none of that name.
+const PretrainedWeights* find_pretrained(const std::string& name);
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,118 @@
+#include "harness/models/facts/efficientnet_lite_shape.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+#include "harness/models/facts/size_lists.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using Shape = EfficientNetLiteShape;
+using Numbers = std::array<std::int64_t, Shape::kStages>;
+
+// Of the family.
+constexpr Numbers kKernels{3, 3, 5, 3, 5, 5, 3};
+constexpr Numbers kStrides{1, 2, 2, 2, 1, 2, 1};
+constexpr Numbers kFactors{1, 6, 6, 6, 6, 6, 6};
+
+struct Size {
+  const char* name;
+  const char* architecture;  // in a config.json
+  Numbers widths, blocks;
+};
+constexpr Size kSizes[] = {{"efficientnet-lite0", "efficientnet_lite0", Shape().widths, Shape().blocks}};
+
+constexpr std::int64_t kMostChannels = 65536;
+constexpr std::int64_t kMostBlocks = 1000;
+
+Shape of_size(const Size& size) {
+  Shape shape;
+  shape.widths = size.widths;
+  shape.blocks = size.blocks;
+  return shape;
+}
+
+}  // namespace
+
+SamePadding same_padding(std::int64_t side, std::int64_t kernel, std::int64_t stride) {
+  const auto outputs = (side + stride - 1) / stride;
+  const auto zeros = std::max<std::int64_t>((outputs - 1) * stride + kernel - side, 0);
+  return {zeros / 2, zeros - zeros / 2};
+}
+
+std::vector<Shape::Block> Shape::list_blocks() const {
+  std::vector<Block> list;
+  auto from = stem;
+  auto at = (side + kStemStride - 1) / kStemStride;
+  for (std::size_t stage = 0; stage < kStages; ++stage) {
+    for (std::int64_t i = 0; i < blocks[stage]; ++i) {
+      const auto stride = i == 0 ? kStrides[stage] : 1;
+      list.push_back({.name = fmt::format("blocks.{}.{}", stage, i),
+                      .side = at,
+                      .inputs = from,
+                      .hidden = from * kFactors[stage],
+                      .outputs = widths[stage],
+                      .kernel = kKernels[stage],
+                      .stride = stride});
+      from = widths[stage];
+      at = (at + stride - 1) / stride;
+    }
+  }
+  return list;
+}
+
+Result<Shape> Shape::named(const std::string& name, const std::string& where) {
+  std::vector<std::string> names;
+  for (const auto& size : kSizes) {
+    if (name == size.name) return of_size(size);
+    names.emplace_back(size.name);
+  }
+  return error(fmt::format("{}: the size '{}' is not known.{} Sizes: {}.", where, name,
+                           did_you_mean(name, names), join(names, ", ")));
+}
+
+Result<void> Shape::set_widths(const json::array& numbers, const std::string& where) {
+  const auto read = sizes_from(numbers, kStages + 2, kMostChannels,
+                               where + ": 'widths' (of the stem, of each stage and of the top)");
+  if (!read) return read.error();
+  stem = read->front();
+  std::copy_n(read->begin() + 1, kStages, widths.begin());
+  top = read->back();
+  return {};
+}
+
+Result<void> Shape::set_blocks(const json::array& numbers, const std::string& where) {
+  const auto read = sizes_from(numbers, kStages, kMostBlocks, where + ": 'blocks' (of each stage)");
+  if (!read) return read.error();
+  std::copy_n(read->begin(), kStages, blocks.begin());
+  return {};
+}
+
+Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
+  if (string_or(config, "model_type", "") == kOwnType) {
+    Shape shape;
+    const auto widths = list_at(config, "widths", where);
+    if (!widths) return widths.error();
+    const auto blocks = list_at(config, "blocks", where);
+    if (!blocks) return blocks.error();
+    if (auto set = shape.set_widths(**widths, where); !set) return set.error();
+    if (auto set = shape.set_blocks(**blocks, where); !set) return set.error();
+    shape.classes = int_or(config, "classes", shape.classes);
+    return shape;
+  }
+  const auto architecture = string_or(config, "architecture", "");
+  std::vector<std::string> names;
+  for (const auto& size : kSizes) {
+    if (architecture == size.architecture) return of_size(size);
+    names.emplace_back(size.architecture);
+  }
+  return error(
+      fmt::format("{}: 'architecture' is '{}', which is no EfficientNet-Lite that is known here.{} Known: "
+                  "{}, and folders "
+                  "that this program kept ('model_type': '{}').",
+                  where, architecture, did_you_mean(architecture, names), join(names, ", "), kOwnType));
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,26 @@
+#include "harness/models/facts/size_lists.h"
+
+#include <fmt/format.h>
+
+namespace hyfreedp::models {
+
+Result<std::vector<std::int64_t>> sizes_from(const json::array& given, std::size_t count, std::int64_t most,
+                                             const std::string& what) {
+  std::vector<std::int64_t> numbers;
+  for (const auto& one : given) {
+    if (one.is_int64() && one.get_int64() >= 1 && one.get_int64() <= most) {
+      numbers.push_back(one.get_int64());
+    }
+  }
+  if (numbers.size() == count && given.size() == count) return numbers;
+  return error(fmt::format("{} must be {} whole numbers from 1 to {}.", what, count, most));
+}
+
+Result<const json::array*> list_at(const json::object& config, const char* key, const std::string& where) {
+  const auto* found = config.if_contains(key);
+  if (found == nullptr || !found->is_array())
+    return error(fmt::format("{}: '{}' must be a list.", where, key));
+  return &found->get_array();
+}
+
+}  // namespace hyfreedp::models

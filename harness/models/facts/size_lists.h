@@ -1,0 +1,18 @@
+// Lists of sizes in a model's options and in the config.json of its weights.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace hyfreedp::models {
+
+// `count` whole numbers from 1 to `most`. The error begins with `what`, which names the list.
+Result<std::vector<std::int64_t>> sizes_from(const json::array& given, std::size_t count, std::int64_t most,
+                                             const std::string& what);
+// The list under a key. The error begins with `where`.
+Result<const json::array*> list_at(const json::object& config, const char* key, const std::string& where);
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,208 @@
+#include "harness/runner/execute/run_memory.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+#include "datasets/cache_file.h"
+#include "datasets/image_options.h"
+#include "harness/base/text.h"
+#include "harness/models/facts/facts.h"
+#include "harness/models/facts/microbatch.h"
+#include "harness/models/facts/step_memory.h"
+#include "harness/random/partition.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+constexpr double kFloat = 4;
+constexpr double kDouble = 8;
+constexpr double kInteger = 8;
+// A worker that has trained a linear head has used 145 MB beside its data; one idle 124 MB.
+constexpr double kProcess = 200e6;
+// Assumed, of LibTorch's CUDA libraries and the driver's context.
+constexpr double kCudaProcess = 2e9;
+constexpr double kCudaContext = 1e9;
+// Images that wait to be resized, before and after (datasets/image_tables.cpp).
+constexpr double kImagesAtOnce = 1 << 27;
+
+// The method whose runs are on parts of the training split.
+constexpr const char* kTakesParts = "subset-tuning";
+
+struct TableBytes {
+  double host = 0;  // tables that are not mapped
+  double device = 0;
+  double mapped = 0;
+  double preparing = 0;  // what making the cache takes; 0: it is there, or there is none
+};
+
+bool cache_is_there(const datasets::CacheFile& file) {
+  std::error_code absent;
+  return !file.path.empty() && std::filesystem::file_size(file.path, absent) == file.bytes && !absent;
+}
+
+double records_of(const datasets::Sizes& sizes) {
+  return static_cast<double>(sizes.private_train + sizes.private_validation + sizes.test);
+}
+
+// The published records, which a reader has in memory, and the frozen network at its work.
+Result<double> preparing_bytes(const datasets::Facts& facts, const json::object& options, bool on_cpu) {
+  double bytes = kProcess + kImagesAtOnce;
+  if (const auto plain = resolve_options(facts.options, {}, facts.name); plain && !facts.own_records) {
+    const auto published = datasets::sizes(facts, *plain);
+    bytes += records_of(published) * static_cast<double>(published.features);
+  }
+  if (string_or(options, "features", "") != "network") return bytes;
+  const auto frozen = datasets::frozen_network(options);
+  if (!frozen) return frozen.error();
+  const auto input = datasets::image_preparation(options).input();
+  const auto network = models::step_memory(frozen->name, frozen->options, input, on_cpu);
+  if (!network) return network.error();
+  const auto images = static_cast<double>(datasets::frozen_images_at_once(input.features, on_cpu));
+  return bytes + kFloat * (2 * network->parameters + images * network->forward + network->fixed);
+}
+
+Result<TableBytes> table_bytes(const trial::TrialConfig& config, const datasets::Facts& facts,
+                               const datasets::Sizes& sizes, double number) {
+  const bool on_cpu = config.device == "cpu";
+  const double records = records_of(sizes), values = records * static_cast<double>(sizes.features);
+  const double labels = kInteger * records * static_cast<double>(std::max<std::int64_t>(1, sizes.length));
+  const double table = values * (sizes.length > 0 ? kInteger : number) + labels;
+  TableBytes data;
+  const auto options = random::without_part(config.dataset.options);
+  const auto cache = datasets::cache_file(facts, options, config.device);
+  if (!cache) {
+    // Of files there is what is read, and what is made of it.
+    data.host = facts.files.empty() ? table : 2 * table;
+    data.device = on_cpu ? 0 : table;
+  } else {
+    data.mapped = static_cast<double>(cache->bytes);
+    const bool bytes = data.mapped < values * kFloat;
+    if (on_cpu && !bytes && number > kFloat) data.host = table;
+    if (!on_cpu) data.device = bytes ? values + labels : table;
+    if (!cache_is_there(*cache)) {
+      const auto making = preparing_bytes(facts, options, on_cpu);
+      if (!making) return making.error();
+      data.preparing = *making;
+    }
+  }
+  // Its records are copied, and those of the other part will be.
+  const auto part = random::part_of(config.dataset.options);
+  if (part && *part) data.host += cache ? data.mapped : table;
+  if (config.privacy.asked.feature_mean) (on_cpu ? data.host : data.device) += values * number;
+  return data;
+}
+
+// Vectors of d numbers beside the weights, in bytes for each of the d.
+double vector_bytes(const trial::TrialConfig& config, double number) {
+  double count = 2 + optimizers::kMostStateVectors;  // the released mean and the direction
+  if (config.training.average != trial::Average::none) ++count;
+  if (config.evaluation.released_norms || config.evaluation.noise_residual) count += 2;
+  return count * number + kDouble;  // the clipped sum, or the sum of several microbatches
+}
+
+// What training has in memory, where the network is.
+double training_bytes(const trial::TrialConfig& config, const models::StepMemory& step,
+                      std::int64_t microbatch, double number) {
+  const auto copies = std::max<std::int64_t>(1, config.training.augmentation.copies);
+  const auto samples =
+      static_cast<double>(models::samples_at_once(microbatch, copies)) * static_cast<double>(copies);
+  const bool narrow = config.training.precision == trial::Precision::bf16;
+  const double sample =
+      std::max(step.recorded * (narrow ? number / 2 : number) + step.passing * number, step.forward * number);
+  // Sums of large batches are computed in float64 (harness/trial/sum_rounding.h), and any method
+  // may choose such a batch.
+  const double wide = config.privacy.is_private ? kDouble : number;
+  double bytes = step.trained * vector_bytes(config, number) + samples * sample + step.fixed * wide;
+  if (narrow) bytes += step.parameters * number / 2;
+  const bool reads_file = !string_or(config.model.options, "weights", "").empty();
+  return step.parameters * number + std::max(bytes, reads_file ? step.parameters * kFloat : 0);
+}
+
+}  // namespace
+
+Result<RunMemory> memory_of(const trial::TrialConfig& config) {
+  const auto facts = datasets::find_dataset(config.dataset.name);
+  if (!facts) return facts.error();
+  const auto sizes = datasets::sizes(**facts, config.dataset.options);
+  const bool on_cpu = config.device == "cpu";
+  const double number = config.dtype == "float64" ? kDouble : kFloat;
+  const auto step =
+      models::step_memory(config.model.name, config.model.options, models::model_input(sizes), on_cpu);
+  if (!step) return step.error();
+  const auto microbatch = models::microbatch_of(config.model.name, config.training.microbatch);
+  if (!microbatch) return microbatch.error();
+  const auto data = table_bytes(config, **facts, sizes, number);
+  if (!data) return data.error();
+  const double trains = training_bytes(config, *step, *microbatch, number);
+  RunMemory memory{.host = kProcess + data->host, .tables = data->host, .mapped = data->mapped};
+  (on_cpu ? memory.host : memory.device) += trains;
+  if (!on_cpu) {
+    memory.host += kCudaProcess;
+    memory.device += kCudaContext + data->device;
+  }
+  memory.host = std::max(memory.host, data->preparing + data->host);
+  return memory;
+}
+
+Result<RunMemory> largest_run(const std::vector<PlannedStudy>& studies) {
+  RunMemory largest;
+  std::map<std::string, double> tables;  // by dataset
+  // Cells of a row differ in what needs no memory.
+  std::set<std::string> seen;
+  for (const auto& study : studies) {
+    auto config = study.cell.base;
+    if (study.baseline->name == kTakesParts) {
+      config.dataset.options =
+          random::with_part(std::move(config.dataset.options), {random::kTuningPart, 0.5, "any"});
+    }
+    const auto data = config.dataset.name + canonical_json(config.dataset.options);
+    const auto kind = fmt::format("{}/{}/{}/{}", study.cell.panel, canonical_json(config.training.to_json()),
+                                  config.privacy.is_private, data);
+    if (!seen.insert(kind).second) continue;
+    const auto memory = memory_of(config);
+    if (!memory) return in_context(study.cell.panel, memory.error());
+    tables[data] = std::max(tables[data], memory->tables);
+    largest.host = std::max(largest.host, memory->host - memory->tables);
+    largest.device = std::max(largest.device, memory->device);
+    largest.mapped = std::max(largest.mapped, memory->mapped);
+  }
+  for (const auto& [data, bytes] : tables) largest.tables += bytes;
+  largest.host += largest.tables;
+  return largest;
+}
+
+std::string memory_text(const RunMemory& largest, int workers, std::uint64_t machine) {
+  const auto text = [](double bytes) { return bytes_text(static_cast<std::uint64_t>(bytes)); };
+  std::string said;
+  if (largest.device > 0) {
+    said = fmt::format("Memory of the largest run on the GPU: about {} at most; {} at once: {}. ",
+                       text(largest.device), counted(workers, "run"), text(workers * largest.device));
+  }
+  said += fmt::format("Memory of the largest run{}: about {} at most; {} at once: {} of {}.",
+                      largest.device > 0 ? " on the machine" : "", text(largest.host),
+                      counted(workers, "run"), text(workers * largest.host), bytes_text(machine));
+  if (largest.mapped > 0) {
+    said +=
+        fmt::format(" Beside it {} are mapped from the cache, which all runs share.", text(largest.mapped));
+  }
+  return said;
+}
+
+Result<void> check_memory(const RunMemory& largest, std::uint64_t machine) {
+  if (largest.host <= kMostOver * static_cast<double>(machine) + kMostBeside) return {};
+  return error(
+      fmt::format("The largest run needs up to {} of memory, and this machine has {}. Give `train` a smaller "
+                  "`microbatch`, which changes no result beyond rounding, or run it on a larger machine.",
+                  bytes_text(static_cast<std::uint64_t>(largest.host)), bytes_text(machine)));
+}
+
+int workers_that_fit(const RunMemory& largest, int workers, std::uint64_t machine) {
+  const double fit = static_cast<double>(machine) / std::max(1.0, largest.host);
+  return std::clamp(static_cast<int>(std::min(fit, 1e6)), 1, workers);
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,79 @@
+#include "harness/runner/spec/spec_needs.h"
+
+#include "harness/runner/spec/spec_file.h"
+#include "harness/runner/spec/spec_presets.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+// A text, or the texts of a list.
+void add_texts(const Entry& entry, std::set<std::string>& names) {
+  if (entry.is_text()) {
+    names.insert(entry.text().value());
+  } else if (entry.is_list()) {
+    const auto entries = entry.list();
+    for (const auto& one : *entries) add_texts(one, names);
+  }
+}
+
+// Whether the key is `name`, or a path that ends with it, as those of `each` are.
+bool names_it(const std::string& key, const std::string& name) {
+  return key == name || key.ends_with("." + name);
+}
+
+void add_needs(const Entry& entry, SpecNeeds& needs) {
+  if (entry.is_list()) {
+    const auto entries = entry.list();
+    for (const auto& one : *entries) add_needs(one, needs);
+  }
+  if (!entry.is_map()) return;
+  for (const auto& key : entry.keys()) {
+    const auto value = *entry.find(key);
+    if (names_it(key, "weights")) {
+      add_texts(value, needs.weights);
+    } else if (names_it(key, "adapter")) {
+      add_texts(value, needs.adapters);
+    } else if (names_it(key, "dataset")) {
+      add_texts(value, needs.datasets);
+      const auto name = value.find("name"), path = value.find("path");
+      if (path && (path->is_text() || path->is_list())) {
+        add_texts(*path, needs.images);
+      } else if (name) {
+        add_texts(*name, needs.datasets);
+      }
+    }
+    add_needs(value, needs);
+  }
+}
+
+// Every key that a preset has, so that none is a mistake here.
+std::vector<std::string> keys_of_presets(const Entry& document) {
+  std::vector<std::string> all;
+  const auto presets = document.find("presets");
+  if (!presets || !presets->is_map()) return all;
+  for (const auto& name : presets->keys()) {
+    const auto preset = *presets->find(name);
+    if (!preset.is_map()) continue;
+    const auto keys = preset.keys();
+    all.insert(all.end(), keys.begin(), keys.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<SpecNeeds> spec_needs(const std::string& path, const std::string& preset) {
+  const auto text = read_spec_file(path);
+  if (!text) return text.error();
+  const auto document = Entry::parse(path, *text);
+  if (!document) return document.error();
+  Problems problems(path);
+  const auto chosen = choose_preset(*document, preset, keys_of_presets(*document), problems);
+  if (!chosen) return problems.error();
+  SpecNeeds needs;
+  if (chosen->document.find("not_runnable")) return needs;
+  add_needs(chosen->document.without("reproduces"), needs);
+  return needs;
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,41 @@
+#include "harness/training/peak_memory.h"
+
+#include <ATen/Context.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <fstream>
+#include <malloc.h>
+
+namespace hyfreedp::training {
+namespace {
+
+constexpr auto kGpu = c10::DeviceType::CUDA;
+
+c10::DeviceIndex gpu() { return c10::impl::VirtualGuardImpl(kGpu).getDevice().index(); }
+
+}  // namespace
+
+PeakMemory::PeakMemory(const std::string& device) : on_gpu_(device != "cpu" && at::hasCUDA()) {
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";  // proc(5): sets the peak to what is resident now
+  if (!on_gpu_) return;
+  at::globalContext().lazyInitDevice(kGpu);
+  c10::getDeviceAllocator(kGpu)->resetPeakStats(gpu());
+}
+
+std::int64_t PeakMemory::host() const {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    std::int64_t kibibytes = 0;
+    if (word == "VmHWM:" && status >> kibibytes) return 1024 * kibibytes;
+  }
+  return 0;
+}
+
+std::int64_t PeakMemory::device() const {
+  if (!on_gpu_) return 0;
+  const auto stats = c10::getDeviceAllocator(kGpu)->getDeviceStats(gpu());
+  return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
+}
+
+}  // namespace hyfreedp::training

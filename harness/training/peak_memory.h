@@ -1,0 +1,30 @@
+// The largest memory that a run takes, as the operating system and LibTorch's allocator count it.
+//
+//   host      resident memory of the process: program, data that it holds, and the pages of mapped
+//             files that it has read. What earlier runs of the process left unused is given back to
+//             the system first
+//   device    memory that LibTorch's tensors take on the GPU; its own reserve, and what CUDA keeps
+//             for itself, come on top
+//
+// Two runs at once in one process cannot be told apart.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace hyfreedp::training {
+
+class PeakMemory {
+ public:
+  // Starts counting. `device` as in a trial's config: "cpu" or "cuda".
+  explicit PeakMemory(const std::string& device);
+
+  // Bytes since then; 0 where the system does not tell, or where there is no GPU.
+  std::int64_t host() const;
+  std::int64_t device() const;
+
+ private:
+  bool on_gpu_;
+};
+
+}  // namespace hyfreedp::training

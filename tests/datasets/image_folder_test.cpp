@@ -1,0 +1,314 @@
+// A user's folder of images: its counts, its bytes and the features that a frozen network makes.
+#include "datasets/image_folder.h"
+
+#include <ATen/ATen.h>
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "datasets/dataset.h"
+#include "datasets/image/decode.h"
+#include "harness/base/files.h"
+#include "harness/models/model.h"
+#include "scratch.h"
+#include "tests/images/peak_memory.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kSide = 8;
+
+class OwnImages : public Scratch {
+ protected:
+  // 3 classes of 20 training images of 12 x 10 pixels, and 4 test images each.
+  OwnImages() {
+    for (const char* name : {"ant", "bee", "cat"}) {
+      for (int i = 0; i < 20; ++i) write(fmt::format("train/{}/{:02}.ppm", name, i));
+      for (int i = 0; i < 4; ++i) write(fmt::format("test/{}/{:02}.ppm", name, i));
+    }
+  }
+  void write(const std::string& name) {
+    const auto file = images() + "/" + name;
+    fs::create_directories(fs::path(file).parent_path());
+    std::string content = "P6 12 10 255\n";
+    for (int i = 0; i < 12 * 10 * 3; ++i) {
+      state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+      content.push_back(static_cast<char>(state_ >> 56U));
+    }
+    std::ofstream(file, std::ios::binary) << content;
+  }
+  std::string images() const { return path("images"); }
+  static const Facts& facts() { return *find_dataset("image-folder").value(); }
+  Result<json::object> completed(json::object given) const {
+    if (!given.contains("path")) given["path"] = images();
+    if (!given.contains("side")) given["side"] = kSide;
+    return complete_options(facts(), resolve_options(facts().options, given, "image-folder").value());
+  }
+  // The file's bytes as [3, side, side], made the long way.
+  at::Tensor expected(const std::string& name, std::int64_t side) const {
+    const auto image = decode_image(read_file(images() + "/" + name).value(), name).value();
+    const auto square =
+        centre_crop(resize_shorter(image, side, Interpolation::bicubic).value(), side).value();
+    auto planes = at::empty({3 * side * side}, at::kByte);
+    for (std::int64_t c = 0; c < 3; ++c) {
+      for (std::int64_t i = 0; i < side * side; ++i) {
+        planes[c * side * side + i] = square.pixels[static_cast<std::size_t>(i * 3 + c)];
+      }
+    }
+    return planes;
+  }
+  ImagePlaces places(const json::object& options) const {
+    const auto folder = read_image_folder(images()).value();
+    return divide_images(folder, options).value().places;
+  }
+
+  const ScopedVariable state_folder_{"XDG_STATE_HOME", path("state")};
+  std::uint64_t state_ = 1;
+};
+
+std::string refusal(const Result<json::object>& completed) {
+  return completed ? "taken" : completed.error().message;
+}
+
+TEST_F(OwnImages, AreCountedWhenASpecIsRead) {
+  const auto options = completed({});
+  ASSERT_TRUE(options.has_value()) << options.error().message;
+  const auto sizes = facts().sizes(*options);
+  EXPECT_EQ(sizes.private_train + sizes.private_validation, 60);
+  EXPECT_GE(sizes.private_validation, 2);
+  EXPECT_LE(sizes.private_validation, 14);
+  EXPECT_EQ(sizes.test, 12);
+  EXPECT_EQ(sizes.classes, 3);
+  EXPECT_EQ(sizes.image, (std::array<std::int64_t, 3>{3, kSide, kSide}));
+  // The first test/ file decides that only those are tested on; before it a tenth was.
+  EXPECT_EQ(facts().sizes(completed({{"test", 3}}).value()).test, 3);
+  // The same again with everything given, as a worker sees it.
+  EXPECT_EQ(complete_options(facts(), *options).value(), *options);
+}
+
+TEST_F(OwnImages, OptionsThatDoNotFitAreRefused) {
+  EXPECT_NE(refusal(complete_options(facts(), resolve_options(facts().options, {}, "x").value()))
+                .find("needs 'path'"),
+            std::string::npos);
+  EXPECT_NE(refusal(completed({{"path", "nowhere"}})).find("HYFREEDP_DATA, which is not set"),
+            std::string::npos);
+  EXPECT_NE(refusal(completed({{"train", 60}})).find("train asks for 60 images"), std::string::npos);
+  EXPECT_NE(refusal(completed({{"test", 13}})).find("test asks for 13 images, but there are 12"),
+            std::string::npos);
+  EXPECT_NE(refusal(completed({{"classes", 4}})).find("has 3 classes, not 4"), std::string::npos);
+  EXPECT_NE(refusal(completed({{"network", "vit"}})).find("no effect"), std::string::npos);
+  EXPECT_NE(refusal(completed({{"features", "network"}})).find("needs 'network'"), std::string::npos);
+  EXPECT_NE(refusal(completed({{"features", "network"}, {"network", "vit"}})).find("needs 'weights'"),
+            std::string::npos);
+}
+
+// So that a spec can be planned and priced where its images are not.
+TEST_F(OwnImages, OneTooLargeToBeReadIsRefusedWhenASpecIsRead) {
+  const auto large = images() + "/train/ant/large.ppm";
+  std::ofstream(large) << "P6";
+  std::filesystem::resize_file(large, (std::uint64_t{1} << 28) + 1);
+  EXPECT_NE(refusal(completed({})).find("large.ppm has 268435457 bytes; at most 268435456 are read"),
+            std::string::npos)
+      << refusal(completed({}));
+}
+
+TEST_F(OwnImages, ThatAreNotHereArePlannedByTheSizesOfTheSpec) {
+  const json::object sizes = {
+      {"path", "nowhere"}, {"train", 30}, {"validation", 5}, {"test", 9}, {"classes", 4}};
+  const auto options = completed(sizes);
+  ASSERT_TRUE(options.has_value()) << options.error().message;
+  EXPECT_EQ(facts().sizes(*options).private_train, 30);
+  EXPECT_FALSE(options->contains("files_mark"));
+  EXPECT_NE(check_present(facts(), *options).error().message.find("no such file or folder"),
+            std::string::npos);
+  EXPECT_TRUE(load_dataset("image-folder", *options).has_error());
+  // They came after the spec was read.
+  auto later = *options;
+  later["path"] = images();
+  EXPECT_NE(load_dataset("image-folder", later).error().message.find("was not here when the spec was read"),
+            std::string::npos);
+  later["sha256"] = own_files_checksum(images()).value();
+  later["validation"] = 1;
+  EXPECT_NE(load_dataset("image-folder", later).error().message.find("has 3 classes, not 4"),
+            std::string::npos);
+  auto fewer = sizes;
+  fewer.erase("classes");
+  EXPECT_NE(refusal(completed(fewer)).find("must give train, validation, test and classes"),
+            std::string::npos);
+  EXPECT_TRUE(check_present(facts(), completed({}).value()).has_value());
+}
+
+TEST_F(OwnImages, AChangedFileIsNoticed) {
+  const auto before = completed({}).value();
+  write("train/ant/00.ppm");
+  EXPECT_NE(refusal(complete_options(facts(), before)).find("have changed since"), std::string::npos);
+  const auto loaded = load_dataset("image-folder", before);
+  ASSERT_TRUE(loaded.has_error());
+  EXPECT_NE(loaded.error().message.find("have changed since"), std::string::npos);
+}
+
+// Nothing else decides where a file is, so that a smaller part is the beginning of a larger one.
+TEST_F(OwnImages, PlacesFollowFromNames) {
+  const auto all = places(completed({}).value());
+  const auto some = places(completed({{"validation", 2}, {"train", 20}, {"test", 5}}).value());
+  EXPECT_EQ(all.size(), 72u);
+  EXPECT_EQ(some.size(), 27u);
+  std::set<std::pair<int, std::int64_t>> seen;
+  for (const auto& [name, place] : some) {
+    EXPECT_EQ(all.at(name), place) << name;
+    EXPECT_TRUE(seen.insert({static_cast<int>(place.split), place.row}).second);
+    EXPECT_EQ(place.split == Split::test, name.starts_with("test/")) << name;
+  }
+  // The classes are mixed.
+  std::set<std::int64_t> first;
+  for (const auto& [name, place] : all) {
+    if (place.split == Split::private_train && place.row < 10) first.insert(place.label);
+  }
+  EXPECT_EQ(first.size(), 3u);
+}
+
+// Neither other files nor the folder around all move a file from one part to another.
+TEST_F(OwnImages, OtherFilesDoNotMoveOne) {
+  fs::remove_all(images() + "/test");
+  for (const char* name : {"ant", "bee", "cat"}) {
+    for (int i = 20; i < 120; ++i) write(fmt::format("train/{}/{:03}.ppm", name, i));
+  }
+  const auto all = places(completed({}).value());
+  std::map<Split, int> sizes;
+  for (const auto& [name, place] : all) ++sizes[place.split];
+  // 360 files, of which each is in the test part with probability 1/10: 36 +- 5.7.
+  EXPECT_NEAR(sizes[Split::test], 36, 6 * 5.7);
+  EXPECT_NEAR(sizes[Split::private_validation], 32, 6 * 5.4);
+  for (int i = 20; i < 120; i += 2) fs::remove(images() + fmt::format("/train/bee/{:03}.ppm", i));
+  for (const auto& [name, place] : places(completed({}).value()))
+    EXPECT_EQ(place.split, all.at(name).split) << name;
+  fs::create_directories(path("around"));
+  fs::rename(images(), path("around/photos"));
+  fs::rename(path("around"), images());
+  for (const auto& [name, place] : places(completed({}).value())) {
+    ASSERT_TRUE(name.starts_with("photos/")) << name;
+    EXPECT_EQ(place.split, all.at(name.substr(7)).split) << name;
+  }
+}
+
+// Options are exported; a checksum would tell whether a guess of all images is right.
+TEST_F(OwnImages, AreKnownByAMarkUnderASecretKey) {
+  const auto mark = completed({}).value().at("files_mark").as_string();
+  const auto sha256 = own_files_checksum(images()).value();
+  EXPECT_EQ(mark.size(), 64u);
+  EXPECT_NE(mark, sha256);
+  EXPECT_EQ(fs::status(path("state/hyfreedp/data.key")).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(completed({}).value().at("files_mark").as_string(), mark);
+  {
+    const ScopedVariable other("XDG_STATE_HOME", path("other state"));
+    EXPECT_NE(completed({}).value().at("files_mark").as_string(), mark);
+  }
+  // A published one is compared, and is the same on every machine.
+  const auto published = completed({{"sha256", sha256}}).value();
+  EXPECT_FALSE(published.contains("files_mark"));
+  EXPECT_NE(refusal(completed({{"sha256", std::string(64, '0')}})).find("they have changed"),
+            std::string::npos);
+}
+
+TEST_F(OwnImages, AreBytesThatStandForNumbers) {
+  const auto options = completed({{"normalise", "imagenet"}}).value();
+  const auto data = load_dataset("image-folder", options);
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  EXPECT_EQ(data->private_train.features.scalar_type(), at::kByte);
+  for (const auto& [name, place] : places(options)) {
+    const auto& split = data->split(place.split);
+    EXPECT_TRUE(at::equal(split.features[place.row], expected(name, kSide))) << name;
+    EXPECT_EQ(split.labels[place.row].item<std::int64_t>(), place.label) << name;
+  }
+  const auto& train = data->private_train;
+  const auto values = train.values(3, 2, at::kDouble);
+  const std::array<double, 3> mean = {0.485, 0.456, 0.406};
+  const std::array<double, 3> deviation = {0.229, 0.224, 0.225};
+  for (const std::int64_t column : {std::int64_t{0}, std::int64_t{65}, std::int64_t{191}}) {
+    const auto channel = static_cast<std::size_t>(column / (kSide * kSide));
+    const auto byte = static_cast<double>(train.features[4][column].item<std::uint8_t>());
+    EXPECT_NEAR(values[1][column].item<double>(), (byte / 255 - mean[channel]) / deviation[channel], 1e-12);
+  }
+}
+
+TEST_F(OwnImages, AreReadOnceAndThenCached) {
+  const auto options = completed({}).value();
+  EXPECT_FALSE(fs::exists(cache_file(facts(), options, "cpu")->path));
+  const auto first = load_dataset("image-folder", options).value();
+  expect_foretold_cache(facts(), options);
+  fs::remove_all(images() + "/train");
+  const auto again = load_dataset("image-folder", options);
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_TRUE(at::equal(again->private_train.features, first.private_train.features));
+}
+
+TEST_F(OwnImages, ADamagedImageIsNamed) {
+  std::ofstream(images() + "/train/bee/03.ppm", std::ios::binary | std::ios::trunc) << "P6 12 10 255\nshort";
+  const auto loaded = load_dataset("image-folder", completed({}).value());
+  ASSERT_TRUE(loaded.has_error());
+  EXPECT_NE(loaded.error().message.find("train/bee/03.ppm"), std::string::npos) << loaded.error().message;
+}
+
+// 20 photographs of 27 MB each, as bytes, are 540 MB.
+TEST_F(OwnImages, OfManyPixelsAreNotAllInMemoryAtOnce) {
+  fs::remove_all(images());
+  for (int i = 0; i < 20; ++i) {
+    const auto file = fmt::format("{}/train/{}/{}.pgm", images(), i % 2 == 0 ? "a" : "b", i);
+    write_file_atomically(file,
+                          "P5 3000 3000 255\n" + std::string(std::size_t{9'000'000}, static_cast<char>(i)))
+        .value();
+  }
+  const auto options = completed({});
+  ASSERT_TRUE(options.has_value()) << options.error().message;
+  const PeakMemory memory;
+  const auto data = load_dataset("image-folder", *options);
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  EXPECT_LT(memory.megabytes(), 350);
+  for (const auto& [name, place] : places(*options)) {
+    const auto i = std::stoi(name.substr(name.rfind('/') + 1));
+    EXPECT_EQ(data->split(place.split).features[place.row][100].item<int>(), i) << name;
+  }
+}
+
+TEST_F(OwnImages, AFrozenNetworkMakesFeatures) {
+  const auto source = fs::path(HYFREEDP_TEST_DATA) / "models" / "vit_token";
+  const auto folder = path("vit");
+  fs::create_directories(folder);
+  fs::copy_file(source / "config.json", folder + "/config.json");
+  fs::copy_file(source / "weights.safetensors", folder + "/model.safetensors");
+  const auto options =
+      completed({{"features", "network"}, {"network", "vit"}, {"weights", folder}, {"side", 8}});
+  ASSERT_TRUE(options.has_value()) << options.error().message;
+  const auto data = load_dataset("image-folder", *options);
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  const auto sizes = facts().sizes(*options);
+  EXPECT_EQ(data->private_train.features.sizes().vec(),
+            (std::vector<std::int64_t>{sizes.private_train, sizes.features}));
+  EXPECT_EQ(sizes.image[0], 0);
+  expect_foretold_cache(facts(), *options);
+  auto unknown = *options;
+  unknown.erase("weights_sha256");
+  EXPECT_EQ(cache_file(facts(), unknown, "cpu")->path, "");
+
+  const auto frozen = frozen_network(*options).value();
+  const models::ModelInput input{.features = 192, .classes = 2, .image = {3, 8, 8}};
+  const auto network =
+      models::make_model(frozen.name, frozen.options, input, random::key_from_seed("any"), torch::kFloat32)
+          .value();
+  for (const auto& [name, place] : places(*options)) {
+    const auto bytes = expected(name, 8).unsqueeze(0);
+    const auto wanted = network.features(bytes.to(at::kFloat).div(255).sub(0.5).div(0.5))[0];
+    EXPECT_TRUE(at::allclose(data->split(place.split).features[place.row], wanted, 1e-4, 1e-5)) << name;
+  }
+  auto other = *options;
+  other["weights_sha256"] = std::string(64, '0');
+  EXPECT_NE(refusal(complete_options(facts(), other)).find("but 'weights_sha256' is 000"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,211 @@
+// A user's own table of numbers: what is read of it, and which row is in which split.
+#include "datasets/table_file.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <map>
+
+#include "datasets/dataset.h"
+#include "harness/base/files.h"
+#include "scratch.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OwnTableFile : public Scratch {
+ protected:
+  static const Facts& facts() { return *find_dataset("table-file").value(); }
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories(fs::path(path(name)).parent_path());
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+  // Row i: x = i, y = -i / 2, and the class by turns.
+  static std::string csv(int rows, char separator = ',') {
+    auto text = fmt::format("x{0}kind{0}y\n", separator);
+    for (int i = 0; i < rows; ++i) {
+      text += fmt::format("{}{}{}{}{}\n", i, separator, i % 2 == 0 ? "no" : "yes", separator, -0.5 * i);
+    }
+    return text;
+  }
+  static std::string libsvm(int rows) {
+    std::string text;
+    for (int i = 0; i < rows; ++i) text += fmt::format("{} 1:{} 2:{}\n", i % 2 == 0 ? -1 : 1, i, -0.5 * i);
+    return text;
+  }
+  Result<json::object> completed(const std::string& file, json::object given = {}) const {
+    given["path"] = path(file);
+    if (!given.contains("labels")) given["labels"] = "no, yes";
+    if (!given.contains("label")) given["label"] = "kind";
+    const auto resolved = resolve_options(facts().options, given, "table-file");
+    return resolved ? complete_options(facts(), *resolved) : resolved;
+  }
+  std::string refusal(const std::string& file, const json::object& given = {}) const {
+    const auto options = completed(file, given);
+    return options ? "taken" : options.error().message;
+  }
+
+  const ScopedVariable state_folder_{"XDG_STATE_HOME", path("state")};
+};
+
+// The rows that a split has, by x.
+std::vector<int> rows_of(const SplitData& split) {
+  std::vector<int> rows;
+  for (std::int64_t i = 0; i < split.features.size(0); ++i) {
+    const int x = static_cast<int>(split.features[i][0].item<float>());
+    EXPECT_EQ(split.features[i][1].item<float>(), -0.5F * static_cast<float>(x));
+    EXPECT_EQ(split.labels[i].item<std::int64_t>(), x % 2);
+    rows.push_back(x);
+  }
+  return rows;
+}
+
+TEST_F(OwnTableFile, EveryFormatGivesTheSameRows) {
+  write("a.csv", csv(300));
+  write("a.tsv", csv(300, '\t'));
+  write("a.libsvm", libsvm(300));
+  const auto text = libsvm(300);
+  write_gz("b.libsvm.gz", {text.begin(), text.end()});
+  std::vector<std::vector<int>> train;
+  for (const auto& [file, given] : std::vector<std::pair<const char*, json::object>>{
+           {"a.csv", {}},
+           {"a.tsv", {}},
+           {"a.libsvm", {{"labels", "-1, 1"}, {"features", 2}}},
+           {"b.libsvm.gz", {{"labels", "-1, 1"}, {"features", 2}}}}) {
+    const auto options = completed(file, given);
+    ASSERT_TRUE(options) << options.error().message;
+    const auto n = facts().sizes(*options);
+    EXPECT_EQ(n.classes, 2);
+    EXPECT_EQ(n.features, 2);
+    EXPECT_EQ(n.private_train + n.private_validation + n.test, 300);
+    EXPECT_GT(n.private_validation, 15);
+    EXPECT_LT(n.private_validation, 50);
+    EXPECT_GT(n.test, 15);
+    EXPECT_LT(n.test, 50);
+    const auto loaded = load_dataset("table-file", *options);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    std::map<int, int> seen;
+    train.push_back(rows_of(loaded->private_train));
+    for (const auto* split : {&loaded->private_train, &loaded->private_validation, &loaded->test}) {
+      for (const int row : rows_of(*split)) ++seen[row];
+    }
+    EXPECT_EQ(seen.size(), 300U) << "each row is in one split";
+    EXPECT_EQ(train.back(), train.front()) << file;
+  }
+}
+
+TEST_F(OwnTableFile, ARowStaysInItsSplitWhateverComesAfterIt) {
+  write("a.csv", csv(200));
+  write("b.csv", csv(300));
+  const auto few = load_dataset("table-file", completed("a.csv").value()).value();
+  const auto more = load_dataset("table-file", completed("b.csv").value()).value();
+  for (const auto split : {Split::private_train, Split::private_validation, Split::test}) {
+    auto before = rows_of(few.split(split)), after = rows_of(more.split(split));
+    std::erase_if(after, [](int row) { return row >= 200; });
+    EXPECT_EQ(before, after);
+  }
+}
+
+TEST_F(OwnTableFile, AFolderHasItsOwnTestRows) {
+  write("t/train.csv", csv(100));
+  write("t/test.csv", csv(30));
+  const auto options = completed("t", {{"train", 40}}).value();
+  const auto n = facts().sizes(options);
+  EXPECT_EQ(n.private_train, 40);
+  EXPECT_EQ(n.test, 30);
+  const auto loaded = load_dataset("table-file", options).value();
+  EXPECT_EQ(loaded.test.features.size(0), 30);
+  const auto all = load_dataset("table-file", completed("t").value()).value();
+  EXPECT_EQ(all.private_train.features.size(0) + all.private_validation.features.size(0), 100);
+  auto first = rows_of(all.private_train);
+  first.resize(40);
+  EXPECT_EQ(rows_of(loaded.private_train), first) << "fewer rows are a part of more";
+}
+
+TEST_F(OwnTableFile, RowsAreScaledOneByOne) {
+  write("a.csv", csv(100));
+  const auto loaded = load_dataset("table-file", completed("a.csv", {{"normalise", "norm"}}).value()).value();
+  bool has_zero = false;
+  for (const auto* split : {&loaded.private_train, &loaded.private_validation, &loaded.test}) {
+    const auto norms = split->features.norm(2, 1);
+    for (std::int64_t i = 0; i < norms.size(0); ++i) {
+      const float norm = norms[i].item<float>();
+      has_zero = has_zero || norm == 0;
+      EXPECT_NEAR(norm, norm == 0 ? 0 : std::sqrt(2.0F), 1e-5);
+    }
+  }
+  EXPECT_TRUE(has_zero) << "row 0";
+}
+
+TEST_F(OwnTableFile, WhatDoesNotFitIsRefused) {
+  write("a.csv", csv(100));
+  write("a.txt", csv(100));
+  write("few.csv", csv(2));
+  write("words.csv", "x,kind\n1,no\nblue,yes\n");
+  write("bad.csv", "x,kind\n1,maybe\n");
+  write("nan.csv", "x,kind\nnan,no\n");
+  write("alone.csv", "kind\nno\n");
+  write("twice.csv", "kind,kind\nno,no\n");
+  write("none.csv", "x,kind\n");
+  write("a.libsvm", libsvm(50));
+  write("wide/train.csv", csv(100));
+  write("wide/test.csv", "x,kind\n1,no\n");
+  write("both/train.csv", csv(100));
+  write("both/train.tsv", csv(100, '\t'));
+  write("empty/other.csv", csv(100));
+  const std::vector<std::tuple<const char*, json::object, const char*>> cases = {
+      {"a.csv", {{"label", "kinds"}}, ":1: no column is called 'kinds'. Did you mean 'kind'?"},
+      {"twice.csv", {}, "more than one column is called 'kind'"},
+      {"a.csv", {{"labels", "no"}}, "at least two different classes"},
+      {"a.csv", {{"labels", "no, no"}}, "at least two different classes"},
+      {"a.csv", {{"labels", "no,, yes"}}, "at least two different classes"},
+      {"a.csv", {{"train", 101}}, "'train' asks for 101 rows"},
+      {"a.csv", {{"features", 3}}, "has 2 features, not 3"},
+      {"a.txt", {}, "must end with .csv, .tsv, .libsvm or .libsvm.gz"},
+      {"few.csv", {}, "rows are too few"},
+      {"words.csv", {}, "words.csv:3: the column 'x' has 'blue', which is not a number"},
+      {"bad.csv", {}, "bad.csv:2: the label 'maybe' is none of the expected ones (no, yes)"},
+      {"nan.csv", {}, "'nan', which is not a number"},
+      {"alone.csv", {}, "no column beside the label"},
+      {"none.csv", {}, "no rows beneath its header"},
+      {"a.libsvm", {{"labels", "-1, 1"}}, "give 'features'"},
+      {"a.libsvm", {{"features", 2}}, "the labels of a LIBSVM file are numbers, but 'labels' has 'no'"},
+      {"wide", {}, "test.csv has 1 features, but"},
+      {"both", {}, "only one of them may be there"},
+      {"empty", {}, "there is no train.EXT in that folder"}};
+  for (const auto& [file, given, what] : cases) {
+    EXPECT_NE(refusal(file, given).find(what), std::string::npos) << file << ": " << refusal(file, given);
+  }
+  EXPECT_NE(complete_options(facts(), resolve_options(facts().options, {}, "x").value())
+                .error()
+                .message.find("needs 'path'"),
+            std::string::npos);
+}
+
+TEST_F(OwnTableFile, ThatIsNotHereIsPlannedByTheSizesOfTheSpec) {
+  const json::object given = {{"train", 80}, {"validation", 10}, {"test", 10}, {"features", 4}};
+  const auto options = completed("nowhere.csv", given);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(facts().sizes(*options).private_train, 80);
+  EXPECT_TRUE(load_dataset("table-file", *options).has_error());
+  EXPECT_NE(refusal("nowhere.csv").find("must give train, validation, test and features"), std::string::npos);
+}
+
+TEST_F(OwnTableFile, AChangedFileIsNotReadUnderTheOldMark) {
+  write("a.csv", csv(100));
+  const auto options = completed("a.csv").value();
+  EXPECT_TRUE(options.contains("files_mark"));
+  write("a.csv", csv(101));
+  EXPECT_NE(load_dataset("table-file", options).error().message.find("have changed since the spec was read"),
+            std::string::npos);
+}
+
+TEST_F(OwnTableFile, IsKnownToTheOdometerByItsName) {
+  EXPECT_EQ(data_name("table-file", {{"path", "/data/income.csv"}}), "table-file (income)");
+  EXPECT_EQ(data_name("table-file", {{"path", "/data/income.libsvm.gz"}}), "table-file (income)");
+}
+
+}  // namespace
+}  // namespace hyfreedp::datasets

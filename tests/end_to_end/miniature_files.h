@@ -1,0 +1,174 @@
+// Data and weights in the forms in which they are published, made by a test: CIFAR's archives,
+// SVHN's MAT files, GTSRB's and Food-101's folders, and folders of timm's ViTs and BEiTs. Images
+// are of one colour, which is that of their class (Food-101's: one photograph).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/base/json.h"
+#include "tests/formats/mat_file.h"
+#include "tests/formats/tar.h"
+
+namespace hyfreedp::end_to_end {
+
+// `count` records of CIFAR's binary version with the labels 0, 1, ... by turns.
+inline std::string cifar_batch(int count, int classes) {
+  constexpr std::size_t kPixels = 3072;
+  std::string batch;
+  batch.reserve(static_cast<std::size_t>(count) * (kPixels + 2));
+  for (int i = 0; i < count; ++i) {
+    const int label = i % classes;
+    if (classes == 100) batch += static_cast<char>(label / 5);  // the coarse label
+    batch += static_cast<char>(label);
+    batch.append(kPixels, static_cast<char>(label * 2));
+  }
+  return batch;
+}
+
+// All 60,000 images, since fewer are refused: under 1 MB, gzipped.
+inline void write_cifar10(const std::filesystem::path& path) {
+  datasets::TarFile tar(path);
+  const auto batch = cifar_batch(10'000, 10);
+  for (int i = 1; i <= 5; ++i) tar.add(fmt::format("cifar-10-batches-bin/data_batch_{}.bin", i), batch);
+  tar.add("cifar-10-batches-bin/test_batch.bin", batch);
+}
+inline void write_cifar100(const std::filesystem::path& path) {
+  datasets::TarFile tar(path);
+  tar.add("cifar-100-binary/train.bin", cifar_batch(50'000, 100));
+  tar.add("cifar-100-binary/test.bin", cifar_batch(10'000, 100));
+}
+
+// SVHN's two MAT files, with all images; the digit 0 has the label 10.
+inline void write_svhn(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  for (const auto& [name, count] : {std::pair{"train_32x32.mat", 73'257U}, {"test_32x32.mat", 26'032U}}) {
+    const auto label = [](std::uint32_t i) { return static_cast<char>(i % 10 + 1); };
+    const auto image = [&](std::uint32_t i) { return std::string(3072, label(i)); };
+    const auto digit = [&](std::uint32_t i) { return std::string(1, label(i)); };
+    const auto file = datasets::mat_head() + datasets::packed_array('X', {32, 32, 3, count}, count, image) +
+                      datasets::packed_array('y', {count, 1}, count, digit);
+    write_file_atomically((folder / name).string(), file).value();
+  }
+}
+
+// As GTSRB is published: a folder a class of PPM files for training, and a table of the test
+// images.
+inline void write_gtsrb(const std::filesystem::path& path, int per_class, int test) {
+  const auto image = [](int label) {
+    return "P6 24 20 255\n" + std::string(24 * 20 * 3, static_cast<char>(label * 5));
+  };
+  datasets::TarFile tar(path);
+  for (int label = 0; label < 43; ++label) {
+    for (int i = 0; i < per_class; ++i) {
+      tar.add(fmt::format("train/{:05}/00000_{:05}.ppm", label, i), image(label));
+    }
+  }
+  std::string table = "Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId\n";
+  for (int i = 0; i < test; ++i) {
+    tar.add(fmt::format("test/{:05}.ppm", i), image(i % 43));
+    table += fmt::format("{:05}.ppm;24;20;5;5;19;15;{}\n", i, i % 43);
+  }
+  tar.add("test/GT-final_test.csv", table);
+}
+
+// As Food-101 is to be laid out: a folder of JPEG files a class, each a copy of `jpeg`.
+inline void write_food101(const std::filesystem::path& folder, const std::string& jpeg, int test) {
+  for (int label = 0; label < 101; ++label) {
+    for (const char* part : {"train", "test"}) {
+      if (std::string(part) == "test" && label >= test) continue;
+      const auto place = folder / part / fmt::format("class_{:03}", label);
+      std::filesystem::create_directories(place);
+      std::filesystem::copy_file(jpeg, place / fmt::format("{}.jpg", label * 1000));
+    }
+  }
+}
+
+struct VitSizes {
+  std::string architecture;
+  std::int64_t width = 0;
+  int depth = 0;
+  int heads = 0;
+};
+
+using TensorShapes = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+
+// config.json and model.safetensors of timm's network of that name and sizes. Values are small and
+// of both signs.
+inline void write_weights(const std::filesystem::path& folder, const VitSizes& sizes,
+                          const TensorShapes& tensors) {
+  json::object header;
+  std::string data;
+  std::uint32_t drawn = 1;
+  for (const auto& [name, shape] : tensors) {
+    std::size_t count = 1;
+    for (const auto size : shape) count *= static_cast<std::size_t>(size);
+    const auto begin = data.size();
+    data.resize(begin + count * sizeof(float));
+    for (std::size_t i = 0; i < count; ++i) {
+      drawn = drawn * 1664525U + 1013904223U;
+      const auto value = static_cast<float>(static_cast<std::int32_t>(drawn)) * 0x1p-31F * 0.04F;
+      std::memcpy(data.data() + begin + i * sizeof(float), &value, sizeof value);
+    }
+    header[name] = {{"dtype", "F32"},
+                    {"shape", json::array(shape.begin(), shape.end())},
+                    {"data_offsets", {begin, data.size()}}};
+  }
+  auto text = json::serialize(header);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = text.size();
+  std::string file(sizeof length, '\0');
+  std::memcpy(file.data(), &length, sizeof length);
+  std::filesystem::create_directories(folder);
+  write_file_atomically((folder / "model.safetensors").string(), file + text + data).value();
+  const json::object config = {
+      {"architecture", sizes.architecture},
+      {"num_classes", 1000},
+      {"model_args", {{"embed_dim", sizes.width}, {"depth", sizes.depth}, {"num_heads", sizes.heads}}}};
+  write_file_atomically((folder / "config.json").string(), json::serialize(config)).value();
+}
+
+// A ViT, or a BEiT by its name, with patches of 16, for images of that many pixels and 1,000
+// classes, under timm's names.
+inline void write_vit(const std::filesystem::path& folder, const VitSizes& sizes, std::int64_t image = 224) {
+  const auto width = sizes.width;
+  const auto side = image / 16;
+  const bool beit = sizes.architecture.starts_with("beit");
+  TensorShapes tensors = {{"cls_token", {1, 1, width}},
+                          {"patch_embed.proj.weight", {width, 3, 16, 16}},
+                          {"patch_embed.proj.bias", {width}}};
+  if (!beit) tensors.push_back({"pos_embed", {1, 1 + side * side, width}});
+  const auto add = [&tensors](const std::string& name, const std::vector<std::int64_t>& weight) {
+    tensors.emplace_back(name + ".weight", weight);
+    tensors.emplace_back(name + ".bias", std::vector<std::int64_t>{weight.front()});
+  };
+  for (int i = 0; i < sizes.depth; ++i) {
+    const auto block = fmt::format("blocks.{}.", i);
+    add(block + "norm1", {width});
+    add(block + "attn.proj", {width, width});
+    add(block + "norm2", {width});
+    add(block + "mlp.fc1", {4 * width, width});
+    add(block + "mlp.fc2", {width, 4 * width});
+    if (!beit) {
+      add(block + "attn.qkv", {3 * width, width});
+      continue;
+    }
+    tensors.push_back({block + "attn.qkv.weight", {3 * width, width}});
+    for (const char* vector : {"attn.q_bias", "attn.v_bias", "gamma_1", "gamma_2"}) {
+      tensors.push_back({block + vector, {width}});
+    }
+    tensors.push_back(
+        {block + "attn.relative_position_bias_table", {(2 * side - 1) * (2 * side - 1) + 3, sizes.heads}});
+  }
+  add(beit ? "fc_norm" : "norm", {width});
+  add("head", {1000, width});
+  write_weights(folder, sizes, tensors);
+}
+
+}  // namespace hyfreedp::end_to_end

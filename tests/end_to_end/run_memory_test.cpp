@@ -1,0 +1,78 @@
+// What a run is said to need in memory, beside what the worker's process has used.
+#include "harness/runner/execute/run_memory.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+
+#include "harness/runner/executors/local_executor.h"
+#include "tests/end_to_end/program.h"
+
+namespace hyfreedp::end_to_end {
+namespace {
+
+class RunMemoryTest : public Program {
+ protected:
+  // Of the first run of a spec with this dataset and model.
+  trial::TrialConfig first_run(const std::string& dataset, const std::string& model,
+                               const std::string& train = "") {
+    const auto path = write("s.yaml", fmt::format("name: s\ntitle: S\nnoise_seed: s\ndataset: {}\nmodel: {}\n"
+                                                  "seeds: [0]\nepsilon: [3]\ndelta: 1e-5\n"
+                                                  "train: {{optimizer: adamw, steps: 2{}}}\n"
+                                                  "rows: [{{method: fixed-rate, options: {{lr: 0.01}}}}]\n",
+                                                  dataset, model, train));
+    const auto spec = runner::load_spec(path);
+    EXPECT_TRUE(spec) << spec.error().message;
+    const auto study = runner::plan(*spec).value().front();
+    return study.baseline->next(study.cell, {}).value().front();
+  }
+  // Bytes, by a worker of its own.
+  double peak_of(const trial::TrialConfig& config) {
+    runner::LocalExecutor executor({.worker = runner::find_worker().value(), .slots = 1});
+    executor.submit(runner::trial_job(config, (folder_ / "journal").string(), ""));
+    for (int i = 0; i < 600; ++i) {
+      for (const auto& update : executor.poll(std::chrono::milliseconds(1000)).value()) {
+        if (update.kind != runner::Update::Kind::over) continue;
+        EXPECT_FALSE(update.failed) << update.message;
+        return update.peak_bytes;
+      }
+    }
+    return 0;
+  }
+  void expect_foretold(const trial::TrialConfig& config) {
+    const double used = peak_of(config);
+    const auto told = runner::memory_of(config).value();
+    std::cout << fmt::format("used {:.0f} MB, foretold {:.0f} MB\n", used / 1e6, told.host / 1e6);
+    EXPECT_LE(used, told.host);
+    EXPECT_LE(told.host, runner::kMostOver * used + runner::kMostBeside);
+  }
+};
+
+TEST_F(RunMemoryTest, OfALinearProbeIsForetold) {
+  expect_foretold(
+      first_run("{name: synthetic, train: 50000, validation: 1000, test: 5000, features: 716, classes: 10}",
+                "linear", ", batch_size: 1000"));
+}
+
+TEST_F(RunMemoryTest, OfAnMlpIsForetold) {
+  expect_foretold(
+      first_run("{name: synthetic, train: 4000, validation: 100, test: 1000, features: 716, classes: 10}",
+                "{name: mlp, hidden: [2048, 2048]}", ", batch_size: 1000"));
+}
+
+TEST_F(RunMemoryTest, OfAnEfficientNetAtItsStepIsForetold) {
+  expect_foretold(
+      first_run("{name: synthetic-images, channels: 3, side: 64, train: 200, validation: 20, test: 40}",
+                "efficientnet-lite", ", batch_size: 64"));
+}
+
+TEST_F(RunMemoryTest, OfAVitSmallIsForetold) {
+  if (std::getenv("HYFREEDP_SLOW") == nullptr) {
+    GTEST_SKIP() << "SKIPPED: two steps of the true network take a minute (HYFREEDP_SLOW=1)";
+  }
+  expect_foretold(
+      first_run("{name: synthetic-images, channels: 3, side: 224, train: 64, validation: 16, test: 32}",
+                "{name: vit, size: vit_small_patch16_224}", ", batch_size: 16"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::end_to_end

@@ -1,0 +1,83 @@
+// Images kept as bytes reach the network as the same numbers that a table of floats would give it.
+#include "harness/training/batch_reader.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "harness/training/whole_split.h"
+
+namespace hyfreedp::training {
+namespace {
+
+constexpr std::int64_t kRows = 23;
+constexpr std::int64_t kColumns = 3 * 4;
+
+datasets::SplitData bytes() {
+  return {.features = at::arange(kRows * kColumns).remainder(251).to(at::kByte).view({kRows, kColumns}),
+          .labels = at::arange(kRows, at::kLong),
+          .scale = datasets::PixelScale{.mean = {0.5, 0.25, 0.125}, .deviation = {0.5, 0.75, 2}}};
+}
+
+datasets::SplitData floats() {
+  const auto split = bytes();
+  return {.features = split.values(0, kRows, at::kFloat), .labels = split.labels};
+}
+
+// Features and labels of `rows`, one microbatch after the other.
+std::pair<at::Tensor, at::Tensor> read(BatchReader& reader, const mechanism::Rows& rows) {
+  std::vector<at::Tensor> features;
+  std::vector<at::Tensor> labels;
+  reader.for_each(rows, [&](const Microbatch& batch) {
+    EXPECT_LE(batch.features.size(0), 5);
+    features.push_back(batch.features.clone());
+    labels.push_back(batch.labels.clone());
+  });
+  return {at::cat(features), at::cat(labels)};
+}
+
+void expect_equal_batches(BatchReader& one, BatchReader& other) {
+  const std::vector<std::int64_t> some = {0, 3, 4, 9, 10, 11, 22};
+  for (const auto& rows : {mechanism::Rows{.count = kRows, .all = true, .indices = {}},
+                           mechanism::Rows{.count = 7, .all = false, .indices = some}}) {
+    const auto [x, y] = read(one, rows);
+    const auto [u, v] = read(other, rows);
+    EXPECT_EQ(x.scalar_type(), at::kFloat);
+    EXPECT_TRUE(at::equal(x, u));
+    EXPECT_TRUE(at::equal(y, v));
+  }
+}
+
+TEST(BatchReaderOfBytes, GivesTheNumbersThatTheyStandFor) {
+  BatchReader of_bytes(bytes(), torch::kFloat32, 5);
+  BatchReader of_floats(floats(), torch::kFloat32, 5);
+  expect_equal_batches(of_bytes, of_floats);
+  // Byte 13 is the second row's second value, of the first channel.
+  const auto [x, y] = read(of_bytes, {.count = kRows, .all = true, .indices = {}});
+  EXPECT_FLOAT_EQ(x[1][1].item<float>(), (13.0F / 255 - 0.5F) / 0.5F);
+  EXPECT_FLOAT_EQ(x[1][11].item<float>(), (23.0F / 255 - 0.125F) / 2);
+}
+
+TEST(BatchReaderOfBytes, CentresThem) {
+  BatchReader of_bytes(bytes(), torch::kFloat32, 5);
+  BatchReader of_floats(floats(), torch::kFloat32, 5);
+  for (const double scale : {1.0, -2.0}) {  // a second mean replaces the first
+    const auto mean = at::linspace(0, scale, kColumns, at::kDouble);
+    of_bytes.centre(mean);
+    of_floats.centre(mean);
+    expect_equal_batches(of_bytes, of_floats);
+  }
+}
+
+TEST(BatchReaderOfBytes, TheirMeanIsOfTheNumbers) {
+  trial::PrivacyPlan plan;
+  plan.asked.feature_mean = trial::FeatureMean{};
+  plan.asked.feature_mean->norm = 1.5;
+  const datasets::Sizes sizes{.private_train = kRows, .features = kColumns};
+  const auto of_bytes = whole_split_sum(trial::FeatureMean::kPurpose, plan, sizes, bytes());
+  const auto of_floats = whole_split_sum(trial::FeatureMean::kPurpose, plan, sizes, floats());
+  EXPECT_TRUE(at::allclose(of_bytes, of_floats, 1e-6, 1e-6));
+  EXPECT_GT(of_bytes.norm().item<double>(), 1.0);
+}
+
+}  // namespace
+}  // namespace hyfreedp::training
