@@ -47,6 +47,8 @@ struct Facts {
   // such as their gradient norms, may be shown. Default: private.
   bool public_train = false;
   std::string licence = {};  // of the files, as their publisher says
+  // The larger public collection from which the records are taken (PretrainedWeights::trained_on).
+  std::string part_of = {};
   // What `hyfreedp data fetch` brings into the folder of fetched_folder; empty: it cannot.
   Supply supply = {};
 };

@@ -29,6 +29,7 @@ struct Stl10 {
                 .files = {{archive.name, archive.sha256}},
                 .sizes = sizes,
                 .licence = "none is stated; its images are ImageNet's",
+                .part_of = "ImageNet",
                 .supply = {.downloads = {archive}, .bytes = archive.bytes}};
     return with_published_images(std::move(facts), all());
   }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "datasets/facts.h"
+#include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/spec/paper.h"
 #include "results/store/records.h"
@@ -72,6 +73,17 @@ std::string optimizers_text(const std::string& usual,
 bool has_own_test(const spec::Panel& panel) {
   const auto facts = datasets::find_dataset(panel.dataset.name);
   return panel.test > 0 && facts && (**facts).own_records;
+}
+
+// Of the weights that training begins with and of those that make the features.
+std::vector<std::string> overlap_notes(const spec::Panel& panel) {
+  const auto facts = datasets::find_dataset(panel.dataset.name);
+  std::vector<std::string> notes;
+  for (const auto* options : {&panel.model.options, &panel.dataset.options}) {
+    auto note = facts ? datasets::overlap_note(**facts, string_or(*options, "weights", "")) : "";
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
+  return notes;
 }
 
 std::string split_of(const spec::Panel& panel) {
@@ -163,6 +175,7 @@ class Builder {
     panel.is_the_papers_task = table_.preset.empty() || table_.preset == "paper";
     facts_.splits[split_of(view)].push_back(view.title);
     facts_.has_own_test = facts_.has_own_test || has_own_test(view);
+    for (auto& note : overlap_notes(view)) facts_.overlaps.insert(std::move(note));
     panel.columns = columns_of(view);
     for (const auto& note : view.footnotes) panel.notes.push_back(footnotes_.number_of(note));
     std::vector<std::pair<std::string, std::string>> optimizers;  // titles and names

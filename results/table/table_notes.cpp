@@ -162,6 +162,7 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
         "accuracy "
         "tells of them.");
   }
+  notes.insert(notes.end(), facts.overlaps.begin(), facts.overlaps.end());
   notes.push_back(
       "Time is the training time of all runs that a cell asked for, tuning included, as a mean over seeds "
       "and cells; runs "

@@ -62,6 +62,26 @@ TEST_F(SmallTable, TestRecordsOfAUserAreOutsideEpsilon) {
       any_contains(notes("image-folder"), "Test records that are a user's own are treated as public"));
 }
 
+// Features, too, may come from weights that have seen the records.
+TEST_F(SmallTable, RecordsThatTheWeightsHaveSeenAreInANote) {
+  const auto notes = [&](const char* dataset, const char* of, const char* weights) {
+    auto spec = small::spec();
+    spec.hash = std::string(dataset) + of + weights;
+    auto& panel = spec.resolved["panels"].as_array()[0].as_object();
+    panel["dataset"] = {{"name", dataset}, {"options", json::object{}}};
+    panel[of] = {{"name", std::string(of) == "dataset" ? dataset : "vit"},
+                 {"options", {{"weights", weights}}}};
+    EXPECT_TRUE(store_->put_spec(spec, true));
+    return table().notes;
+  };
+  const std::string note = "Records of STL-10 are part of ImageNet, on which the weights ";
+  EXPECT_TRUE(any_contains(notes("stl10", "model", "vit-small-patch16-224"),
+                           note + "'vit-small-patch16-224' were trained: ε does not cover"));
+  EXPECT_TRUE(any_contains(notes("stl10", "dataset", "efficientnet-lite0"), note + "'efficientnet-lite0'"));
+  EXPECT_FALSE(any_contains(notes("stl10", "model", "my-own"), note));
+  EXPECT_FALSE(any_contains(notes("cifar10", "model", "vit-small-patch16-224"), "are part of"));
+}
+
 // The panel names its optimizer; methods may have their own, and then the head says which row ran
 // with which.
 TEST_F(SmallTable, TheHeadNamesTheOptimizerOfEachRowWhereTheyDiffer) {

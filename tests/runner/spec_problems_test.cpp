@@ -13,6 +13,7 @@ using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
@@ -313,6 +314,26 @@ TEST_F(SpecProblems, ALargeDeltaIsWarnedOf) {
   EXPECT_TRUE(load(replaced(replaced(kLeast, "epsilon: 3", "epsilon: inf"), "synthetic",
                             "{name: synthetic, train: 100}"))
                   ->warnings.empty());
+}
+
+// The weights need not be here to know what they were trained on.
+TEST_F(SpecProblems, WeightsThatDoNotFitTheirImagesAreWarnedOf) {
+  const auto with = [&](const std::string& dataset, const std::string& weights) {
+    auto spec = load(replaced(replaced(kLeast, "dataset: synthetic", "dataset: " + dataset), "model: linear",
+                              "model: " + weights));
+    EXPECT_TRUE(spec) << spec.error().message;
+    return spec ? spec->warnings : std::vector<std::string>();
+  };
+  const std::string vit = "{name: vit, weights: vit-small-patch16-224}";
+  const std::string beit = "{name: beit, weights: beitv2-large-patch16-224}";
+  EXPECT_THAT(with("{name: cifar10, side: 224}", vit), IsEmpty());
+  EXPECT_THAT(with("{name: cifar10, side: 224}", beit),
+              ElementsAre(AllOf(StartsWith(path() + ":2"),
+                                HasSubstr("'beitv2-large-patch16-224' were trained on images with normalise: "
+                                          "imagenet; the dataset gives them with normalise: half."))));
+  EXPECT_THAT(with("{name: cifar10, side: 224, normalise: none}", beit), IsEmpty()) << "it was chosen";
+  EXPECT_THAT(with("{name: stl10, side: 224}", vit),
+              ElementsAre(AllOf(StartsWith(path() + ":2"), HasSubstr("STL-10 are part of ImageNet"))));
 }
 
 TEST_F(SpecProblems, BytesThatAreNotUtf8AreRefusedWithLineAndColumn) {

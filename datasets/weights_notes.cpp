@@ -1,0 +1,31 @@
+#include "datasets/weights_notes.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/models/facts/catalogue.h"
+
+namespace hyfreedp::datasets {
+
+std::string overlap_note(const Facts& facts, const std::string& weights) {
+  const auto* const known = models::find_pretrained(weights);
+  if (known == nullptr || facts.part_of.empty() || facts.part_of != known->trained_on) return {};
+  return fmt::format(
+      "Records of {} are part of {}, on which the weights '{}' were trained: ε does not cover what the "
+      "weights had seen of them.",
+      facts.title, facts.part_of, weights);
+}
+
+std::string scale_note(const Facts& facts, const json::object& options, const std::string& weights) {
+  const auto* const known = models::find_pretrained(weights);
+  const auto option = std::ranges::find(facts.options, "normalise", &OptionSpec::name);
+  if (known == nullptr || option == facts.options.end()) return {};
+  const auto given = string_or(options, "normalise", std::string(option->default_value.as_string()));
+  if (given == known->normalise) return {};
+  return fmt::format(
+      "The weights '{}' were trained on images with normalise: {}; the dataset gives them with normalise: "
+      "{}.",
+      weights, known->normalise, given);
+}
+
+}  // namespace hyfreedp::datasets
