@@ -3,6 +3,8 @@
 //
 //   .csv, .tsv   a header; one column is the class, all others are features (formats/csv.h)
 //   .libsvm      LIBSVM's sparse format (formats/libsvm.h), gzipped (.libsvm.gz) or plain
+//   .npy         in a folder: arrays of NumPy (formats/npy.h), such as features which another
+//                program computed; train.labels.npy has the classes of train.npy's rows
 //
 // What is public of it stands in the spec: the classes, and in LIBSVM's format the number of
 // features. The rows are counted when the spec is read; their number counts as public from there
@@ -22,13 +24,16 @@
 namespace hyfreedp::datasets {
 
 struct TableFile {
+  static constexpr const char* kName = "table-file";
   static Facts facts() {
     Facts facts{
-        .name = "table-file",
+        .name = kName,
         .title = "Your own table of numbers",
         .source = "files of the user",
         .how_to_get = "they are your files; 'path' names them",
-        .options = {text_option("labels", "0, 1", "the classes, as the file writes them"),
+        .options = {text_option("labels", "0, 1",
+                                "the classes, as the file writes them; 0..99 stands for the integers from 0 "
+                                "to 99"),
                     text_option("label", "label", "CSV and TSV: the column that has the class"),
                     choice_option("normalise", {"none", "norm"},
                                   "none: the numbers as they are; norm: each row is scaled to the "
@@ -44,7 +49,8 @@ struct TableFile {
         .complete = complete};
     for (auto& more :
          own_files_options("a .csv, .tsv, .libsvm or .libsvm.gz file, or a folder with train.EXT "
-                           "and test.EXT; in $HYFREEDP_DATA or the working folder")) {
+                           "and test.EXT, where EXT may be npy too; in $HYFREEDP_DATA or the working "
+                           "folder")) {
       facts.options.push_back(std::move(more));
     }
     return facts;

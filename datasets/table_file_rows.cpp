@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
+#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <limits>
@@ -7,6 +8,7 @@
 #include <optional>
 
 #include "datasets/formats/libsvm.h"
+#include "datasets/formats/npy.h"
 #include "datasets/table_file.h"
 #include "harness/base/text.h"
 #include "harness/random/stream.h"
@@ -16,13 +18,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What one file may be, and train.EXT and test.EXT of a folder.
 constexpr std::array kEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz"};
+constexpr std::array kFolderEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz", ".npy"};
+constexpr std::int64_t kMostClasses = 1'000'000;
 constexpr std::uint64_t kTenth = std::numeric_limits<std::uint64_t>::max() / 10;
 
+// "0..99": the first and the last of them. Anything else is a label itself.
+std::optional<std::pair<std::int64_t, std::int64_t>> integers_of(const std::string& text) {
+  const auto dots = text.find("..");
+  if (dots == std::string::npos) return std::nullopt;
+  std::int64_t first = 0, last = 0;
+  const auto* const begin = text.data();
+  const auto* const end = begin + text.size();
+  const auto low = std::from_chars(begin, begin + dots, first),
+             high = std::from_chars(begin + dots + 2, end, last);
+  const bool whole =
+      low.ec == std::errc() && low.ptr == begin + dots && high.ec == std::errc() && high.ptr == end;
+  if (!whole || first > last ||
+      static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) >= kMostClasses) {
+    return std::nullopt;
+  }
+  return std::pair(first, last);
+}
+
 std::vector<std::string> labels_of(const json::object& options) {
-  std::vector<std::string> labels;
-  boost::split(labels, string_or(options, "labels", ""), boost::is_any_of(","));
-  for (auto& label : labels) boost::trim(label);
+  std::vector<std::string> given, labels;
+  boost::split(given, string_or(options, "labels", ""), boost::is_any_of(","));
+  for (auto& label : given) {
+    boost::trim(label);
+    const auto range = integers_of(label);
+    if (!range) labels.push_back(label);
+    for (auto i = range ? range->first : 0; range && i <= range->second; ++i) {
+      labels.push_back(std::to_string(i));
+    }
+  }
   return labels;
 }
 
@@ -35,26 +65,43 @@ Result<void> check_labels(const std::vector<std::string>& labels) {
                            join(labels, ", ")));
 }
 
-Result<NumberTable> read_libsvm_file(const std::string& path, const json::object& options) {
-  LibsvmShape shape{.features = int_or(options, "features", 0), .labels = {}};
-  if (shape.features < 1) {
-    return error(path + ": give 'features', the number of features; a LIBSVM file does not say it.");
-  }
+// Of formats whose labels are numbers.
+Result<std::vector<double>> number_labels(const std::string& path, const json::object& options) {
+  std::vector<double> labels;
   for (const auto& label : labels_of(options)) {
     try {
       std::size_t read = 0;
-      shape.labels.push_back(std::stod(label, &read));
+      labels.push_back(std::stod(label, &read));
       if (read == label.size()) continue;
     } catch (const std::exception&) {
     }
     return error(
-        fmt::format("{}: the labels of a LIBSVM file are numbers, but 'labels' has '{}'.", path, label));
+        fmt::format("{}: the labels in such a file are numbers, but 'labels' has '{}'.", path, label));
   }
-  return read_libsvm(path, shape);
+  return labels;
+}
+
+Result<NumberTable> read_libsvm_file(const std::string& path, const json::object& options) {
+  const auto features = int_or(options, "features", 0);
+  if (features < 1) {
+    return error(path + ": give 'features', the number of features; a LIBSVM file does not say it.");
+  }
+  auto labels = number_labels(path, options);
+  if (!labels) return labels.error();
+  return read_libsvm(path, {.features = features, .labels = std::move(*labels)});
+}
+
+// STEM.npy and STEM.labels.npy.
+Result<NumberTable> read_npy_files(const std::string& path, const json::object& options) {
+  const auto labels = number_labels(path, options);
+  if (!labels) return labels.error();
+  const auto classes = path.substr(0, path.size() - std::string_view(".npy").size()) + ".labels.npy";
+  return read_npy(path, classes, *labels);
 }
 
 Result<NumberTable> read_one(const std::string& path, const json::object& options) {
   if (path.ends_with(".libsvm") || path.ends_with(".libsvm.gz")) return read_libsvm_file(path, options);
+  if (path.ends_with(".npy")) return read_npy_files(path, options);
   return read_number_csv(path, path.ends_with(".tsv") ? '\t' : ',', string_or(options, "label", "label"),
                          labels_of(options));
 }
@@ -63,7 +110,7 @@ Result<NumberTable> read_one(const std::string& path, const json::object& option
 Result<std::optional<std::string>> file_called(const std::string& folder, const std::string& stem) {
   std::vector<std::string> found;
   std::error_code ignored;
-  for (const char* ending : kEndings) {
+  for (const char* ending : kFolderEndings) {
     const auto file = fmt::format("{}/{}{}", folder, stem, ending);
     if (fs::is_regular_file(file, ignored)) found.push_back(file);
   }
@@ -118,10 +165,12 @@ Result<OwnTable> read_own_table(const std::string& path, const json::object& opt
     }
     if (!train) {
       return error(fmt::format(
-          "{}: there is no train.EXT in that folder; EXT is csv, tsv, libsvm or libsvm.gz.", path));
+          "{}: there is no train.EXT in that folder; EXT is csv, tsv, libsvm, libsvm.gz or npy.", path));
     }
   } else if (std::ranges::none_of(kEndings, [&](const char* ending) { return path.ends_with(ending); })) {
-    return error(path + ": its name must end with .csv, .tsv, .libsvm or .libsvm.gz.");
+    return error(path +
+                 ": its name must end with .csv, .tsv, .libsvm or .libsvm.gz; files of NumPy are named by "
+                 "their folder, which has train.npy and train.labels.npy.");
   }
   for (auto [file, rows] : {std::pair{&train, &table.train}, std::pair{&test, &table.test}}) {
     if (!*file) continue;

@@ -35,6 +35,23 @@ class OwnTableFile : public Scratch {
     for (int i = 0; i < rows; ++i) text += fmt::format("{} 1:{} 2:{}\n", i % 2 == 0 ? -1 : 1, i, -0.5 * i);
     return text;
   }
+  // The same rows as csv(rows), as NumPy would write them.
+  static std::string npy(const std::string& type, const std::string& shape, const std::string& values) {
+    const auto header =
+        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}\n", type, shape);
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + values;
+  }
+  void write_npy(const std::string& stem, int rows) const {
+    std::string numbers, classes;
+    for (int i = 0; i < rows; ++i) {
+      for (const float value : {static_cast<float>(i), -0.5F * static_cast<float>(i)}) {
+        numbers.append(reinterpret_cast<const char*>(&value), sizeof value);
+      }
+      classes += static_cast<char>(i % 2);
+    }
+    write(stem + ".npy", npy("<f4", fmt::format("({}, 2)", rows), numbers));
+    write(stem + ".labels.npy", npy("|u1", fmt::format("({},)", rows), classes));
+  }
   Result<json::object> completed(const std::string& file, json::object given = {}) const {
     given["path"] = path(file);
     if (!given.contains("labels")) given["labels"] = "no, yes";
@@ -68,12 +85,14 @@ TEST_F(OwnTableFile, EveryFormatGivesTheSameRows) {
   write("a.libsvm", libsvm(300));
   const auto text = libsvm(300);
   write_gz("b.libsvm.gz", {text.begin(), text.end()});
+  write_npy("n/train", 300);
   std::vector<std::vector<int>> train;
   for (const auto& [file, given] : std::vector<std::pair<const char*, json::object>>{
            {"a.csv", {}},
            {"a.tsv", {}},
            {"a.libsvm", {{"labels", "-1, 1"}, {"features", 2}}},
-           {"b.libsvm.gz", {{"labels", "-1, 1"}, {"features", 2}}}}) {
+           {"b.libsvm.gz", {{"labels", "-1, 1"}, {"features", 2}}},
+           {"n", {{"labels", "0..1"}}}}) {
     const auto options = completed(file, given);
     ASSERT_TRUE(options) << options.error().message;
     const auto n = facts().sizes(*options);
@@ -124,6 +143,28 @@ TEST_F(OwnTableFile, AFolderHasItsOwnTestRows) {
   EXPECT_EQ(rows_of(loaded.private_train), first) << "fewer rows are a part of more";
 }
 
+TEST_F(OwnTableFile, ArraysOfNumPyHaveTestRowsAndMarksOfBothFiles) {
+  write_npy("n/train", 100);
+  write_npy("n/test", 30);
+  const auto options = completed("n", {{"labels", "0..9"}}).value();
+  EXPECT_EQ(facts().sizes(options).test, 30);
+  EXPECT_EQ(facts().sizes(options).classes, 10);
+  EXPECT_EQ(rows_of(load_dataset("table-file", options).value().test).size(), 30U);
+  write("n/train.labels.npy", npy("|u1", "(100,)", std::string(100, '\1')));
+  EXPECT_NE(load_dataset("table-file", completed("n", {{"labels", "0..9"}}).value())
+                .value()
+                .private_train.labels.sum()
+                .item<std::int64_t>(),
+            0);
+  EXPECT_NE(completed("n", {{"labels", "0..9"}}).value().at("files_mark"), options.at("files_mark"));
+  EXPECT_NE(refusal("n/train.npy").find("named by their folder"), std::string::npos);
+  EXPECT_NE(refusal("n", {{"labels", "9..0"}}).find("at least two different classes"), std::string::npos);
+  EXPECT_NE(refusal("n", {{"labels", "no, yes"}}).find("labels in such a file are numbers"),
+            std::string::npos);
+  fs::remove(path("n/test.labels.npy"));
+  EXPECT_NE(refusal("n", {{"labels", "0..9"}}).find("test.labels.npy"), std::string::npos);
+}
+
 TEST_F(OwnTableFile, RowsAreScaledOneByOne) {
   write("a.csv", csv(100));
   const auto loaded = load_dataset("table-file", completed("a.csv", {{"normalise", "norm"}}).value()).value();
@@ -171,7 +212,7 @@ TEST_F(OwnTableFile, WhatDoesNotFitIsRefused) {
       {"alone.csv", {}, "no column beside the label"},
       {"none.csv", {}, "no rows beneath its header"},
       {"a.libsvm", {{"labels", "-1, 1"}}, "give 'features'"},
-      {"a.libsvm", {{"features", 2}}, "the labels of a LIBSVM file are numbers, but 'labels' has 'no'"},
+      {"a.libsvm", {{"features", 2}}, "the labels in such a file are numbers, but 'labels' has 'no'"},
       {"wide", {}, "test.csv has 1 features, but"},
       {"both", {}, "only one of them may be there"},
       {"empty", {}, "there is no train.EXT in that folder"}};

@@ -1,11 +1,13 @@
 // libFuzzer's target for the readers of datasets/formats. The variable READER chooses one: cifar,
-// cifar100, stl10, svhn, mat5, idx, csv, number_csv, libsvm, json_lines. From the top folder, with
-// clang:
+// cifar100, stl10, svhn, mat5, idx, csv, number_csv, libsvm, npy, json_lines. From the top folder,
+// with clang:
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -I. tests/fuzz/formats_fuzz.cpp
-//     datasets/formats/*.cpp datasets/image/archive.cpp harness/base/{files,json,text,utf8}.cpp
+//     datasets/formats/*.cpp datasets/image/archive.cpp
+//     harness/base/{files,json,mapped_file,text,utf8}.cpp
 //     -lfmt -lz -larchive -lboost_json -lcrypto -o build/formats_fuzz
 //   READER=mat5 build/formats_fuzz -rss_limit_mb=1024 -max_len=65536 CORPUS
 // cifar and stl10 are read as the bytes of a batch, or of a tar where the first byte is t.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -20,6 +22,7 @@
 #include "datasets/formats/json_lines.h"
 #include "datasets/formats/libsvm.h"
 #include "datasets/formats/mat5.h"
+#include "datasets/formats/npy.h"
 #include "datasets/formats/number_table.h"
 #include "datasets/formats/stl10.h"
 #include "datasets/formats/svhn.h"
@@ -102,6 +105,17 @@ void read(std::string_view reader, std::string_view bytes, const MemoryFile& fil
     if (const auto table =
             read_libsvm(file.with(bytes), {.features = 5, .labels = {-1, 1}, .max_values = 1 << 20})) {
       if (table->features.size() != 5 * table->labels.size()) std::abort();
+      for (const auto value : table->features) {
+        if (!(value - value == 0)) std::abort();  // not finite
+      }
+    }
+  } else if (reader == "npy") {
+    // Features, and the classes where a second file begins.
+    static const MemoryFile classes;
+    const auto second = std::min(bytes.size(), bytes.find("\x93NUMPY", 1));
+    if (const auto table =
+            read_npy(file.with(bytes.substr(0, second)), classes.with(bytes.substr(second)), {0, 1})) {
+      if (table->labels.empty() || table->features.size() % table->labels.size() != 0) std::abort();
       for (const auto value : table->features) {
         if (!(value - value == 0)) std::abort();  // not finite
       }

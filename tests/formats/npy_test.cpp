@@ -1,0 +1,119 @@
+#include "datasets/formats/npy.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "harness/base/files.h"
+#include "tests/datasets/scratch.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+const std::vector<double> kLabels = {7, 9};
+
+// Files that NumPy wrote (tests/data/npy/make.py).
+std::string numpys(const std::string& name) { return std::string(HYFREEDP_TEST_DATA) + "/npy/" + name; }
+
+std::string refusal(const std::string& features, const std::string& classes,
+                    const std::vector<double>& labels = kLabels) {
+  const auto table = read_npy(features, classes, labels);
+  return table ? "taken" : table.error().message;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Npy, FeaturesOfEveryTypeAreTheSameNumbers) {
+  for (const char* name : {"half.npy", "float.npy", "double.npy", "version2.npy"}) {
+    const auto table = read_npy(numpys(name), numpys("labels_i8.npy"), kLabels);
+    ASSERT_TRUE(table) << table.error().message;
+    ASSERT_EQ(table->features.size(), 12U) << name;
+    for (int i = 0; i < 12; ++i) {
+      const auto row = i / 3, column = i % 3;
+      EXPECT_EQ(table->features[static_cast<std::size_t>(i)],
+                static_cast<float>(row) + static_cast<float>(column) / 4 - 2)
+          << name;
+    }
+    EXPECT_EQ(table->labels, (std::vector<std::int64_t>{0, 1, 1, 0}));
+  }
+}
+
+TEST(Npy, HalvesAreExactOverTheirRange) {
+  const auto table = read_npy(numpys("half_range.npy"), numpys("labels_i8.npy"), kLabels).value();
+  EXPECT_EQ(table.features[0], std::ldexp(1.0F, -24));
+  EXPECT_EQ(table.features[1], -std::ldexp(1.0F, -14));
+  EXPECT_EQ(table.features[2], 65504.0F);
+}
+
+TEST(Npy, ClassesAreIntegersOfAnyWidth) {
+  for (const char* type : {"i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}) {
+    const auto table = read_npy(numpys("float.npy"), numpys(fmt::format("labels_{}.npy", type)), {9, 7});
+    ASSERT_TRUE(table) << table.error().message;
+    EXPECT_EQ(table->labels, (std::vector<std::int64_t>{1, 0, 0, 1})) << type;
+  }
+}
+
+TEST(Npy, WhatIsNoTableOfNumbersIsRefused) {
+  const auto labels = numpys("labels_i8.npy"), features = numpys("float.npy");
+  EXPECT_TRUE(has(refusal(numpys("refused_fortran.npy"), labels), "Fortran's order"));
+  EXPECT_TRUE(has(refusal(numpys("refused_big_endian.npy"), labels), "its type is '>f4'"));
+  EXPECT_TRUE(has(refusal(numpys("refused_objects.npy"), labels), "its type is '|O'"));
+  EXPECT_TRUE(has(refusal(numpys("refused_complex.npy"), labels), "its type is '<c16'"));
+  EXPECT_TRUE(has(refusal(features, labels, {7, 8}), "labels_i8.npy: the label 9 at [1] is none"));
+  EXPECT_TRUE(has(refusal(labels, features), "has one dimension"));
+  EXPECT_TRUE(has(refusal(features, features), "has two dimensions"));
+  EXPECT_TRUE(has(refusal(numpys("make.py"), labels), "make.py: is no .npy file"));
+  EXPECT_TRUE(has(refusal(features, numpys("nowhere.npy")), "nowhere.npy"));
+}
+
+class ChangedNpy : public Scratch {
+ protected:
+  // The refusal of float.npy with other bytes.
+  std::string with(const std::string& bytes) const {
+    EXPECT_TRUE(write_file_atomically(path("a.npy"), bytes));
+    const auto said = refusal(path("a.npy"), numpys("labels_i8.npy"));
+    EXPECT_TRUE(said == "taken" || has(said, path("a.npy"))) << said;
+    return said;
+  }
+  std::string replaced(const std::string& from, const std::string& to) const {
+    auto bytes = bytes_;
+    const auto at = bytes.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return bytes.replace(at, from.size(), to);
+  }
+  const std::string bytes_ = read_file(numpys("float.npy")).value();
+};
+
+TEST_F(ChangedNpy, EveryTruncationAndEveryByteMoreIsAnError) {
+  for (std::size_t length = 0; length < bytes_.size(); ++length) {
+    EXPECT_NE(with(bytes_.substr(0, length)), "taken") << length;
+  }
+  EXPECT_TRUE(has(with(bytes_ + '\0'), "has 49 bytes of numbers, but its header describes 48"));
+  EXPECT_EQ(with(bytes_), "taken");
+}
+
+TEST_F(ChangedNpy, EveryFieldOfTheHeaderIsChecked) {
+  EXPECT_TRUE(has(with(replaced("(4, 3)", "(5, 3)")), "but its header describes 60"));
+  EXPECT_TRUE(has(with(replaced("(4, 3)", "(3, 4)")), "has 3 rows, but"));
+  EXPECT_TRUE(has(with(replaced("(4, 3)", "(0, 3)")), "has no rows or no columns"));
+  EXPECT_TRUE(has(with(replaced("(4, 3)", "(-4,3)")), "describes no array of numbers"));
+  EXPECT_TRUE(has(with(replaced("(4, 3), }", "(4,1,3),}")), "describes no array of numbers"));
+  EXPECT_TRUE(has(with(replaced("(4, 3), }         ", "(999999, 99999), }")), "more than 268435456"));
+  EXPECT_TRUE(has(with(replaced("<f4", "<f8")), "but its header describes 96"));
+  EXPECT_TRUE(has(with(replaced("<f4", "<i4")), "features are f2, f4 or f8"));
+  EXPECT_TRUE(has(with(replaced("False", "Fals ")), "describes no array of numbers"));
+  auto version = bytes_, long_header = bytes_;
+  version[6] = 4;
+  long_header[9] = 5;
+  EXPECT_TRUE(has(with(version), "has version 4 of .npy"));
+  EXPECT_TRUE(has(with(long_header), "its header is truncated or too long"));
+}
+
+TEST_F(ChangedNpy, NumbersAreFinite) {
+  auto bytes = bytes_;
+  bytes.replace(bytes.size() - 4, 4, std::string("\x00\x00\x80\x7f", 4));
+  EXPECT_TRUE(has(with(bytes), "the number at [3, 2] is not finite"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::datasets
