@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "datasets/image_options.h"
+#include "datasets/table_file.h"
 #include "harness/base/files.h"
 
 namespace hyfreedp::datasets {
@@ -108,7 +109,7 @@ std::string idx_features_path(const Facts& facts, const json::object& options) {
 std::optional<CacheFile> cache_file(const Facts& facts, const json::object& options,
                                     const std::string& device) {
   const auto mark = string_or(options, "files_mark", string_or(options, "sha256", ""));
-  if (facts.name == "table-file") {
+  if (facts.name == TableFile::kName) {
     return CacheFile{.path = mark.empty() ? "" : table_path(facts, options, mark),
                      .bytes = cache_layout(table_shapes(sizes(facts, options), TableType::real)).file_bytes};
   }

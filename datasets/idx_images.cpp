@@ -7,6 +7,7 @@
 #include "datasets/dataset.h"
 #include "datasets/formats/idx.h"
 #include "datasets/hog.h"
+#include "datasets/image_options.h"
 #include "datasets/image_tables.h"
 
 namespace hyfreedp::datasets {
@@ -128,7 +129,7 @@ Result<void> take_files(const Facts& facts, const Sizes& n, const TakeImage& tak
 
 Result<Dataset> load_idx_images(const Facts& facts, const json::object& options, const std::string& device) {
   const Sizes n = idx_image_sizes(options);
-  if (string_or(options, "features", "hog") == "network") {
+  if (uses_network(options)) {
     const auto read = [&](const TakeImage& take) { return take_files(facts, n, take); };
     const auto identity = image_identity(facts.name, checksums(facts));
     return load_images({.identity = identity, .sizes = n, .read = read}, options, device);

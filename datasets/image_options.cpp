@@ -26,11 +26,12 @@ bool given(const json::object& options, const char* name) {
   return value != nullptr && !value->is_null();
 }
 
-bool uses_network(const json::object& options) {
-  return string_or(options, "features", "pixels") == "network";
-}
-
 }  // namespace
+
+bool uses_network(const json::object& options) {
+  const auto* features = options.if_contains("features");
+  return features != nullptr && *features == "network";
+}
 
 std::vector<OptionSpec> image_options(std::vector<std::string> features, std::string help) {
   if (help.empty()) {

@@ -40,6 +40,10 @@ struct FrozenNetwork {
 // Of options with `features: network`. Errors name the option that is missing or unknown.
 Result<FrozenNetwork> frozen_network(const json::object& options);
 
+// Whether the dataset's features are those of a frozen network. Of other datasets the option
+// `features` may be a number, or absent.
+bool uses_network(const json::object& options);
+
 // Fills in the checksum of the weights and the number of features. Errors: weights that are not
 // here, and options that have no effect. `only_with_network`: the dataset's other features read
 // none of these options.

@@ -152,6 +152,17 @@ TEST_F(Room, MemoryFollowsTheMicrobatchAndWhatTrains) {
   EXPECT_GT(memory(kImages, vit, ", microbatch: 16, augmentations: 32").host, whole + 15 * sample);
 }
 
+TEST_F(Room, ReadingATableOfOnesOwnCounts) {
+  const auto of = [&](int features) {
+    return memory(fmt::format("{{name: table-file, path: t.csv, train: 100000, validation: 1000, test: 1000, "
+                              "features: {}}}",
+                              features),
+                  "linear")
+        .host;
+  };
+  EXPECT_GE(of(1500) - of(1000), 102000.0 * 500 * (20 + 4));
+}
+
 TEST_F(Room, OnAGpuDataAndNetworkAreThere) {
   const auto there = memory(kImages, "{name: vit, size: vit_small_patch16_224}", ", device: cuda");
   const auto here = memory(kImages, "{name: vit, size: vit_small_patch16_224}");

@@ -8,6 +8,7 @@
 
 #include "datasets/cache_file.h"
 #include "datasets/image_options.h"
+#include "datasets/table_file.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/microbatch.h"
@@ -28,6 +29,9 @@ constexpr double kCudaProcess = 2e9;
 constexpr double kCudaContext = 1e9;
 // Images that wait to be resized, before and after (datasets/image_tables.cpp).
 constexpr double kImagesAtOnce = 1 << 27;
+// A number of a user's own table while it is read: its text, which has at most some 20 characters,
+// and what it is.
+constexpr double kReadNumber = 20 + kFloat;
 
 // The method whose runs are on parts of the training split.
 constexpr const char* kTakesParts = "subset-tuning";
@@ -54,8 +58,11 @@ Result<double> preparing_bytes(const datasets::Facts& facts, const json::object&
   if (const auto plain = resolve_options(facts.options, {}, facts.name); plain && !facts.own_records) {
     const auto published = datasets::sizes(facts, *plain);
     bytes += records_of(published) * static_cast<double>(published.features);
+  } else if (facts.name == datasets::TableFile::kName) {
+    const auto own = datasets::sizes(facts, options);
+    bytes += records_of(own) * static_cast<double>(own.features) * kReadNumber;
   }
-  if (string_or(options, "features", "") != "network") return bytes;
+  if (!datasets::uses_network(options)) return bytes;
   const auto frozen = datasets::frozen_network(options);
   if (!frozen) return frozen.error();
   const auto input = datasets::image_preparation(options).input();

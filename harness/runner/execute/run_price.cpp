@@ -68,9 +68,7 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
 }
 
 Result<double> feature_flops(const trial::Named& dataset) {
-  // Of generated data the option is a number.
-  const auto* kind = dataset.options.if_contains("features");
-  if (kind == nullptr || *kind != "network") return 0.0;
+  if (!datasets::uses_network(dataset.options)) return 0.0;
   const auto facts = datasets::find_dataset(dataset.name);
   if (!facts) return facts.error();
   const auto network = datasets::frozen_network(dataset.options);

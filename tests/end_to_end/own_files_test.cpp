@@ -1,0 +1,67 @@
+// A user's own files, run without code by the real programs: with the caches still to be made, and
+// once more from them.
+#include <fmt/format.h>
+
+#include "tests/end_to_end/program.h"
+
+namespace hyfreedp::end_to_end {
+namespace {
+
+using ::testing::HasSubstr;
+
+class OwnFiles : public Program {
+ protected:
+  // Runs `dataset` in two output folders, of which the second finds the caches of the first.
+  void expect_runs(const std::string& dataset) {
+    const auto spec = write("own.yaml", "name: own\ndataset: " + dataset +
+                                            "\nmodel: linear\nepsilon: [8]\nseeds: [0]\nnoise_seed: s\n"
+                                            "train: {batch_size: 50, steps: 3, optimizer: adamw}\n"
+                                            "rows: [prodigy]\n");
+    const auto planned = run({"run", spec, "--dry-run"});
+    EXPECT_EQ(planned.code, 0) << planned.out << planned.err;
+    for (const char* out : {"first", "second"}) {
+      const auto ended = run({"run", spec, "--quiet", "--out", out});
+      EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+      EXPECT_THAT(ended.out, HasSubstr("1 study of 1 cell, 0 known before"));
+    }
+  }
+  static std::string file_of_numpy(const char* type, const std::string& shape, const std::string& values) {
+    const auto header =
+        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}\n", type, shape);
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + values;
+  }
+};
+
+TEST_F(OwnFiles, ATableOfTextRuns) {
+  std::string text = "x,kind,y\n";
+  for (int i = 0; i < 300; ++i) text += fmt::format("{},{},{}\n", i % 7, i % 2 == 0 ? "no" : "yes", i % 5);
+  write("a.csv", text);
+  expect_runs("{name: table-file, path: a.csv, label: kind, labels: \"no, yes\", normalise: norm}");
+}
+
+TEST_F(OwnFiles, ArraysOfNumPyRun) {
+  std::string values, classes;
+  for (int i = 0; i < 300; ++i) {
+    for (const float value : {static_cast<float>(i % 7), static_cast<float>(i % 5)}) {
+      values.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    classes += static_cast<char>(i % 3);
+  }
+  fs::create_directories(folder_ / "features");
+  write("features/train.npy", file_of_numpy("<f4", "(300, 2)", values));
+  write("features/train.labels.npy", file_of_numpy("|u1", "(300,)", classes));
+  expect_runs("{name: table-file, path: features, labels: 0..2}");
+}
+
+TEST_F(OwnFiles, AFolderOfImagesRuns) {
+  for (int i = 0; i < 120; ++i) {
+    const auto kind = fmt::format("photos/{}", i % 2 == 0 ? "cats" : "dogs");
+    fs::create_directories(folder_ / kind);
+    write(fmt::format("{}/{:03}.ppm", kind, i),
+          "P6\n8 8\n255\n" + std::string(8 * 8 * 3, static_cast<char>(i)));
+  }
+  expect_runs("{name: image-folder, path: photos, side: 8}");
+}
+
+}  // namespace
+}  // namespace hyfreedp::end_to_end
