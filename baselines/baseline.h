@@ -60,6 +60,9 @@ struct Cell {
   std::string panel;
   std::string row;
   std::optional<double> epsilon;  // target; absent: non-private
+  // Of the gradients of every run, where the spec fixes it: nothing is calibrated, and epsilon is
+  // what the runs cost with that noise (fixed_noise.h).
+  std::optional<double> noise_multiplier = {};
   double delta = 0;
   std::int64_t seed = 0;
   json::object options;  // of the baseline, resolved against its facts
@@ -179,6 +182,9 @@ struct Baseline {
   std::string summary;  // a sentence for `hyfreedp list methods`
   Label label = Label::end_to_end;
   bool has_non_private_arm = true;  // meaningful at epsilon = infinity
+  // What a method does with epsilon that cannot have Cell::noise_multiplier instead, such as
+  // "divides epsilon between gradients and losses". Empty: it can.
+  std::string needs_epsilon = {};
   // Private selection: how many runs, and the losing ones, are not released.
   bool confidential_runs = false;
   // With confidential_runs: the cost of the cell's selection, base included, which is known before

@@ -64,6 +64,7 @@ Baseline dp_hyper_simulated() {
               "for the cost of a search.",
           .label = Label::simulated,
           .has_non_private_arm = false,
+          .needs_epsilon = "trains with a share of epsilon",
           .options = {real_option("share", 0.85, 0.01, 1, "share of epsilon that training gets"),
                       grid_option("grid", wide_grid(),
                                   "learning rates of the oracle grid from which the optimum is taken")},

@@ -206,6 +206,7 @@ Baseline described() {
           .source = "Panda et al., ICML 2024, algorithms 1-3",
           .summary = "Learning rate times steps from a line through private sweeps; all runs are charged.",
           .has_non_private_arm = false,
+          .needs_epsilon = "divides epsilon among its sweeps and its last run",
           .options = linear_search::options(),
           .next = next,
           .conclude = conclude};

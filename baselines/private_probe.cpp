@@ -133,6 +133,7 @@ void run_probing_controller(Baseline& baseline, const std::string& controller_na
   for (const auto& option : optimizers::find_controller(controller_name).value()->options) {
     baseline.options.push_back(option);
   }
+  baseline.needs_epsilon = "divides epsilon between gradients and losses";
   make_single_run(
       baseline, [controller_name](const Cell& cell) { return probing_trial(cell, controller_name); },
       [footnote = defaults.footnote](const Cell& cell, Conclusion& conclusion) {

@@ -81,6 +81,7 @@ Result<double> noise(const Cell& cell, const SelectionRule& rule, const Configs&
   HYFREEDP_CHECK(std::ranges::all_of(candidates,
                                      [&](const auto& c) { return costs_the_same(releases_of(c), releases); }),
                  "candidates of one private selection cost the same");
+  if (cell.noise_multiplier) return *cell.noise_multiplier;
   return calibrated(cell, calibrate_selection, same_price(any.privacy), any.steps, rule, *cell.epsilon,
                     cell.delta);
 }

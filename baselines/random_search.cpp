@@ -73,6 +73,7 @@ Baseline random_search() {
       .source = "the rival in Panda et al., ICML 2024, sections 2.1 and 5.2",
       .summary = "Learning rates drawn at random; one run with the whole budget, or several, all charged.",
       .has_non_private_arm = false,
+      .needs_epsilon = "may draw the number of steps, which decides what a noise multiplier costs",
       .options = {integer_option("runs", 1, 1, 1e4, "number of draws; each is one run, and all are charged"),
                   choice_option("sampling", {"log-uniform", "uniform"},
                                 "distribution of the learning rate in its range"),

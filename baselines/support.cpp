@@ -116,6 +116,7 @@ const std::vector<double>& wide_grid() {
 Result<double> noise_for(const Cell& cell, const trial::PrivacyPlan& plan, std::int64_t steps,
                          std::optional<double> epsilon, std::int64_t runs) {
   if (!epsilon) return 0.0;
+  if (cell.noise_multiplier) return *cell.noise_multiplier;
   if (releases_before(plan) > 0) {
     return calibrated(cell, noise_beside_others, same_price(plan), steps, *epsilon, cell.delta, runs);
   }
@@ -158,6 +159,7 @@ trial::TrialConfig at_rate(const Cell& cell, double noise, double rate) {
 
 std::vector<trial::TrialConfig> at_rates(const Cell& cell, const std::vector<double>& rates) {
   std::vector<trial::TrialConfig> configs;
+  configs.reserve(rates.size());
   for (const double rate : rates) configs.push_back(at_rate(cell, 0, rate));
   return configs;
 }

@@ -28,6 +28,7 @@ constexpr double kLowerShare = 0.24;  // of the box's height, beneath the break
 constexpr double kBreakPad = 0.2;     // each part may take this share of the gap
 constexpr double kBreakSpace = 10;    // pixels between the two parts
 constexpr double kPixelsPerCharacter = 7.6;
+constexpr double kLeastPad = 0.03;  // of the range of epsilons, beside it
 
 struct Range {
   double from = 0, to = 0;
@@ -149,14 +150,24 @@ std::vector<Line> lines_of(const PanelModel& panel, const std::vector<double>& a
   return lines;
 }
 
+// Names that would meet that of the tick before are left out; its line stays.
 Axis epsilon_axis(const PanelModel& panel, const std::vector<double>& at) {
   Axis axis;
-  const double pad = 0.35 * smallest_distance(at);
+  const double pad = std::max(0.35 * smallest_distance(at), kLeastPad * (at.back() - at.front()));
   axis.from = at.front() - pad;
   axis.to = at.back() + pad;
+  double taken = -INFINITY;  // pixels
   for (std::size_t i = 0; i < at.size(); ++i) {
     const auto& epsilon = panel.columns[i];
-    axis.ticks.push_back({at[i], epsilon ? short_number(*epsilon) : "non-private"});
+    auto name = epsilon ? short_number(*epsilon) : "non-private";
+    const double middle = (at[i] - axis.from) / (axis.to - axis.from) * kBoxWidth;
+    const double half = static_cast<double>(name.size()) * kPixelsPerCharacter / 2;
+    if (middle - half < taken) {
+      name.clear();
+    } else {
+      taken = middle + half;
+    }
+    axis.ticks.push_back({at[i], std::move(name)});
   }
   return axis;
 }
@@ -237,7 +248,8 @@ std::optional<Figure> accuracy_figure(const TableModel& table, const RowStyles& 
   figure.height = static_cast<double>(rows) * cell_height;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const double left = kLeftMargin + static_cast<double>(i % per_row) * (kBoxWidth + kBoxGap);
-    const double bottom = figure.height - static_cast<double>(i / per_row + 1) * cell_height + kBottomMargin;
+    const auto line = i / per_row + 1;
+    const double bottom = figure.height - static_cast<double>(line) * cell_height + kBottomMargin;
     add_panel(figure, *panels[i], styles, left, bottom, percent);
     if (i % per_row == 0) {
       auto label = fmt::format("{} ({})", look.metric, look.unit);

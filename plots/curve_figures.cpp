@@ -18,6 +18,8 @@ using results::TableModel;
 
 constexpr double kBoxHeight = 190;
 constexpr double kBoxGap = 26;
+constexpr double kTitleGap = 12;
+constexpr double kPixelsPerCharacter = 7.6;
 constexpr double kRowGap = 88;  // room for the x axis of the row above and the next panel's title
 constexpr double kTotalWidth = 760;
 constexpr double kSmallestStepSize = 1e-9;  // curves below are cut at the axis
@@ -57,7 +59,7 @@ class CurveFigure {
   Result<std::vector<ColumnBox>> boxes_of(const results::PanelModel& panel) {
     std::vector<ColumnBox> boxes;
     for (std::size_t column = 0; column < panel.columns.size(); ++column) {
-      ColumnBox box{column, results::column_title(panel.columns[column]), {}};
+      ColumnBox box{column, results::arm_title(panel, panel.columns[column]), {}};
       for (const auto& row : panel.rows) {
         auto line = line_of(row.cells[column], styles_.of(row.id));
         if (!line) return line.error();
@@ -97,6 +99,15 @@ class CurveFigure {
     return std::optional<Line>(std::move(line));
   }
 
+  // In pixels; a title is wider than its box by a part of the gap at most.
+  double widest_title() const {
+    std::size_t widest = 0;
+    for (const auto& [panel, boxes] : rows_) {
+      for (const auto& box : boxes) widest = std::max(widest, results::display_width(box.title));
+    }
+    return kPixelsPerCharacter * static_cast<double>(widest);
+  }
+
   Figure place() {
     Figure figure;
     figure.name = look_.name;
@@ -105,7 +116,8 @@ class CurveFigure {
     std::size_t columns = 0;
     for (const auto& [panel, boxes] : rows_) columns = std::max(columns, boxes.back().column + 1);
     const double n = static_cast<double>(columns);
-    const double width = std::min(360.0, (kTotalWidth - (n - 1) * kBoxGap) / n);
+    const double fair = std::min(360.0, (kTotalWidth - (n - 1) * kBoxGap) / n);
+    const double width = std::max(fair, widest_title() + kTitleGap - kBoxGap);
     figure.width = kLeftMargin + n * width + (n - 1) * kBoxGap + kRightMargin;
     figure.height = static_cast<double>(rows_.size()) * (kBoxHeight + kRowGap) + 2 * kTitleHeight +
                     kBottomMargin - kRowGap;

@@ -111,7 +111,7 @@ class Builder {
     sheet.panel_height = 200;
     auto cells = cells_of(source_, list->runs);
     if (cells.size() == 1) {
-      cells[0].title += ", " + results::column_title(cells[0].runs[0]->epsilon);
+      cells[0].title += ", " + cells[0].runs[0]->arm;
     }
     for (const auto& cell : cells) {
       std::vector<SheetPanel> row;

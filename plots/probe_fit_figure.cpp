@@ -99,9 +99,8 @@ std::vector<Point> parabola(const Probe& probe, double from, double to) {
 }
 
 SheetPanel panel_of(const Run& run, const Probe& probe, bool several_rows) {
-  SheetPanel panel{.title = fmt::format("{}{}, step {}{}", several_rows ? run.row_title + ", " : "",
-                                        results::column_title(run.epsilon), probe.step,
-                                        probe.rejected ? ", fit rejected" : ""),
+  SheetPanel panel{.title = fmt::format("{}{}, step {}{}", several_rows ? run.row_title + ", " : "", run.arm,
+                                        probe.step, probe.rejected ? ", fit rejected" : ""),
                    .x = {.label = "step length x, losses at w − x·u"},
                    .y = {.label = "released loss (nats)"},
                    .lines = {}};

@@ -133,7 +133,7 @@ std::string failures(const TableModel& table) {
           if (seed.state != results::StudyState::failed) continue;
           items += fmt::format("<li>{}, {}, {}, seed {}: <span class=\"bad\">{}</span>. {}</li>\n",
                                html_escaped(panel.title), html_escaped(row.title),
-                               html_escaped(results::column_title(model.epsilon_target)), seed.seed,
+                               html_escaped(results::arm_title(panel, model.epsilon_target)), seed.seed,
                                html_escaped(seed.failure_kind), html_escaped(seed.failure_message));
         }
       }

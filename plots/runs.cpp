@@ -112,6 +112,7 @@ class Collector {
                             .group = name.empty() ? row.id : name,
                             .method = row.method,
                             .epsilon = epsilon,
+                            .arm = results::arm_title(panel, epsilon),
                             .delta = study->delta,
                             .seed = study->seed,
                             .trial = {},
@@ -303,14 +304,12 @@ std::vector<RunCell> cells_of(const Source& source, const std::vector<Run>& runs
   for (const auto& run : runs) {
     panels.insert(run.panel);
     const auto [found, is_new] = index.try_emplace({run.panel, run.epsilon}, cells.size());
-    if (is_new)
-      cells.push_back(
-          {fmt::format("{}, {}", run.panel_title, unbroken(results::column_title(run.epsilon))), {}});
+    if (is_new) cells.push_back({fmt::format("{}, {}", run.panel_title, unbroken(run.arm)), {}});
     cells[found->second].runs.push_back(&run);
   }
   if (cells.size() == 1) cells[0].title = runs[0].panel_title;
   if (cells.size() > 1 && panels.size() == 1 && source.table.panels.size() == 1) {
-    for (auto& cell : cells) cell.title = results::column_title(cell.runs[0]->epsilon);
+    for (auto& cell : cells) cell.title = cell.runs[0]->arm;
   }
   return cells;
 }

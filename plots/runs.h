@@ -37,6 +37,7 @@ struct Run {
   std::string group;  // of the row; its id where it has none
   std::string method;
   std::optional<double> epsilon;  // target
+  std::string arm;                // the same as a table's column is headed
   double delta = 0;
   std::int64_t seed = 0;
   std::string trial;

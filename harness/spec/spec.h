@@ -84,7 +84,7 @@ struct Row {
   std::string label;     // what its epsilon leaves out; the method's
   json::object options;  // of the method
   std::vector<std::int64_t> seeds;
-  std::vector<double> epsilons;
+  std::vector<double> epsilons;  // what its cells cost, where the panel fixes the noise
   std::int64_t steps = 0;
   std::vector<std::string> footnotes;
   Control control = Control::sampling_only;
@@ -124,18 +124,21 @@ struct Panel {
   double delta = 0;
   std::vector<std::int64_t> seeds;
   std::vector<double> epsilons;
+  // Of the gradients of all private runs, where the spec fixes them instead of `epsilons`: the
+  // cells of a row are those of Row::epsilons, its i-th with the i-th of these.
+  std::vector<double> noise_multipliers;
   std::vector<std::string> footnotes;
   std::optional<PaperTables> paper;
   std::optional<Table> table;
   std::vector<Row> rows;
 
   static constexpr bool kMayLack = true;
-  static constexpr std::array kLeftOut = {"paper", "table"};
+  static constexpr std::array kLeftOut = {"noise_multipliers", "paper", "table"};
   static constexpr std::array kInlined = {"train", "evaluate"};
 };
 BOOST_DESCRIBE_STRUCT(Panel, (),
                       (id, title, dataset, model, dimension, population, validation, test, classes, train,
-                       evaluate, delta, seeds, epsilons, footnotes, paper, table, rows))
+                       evaluate, delta, seeds, epsilons, noise_multipliers, footnotes, paper, table, rows))
 
 // A figure that the spec asks for. A list without elements means all.
 struct Figure {

@@ -37,7 +37,7 @@ std::string fixed(double value, int decimals) {
 
 // With its sign; a difference that rounds to nothing is 0, not 1e-14.
 std::string signed_text(double value, int decimals) {
-  const auto text = fmt::format("{:+.{}f}", value, decimals);
+  auto text = fmt::format("{:+.{}f}", value, decimals);
   if (text.find_first_of("123456789") != std::string::npos) return text;
   return fmt::format("{:.{}f}", 0.0, decimals);
 }
@@ -138,12 +138,18 @@ CellText text_of(const ValueCell& cell, const std::string& word) {
   return text;
 }
 
-std::string column_title(const std::optional<double>& epsilon) {
-  return epsilon ? "ε = " + short_number(*epsilon) : "non-private";
+std::string arm_title(const PanelModel& panel, const std::optional<double>& epsilon) {
+  if (!epsilon) return "non-private";
+  auto title = "ε = " + short_number(*epsilon);
+  const auto fixed = panel.noise_multipliers.find(*epsilon);
+  if (fixed == panel.noise_multipliers.end()) return title;
+  std::vector<std::string> noises;
+  for (const double noise : fixed->second) noises.push_back(short_number(noise));
+  return fmt::format("σ = {}, {}", join(noises, " or "), title);
 }
 
 std::string column_title(const PanelModel& panel, const std::optional<double>& epsilon) {
-  const auto title = column_title(epsilon);
+  auto title = arm_title(panel, epsilon);
   if (panel.table.metric == spec::Metric::accuracy) return title;
   return title + (panel.table.metric == spec::Metric::loss ? ", loss" : ", s");
 }

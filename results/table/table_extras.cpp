@@ -134,7 +134,7 @@ std::vector<std::string> rows_with_missing_seeds(const PanelModel& panel,
       const auto missing = missing_seeds(row.cells[column]);
       if (!has_value(row.cells[column]) || missing.empty()) continue;
       cells.push_back(
-          fmt::format("{}: seed {}", column_title(panel.columns[column]), fmt::join(missing, ", ")));
+          fmt::format("{}: seed {}", arm_title(panel, panel.columns[column]), fmt::join(missing, ", ")));
     }
     if (!cells.empty()) rows.push_back(fmt::format("{} ({})", row.title, join(cells, "; ")));
   }
@@ -229,7 +229,7 @@ void add_ranks(PanelModel& panel, Footnotes& footnotes) {
   std::vector<std::string> titles;
   bool failed = false;
   for (const auto column : columns) {
-    titles.push_back(column_title(panel.columns[column]));
+    titles.push_back(arm_title(panel, panel.columns[column]));
     std::vector<std::optional<double>> values;
     for (const auto& row : panel.rows) {
       const auto& cell = row.cells[column];

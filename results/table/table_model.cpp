@@ -177,6 +177,11 @@ class Builder {
     facts_.has_own_test = facts_.has_own_test || has_own_test(view);
     for (auto& note : overlap_notes(view)) facts_.overlaps.insert(std::move(note));
     panel.columns = columns_of(view);
+    for (const auto& row : view.rows) {
+      for (std::size_t i = 0; i < std::min(row.epsilons.size(), view.noise_multipliers.size()); ++i) {
+        panel.noise_multipliers[row.epsilons[i]].insert(view.noise_multipliers[i]);
+      }
+    }
     for (const auto& note : view.footnotes) panel.notes.push_back(footnotes_.number_of(note));
     std::vector<std::pair<std::string, std::string>> optimizers;  // titles and names
     for (const auto& row : view.rows) {

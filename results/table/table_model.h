@@ -2,7 +2,8 @@
 // cannot disagree.
 //
 // Each panel has a table with one line for each row of the spec and one column for each epsilon
-// (the last: non-private). A cell has, over seeds,
+// (the last: non-private). Where the spec fixes noise multipliers, these are the epsilons that they
+// cost: rows that spend more at the same noise have columns of their own. A cell has, over seeds,
 //   mean       of the metric (table_options.h), by default the test accuracy of the reported run at
 //              its last step in percent; with the sample standard deviation (none at n = 1) and n.
 //              Test data are public here: their evaluation is outside the mechanism and steers
@@ -25,7 +26,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -135,6 +138,8 @@ struct PanelModel {
   std::string settings;  // "N = 50000, T = 250, q = 0.02, ..."
   double delta = 0;
   std::vector<std::optional<double>> columns;
+  // Where the spec fixes them, by the epsilon that they cost in some row: ascending.
+  std::map<double, std::set<double>> noise_multipliers = {};
   std::vector<RowModel> rows;
   std::vector<int> notes;
   TableSettings table = {};

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "results/table/best.h"
+#include "results/table/cell_text.h"
 #include "results/table/table_notes.h"
 #include "tests/results/small_database.h"
 
@@ -42,6 +43,34 @@ TEST_F(SmallTable, MeanDeviationAndCount) {
   EXPECT_EQ(cell.label, "end-to-end DP");
   EXPECT_EQ(*cell.epsilon, 0.99);
   EXPECT_DOUBLE_EQ(*cell.seconds, 0.5);
+}
+
+// Columns of a panel whose spec fixes the noise say both numbers, whatever another panel has.
+TEST_F(SmallTable, FixedNoiseIsInItsColumnsTitles) {
+  auto spec = small::spec();
+  spec.hash = "fixed noise";
+  auto& panels = spec.resolved["panels"].as_array();
+  panels.push_back(panels[0]);
+  panels[1].as_object()["id"] = "q";
+  auto& panel = panels[0].as_object();
+  panel["epsilons"] = json::array{};
+  panel["noise_multipliers"] = {4, 2};
+  auto& rows = panel["rows"].as_array();
+  rows[0].as_object()["epsilons"] = {1, 2.5};
+  rows[1].as_object()["epsilons"] = {1, 2.5};
+  rows[2].as_object()["epsilons"] = {2.5, 5.125};
+  ASSERT_TRUE(store_->put_spec(spec, true));
+  const auto model = table();
+  const auto titles = [](const PanelModel& of) {
+    std::vector<std::string> all;
+    for (const auto& column : of.columns) all.push_back(column_title(of, column));
+    return all;
+  };
+  EXPECT_EQ(titles(model.panels[0]),
+            (std::vector<std::string>{"σ = 4, ε = 1", "σ = 2 or 4, ε = 2.5", "σ = 2, ε = 5.125"}));
+  EXPECT_EQ(titles(model.panels[1]), (std::vector<std::string>{"ε = 1", "non-private"}));
+  EXPECT_EQ(model.panels[0].rows[0].cells[0].kind, CellModel::Kind::open);
+  EXPECT_EQ(model.panels[0].rows[0].cells[2].kind, CellModel::Kind::not_planned);
 }
 
 // A user's own records are not called public.

@@ -214,7 +214,7 @@ TEST_F(SpecProblems, EveryExampleLoads) {
       yaml = kHead + "rows: [prodigy]\n" +
              (inner.empty() && place == "id" ? "panels: [{" + example + "}]\n" : example + "\n");
     } else if (inner.empty()) {
-      yaml = head(place) + example + "\n";
+      yaml = head(place == "noise_multiplier" ? "epsilon" : place) + example + "\n";
     } else if (outer == "train") {
       const auto nested = inner.find('.') == std::string::npos ? example : "optimizer: {" + example + "}";
       yaml = head("train") + "train:\n  " + nested + "\n";

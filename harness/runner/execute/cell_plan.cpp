@@ -1,5 +1,6 @@
 #include "harness/runner/execute/cell_plan.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "harness/runner/odometer/release.h"
@@ -38,6 +39,20 @@ struct CellFile {
 };
 BOOST_DESCRIBE_STRUCT(CellFile, (), (spec, panel, row, column, seeds))
 
+// Leaves the panel and its row that one column.
+Result<void> keep_column(spec::Panel& panel, double column) {
+  auto& epsilons = panel.rows.front().epsilons;
+  auto& noises = panel.noise_multipliers;
+  if (!noises.empty()) {
+    const auto place = std::ranges::find(epsilons, column) - epsilons.begin();
+    if (noises.size() != epsilons.size() || place == std::ssize(epsilons))
+      return error("no noise multiplier of the panel has this column");
+    noises = {noises[static_cast<std::size_t>(place)]};
+  }
+  epsilons = {column};
+  return {};
+}
+
 // A spec of this one row and column, of the release and with the seeded noise that the run's config
 // names.
 Result<Spec> spec_of(const CellFile& file, const trial::TrialConfig& config) {
@@ -53,7 +68,7 @@ Result<Spec> spec_of(const CellFile& file, const trial::TrialConfig& config) {
   if (!options) return options.error();
   auto panel = spec::read_panel(file.panel, file.row, "file");
   if (!panel) return panel.error();
-  panel->rows.front().epsilons = {file.column};
+  if (auto only = keep_column(*panel, file.column); !only) return only.error();
   Spec spec{.path = "the file", .text = "", .content = {}};
   spec.content.name = file.spec.name;
   spec.content.noise_seed = config.noise_seed;

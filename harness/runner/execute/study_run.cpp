@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "baselines/fixed_noise.h"
 #include "harness/mechanism/releases.h"
 #include "harness/random/partition.h"
 #include "harness/runner/executors/executor.h"
@@ -88,6 +89,8 @@ std::vector<trial::TrialConfig> StudyRun::new_wishes() {
   if (!wanted) throw std::runtime_error(wanted.error().message);
   std::vector<trial::TrialConfig> fresh;
   for (auto& config : *wanted) {
+    if (auto checked = baselines::check_fixed_noise(cell(), config); !checked)
+      throw std::runtime_error(checked.error().message);
     if (auto id = config.id(); !finished_.contains(id) && waiting_.insert(id).second) {
       asked_.push_back(std::move(id));
       fresh.push_back(std::move(config));
@@ -115,9 +118,9 @@ void StudyRun::check_end_to_end(const baselines::Conclusion& conclusion) const {
            std::ranges::find(composition.trials, id) != composition.trials.end();
   };
   for (const auto& [id, trial] : finished_) {
-    const auto complain = [&](const std::string& what) {
-      throw std::runtime_error(study_.baseline->name + " is labelled end-to-end but " + what + " (run " + id +
-                               ")");
+    const auto complain = [this, &run = id](const std::string& what) {
+      throw std::runtime_error(
+          fmt::format("{} is labelled end-to-end but {} (run {})", study_.baseline->name, what, run));
     };
     if (!trial.config.privacy.is_private) complain("ran without privacy");
     if (trial.config.evaluation.oracle_validation) complain("asked for the un-noised validation accuracy");

@@ -7,12 +7,15 @@
 #include <tuple>
 #include <utility>
 
+#include "baselines/fixed_noise.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
 namespace {
+
+constexpr double kNotPriced = 0;  // epsilon of a cell whose price is asked for
 
 std::string digest(const json::value& value) { return sha256_hex(canonical_json(value)).substr(0, 16); }
 
@@ -72,6 +75,37 @@ trial::TrialConfig row_base(const spec::Spec& spec, const spec::Panel& panel, co
   return base;
 }
 
+// The cell of a row's column: its epsilon, or the noise multiplier that the panel fixes and what
+// it costs.
+baselines::Cell cell_of(const Spec& planned, const spec::Panel& panel, const spec::Row& row,
+                        const trial::TrialConfig& base, std::size_t column, std::optional<double> epsilon) {
+  baselines::Cell cell{.panel = panel.id,
+                       .row = row.id,
+                       .epsilon = epsilon,
+                       .delta = panel.delta,
+                       .options = row.options,
+                       .base = base,
+                       .validation_size = panel.validation,
+                       .dimension = panel.dimension,
+                       .calibrations = planned.calibrations};
+  if (!panel.noise_multipliers.empty()) cell.noise_multiplier = panel.noise_multipliers[column];
+  set_private(cell.base.privacy, cell.epsilon.has_value(), panel, row.control);
+  return cell;
+}
+
+std::string place_of(const baselines::Cell& cell) {
+  return fmt::format("{}, {}, noise_multiplier {}", cell.panel, cell.row, *cell.noise_multiplier);
+}
+
+// What a spec, or a cell's file, says of a fixed noise is what the runs with it cost.
+Result<void> check_price(const baselines::Baseline& baseline, const baselines::Cell& cell) {
+  const auto planned = baselines::planned_epsilon(baseline, cell);
+  if (!planned) return in_context(place_of(cell), planned.error());
+  if (cell.epsilon == *planned) return {};
+  return error(fmt::format("{}: it costs epsilon {}, not {}", place_of(cell), *planned,
+                           cell.epsilon ? spec::epsilon_text(*cell.epsilon) : "inf"));
+}
+
 Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const spec::Row& row,
                          std::vector<PlannedStudy>& studies) {
   const auto baseline = baselines::find_baseline(row.method);
@@ -84,23 +118,22 @@ Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const sp
   if (!description::are_finite(panel.train) || !std::isfinite(panel.delta + base.privacy.clipping_constant)) {
     return error(panel.id + ": a setting is not finite");
   }
-  for (const auto epsilon : row.epsilons) {
+  if (!panel.noise_multipliers.empty() && row.epsilons.size() != panel.noise_multipliers.size()) {
+    return error(fmt::format("{}, {}: {} noise multipliers and {} epsilons", panel.id, row.id,
+                             panel.noise_multipliers.size(), row.epsilons.size()));
+  }
+  for (std::size_t column = 0; column < row.epsilons.size(); ++column) {
+    const double epsilon = row.epsilons[column];
     for (const auto seed : row.seeds) {
-      baselines::Cell cell{.panel = panel.id,
-                           .row = row.id,
-                           .epsilon = spec::target_of(epsilon),
-                           .delta = panel.delta,
-                           .seed = seed,
-                           .options = row.options,
-                           .base = base,
-                           .validation_size = panel.validation,
-                           .dimension = panel.dimension,
-                           .calibrations = planned.calibrations};
+      auto cell = cell_of(planned, panel, row, base, column, spec::target_of(epsilon));
+      cell.seed = seed;
       cell.base.seed = seed;
-      set_private(cell.base.privacy, cell.epsilon.has_value(), panel, row.control);
-      const json::array identity{
-          spec.name, cell.panel, cell.row,     row.method,           number(epsilon),
-          seed,      cell.delta, cell.options, cell.validation_size, cell.base.to_json()};
+      json::array identity{spec.name, cell.panel, cell.row,     row.method,           number(epsilon),
+                           seed,      cell.delta, cell.options, cell.validation_size, cell.base.to_json()};
+      if (cell.noise_multiplier) {
+        identity.emplace_back(*cell.noise_multiplier);
+        if (auto checked = check_price(*reading, cell); !checked) return checked;
+      }
       studies.push_back({digest(identity), std::move(cell), reading});
     }
   }
@@ -110,6 +143,28 @@ Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const sp
 }  // namespace
 
 std::string Spec::hash() const { return digest(as_json(content)); }
+
+Result<void> price_fixed_noise(Spec& spec) {
+  for (auto& panel : spec.content.panels) {
+    if (panel.noise_multipliers.empty()) continue;
+    for (auto& row : panel.rows) {
+      const auto baseline = baselines::find_baseline(row.method);
+      if (!baseline) return baseline.error();
+      const auto base = row_base(spec.content, panel, row);
+      for (std::size_t column = 0; column < panel.noise_multipliers.size(); ++column) {
+        auto cell = cell_of(spec, panel, row, base, column, kNotPriced);
+        const auto epsilon = baselines::planned_epsilon(baselines::reading_of(**baseline, row.options), cell);
+        if (!epsilon) return in_context(place_of(cell), epsilon.error());
+        if (std::ranges::count(row.epsilons, *epsilon) > 0) {
+          return error(
+              fmt::format("{}: costs epsilon {}, as another does; leave one out", place_of(cell), *epsilon));
+        }
+        row.epsilons.push_back(*epsilon);
+      }
+    }
+  }
+  return {};
+}
 
 Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
   std::vector<PlannedStudy> studies;

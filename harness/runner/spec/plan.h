@@ -41,7 +41,10 @@ struct PlannedStudy {
   const baselines::Baseline* baseline = nullptr;
 };
 
+// An error if a row of a panel that fixes noise multipliers has other epsilons than these cost.
 Result<std::vector<PlannedStudy>> plan(const Spec& spec);
+// Sets the epsilons of these rows; load_spec has done so.
+Result<void> price_fixed_noise(Spec& spec);
 // Cells (panel x row x epsilon) that these studies fill.
 std::size_t count_cells(const std::vector<PlannedStudy>& studies);
 // "27 studies of 9 cells"

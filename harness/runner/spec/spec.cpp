@@ -123,7 +123,7 @@ std::optional<Entry> parse_spec(const std::string& path, const std::string& text
 std::optional<std::string> read_noise_seed(const Entry& document, Problems& problems) {
   const auto entry = document.find("noise_seed");
   if (!entry) return std::nullopt;
-  const auto given = problems.take(entry->text());
+  auto given = problems.take(entry->text());
   if (given && given->empty()) {
     problems.add(entry->wrong("must not be empty; leave it out for private noise"));
   }
@@ -177,8 +177,10 @@ Result<Spec> load_spec(const std::string& path, const std::string& preset) {
   if (!chosen) return problems.error();
   auto content = read_document(path, chosen->document, chosen->preset, problems);
   if (!problems.empty()) return problems.error();
-  return Spec{
+  Spec spec{
       .path = path, .text = std::move(*text), .content = std::move(content), .warnings = problems.warnings()};
+  if (auto priced = price_fixed_noise(spec); !priced) return in_context(path, priced.error());
+  return spec;
 }
 
 Result<std::vector<std::string>> presets_of(const std::string& path) {

@@ -17,6 +17,7 @@ namespace hyfreedp::runner {
 struct PanelFrame {
   std::vector<std::int64_t> seeds;
   std::vector<double> epsilons;
+  bool has_fixed_noise = false;  // noise multipliers stand for epsilons, which are empty
   std::int64_t steps = 0;
   spec::Control control = spec::Control::sampling_only;  // what rows of epsilon inf keep
   bool control_given = false;                            // the spec says so, and so does the table
@@ -40,6 +41,8 @@ Result<std::vector<std::string>> read_texts(const std::optional<Entry>& entry);
 std::optional<std::vector<std::int64_t>> read_seeds(const Entry& entry, Problems& problems);
 // Distinct positive numbers or inf, at least one; a single number is a list of one.
 std::optional<std::vector<double>> read_epsilons(const Entry& entry, Problems& problems);
+// The same of positive, finite numbers.
+std::optional<std::vector<double>> read_noise_multipliers(const Entry& entry, Problems& problems);
 
 // The top-level `rows`: maps, and names of methods for a row with nothing but the method.
 std::vector<Entry> read_shared_rows(const Entry& rows, Problems& problems);
@@ -67,8 +70,7 @@ struct ReadTrain {
 std::optional<ReadTrain> read_train(const Layers& train, std::optional<std::int64_t> population,
                                     Problems& problems);
 // A mistake where a private row could not be trained so.
-void check_private_training(const std::vector<double>& epsilons, const spec::Train& train,
-                            const Layers& layers, Problems& problems);
+void check_private_training(const spec::Train& train, const Layers& layers, Problems& problems);
 
 // Keys of `train` that are not training options.
 std::vector<std::string> train_option_names();

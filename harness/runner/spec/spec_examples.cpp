@@ -48,6 +48,7 @@ const std::map<std::string, std::string>& spec_examples() {
       {"model.name", "name: linear"},
       {"seeds", "seeds: [0, 1, 2]"},
       {"epsilon", "epsilon: [1, 3, inf]"},
+      {"noise_multiplier", "noise_multiplier: [2, 4, 8]"},
       {"delta", "delta: N^-1.1"},
       {"train", "train: {sample_rate: 0.05, steps: 100, optimizer: adamw}"},
       {"train.sampler", "sampler: poisson"},

@@ -17,9 +17,9 @@
 namespace hyfreedp::runner {
 namespace {
 
-const std::vector<std::string> kPanelKeys = {"id",        "title", "dataset", "model",    "seeds",
-                                             "epsilon",   "delta", "train",   "evaluate", "rows",
-                                             "footnotes", "paper", "table"};
+const std::vector<std::string> kPanelKeys = {
+    "id",    "title", "dataset",  "model", "seeds",     "epsilon", "noise_multiplier",
+    "delta", "train", "evaluate", "rows",  "footnotes", "paper",   "table"};
 constexpr double kLargestDelta = 1e-3;
 constexpr const char* kOnlyPanel = "main";  // id of the panel of a spec without `panels`
 
@@ -163,8 +163,8 @@ bool claims_epsilon(const std::vector<spec::Row>& rows) {
 }  // namespace
 
 const std::vector<std::string>& default_keys() {
-  static const std::vector<std::string> keys = {"dataset", "model", "seeds",    "epsilon",
-                                                "delta",   "train", "evaluate", "footnotes"};
+  static const std::vector<std::string> keys = {
+      "dataset", "model", "seeds", "epsilon", "noise_multiplier", "delta", "train", "evaluate", "footnotes"};
   return keys;
 }
 
@@ -206,12 +206,17 @@ struct PanelParts {
   std::optional<trial::TrainingOptions> training;
   std::optional<std::vector<std::int64_t>> seeds;
   std::optional<std::vector<double>> epsilons;
+  std::vector<double> noise_multipliers;  // in place of epsilons, which are empty
   std::optional<double> delta;
   std::optional<spec::Evaluate> evaluate;
   std::vector<std::string> footnotes;
   std::optional<PaperPlace> place;
   std::optional<std::vector<spec::Row>> rows;
 
+  bool has_private_columns() const {
+    return !noise_multipliers.empty() ||
+           !std::ranges::all_of(*epsilons, [](double epsilon) { return std::isinf(epsilon); });
+  }
   bool is_whole() const {
     return dataset && model && sizes && dimension && train && optimizer && training && seeds && epsilons &&
            delta && evaluate && rows;
@@ -265,12 +270,25 @@ void read_how_to_train(const Layers& layers, PanelParts& parts, Problems& proble
   }
 }
 
-void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
-  for (const char* key : {"seeds", "epsilon"}) {
-    if (!layers.find(key)) layers.need(key, problems);
+// The columns: epsilons, or noise multipliers whose epsilons follow (price_fixed_noise).
+void read_epsilons_or_noise(const Layers& layers, PanelParts& parts, Problems& problems) {
+  const auto noise = layers.find("noise_multiplier");
+  const auto epsilon = layers.find("epsilon");
+  if (!noise && !epsilon) layers.need("epsilon", problems);
+  if (noise && epsilon) {
+    problems.add(noise->wrong("and 'epsilon' exclude each other; keep one", ""));
+  } else if (noise) {
+    parts.epsilons.emplace();
+    parts.noise_multipliers = read_noise_multipliers(*noise, problems).value_or(std::vector<double>{});
+  } else if (epsilon) {
+    parts.epsilons = read_epsilons(*epsilon, problems);
   }
+}
+
+void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
+  if (!layers.find("seeds")) layers.need("seeds", problems);
   if (const auto given = layers.find("seeds")) parts.seeds = read_seeds(*given, problems);
-  if (const auto given = layers.find("epsilon")) parts.epsilons = read_epsilons(*given, problems);
+  read_epsilons_or_noise(layers, parts, problems);
   if (!parts.sizes) return;
   const auto population = parts.sizes->private_train;
   if (const auto given = layers.find("delta")) {
@@ -278,8 +296,8 @@ void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
   } else {
     parts.delta = delta_of_size(population);
   }
-  if (parts.epsilons && parts.train) {
-    check_private_training(*parts.epsilons, parts.train->train, layers.below("train"), problems);
+  if (parts.epsilons && parts.train && parts.has_private_columns()) {
+    check_private_training(parts.train->train, layers.below("train"), problems);
   }
 }
 
@@ -316,6 +334,7 @@ spec::Panel resolved_panel(PanelParts parts) {
                     .delta = *parts.delta,
                     .seeds = std::move(*parts.seeds),
                     .epsilons = std::move(*parts.epsilons),
+                    .noise_multipliers = std::move(parts.noise_multipliers),
                     .footnotes = std::move(parts.footnotes),
                     .rows = std::move(*parts.rows)};
   panel.train.optimizer = std::move(*parts.optimizer);
@@ -344,10 +363,14 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
                     parts.dataset ? datasets::find_dataset(parts.dataset->name).value() : nullptr, problems);
   read_footnotes(layers, parts, problems);
   parts.place = panel_paper(panel, request.paper, problems);
+  if (parts.place && !parts.noise_multipliers.empty()) {
+    problems.add(panel.find("paper")->wrong("needs 'epsilon', by which the paper's cells are found", ""));
+  }
   // What could not be read is read as empty: rows are then checked for the rest, and not used.
   parts.rows = read_rows(panel, request.is_document ? std::nullopt : panel.find("rows"), request.shared,
                          {.seeds = parts.seeds.value_or(std::vector<std::int64_t>{}),
                           .epsilons = parts.epsilons.value_or(std::vector<double>{}),
+                          .has_fixed_noise = !parts.noise_multipliers.empty(),
                           .steps = parts.train ? parts.train->train.steps : 0,
                           .control = parts.train ? parts.train->control : spec::Control::sampling_only,
                           .control_given = train.find("control").has_value(),
@@ -362,7 +385,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   if (!parts.is_whole() || problems.added() > before) return std::nullopt;
 
   const auto data = datasets::data_name(parts.dataset->name, parts.dataset->options);
-  const bool is_private = claims_epsilon(*parts.rows);
+  const bool is_private = !parts.noise_multipliers.empty() || claims_epsilon(*parts.rows);
   if (auto start = check_start(parts.model->options, data, is_private); !start) {
     problems.add(layers.find("model")->wrong(start.error()));
   }

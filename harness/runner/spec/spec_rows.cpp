@@ -8,6 +8,7 @@
 #include "harness/base/text.h"
 #include "harness/runner/spec/spec.h"
 #include "harness/runner/spec/spec_each.h"
+#include "harness/runner/spec/spec_examples.h"
 #include "harness/trial/training_options.h"
 
 namespace hyfreedp::runner {
@@ -53,6 +54,16 @@ std::optional<std::vector<double>> row_epsilons(const Layers& layers, const Pane
                                                 const baselines::Baseline* method, Problems& problems) {
   auto epsilons = frame.epsilons;
   const auto given = layers.find("epsilon");
+  if (frame.has_fixed_noise) {
+    if (given) problems.add(given->wrong("is not read beside the panel's 'noise_multiplier'", ""));
+    if (method != nullptr && !method->needs_epsilon.empty()) {
+      problems.add(layers.find("method")->wrong(
+          fmt::format("cannot have a fixed 'noise_multiplier': {} {}; give the panel 'epsilon' instead",
+                      method->name, method->needs_epsilon),
+          example_at("epsilon")));
+    }
+    return epsilons;
+  }
   if (given) {
     auto own = read_epsilons(*given, problems);
     if (!own) return std::nullopt;
@@ -258,6 +269,31 @@ std::vector<Layers> rows_wanted(const Entry& panel, const std::optional<Entry>& 
   return wanted;
 }
 
+// Numbers that are valid, each once and at least one; a single number is a list of one. `what`: one
+// of them.
+std::optional<std::vector<double>> read_distinct(const Entry& entry, const std::string& what,
+                                                 bool (*is_valid)(double), const std::string& otherwise,
+                                                 Problems& problems) {
+  const auto before = problems.added();
+  std::vector<Entry> entries{entry};
+  if (entry.is_list()) entries = entry.list().value();
+  std::vector<double> numbers;
+  std::set<double> seen;
+  for (const auto& one : entries) {
+    const auto number = problems.take(one.number());
+    if (!number) continue;
+    if (!is_valid(*number)) {
+      problems.add(one.wrong(otherwise));
+      continue;
+    }
+    if (!seen.insert(*number).second) problems.add(one.wrong("repeats " + what));
+    numbers.push_back(*number);
+  }
+  if (entries.empty()) problems.add(entry.wrong("must have at least one " + what.substr(what.find(' ') + 1)));
+  if (problems.added() > before) return std::nullopt;
+  return numbers;
+}
+
 }  // namespace
 
 Result<std::string> read_identifier(const Entry& entry) {
@@ -313,24 +349,15 @@ std::optional<std::vector<std::int64_t>> read_seeds(const Entry& entry, Problems
 }
 
 std::optional<std::vector<double>> read_epsilons(const Entry& entry, Problems& problems) {
-  const auto before = problems.added();
-  std::vector<Entry> entries{entry};
-  if (entry.is_list()) entries = entry.list().value();
-  std::vector<double> epsilons;
-  std::set<double> seen;
-  for (const auto& one : entries) {
-    const auto epsilon = problems.take(one.number());
-    if (!epsilon) continue;
-    if (!(*epsilon > 0)) {
-      problems.add(one.wrong("must be positive (or inf for the non-private arm)"));
-      continue;
-    }
-    if (!seen.insert(*epsilon).second) problems.add(one.wrong("repeats an epsilon"));
-    epsilons.push_back(*epsilon);
-  }
-  if (entries.empty()) problems.add(entry.wrong("must have at least one epsilon"));
-  if (problems.added() > before) return std::nullopt;
-  return epsilons;
+  return read_distinct(
+      entry, "an epsilon", [](double epsilon) { return epsilon > 0; },
+      "must be positive (or inf for the non-private arm)", problems);
+}
+
+std::optional<std::vector<double>> read_noise_multipliers(const Entry& entry, Problems& problems) {
+  return read_distinct(
+      entry, "a noise multiplier", [](double noise) { return noise > 0 && std::isfinite(noise); },
+      "must be positive and finite (without noise: epsilon: [inf])", problems);
 }
 
 std::vector<Entry> read_shared_rows(const Entry& rows, Problems& problems) {

@@ -222,10 +222,7 @@ std::optional<ReadTrain> read_train(const Layers& train, std::optional<std::int6
   return read;
 }
 
-void check_private_training(const std::vector<double>& epsilons, const spec::Train& train,
-                            const Layers& layers, Problems& problems) {
-  if (std::all_of(epsilons.begin(), epsilons.end(), [](double epsilon) { return std::isinf(epsilon); }))
-    return;
+void check_private_training(const spec::Train& train, const Layers& layers, Problems& problems) {
   if (train.sampler == trial::Sampler::shuffle) {
     problems.add(layers.find("sampler")->wrong("shuffle cannot be priced; use poisson, or epsilon: [inf]"));
   }
