@@ -1,6 +1,7 @@
 // Data and weights in the forms in which they are published, made by a test: CIFAR's archives,
-// SVHN's MAT files, GTSRB's and Food-101's folders, and folders of timm's ViTs and BEiTs. Images
-// are of one colour, which is that of their class (Food-101's: one photograph).
+// SVHN's MAT files, GTSRB's and Food-101's folders, Gisette in LIBSVM's format, and folders of
+// timm's ViTs and BEiTs. Images are of one colour, which is that of their class (Food-101's: one
+// photograph).
 #pragma once
 
 #include <cstdint>
@@ -87,6 +88,20 @@ inline void write_food101(const std::filesystem::path& folder, const std::string
       std::filesystem::create_directories(place);
       std::filesystem::copy_file(jpeg, place / fmt::format("{}.jpg", label * 1000));
     }
+  }
+}
+
+// As LIBSVM publishes Gisette, which is in two files: classes -1 and 1, and few of 5,000 numbers in
+// a row. The first is that of its class.
+inline void write_gisette(const std::filesystem::path& folder, int train, int test) {
+  std::filesystem::create_directories(folder);
+  for (const auto& [name, rows] : {std::pair{"train.libsvm", train}, {"test.libsvm", test}}) {
+    std::string text;
+    for (int i = 0; i < rows; ++i) {
+      const int label = i % 2 == 0 ? -1 : 1;
+      text += fmt::format("{} 1:{} {}:0.5 5000:-1\n", label, label, 2 + i % 4998);
+    }
+    write_file_atomically((folder / name).string(), text).value();
   }
 }
 
