@@ -10,6 +10,7 @@
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/networks/initialise.h"
 #include "harness/models/networks/llama.h"
+#include "harness/models/networks/resnet_imagenet.h"
 #include "harness/models/networks/squeezenet.h"
 #include "harness/models/networks/vit.h"
 #include "harness/models/weights/pretrained.h"
@@ -52,6 +53,9 @@ struct Maker {
   }
   Result<Network> operator()(const SqueezeNetShape& shape) const {
     return make_squeezenet(shape, options, trainable);
+  }
+  Result<Network> operator()(const ResnetImagenetShape& shape) const {
+    return make_resnet_imagenet(shape, options, trainable);
   }
   Result<Network> operator()(const VitShape& shape) const {
     return make_vit(shape, plan.lora, options, trainable);

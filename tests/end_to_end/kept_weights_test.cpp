@@ -44,7 +44,11 @@ const Case kCases[] = {
      "name: efficientnet-lite, weights: @, head: file", "config.json model.safetensors"},
     {"squeezenet", "{name: synthetic-images, channels: 3, side: 32, train: 200, validation: 40, test: 60}",
      "{name: squeezenet, widths: [4, 4, 4, 4, 4, 4, 4, 4, 4], squeeze: [2, 2, 2, 2, 2, 2, 2, 2]}",
-     "name: squeezenet, weights: @, head: file", "config.json model.safetensors"}};
+     "name: squeezenet, weights: @, head: file", "config.json model.safetensors"},
+    {"resnet-imagenet",
+     "{name: synthetic-images, channels: 3, side: 32, train: 200, validation: 40, test: 60}",
+     "{name: resnet-imagenet, widths: [4, 4, 4, 4, 4], blocks: [1, 1, 1, 1], block: bottleneck}",
+     "name: resnet-imagenet, weights: @, head: file", "config.json model.safetensors"}};
 
 // The smallest rate that a row takes: it moves nothing that a float of a weight's size can show.
 constexpr const char* kNoLength = "1e-12";
@@ -104,7 +108,7 @@ TEST_F(KeepWeights, AreReadAgainAndGiveTheSameLoss) {
 }
 
 TEST_F(KeepWeights, TheMetadatasModelEntryReadsTheFolder) {
-  for (const std::string name : {"vit", "efficientnet-lite", "squeezenet"}) {
+  for (const std::string name : {"vit", "efficientnet-lite", "squeezenet", "resnet-imagenet"}) {
     const auto* const found = std::find_if(std::begin(kCases), std::end(kCases),
                                            [&](const Case& known) { return known.name == name; });
     ASSERT_NE(found, std::end(kCases)) << name;

@@ -118,6 +118,12 @@ std::vector<Measured> measured() {
     options[name] = value;
     return options;
   };
+  const json::object resnet50 = {{"size", "resnet50"}};
+  // So narrow that no layer's own sums outweigh the samples.
+  const json::object narrow = {{"widths", json::array{32, 32, 32, 32, 32}}};
+  const json::object deep = {{"widths", json::array{16, 16, 16, 16, 16}},
+                             {"blocks", json::array{2, 2, 2, 12}},
+                             {"block", "bottleneck"}};
   const json::object tokens = {{"vocabulary", 300}, {"length", 64}};
   return {{"linear", {}, "synthetic", {{"features", 700}}, 256},
           {"mlp", {{"hidden", json::array{128, 64}}}, "synthetic", {{"features", 700}}, 256},
@@ -139,6 +145,15 @@ std::vector<Measured> measured() {
           {"squeezenet", {}, "synthetic-images", images(64), 64},
           {"squeezenet", {{"trainable", "bitfit-head"}}, "synthetic-images", images(64), 64},
           {"squeezenet", {{"trainable", "head"}}, "synthetic-images", images(64), 16},
+          {"resnet-imagenet", {}, "synthetic-images", images(64)},
+          {"resnet-imagenet", resnet50, "synthetic-images", images(64)},
+          {"resnet-imagenet", deep, "synthetic-images", images(64), 32},
+          // Most of it is of the stem and its pool.
+          {"resnet-imagenet", {{"widths", json::array{64, 4, 4, 4, 4}}}, "synthetic-images", images(64), 32},
+          {"resnet-imagenet", {{"trainable", "bitfit-head"}}, "synthetic-images", images(64)},
+          {"resnet-imagenet", with(narrow, "trainable", "last-block"), "synthetic-images", images(64), 32},
+          {"resnet-imagenet", with(deep, "trainable", "last-block"), "synthetic-images", images(64), 256},
+          {"resnet-imagenet", with(resnet50, "trainable", "head"), "synthetic-images", images(64), 16},
           {"vit", vit, "synthetic-images", images(32)},
           {"vit", with(vit, "depth", 14), "synthetic-images", images(32)},
           {"vit", with(vit, "trainable", "bitfit-head"), "synthetic-images", images(32)},

@@ -25,6 +25,7 @@
 #include "harness/models/facts/gpt2_shape.h"
 #include "harness/models/facts/llama_shape.h"
 #include "harness/models/facts/lora.h"
+#include "harness/models/facts/resnet_imagenet_shape.h"
 #include "harness/models/facts/squeezenet_shape.h"
 #include "harness/models/facts/vit_shape.h"
 
@@ -61,7 +62,7 @@ struct MlpShape {
 
 struct Blueprint {
   using Shape = std::variant<MlpShape, CnnShape, ResnetShape, EfficientNetLiteShape, SqueezeNetShape,
-                             VitShape, Gpt2Shape, LlamaShape>;
+                             ResnetImagenetShape, VitShape, Gpt2Shape, LlamaShape>;
   Shape shape;
   std::optional<Lora> lora;
   std::vector<ParameterShape> parameters;

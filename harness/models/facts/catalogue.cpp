@@ -85,7 +85,14 @@ constexpr const char* kVit = "Steiner et al.: How to train your ViT?, arXiv:2106
 constexpr const char* kBeit = "Bao et al.: BEiT: BERT Pre-Training of Image Transformers, arXiv:2106.08254";
 constexpr const char* kBeitV2 =
     "Peng et al.: BEiT v2: Masked Image Modeling with Vector-Quantized Visual Tokenizers, arXiv:2208.06366";
+constexpr const char* kResnet =
+    "He et al.: Deep Residual Learning for Image Recognition, arXiv:1512.03385; Wightman, Touvron, Jegou: "
+    "ResNet strikes back, arXiv:2110.00476";
 constexpr OfTimm kOfTimm[] = {
+    {"resnet18", "ResNet-18, ImageNet-1k; give its images as normalise: imagenet", kResnet, "resnet18",
+     "a1_in1k", 46'800'000, "imagenet"},
+    {"resnet50", "ResNet-50, ImageNet-1k; give its images as normalise: imagenet", kResnet, "resnet50",
+     "a1_in1k", 102'500'000, "imagenet"},
     {"vit-small-patch16-224", "ViT-S, patches of 16, 224 px, ImageNet-21k then ImageNet-1k", kVit,
      "vit_small_patch16_224", "augreg_in21k_ft_in1k", 88'200'000},
     {"vit-base-patch16-224", "ViT-B, patches of 16, 224 px, ImageNet-21k then ImageNet-1k", kVit,

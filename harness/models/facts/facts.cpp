@@ -238,6 +238,31 @@ Facts efficientnet_lite() {
   return facts;
 }
 
+Facts resnet_imagenet() {
+  Facts facts{
+      .name = "resnet-imagenet",
+      .title = "residual network for ImageNet, BatchNorm folded into its convolutions",
+      .source = "He et al., arXiv:1512.03385; names and weights of torchvision and timm",
+      .options =
+          {text("size",
+                "resnet18 (the default, unless other sizes are given), resnet34, resnet50, resnet101 or "
+                "resnet152"),
+           list_of("widths", 65536, "channels of the stem and of each of the four stages"),
+           list_of("blocks", 1000, "blocks of each of the four stages"),
+           choice("block", nullptr,
+                  "basic: two 3x3 convolutions (the default); bottleneck: 1x1, 3x3, and a 1x1 to four "
+                  "times the stage's channels",
+                  {ResnetImagenetShape::kBasic, ResnetImagenetShape::kBottleneck})},
+      .microbatch = 32,
+      .example = {.dataset = "synthetic-images",
+                  .dataset_options = {{"channels", 3}, {"side", 34}, {"train", 600}},
+                  .options = {{"widths", json::array{6, 3, 4, 5, 6}},
+                              {"blocks", json::array{1, 2, 1, 1}},
+                              {"block", "bottleneck"}}}};
+  add_trained_options(facts.options, "model.safetensors or pytorch_model.bin as published");
+  return facts;
+}
+
 // Of vision transformers; `sizes` are the names of sizes, `pool` says what is the default.
 Facts vision_transformer(const std::string& sizes, const std::string& pool) {
   return {.options = pretrained(
@@ -310,8 +335,8 @@ Facts llama() {
 
 const std::vector<Facts>& model_facts() {
   static const std::vector<Facts> facts = {
-      linear(),     mlp(), cnn(),  resnet(), wide_resnet(), efficientnet_lite(),
-      squeezenet(), vit(), beit(), gpt2(),   llama()};
+      linear(),          mlp(), cnn(),  resnet(), wide_resnet(), efficientnet_lite(), squeezenet(),
+      resnet_imagenet(), vit(), beit(), gpt2(),   llama()};
   return facts;
 }
 

@@ -184,6 +184,27 @@ void list(const SqueezeNetShape& shape, List& list) {
   list.head(head);
 }
 
+void list(const ResnetImagenetShape& shape, List& list) {
+  const auto blocks = shape.list_blocks();
+  const auto conv = [&](const ResnetImagenetShape::Convolution& one, double scale = 1) {
+    auto initial = he(one.inputs * one.kernel * one.kernel);
+    initial.scale *= scale;
+    list.convolution(one.name, {one.outputs, one.inputs, one.kernel, one.kernel}, true, initial,
+                     one.side_after());
+  };
+  conv(shape.stem_convolution());
+  for (const auto& block : blocks) {
+    list.block(block.name);
+    for (const auto& one : block.convolutions) {
+      const bool last = &one == &block.convolutions.back();
+      conv(one, last ? 1 / std::sqrt(static_cast<double>(blocks.size())) : 1);
+    }
+    if (block.shortcut) conv(*block.shortcut);
+  }
+  list.linear("fc", {shape.features(), shape.classes}, {});
+  list.head("fc");
+}
+
 void list(const VitShape& shape, List& list) {
   const auto d = shape.width;
   const auto hidden = static_cast<std::int64_t>(static_cast<double>(d) * shape.mlp_ratio);

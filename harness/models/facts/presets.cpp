@@ -177,6 +177,23 @@ Result<Blueprint::Shape> efficientnet_lite(const json::object& options, const Mo
   return Blueprint::Shape(*shape);
 }
 
+Result<Blueprint::Shape> resnet_imagenet(const json::object& options, const ModelInput& input) {
+  using Shape = ResnetImagenetShape;
+  const std::string model = "resnet-imagenet";
+  for (const char* decides : {"weights", "size"}) {
+    if (!given(options, decides)) continue;
+    if (auto alone = only(model, options, decides, {"block"}); !alone) return alone.error();
+  }
+  auto shape =
+      sized<Shape>(model, options, input, {{"widths", &Shape::set_widths}, {"blocks", &Shape::set_blocks}});
+  if (!shape) return shape.error();
+  if (given(options, "block")) {
+    if (auto set = shape->set_kind(string_or(options, "block", ""), "model " + model); !set)
+      return set.error();
+  }
+  return Blueprint::Shape(*shape);
+}
+
 Result<Blueprint::Shape> gpt2(const json::object& options, const ModelInput& input) {
   if (auto sequence = need_sequence("gpt2", input); !sequence) return sequence.error();
   Gpt2Shape shape;
@@ -242,6 +259,17 @@ Result<Blueprint::Shape> llama(const json::object& options, const ModelInput& in
   return Blueprint::Shape(std::move(*shape));
 }
 
+// Networks of the same name in other programs are another model here.
+Result<void> not_for_imagenet(const json::object& options) {
+  if (!given(options, "weights")) return {};
+  std::string where;
+  const auto config = config_of(options, where);
+  if (!config || !ResnetImagenetShape::from_json(*config, where)) return {};
+  return error(where +
+               ": these are weights of the model resnet-imagenet. The model resnet has GroupNorms, and takes "
+               "only weights that this program kept.");
+}
+
 Result<void> need_vectors(const std::string& model, const ModelInput& input) {
   if (!input.is_sequence()) return {};
   return error(fmt::format(
@@ -302,9 +330,11 @@ Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& o
   if (name == "beit") return vit(options, input, VitShape::beit());
   if (name == "efficientnet-lite") return efficientnet_lite(options, input);
   if (name == "squeezenet") return squeezenet(options, input);
+  if (name == "resnet-imagenet") return resnet_imagenet(options, input);
   if (name == "gpt2") return gpt2(options, input);
   if (name == "llama") return llama(options, input);
   if (name == "resnet" || name == "wrn-16-4") {
+    if (auto suits = not_for_imagenet(options); !suits) return suits.error();
     auto shape = name == "resnet" ? resnet_shape(options, input) : wide_resnet_shape(options, input);
     if (!shape) return shape.error();
     return Blueprint::Shape(std::move(*shape));

@@ -54,9 +54,10 @@ struct Family {
   std::string attends = {};  // the layers that they follow end so
   double activation = 0;     // the same of the activation between the linear layers of a block
   std::string activates = {};
-  double tied = 0;     // entries of a vocabulary whose table is the output projection, too
-  bool fires = false;  // convolutions are in fire modules
-  double scores = 0;   // of attention, all heads'
+  double tied = 0;          // entries of a vocabulary whose table is the output projection, too
+  bool fires = false;       // convolutions are in fire modules
+  bool pools_stem = false;  // a pool follows the first convolution, which halves its image
+  double scores = 0;        // of attention, all heads'
 };
 
 Family family_of(const MlpShape& /*shape*/) { return {}; }
@@ -64,6 +65,7 @@ Family family_of(const CnnShape& /*shape*/) { return {.pools = true}; }
 Family family_of(const ResnetShape& shape) { return {.adds = true, .wide = shape.wide}; }
 Family family_of(const EfficientNetLiteShape& /*shape*/) { return {.pads = true}; }
 Family family_of(const SqueezeNetShape& /*shape*/) { return {.fires = true}; }
+Family family_of(const ResnetImagenetShape& /*shape*/) { return {.pools_stem = true}; }
 Family family_of(const VitShape& shape) {
   const auto tokens = static_cast<double>(shape.patches() + 1), d = static_cast<double>(shape.width);
   const auto heads = static_cast<double>(shape.heads);
@@ -150,6 +152,10 @@ class Layers {
       layer.beside = 2 * family_.tokens;  // mean and deviation of each position
     }
     last_ = layer.outputs;
+    if (family_.pools_stem && layers_.empty()) {
+      last_ /= 4;
+      layer.beside = 3 * last_;  // what the pool gives, and for each number the place it is of
+    }
     if (parameter.name.ends_with(".q_bias")) layer.outputs = 0;  // only the sum with it is kept
     layers_.push_back(layer);
   }
@@ -171,7 +177,9 @@ class Layers {
     layer.places = places;
     layer.outputs = number(0) * places;
     // It reads what its block reads, of which it may leave out three in four.
-    if (parameter.name.find(".shortcut.") != std::string::npos) layer.inputs = number(1) * places * 4;
+    for (const char* shortcut : {".shortcut.", ".downsample."}) {
+      if (parameter.name.find(shortcut) != std::string::npos) layer.inputs = number(1) * places * 4;
+    }
     if (family_.pools) layer.beside = layer.outputs;
     if (family_.adds && parameter.name.find(".conv2.") != std::string::npos) layer.sum = layer.outputs;
     if (family_.fires && !layers_.empty()) {

@@ -55,6 +55,17 @@ struct Writer {
             {"classes", shape.classes}};
   }
 
+  json::object operator()(const ResnetImagenetShape& shape) const {
+    using Shape = ResnetImagenetShape;
+    auto widths = numbers({shape.widths.begin(), shape.widths.end()});
+    widths.insert(widths.begin(), shape.stem);
+    return {{"model_type", Shape::kOwnType},
+            {"widths", widths},
+            {"blocks", numbers({shape.blocks.begin(), shape.blocks.end()})},
+            {"block", shape.kind == Shape::Kind::basic ? Shape::kBasic : Shape::kBottleneck},
+            {"classes", shape.classes}};
+  }
+
   json::object operator()(const VitShape& shape) const {
     const char* pool = shape.pool == VitShape::Pool::mean ? "avg" : "token";
     json::object args{
@@ -123,7 +134,8 @@ json::object model_config(const Blueprint::Shape& shape) { return std::visit(Wri
 
 bool has_sizes_of_folder(const Blueprint::Shape& shape) {
   return std::holds_alternative<EfficientNetLiteShape>(shape) ||
-         std::holds_alternative<SqueezeNetShape>(shape) || std::holds_alternative<VitShape>(shape) ||
+         std::holds_alternative<SqueezeNetShape>(shape) ||
+         std::holds_alternative<ResnetImagenetShape>(shape) || std::holds_alternative<VitShape>(shape) ||
          std::holds_alternative<Gpt2Shape>(shape) || std::holds_alternative<LlamaShape>(shape);
 }
 

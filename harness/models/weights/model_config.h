@@ -8,11 +8,13 @@
 //                "hyfreedp-efficientnet-lite", "widths", "blocks", "classes"}
 //   squeezenet   this program's own, which decides the sizes: {"model_type": "hyfreedp-squeezenet",
 //                "widths", "squeeze", "head", "classes"}
+//   resnet-imagenet   this program's own, which decides the sizes: {"model_type":
+//                "hyfreedp-resnet-imagenet", "widths", "blocks", "block", "classes"}
 //   the others   this program's own: {"model_type": "hyfreedp-KIND", sizes}. A weights folder of
 //                such a network must have exactly these sizes, because names and shapes of tensors
 //                alone do not tell tanh from relu
-// VitShape, EfficientNetLiteShape, SqueezeNetShape, Gpt2Shape and LlamaShape::from_json read the
-// same shape back.
+// VitShape, EfficientNetLiteShape, SqueezeNetShape, ResnetImagenetShape, Gpt2Shape and
+// LlamaShape::from_json read the same shape back.
 #pragma once
 
 #include "harness/models/facts/blueprint.h"

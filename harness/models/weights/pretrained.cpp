@@ -8,6 +8,7 @@
 #include "harness/models/networks/vit.h"
 #include "harness/models/weights/efficientnet_lite_weights.h"
 #include "harness/models/weights/model_config.h"
+#include "harness/models/weights/resnet_imagenet_weights.h"
 #include "harness/models/weights/squeezenet_weights.h"
 #include "harness/models/weights/weights.h"
 
@@ -55,6 +56,14 @@ Result<void> fit_squeezenet(const SqueezeNetShape& shape, bool with_head, NamedT
   return {};
 }
 
+Result<void> fit_resnet_imagenet(const ResnetImagenetShape& shape, bool with_head, NamedTensors& weights) {
+  if (!has_batch_norms(weights)) return {};
+  auto folded = folded_resnet_imagenet(shape, weights, with_head);
+  if (!folded) return folded.error();
+  weights = std::move(*folded);
+  return {};
+}
+
 // Shapes of tensors do not tell one activation from another, so the folder's config.json must say
 // the same network.
 Result<void> check_own_config(const std::string& folder, const Blueprint& plan) {
@@ -80,7 +89,8 @@ Result<void> load_base(Network& network, const Blueprint& plan, const json::obje
   const auto* const vit = std::get_if<VitShape>(&plan.shape);
   const auto* const lite = std::get_if<EfficientNetLiteShape>(&plan.shape);
   const auto* const squeezenet = std::get_if<SqueezeNetShape>(&plan.shape);
-  const bool has_choice = vit != nullptr || lite != nullptr || squeezenet != nullptr;
+  const auto* const resnet = std::get_if<ResnetImagenetShape>(&plan.shape);
+  const bool has_choice = vit != nullptr || lite != nullptr || squeezenet != nullptr || resnet != nullptr;
   const bool new_head = has_choice && string_or(options, "head", "new") == "new";
   bool tied = false;
   LoadRules rules;
@@ -92,6 +102,10 @@ Result<void> load_base(Network& network, const Blueprint& plan, const json::obje
     }
   } else if (squeezenet != nullptr) {
     if (auto fitted = fit_squeezenet(*squeezenet, !new_head, *weights); !fitted) {
+      return in_context(*folder, fitted.error());
+    }
+  } else if (resnet != nullptr) {
+    if (auto fitted = fit_resnet_imagenet(*resnet, !new_head, *weights); !fitted) {
       return in_context(*folder, fitted.error());
     }
   } else if (const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape)) {

@@ -1,0 +1,173 @@
+#include "harness/models/facts/resnet_imagenet_shape.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+#include "harness/models/facts/size_lists.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using Shape = ResnetImagenetShape;
+
+struct Size {
+  const char* name;  // here and in a config.json
+  Shape::Kind kind;
+  std::array<std::int64_t, Shape::kStages> blocks;
+};
+constexpr Size kSizes[] = {{"resnet18", Shape::Kind::basic, {2, 2, 2, 2}},
+                           {"resnet34", Shape::Kind::basic, {3, 4, 6, 3}},
+                           {"resnet50", Shape::Kind::bottleneck, {3, 4, 6, 3}},
+                           {"resnet101", Shape::Kind::bottleneck, {3, 4, 23, 3}},
+                           {"resnet152", Shape::Kind::bottleneck, {3, 8, 36, 3}}};
+
+constexpr std::int64_t kMostChannels = 65536;
+constexpr std::int64_t kMostBlocks = 1000;
+
+std::vector<std::string> names_of_sizes() {
+  std::vector<std::string> names;
+  for (const auto& size : kSizes) names.emplace_back(size.name);
+  return names;
+}
+
+std::optional<Shape> find_size(const std::string& name) {
+  for (const auto& size : kSizes) {
+    if (name != size.name) continue;
+    Shape shape;
+    shape.kind = size.kind;
+    shape.blocks = size.blocks;
+    return shape;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Shape::Convolution Shape::stem_convolution() const {
+  return {.name = "conv1",
+          .norm = "bn1",
+          .side = side,
+          .inputs = kChannels,
+          .outputs = stem,
+          .kernel = kStemKernel,
+          .stride = kStemStride};
+}
+
+std::int64_t Shape::side_after_pool() const {
+  return (stem_convolution().side_after() - 1) / kStemStride + 1;
+}
+
+std::vector<Shape::Block> Shape::list_blocks() const {
+  std::vector<Block> list;
+  auto from = stem;
+  auto at = side_after_pool();
+  for (std::size_t stage = 0; stage < kStages; ++stage) {
+    const auto width = widths[stage], outputs = widened(width);
+    for (std::int64_t i = 0; i < blocks[stage]; ++i) {
+      const std::int64_t stride = stage > 0 && i == 0 ? 2 : 1;
+      Block block{.name = fmt::format("layer{}.{}", stage + 1, i), .convolutions = {}, .shortcut = {}};
+      const auto reads = from, reads_side = at;
+      const auto add = [&](std::int64_t to, std::int64_t kernel, std::int64_t step) {
+        const auto number = block.convolutions.size() + 1;
+        block.convolutions.push_back({.name = fmt::format("{}.conv{}", block.name, number),
+                                      .norm = fmt::format("{}.bn{}", block.name, number),
+                                      .side = at,
+                                      .inputs = from,
+                                      .outputs = to,
+                                      .kernel = kernel,
+                                      .stride = step});
+        from = to;
+        at = block.convolutions.back().side_after();
+      };
+      if (kind == Kind::bottleneck) {
+        add(width, 1, 1);
+        add(width, 3, stride);
+        add(outputs, 1, 1);
+      } else {
+        add(width, 3, stride);
+        add(outputs, 3, 1);
+      }
+      if (stride != 1 || reads != outputs) {
+        block.shortcut = Convolution{.name = block.name + ".downsample.0",
+                                     .norm = block.name + ".downsample.1",
+                                     .side = reads_side,
+                                     .inputs = reads,
+                                     .outputs = outputs,
+                                     .stride = stride};
+      }
+      list.push_back(std::move(block));
+    }
+  }
+  return list;
+}
+
+std::vector<Shape::Convolution> Shape::list_convolutions() const {
+  std::vector<Convolution> list{stem_convolution()};
+  for (auto& block : list_blocks()) {
+    std::ranges::move(block.convolutions, std::back_inserter(list));
+    if (block.shortcut) list.push_back(std::move(*block.shortcut));
+  }
+  return list;
+}
+
+Result<Shape> Shape::named(const std::string& name, const std::string& where) {
+  if (auto shape = find_size(name)) return *shape;
+  const auto names = names_of_sizes();
+  return error(fmt::format("{}: the size '{}' is not known.{} Sizes: {}.", where, name,
+                           did_you_mean(name, names), join(names, ", ")));
+}
+
+Result<void> Shape::set_widths(const json::array& numbers, const std::string& where) {
+  const auto read =
+      sizes_from(numbers, kStages + 1, kMostChannels, where + ": 'widths' (of the stem and of each stage)");
+  if (!read) return read.error();
+  stem = read->front();
+  std::copy_n(read->begin() + 1, kStages, widths.begin());
+  return {};
+}
+
+Result<void> Shape::set_blocks(const json::array& numbers, const std::string& where) {
+  const auto read = sizes_from(numbers, kStages, kMostBlocks, where + ": 'blocks' (of each stage)");
+  if (!read) return read.error();
+  std::copy_n(read->begin(), kStages, blocks.begin());
+  return {};
+}
+
+Result<void> Shape::set_kind(const std::string& name, const std::string& where) {
+  if (name != kBasic && name != kBottleneck) {
+    return error(fmt::format("{}: 'block' is '{}', where '{}' or '{}' is expected.", where, name, kBasic,
+                             kBottleneck));
+  }
+  kind = name == kBasic ? Kind::basic : Kind::bottleneck;
+  return {};
+}
+
+Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
+  if (string_or(config, "model_type", "") == kOwnType) {
+    Shape shape;
+    const auto widths = list_at(config, "widths", where);
+    if (!widths) return widths.error();
+    const auto blocks = list_at(config, "blocks", where);
+    if (!blocks) return blocks.error();
+    if (auto set = shape.set_widths(**widths, where); !set) return set.error();
+    if (auto set = shape.set_blocks(**blocks, where); !set) return set.error();
+    if (auto set = shape.set_kind(string_or(config, "block", ""), where); !set) return set.error();
+    shape.classes = int_or(config, "classes", shape.classes);
+    return shape;
+  }
+  const auto architecture = string_or(config, "architecture", "");
+  if (auto shape = find_size(architecture)) {
+    const auto* const arguments = config.if_contains("model_args");
+    if (arguments == nullptr) return *shape;
+    return error(fmt::format("{}: 'model_args' makes another network of {}; only those without it are known.",
+                             where, architecture));
+  }
+  const auto names = names_of_sizes();
+  return error(
+      fmt::format("{}: 'architecture' is '{}', which is no ResNet that is known here.{} Known: {}, and "
+                  "folders that this program kept ('model_type': '{}').",
+                  where, architecture, did_you_mean(architecture, names), join(names, ", "), kOwnType));
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,83 @@
+// The sizes of a ResNet for ImageNet (resnet_imagenet.h), without LibTorch: He et al.,
+// arXiv:1512.03385, table 1, with the stride of a bottleneck on its 3x3 convolution, as torchvision
+// and timm have it.
+//
+//   conv1          7x7, stride 2, ReLU; then the largest of 3x3 places, stride 2
+//   layerS.B       four stages of blocks, whose output is added to their input before a last ReLU.
+//                  basic: two 3x3. bottleneck: 1x1, 3x3, and a 1x1 that widens four times. The
+//                  first block of a stage after the first halves the image
+//   downsample.0   in a block whose input and output differ: a 1x1 with the block's stride, beside
+//                  it
+//   fc             linear, of the mean over the places
+// Zeros lie around every image, kernel / 2 of them at each side.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace hyfreedp::models {
+
+struct ResnetImagenetShape {
+  static constexpr std::size_t kStages = 4;
+  static constexpr std::int64_t kChannels = 3;
+  static constexpr std::int64_t kLeastSide = 32;
+  static constexpr std::int64_t kStemKernel = 7;
+  static constexpr std::int64_t kPoolKernel = 3;
+  static constexpr std::int64_t kStemStride = 2;  // of conv1, and of the pool
+  // "model_type" in the config.json of a folder that this program kept.
+  static constexpr const char* kOwnType = "hyfreedp-resnet-imagenet";
+
+  enum class Kind { basic, bottleneck };
+  static constexpr const char* kBasic = "basic";
+  static constexpr const char* kBottleneck = "bottleneck";
+
+  std::int64_t side = 224;  // of the images, in pixels
+  std::int64_t classes = 1000;
+  Kind kind = Kind::basic;
+  std::int64_t stem = 64;  // channels after conv1
+  // Channels of each stage's 3x3 convolutions.
+  std::array<std::int64_t, kStages> widths{64, 128, 256, 512};
+  std::array<std::int64_t, kStages> blocks{2, 2, 2, 2};
+
+  struct Convolution {
+    std::string name;       // torchvision's
+    std::string norm;       // the BatchNorm that reads what it gives, in a published file
+    std::int64_t side = 0;  // of its input
+    std::int64_t inputs = 0;
+    std::int64_t outputs = 0;
+    std::int64_t kernel = 1;
+    std::int64_t stride = 1;
+    std::int64_t side_after() const { return (side - 1) / stride + 1; }
+  };
+  struct Block {
+    std::string name;  // "layerS.B"
+    // One after another, with a ReLU between them.
+    std::vector<Convolution> convolutions;
+    std::optional<Convolution> shortcut;
+  };
+  Convolution stem_convolution() const;
+  std::vector<Block> list_blocks() const;
+  // In the order of a file: conv1, then each block's, its shortcut last.
+  std::vector<Convolution> list_convolutions() const;
+  std::int64_t side_after_pool() const;
+  // Channels after a stage of that width; after the last, what the head reads.
+  std::int64_t widened(std::int64_t width) const { return kind == Kind::bottleneck ? 4 * width : width; }
+  std::int64_t features() const { return widened(widths.back()); }
+
+  // Sizes by name, "resnet18". An error that begins with `where` for another name.
+  static Result<ResnetImagenetShape> named(const std::string& name, const std::string& where);
+  // Sizes from a weights folder's config.json: {"architecture": "resnet18"}, as timm writes it, or
+  // what model_config() (model_config.h) writes. The image is no part of either.
+  static Result<ResnetImagenetShape> from_json(const json::object& config, const std::string& where);
+  // Sets `stem` and `widths` from five numbers, `blocks` from four, or `kind` from its name.
+  Result<void> set_widths(const json::array& numbers, const std::string& where);
+  Result<void> set_blocks(const json::array& numbers, const std::string& where);
+  Result<void> set_kind(const std::string& name, const std::string& where);
+};
+
+}  // namespace hyfreedp::models
