@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "datasets/fetch/supply.h"
 #include "datasets/labels.h"
 #include "harness/base/options.h"
+#include "harness/base/supply.h"
 
 namespace hyfreedp::datasets {
 

@@ -1,12 +1,12 @@
-// Brings what a supply (supply.h) declares into a folder.
+// Brings what a supply (harness/base/supply.h) declares into a folder.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "datasets/fetch/supply.h"
 #include "datasets/fetch/transport.h"
 #include "harness/base/result.h"
+#include "harness/base/supply.h"
 
 namespace hyfreedp::datasets {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "datasets/fetch/supply.h"
 #include "datasets/fetch/transport.h"
 #include "harness/base/result.h"
+#include "harness/base/supply.h"
 
 namespace hyfreedp::datasets {
 

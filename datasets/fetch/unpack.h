@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "datasets/fetch/supply.h"
 #include "datasets/image/archive.h"
 #include "harness/base/result.h"
+#include "harness/base/supply.h"
 
 namespace hyfreedp::datasets {
 

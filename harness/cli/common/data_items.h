@@ -20,7 +20,7 @@ struct DataItem {
   std::string licence;
   std::string source;      // citation
   std::string how_to_get;  // by hand, or by a package
-  datasets::Supply supply;
+  Supply supply;
   std::vector<datasets::SuppliedFile> files;  // all that it has in its folder
   std::string folder;                         // that has them; empty: not on this machine
   std::string fetched_folder;                 // where they are put

@@ -24,7 +24,7 @@ std::uint64_t free_in(fs::path folder) {
   return failure ? UINT64_MAX : space.available;
 }
 
-void add_download(const datasets::Supply& supply, DiskNeeds& needs) {
+void add_download(const Supply& supply, DiskNeeds& needs) {
   needs.downloads += supply.bytes;
   needs.downloads_at_least = needs.downloads_at_least || supply.bytes == 0;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/fetch/supply.h"
+#include "harness/base/supply.h"
 
 namespace hyfreedp::models {
 
@@ -22,7 +22,7 @@ struct PretrainedWeights {
   std::string normalise;
   // The collection of images that it was trained on, all its parts (1k, 21k, 22k) under one name.
   std::string trained_on = "ImageNet";
-  datasets::Supply supply;
+  Supply supply;
 };
 
 const std::vector<PretrainedWeights>& pretrained_catalogue();

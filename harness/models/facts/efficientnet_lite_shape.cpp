@@ -108,11 +108,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
     if (architecture == size.architecture) return of_size(size);
     names.emplace_back(size.architecture);
   }
-  return error(
-      fmt::format("{}: 'architecture' is '{}', which is no EfficientNet-Lite that is known here.{} Known: "
-                  "{}, and folders "
-                  "that this program kept ('model_type': '{}').",
-                  where, architecture, did_you_mean(architecture, names), join(names, ", "), kOwnType));
+  return unknown_architecture(where, architecture, "EfficientNet-Lite", names, kOwnType);
 }
 
 }  // namespace hyfreedp::models

