@@ -48,9 +48,13 @@ std::vector<std::string> labels_of(const json::object& options) {
   for (auto& label : given) {
     boost::trim(label);
     const auto range = integers_of(label);
-    if (!range) labels.push_back(label);
-    for (auto i = range ? range->first : 0; range && i <= range->second; ++i) {
-      labels.push_back(std::to_string(i));
+    if (!range) {
+      labels.push_back(label);
+      continue;
+    }
+    // Counted from 0, because the last may be the largest integer.
+    for (std::int64_t i = 0; i <= range->second - range->first; ++i) {
+      labels.push_back(std::to_string(range->first + i));
     }
   }
   return labels;

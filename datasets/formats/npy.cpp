@@ -1,7 +1,6 @@
 #include "datasets/formats/npy.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>

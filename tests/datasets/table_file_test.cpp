@@ -157,6 +157,8 @@ TEST_F(OwnTableFile, ArraysOfNumPyHaveTestRowsAndMarksOfBothFiles) {
                 .item<std::int64_t>(),
             0);
   EXPECT_NE(completed("n", {{"labels", "0..9"}}).value().at("files_mark"), options.at("files_mark"));
+  EXPECT_NE(refusal("n", {{"labels", "9223372036854775806..9223372036854775807"}}).find("the label 1 at [0]"),
+            std::string::npos);
   EXPECT_NE(refusal("n/train.npy").find("named by their folder"), std::string::npos);
   EXPECT_NE(refusal("n", {{"labels", "9..0"}}).find("at least two different classes"), std::string::npos);
   EXPECT_NE(refusal("n", {{"labels", "no, yes"}}).find("labels in such a file are numbers"),
