@@ -99,10 +99,12 @@ std::string table_path(const Facts& facts, const json::object& options, const st
                   {"feature_code_version", kTableCodeVersion}});
 }
 
-std::string idx_features_path(const Facts& facts, const json::object& options) {
+std::string idx_features_path(const Facts& facts, const json::array& marks, const json::object& options) {
+  auto own = options;
+  own.erase("path");
   return path_of({{"dataset", facts.name},
-                  {"files", checksums(facts)},
-                  {"options", options},
+                  {"files", marks},
+                  {"options", own},
                   {"feature_code_version", kIdxCodeVersion}});
 }
 
@@ -118,17 +120,18 @@ std::optional<CacheFile> cache_file(const Facts& facts, const json::object& opti
   const bool own_features = !network && makes_hog_features(facts);
   const auto type = network || own_features ? TableType::real : TableType::byte;
   CacheFile file{.path = "", .bytes = cache_layout(table_shapes(sizes(facts, options), type)).file_bytes};
-  if (own_features) {
-    file.path = idx_features_path(facts, options);
-    return file;
-  }
   if (network && string_or(options, "weights_sha256", "").empty()) return file;
-  json::value files = checksums(facts);
+  auto marks = checksums(facts);
   if (!string_or(options, "path", "").empty()) {
     if (mark.empty()) return file;
-    files = facts.own_records ? json::value(mark) : json::value(json::array{json::value(mark)});
+    marks = json::array{json::value(mark)};
   }
-  file.path = image_cache_path(image_identity(facts.name, std::move(files)), options, device);
+  if (own_features) {
+    file.path = idx_features_path(facts, marks, options);
+    return file;
+  }
+  const auto files = facts.own_records ? json::value(mark) : json::value(marks);
+  file.path = image_cache_path(image_identity(facts.name, files), options, device);
   return file;
 }
 

@@ -48,8 +48,8 @@ std::string image_cache_path(const json::object& identity, const json::object& o
                              const std::string& device);
 // The path of a user's own table, whose files are known by `mark`.
 std::string table_path(const Facts& facts, const json::object& options, const std::string& mark);
-// The path of MNIST's and Fashion-MNIST's own features.
-std::string idx_features_path(const Facts& facts, const json::object& options);
+// The path of the own features of MNIST and its kin; `marks`: what the files are known by.
+std::string idx_features_path(const Facts& facts, const json::array& marks, const json::object& options);
 
 // The file that a run on the dataset maps. `options` were resolved and completed (facts.h).
 struct CacheFile {

@@ -1,14 +1,18 @@
-// What the datasets share that are published like MNIST: 60,000 + 10,000 grey 28 x 28 images in 10
-// classes, in four gzipped IDX files. Such a dataset (mnist.h) has its facts.
+// What the datasets share that are published like MNIST: grey 28 x 28 images in classes, in gzipped
+// IDX files. Such a dataset (mnist.h, emnist.h) has its facts.
 //
-// private_train is the first 50,000 images of the training file, private_validation its last
-// 10,000, test the test file; a spec may ask for fewer of each. The source files' checksums are
-// verified when the feature cache is made, and not at each start.
+// Of MNIST and of those published in four files of the same names and sizes, private_train is the
+// first 50,000 images of the training file, private_validation its last 10,000, test the test
+// file. A spec may ask for fewer of each split. The source files' checksums are verified when the
+// feature cache is made, and not at each start.
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string>
 
+#include "datasets/formats/idx.h"
+#include "datasets/formats/image_set.h"
 #include "datasets/image_options.h"
 #include "datasets/subset.h"
 
@@ -18,12 +22,40 @@ namespace hyfreedp::datasets {
 inline constexpr std::array kIdxFiles = {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
                                          "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"};
 
-// The sizes of the files.
+// The sizes of these files.
 Sizes all_idx_images();
-Sizes idx_image_sizes(const json::object& options);
-// `facts` with the files, whose SHA-256 are `checksums`, the shared options and their completion.
+// `all`: the sizes of the files.
+Sizes idx_image_sizes(const Sizes& all, const json::object& options);
+// `facts` with the shared options; `all` has the most that may be asked for of each split.
+Facts with_idx_options(Facts facts, const Sizes& all);
+// `facts` of a dataset in the four files, whose SHA-256 are `checksums`, with the shared options
+// and their completion.
 Facts with_idx_images(Facts facts, const std::array<const char*, 4>& checksums);
-// Errors: files that are not here, or not the published ones.
+
+// An array and the file that it is from, for errors.
+struct IdxFile {
+  std::string name;
+  IdxArray array;
+};
+struct IdxContent {
+  std::int64_t count = 0;
+  std::int64_t classes = 0;
+  int first_label = 0;  // of class 0 in the file
+};
+// [count, 1, 28, 28]. Errors: other sizes, and labels of no class.
+Result<ImageSet> grey_images(IdxFile pixels, IdxFile labels, const IdxContent& expected);
+
+// The images of one dataset.
+struct IdxSource {
+  Sizes all;          // of the files
+  json::array marks;  // what they are known by: their checksums, or the mark of a user's own
+  DividedRows (*divide)(const std::string& dataset, const Sizes& all, const Sizes& n) = nullptr;
+  std::function<Result<ImageSplits>()> read;
+};
+// Errors: those of `read`.
+Result<Dataset> load_grey_images(const Facts& facts, const IdxSource& source, const json::object& options,
+                                 const std::string& device);
+// Of a dataset in the four files. Errors: files that are not here, or not the published ones.
 Result<Dataset> load_idx_images(const Facts& facts, const json::object& options, const std::string& device);
 
 }  // namespace hyfreedp::datasets

@@ -7,8 +7,8 @@ Sizes all_idx_images() {
   return {.private_train = 50000, .private_validation = 10000, .test = 10000, .classes = 10};
 }
 
-Sizes idx_image_sizes(const json::object& options) {
-  auto sizes = with_counts(all_idx_images(), options);
+Sizes idx_image_sizes(const Sizes& all, const json::object& options) {
+  auto sizes = with_counts(all, options);
   const auto features = string_or(options, "features", "hog");
   if (features == "network") return with_image_sizes(sizes, options);
   sizes.features = features == "pixels" ? 784 : 716;
@@ -16,18 +16,22 @@ Sizes idx_image_sizes(const json::object& options) {
   return sizes;
 }
 
-Facts with_idx_images(Facts facts, const std::array<const char*, 4>& checksums) {
-  for (std::size_t i = 0; i < checksums.size(); ++i) facts.files.push_back({kIdxFiles[i], checksums[i]});
+Facts with_idx_options(Facts facts, const Sizes& all) {
   for (const auto& more :
        {image_options({"hog", "pixels", "network"},
                       "hog: 716 fixed gradient-orientation features; pixels: the 784 pixels, each image "
                       "centred and scaled by itself; network: what a frozen network gives to its last layer"),
-        count_options(all_idx_images())}) {
+        count_options(all)}) {
     facts.options.insert(facts.options.end(), more.begin(), more.end());
   }
-  facts.sizes = idx_image_sizes;
-  facts.complete = [](json::object options) { return complete_image_options(std::move(options), true); };
   return facts;
+}
+
+Facts with_idx_images(Facts facts, const std::array<const char*, 4>& checksums) {
+  for (std::size_t i = 0; i < checksums.size(); ++i) facts.files.push_back({kIdxFiles[i], checksums[i]});
+  facts.sizes = [](const json::object& options) { return idx_image_sizes(all_idx_images(), options); };
+  facts.complete = [](json::object options) { return complete_image_options(std::move(options), true); };
+  return with_idx_options(std::move(facts), all_idx_images());
 }
 
 }  // namespace hyfreedp::datasets

@@ -1,28 +1,13 @@
-#include <fmt/format.h>
-
 #include "datasets/own_files.h"
+#include "datasets/published_files.h"
 #include "datasets/published_images.h"
 
 namespace hyfreedp::datasets {
 namespace {
 
-// Fills in the checksum of the user's own copy.
 Result<json::object> complete(json::object options) {
-  const auto path = string_or(options, "path", "");
-  if (path.empty()) {
-    for (const char* name : {"sha256", "files_mark"}) {
-      if (!string_or(options, name, "").empty()) {
-        return error(fmt::format("'{}' has no effect without 'path'.", name));
-      }
-    }
-    return complete_image_options(std::move(options));
-  }
-  if (const auto place = locate_own_files(path)) {
-    auto marked = with_checksum(std::move(options), *place);
-    if (!marked) return marked;
-    options = std::move(*marked);
-  }
-  return complete_image_options(std::move(options));
+  auto completed = complete_own_copy(std::move(options));
+  return completed ? complete_image_options(std::move(*completed)) : completed;
 }
 
 }  // namespace

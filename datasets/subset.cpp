@@ -3,10 +3,24 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <set>
 
 #include "harness/random/stream.h"
 
 namespace hyfreedp::datasets {
+namespace {
+
+// Rows of `all`, of which `wanted` are taken.
+std::vector<std::int64_t> taken(const std::string& dataset, Split split, const std::vector<std::int64_t>& all,
+                                std::int64_t wanted) {
+  std::vector<std::int64_t> rows;
+  for (const auto at : keyed_subset(dataset, split, static_cast<std::int64_t>(all.size()), wanted)) {
+    rows.push_back(all[static_cast<std::size_t>(at)]);
+  }
+  return rows;
+}
+
+}  // namespace
 
 std::vector<OptionSpec> count_options(const Sizes& all) {
   std::vector<OptionSpec> options;
@@ -48,6 +62,20 @@ std::vector<std::int64_t> keyed_subset(const std::string& dataset, Split split, 
   rows.resize(static_cast<std::size_t>(count));
   std::sort(rows.begin(), rows.end());
   return rows;
+}
+
+DividedRows held_out_rows(const std::string& dataset, const Sizes& all, const Sizes& n) {
+  const auto count = all.private_train + all.private_validation;
+  const auto held_out =
+      keyed_subset(dataset + ", held out", Split::private_validation, count, all.private_validation);
+  const std::set<std::int64_t> validation(held_out.begin(), held_out.end());
+  std::vector<std::int64_t> train;
+  for (std::int64_t row = 0; row < count; ++row) {
+    if (!validation.contains(row)) train.push_back(row);
+  }
+  return {.train = taken(dataset, Split::private_train, train, n.private_train),
+          .validation = taken(dataset, Split::private_validation, held_out, n.private_validation),
+          .test = keyed_subset(dataset, Split::test, all.test, n.test)};
 }
 
 }  // namespace hyfreedp::datasets

@@ -21,4 +21,14 @@ Sizes with_counts(Sizes all, const json::object& options);
 std::vector<std::int64_t> keyed_subset(const std::string& dataset, Split split, std::int64_t population,
                                        std::int64_t count);
 
+// Which images of the training and of the test file make each split.
+struct DividedRows {
+  std::vector<std::int64_t> train;
+  std::vector<std::int64_t> validation;
+  std::vector<std::int64_t> test;
+};
+// The training file's images, all.private_train + all.private_validation of them, are divided by a
+// fixed key; of each split `n` are taken.
+DividedRows held_out_rows(const std::string& dataset, const Sizes& all, const Sizes& n);
+
 }  // namespace hyfreedp::datasets

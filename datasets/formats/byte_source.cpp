@@ -43,6 +43,49 @@ Result<std::size_t> PackedFile::read_up_to(std::span<std::uint8_t> out) {
   return done;
 }
 
+Result<std::size_t> MemorySource::read_up_to(std::span<std::uint8_t> out) {
+  const auto piece = left_.substr(0, out.size());
+  std::copy(piece.begin(), piece.end(), out.begin());
+  left_.remove_prefix(piece.size());
+  return piece.size();
+}
+
+void Inflated::End::operator()(z_stream_s* stream) const {
+  inflateEnd(stream);
+  delete stream;
+}
+
+Inflated::Inflated(ByteSource& packed, std::string what)
+    : ByteSource(packed.path()), packed_(&packed), what_(std::move(what)), stream_(new z_stream()) {
+  // 15: the largest window; 32: the format is told from the head.
+  ready_ = inflateInit2(stream_.get(), 15 + 32) == Z_OK;
+}
+
+Result<std::size_t> Inflated::read_up_to(std::span<std::uint8_t> out) {
+  if (!ready_) return error(path() + ": out of memory.");
+  std::size_t done = 0;
+  while (done < out.size() && !ended_) {
+    if (stream_->avail_in == 0) {
+      const auto got = packed_->read_up_to(input_);
+      if (!got) return got.error();
+      stream_->next_in = input_.data();
+      stream_->avail_in = static_cast<unsigned>(*got);
+    }
+    // zlib counts in unsigned
+    const auto piece = std::min(out.size() - done, std::size_t{1} << 30);
+    stream_->next_out = out.data() + done;
+    stream_->avail_out = static_cast<unsigned>(piece);
+    const int code = inflate(stream_.get(), Z_NO_FLUSH);
+    done += piece - stream_->avail_out;
+    ended_ = code == Z_STREAM_END;
+    if (code != Z_OK && code != Z_STREAM_END) {
+      return error(fmt::format("{}: {} cannot be unpacked ({}); the file is damaged. Fetch it again.", path(),
+                               what_, stream_->msg != nullptr ? stream_->msg : "it is cut short"));
+    }
+  }
+  return done;
+}
+
 Result<void> read_exactly(ByteSource& source, std::span<std::uint8_t> out, const std::string& what) {
   const auto got = source.read_up_to(out);
   if (!got) return got.error();

@@ -2,16 +2,19 @@
 // the bytes that are there, not with those that a header declares.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/result.h"
 
-struct gzFile_s;  // zlib's
+struct gzFile_s;    // zlib's
+struct z_stream_s;  // the same
 
 namespace hyfreedp::datasets {
 
@@ -46,6 +49,35 @@ class PackedFile : public ByteSource {
   };
   PackedFile(std::string path, gzFile_s* file) : ByteSource(std::move(path)), file_(file) {}
   std::unique_ptr<gzFile_s, Close> file_;
+};
+
+// Bytes in memory, which must live as long. `path` names them for errors.
+class MemorySource : public ByteSource {
+ public:
+  MemorySource(std::string path, std::string_view bytes) : ByteSource(std::move(path)), left_(bytes) {}
+  Result<std::size_t> read_up_to(std::span<std::uint8_t> out) override;
+
+ private:
+  std::string_view left_;
+};
+
+// What the bytes of `packed`, in the format of zlib or gzip, unpack to. Whoever asks for a byte
+// beyond the last has the checksum verified. `what`, such as "a packed array", is for errors.
+class Inflated : public ByteSource {
+ public:
+  Inflated(ByteSource& packed, std::string what);
+  Result<std::size_t> read_up_to(std::span<std::uint8_t> out) override;
+
+ private:
+  struct End {
+    void operator()(z_stream_s* stream) const;
+  };
+  ByteSource* packed_;
+  std::string what_;
+  std::unique_ptr<z_stream_s, End> stream_;
+  std::array<std::uint8_t, std::size_t{1} << 14> input_ = {};
+  bool ready_ = false;
+  bool ended_ = false;
 };
 
 // Fills `out`. `what`, such as "the IDX header", is for the error of a source that ends before.

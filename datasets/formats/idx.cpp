@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "datasets/formats/byte_source.h"
-
 namespace hyfreedp::datasets {
 namespace {
 
@@ -46,16 +44,20 @@ Result<std::vector<std::int64_t>> read_shape(ByteSource& file) {
 Result<IdxArray> read_idx(const std::string& path) {
   auto file = PackedFile::open(path);
   if (!file) return file.error();
-  auto shape = read_shape(*file);
+  return read_idx(*file);
+}
+
+Result<IdxArray> read_idx(ByteSource& source) {
+  auto shape = read_shape(source);
   if (!shape) return shape.error();
   std::uint64_t elements = 1;
   for (const auto size : *shape) elements *= static_cast<std::uint64_t>(size);
-  auto bytes = read_bytes(*file, elements, "elements");
+  auto bytes = read_bytes(source, elements, "elements");
   if (!bytes) return bytes.error();
   std::uint8_t beyond[1];
-  const auto more = file->read_up_to(beyond);
+  const auto more = source.read_up_to(beyond);
   if (!more) return more.error();
-  if (*more != 0) return error(path + ": has bytes after the last element; the file is damaged.");
+  if (*more != 0) return error(source.path() + ": has bytes after the last element; the file is damaged.");
   return IdxArray{.shape = std::move(*shape), .bytes = std::move(*bytes)};
 }
 

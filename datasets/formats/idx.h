@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/formats/byte_source.h"
 #include "harness/base/result.h"
 
 namespace hyfreedp::datasets {
@@ -25,5 +26,7 @@ struct IdxArray {
 };
 
 Result<IdxArray> read_idx(const std::string& path);
+// The same of bytes that are not packed any more.
+Result<IdxArray> read_idx(ByteSource& source);
 
 }  // namespace hyfreedp::datasets

@@ -4,11 +4,9 @@
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <zlib.h>
 
 #include "datasets/formats/byte_source.h"
 
@@ -63,53 +61,6 @@ class Element : public ByteSource {
  private:
   ByteSource* source_;
   std::uint64_t left_;
-};
-
-// What an element unpacks to.
-class Inflated : public ByteSource {
- public:
-  explicit Inflated(Element& packed) : ByteSource(packed.path()), packed_(&packed), stream_(new z_stream()) {
-    ready_ = inflateInit(stream_.get()) == Z_OK;
-  }
-
-  Result<std::size_t> read_up_to(std::span<std::uint8_t> out) override {
-    if (!ready_) return error(path() + ": out of memory.");
-    std::size_t done = 0;
-    while (done < out.size() && !ended_) {
-      if (stream_->avail_in == 0) {
-        const auto got = packed_->read_up_to(input_);
-        if (!got) return got.error();
-        stream_->next_in = input_.data();
-        stream_->avail_in = static_cast<unsigned>(*got);
-      }
-      // zlib counts in unsigned
-      const auto piece = std::min(out.size() - done, std::size_t{1} << 30);
-      stream_->next_out = out.data() + done;
-      stream_->avail_out = static_cast<unsigned>(piece);
-      const int code = inflate(stream_.get(), Z_NO_FLUSH);
-      done += piece - stream_->avail_out;
-      ended_ = code == Z_STREAM_END;
-      if (code != Z_OK && code != Z_STREAM_END) {
-        return error(
-            fmt::format("{}: a packed array cannot be unpacked ({}); the file is damaged. Fetch it again.",
-                        path(), stream_->msg != nullptr ? stream_->msg : "it is cut short"));
-      }
-    }
-    return done;
-  }
-
- private:
-  struct End {
-    void operator()(z_stream* stream) const {
-      inflateEnd(stream);
-      delete stream;
-    }
-  };
-  Element* packed_;
-  std::unique_ptr<z_stream, End> stream_;
-  std::array<std::uint8_t, std::size_t{1} << 14> input_ = {};
-  bool ready_ = false;
-  bool ended_ = false;
 };
 
 std::uint32_t little_endian(const std::uint8_t* bytes) {
@@ -315,7 +266,7 @@ class Reader {
     if (tag.type == kMatrix) {
       if (const auto read = read_matrix(element); !read) return read.error();
     } else if (tag.type == kCompressed) {
-      Inflated unpacked(element);
+      Inflated unpacked(element, "a packed array");
       const auto inner = read_tag(unpacked);
       if (!inner) return inner.error();
       if (!*inner || (*inner)->type != kMatrix) return damaged(file_, "a packed element is not an array");

@@ -6,18 +6,11 @@
 #include "datasets/dataset.h"
 #include "datasets/hog.h"
 #include "harness/base/files.h"
+#include "idx_bytes.h"
 #include "scratch.h"
 
 namespace hyfreedp::datasets {
 namespace {
-
-std::vector<std::uint8_t> idx(std::vector<std::uint32_t> shape) {
-  std::vector<std::uint8_t> bytes = {0, 0, 8, static_cast<std::uint8_t>(shape.size())};
-  for (const auto size : shape) {
-    for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(size >> shift));
-  }
-  return bytes;
-}
 
 // Pixel p of image i.
 std::uint8_t pixel(std::uint32_t i, std::size_t p) {
@@ -27,7 +20,7 @@ std::uint8_t pixel(std::uint32_t i, std::size_t p) {
 class MnistFiles : public Scratch {
  protected:
   void write_pair(std::size_t place, std::uint32_t first, std::uint32_t count) {
-    auto images = idx({count, 28, 28}), labels = idx({count});
+    auto images = idx_head({count, 28, 28}), labels = idx_head({count});
     for (std::uint32_t i = first; i < first + count; ++i) {
       for (std::size_t p = 0; p < kImagePixels; ++p) images.push_back(pixel(i, p));
       labels.push_back(static_cast<std::uint8_t>(i % 10));
