@@ -9,6 +9,7 @@
 #include "datasets/adult.h"
 #include "datasets/cifar.h"
 #include "datasets/e2e.h"
+#include "datasets/emnist.h"
 #include "datasets/fashion_mnist.h"
 #include "datasets/image_folder.h"
 #include "datasets/mnist.h"
@@ -40,6 +41,7 @@ using Registered = List<
     Stl10,
     ImageFolderDataset,
     TableFile,
+    Emnist,
     // New datasets go above this line.
     SyntheticRegression>;
 // clang-format on

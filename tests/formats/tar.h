@@ -1,4 +1,4 @@
-// A tar of files, as bytes or on the disk.
+// A tar of files, as bytes, or a tar or zip on the disk.
 #pragma once
 
 #include <archive.h>
@@ -39,12 +39,16 @@ inline std::vector<std::uint8_t> tar_of(const NamedBytes& files) {
   return tar;
 }
 
-// Written file by file, gzipped if its name ends so. Its folders are made.
+// Written file by file: a zip or gzipped if its name ends so. Its folders are made.
 class TarFile {
  public:
   explicit TarFile(const std::filesystem::path& path) : writer_(archive_write_new()) {
     std::filesystem::create_directories(path.parent_path());
-    archive_write_set_format_ustar(writer_);
+    if (path.extension() == ".zip") {
+      archive_write_set_format_zip(writer_);
+    } else {
+      archive_write_set_format_ustar(writer_);
+    }
     if (path.extension() == ".gz") {
       archive_write_add_filter_gzip(writer_);
       archive_write_set_filter_option(writer_, "gzip", "compression-level", "1");
