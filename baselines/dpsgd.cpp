@@ -13,9 +13,9 @@ Baseline dpsgd() {
       .options = {},
       .next = {},
       .conclude = {}};
-  make_tuned_grid(
-      baseline,
-      {.optimizer = "sgd", .rates = mohapatra_rates(), .hidden = {"momentum", "nesterov", "dampening"}});
+  make_tuned_grid(baseline, {.optimizer = "sgd",
+                             .rates = mohapatra_rates(),
+                             .hidden = {"momentum", "nesterov", "dampening", "free_step"}});
   return baseline;
 }
 

@@ -36,6 +36,15 @@ OptionSpec bias_correction() {
   return flag_option("use_bias_correction", false, "Adam's bias correction as a factor of the step size");
 }
 
+OptionSpec free_step() {
+  auto option =
+      flag_option("free_step", false,
+                  "after the last step, one more along the momentum buffer at the same rate, without "
+                  "gradient or noise; needs momentum");
+  option.stored_always = false;
+  return option;
+}
+
 const char kDecoupled[] = "decoupled from the gradient";
 const char kCoupled[] = "added to the gradient";
 
@@ -48,7 +57,8 @@ Facts sgd_facts() {
                   flag_option("nesterov", false, "Nesterov's look-ahead; needs momentum and no dampening"),
                   real_option("dampening", 0, 0, 1,
                               "the buffer takes (1 - dampening) of each gradient but the first"),
-                  weight_decay(0, kCoupled)}};
+                  weight_decay(0, kCoupled), free_step()},
+      .check = check_sgd};
 }
 
 std::vector<OptionSpec> adam_options(double decay, const char* how) {
@@ -343,6 +353,17 @@ Result<const Facts*> find_optimizer(const std::string& name) {
 }
 Result<const Facts*> find_controller(const std::string& name) {
   return find(controller_facts(), "learning-rate controller", name);
+}
+
+Result<void> check_sgd(const json::object& options) {
+  const double momentum = double_or(options, "momentum", 0);
+  if (bool_or(options, "nesterov", false) && (momentum <= 0 || double_or(options, "dampening", 0) != 0)) {
+    return error("'nesterov' needs a 'momentum' above 0 and no 'dampening'");
+  }
+  if (bool_or(options, "free_step", false) && momentum <= 0) {
+    return error("'free_step' goes along the momentum buffer, so it needs a 'momentum' above 0");
+  }
+  return {};
 }
 
 }  // namespace hyfreedp::optimizers

@@ -20,6 +20,8 @@ struct Facts {
   std::string title;   // as a person reads it
   std::string source;  // paper or package whose rule it is
   std::vector<OptionSpec> options;
+  // An error where resolved options exclude each other; null: none do.
+  Result<void> (*check)(const json::object& options) = nullptr;
   bool owns_step_size = false;  // optimizer: accepts no learning-rate controller but "constant"
   bool probes = false;          // controller: needs private loss probes in the privacy plan
   // controller: its rule needs exact losses; private plans refuse it
@@ -28,6 +30,8 @@ struct Facts {
 
 const std::vector<Facts>& optimizer_facts();
 const std::vector<Facts>& controller_facts();
+// Of sgd: nesterov and free_step need momentum.
+Result<void> check_sgd(const json::object& options);
 // Looks an entry up by name. The error for an unknown name lists the valid names and the nearest
 // one.
 Result<const Facts*> find_optimizer(const std::string& name);

@@ -85,6 +85,10 @@ class Optimizer {
   // [d]; undefined: at the weights themselves.
   virtual torch::Tensor evaluation_parameters() const { return {}; }
 
+  // The direction u [d] of one step more after the last one, w <- w - eta u with that step's eta,
+  // for which no gradient is computed and nothing is released; undefined: there is none.
+  virtual torch::Tensor free_direction() const { return {}; }
+
   // Names and values of the state. The tensors are the live ones: writing to them restores a state.
   virtual std::vector<std::pair<std::string, torch::Tensor>> state_tensors() { return {}; }
   virtual std::map<std::string, double> state_scalars() const { return {}; }

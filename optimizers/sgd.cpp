@@ -3,6 +3,7 @@
 #include <ATen/Dispatch.h>
 
 #include "harness/kernels/kernels.h"
+#include "optimizers/facts.h"
 #include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
@@ -42,6 +43,8 @@ class Sgd final : public Optimizer {
     steps_ += 1;
     return sgd_pieces(rule_, steps_ == 1, gradient, parameters, buffer_, direction);
   }
+
+  torch::Tensor free_direction() const override { return rule_.free_step ? buffer_ : torch::Tensor(); }
 
   std::vector<std::pair<std::string, torch::Tensor>> state_tensors() override {
     if (!buffer_.defined()) return {};
@@ -133,13 +136,14 @@ PieceWork sgd_pieces(const SgdRule& rule, bool first, const torch::Tensor& gradi
 }
 
 Result<std::unique_ptr<Optimizer>> make_sgd(const json::object& options) {
+  if (auto checked = check_sgd(options); !checked) {
+    return error("optimizer 'sgd': " + checked.error().message);
+  }
   const SgdRule rule{.momentum = real(options, "momentum"),
                      .dampening = real(options, "dampening"),
                      .weight_decay = real(options, "weight_decay"),
-                     .nesterov = flag(options, "nesterov")};
-  if (rule.nesterov && (rule.momentum <= 0 || rule.dampening != 0)) {
-    return error("optimizer 'sgd': 'nesterov' needs a 'momentum' above 0 and no 'dampening'");
-  }
+                     .nesterov = flag(options, "nesterov"),
+                     .free_step = bool_or(options, "free_step", false)};
   return std::unique_ptr<Optimizer>(new Sgd(rule));
 }
 

@@ -5,6 +5,12 @@
 //   u   = g' (momentum 0)  |  b_t  |  g' + momentum * b_t (nesterov)
 //
 // With momentum it is the DPMomentum of Mohapatra et al. 2022.
+//
+// free_step (needs momentum): after the last step T, once more w <- w - eta_T b_T. The buffer is
+// the one that step T left: it does not decay once more, and takes no gradient. "A final step with
+// the same learning rate in the direction of the momentum buffer" (Panda et al., arXiv:2212.04486,
+// appendix A.2 of the draft) leaves that open; their code does it so. It is post-processing of
+// released values, so it costs no privacy.
 // Source: Robbins and Monro 1951; Sutskever et al. 2013.
 #pragma once
 
@@ -19,6 +25,7 @@ struct SgdRule {
   double dampening = 0;
   double weight_decay = 0;
   bool nesterov = false;
+  bool free_step = false;
 };
 
 // One step by tensor operations. `buffer` [d] is undefined without momentum; `first` says that

@@ -110,11 +110,21 @@ class Run {
         if (auto tested = record_test(done); !tested) return tested.error();
       }
     }
+    if (!take_free_step()) {
+      return std::optional(failed("diverged", "The weights are no longer finite after the free step."));
+    }
     if (job_.observer != nullptr) job_.observer->run_ended(weights_);
     if (auto concluded = conclude(); !concluded) return concluded.error();
     auto end = finished();
     end.weights_problem = keep_final_weights();
     return std::optional(std::move(end));
+  }
+
+  // One more step along what the optimizer has kept, which releases nothing. A resumed run has its
+  // steps done again, and this one after them. False where a weight is not finite.
+  bool take_free_step() {
+    const auto direction = setup_.optimizer->free_direction();
+    return !direction.defined() || job_.parts.weight_step(weights_, direction, scalars_.at("eta"), weights_);
   }
 
   // What is released of the whole split before step 0.
@@ -347,7 +357,9 @@ class Run {
     FinalWeights final{.config = job_.config,
                        .input = setup_.input,
                        .network = setup_.network,
-                       .values = "of the last step",
+                       .values = setup_.optimizer->free_direction().defined()
+                                     ? "of the free step after the last"
+                                     : "of the last step",
                        .attempt = job_.journal.attempt(),
                        .feature_mean = feature_mean_};
     try {

@@ -17,8 +17,9 @@
 //      stream
 //   7. w <- w - eta u (eta = 1 if the optimizer owns its step size); the average of the weights, if
 //      there is one
-// After the last step comes the evaluation, and then, before the finish line, the weights are
-// written to a folder if they are to be kept.
+// After the last step comes the optimizer's free step, if it has one, which releases nothing, then
+// the evaluation, and then, before the finish line, the weights are written to a folder if they are
+// to be kept.
 //
 // Everything is a function of (config, dataset, key, attempt), so a killed run is resumed by
 // running it again. Outcomes are finish lines and not exceptions: "diverged", "out-of-memory",

@@ -47,7 +47,8 @@ inline std::vector<Variant> variants(const std::vector<Facts>& table) {
       Variant variant{
           facts.name, {{option.name, changed(option)}}, facts.name + " with another " + option.name};
       // Options that need another one to mean anything.
-      if (option.name == "nesterov" || option.name == "dampening") variant.options["momentum"] = 0.9;
+      if (option.name == "nesterov" || option.name == "dampening" || option.name == "free_step")
+        variant.options["momentum"] = 0.9;
       if (option.name == "decouple") variant.options["weight_decay"] = 0.1;
       all.push_back(variant);
     }

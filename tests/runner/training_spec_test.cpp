@@ -72,6 +72,16 @@ TEST(TrainingSpec, MistakesNameTheirPlace) {
   EXPECT_THAT(message("optimizer: adamw, average_decay: 0.9", ""),
               HasSubstr("no effect without average: ema"));
   EXPECT_THAT(message("optimizer: {name: dog, average: true}, average: ema", ""), HasSubstr("keep one"));
+  EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}, average: ema", ""),
+              HasSubstr("the optimizer's own 'free_step' exclude each other; keep one"));
+  EXPECT_THAT(message("optimizer: {name: sgd, free_step: true}", ""),
+              AllOf(HasSubstr(":10: panels[0].train.optimizer: 'free_step' goes along the momentum buffer"),
+                    HasSubstr("needs a 'momentum' above 0")));
+  EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}",
+                      ", train: {optimizer: {momentum: 0}}"),
+              HasSubstr("rows[1].train.optimizer: 'free_step' goes along the momentum buffer"));
+  EXPECT_THAT(message("optimizer: {name: adamw, free_step: true}", ""), HasSubstr("'free_step'"));
+  EXPECT_THAT(message("optimizer: {name: sgd, nesterov: true}", ""), HasSubstr("'nesterov' needs"));
   EXPECT_THAT(message("optimizer: adamw", ", train: {steps: 5}"),
               HasSubstr("'steps' belongs beside 'train'"));
 }

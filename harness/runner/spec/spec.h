@@ -78,7 +78,8 @@ std::vector<std::string> train_option_names();
 std::vector<std::string> training_option_names();
 // Those of the maps `train`. Other keys are not looked at.
 std::optional<trial::TrainingOptions> read_training(const Layers& train, Problems& problems);
-// An average of the weights beside the optimizer's own would leave open which one is evaluated.
+// An average of the weights beside the optimizer's own would leave open which one is evaluated; of
+// its free step the average would have nothing.
 void check_average(const trial::TrainingOptions& training, const json::object& optimizer_options,
                    const Layers& train, Problems& problems);
 

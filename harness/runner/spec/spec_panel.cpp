@@ -153,6 +153,15 @@ spec::PaperTables tables_of(const PaperPlace& place) {
   return tables;
 }
 
+// What the optimizer's options say of each other (optimizers/facts.h).
+void check_optimizer(const spec::Named& optimizer, const Entry& entry, Problems& problems) {
+  const auto check = optimizers::find_optimizer(optimizer.name).value()->check;
+  if (check == nullptr) return;
+  if (const auto checked = check(optimizer.options); !checked) {
+    problems.add(entry.wrong_inside(checked.error().message, ""));
+  }
+}
+
 bool claims_epsilon(const std::vector<spec::Row>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const spec::Row& row) {
     return std::any_of(row.epsilons.begin(), row.epsilons.end(),
@@ -185,6 +194,7 @@ std::optional<spec::Named> read_optimizer(const Layers& train, Problems& problem
     }
     const auto resolved = options_from((**facts).options, options, problems, {"name"});
     if (!resolved) return std::nullopt;
+    check_optimizer({*name, *resolved}, *train.find("optimizer"), problems);
     return spec::Named{*name, *resolved};
   }
   (options.empty() ? train : options).need("name", problems);
@@ -264,6 +274,7 @@ void read_how_to_train(const Layers& layers, PanelParts& parts, Problems& proble
   const auto population = parts.sizes ? std::optional(parts.sizes->private_train) : std::nullopt;
   parts.train = read_train(train, population, problems);
   parts.optimizer = read_required(train, "optimizer", optimizers::find_optimizer, problems);
+  if (parts.optimizer) check_optimizer(*parts.optimizer, *train.find("optimizer"), problems);
   parts.training = read_training(train, problems);
   if (parts.training && parts.optimizer) {
     check_average(*parts.training, parts.optimizer->options, train, problems);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "harness/runner/spec/spec.h"
 #include "harness/trial/training_options.h"
 
@@ -18,9 +20,12 @@ std::optional<trial::TrainingOptions> read_training(const Layers& train, Problem
 
 void check_average(const trial::TrainingOptions& training, const json::object& optimizer_options,
                    const Layers& train, Problems& problems) {
-  if (training.average == trial::Average::none || !bool_or(optimizer_options, "average", false)) return;
-  problems.add(
-      train.find("average")->wrong("and the optimizer's own 'average' exclude each other; keep one", ""));
+  if (training.average == trial::Average::none) return;
+  for (const char* own : {"average", "free_step"}) {
+    if (!bool_or(optimizer_options, own, false)) continue;
+    problems.add(train.find("average")->wrong(
+        fmt::format("and the optimizer's own '{}' exclude each other; keep one", own), ""));
+  }
 }
 
 }  // namespace hyfreedp::runner
