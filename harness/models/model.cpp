@@ -6,6 +6,7 @@
 #include "harness/models/layers/activation.h"
 #include "harness/models/layers/linear.h"
 #include "harness/models/networks/convnets.h"
+#include "harness/models/networks/convnext.h"
 #include "harness/models/networks/efficientnet_lite.h"
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/networks/initialise.h"
@@ -56,6 +57,9 @@ struct Maker {
   }
   Result<Network> operator()(const ResnetImagenetShape& shape) const {
     return make_resnet_imagenet(shape, options, trainable);
+  }
+  Result<Network> operator()(const ConvnextShape& shape) const {
+    return make_convnext(shape, plan.lora, options, trainable);
   }
   Result<Network> operator()(const VitShape& shape) const {
     return make_vit(shape, plan.lora, options, trainable);

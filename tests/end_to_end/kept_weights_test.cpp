@@ -48,7 +48,10 @@ const Case kCases[] = {
     {"resnet-imagenet",
      "{name: synthetic-images, channels: 3, side: 32, train: 200, validation: 40, test: 60}",
      "{name: resnet-imagenet, widths: [4, 4, 4, 4, 4], blocks: [1, 1, 1, 1], block: bottleneck}",
-     "name: resnet-imagenet, weights: @, head: file", "config.json model.safetensors"}};
+     "name: resnet-imagenet, weights: @, head: file", "config.json model.safetensors"},
+    {"convnext", "{name: synthetic-images, channels: 3, side: 32, train: 200, validation: 40, test: 60}",
+     "{name: convnext, widths: [4, 4, 4, 4], blocks: [1, 1, 1, 1]}", "name: convnext, weights: @, head: file",
+     "config.json model.safetensors"}};
 
 // The smallest rate that a row takes: it moves nothing that a float of a weight's size can show.
 constexpr const char* kNoLength = "1e-12";
@@ -108,7 +111,7 @@ TEST_F(KeepWeights, AreReadAgainAndGiveTheSameLoss) {
 }
 
 TEST_F(KeepWeights, TheMetadatasModelEntryReadsTheFolder) {
-  for (const std::string name : {"vit", "efficientnet-lite", "squeezenet", "resnet-imagenet"}) {
+  for (const std::string name : {"vit", "efficientnet-lite", "squeezenet", "resnet-imagenet", "convnext"}) {
     const auto* const found = std::find_if(std::begin(kCases), std::end(kCases),
                                            [&](const Case& known) { return known.name == name; });
     ASSERT_NE(found, std::end(kCases)) << name;

@@ -364,6 +364,10 @@ TEST(LayerRules, TokensPositionsAndPooling) {
                 {"gelu", std::make_shared<Gelu>(Gelu::Form::exact)},
                 {"fc", std::make_shared<Linear>(3, 2)}}),
         {images(1, 4, 6)});
+  check(filled({{"fc", std::make_shared<Linear>(3, 2)},
+                {"image", std::make_shared<TokensToPlaces>(2)},
+                {"conv", conv({.inputs = 2, .outputs = 3, .kernel = {2, 1}})}}),
+        {sequences(4, 3)});
 }
 
 TEST(LayerRules, AttentionWithMaskSharedHeadsAndRotation) {

@@ -124,6 +124,8 @@ std::vector<Measured> measured() {
   const json::object deep = {{"widths", json::array{16, 16, 16, 16, 16}},
                              {"blocks", json::array{2, 2, 2, 12}},
                              {"block", "bottleneck"}};
+  const json::object deep_convnext = {{"widths", json::array{16, 16, 16, 16}},
+                                      {"blocks", json::array{1, 2, 2, 12}}};
   const json::object tokens = {{"vocabulary", 300}, {"length", 64}};
   return {{"linear", {}, "synthetic", {{"features", 700}}, 256},
           {"mlp", {{"hidden", json::array{128, 64}}}, "synthetic", {{"features", 700}}, 256},
@@ -154,6 +156,13 @@ std::vector<Measured> measured() {
           {"resnet-imagenet", with(narrow, "trainable", "last-block"), "synthetic-images", images(64), 32},
           {"resnet-imagenet", with(deep, "trainable", "last-block"), "synthetic-images", images(64), 256},
           {"resnet-imagenet", with(resnet50, "trainable", "head"), "synthetic-images", images(64), 16},
+          {"convnext", {}, "synthetic-images", images(64)},
+          {"convnext", {{"size", "convnext_base"}}, "synthetic-images", images(96), 4},
+          {"convnext", deep_convnext, "synthetic-images", images(64), 32},
+          {"convnext", {{"trainable", "bitfit-head"}}, "synthetic-images", images(64)},
+          {"convnext", {{"trainable", "lora-head"}}, "synthetic-images", images(64)},
+          {"convnext", {{"trainable", "head"}}, "synthetic-images", images(64), 16},
+          {"convnext", with(deep_convnext, "trainable", "last-block"), "synthetic-images", images(64), 128},
           {"vit", vit, "synthetic-images", images(32)},
           {"vit", with(vit, "depth", 14), "synthetic-images", images(32)},
           {"vit", with(vit, "trainable", "bitfit-head"), "synthetic-images", images(32)},

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "harness/models/facts/convnet_shape.h"
+#include "harness/models/facts/convnext_shape.h"
 #include "harness/models/facts/efficientnet_lite_shape.h"
 #include "harness/models/facts/gpt2_shape.h"
 #include "harness/models/facts/llama_shape.h"
@@ -44,7 +45,8 @@ struct ParameterShape {
   std::string name;
   std::vector<std::int64_t> shape;
   Initial initial;
-  // Of a convolution's: the places of the image at which it is used.
+  // Of a convolution, and of a linear layer between convolutions: the places of the image at which
+  // it is used.
   std::int64_t places = 1;
 
   std::int64_t size() const;
@@ -62,7 +64,7 @@ struct MlpShape {
 
 struct Blueprint {
   using Shape = std::variant<MlpShape, CnnShape, ResnetShape, EfficientNetLiteShape, SqueezeNetShape,
-                             ResnetImagenetShape, VitShape, Gpt2Shape, LlamaShape>;
+                             ResnetImagenetShape, ConvnextShape, VitShape, Gpt2Shape, LlamaShape>;
   Shape shape;
   std::optional<Lora> lora;
   std::vector<ParameterShape> parameters;

@@ -85,6 +85,7 @@ constexpr const char* kVit = "Steiner et al.: How to train your ViT?, arXiv:2106
 constexpr const char* kBeit = "Bao et al.: BEiT: BERT Pre-Training of Image Transformers, arXiv:2106.08254";
 constexpr const char* kBeitV2 =
     "Peng et al.: BEiT v2: Masked Image Modeling with Vector-Quantized Visual Tokenizers, arXiv:2208.06366";
+constexpr const char* kConvnext = "Liu et al.: A ConvNet for the 2020s, arXiv:2201.03545";
 constexpr const char* kResnet =
     "He et al.: Deep Residual Learning for Image Recognition, arXiv:1512.03385; Wightman, Touvron, Jegou: "
     "ResNet strikes back, arXiv:2110.00476";
@@ -93,6 +94,11 @@ constexpr OfTimm kOfTimm[] = {
      "a1_in1k", 46'800'000, "imagenet"},
     {"resnet50", "ResNet-50, ImageNet-1k; give its images as normalise: imagenet", kResnet, "resnet50",
      "a1_in1k", 102'500'000, "imagenet"},
+    {"convnext-tiny",
+     "ConvNeXt-T, 224 px, ImageNet-22k then ImageNet-1k; give its images as normalise: imagenet", kConvnext,
+     "convnext_tiny", "fb_in22k_ft_in1k", 114'400'000, "imagenet"},
+    {"convnext-xlarge-384", "ConvNeXt-XL, 384 px, ImageNet-22k then ImageNet-1k", kConvnext,
+     "convnext_xlarge", "fb_in22k_ft_in1k_384", 1'400'900'000, "imagenet"},
     {"vit-small-patch16-224", "ViT-S, patches of 16, 224 px, ImageNet-21k then ImageNet-1k", kVit,
      "vit_small_patch16_224", "augreg_in21k_ft_in1k", 88'200'000},
     {"vit-base-patch16-224", "ViT-B, patches of 16, 224 px, ImageNet-21k then ImageNet-1k", kVit,

@@ -263,6 +263,23 @@ Facts resnet_imagenet() {
   return facts;
 }
 
+Facts convnext() {
+  return {.name = "convnext",
+          .title = "ConvNeXt, convolutional with LayerNorm",
+          .source = "Liu et al., arXiv:2201.03545; names and weights of timm",
+          .options =
+              pretrained({text("size",
+                               "convnext_tiny (the default, unless other sizes are given), convnext_small, "
+                               "convnext_base, convnext_large or convnext_xlarge"),
+                          list_of("widths", 65536, "channels of each of the four stages"),
+                          list_of("blocks", 1000, "blocks of each of the four stages")},
+                         "mlp.fc1,mlp.fc2", true),
+          .microbatch = 16,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = {{"channels", 3}, {"side", 34}, {"train", 600}},
+                      .options = {{"widths", json::array{4, 3, 5, 6}}, {"blocks", json::array{1, 2, 1, 1}}}}};
+}
+
 // Of vision transformers; `sizes` are the names of sizes, `pool` says what is the default.
 Facts vision_transformer(const std::string& sizes, const std::string& pool) {
   return {.options = pretrained(
@@ -334,9 +351,13 @@ Facts llama() {
 }  // namespace
 
 const std::vector<Facts>& model_facts() {
-  static const std::vector<Facts> facts = {
-      linear(),          mlp(), cnn(),  resnet(), wide_resnet(), efficientnet_lite(), squeezenet(),
-      resnet_imagenet(), vit(), beit(), gpt2(),   llama()};
+  static const std::vector<Facts> facts = {linear(),      mlp(),
+                                           cnn(),         resnet(),
+                                           wide_resnet(), efficientnet_lite(),
+                                           squeezenet(),  resnet_imagenet(),
+                                           convnext(),    vit(),
+                                           beit(),        gpt2(),
+                                           llama()};
   return facts;
 }
 

@@ -11,6 +11,7 @@ namespace {
 using Kind = Initial::Kind;
 constexpr double kTransformerSd = 0.02;
 constexpr double kBeitHeadScale = 1e-3;
+constexpr double kConvnextLayerScale = 1e-6;
 
 Initial he(std::int64_t values_read) {
   return {Kind::normal, std::sqrt(2.0 / static_cast<double>(values_read))};
@@ -31,17 +32,19 @@ class List {
     std::int64_t outputs = 0;
     bool with_bias = true;
     bool transposed = false;
+    std::int64_t places = 1;
   };
   void linear(const std::string& name, const LinearSize& size, Initial initial) {
     using Shape = std::vector<std::int64_t>;
     add(name + ".weight",
-        size.transposed ? Shape{size.inputs, size.outputs} : Shape{size.outputs, size.inputs}, initial);
-    if (size.with_bias) add(name + ".bias", {size.outputs}, {});
+        size.transposed ? Shape{size.inputs, size.outputs} : Shape{size.outputs, size.inputs}, initial,
+        size.places);
+    if (size.with_bias) add(name + ".bias", {size.outputs}, {}, size.places);
     if (!blueprint_.lora || !blueprint_.lora->adapts(name)) return;
     adapted_ = true;
     const auto rank = blueprint_.lora->rank;
-    add(adapter_prefix(name) + ".lora_A.weight", {rank, size.inputs}, uniform(size.inputs));
-    add(adapter_prefix(name) + ".lora_B.weight", {size.outputs, rank}, {});
+    add(adapter_prefix(name) + ".lora_A.weight", {rank, size.inputs}, uniform(size.inputs), size.places);
+    add(adapter_prefix(name) + ".lora_B.weight", {size.outputs, rank}, {}, size.places);
   }
   // `side`: of what comes out, in pixels.
   void convolution(const std::string& name, std::vector<std::int64_t> shape, bool with_bias, Initial initial,
@@ -203,6 +206,38 @@ void list(const ResnetImagenetShape& shape, List& list) {
   }
   list.linear("fc", {shape.features(), shape.classes}, {});
   list.head("fc");
+}
+
+void list(const ConvnextShape& shape, List& list) {
+  using Shape = ConvnextShape;
+  const Initial truncated{Kind::truncated, kTransformerSd};
+  const auto conv = [&](const std::string& name, std::int64_t outputs, std::int64_t inputs,
+                        std::int64_t kernel, std::int64_t side) {
+    list.convolution(name, {outputs, inputs, kernel, kernel}, true, truncated, side);
+  };
+  conv("stem.0", shape.widths[0], Shape::kChannels, Shape::kStemKernel, shape.stage_side(0));
+  list.norm("stem.1", shape.widths[0]);
+  for (std::size_t s = 0; s < Shape::kStages; ++s) {
+    const auto stage = fmt::format("stages.{}", s);
+    const auto width = shape.widths[s], side = shape.stage_side(s);
+    if (s > 0) {
+      list.norm(stage + ".downsample.0", shape.widths[s - 1]);
+      conv(stage + ".downsample.1", width, shape.widths[s - 1], Shape::kDownsampleKernel, side);
+    }
+    const auto hidden = Shape::kWidening * width, places = side * side;
+    for (std::int64_t b = 0; b < shape.blocks[s]; ++b) {
+      const auto block = fmt::format("{}.blocks.{}", stage, b);
+      list.block(block);
+      conv(block + ".conv_dw", width, 1, Shape::kBlockKernel, side);
+      list.norm(block + ".norm", width);
+      list.linear(block + ".mlp.fc1", {.inputs = width, .outputs = hidden, .places = places}, truncated);
+      list.linear(block + ".mlp.fc2", {.inputs = hidden, .outputs = width, .places = places}, truncated);
+      list.add(block + ".gamma", {width}, {Kind::constant, kConvnextLayerScale});
+    }
+  }
+  list.norm("head.norm", shape.features());
+  list.linear("head.fc", {shape.features(), shape.classes}, truncated);
+  list.head("head.fc");
 }
 
 void list(const VitShape& shape, List& list) {

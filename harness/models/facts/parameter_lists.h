@@ -9,6 +9,7 @@
 //   ResNet for ImageNet   He normal, divided by the root of the number of blocks in the last
 //             convolution of each, so that their sum keeps its size; biases and the head zero. This
 //             is ours: its authors' BatchNorms are no part of the network
+//   ConvNeXt  as timm: convolutions and linear layers truncated normal 0.02, `gamma` 1e-6
 //   ViT       as timm: linear layers and positions truncated normal 0.02, class token normal 1e-6,
 //             patches uniform 1/sqrt(inputs)
 //   BEiT      as timm: as ViT, but the class token truncated normal 0.02, projections into the

@@ -194,6 +194,14 @@ Result<Blueprint::Shape> resnet_imagenet(const json::object& options, const Mode
   return Blueprint::Shape(*shape);
 }
 
+Result<Blueprint::Shape> convnext(const json::object& options, const ModelInput& input) {
+  using Shape = ConvnextShape;
+  const auto shape = sized<Shape>("convnext", options, input,
+                                  {{"widths", &Shape::set_widths}, {"blocks", &Shape::set_blocks}});
+  if (!shape) return shape.error();
+  return Blueprint::Shape(*shape);
+}
+
 Result<Blueprint::Shape> gpt2(const json::object& options, const ModelInput& input) {
   if (auto sequence = need_sequence("gpt2", input); !sequence) return sequence.error();
   Gpt2Shape shape;
@@ -279,6 +287,7 @@ Result<void> need_vectors(const std::string& model, const ModelInput& input) {
 
 std::string default_targets(const std::string& name) {
   if (name == "vit" || name == "beit") return "attn.qkv";
+  if (name == "convnext") return "mlp.fc1,mlp.fc2";
   return name == "gpt2" ? "attn.c_attn" : "self_attn.q_proj,self_attn.v_proj";
 }
 
@@ -331,6 +340,7 @@ Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& o
   if (name == "efficientnet-lite") return efficientnet_lite(options, input);
   if (name == "squeezenet") return squeezenet(options, input);
   if (name == "resnet-imagenet") return resnet_imagenet(options, input);
+  if (name == "convnext") return convnext(options, input);
   if (name == "gpt2") return gpt2(options, input);
   if (name == "llama") return llama(options, input);
   if (name == "resnet" || name == "wrn-16-4") {

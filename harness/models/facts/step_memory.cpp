@@ -15,6 +15,7 @@ struct LayerNumbers {
   double outputs = 0;
   double beside = 0;  // of the layers without parameters that follow it
   double sum = 0;     // of a residual block, which no layer's rules read
+  double unread = 0;  // of these, what no gradient needs
   double weights = 0;
   double bias = 0;
   double places = 1;
@@ -22,7 +23,7 @@ struct LayerNumbers {
   bool trains_weight = false;
   bool standardised = false;  // its per-sample gradients are never kept
 
-  double given() const { return outputs + beside + sum; }
+  double given() const { return outputs + beside + sum - unread; }
   // Whether its input and output gradient are kept, and no per-sample gradients.
   bool keeps_pair(bool on_cpu) const;
   double kept(bool on_cpu) const;
@@ -52,12 +53,14 @@ struct Family {
   bool wide = false;         // weight-standardised convolutions
   double attention = 0;      // numbers a block beside the layers': what attention gives and saves
   std::string attends = {};  // the layers that they follow end so
-  double activation = 0;     // the same of the activation between the linear layers of a block
+  // Of the activation between the linear layers of a block: copies of what they give.
+  double activation = 0;
   std::string activates = {};
-  double tied = 0;          // entries of a vocabulary whose table is the output projection, too
-  bool fires = false;       // convolutions are in fire modules
-  bool pools_stem = false;  // a pool follows the first convolution, which halves its image
-  double scores = 0;        // of attention, all heads'
+  bool reads_tokens = false;  // convolutions read copies of places laid out as tokens
+  double tied = 0;            // entries of a vocabulary whose table is the output projection, too
+  bool fires = false;         // convolutions are in fire modules
+  bool pools_stem = false;    // a pool follows the first convolution, which halves its image
+  double scores = 0;          // of attention, all heads'
 };
 
 Family family_of(const MlpShape& /*shape*/) { return {}; }
@@ -66,13 +69,16 @@ Family family_of(const ResnetShape& shape) { return {.adds = true, .wide = shape
 Family family_of(const EfficientNetLiteShape& /*shape*/) { return {.pads = true}; }
 Family family_of(const SqueezeNetShape& /*shape*/) { return {.fires = true}; }
 Family family_of(const ResnetImagenetShape& /*shape*/) { return {.pools_stem = true}; }
+Family family_of(const ConvnextShape& /*shape*/) {
+  return {.activation = 1, .activates = ".mlp.fc1", .reads_tokens = true};
+}
 Family family_of(const VitShape& shape) {
   const auto tokens = static_cast<double>(shape.patches() + 1), d = static_cast<double>(shape.width);
   const auto heads = static_cast<double>(shape.heads);
   return {.tokens = tokens,
           .attention = tokens * (d + heads),
           .attends = ".attn.qkv",
-          .activation = tokens * d * shape.mlp_ratio,
+          .activation = 1,
           .activates = ".mlp.fc1",
           .scores = heads * tokens * tokens};
 }
@@ -81,7 +87,7 @@ Family family_of(const Gpt2Shape& shape, double tokens) {
   return {.tokens = tokens,
           .attention = tokens * (d + static_cast<double>(shape.heads)),
           .attends = ".attn.c_attn",
-          .activation = tokens * static_cast<double>(shape.hidden),
+          .activation = 1,
           .activates = ".mlp.c_fc",
           .tied = shape.tied ? static_cast<double>(shape.vocabulary) : 0};
 }
@@ -93,7 +99,7 @@ Family family_of(const LlamaShape& shape, double tokens) {
   return {.tokens = tokens,
           .attention = tokens * (3 * queries + shared),
           .attends = ".self_attn.v_proj",
-          .activation = 2 * tokens * static_cast<double>(shape.hidden),
+          .activation = 2,
           .activates = ".mlp.up_proj",
           .tied = shape.tied ? static_cast<double>(shape.vocabulary) : 0};
 }
@@ -149,7 +155,11 @@ class Layers {
     } else {
       layer.kind = Kind::normalisation;
       layer.outputs = last_;
-      layer.beside = 2 * family_.tokens;  // mean and deviation of each position
+      // Mean and deviation of each position.
+      layer.beside = 2 * (family_.reads_tokens ? places_ : family_.tokens);
+    }
+    if (family_.reads_tokens && !layers_.empty() && !reads_input(parameter.name, layer)) {
+      layers_.back().unread = layers_.back().outputs;
     }
     last_ = layer.outputs;
     if (family_.pools_stem && layers_.empty()) {
@@ -158,6 +168,14 @@ class Layers {
     }
     if (parameter.name.ends_with(".q_bias")) layer.outputs = 0;  // only the sum with it is kept
     layers_.push_back(layer);
+  }
+
+  // Between convolutions and tokens: whether the layer's gradients need what it is given. A
+  // convolution has a copy of it.
+  bool reads_input(const std::string& parameter, const LayerNumbers& layer) const {
+    if (layer.kind == Kind::convolution) return false;
+    const bool normalises = layer.kind == Kind::normalisation && !parameter.ends_with(".gamma");
+    return normalises || layer.trains || plan_.lora.has_value();
   }
 
   // A part of attention, which passes nothing on. To train it each sample's scores are formed.
@@ -169,12 +187,12 @@ class Layers {
                        .trains_weight = trains});
   }
 
-  void describe_convolution(const ParameterShape& parameter, LayerNumbers& layer) const {
+  void describe_convolution(const ParameterShape& parameter, LayerNumbers& layer) {
     const auto number = [&](std::size_t at) { return static_cast<double>(parameter.shape[at]); };
     const auto places = static_cast<double>(parameter.places);
     layer.kind = Kind::convolution;
     layer.standardised = family_.wide;
-    layer.places = places;
+    layer.places = places_ = places;
     layer.outputs = number(0) * places;
     // It reads what its block reads, of which it may leave out three in four.
     for (const char* shortcut : {".shortcut.", ".downsample."}) {
@@ -190,6 +208,7 @@ class Layers {
       if (parameter.name.find(".expand3x3.") != std::string::npos) layer.beside = 2 * layer.outputs;
     }
     const bool strided = number(2) > 1 && layer.inputs > layer.outputs;
+    if (family_.reads_tokens && layer.trains && !layers_.empty()) layer.beside = layer.inputs;
     if (family_.pads && strided) layer.beside += 1.3 * layer.inputs;
   }
 
@@ -199,14 +218,17 @@ class Layers {
       std::swap(inputs, outputs);
     }
     const bool table = name_.ends_with("wte") || name_.ends_with("wpe") || name_.ends_with("embed_tokens");
+    const auto tokens = parameter.places > 1 ? static_cast<double>(parameter.places) : family_.tokens;
     const bool vectors =
-        family_.tokens == 0 || (std::holds_alternative<VitShape>(plan_.shape) && plan_.head == name_ + ".");
+        tokens == 0 || (std::holds_alternative<VitShape>(plan_.shape) && plan_.head == name_ + ".");
     layer.kind = table ? Kind::table : vectors ? Kind::vectors : Kind::positions;
-    layer.places = vectors ? 1 : family_.tokens;
+    layer.places = vectors ? 1 : tokens;
     layer.outputs = layer.places * (table ? inputs : outputs);
     layer.inputs = table ? 0 : layer.places * inputs;
     if (!family_.attends.empty() && name_.ends_with(family_.attends)) layer.beside = family_.attention;
-    if (!family_.activates.empty() && name_.ends_with(family_.activates)) layer.beside = family_.activation;
+    if (!family_.activates.empty() && name_.ends_with(family_.activates)) {
+      layer.beside = family_.activation * layer.outputs;
+    }
   }
 
   void add_tied() {
@@ -223,7 +245,8 @@ class Layers {
 
   const Blueprint& plan_;
   Family family_;
-  double last_;  // numbers that the layer before gives
+  double last_;        // numbers that the layer before gives
+  double places_ = 0;  // of the last convolution
   std::string name_;
   std::vector<LayerNumbers> layers_;
 };

@@ -39,6 +39,14 @@ Tensor PlacesToTokens::input_gradient(const ActivationRecord& record) const {
   return record.output_gradient.transpose(1, 2).reshape(record.input().sizes());
 }
 
+Tensor TokensToPlaces::forward(const Tensor& input) const {
+  return input.transpose(1, 2).reshape({input.size(0), input.size(2), side_, side_}).contiguous();
+}
+
+Tensor TokensToPlaces::input_gradient(const ActivationRecord& record) const {
+  return record.output_gradient.flatten(2).transpose(1, 2).contiguous();
+}
+
 Tensor AvgPool2d::forward(const Tensor& input) const { return at::avg_pool2d(input, kernel_, stride_); }
 
 Tensor AvgPool2d::input_gradient(const ActivationRecord& record) const {

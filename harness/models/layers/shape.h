@@ -52,6 +52,18 @@ class PlacesToTokens : public Layer {
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
 };
 
+// [B, side side, C] -> [B, C, side, side]: tokens as the places of a square image.
+class TokensToPlaces : public Layer {
+ public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
+  explicit TokensToPlaces(std::int64_t side) : side_(side) {}
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
+
+ private:
+  std::int64_t side_;
+};
+
 // As torch.nn.MaxPool2d without padding, bit for bit. The remainder is dropped, or gets windows
 // that reach beyond the image (ceil_mode). On the CPU, float32 and float64 are computed by loops
 // over whole lines that keep one byte an output.

@@ -66,6 +66,20 @@ struct Writer {
             {"classes", shape.classes}};
   }
 
+  json::object operator()(const ConvnextShape& shape) const {
+    return {{"architecture", "convnext_tiny"},
+            {"num_classes", shape.classes},
+            {"num_features", shape.features()},
+            {"model_args", json::object{{"depths", numbers({shape.blocks.begin(), shape.blocks.end()})},
+                                        {"dims", numbers({shape.widths.begin(), shape.widths.end()})},
+                                        {"num_classes", shape.classes}}},
+            {"pretrained_cfg",
+             json::object{{"input_size", json::array{ConvnextShape::kChannels, shape.side, shape.side}},
+                          {"num_classes", shape.classes},
+                          {"first_conv", "stem.0"},
+                          {"classifier", "head.fc"}}}};
+  }
+
   json::object operator()(const VitShape& shape) const {
     const char* pool = shape.pool == VitShape::Pool::mean ? "avg" : "token";
     json::object args{
@@ -133,10 +147,8 @@ struct Writer {
 json::object model_config(const Blueprint::Shape& shape) { return std::visit(Writer{}, shape); }
 
 bool has_sizes_of_folder(const Blueprint::Shape& shape) {
-  return std::holds_alternative<EfficientNetLiteShape>(shape) ||
-         std::holds_alternative<SqueezeNetShape>(shape) ||
-         std::holds_alternative<ResnetImagenetShape>(shape) || std::holds_alternative<VitShape>(shape) ||
-         std::holds_alternative<Gpt2Shape>(shape) || std::holds_alternative<LlamaShape>(shape);
+  return !std::holds_alternative<MlpShape>(shape) && !std::holds_alternative<CnnShape>(shape) &&
+         !std::holds_alternative<ResnetShape>(shape);
 }
 
 }  // namespace hyfreedp::models

@@ -1,6 +1,6 @@
 // The config.json of a network, from its shape.
 //
-//   vit, beit    timm's: a registered `architecture`, and `model_args` with every size
+//   vit, beit, convnext    timm's: a registered `architecture`, and `model_args` with every size
 //   gpt2         Hugging Face's; n_inner is always given
 //   llama        Hugging Face's; the rotary embedding is given as rope_theta and rope_scaling,
 //                which old and new readers know
@@ -13,8 +13,9 @@
 //   the others   this program's own: {"model_type": "hyfreedp-KIND", sizes}. A weights folder of
 //                such a network must have exactly these sizes, because names and shapes of tensors
 //                alone do not tell tanh from relu
-// VitShape, EfficientNetLiteShape, SqueezeNetShape, ResnetImagenetShape, Gpt2Shape and
-// LlamaShape::from_json read the same shape back.
+// VitShape, ConvnextShape, EfficientNetLiteShape, SqueezeNetShape, ResnetImagenetShape, Gpt2Shape
+// and LlamaShape::from_json read the same shape back, but for the image's side, which a
+// convolutional network takes from the data.
 #pragma once
 
 #include "harness/models/facts/blueprint.h"

@@ -90,7 +90,8 @@ Result<void> load_base(Network& network, const Blueprint& plan, const json::obje
   const auto* const lite = std::get_if<EfficientNetLiteShape>(&plan.shape);
   const auto* const squeezenet = std::get_if<SqueezeNetShape>(&plan.shape);
   const auto* const resnet = std::get_if<ResnetImagenetShape>(&plan.shape);
-  const bool has_choice = vit != nullptr || lite != nullptr || squeezenet != nullptr || resnet != nullptr;
+  const bool has_choice = vit != nullptr || lite != nullptr || squeezenet != nullptr || resnet != nullptr ||
+                          std::holds_alternative<ConvnextShape>(plan.shape);
   const bool new_head = has_choice && string_or(options, "head", "new") == "new";
   bool tied = false;
   LoadRules rules;

@@ -8,6 +8,7 @@
 //            network's form (squeezenet_weights.h). Option `head` as of ViT
 //   ResNet for ImageNet   a published folder's BatchNorms are folded into the convolutions
 //            (resnet_imagenet_weights.h). Option `head` as of ViT
+//   ConvNeXt   option `head` as of ViT
 //   GPT-2    names with or without "transformer."; stored masks and a copy of the tied head are
 //            ignored
 //   Llama    stored rotary frequencies and a copy of the tied head are ignored
