@@ -37,7 +37,8 @@ CacheLayout cache_layout(const std::vector<TableShape>& shapes);
 // One table each for private_train, private_validation and test.
 std::vector<TableShape> table_shapes(const Sizes& sizes, TableType type);
 
-// Images that pass through a frozen network at once, where they have so many values each.
+// Images that pass through a frozen network at once, where they have so many values each. A GPU's
+// number for small images is never above 256.
 std::int64_t frozen_images_at_once(std::int64_t values, bool on_cpu);
 
 // What images are, as the cache knows them: the dataset's name and `files`, the checksums of its

@@ -171,6 +171,36 @@ TEST_F(Room, OnAGpuDataAndNetworkAreThere) {
   EXPECT_GT(there.device, kBytes + 4 * 22e6 * 6);
 }
 
+TEST_F(Room, AFrozenNetworkWorksWhereTheRunDoes) {
+  const auto* const features =
+      "{name: cifar10, side: 512, features: network, network: beit, weights: beit-large-patch16-512}";
+  const auto on_gpu = memory(features, "linear", ", device: cuda");
+  const auto here = memory(features, "linear");
+  // Of 303 million parameters, which are in the file too.
+  constexpr double kWeights = 4 * 303e6;
+  EXPECT_EQ(here.device, 0);
+  EXPECT_GT(here.host, 2 * kWeights);
+  EXPECT_GT(on_gpu.host, 2 * kWeights);
+  EXPECT_LT(on_gpu.host, 2 * kWeights + 3e9);
+  EXPECT_GT(on_gpu.device, 2 * kWeights);
+  EXPECT_LT(on_gpu.device, 16e9);
+
+  EXPECT_EQ(datasets::frozen_images_at_once(3 * 32 * 32, false), 256);
+  EXPECT_EQ(datasets::frozen_images_at_once(3 * 224 * 224, false), 256);
+  EXPECT_EQ(datasets::frozen_images_at_once(3 * 512 * 512, false), 49);
+  EXPECT_EQ(datasets::frozen_images_at_once(3 * 96 * 96, true), 18);
+  EXPECT_EQ(datasets::frozen_images_at_once(3 * 512 * 512, true), 1);
+}
+
+TEST_F(Room, AllOfASelectionIsReadToMakeItsCache) {
+  const auto of = [&](const std::string& split) {
+    return memory(fmt::format("{{name: emnist, split: {}, train: 100, validation: 100, test: 100}}", split),
+                  "linear")
+        .host;
+  };
+  EXPECT_GE(of("byclass") - of("balanced"), (814'255.0 - 131'600.0) * 700);
+}
+
 TEST_F(Room, WorkersThatDoNotFitAreTold) {
   const runner::RunMemory run{.host = 3e9};
   EXPECT_EQ(runner::workers_that_fit(run, 4, 10'000'000'000), 3);

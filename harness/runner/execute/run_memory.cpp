@@ -40,7 +40,9 @@ struct TableBytes {
   double host = 0;  // tables that are not mapped
   double device = 0;
   double mapped = 0;
-  double preparing = 0;  // what making the cache takes; 0: it is there, or there is none
+  // What making the cache takes; 0: it is there, or there is none.
+  double preparing = 0;
+  double preparing_on_device = 0;
 };
 
 bool cache_is_there(const datasets::CacheFile& file) {
@@ -52,24 +54,38 @@ double records_of(const datasets::Sizes& sizes) {
   return static_cast<double>(sizes.private_train + sizes.private_validation + sizes.test);
 }
 
-// The published records, which a reader has in memory, and the frozen network at its work.
-Result<double> preparing_bytes(const datasets::Facts& facts, const json::object& options, bool on_cpu) {
+// The published records, which a reader has in memory, and the frozen network at its work. Its file
+// is read on the machine, wherever it works.
+Result<void> add_preparing(const datasets::Facts& facts, const json::object& options, bool on_cpu,
+                           TableBytes& data) {
   double bytes = kProcess + kImagesAtOnce;
-  if (const auto plain = resolve_options(facts.options, {}, facts.name); plain && !facts.own_records) {
+  json::object all;  // but a selection that has files of its own (datasets/emnist.h)
+  if (const auto* split = options.if_contains("split")) all["split"] = *split;
+  if (const auto plain = resolve_options(facts.options, all, facts.name); plain && !facts.own_records) {
     const auto published = datasets::sizes(facts, *plain);
     bytes += records_of(published) * static_cast<double>(published.features);
   } else if (facts.name == datasets::TableFile::kName) {
     const auto own = datasets::sizes(facts, options);
     bytes += records_of(own) * static_cast<double>(own.features) * kReadNumber;
   }
-  if (!datasets::uses_network(options)) return bytes;
-  const auto frozen = datasets::frozen_network(options);
-  if (!frozen) return frozen.error();
-  const auto input = datasets::image_preparation(options).input();
-  const auto network = models::step_memory(frozen->name, frozen->options, input, on_cpu);
-  if (!network) return network.error();
-  const auto images = static_cast<double>(datasets::frozen_images_at_once(input.features, on_cpu));
-  return bytes + kFloat * (2 * network->parameters + images * network->forward + network->fixed);
+  if (datasets::uses_network(options)) {
+    const auto frozen = datasets::frozen_network(options);
+    if (!frozen) return frozen.error();
+    const auto input = datasets::image_preparation(options).input();
+    const auto network = models::step_memory(frozen->name, frozen->options, input, on_cpu);
+    if (!network) return network.error();
+    const auto images = static_cast<double>(datasets::frozen_images_at_once(input.features, on_cpu));
+    const auto works = kFloat * (images * network->forward + network->fixed);
+    bytes += kFloat * 2 * network->parameters;
+    if (on_cpu) {
+      bytes += works;
+    } else {
+      bytes += kCudaProcess;
+      data.preparing_on_device = kCudaContext + kFloat * network->parameters + works;
+    }
+  }
+  data.preparing = bytes;
+  return {};
 }
 
 Result<TableBytes> table_bytes(const trial::TrialConfig& config, const datasets::Facts& facts,
@@ -91,9 +107,7 @@ Result<TableBytes> table_bytes(const trial::TrialConfig& config, const datasets:
     if (on_cpu && !bytes && number > kFloat) data.host = table;
     if (!on_cpu) data.device = bytes ? values + labels : table;
     if (!cache_is_there(*cache)) {
-      const auto making = preparing_bytes(facts, options, on_cpu);
-      if (!making) return making.error();
-      data.preparing = *making;
+      if (auto added = add_preparing(facts, options, on_cpu, data); !added) return added.error();
     }
   }
   // Its records are copied, and those of the other part will be.
@@ -152,6 +166,7 @@ Result<RunMemory> memory_of(const trial::TrialConfig& config) {
     memory.device += kCudaContext + data->device;
   }
   memory.host = std::max(memory.host, data->preparing + data->host);
+  memory.device = std::max(memory.device, data->preparing_on_device);
   return memory;
 }
 
