@@ -1,7 +1,7 @@
 // Data and weights in the forms in which they are published, made by a test: CIFAR's archives,
-// SVHN's MAT files, GTSRB's and Food-101's folders, Gisette in LIBSVM's format, and folders of
-// timm's ViTs and BEiTs. Images are of one colour, which is that of their class (Food-101's: one
-// photograph).
+// SVHN's MAT files, STL-10's and EMNIST's files, GTSRB's and Food-101's folders, Gisette in
+// LIBSVM's format, and folders of timm's ViTs, BEiTs and ConvNeXts. Images are of one colour, which
+// is that of their class (Food-101's: one photograph).
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,11 @@
 #include <string>
 #include <utility>
 #include <vector>
+#include <zlib.h>
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
+#include "tests/datasets/idx_bytes.h"
 #include "tests/formats/mat_file.h"
 #include "tests/formats/tar.h"
 
@@ -56,6 +58,40 @@ inline void write_svhn(const std::filesystem::path& folder) {
     const auto file = datasets::mat_head() + datasets::packed_array('X', {32, 32, 3, count}, count, image) +
                       datasets::packed_array('y', {count, 1}, count, digit);
     write_file_atomically((folder / name).string(), file).value();
+  }
+}
+
+// STL-10's binary files, with all images; the first class has the label 1.
+inline void write_stl10(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  for (const auto& [part, count] : {std::pair{"train", 5'000}, {"test", 8'000}}) {
+    constexpr std::size_t kPixels = std::size_t{3} * 96 * 96;
+    std::string pixels, labels;
+    for (int i = 0; i < count; ++i) {
+      pixels.append(kPixels, static_cast<char>(i % 10 * 20));
+      labels += static_cast<char>(i % 10 + 1);
+    }
+    write_file_atomically((folder / fmt::format("{}_X.bin", part)).string(), pixels).value();
+    write_file_atomically((folder / fmt::format("{}_y.bin", part)).string(), labels).value();
+  }
+}
+
+// EMNIST's four files of the selection `mnist`, with all images.
+inline void write_emnist(const std::filesystem::path& folder) {
+  const auto write = [&](const std::string& name, const std::vector<std::uint32_t>& shape, int scale) {
+    auto bytes = datasets::idx_head(shape);
+    const std::size_t each = shape.size() == 3 ? std::size_t{shape[1]} * shape[2] : 1;
+    for (std::uint32_t i = 0; i < shape[0]; ++i)
+      bytes.insert(bytes.end(), each, static_cast<std::uint8_t>(static_cast<int>(i % 10) * scale));
+    const gzFile file = gzopen((folder / name).c_str(), "wb1");
+    gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+    gzclose(file);
+  };
+  std::filesystem::create_directories(folder);
+  for (const auto& [part, count] : {std::pair{"train", 60'000U}, {"test", 10'000U}}) {
+    const auto start = fmt::format("emnist-mnist-{}-", part);
+    write(start + "images-idx3-ubyte.gz", {count, 28, 28}, 20);
+    write(start + "labels-idx1-ubyte.gz", {count}, 1);
   }
 }
 
@@ -105,19 +141,12 @@ inline void write_gisette(const std::filesystem::path& folder, int train, int te
   }
 }
 
-struct VitSizes {
-  std::string architecture;
-  std::int64_t width = 0;
-  int depth = 0;
-  int heads = 0;
-};
-
 using TensorShapes = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
 
-// config.json and model.safetensors of timm's network of that name and sizes. Values are small and
-// of both signs.
-inline void write_weights(const std::filesystem::path& folder, const VitSizes& sizes,
-                          const TensorShapes& tensors) {
+// config.json and model.safetensors of timm's network of that name, with 1,000 classes. Values are
+// small and of both signs.
+inline void write_weights(const std::filesystem::path& folder, const std::string& architecture,
+                          const json::object& model_args, const TensorShapes& tensors) {
   json::object header;
   std::string data;
   std::uint32_t drawn = 1;
@@ -143,11 +172,24 @@ inline void write_weights(const std::filesystem::path& folder, const VitSizes& s
   std::filesystem::create_directories(folder);
   write_file_atomically((folder / "model.safetensors").string(), file + text + data).value();
   const json::object config = {
-      {"architecture", sizes.architecture},
-      {"num_classes", 1000},
-      {"model_args", {{"embed_dim", sizes.width}, {"depth", sizes.depth}, {"num_heads", sizes.heads}}}};
+      {"architecture", architecture}, {"num_classes", 1000}, {"model_args", model_args}};
   write_file_atomically((folder / "config.json").string(), json::serialize(config)).value();
 }
+
+struct Tensors {
+  TensorShapes list;
+  void add(const std::string& name, const std::vector<std::int64_t>& weight) {
+    list.emplace_back(name + ".weight", weight);
+    list.emplace_back(name + ".bias", std::vector<std::int64_t>{weight.front()});
+  }
+};
+
+struct VitSizes {
+  std::string architecture;
+  std::int64_t width = 0;
+  int depth = 0;
+  int heads = 0;
+};
 
 // A ViT, or a BEiT by its name, with patches of 16, for images of that many pixels and 1,000
 // classes, under timm's names.
@@ -155,35 +197,55 @@ inline void write_vit(const std::filesystem::path& folder, const VitSizes& sizes
   const auto width = sizes.width;
   const auto side = image / 16;
   const bool beit = sizes.architecture.starts_with("beit");
-  TensorShapes tensors = {{"cls_token", {1, 1, width}},
-                          {"patch_embed.proj.weight", {width, 3, 16, 16}},
-                          {"patch_embed.proj.bias", {width}}};
-  if (!beit) tensors.push_back({"pos_embed", {1, 1 + side * side, width}});
-  const auto add = [&tensors](const std::string& name, const std::vector<std::int64_t>& weight) {
-    tensors.emplace_back(name + ".weight", weight);
-    tensors.emplace_back(name + ".bias", std::vector<std::int64_t>{weight.front()});
-  };
+  Tensors tensors{{{"cls_token", {1, 1, width}},
+                   {"patch_embed.proj.weight", {width, 3, 16, 16}},
+                   {"patch_embed.proj.bias", {width}}}};
+  if (!beit) tensors.list.push_back({"pos_embed", {1, 1 + side * side, width}});
   for (int i = 0; i < sizes.depth; ++i) {
     const auto block = fmt::format("blocks.{}.", i);
-    add(block + "norm1", {width});
-    add(block + "attn.proj", {width, width});
-    add(block + "norm2", {width});
-    add(block + "mlp.fc1", {4 * width, width});
-    add(block + "mlp.fc2", {width, 4 * width});
+    tensors.add(block + "norm1", {width});
+    tensors.add(block + "attn.proj", {width, width});
+    tensors.add(block + "norm2", {width});
+    tensors.add(block + "mlp.fc1", {4 * width, width});
+    tensors.add(block + "mlp.fc2", {width, 4 * width});
     if (!beit) {
-      add(block + "attn.qkv", {3 * width, width});
+      tensors.add(block + "attn.qkv", {3 * width, width});
       continue;
     }
-    tensors.push_back({block + "attn.qkv.weight", {3 * width, width}});
+    tensors.list.push_back({block + "attn.qkv.weight", {3 * width, width}});
     for (const char* vector : {"attn.q_bias", "attn.v_bias", "gamma_1", "gamma_2"}) {
-      tensors.push_back({block + vector, {width}});
+      tensors.list.push_back({block + vector, {width}});
     }
-    tensors.push_back(
+    tensors.list.push_back(
         {block + "attn.relative_position_bias_table", {(2 * side - 1) * (2 * side - 1) + 3, sizes.heads}});
   }
-  add(beit ? "fc_norm" : "norm", {width});
-  add("head", {1000, width});
-  write_weights(folder, sizes, tensors);
+  tensors.add(beit ? "fc_norm" : "norm", {width});
+  tensors.add("head", {1000, width});
+  write_weights(folder, sizes.architecture,
+                {{"embed_dim", width}, {"depth", sizes.depth}, {"num_heads", sizes.heads}}, tensors.list);
+}
+
+// A ConvNeXt of four stages of one block each and of that many channels, under timm's names.
+inline void write_convnext(const std::filesystem::path& folder, std::int64_t width) {
+  Tensors tensors;
+  tensors.add("stem.0", {width, 3, 4, 4});
+  tensors.add("stem.1", {width});
+  for (int stage = 0; stage < 4; ++stage) {
+    if (stage > 0) {
+      tensors.add(fmt::format("stages.{}.downsample.0", stage), {width});
+      tensors.add(fmt::format("stages.{}.downsample.1", stage), {width, width, 2, 2});
+    }
+    const auto block = fmt::format("stages.{}.blocks.0.", stage);
+    tensors.add(block + "conv_dw", {width, 1, 7, 7});
+    tensors.add(block + "norm", {width});
+    tensors.add(block + "mlp.fc1", {4 * width, width});
+    tensors.add(block + "mlp.fc2", {width, 4 * width});
+    tensors.list.push_back({block + "gamma", {width}});
+  }
+  tensors.add("head.norm", {width});
+  tensors.add("head.fc", {1000, width});
+  write_weights(folder, "convnext_xlarge", {{"depths", {1, 1, 1, 1}}, {"dims", {width, width, width, width}}},
+                tensors.list);
 }
 
 }  // namespace hyfreedp::end_to_end

@@ -113,6 +113,8 @@ TEST_F(PaperImages, EveryBodyRunsOnMiniatureFiles) {
   write_cifar10(tiny / "cifar10.tar.gz");
   write_cifar100(tiny / "cifar100.tar.gz");
   write_svhn(tiny / "svhn");
+  write_stl10(tiny / "stl10");
+  write_emnist(tiny / "emnist");
   write_gtsrb(tiny / "gtsrb.tar", 2, 16);
   write_gisette(tiny / "gisette", 200, 16);
   write_food101(tiny / "food101", HYFREEDP_TEST_DATA "/images/decode/small.jpg", 16);
@@ -120,8 +122,10 @@ TEST_F(PaperImages, EveryBodyRunsOnMiniatureFiles) {
   write_vit(data() / "vit-base-patch16-224", {"vit_base_patch16_224", 24, 2, 3});
   write_vit(data() / "beit-large-patch16-512", {"beit_large_patch16_512", 16, 2, 2}, 512);
   write_vit(data() / "beitv2-large-patch16-224-in22k", {"beitv2_large_patch16_224", 24, 2, 3});
+  write_vit(data() / "vit-large-patch16-384", {"vit_large_patch16_384", 16, 2, 2}, 384);
+  write_convnext(data() / "convnext-xlarge-384", 8);
   const auto files = files_with("tiny");
-  EXPECT_GE(files.size(), 21U);
+  EXPECT_GE(files.size(), 27U);
   for (const auto& file : files) {
     const auto ended = run({"run", file, "--preset", "tiny", "--quiet"});
     EXPECT_EQ(ended.code, 0) << file << '\n' << ended.out << ended.err;
