@@ -54,12 +54,14 @@ Result<mechanism::ProbeSplit> split(const Cell& cell, const trial::PrivacyPlan& 
 }
 
 // Decay of the method's exponential average of the weights, over a public part of the steps; none
-// where the cell or its optimizer has an average of its own.
+// where the cell or its optimizer has an average of its own, or where the optimizer takes a step
+// more after the last, of which the average would have nothing.
 std::optional<double> average_decay(const Cell& cell) {
   const auto& base = cell.base;
   const double steps = double_or(cell.options, "average_part", 0) * static_cast<double>(base.steps);
-  const bool has_own =
-      base.training.average != trial::Average::none || bool_or(base.optimizer.options, "average", false);
+  const auto& optimizer = base.optimizer.options;
+  const bool has_own = base.training.average != trial::Average::none ||
+                       bool_or(optimizer, "average", false) || bool_or(optimizer, "free_step", false);
   if (!(steps > 1) || has_own) return std::nullopt;
   return 1 - 1 / steps;
 }

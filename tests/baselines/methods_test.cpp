@@ -60,6 +60,9 @@ TEST(HyFreeDpPlus, ProbesALargerBatchAndAveragesItsWeights) {
   const auto given = config("hyfreedp-plus", {{"probe_sample_rate", 0.3}}, trial::Average::swa);
   EXPECT_DOUBLE_EQ(given.privacy.probe->sample_rate, 0.3);
   EXPECT_EQ(given.training.average, trial::Average::swa) << "the panel's own";
+  auto free = cell("hyfreedp-plus", 3, {});
+  free.base.optimizer.options["free_step"] = true;
+  EXPECT_EQ(method("hyfreedp-plus").next(free, {}).value().front().training.average, none);
   const auto same_batch = config("hyfreedp-plus", {{"accounting", "folded"}}, none);
   EXPECT_DOUBLE_EQ(same_batch.privacy.probe->sample_rate, 0.1);
   const auto published = config("hyfreedp", {{"accounting", "separate-batch"}}, none);

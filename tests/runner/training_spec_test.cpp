@@ -74,6 +74,14 @@ TEST(TrainingSpec, MistakesNameTheirPlace) {
   EXPECT_THAT(message("optimizer: {name: dog, average: true}, average: ema", ""), HasSubstr("keep one"));
   EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}, average: ema", ""),
               HasSubstr("the optimizer's own 'free_step' exclude each other; keep one"));
+  EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}", ", train: {average: ema}"),
+              HasSubstr("rows[1].train.average and the optimizer's own 'free_step' exclude each other"));
+  EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9}, average: ema",
+                      ", train: {optimizer: {free_step: true}}"),
+              HasSubstr("the optimizer's own 'free_step' exclude each other"));
+  EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}",
+                      ", train: {average: ema, optimizer: {free_step: false}}"),
+              "accepted");
   EXPECT_THAT(message("optimizer: {name: sgd, free_step: true}", ""),
               AllOf(HasSubstr(":10: panels[0].train.optimizer: 'free_step' goes along the momentum buffer"),
                     HasSubstr("needs a 'momentum' above 0")));

@@ -22,8 +22,10 @@ struct PanelFrame {
   spec::Control control = spec::Control::sampling_only;  // what rows of epsilon inf keep
   bool control_given = false;                            // the spec says so, and so does the table
   Layers train = {};                                     // the panel's, below a row's own
-  std::optional<PaperPlace> paper = {};                  // where the paper prints its rows
-  bool shared_are_known = true;                          // no mistake in the top-level `rows`
+  std::optional<trial::TrainingOptions> training = {};   // what these say, where it could be read
+  std::optional<spec::Named> optimizer = {};
+  std::optional<PaperPlace> paper = {};  // where the paper prints its rows
+  bool shared_are_known = true;          // no mistake in the top-level `rows`
 };
 
 // A name that becomes part of paths and keys: letters, digits, '-', '_' and '.', not beginning with

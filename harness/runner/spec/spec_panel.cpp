@@ -386,6 +386,8 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
                           .control = parts.train ? parts.train->control : spec::Control::sampling_only,
                           .control_given = train.find("control").has_value(),
                           .train = train,
+                          .training = parts.training,
+                          .optimizer = parts.optimizer,
                           .paper = parts.epsilons ? parts.place : std::nullopt,
                           .shared_are_known = request.shared_are_known},
                          problems);

@@ -148,6 +148,18 @@ void add_own_training(const Layers& layers, const PanelFrame& frame, spec::Row& 
   }
 }
 
+// What the row's own and the panel's `train` say together; a panel's alone are checked with it.
+void check_row_average(const Layers& layers, const PanelFrame& frame, const spec::Row& row,
+                       Problems& problems) {
+  if (!row.training && !row.optimizer) return;
+  const auto& training = row.training ? row.training : frame.training;
+  const auto& optimizer = row.optimizer ? row.optimizer : frame.optimizer;
+  if (!training || !optimizer) return;
+  auto train = layers.below("train");
+  for (const auto& map : frame.train.maps()) train.add(map);
+  check_average(*training, optimizer->options, train, problems);
+}
+
 std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame& frame, Problems& problems) {
   const auto before = problems.added();
   const auto& layers = expanded.layers;
@@ -180,6 +192,7 @@ std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame&
   }
   read_control(layers, frame, epsilons.value_or(std::vector<double>{}), row, problems);
   add_own_training(layers, frame, row, problems);
+  check_row_average(layers, frame, row, problems);
   if (const auto given = layers.find("group")) {
     if (const auto group = problems.take(read_identifier(*given))) row.group = *group;
   } else if (base_id && !expanded.id_suffix.empty()) {
