@@ -157,7 +157,10 @@ std::vector<Measured> measured() {
           {"resnet-imagenet", with(deep, "trainable", "last-block"), "synthetic-images", images(64), 256},
           {"resnet-imagenet", with(resnet50, "trainable", "head"), "synthetic-images", images(64), 16},
           {"convnext", {}, "synthetic-images", images(64)},
-          {"convnext", {{"size", "convnext_base"}}, "synthetic-images", images(96), 4},
+          {"convnext", {{"size", "convnext_base"}}, "synthetic-images", images(60), 8},
+          // Stages of two places and of one, where a depthwise weight outnumbers what it reads.
+          {"convnext", {}, "synthetic-images", images(32), 32},
+          {"convnext", {{"trainable_pattern", "conv_dw"}}, "synthetic-images", images(32), 32},
           {"convnext", deep_convnext, "synthetic-images", images(64), 32},
           {"convnext", {{"trainable", "bitfit-head"}}, "synthetic-images", images(64)},
           {"convnext", {{"trainable", "lora-head"}}, "synthetic-images", images(64)},

@@ -22,6 +22,9 @@ struct LayerNumbers {
   bool trains = false;
   bool trains_weight = false;
   bool standardised = false;  // its per-sample gradients are never kept
+  // They are always kept. Counted so for ConvNeXt, whose kernels are large.
+  bool depthwise = false;
+  double patches = 0;  // of a convolution: what its weight reads at all places, each by itself
 
   double given() const { return outputs + beside + sum - unread; }
   // Whether its input and output gradient are kept, and no per-sample gradients.
@@ -30,7 +33,7 @@ struct LayerNumbers {
 };
 
 bool LayerNumbers::keeps_pair(bool on_cpu) const {
-  if (!trains_weight || kind == Kind::normalisation || kind == Kind::table) return false;
+  if (!trains_weight || depthwise || kind == Kind::normalisation || kind == Kind::table) return false;
   if (kind == Kind::vectors || standardised) return true;
   return kind == Kind::convolution && !on_cpu ? inputs + outputs > weights : inputs + outputs <= weights;
 }
@@ -196,8 +199,12 @@ class Layers {
     layer.outputs = number(0) * places;
     // It reads what its block reads, of which it may leave out three in four.
     for (const char* shortcut : {".shortcut.", ".downsample."}) {
-      if (parameter.name.find(shortcut) != std::string::npos) layer.inputs = number(1) * places * 4;
+      if (family_.reads_tokens || parameter.name.find(shortcut) == std::string::npos) continue;
+      layer.inputs = number(1) * places * 4;
     }
+    const bool one_each = number(1) == 1 && !layers_.empty();
+    layer.depthwise = one_each && family_.reads_tokens;
+    layer.patches = (one_each ? number(0) : number(1)) * number(2) * number(3) * places;
     if (family_.pools) layer.beside = layer.outputs;
     if (family_.adds && parameter.name.find(".conv2.") != std::string::npos) layer.sum = layer.outputs;
     if (family_.fires && !layers_.empty()) {
@@ -274,15 +281,16 @@ double recorded_by(const std::vector<LayerNumbers>& layers, std::size_t lowest, 
 }
 
 // While the rules of this layer and its gradients are computed. The lowest that trains has no
-// gradient for its input.
-double passing_of(const LayerNumbers& layer, bool is_lowest) {
+// gradient for its input. A GPU lays out the patches that a convolution's weight reads.
+double passing_of(const LayerNumbers& layer, bool is_lowest, bool on_cpu) {
   // Between positions, from which a norm is computed without the gradient.
   const bool by_pairs =
       layer.kind == Kind::positions && layer.trains_weight && layer.inputs + layer.outputs < layer.weights;
   const double pairs = by_pairs ? 3 * layer.places * layer.places : 0;
   const double around =
       is_lowest ? layer.outputs + std::min(layer.inputs, layer.outputs) : 2 * (layer.inputs + layer.outputs);
-  return around + layer.beside + pairs;
+  const double patches = layer.trains_weight && !on_cpu ? layer.patches : 0;
+  return around + layer.beside + pairs + patches;
 }
 
 // While it computes what it gives: a shortcut beside it holds its input, and a convolution's
@@ -308,7 +316,7 @@ Result<StepMemory> step_memory(const std::string& model, const json::object& opt
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const auto& layer = layers[l];
     memory.forward = std::max(memory.forward, forward_of(layer));
-    if (l >= lowest) memory.passing = std::max(memory.passing, passing_of(layer, l == lowest));
+    if (l >= lowest) memory.passing = std::max(memory.passing, passing_of(layer, l == lowest, on_cpu));
     // A convolution's sum is added up in float64; the others' where it belongs.
     if (layer.trains_weight && std::isfinite(layer.weights)) {
       memory.fixed = std::max(memory.fixed, (layer.kind == Kind::convolution ? 4 : 1) * layer.weights);
