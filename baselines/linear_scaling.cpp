@@ -28,7 +28,9 @@ trial::TrialConfig config_of(const Cell& cell, const Settings& settings, Place p
   const double rate = settings.whole_product ? run.eta / privacy.sensitivity() : run.eta;
   auto config = at_rate(cell, 0, rate);
   config.steps = run.steps;
-  config.optimizer = optimizer("sgd", {{"momentum", settings.momentum}});
+  json::object sgd = {{"momentum", settings.momentum}};
+  if (settings.free_step) sgd["free_step"] = true;
+  config.optimizer = optimizer("sgd", sgd);
   config.privacy = privacy;
   if (string_or(cell.options, "head", "panel") == "zero") {
     config.model.options[config.model.name == "mlp" ? "last_layer" : "init"] = "zero";

@@ -279,6 +279,10 @@ Result<Settings> settings_of(const Cell& cell) {
   settings.whole_product = string_or(options, "product", "eta-t") == "eta-t-b-c";
   if (string_or(options, "fit", "line") == "quadratic") settings.fit = rule::Fit::quadratic;
   settings.momentum = double_or(options, "momentum", 0.9);
+  settings.free_step = bool_or(options, "free_step", false);
+  if (settings.free_step && settings.momentum <= 0) {
+    return error("'free_step' goes along the momentum buffer, so it needs a 'momentum' above 0.");
+  }
   settings.score_noise = double_or(options, "score_noise", 30);
   for (const double share : shares_of(cell)) settings.epsilons.push_back(share * *cell.epsilon);
   auto filled = settings.sampled ? fill_sampled(cell, settings) : fill_full(cell, settings);
@@ -336,6 +340,10 @@ std::vector<OptionSpec> options() {
                         "a sweep's pick: by noised validation accuracy, or as printed by un-noised training "
                         "accuracy, which is not priced (the row is an oracle)")),
       real_option("momentum", 0.9, 0, 0.9999, "of SGD"),
+      later({.name = "free_step",
+             .type = OptionType::boolean,
+             .default_value = false,
+             .help = "each run takes one more step along the momentum after its last, without noise"}),
       real_option("score_noise", 30, 1e-6, 1e9, "of each validation score",
                   "sd in counts of correct examples")};
 }

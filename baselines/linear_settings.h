@@ -30,6 +30,7 @@ struct Settings {
   bool whole_product = false;  // r = eta T B C
   linear_rule::Fit fit = linear_rule::Fit::line;
   double momentum = 0.9;
+  bool free_step = false;  // sgd.h
   double score_noise = 30;
   linear_rule::Budget budget;  // sampled: the mu that costs what a run costs
   // Sampled: sigma of each run of each stage, the final one last.

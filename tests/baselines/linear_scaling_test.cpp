@@ -48,6 +48,17 @@ TEST(LinearScaling, DefaultsKeepTheirRuns) {
   EXPECT_EQ(hashes({{"decompose", "rejection"}}), (Hashes{"11da0b2a9becc8ac", "913046becb028940"}));
 }
 
+TEST(LinearScaling, EveryRunTakesTheFreeStepWhereItIsAskedFor) {
+  const auto study = study_of({{"free_step", true}});
+  ASSERT_EQ(study.finished.size(), 7u);
+  for (const auto& trial : study.finished) {
+    EXPECT_TRUE(bool_or(trial.config.optimizer.options, "free_step", false));
+  }
+  const auto refused = study_of({{"free_step", true}, {"momentum", 0.0}});
+  ASSERT_TRUE(refused.conclusion.failure);
+  EXPECT_NE(refused.conclusion.failure->message.find("needs a 'momentum' above 0"), std::string::npos);
+}
+
 TEST(LinearRule, FitsAreLeastSquaresAndParabolas) {
   const std::vector<rule::Point> two{{0.1, 3}, {0.2, 5}};
   EXPECT_NEAR(rule::extrapolate(rule::Fit::line, two, 0.88), 1 + 20 * 0.88, 1e-12);
