@@ -33,7 +33,7 @@ Result<void> visit_named_files(const std::string& path, const std::vector<std::s
   if (auto visited = visit_files(path, wanted, take, limits); !visited) return visited;
   for (std::size_t place = 0; place < names.size(); ++place) {
     if (found[place].empty()) {
-      return error(fmt::format("{}: has no {}. Expected are {}, in one folder or in a tar of it.", path,
+      return error(fmt::format("{}: has no {}. Expected are {}, in one folder or in an archive of it.", path,
                                names[place], join(names, ", ")));
     }
   }

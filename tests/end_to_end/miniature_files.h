@@ -1,7 +1,7 @@
 // Data and weights in the forms in which they are published, made by a test: CIFAR's archives,
-// SVHN's MAT files, STL-10's and EMNIST's files, GTSRB's and Food-101's folders, Gisette in
-// LIBSVM's format, and folders of timm's ViTs, BEiTs and ConvNeXts. Images are of one colour, which
-// is that of their class (Food-101's: one photograph).
+// SVHN's MAT files, STL-10's files, GTSRB's and Food-101's folders, Gisette in LIBSVM's format, and
+// folders of timm's ViTs, BEiTs and ConvNeXts. Images are of one colour, which is that of their
+// class (Food-101's: one photograph).
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,9 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include <zlib.h>
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
-#include "tests/datasets/idx_bytes.h"
 #include "tests/formats/mat_file.h"
 #include "tests/formats/tar.h"
 
@@ -73,25 +71,6 @@ inline void write_stl10(const std::filesystem::path& folder) {
     }
     write_file_atomically((folder / fmt::format("{}_X.bin", part)).string(), pixels).value();
     write_file_atomically((folder / fmt::format("{}_y.bin", part)).string(), labels).value();
-  }
-}
-
-// EMNIST's four files of the selection `mnist`, with all images.
-inline void write_emnist(const std::filesystem::path& folder) {
-  const auto write = [&](const std::string& name, const std::vector<std::uint32_t>& shape, int scale) {
-    auto bytes = datasets::idx_head(shape);
-    const std::size_t each = shape.size() == 3 ? std::size_t{shape[1]} * shape[2] : 1;
-    for (std::uint32_t i = 0; i < shape[0]; ++i)
-      bytes.insert(bytes.end(), each, static_cast<std::uint8_t>(static_cast<int>(i % 10) * scale));
-    const gzFile file = gzopen((folder / name).c_str(), "wb1");
-    gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
-    gzclose(file);
-  };
-  std::filesystem::create_directories(folder);
-  for (const auto& [part, count] : {std::pair{"train", 60'000U}, {"test", 10'000U}}) {
-    const auto start = fmt::format("emnist-mnist-{}-", part);
-    write(start + "images-idx3-ubyte.gz", {count, 28, 28}, 20);
-    write(start + "labels-idx1-ubyte.gz", {count}, 1);
   }
 }
 

@@ -114,7 +114,6 @@ TEST_F(PaperImages, EveryBodyRunsOnMiniatureFiles) {
   write_cifar100(tiny / "cifar100.tar.gz");
   write_svhn(tiny / "svhn");
   write_stl10(tiny / "stl10");
-  write_emnist(tiny / "emnist");
   write_gtsrb(tiny / "gtsrb.tar", 2, 16);
   write_gisette(tiny / "gisette", 200, 16);
   write_food101(tiny / "food101", HYFREEDP_TEST_DATA "/images/decode/small.jpg", 16);
