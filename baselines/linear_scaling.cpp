@@ -28,9 +28,7 @@ trial::TrialConfig config_of(const Cell& cell, const Settings& settings, Place p
   const double rate = settings.whole_product ? run.eta / privacy.sensitivity() : run.eta;
   auto config = at_rate(cell, 0, rate);
   config.steps = run.steps;
-  json::object sgd = {{"momentum", settings.momentum}};
-  if (settings.free_step) sgd["free_step"] = true;
-  config.optimizer = optimizer("sgd", sgd);
+  config.optimizer = optimizer("sgd", settings.sgd);
   config.privacy = privacy;
   if (string_or(cell.options, "head", "panel") == "zero") {
     config.model.options[config.model.name == "mlp" ? "last_layer" : "init"] = "zero";

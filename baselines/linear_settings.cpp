@@ -9,6 +9,7 @@
 #include "baselines/support.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
+#include "optimizers/facts.h"
 
 namespace hyfreedp::baselines::linear_search {
 namespace {
@@ -278,11 +279,9 @@ Result<Settings> settings_of(const Cell& cell) {
   settings.draws_both = split_of(cell) == "uniform-both";
   settings.whole_product = string_or(options, "product", "eta-t") == "eta-t-b-c";
   if (string_or(options, "fit", "line") == "quadratic") settings.fit = rule::Fit::quadratic;
-  settings.momentum = double_or(options, "momentum", 0.9);
-  settings.free_step = bool_or(options, "free_step", false);
-  if (settings.free_step && settings.momentum <= 0) {
-    return error("'free_step' goes along the momentum buffer, so it needs a 'momentum' above 0.");
-  }
+  settings.sgd["momentum"] = double_or(options, "momentum", 0.9);
+  if (bool_or(options, "free_step", false)) settings.sgd["free_step"] = true;
+  if (auto checked = optimizers::check_sgd(settings.sgd); !checked) return checked.error();
   settings.score_noise = double_or(options, "score_noise", 30);
   for (const double share : shares_of(cell)) settings.epsilons.push_back(share * *cell.epsilon);
   auto filled = settings.sampled ? fill_sampled(cell, settings) : fill_full(cell, settings);

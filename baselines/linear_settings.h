@@ -29,8 +29,7 @@ struct Settings {
   bool draws_both = false;     // a sweep draws eta and T, not r
   bool whole_product = false;  // r = eta T B C
   linear_rule::Fit fit = linear_rule::Fit::line;
-  double momentum = 0.9;
-  bool free_step = false;  // sgd.h
+  json::object sgd;  // its options
   double score_noise = 30;
   linear_rule::Budget budget;  // sampled: the mu that costs what a run costs
   // Sampled: sigma of each run of each stage, the final one last.

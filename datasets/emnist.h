@@ -61,11 +61,7 @@ struct Emnist {
          .complete = complete,
          .licence = "none is stated; its images are those of NIST's Special Database 19",
          .supply = {.downloads = {archive}, .bytes = archive.bytes}},
-        all({{"split", "byclass"}}));
-    for (auto& option : facts.options) {
-      if (option.name != "train" && option.name != "validation" && option.name != "test") continue;
-      option.help = option.help.substr(0, option.help.find(" (default")) + " (default: all of the selection)";
-    }
+        count_options(all({{"split", "byclass"}}), "of the selection"));
     std::vector<std::string> names;
     for (const auto& split : kSplits) names.emplace_back(split.name);
     facts.options.insert(

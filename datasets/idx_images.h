@@ -26,8 +26,8 @@ inline constexpr std::array kIdxFiles = {"train-images-idx3-ubyte.gz", "train-la
 Sizes all_idx_images();
 // `all`: the sizes of the files.
 Sizes idx_image_sizes(const Sizes& all, const json::object& options);
-// `facts` with the shared options; `all` has the most that may be asked for of each split.
-Facts with_idx_options(Facts facts, const Sizes& all);
+// `facts` with the shared options; `counts`: those of count_options().
+Facts with_idx_options(Facts facts, const std::vector<OptionSpec>& counts);
 // `facts` of a dataset in the four files, whose SHA-256 are `checksums`, with the shared options
 // and their completion.
 Facts with_idx_images(Facts facts, const std::array<const char*, 4>& checksums);

@@ -16,12 +16,12 @@ Sizes idx_image_sizes(const Sizes& all, const json::object& options) {
   return sizes;
 }
 
-Facts with_idx_options(Facts facts, const Sizes& all) {
+Facts with_idx_options(Facts facts, const std::vector<OptionSpec>& counts) {
   for (const auto& more :
        {image_options({"hog", "pixels", "network"},
                       "hog: 716 fixed gradient-orientation features; pixels: the 784 pixels, each image "
                       "centred and scaled by itself; network: what a frozen network gives to its last layer"),
-        count_options(all)}) {
+        counts}) {
     facts.options.insert(facts.options.end(), more.begin(), more.end());
   }
   return facts;
@@ -31,7 +31,7 @@ Facts with_idx_images(Facts facts, const std::array<const char*, 4>& checksums) 
   for (std::size_t i = 0; i < checksums.size(); ++i) facts.files.push_back({kIdxFiles[i], checksums[i]});
   facts.sizes = [](const json::object& options) { return idx_image_sizes(all_idx_images(), options); };
   facts.complete = [](json::object options) { return complete_image_options(std::move(options), true); };
-  return with_idx_options(std::move(facts), all_idx_images());
+  return with_idx_options(std::move(facts), count_options(all_idx_images()));
 }
 
 }  // namespace hyfreedp::datasets

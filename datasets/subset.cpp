@@ -22,19 +22,19 @@ std::vector<std::int64_t> taken(const std::string& dataset, Split split, const s
 
 }  // namespace
 
-std::vector<OptionSpec> count_options(const Sizes& all) {
+std::vector<OptionSpec> count_options(const Sizes& all, const std::string& of_all) {
   std::vector<OptionSpec> options;
   for (const auto& [name, split, size] : {std::tuple{"train", "private_train", all.private_train},
                                           {"validation", "private_validation", all.private_validation},
                                           {"test", "test", all.test}}) {
-    options.push_back(
-        {.name = name,
-         .type = OptionType::integer,
-         .default_value = nullptr,
-         .help = fmt::format("records of {}, chosen by a fixed key (default: all {})", split, size),
-         .min = 1,
-         .max = static_cast<double>(size),
-         .stored_always = false});
+    options.push_back({.name = name,
+                       .type = OptionType::integer,
+                       .default_value = nullptr,
+                       .help = fmt::format("records of {}, chosen by a fixed key (default: all {})", split,
+                                           of_all.empty() ? std::to_string(size) : of_all),
+                       .min = 1,
+                       .max = static_cast<double>(size),
+                       .stored_always = false});
   }
   return options;
 }

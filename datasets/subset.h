@@ -11,8 +11,9 @@
 
 namespace hyfreedp::datasets {
 
-// The options `train`, `validation` and `test`, left out where absent: all records of the split.
-std::vector<OptionSpec> count_options(const Sizes& all);
+// The options `train`, `validation` and `test`, left out where absent: all records of the split, of
+// which there are at most `all`. `of_all` says what all are where their number differs.
+std::vector<OptionSpec> count_options(const Sizes& all, const std::string& of_all = "");
 // `all` with the sizes that the options ask for.
 Sizes with_counts(Sizes all, const json::object& options);
 

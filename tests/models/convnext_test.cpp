@@ -1,26 +1,20 @@
 // ConvNeXt beside timm's network, and what its weights folders must have.
 #include "harness/models/networks/convnext.h"
 
-#include <filesystem>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "harness/base/files.h"
-#include "harness/models/facts/presets.h"
 #include "harness/models/layers/loss.h"
-#include "harness/models/model.h"
 #include "harness/models/weights/model_config.h"
 #include "harness/models/weights/weights.h"
 #include "tests/models/compare.h"
 #include "tests/models/reference_images.h"
+#include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
 namespace {
 
-namespace fs = std::filesystem;
 using torch::Tensor;
-
-const random::Key kKey = random::key_from_seed("tests of ConvNeXt");
 
 std::string fixture() { return std::string(HYFREEDP_TEST_DATA) + "/convnext"; }
 
@@ -64,25 +58,9 @@ TEST(Convnext, NamedSizesHaveTimmsCounts) {
   EXPECT_NE(small.error().message.find("at least 32 pixels"), std::string::npos) << small.error().message;
 }
 
-class ConvnextFolder : public testing::Test {
+class ConvnextFolder : public WeightsFolder {
  protected:
-  ConvnextFolder() { fs::create_directories(folder_); }
-  ~ConvnextFolder() override { fs::remove_all(folder_); }
-  void write_config(const std::string& text) const {
-    ASSERT_TRUE(write_file_atomically((folder_ / "config.json").string(), text));
-  }
-  void write_weights(const NamedTensors& file) const {
-    ASSERT_TRUE(write_safetensors((folder_ / "model.safetensors").string(), file));
-  }
-  Result<Network> made(json::object given, std::int64_t classes, std::int64_t side = 44,
-                       torch::ScalarType type = torch::kFloat64) const {
-    given["weights"] = folder_.string();
-    const auto options = complete_options(resolved(given));
-    if (!options) return options.error();
-    return make_model("convnext", *options, input_of(side, classes), kKey, type);
-  }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / ("convnext-" + std::to_string(::getpid()));
+  ConvnextFolder() : WeightsFolder("convnext") {}
 };
 
 constexpr const char* kConfig =
@@ -119,12 +97,12 @@ TEST_F(ConvnextFolder, GivesAllButTheHeadUnlessThatIsAskedFor) {
   write_weights(read_weights(fixture()).value());
   write_config(kConfig);
   const auto wanted = expected().at("44").as_object();
-  const auto drawn = made({{"trainable", "bitfit-head"}}, 2);
+  const auto drawn = made({{"trainable", "bitfit-head"}}, 2, 44);
   ASSERT_TRUE(drawn) << drawn.error().message;
   EXPECT_EQ(drawn->tensor("head.fc.weight").sizes(), (std::vector<std::int64_t>{2, 6}));
   EXPECT_TRUE(near_relative(drawn->features(reference_images(44)), rows(wanted.at("features")), 1e-12));
 
-  const auto misfit = made({{"head", "file"}}, 2);
+  const auto misfit = made({{"head", "file"}}, 2, 44);
   ASSERT_FALSE(misfit);
   EXPECT_NE(misfit.error().message.find("head.fc.weight [3, 6] for [2, 6]"), std::string::npos)
       << misfit.error().message;
@@ -133,13 +111,13 @@ TEST_F(ConvnextFolder, GivesAllButTheHeadUnlessThatIsAskedFor) {
 TEST_F(ConvnextFolder, IsReadAgainAsItWasKept) {
   write_weights(read_weights(fixture()).value());
   write_config(kConfig);
-  const auto network = made({{"head", "file"}}, 3).value();
+  const auto network = made({{"head", "file"}}, 3, 44).value();
   const auto plan = blueprint("convnext", complete_options(resolved({{"weights", folder_.string()}})).value(),
                               input_of(44, 3))
                         .value();
   write_weights(named_tensors(network, {}));
   write_config(canonical_json(model_config(plan.shape)));
-  const auto again = made({{"head", "file"}}, 3);
+  const auto again = made({{"head", "file"}}, 3, 44);
   ASSERT_TRUE(again) << again.error().message;
   const auto wanted = expected().at("44").as_object();
   EXPECT_TRUE(near_relative(again->forward(reference_images(44)), rows(wanted.at("logits")), 1e-12));

@@ -1,10 +1,8 @@
 // EfficientNet-Lite beside its authors' network in PyTorch, and what its weights files must have.
 #include "harness/models/networks/efficientnet_lite.h"
 
-#include <filesystem>
 #include <gtest/gtest.h>
 #include <limits>
-#include <unistd.h>
 
 #include "harness/base/files.h"
 #include "harness/models/facts/presets.h"
@@ -13,11 +11,11 @@
 #include "tests/models/compare.h"
 #include "tests/models/published_weights.h"
 #include "tests/models/reference_images.h"
+#include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
 namespace {
 
-namespace fs = std::filesystem;
 using torch::Tensor;
 using Shape = EfficientNetLiteShape;
 
@@ -177,25 +175,12 @@ TEST(EfficientNetLite, WhatDoesNotFitIsListedByTheFilesNames) {
             "accepted");
 }
 
-class EfficientNetLiteFolder : public testing::Test {
+class EfficientNetLiteFolder : public WeightsFolder {
  protected:
-  EfficientNetLiteFolder() { fs::create_directories(folder_); }
-  ~EfficientNetLiteFolder() override { fs::remove_all(folder_); }
-  void write_config(const std::string& text) const {
-    ASSERT_TRUE(write_file_atomically((folder_ / "config.json").string(), text));
+  EfficientNetLiteFolder() : WeightsFolder("efficientnet-lite") {}
+  Result<Network> made(const json::object& given, std::int64_t classes, std::int64_t side = 32) const {
+    return WeightsFolder::made(given, classes, side, torch::kFloat32);
   }
-  Result<Network> made(json::object given, std::int64_t classes, std::int64_t side = 32) const {
-    given["weights"] = folder_.string();
-    const auto resolved =
-        resolve_options(find_model("efficientnet-lite").value()->options, given, "efficientnet-lite");
-    const auto options = complete_options(resolved.value());
-    if (!options) return options.error();
-    return make_model("efficientnet-lite", *options,
-                      {.features = 3 * side * side, .classes = classes, .image = {3, side, side}}, kKey,
-                      torch::kFloat32);
-  }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / ("lite-" + std::to_string(::getpid()));
 };
 
 // A file of lite0's names and shapes, through the options of a model.

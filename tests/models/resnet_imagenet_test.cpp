@@ -1,10 +1,8 @@
 // ResNets for ImageNet beside torchvision's network, and what their weights files must have.
 #include "harness/models/networks/resnet_imagenet.h"
 
-#include <filesystem>
 #include <gtest/gtest.h>
 #include <limits>
-#include <unistd.h>
 
 #include "harness/base/files.h"
 #include "harness/models/facts/presets.h"
@@ -13,15 +11,14 @@
 #include "harness/models/weights/resnet_imagenet_weights.h"
 #include "tests/models/compare.h"
 #include "tests/models/reference_images.h"
+#include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
 namespace {
 
-namespace fs = std::filesystem;
 using torch::Tensor;
 using Shape = ResnetImagenetShape;
 
-const random::Key kKey = random::key_from_seed("tests of ResNets for ImageNet");
 const auto kDouble = torch::TensorOptions().dtype(torch::kFloat64);
 
 std::string fixture(const std::string& name) {
@@ -153,27 +150,9 @@ TEST(ResnetImagenet, WhatDoesNotFitIsListedByTheFilesNames) {
             "accepted");
 }
 
-class ResnetImagenetFolder : public testing::Test {
+class ResnetImagenetFolder : public WeightsFolder {
  protected:
-  ResnetImagenetFolder() { fs::create_directories(folder_); }
-  ~ResnetImagenetFolder() override { fs::remove_all(folder_); }
-  void write_config(const std::string& text) const {
-    ASSERT_TRUE(write_file_atomically((folder_ / "config.json").string(), text));
-  }
-  void write_weights(const NamedTensors& file) const {
-    ASSERT_TRUE(write_safetensors((folder_ / "model.safetensors").string(), file));
-  }
-  Result<Network> made(json::object given, std::int64_t classes, std::int64_t side = 32,
-                       torch::ScalarType type = torch::kFloat64) const {
-    given["weights"] = folder_.string();
-    const auto resolved =
-        resolve_options(find_model("resnet-imagenet").value()->options, given, "resnet-imagenet");
-    const auto options = complete_options(resolved.value());
-    if (!options) return options.error();
-    return make_model("resnet-imagenet", *options, input_of(side, classes), kKey, type);
-  }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / ("resnet-" + std::to_string(::getpid()));
+  ResnetImagenetFolder() : WeightsFolder("resnet-imagenet") {}
 };
 
 constexpr const char* kOwnConfig =

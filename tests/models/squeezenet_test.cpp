@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "harness/base/files.h"
 #include "harness/models/facts/presets.h"
@@ -14,6 +13,7 @@
 #include "tests/models/compare.h"
 #include "tests/models/published_weights.h"
 #include "tests/models/reference_images.h"
+#include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -207,23 +207,12 @@ TEST(SqueezeNet, WhatDoesNotFitIsListedByTheFilesNames) {
   EXPECT_EQ(says(spoil, false), "accepted");
 }
 
-class SqueezeNetFolder : public testing::Test {
+class SqueezeNetFolder : public WeightsFolder {
  protected:
-  SqueezeNetFolder() { fs::create_directories(folder_); }
-  ~SqueezeNetFolder() override { fs::remove_all(folder_); }
-  void write_config(const std::string& text) const {
-    ASSERT_TRUE(write_file_atomically((folder_ / "config.json").string(), text));
-  }
-  Result<Network> made(json::object given, std::int64_t classes, std::int64_t side = 32) const {
-    given["weights"] = folder_.string();
-    const auto options = complete_options(options_of(given));
-    if (!options) return options.error();
-    return make_model("squeezenet", *options, input_of(side, classes), kKey, torch::kFloat64);
-  }
+  SqueezeNetFolder() : WeightsFolder("squeezenet") {}
 
   const std::string own_ = R"({"model_type": "hyfreedp-squeezenet", "widths": [4,3,4,4,5,4,3,5,6],
       "squeeze": [2,2,3,2,3,2,3,4], "head": "convolution"})";
-  const fs::path folder_ = fs::path(testing::TempDir()) / ("squeezenet-" + std::to_string(::getpid()));
 };
 
 TEST_F(SqueezeNetFolder, GivesAllButAHeadThatStartsAtZero) {

@@ -211,6 +211,17 @@ TEST(Memory, OfEveryRegisteredModelIsMeasured) {
   for (const auto& facts : models::model_facts()) EXPECT_TRUE(models.contains(facts.name)) << facts.name;
 }
 
+// 96 channels of 56 x 56 places, each of which a 7 x 7 kernel reads.
+TEST(Memory, OfAConvolutionOnAGpuHasItsPatches) {
+  const auto options = model_named("convnext", {{"trainable_pattern", "conv_dw"}}).options;
+  const models::ModelInput images{.features = 3 * 224 * 224, .classes = 10, .image = {3, 224, 224}};
+  const auto of = [&](bool on_cpu) {
+    return models::step_memory("convnext", options, images, on_cpu).value().passing;
+  };
+  EXPECT_GE(of(false), 49.0 * 96 * 56 * 56);
+  EXPECT_LT(of(true), 49.0 * 96 * 56 * 56);
+}
+
 TEST(Memory, OfASampleIsWhatIsForetold) {
   const torch::NoGradGuard no_gradients;
   for (const auto& one : measured()) {
