@@ -20,8 +20,6 @@ struct KeyOf<mechanism::ProbeSplitRequest> {
 
 namespace {
 
-constexpr int kPoints = 3;  // losses at w, w - h u, w + h u
-
 bool as_published(const Cell& cell) { return string_or(cell.options, "accounting", "").starts_with("paper"); }
 
 // Laplace noise on the losses of all records: no accountant here folds several Laplace releases of
@@ -80,7 +78,7 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
       .batch_size = separate ? rate * static_cast<double>(privacy.population) : privacy.batch_size,
       .noise = 0,
       .distribution = has_laplace_losses(cell) ? accounting::Noise::laplace : accounting::Noise::gaussian,
-      .points = kPoints,
+      .points = static_cast<int>(1 + 2 * int_or(cell.options, "pairs", optimizers::kLossPairs)),
       .interval = int_or(cell.options, "interval", 5)};
   if (const auto decay = average_decay(cell)) {
     config.training.average = trial::Average::ema;

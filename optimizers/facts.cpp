@@ -13,6 +13,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTiny = 1e-300;         // "greater than 0"
 constexpr double kBelowOne = 1 - 1e-12;  // "less than 1"
 constexpr std::int64_t kMostSteps = 1 << 30;
+constexpr std::int64_t kMostPairs = 50;
 
 OptionSpec beta1(double default_value) {
   return real_option("beta1", default_value, 0, kBelowOne, "decay of the first moment");
@@ -225,6 +226,11 @@ std::vector<OptionSpec> fit_options() {
                         "acceptance gen: factor of the new rate, 1 or falling linearly as 1 - t/T")};
 }
 
+OptionSpec loss_pairs() {
+  return integer_option("pairs", kLossPairs, 1, kMostPairs,
+                        "losses at w and at w -+ eta u, ..., w -+ pairs eta u");
+}
+
 Facts hyfreedp_facts() {
   Facts facts{
       .name = "hyfreedp",
@@ -234,9 +240,8 @@ Facts hyfreedp_facts() {
                       "acceptance", {"raw", "clamp", "gen"},
                       "new rate: G/H; G/H within [eta/2, 2 eta]; or GeN's smoothed step towards that"),
                   real_option("eta0", 1e-4, kTiny, kInfinity, "first learning rate"),
-                  choice_option(
-                      "R_l_mode", {"sum", "center"},
-                      "next loss bound: sum of the probe's three private losses, or the centre loss"),
+                  choice_option("R_l_mode", {"sum", "center"},
+                                "next loss bound: sum of the probe's private losses, or the centre loss"),
                   real_option("R_l0", 1, kTiny, kInfinity, "first loss bound")},
       .probes = true};
   for (auto& option : loss_bound_options()) facts.options.push_back(option);
@@ -246,7 +251,8 @@ Facts hyfreedp_facts() {
                     "what a probe releases: each loss by itself, or one loss and the differences from it");
   auto share = real_option("difference_share", kDifferenceShare, kTiny, 2,
                            "release paired: bound of a sample's difference over the loss bound");
-  for (auto* option : {&release, &share}) {
+  auto pairs = loss_pairs();
+  for (auto* option : {&release, &share, &pairs}) {
     option->stored_always = false;
     facts.options.push_back(*option);
   }
@@ -287,19 +293,18 @@ Facts hyfreedp_plus_facts() {
 }
 
 Facts gen_facts() {
-  Facts facts{
-      .name = "gen",
-      .title = "GeN",
-      .source =
-          "Bu and Xu 2024, arXiv:2407.02772; rule as in the authors' code, with one pure direction "
-          "per step",
-      .options =
-          {real_option("eta0", 1e-4, kTiny, kInfinity, "first learning rate"),
-           integer_option("pairs", 1, 1, kMostSteps, "losses at w and at w -+ eta u, ..., w -+ pairs eta u"),
-           choice_option("intercept", {"fixed", "free"}, "intercept of the fit: the loss at w, or fitted"),
-           real_option("r2_min", 0.99, 0, 1, "smallest r^2 of an accepted fit, with more than three points")},
-      .probes = true,
-      .non_private_only = true};
+  Facts facts{.name = "gen",
+              .title = "GeN",
+              .source =
+                  "Bu and Xu 2024, arXiv:2407.02772; rule as in the authors' code, with one pure direction "
+                  "per step",
+              .options = {real_option("eta0", 1e-4, kTiny, kInfinity, "first learning rate"), loss_pairs(),
+                          choice_option("intercept", {"fixed", "free"},
+                                        "intercept of the fit: the loss at w, or fitted"),
+                          real_option("r2_min", 0.99, 0, 1,
+                                      "smallest r^2 of an accepted fit, with more than three points")},
+              .probes = true,
+              .non_private_only = true};
   for (auto& option : fit_options()) facts.options.push_back(option);
   return facts;
 }

@@ -10,6 +10,8 @@ namespace hyfreedp::optimizers {
 
 // Default of hyfreedp's option difference_share.
 inline constexpr double kDifferenceShare = 0.1;
+// The controllers' option `pairs`: a probe's losses are at w and at this many pairs w -+ k h u.
+inline constexpr std::int64_t kLossPairs = 1;
 
 // The most vectors of d numbers that any registered optimizer keeps from step to step (Prodigy's
 // two moments, its start and its weighted sum). tests/optimizers holds all of them to it.

@@ -30,12 +30,7 @@ class Gen final : public LearningRateController {
 
   bool wants_probe(std::int64_t step) const override { return step % rule_.interval == 0; }
   ProbeRequest request(std::int64_t) const override {
-    ProbeRequest wanted{.abscissas = {0}, .loss_bound = kNoLossBound};
-    for (std::int64_t k = 1; k <= rule_.pairs; ++k) {
-      wanted.abscissas.push_back(double(k) * eta_);
-      wanted.abscissas.push_back(-double(k) * eta_);
-    }
-    return wanted;
+    return {.abscissas = symmetric_abscissas(eta_, rule_.pairs), .loss_bound = kNoLossBound};
   }
 
   void observe(std::int64_t step, const ProbeResult& result) override {

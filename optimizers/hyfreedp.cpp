@@ -14,7 +14,7 @@ struct Rule {
   AcceptanceRule acceptance;
   LossBoundRule loss_bound;
   double eta0, loss_bound0;
-  std::int64_t interval;
+  std::int64_t interval, pairs;
   double difference_share;  // of the loss bound; 0: no paired release
 };
 
@@ -31,7 +31,7 @@ class HyFreeDp final : public LearningRateController {
 
   bool wants_probe(std::int64_t step) const override { return step % rule_.interval == 0; }
   ProbeRequest request(std::int64_t) const override {
-    return {.abscissas = {0, eta_, -eta_},
+    return {.abscissas = symmetric_abscissas(eta_, rule_.pairs),
             .loss_bound = loss_bound_,
             .difference_bound = rule_.difference_share * loss_bound_};
   }
@@ -41,7 +41,7 @@ class HyFreeDp final : public LearningRateController {
     curvature_ = fit.curvature;
     slope_ = fit.slope;
     eta_star_ = fit.minimum();
-    log_.record(judge_fit(fit, result.losses, 0));
+    log_.record(judge_fit(fit, result.losses));
     eta_ = next_rate(rule_.acceptance, log_.last(), eta_, eta_star_, double(step) / double(steps_));
     loss_bound_ = next_loss_bound(rule_.loss_bound, loss_bound_, result.abscissas, result.losses);
   }
@@ -86,6 +86,7 @@ Result<std::unique_ptr<LearningRateController>> make_hyfreedp(const json::object
                   .eta0 = real(options, "eta0"),
                   .loss_bound0 = real(options, "R_l0"),
                   .interval = integer(options, "interval"),
+                  .pairs = int_or(options, "pairs", kLossPairs),
                   .difference_share = string_or(options, "release", "separate") == "paired"
                                           ? double_or(options, "difference_share", kDifferenceShare)
                                           : 0};

@@ -11,6 +11,10 @@
 // positive on a descent direction (algorithm 1, line 7 and eq. 6 disagree in sign); all three
 // losses use the bound of the previous probe.
 //
+// pairs p above 1 (ours; the paper draws five losses in figure 2 and uses three): the losses
+// at w and at w -+ k eta u, k = 1 .. p, fitted by least squares through the one at w, however far
+// from it the others lie. A probe then has 2p + 1 releases, and the budget is divided accordingly.
+//
 // release paired (ours; the default is the published form): beside L0 the two differences from it
 // are released, each sample's difference clamped to difference_share R_l (learning_rate.h). The
 // noise in G and H falls by that factor; where samples' losses change by more, the fit is biased.

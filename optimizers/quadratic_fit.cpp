@@ -92,6 +92,15 @@ double r_squared(const QuadraticFit& fit, const std::vector<double>& abscissas,
 
 }  // namespace
 
+std::vector<double> symmetric_abscissas(double h, std::int64_t pairs) {
+  std::vector<double> abscissas = {0};
+  for (std::int64_t k = 1; k <= pairs; ++k) {
+    abscissas.push_back(static_cast<double>(k) * h);
+    abscissas.push_back(-static_cast<double>(k) * h);
+  }
+  return abscissas;
+}
+
 double center_loss(const std::vector<double>& abscissas, const std::vector<double>& losses) {
   const auto found = std::find(abscissas.begin(), abscissas.end(), 0.0);
   HYFREEDP_CHECK(found != abscissas.end(), "a fit needs the loss at the weights themselves");
@@ -117,12 +126,13 @@ QuadraticFit fit_quadratic(const std::vector<double>& abscissas, const std::vect
   return fit;
 }
 
-std::string judge_fit(const QuadraticFit& fit, const std::vector<double>& losses, double r2_min) {
+std::string judge_fit(const QuadraticFit& fit, const std::vector<double>& losses,
+                      std::optional<double> r2_min) {
   if (!all_finite(losses)) return "nonfinite_loss";
   if (!(fit.curvature > 0)) return "H_nonpositive";
   if (!(fit.slope > 0)) return "G_nonpositive";
   if (!std::isfinite(fit.minimum()) || fit.minimum() <= 0) return "eta_nonfinite";
-  if (losses.size() > 3 && !(fit.r2 > r2_min)) return "r2_low";
+  if (r2_min && losses.size() > 3 && !(fit.r2 > *r2_min)) return "r2_low";
   return "accepted";
 }
 

@@ -12,12 +12,15 @@
 //   H_nonpositive    H is not above 0
 //   G_nonpositive    G is not above 0
 //   eta_nonfinite    G / H is not a positive finite number
-//   r2_low           r2 is not above r2_min, with more than three points (three fit exactly)
+//   r2_low           r2 is not above r2_min, where one is asked for and there are more than three
+//                    points (three fit exactly)
 //   accepted
 // Source: Liu and Bu, ICLR 2025, eq. 5 and 6; r2 from the public GeN code (Bu and Xu 2024,
 // arXiv:2407.02772).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,13 +36,17 @@ struct QuadraticFit {
   double minimum() const { return slope / curvature; }  // G / H
 };
 
+// 0, h, -h, ..., pairs h, -pairs h.
+std::vector<double> symmetric_abscissas(double h, std::int64_t pairs);
+
 // Fits the losses at the abscissas, which must have x = 0 and at least two others. All members are
 // NaN if a loss is not finite.
 QuadraticFit fit_quadratic(const std::vector<double>& abscissas, const std::vector<double>& losses,
                            Intercept intercept);
 
 // The verdict on a fit: one of the names above.
-std::string judge_fit(const QuadraticFit& fit, const std::vector<double>& losses, double r2_min);
+std::string judge_fit(const QuadraticFit& fit, const std::vector<double>& losses,
+                      std::optional<double> r2_min = std::nullopt);
 
 // The loss at x = 0.
 double center_loss(const std::vector<double>& abscissas, const std::vector<double>& losses);

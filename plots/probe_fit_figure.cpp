@@ -24,7 +24,8 @@ struct Probe {
   std::int64_t step = 0;
   std::vector<Point> losses;  // by x
   double slope = 0, curvature = 0, eta = 0;
-  bool fitted = false;  // the fit is known and finite
+  bool fitted = false;          // the fit is known and finite
+  bool through_centre = false;  // its parabola passes through the loss at x = 0
   // The parabola has no minimum ahead, or is too far from the losses: it gave no step size.
   bool rejected = false;
 };
@@ -34,10 +35,21 @@ std::optional<double> scalar(const trial::StepRecord& step, const std::string& n
   return found == step.scalars.end() ? std::nullopt : std::optional<double>(found->second);
 }
 
-std::vector<Probe> probes_of(const std::vector<trial::StepRecord>& steps, double r2_min) {
+// GeN alone may fit the intercept too.
+bool fits_intercept(const Run& run) {
+  const auto* controller = run.config.if_contains("controller");
+  const auto* options = controller == nullptr || !controller->is_object()
+                            ? nullptr
+                            : controller->get_object().if_contains("options");
+  return options != nullptr && options->is_object() &&
+         string_or(options->get_object(), "intercept", "fixed") == "free";
+}
+
+std::vector<Probe> probes_of(const Run& run, const std::vector<trial::StepRecord>& steps) {
+  const double r2_min = setting(run, "r2_min").value_or(-INFINITY);
   std::vector<Probe> probes;
   for (const auto& step : steps) {
-    Probe probe{.step = step.step, .losses = {}};
+    Probe probe{.step = step.step, .losses = {}, .through_centre = !fits_intercept(run)};
     for (int k = 0;; ++k) {
       const auto x = scalar(step, fmt::format("probe_x.{}", k)),
                  y = scalar(step, fmt::format("probe_loss.{}", k));
@@ -77,14 +89,14 @@ std::vector<Probe> chosen(const std::vector<Probe>& all, const json::array& want
   return probes;
 }
 
-// The loss as the fit has it, through the mean of the losses less the fit's own change there
-// (the intercept need not be the loss at 0).
+// The loss as the fit has it. Where it does not pass through the loss at 0, its intercept is the
+// mean of the losses less the fit's own change there.
 std::vector<Point> parabola(const Probe& probe, double from, double to) {
   const auto change = [&](double x) { return -probe.slope * x + probe.curvature * x * x / 2; };
   double intercept = 0;
   const auto centre =
       std::find_if(probe.losses.begin(), probe.losses.end(), [](const Point& p) { return p.x == 0; });
-  if (centre != probe.losses.end() && probe.losses.size() == 3) {
+  if (centre != probe.losses.end() && (probe.through_centre || probe.losses.size() == 3)) {
     intercept = centre->y;
   } else {
     for (const auto& point : probe.losses)
@@ -140,7 +152,7 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
     if (shown.contains({run.panel, run.row, run.epsilon})) continue;
     const auto steps = source.store.steps(run.trial);
     if (!steps) return steps.error();
-    auto probes = chosen(probes_of(*steps, setting(run, "r2_min").value_or(-INFINITY)),
+    auto probes = chosen(probes_of(run, *steps),
                          wanted != nullptr && wanted->is_array() ? wanted->get_array() : json::array());
     if (probes.empty()) continue;
     shown.insert({run.panel, run.row, run.epsilon});

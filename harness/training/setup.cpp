@@ -124,9 +124,10 @@ Checked<void> check_precision(const trial::TrialConfig& config) {
   return invalid("precision bf16 is for dtype float32, not " + config.dtype + ".");
 }
 
-// Probes are booked by the plan and asked for by the controller: the two must name the same steps.
-Checked<void> check_interval(const trial::TrialConfig& config,
-                             const optimizers::LearningRateController& controller) {
+// Probes are booked by the plan and asked for by the controller: the two must name the same steps
+// and the same number of losses.
+Checked<void> check_probes(const trial::TrialConfig& config,
+                           const optimizers::LearningRateController& controller) {
   const auto planned = mechanism::releases(config.privacy);
   const auto* probe = mechanism::find(planned, mechanism::kProbe);
   for (std::int64_t step = 0; step < config.steps; ++step) {
@@ -135,6 +136,13 @@ Checked<void> check_interval(const trial::TrialConfig& config,
                    " steps but controller '" + config.controller.name +
                    "' has another interval: they part at step " + std::to_string(step) +
                    ". Give both the same interval.");
+  }
+  if (probe == nullptr) return {};
+  const auto asked = static_cast<std::int64_t>(controller.request(0).abscissas.size());
+  if (asked != probe->values) {
+    return invalid("the privacy plan has " + std::to_string(probe->values) +
+                   " losses a probe but controller '" + config.controller.name + "' asks for " +
+                   std::to_string(asked) + ". Give both the same number.");
   }
   return {};
 }
@@ -206,7 +214,7 @@ Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {
   if (!datasets_sizes) return datasets_sizes.error();
   setup.controller->begin(
       {.steps = config.steps, .dimension = setup.network.dimension(), .classes = datasets_sizes->classes});
-  if (auto agree = check_interval(config, *setup.controller); !agree) return agree.error();
+  if (auto agree = check_probes(config, *setup.controller); !agree) return agree.error();
 
   optimizers::Layout layout;
   for (const auto& slice : setup.network.layout()) layout.push_back({slice.name, slice.offset, slice.size});

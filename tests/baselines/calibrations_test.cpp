@@ -151,6 +151,7 @@ TEST(Calibrations, NoTwoSettingsThatMatterShareANoise) {
       {"hyfreedp",
        {{"accounting", "folded"}},
        {{"interval", option("interval", 3)},
+        {"pairs", option("pairs", 2)},
         {"gamma", option("gamma", 1.02)},
         {"accounting", option("accounting", "separate-batch")},
         {"accountant", option("accountant", "rdp")},

@@ -50,6 +50,9 @@ std::vector<Variant> variants() {
     all.push_back({"hyfreedp", {{"accounting", accounting}, {"interval", 4}}, 3});
   }
   all.push_back({"hyfreedp", {{"accounting", "separate-batch"}, {"probe_sample_rate", 0.3}}, 3});
+  for (const char* accounting : {"folded", "separate-batch", "paper"}) {
+    all.push_back({"hyfreedp", {{"accounting", accounting}, {"pairs", 2}}, 3});
+  }
   all.push_back({"hyfreedp-plus", {{"accounting", "folded"}}, 1});
   all.push_back({"linear-scaling", {{"range", "full"}, {"r_sampling", "log-uniform"}}, 1});
   all.push_back({"linear-scaling", {{"decompose", "rejection"}, {"max_tries", 3}}, 3});

@@ -164,6 +164,29 @@ TEST(Gen, FitsManyPointsWithTheInterceptAskedForAndRefusesAPoorFit) {
   }
 }
 
+// The published rule takes whatever least squares gives, however far from it the losses lie.
+TEST(HyFreeDp, FitsMorePairsThroughTheLossAtTheWeights) {
+  const std::vector<double> x = {0, 1, -1, 2, -2};
+  const std::vector<double> losses = {2.3, 1.2, 3.0, 1.4, 6.0};
+  const auto fit = fit_quadratic(x, losses, Intercept::fixed);
+  ASSERT_LT(fit.r2, 0.99);
+  const auto controller = make({"hyfreedp", {{"eta0", 1.0}, {"pairs", 2}}, "five losses"});
+  ASSERT_EQ(controller->request(0).abscissas, x);
+  controller->observe(0, {x, losses, 0.1});
+  EXPECT_EQ(controller->last_decision(), "accepted");
+  EXPECT_DOUBLE_EQ(controller->learning_rate(0), fit.minimum());
+  EXPECT_DOUBLE_EQ(controller->request(5).loss_bound, 2.3 + 1.2 + 3.0 + 1.4 + 6.0);
+  EXPECT_EQ(controller->request(5).abscissas.back(), -2 * fit.minimum());
+
+  // The mean explains these losses better than the parabola does.
+  const std::vector<double> rough = {0.1, 2.0, 2.1, 2.0, 2.2};
+  const auto poor = fit_quadratic(x, rough, Intercept::fixed);
+  ASSERT_LT(poor.r2, 0);
+  const auto second = make({"hyfreedp", {{"eta0", 1.0}, {"pairs", 2}}, "five losses"});
+  second->observe(0, {x, rough, 0.1});
+  EXPECT_EQ(second->last_decision(), "accepted");
+}
+
 double rate(const json::object& options, std::int64_t step) {
   return make({"schedule", options, "schedule"})->learning_rate(step);
 }

@@ -321,6 +321,46 @@ TEST(RunsWithoutNoise, RawLossesAreDrawnOfPublicDataOrWhereConfidential) {
   EXPECT_TRUE(has_text(*open.figure, "ε = 3, step"));
 }
 
+// Five losses of one run, drawn under a controller of these options.
+const Line* parabola_of_five(const json::object& options, Figure& figure) {
+  auto store = *results::Store::in_memory();
+  const auto change = [&](results::TrialRecord& trial, auto& steps) {
+    if (trial.id != "trial-free-3-1-0") return;
+    trial.config["controller"] = {{"name", "gen"}, {"options", options}};
+    const std::array x = {0.0, 0.1, -0.1, 0.2, -0.2}, losses = {2.0, 1.5, 2.7, 1.9, 3.9};
+    auto& scalars = steps[0].scalars;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      scalars["probe_x." + std::to_string(k)] = x[k];
+      scalars["probe_loss." + std::to_string(k)] = losses[k];
+    }
+    scalars["G"] = 5, scalars["H"] = 50;
+  };
+  EXPECT_TRUE(grid::Maker(*store, change).fill({}));
+  auto request = kProbes;
+  request["options"] = {{"at", {0}}, {"seed", 1}};
+  request["epsilons"] = {3};
+  figure = *drawn_of(*store, request, false).figure;
+  return line_of(figure.boxes[0], "#0072B2");
+}
+
+TEST(ProbeFit, AParabolaPassesThroughTheLossAtTheWeightsUnlessItsInterceptWasFitted) {
+  const auto at_zero = [](const Line& line) {
+    for (std::size_t i = 1; i < line.points.size(); ++i) {
+      const auto &a = line.points[i - 1], &b = line.points[i];
+      if (a.x <= 0 && b.x >= 0) return a.y + (b.y - a.y) * -a.x / (b.x - a.x);
+    }
+    return 0.0;
+  };
+  Figure figure;
+  const auto* fixed = parabola_of_five({{"pairs", 2}}, figure);
+  ASSERT_TRUE(fixed != nullptr);
+  EXPECT_NEAR(at_zero(*fixed), 2, 1e-2);
+  const auto* free = parabola_of_five({{"pairs", 2}, {"intercept", "free"}}, figure);
+  ASSERT_TRUE(free != nullptr);
+  // The mean loss 2.4 less the mean of H x^2 / 2 = .5.
+  EXPECT_NEAR(at_zero(*free), 1.9, 1e-2);
+}
+
 TEST(ProbeFit, ARejectedFitIsSaidToBe) {
   auto store = *results::Store::in_memory();
   const auto change = [](const results::TrialRecord& trial, auto& steps) {

@@ -379,12 +379,17 @@ TEST(Trainer, ConfigsThatContradictThemselvesAreRefused) {
   refused(config, "transformer");
 }
 
-TEST(Trainer, WrongNumberOfProbePointsStopsTheRun) {
+TEST(Trainer, AProbesNumberOfLossesIsThePlans) {
   auto config = probing_config(true);
   config.privacy.probe->points = 5;
   const auto finish = failure_of(config);
-  EXPECT_EQ(finish.kind, "internal");
-  EXPECT_NE(finish.message.find("another number of values in the plan"), std::string::npos) << finish.message;
+  EXPECT_EQ(finish.kind, "invalid-config");
+  EXPECT_NE(finish.message.find("has 5 losses a probe but controller 'hyfreedp' asks for 3"),
+            std::string::npos)
+      << finish.message;
+  config.controller = controller_named("hyfreedp", {{"pairs", 2}});
+  const auto run = journal_under_one_key(config);
+  EXPECT_TRUE(run.steps.at(0).scalars.contains("probe_loss.4"));
 }
 
 }  // namespace
