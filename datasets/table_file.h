@@ -3,8 +3,10 @@
 //
 //   .csv, .tsv   a header; one column is the class, all others are features (formats/csv.h)
 //   .libsvm      LIBSVM's sparse format (formats/libsvm.h), gzipped (.libsvm.gz) or plain
-//   .npy         in a folder: arrays of NumPy (formats/npy.h), such as features which another
-//                program computed; train.labels.npy has the classes of train.npy's rows
+//   .safetensors tensors `features` and `labels` (formats/safetensors_table.h), such as features
+//                which another program computed
+//   .npy         in a folder: arrays of NumPy (formats/npy.h); train.labels.npy has the classes of
+//                train.npy's rows
 //
 // What is public of it stands in the spec: the classes, and in LIBSVM's format the number of
 // features. The rows are counted when the spec is read; their number counts as public from there
@@ -48,9 +50,9 @@ struct TableFile {
         .sizes = sizes,
         .complete = complete};
     for (auto& more :
-         own_files_options("a .csv, .tsv, .libsvm or .libsvm.gz file, or a folder with train.EXT "
-                           "and test.EXT, where EXT may be npy too; in $HYFREEDP_DATA or the working "
-                           "folder")) {
+         own_files_options("a .csv, .tsv, .libsvm, .libsvm.gz or .safetensors file, or a folder with "
+                           "train.EXT and test.EXT, where EXT may be npy too; in $HYFREEDP_DATA or the "
+                           "working folder")) {
       facts.options.push_back(std::move(more));
     }
     return facts;

@@ -9,6 +9,7 @@
 
 #include "datasets/formats/libsvm.h"
 #include "datasets/formats/npy.h"
+#include "datasets/formats/safetensors_table.h"
 #include "datasets/table_file.h"
 #include "harness/base/text.h"
 #include "harness/random/stream.h"
@@ -19,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // What one file may be, and train.EXT and test.EXT of a folder.
-constexpr std::array kEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz"};
-constexpr std::array kFolderEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz", ".npy"};
+constexpr std::array kEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz", ".safetensors"};
+constexpr std::array kFolderEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz", ".safetensors", ".npy"};
 constexpr std::int64_t kMostClasses = 1'000'000;
 constexpr std::uint64_t kTenth = std::numeric_limits<std::uint64_t>::max() / 10;
 
@@ -103,9 +104,16 @@ Result<NumberTable> read_npy_files(const std::string& path, const json::object& 
   return read_npy(path, classes, *labels);
 }
 
+Result<NumberTable> read_safetensors_file(const std::string& path, const json::object& options) {
+  const auto labels = number_labels(path, options);
+  if (!labels) return labels.error();
+  return read_safetensors_table(path, *labels);
+}
+
 Result<NumberTable> read_one(const std::string& path, const json::object& options) {
   if (path.ends_with(".libsvm") || path.ends_with(".libsvm.gz")) return read_libsvm_file(path, options);
   if (path.ends_with(".npy")) return read_npy_files(path, options);
+  if (path.ends_with(".safetensors")) return read_safetensors_file(path, options);
   return read_number_csv(path, path.ends_with(".tsv") ? '\t' : ',', string_or(options, "label", "label"),
                          labels_of(options));
 }

@@ -60,8 +60,8 @@ TEST(Npy, WhatIsNoTableOfNumbersIsRefused) {
   EXPECT_TRUE(has(refusal(numpys("refused_objects.npy"), labels), "its type is '|O'"));
   EXPECT_TRUE(has(refusal(numpys("refused_complex.npy"), labels), "its type is '<c16'"));
   EXPECT_TRUE(has(refusal(features, labels, {7, 8}), "labels_i8.npy: the label 9 at [1] is none"));
-  EXPECT_TRUE(has(refusal(labels, features), "has one dimension"));
-  EXPECT_TRUE(has(refusal(features, features), "has two dimensions"));
+  EXPECT_TRUE(has(refusal(labels, features), "has 1 dimension;"));
+  EXPECT_TRUE(has(refusal(features, features), "has 2 dimensions;"));
   EXPECT_TRUE(has(refusal(numpys("make.py"), labels), "make.py: is no .npy file"));
   EXPECT_TRUE(has(refusal(features, numpys("nowhere.npy")), "nowhere.npy"));
 }
@@ -100,7 +100,7 @@ TEST_F(ChangedNpy, EveryFieldOfTheHeaderIsChecked) {
   EXPECT_TRUE(has(with(replaced("(4, 3), }", "(4,1,3),}")), "describes no array of numbers"));
   EXPECT_TRUE(has(with(replaced("(4, 3), }         ", "(999999, 99999), }")), "more than 268435456"));
   EXPECT_TRUE(has(with(replaced("<f4", "<f8")), "but its header describes 96"));
-  EXPECT_TRUE(has(with(replaced("<f4", "<i4")), "features are f2, f4 or f8"));
+  EXPECT_TRUE(has(with(replaced("<f4", "<i4")), "features are of 16, 32 or 64 bits"));
   EXPECT_TRUE(has(with(replaced("False", "Fals ")), "describes no array of numbers"));
   auto version = bytes_, long_header = bytes_;
   version[6] = 4;

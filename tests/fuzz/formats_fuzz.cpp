@@ -1,5 +1,5 @@
 // libFuzzer's target for the readers of datasets/formats. The variable READER chooses one: cifar,
-// cifar100, stl10, svhn, mat5, idx, csv, number_csv, libsvm, npy, json_lines. From the top folder,
+// cifar100, stl10, svhn, mat5, idx, csv, number_csv, libsvm, npy, safetensors, json_lines. From the top folder,
 // with clang:
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -I. tests/fuzz/formats_fuzz.cpp
 //     datasets/formats/*.cpp datasets/image/archive.cpp
@@ -24,6 +24,7 @@
 #include "datasets/formats/mat5.h"
 #include "datasets/formats/npy.h"
 #include "datasets/formats/number_table.h"
+#include "datasets/formats/safetensors_table.h"
 #include "datasets/formats/stl10.h"
 #include "datasets/formats/svhn.h"
 
@@ -115,6 +116,13 @@ void read(std::string_view reader, std::string_view bytes, const MemoryFile& fil
     const auto second = std::min(bytes.size(), bytes.find("\x93NUMPY", 1));
     if (const auto table =
             read_npy(file.with(bytes.substr(0, second)), classes.with(bytes.substr(second)), {0, 1})) {
+      if (table->labels.empty() || table->features.size() % table->labels.size() != 0) std::abort();
+      for (const auto value : table->features) {
+        if (!(value - value == 0)) std::abort();  // not finite
+      }
+    }
+  } else if (reader == "safetensors") {
+    if (const auto table = read_safetensors_table(file.with(bytes), {0, 1})) {
       if (table->labels.empty() || table->features.size() % table->labels.size() != 0) std::abort();
       for (const auto value : table->features) {
         if (!(value - value == 0)) std::abort();  // not finite

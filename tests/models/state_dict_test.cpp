@@ -13,6 +13,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
+#include "harness/base/safetensors.h"
 #include "harness/models/weights/pickle.h"
 #include "harness/models/weights/tensor_types.h"
 #include "harness/models/weights/zip_entries.h"
@@ -119,8 +120,7 @@ TEST(StateDict, EveryFixtureHasTheValuesThatPythonSaw) {
       const auto& tensor = found->second;
       json::array shape;
       for (const auto length : tensor.shape) shape.push_back(length);
-      EXPECT_EQ(tensor_type(tensor.type).name, member.value().at("type").as_string())
-          << name << " " << member.key();
+      EXPECT_EQ(name_of(tensor.type), member.value().at("type").as_string()) << name << " " << member.key();
       EXPECT_EQ(shape, member.value().at("shape").as_array()) << name << " " << member.key();
       EXPECT_EQ(hex(tensor.values.bytes), member.value().at("bytes").as_string())
           << name << " " << member.key();
@@ -497,7 +497,7 @@ TEST(StateDict, EfficientNetLite0AsItWasPublished) {
   ASSERT_TRUE(read) << read.error().message;
   std::string all;
   for (const auto& [name, tensor] : *read) {
-    all += name + " " + tensor_type(tensor.type).name;
+    all += name + " " + std::string(name_of(tensor.type));
     for (const auto length : tensor.shape) all += " " + std::to_string(length);
     all += "\n";
     all += tensor.values.bytes;

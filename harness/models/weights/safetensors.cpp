@@ -1,87 +1,15 @@
 #include "harness/models/weights/safetensors.h"
 
-#include <cstring>
-#include <optional>
-
-#include "harness/base/json.h"
+#include "harness/base/safetensors.h"
 #include "harness/models/weights/tensor_types.h"
 
 namespace hyfreedp::models {
-namespace {
-
-constexpr std::uint64_t kLargestHeader = 100'000'000;
-
-std::optional<std::uint64_t> unsigned_from(const json::value& value) {
-  if (value.is_uint64()) return value.get_uint64();
-  if (value.is_int64() && value.get_int64() >= 0) return static_cast<std::uint64_t>(value.get_int64());
-  return std::nullopt;
-}
-
-// `data`: what follows the header.
-Result<StoredTensor> parse_entry(const json::value& value, const SharedBytes& data,
-                                 const std::string& where) {
-  const auto bad = [&](const std::string& what) { return error(where + ": " + what); };
-  if (!value.is_object()) return bad("its header entry is not an object");
-  const auto& object = value.get_object();
-  const auto dtype = get_string(object, "dtype", where);
-  if (!dtype) return dtype.error();
-  const auto* const type = tensor_type(*dtype);
-  if (type == nullptr) return bad("unknown dtype '" + *dtype + "'");
-  const auto* shape = object.if_contains("shape");
-  if (shape == nullptr || !shape->is_array()) return bad("'shape' is not an array");
-  StoredTensor tensor{.type = type->stored};
-  const auto element = static_cast<std::uint64_t>(element_size(tensor.type));
-  std::uint64_t bytes = element;
-  for (const auto& item : shape->get_array()) {
-    const auto length = unsigned_from(item);
-    if (!length || *length > INT64_MAX || __builtin_mul_overflow(bytes, *length, &bytes) ||
-        bytes > INT64_MAX) {
-      return bad("'shape' is not a list of lengths");
-    }
-    tensor.shape.push_back(static_cast<std::int64_t>(*length));
-  }
-  const auto* offsets = object.if_contains("data_offsets");
-  if (offsets == nullptr || !offsets->is_array() || offsets->get_array().size() != 2) {
-    return bad("'data_offsets' is not a pair");
-  }
-  const auto begin = unsigned_from(offsets->get_array()[0]);
-  const auto end = unsigned_from(offsets->get_array()[1]);
-  if (!begin || !end || *begin > *end || *end > data.bytes.size())
-    return bad("'data_offsets' lie outside the file");
-  if (*end - *begin != bytes) return bad("'data_offsets' do not fit the shape");
-  tensor.values = {.bytes = data.bytes.substr(*begin, bytes), .owner = data.owner};
-  if (reinterpret_cast<std::uintptr_t>(tensor.values.bytes.data()) % element != 0) {
-    return bad("it is not aligned to its element size");
-  }
-  return tensor;
-}
-
-}  // namespace
 
 Result<std::map<std::string, torch::Tensor>> read_safetensors(const std::string& path) {
-  const auto file = map_file(path);
-  if (!file) return file.error();
-  const auto size = file->bytes.size();
-  const char* const bytes = file->bytes.data();
-  std::uint64_t header_size = 0;
-  if (size < sizeof header_size) return error(path + ": not a safetensors file (too short)");
-  std::memcpy(&header_size, bytes, sizeof header_size);
-  if (header_size > kLargestHeader || header_size > size - sizeof header_size) {
-    return error(path + ": not a safetensors file (the header does not fit the file)");
-  }
-  auto header = parse_json({bytes + sizeof header_size, header_size}, path + ": header");
-  if (!header) return header.error();
-  if (!header->is_object()) return error(path + ": the header is not an object");
-  const SharedBytes data{.bytes = file->bytes.substr(sizeof header_size + header_size), .owner = file->owner};
-
+  const auto stored = read_stored_safetensors(path);
+  if (!stored) return stored.error();
   std::map<std::string, torch::Tensor> tensors;
-  for (const auto& member : header->get_object()) {
-    const std::string name(member.key());
-    if (name == "__metadata__") continue;
-    const auto stored = parse_entry(member.value(), data, path + ": tensor '" + name + "'");
-    if (!stored) return stored.error();
-    tensors[name] = view_of(*stored);
-  }
+  for (const auto& [name, tensor] : *stored) tensors[name] = view_of(tensor);
   return tensors;
 }
 

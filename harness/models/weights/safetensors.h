@@ -1,15 +1,5 @@
-// Reads safetensors files (https://github.com/huggingface/safetensors, format description). The
-// file is memory-mapped read-only; the tensors are views of the mapping and keep it alive.
-//
-//   8 bytes    length n of the header, little endian, at most 100 MB
-//   n bytes    JSON object: NAME -> {"dtype": D, "shape": [..], "data_offsets": [begin, end]};
-//              "__metadata__" is ignored
-//   the rest   data; offsets count from its start
-//
-// Every field is checked before it is used: the header's length against the file's, JSON types, a
-// known dtype, a non-negative shape whose product does not overflow, begin <= end <= size of the
-// data, end - begin equal to the shape's bytes, begin a multiple of the element size. If a check
-// fails, the whole file is refused by an error that names the tensor.
+// Safetensors files (harness/base/safetensors.h) as LibTorch's tensors: views of the mapped file,
+// which keep it alive.
 #pragma once
 
 #include <map>
@@ -20,7 +10,7 @@
 
 namespace hyfreedp::models {
 
-// The tensors by name. dtypes: F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL. A tensor must be copied
+// The tensors by name. A tensor must be copied
 // before it is written to; writing to the mapping is a memory fault.
 Result<std::map<std::string, torch::Tensor>> read_safetensors(const std::string& path);
 

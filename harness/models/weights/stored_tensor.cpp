@@ -35,26 +35,6 @@ void copy_elements(const StridedView& view, std::int64_t count, char* target) {
 
 }  // namespace
 
-std::int64_t element_size(ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-    case ElementType::kI64:
-      return 8;
-    case ElementType::kF32:
-    case ElementType::kI32:
-      return 4;
-    case ElementType::kF16:
-    case ElementType::kBF16:
-    case ElementType::kI16:
-      return 2;
-    case ElementType::kI8:
-    case ElementType::kU8:
-    case ElementType::kBool:
-      break;
-  }
-  return 1;
-}
-
 Result<StoredTensor> stored_tensor(const StridedView& view, std::uint64_t* copies_left,
                                    const std::string& where) {
   const auto bad = [&](const std::string& what) { return error(where + ": " + what); };

@@ -1,32 +1,15 @@
-// A tensor as a file has it, without LibTorch: element type, shape and values. The readers of
-// state_dict.h and safetensors.h use it.
+// A tensor whose values are a strided view of what a file has, without LibTorch.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <string>
 #include <vector>
 
-#include "harness/base/mapped_file.h"
+#include "harness/base/stored_tensor.h"
 
 namespace hyfreedp::models {
 
-enum class ElementType { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8, kU8, kBool };
-
-// In bytes.
-std::int64_t element_size(ElementType type);
-
-struct StoredTensor {
-  ElementType type = ElementType::kF32;
-  // Empty for a scalar.
-  std::vector<std::int64_t> shape = {};
-  // The elements in C order (the last index runs fastest), little endian, without gaps. They begin
-  // at a multiple of the element size, and are read-only: often they are part of a mapped file.
-  SharedBytes values = {};
-};
-
 constexpr std::size_t kMostDimensions = 64;
-
-using StoredTensors = std::map<std::string, StoredTensor>;
 
 // Elements in a storage: element [i, j, ..] is number offset + i * strides[0] + j * strides[1] ..
 struct StridedView {

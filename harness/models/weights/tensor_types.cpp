@@ -7,16 +7,12 @@ namespace hyfreedp::models {
 namespace {
 
 // In the order of ElementType.
-constexpr std::array kTensorTypes = {TensorType{"F64", ElementType::kF64, torch::kFloat64},
-                                     TensorType{"F32", ElementType::kF32, torch::kFloat32},
-                                     TensorType{"F16", ElementType::kF16, torch::kFloat16},
-                                     TensorType{"BF16", ElementType::kBF16, torch::kBFloat16},
-                                     TensorType{"I64", ElementType::kI64, torch::kInt64},
-                                     TensorType{"I32", ElementType::kI32, torch::kInt32},
-                                     TensorType{"I16", ElementType::kI16, torch::kInt16},
-                                     TensorType{"I8", ElementType::kI8, torch::kInt8},
-                                     TensorType{"U8", ElementType::kU8, torch::kUInt8},
-                                     TensorType{"BOOL", ElementType::kBool, torch::kBool}};
+constexpr std::array kTensorTypes = {
+    TensorType{ElementType::kF64, torch::kFloat64}, TensorType{ElementType::kF32, torch::kFloat32},
+    TensorType{ElementType::kF16, torch::kFloat16}, TensorType{ElementType::kBF16, torch::kBFloat16},
+    TensorType{ElementType::kI64, torch::kInt64},   TensorType{ElementType::kI32, torch::kInt32},
+    TensorType{ElementType::kI16, torch::kInt16},   TensorType{ElementType::kI8, torch::kInt8},
+    TensorType{ElementType::kU8, torch::kUInt8},    TensorType{ElementType::kBool, torch::kBool}};
 
 constexpr bool is_in_order() {
   for (std::size_t i = 0; i < kTensorTypes.size(); ++i) {
@@ -38,10 +34,6 @@ const TensorType& tensor_type(ElementType stored) { return kTensorTypes[static_c
 
 const TensorType* tensor_type(torch::ScalarType scalar) {
   return first_type([&](const TensorType& type) { return type.scalar == scalar; });
-}
-
-const TensorType* tensor_type(std::string_view name) {
-  return first_type([&](const TensorType& type) { return type.name == name; });
 }
 
 torch::Tensor view_of(const StoredTensor& stored) {

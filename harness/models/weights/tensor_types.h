@@ -1,7 +1,6 @@
 // The types of numbers that weights files have, in LibTorch's terms.
 #pragma once
 
-#include <string_view>
 #include <torch/types.h>
 
 #include "harness/models/weights/stored_tensor.h"
@@ -9,7 +8,6 @@
 namespace hyfreedp::models {
 
 struct TensorType {
-  const char* name;  // as safetensors call it
   ElementType stored;
   torch::ScalarType scalar;
 };
@@ -17,7 +15,6 @@ struct TensorType {
 const TensorType& tensor_type(ElementType stored);
 // nullptr for every other type.
 const TensorType* tensor_type(torch::ScalarType scalar);
-const TensorType* tensor_type(std::string_view name);
 
 // A view of the stored bytes, which it keeps alive. They are read-only: writing to it may be a
 // memory fault.

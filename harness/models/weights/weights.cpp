@@ -4,6 +4,7 @@
 #include <set>
 
 #include "harness/base/files.h"
+#include "harness/base/safetensors.h"
 #include "harness/base/text.h"
 #include "harness/models/weights/misfits.h"
 #include "harness/models/weights/numpy_pickle.h"
@@ -147,7 +148,7 @@ Result<void> write_safetensors(const std::string& path, const NamedTensors& tens
     if (type == nullptr) return error(path + ": tensor '" + name + "' has a type that is not written");
     json::array shape;
     for (const auto length : value.sizes()) shape.push_back(length);
-    header[name] = json::object{{"dtype", type->name},
+    header[name] = json::object{{"dtype", name_of(type->stored)},
                                 {"shape", shape},
                                 {"data_offsets", json::array{bytes, bytes + value.nbytes()}}};
     bytes += value.nbytes();

@@ -1,0 +1,30 @@
+// Reads safetensors files (https://github.com/huggingface/safetensors, format description), without
+// LibTorch. The file is memory-mapped read-only; the tensors' values are parts of the mapping and
+// keep it alive.
+//
+//   8 bytes    length n of the header, little endian, at most 100 MB
+//   n bytes    JSON object: NAME -> {"dtype": D, "shape": [..], "data_offsets": [begin, end]};
+//              "__metadata__" is ignored
+//   the rest   data; offsets count from its start
+//
+// Every field is checked before it is used: the header's length against the file's, JSON types, a
+// known dtype, a non-negative shape whose product does not overflow, begin <= end <= size of the
+// data, end - begin equal to the shape's bytes, begin a multiple of the element size. If a check
+// fails, the whole file is refused by an error that names the tensor.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "harness/base/result.h"
+#include "harness/base/stored_tensor.h"
+
+namespace hyfreedp {
+
+// The tensors by name. dtypes: F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL.
+Result<StoredTensors> read_stored_safetensors(const std::string& path);
+
+// As safetensors call it: "F32".
+std::string_view name_of(ElementType type);
+
+}  // namespace hyfreedp
