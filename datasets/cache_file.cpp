@@ -66,7 +66,9 @@ std::vector<TableShape> table_shapes(const Sizes& sizes, TableType type) {
   for (const auto& [split, rows] : {std::pair{Split::private_train, sizes.private_train},
                                     {Split::private_validation, sizes.private_validation},
                                     {Split::test, sizes.test}}) {
-    shapes.push_back({.name = to_string(split), .rows = rows, .columns = sizes.features, .type = type});
+    const auto copies = split == Split::private_train ? sizes.copies : 1;
+    shapes.push_back(
+        {.name = to_string(split), .rows = rows, .columns = copies * sizes.features, .type = type});
   }
   return shapes;
 }

@@ -33,7 +33,8 @@ Dataset only_part(Dataset dataset, const random::Part& part) {
   auto& train = dataset.private_train;
   const auto indices = random::part_indices(part, train.features.size(0));
   const auto rows = at::tensor(indices, torch::kInt64);
-  train = {train.features.index_select(0, rows), train.labels.index_select(0, rows), train.scale};
+  train = {train.features.index_select(0, rows), train.labels.index_select(0, rows), train.scale,
+           train.copies};
   return dataset;
 }
 

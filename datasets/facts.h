@@ -72,6 +72,9 @@ struct Sizes {
   std::int64_t length = 0;
   std::int64_t vocabulary = 0;
   LabelKind labels = LabelKind::classes;
+  // Feature vectors of one training example, those of random copies of it; of other splits' there
+  // is one.
+  std::int64_t copies = 1;
 
   bool operator==(const Sizes&) const = default;
 };

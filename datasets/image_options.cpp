@@ -1,5 +1,6 @@
 #include "datasets/image_options.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "harness/base/option_lines.h"
@@ -11,12 +12,14 @@ namespace hyfreedp::datasets {
 namespace {
 
 constexpr std::int64_t kChannels = 3;
+constexpr std::int64_t kMostCopies = 64;
 
 PixelScale scale_named(const std::string& name) {
   if (name == "imagenet") {
     return {{models::kImageNetMean.begin(), models::kImageNetMean.end()},
             {models::kImageNetDeviation.begin(), models::kImageNetDeviation.end()}};
   }
+  if (name == "cifar100") return {{0.5070, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2761}};
   if (name == "none") return {{0, 0, 0}, {1, 1, 1}};
   return {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
 }
@@ -43,11 +46,14 @@ std::vector<OptionSpec> image_options(std::vector<std::string> features, std::st
       integer_option("side", 32, 8, 4096,
                      "the shorter side is made this long, in pixels, and the middle square is kept"),
       choice_option("interpolation", {"bicubic", "bilinear"}, "of resizing, as PIL does it"),
-      choice_option("normalise", {"half", "imagenet", "none"},
+      choice_option("normalise", {"half", "imagenet", "cifar100", "none"},
                     "a byte b reaches the network as (b / 255 - mean) / deviation: half 0.5 and 0.5; "
-                    "imagenet each channel's own of its training images; none 0 and 1"),
+                    "imagenet and cifar100 each channel's own of its training images; none 0 and 1"),
       text_option("network", nullptr, "with features: network: the model (hyfreedp list models)"),
       text_option("weights", nullptr, "its weights folder, as of a model's option 'weights'"),
+      integer_option("copies", 0, 0, kMostCopies,
+                     "with features: network: the features of so many random copies of each training image, "
+                     "moved and mirrored, are averaged over in its gradient; 0: those of the image itself"),
       text_option("weights_sha256", nullptr, "checksum of that folder; filled in when a spec is read"),
       {.name = "feature_width",
        .type = OptionType::integer,
@@ -73,6 +79,8 @@ ImagePreparation image_preparation(const json::object& options) {
           .network = uses_network(options)};
 }
 
+std::int64_t copies_of_images(const json::object& options) { return int_or(options, "copies", 0); }
+
 Result<FrozenNetwork> frozen_network(const json::object& options) {
   for (const char* name : {"network", "weights"}) {
     if (!given(options, name)) {
@@ -94,7 +102,7 @@ Result<FrozenNetwork> frozen_network(const json::object& options) {
 
 Result<json::object> complete_image_options(json::object options, bool only_with_network) {
   if (!uses_network(options)) {
-    std::vector<const char*> unread = {"network", "weights", "weights_sha256", "feature_width"};
+    std::vector<const char*> unread = {"network", "weights", "weights_sha256", "feature_width", "copies"};
     if (only_with_network) unread.insert(unread.end(), {"side", "interpolation", "normalise"});
     for (const char* name : unread) {
       if (given(options, name)) {
@@ -121,6 +129,7 @@ Result<json::object> complete_image_options(json::object options, bool only_with
 Sizes with_image_sizes(Sizes sizes, const json::object& options) {
   if (uses_network(options)) {
     sizes.features = int_or(options, "feature_width", 0);
+    sizes.copies = std::max<std::int64_t>(1, copies_of_images(options));
     sizes.image = {};
     return sizes;
   }

@@ -11,8 +11,8 @@
 namespace hyfreedp::datasets {
 
 // `features`, of these choices (the first is the default; one is "network") and with this help, and
-// `side`, `interpolation`, `normalise`, `network`, `weights`, and two that complete_image_options
-// fills in; all but `features` are left out of the resolved options where they have their defaults.
+// `side`, `interpolation`, `normalise`, `network`, `weights`, `copies`, and two that
+// complete_image_options fills in; all but `features` are left out of the resolved options where they have their defaults.
 std::vector<OptionSpec> image_options(std::vector<std::string> features, std::string help = {});
 
 // A byte b of channel c stands for (b / 255 - mean[c]) / deviation[c].
@@ -31,6 +31,10 @@ struct ImagePreparation {
   models::ModelInput input() const;
 };
 ImagePreparation image_preparation(const json::object& options);
+
+// Of options with `features: network`: how many random copies of a training image are in its place;
+// 0: none, the image itself is.
+std::int64_t copies_of_images(const json::object& options);
 
 // The frozen network's registered name and its options, as make_model takes them.
 struct FrozenNetwork {

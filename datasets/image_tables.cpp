@@ -11,6 +11,7 @@
 #include "datasets/cache.h"
 #include "datasets/image/resize.h"
 #include "datasets/image_options.h"
+#include "datasets/moved_copies.h"
 #include "harness/models/model.h"
 
 namespace hyfreedp::datasets {
@@ -20,6 +21,8 @@ constexpr std::int64_t kChannels = 3;
 // Images in memory at once, before and after they are resized.
 constexpr std::size_t kMostAtOnce = 256;
 constexpr std::size_t kMostBytesAtOnce = std::size_t{1} << 27;
+// A copy is moved by up to an eighth of the side each way, as 4 of 32 pixels.
+constexpr std::int64_t kShiftsInASide = 8;
 
 // All processors while the object lives, since the runs on these data wait for the features.
 class AllThreads {
@@ -106,11 +109,12 @@ struct Waiting {
 class Filler {
  public:
   Filler(Tables& tables, const ImagePreparation& preparation, std::optional<models::Network> network,
-         const Sizes& sizes, torch::Device device)
+         const Sizes& sizes, std::int64_t copies, torch::Device device)
       : tables_(tables),
         preparation_(preparation),
         network_(std::move(network)),
         columns_(static_cast<std::size_t>(sizes.features)),
+        copies_(copies),
         device_(device) {}
 
   Result<void> take(const ImagePlace& place, const Image& image) {
@@ -163,18 +167,58 @@ class Filler {
   void write_features(const torch::Tensor& bytes) {
     const torch::NoGradGuard no_gradients;
     const auto at_once = frozen_images_at_once(bytes.size(1), device_.is_cpu());
-    std::size_t row = 0;
-    for (const auto& some : bytes.split(at_once)) {
-      const auto values = scaled(some.to(device_), preparation_.scale, torch::kFloat32);
-      const auto features = network_->features(values).to(torch::kFloat32).cpu().contiguous();
-      HYFREEDP_CHECK(features.size(1) == static_cast<std::int64_t>(columns_),
-                     "a network gives another number of features than its facts say");
-      const auto* from = features.const_data_ptr<float>();
-      for (std::int64_t i = 0; i < features.size(0); ++i, ++row, from += columns_) {
-        const auto at = static_cast<std::size_t>(waiting_[row].place.row) * columns_;
-        std::copy_n(from, columns_,
-                    tables_.space(waiting_[row].table).features.begin() + static_cast<std::ptrdiff_t>(at));
+    for (std::int64_t first = 0; first < bytes.size(0); first += at_once) {
+      const auto some = bytes.narrow(0, first, std::min(at_once, bytes.size(0) - first));
+      std::vector<std::int64_t> as_they_are, copied;  // places among those that wait
+      for (std::int64_t i = first; i < first + some.size(0); ++i) {
+        (has_copies(waiting_[static_cast<std::size_t>(i)]) ? copied : as_they_are).push_back(i);
       }
+      if (!as_they_are.empty()) write_vectors(numbers(bytes, as_they_are), as_they_are, 0);
+      if (!copied.empty()) write_copies(bytes, copied);
+    }
+  }
+
+  bool has_copies(const Waiting& one) const { return copies_ > 0 && one.place.split == Split::private_train; }
+
+  torch::Tensor numbers(const torch::Tensor& bytes, const std::vector<std::int64_t>& places) const {
+    const auto wanted = bytes.index_select(0, at::tensor(places, at::kLong));
+    return scaled(wanted.to(device_), preparation_.scale, torch::kFloat32);
+  }
+
+  // How a copy is moved follows from public constants and the image's own bytes, so it depends on no
+  // other record.
+  void write_copies(const torch::Tensor& bytes, const std::vector<std::int64_t>& places) {
+    const auto values = numbers(bytes, places);
+    const auto side = preparation_.side;
+    const auto length = static_cast<std::size_t>(bytes.size(1));
+    const auto each = static_cast<std::size_t>(copies_);
+    std::vector<std::uint64_t> words(places.size() * each);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto* image = bytes.const_data_ptr<std::uint8_t>() + static_cast<std::size_t>(places[i]) * length;
+      words_of_copies({image, length}, std::span(words).subspan(i * each, each));
+    }
+    std::vector<std::uint64_t> of_copy(places.size());
+    for (std::size_t copy = 0; copy < each; ++copy) {
+      for (std::size_t i = 0; i < places.size(); ++i) of_copy[i] = words[i * each + copy];
+      const auto moved = moved_copies(values, of_copy, {.copies = 1, .shift = side / kShiftsInASide},
+                                      {kChannels, side, side});
+      write_vectors(moved, places, copy);
+    }
+  }
+
+  // The network's features of the images at these places, each as those of its copy `copy`.
+  void write_vectors(const torch::Tensor& images, const std::vector<std::int64_t>& places, std::size_t copy) {
+    const auto features = network_->features(images).to(torch::kFloat32).cpu().contiguous();
+    HYFREEDP_CHECK(features.size(1) == static_cast<std::int64_t>(columns_),
+                   "a network gives another number of features than its facts say");
+    const auto* from = features.const_data_ptr<float>();
+    for (const auto place : places) {
+      const auto& one = waiting_[static_cast<std::size_t>(place)];
+      const auto vectors = static_cast<std::size_t>(has_copies(one) ? copies_ : 1);
+      const auto at = (static_cast<std::size_t>(one.place.row) * vectors + copy) * columns_;
+      std::copy_n(from, columns_,
+                  tables_.space(one.table).features.begin() + static_cast<std::ptrdiff_t>(at));
+      from += columns_;
     }
   }
 
@@ -182,6 +226,7 @@ class Filler {
   ImagePreparation preparation_;
   std::optional<models::Network> network_;
   std::size_t columns_;
+  std::int64_t copies_;  // of each training image; 0: the image itself
   torch::Device device_;
   std::vector<Waiting> waiting_;
   std::size_t bytes_ = 0;
@@ -217,7 +262,8 @@ Result<Dataset> load_images(const ImageSource& source, const json::object& optio
     auto network = network_of(options, preparation, torch::Device(device));
     if (!network) return network.error();
     Tables tables(spaces, n);
-    Filler filler(tables, preparation, std::move(*network), n, torch::Device(device));
+    Filler filler(tables, preparation, std::move(*network), n, copies_of_images(options),
+                  torch::Device(device));
     const auto take = [&filler](const ImagePlace& place, const Image& image) {
       return filler.take(place, image);
     };
@@ -231,6 +277,7 @@ Result<Dataset> load_images(const ImageSource& source, const json::object& optio
   if (!preparation.network) {
     for (auto& table : *tables) table.scale = preparation.scale;
   }
+  (*tables)[0].copies = n.copies;
   return Dataset{.private_train = (*tables)[0], .private_validation = (*tables)[1], .test = (*tables)[2]};
 }
 

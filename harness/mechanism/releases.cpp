@@ -129,6 +129,7 @@ const std::vector<Asked>& asked_releases() {
        .footnote = "Features less a mean of the training features that each run releases before its first "
                    "step; the price is in epsilon.",
        .lacking = [](const datasets::Sizes& sizes) -> std::string {
+         if (sizes.copies > 1) return "one vector of features for each record, not of copies of it";
          return sizes.length > 0 ? "a vector of features for each record" : "";
        }}};
   return table;

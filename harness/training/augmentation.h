@@ -6,9 +6,7 @@
 // probe are means over the same copies as in the step's own batch, because a probe measures how
 // exactly that function changes along the direction. Copy m of row i at a step is word i M + m of
 // the stream at (step, purpose augmentation, attempt): it depends neither on microbatches nor on
-// the rest of the batch. Bit 0 of the word mirrors; two pieces of 24 bits give the shifts as
-// floor(piece (2 shift + 1) / 2^24) - shift, which have relative probabilities equal to within
-// 1.3e-4 for shifts up to 1024.
+// the rest of the batch. What a word means is in datasets/moved_copies.h.
 #pragma once
 
 #include <array>

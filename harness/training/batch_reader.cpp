@@ -31,7 +31,8 @@ BatchReader::BatchReader(const datasets::SplitData& split, const torch::TensorOp
       features_(on_device(split.features, options)),
       scale_(split.scale),
       labels_(split.labels.to(options.device())),
-      microbatch_size_(microbatch_size) {}
+      microbatch_size_(microbatch_size),
+      own_copies_(split.copies) {}
 
 Tensor BatchReader::numbers(const Tensor& features) const {
   if (!scale_) return features;
@@ -59,8 +60,9 @@ Microbatch BatchReader::gather(const Tensor& indices, std::int64_t first, std::i
     return {numbers(features_.narrow(0, first, count)), labels_.narrow(0, first, count)};
   }
   if (!feature_buffer_.defined()) {
-    feature_buffer_ = buffer_like(features_, microbatch_size_);
-    label_buffer_ = buffer_like(labels_, microbatch_size_);
+    const auto rows = models::samples_at_once(microbatch_size_, own_copies_);
+    feature_buffer_ = buffer_like(features_, rows);
+    label_buffer_ = buffer_like(labels_, rows);
   }
   const auto index = indices.narrow(0, first, count);
   Microbatch batch{feature_buffer_.narrow(0, 0, count), label_buffer_.narrow(0, 0, count)};
@@ -70,21 +72,30 @@ Microbatch BatchReader::gather(const Tensor& indices, std::int64_t first, std::i
   return batch;
 }
 
+std::int64_t BatchReader::copies() const {
+  return augmentation_ == nullptr ? own_copies_ : augmentation_->copies();
+}
+
 std::int64_t BatchReader::samples_at_once() const {
-  return models::samples_at_once(microbatch_size_, augmentation_ == nullptr ? 0 : augmentation_->copies());
+  return models::samples_at_once(microbatch_size_, copies());
 }
 
 Microbatch BatchReader::copied(const Microbatch& batch, const mechanism::Rows& rows, std::int64_t first,
                                std::int64_t count) const {
+  std::vector<std::int64_t> repeats(static_cast<std::size_t>(batch.labels.dim()), 1);
+  repeats[0] = copies();
+  const auto labels = batch.labels.repeat(repeats);
+  if (augmentation_ == nullptr) {
+    const auto vectors = batch.features.view({count, own_copies_, -1}).transpose(0, 1);
+    return {vectors.reshape({own_copies_ * count, -1}), labels, own_copies_};
+  }
   std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
   if (rows.all) {
     std::iota(ids.begin(), ids.end(), first);
   } else {
     std::copy_n(rows.indices.begin() + first, count, ids.begin());
   }
-  std::vector<std::int64_t> repeats(static_cast<std::size_t>(batch.labels.dim()), 1);
-  repeats[0] = augmentation_->copies();
-  return {(*augmentation_)(batch.features, ids), batch.labels.repeat(repeats), augmentation_->copies()};
+  return {(*augmentation_)(batch.features, ids), labels, augmentation_->copies()};
 }
 
 void BatchReader::for_each(const mechanism::Rows& rows,
@@ -94,7 +105,8 @@ void BatchReader::for_each(const mechanism::Rows& rows,
   for (std::int64_t first = 0; first < rows.count; first += size) {
     const auto count = std::min(size, rows.count - first);
     const auto batch = gather(indices, first, count);
-    consume(augmentation_ == nullptr ? batch : copied(batch, rows, first, count));
+    const bool has_copies = augmentation_ != nullptr || own_copies_ > 1;
+    consume(has_copies ? copied(batch, rows, first, count) : batch);
   }
 }
 

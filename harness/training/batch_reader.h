@@ -30,7 +30,7 @@ class BatchReader {
   // Calls `consume` with the microbatches of `rows`, in order.
   void for_each(const mechanism::Rows& rows, const std::function<void(const Microbatch&)>& consume);
   // From here on each sample comes in copies; each copy counts as one of the `microbatch_size` in
-  // memory. Null: no copies.
+  // memory, as do those of a split that has copies of its own. Null: no copies but those.
   void augment(const Augmentation* augmentation) { augmentation_ = augmentation; }
   // From here on `mean` [p] is subtracted from each vector of the original features; a second mean
   // replaces the first.
@@ -40,6 +40,7 @@ class BatchReader {
 
  private:
   std::int64_t samples_at_once() const;
+  std::int64_t copies() const;
   Microbatch copied(const Microbatch& batch, const mechanism::Rows& rows, std::int64_t first,
                     std::int64_t count) const;
   // The rows' indices on the training device; undefined for all rows in order.
@@ -58,6 +59,7 @@ class BatchReader {
   torch::Tensor feature_buffer_;
   torch::Tensor label_buffer_;
   std::int64_t microbatch_size_;
+  std::int64_t own_copies_;  // SplitData::copies
   const Augmentation* augmentation_ = nullptr;
 };
 

@@ -51,7 +51,10 @@ Result<void> check_labels(const trial::TrialConfig& config, const datasets::Size
 
 datasets::SplitData aligned(const LabelRule& rule, const datasets::SplitData& split) {
   if (!rule.in_sequence) return split;
-  return {.features = split.features, .labels = models::next_tokens(split.labels), .scale = split.scale};
+  return {.features = split.features,
+          .labels = models::next_tokens(split.labels),
+          .scale = split.scale,
+          .copies = split.copies};
 }
 
 std::int64_t scored(const LabelRule& rule, const torch::Tensor& labels) {

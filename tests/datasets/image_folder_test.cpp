@@ -61,6 +61,7 @@ class OwnImages : public Scratch {
     }
     return planes;
   }
+  json::object with_vit(json::object options);
   ImagePlaces places(const json::object& options) const {
     const auto folder = read_image_folder(images()).value();
     return divide_images(folder, options).value().places;
@@ -275,14 +276,32 @@ TEST_F(OwnImages, OfManyPixelsAreNotAllInMemoryAtOnce) {
   }
 }
 
-TEST_F(OwnImages, AFrozenNetworkMakesFeatures) {
+// A small network of images of 8 pixels, frozen.
+json::object OwnImages::with_vit(json::object options) {
   const auto source = fs::path(HYFREEDP_TEST_DATA) / "models" / "vit_token";
   const auto folder = path("vit");
   fs::create_directories(folder);
-  fs::copy_file(source / "config.json", folder + "/config.json");
-  fs::copy_file(source / "weights.safetensors", folder + "/model.safetensors");
-  const auto options =
-      completed({{"features", "network"}, {"network", "vit"}, {"weights", folder}, {"side", 8}});
+  const auto over = fs::copy_options::overwrite_existing;
+  fs::copy_file(source / "config.json", folder + "/config.json", over);
+  fs::copy_file(source / "weights.safetensors", folder + "/model.safetensors", over);
+  options["features"] = "network";
+  options["network"] = "vit";
+  options["weights"] = folder;
+  options["side"] = 8;
+  return options;
+}
+
+models::Network frozen_vit(const json::object& options) {
+  const auto frozen = frozen_network(options).value();
+  const models::ModelInput input{.features = 192, .classes = 2, .image = {3, 8, 8}};
+  return models::make_model(frozen.name, frozen.options, input, random::key_from_seed("any"), torch::kFloat32)
+      .value();
+}
+
+at::Tensor numbers(const at::Tensor& bytes) { return bytes.to(at::kFloat).div(255).sub(0.5).div(0.5); }
+
+TEST_F(OwnImages, AFrozenNetworkMakesFeatures) {
+  const auto options = completed(with_vit({}));
   ASSERT_TRUE(options.has_value()) << options.error().message;
   const auto data = load_dataset("image-folder", *options);
   ASSERT_TRUE(data.has_value()) << data.error().message;
@@ -295,19 +314,92 @@ TEST_F(OwnImages, AFrozenNetworkMakesFeatures) {
   unknown.erase("weights_sha256");
   EXPECT_EQ(cache_file(facts(), unknown, "cpu")->path, "");
 
-  const auto frozen = frozen_network(*options).value();
-  const models::ModelInput input{.features = 192, .classes = 2, .image = {3, 8, 8}};
-  const auto network =
-      models::make_model(frozen.name, frozen.options, input, random::key_from_seed("any"), torch::kFloat32)
-          .value();
+  const auto network = frozen_vit(*options);
   for (const auto& [name, place] : places(*options)) {
     const auto bytes = expected(name, 8).unsqueeze(0);
-    const auto wanted = network.features(bytes.to(at::kFloat).div(255).sub(0.5).div(0.5))[0];
+    const auto wanted = network.features(numbers(bytes))[0];
     EXPECT_TRUE(at::allclose(data->split(place.split).features[place.row], wanted, 1e-4, 1e-5)) << name;
   }
   auto other = *options;
   other["weights_sha256"] = std::string(64, '0');
   EXPECT_NE(refusal(complete_options(facts(), other)).find("but 'weights_sha256' is 000"), std::string::npos);
+}
+
+// [3, 8, 8], moved by up to a pixel each way with the border mirrored, and mirrored left to right:
+// all 18 ways.
+at::Tensor all_moves(const at::Tensor& image) {
+  const auto inside = [](std::int64_t at) { return at < 0 ? -at : at > 7 ? 14 - at : at; };
+  std::vector<at::Tensor> moved;
+  for (int which = 0; which < 18; ++which) {
+    auto copy = at::empty_like(image);
+    for (std::int64_t y = 0; y < 8; ++y) {
+      for (std::int64_t x = 0; x < 8; ++x) {
+        const auto row = inside(y + which % 9 / 3 - 1);
+        const auto column = inside((which < 9 ? x : 7 - x) + which % 3 - 1);
+        copy.select(1, y).select(1, x).copy_(image.select(1, row).select(1, column));
+      }
+    }
+    moved.push_back(copy);
+  }
+  return at::stack(moved);
+}
+
+TEST_F(OwnImages, FeaturesOfRandomCopiesTakeTheTrainingImagesPlace) {
+  constexpr std::int64_t kCopies = 5;
+  const auto options = completed(with_vit({{"copies", kCopies}}));
+  ASSERT_TRUE(options.has_value()) << options.error().message;
+  const auto sizes = facts().sizes(*options);
+  EXPECT_EQ(sizes.copies, kCopies);
+  const auto data = load_dataset("image-folder", *options);
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  const auto& train = data->private_train;
+  EXPECT_EQ(train.copies, kCopies);
+  EXPECT_EQ(train.features.sizes().vec(),
+            (std::vector<std::int64_t>{sizes.private_train, kCopies * sizes.features}));
+  EXPECT_EQ(data->test.copies, 1);
+  expect_foretold_cache(facts(), *options);
+
+  const auto network = frozen_vit(*options);
+  std::set<std::int64_t> ways;
+  for (const auto& [name, place] : places(*options)) {
+    const auto image = expected(name, 8);
+    if (place.split != Split::private_train) {
+      const auto wanted = network.features(numbers(image.unsqueeze(0)))[0];
+      EXPECT_TRUE(at::allclose(data->split(place.split).features[place.row], wanted, 1e-4, 1e-5)) << name;
+      continue;
+    }
+    const auto possible = network.features(numbers(all_moves(image.view({3, 8, 8})).view({18, 192})));
+    for (std::int64_t copy = 0; copy < kCopies; ++copy) {
+      const auto found = train.features[place.row].view({kCopies, -1})[copy];
+      const auto [distance, way] = at::min((possible - found).abs().amax(1), 0);
+      EXPECT_LT(distance.item<double>(), 1e-4) << name << ", copy " << copy;
+      ways.insert(way.item<std::int64_t>());
+    }
+  }
+  EXPECT_GT(ways.size(), 6u);
+
+  // Fewer copies are the first of these, and no other image's presence moves them.
+  const auto first_of = [&](const std::string& name, const json::object& of, const Dataset& some) {
+    for (const auto& [other, place] : places(of)) {
+      if (other == name && place.split == Split::private_train) {
+        return some.private_train.features[place.row].narrow(0, 0, sizes.features);
+      }
+    }
+    return at::empty({0});
+  };
+  std::string kept, removed;
+  for (const auto& [name, place] : places(*options)) {
+    if (place.split != Split::private_train) continue;
+    (removed.empty() ? removed : kept) = name;
+  }
+  const auto before = first_of(kept, *options, *data);
+  fs::remove(images() + "/" + removed);
+  const auto fewer = completed(with_vit({{"copies", 2}}));
+  ASSERT_TRUE(fewer.has_value()) << fewer.error().message;
+  const auto again = load_dataset("image-folder", *fewer);
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_TRUE(at::allclose(first_of(kept, *fewer, *again), before, 1e-4, 1e-5)) << kept;
+  EXPECT_NE(refusal(completed({{"copies", 2}})).find("no effect"), std::string::npos);
 }
 
 }  // namespace

@@ -103,13 +103,18 @@ TEST(Augmentation, DependsOnRowCopyAndStepAlone) {
   EXPECT_FALSE(at::equal(all, augmentation(options, 1)(source, ids(6)).view({2, 6, 196})));
 }
 
+datasets::SplitData plain_split() {
+  return {.features = images(12), .labels = torch::arange(12, torch::kInt64).remainder(3)};
+}
+
 struct Bench {
-  explicit Bench(torch::ScalarType dtype, std::int64_t microbatch, const Augmentation* augmentation)
+  explicit Bench(torch::ScalarType dtype, std::int64_t microbatch, const Augmentation* augmentation,
+                 const datasets::SplitData& split = plain_split())
       : network(models::make_model(
                     "cnn", model_named("cnn", {{"filters", json::array{2, 3}}, {"hidden", 4}}).options,
                     {.features = 196, .classes = 3}, kKey, dtype)
                     .value()),
-        reader({images(12), torch::arange(12, torch::kInt64).remainder(3)}, dtype, microbatch) {
+        reader(split, dtype, microbatch) {
     // The last layer starts at zero, which would stop the gradient there.
     at::manual_seed(5);
     network.parameters().add_(at::randn({network.dimension()}, torch::kFloat64) * 0.1);
@@ -181,6 +186,25 @@ TEST(AugmentedSum, OneSampleIsWithinTheSensitivity) {
   for (std::int64_t row = 0; row < 12; ++row) {
     bench.run({trial::Clipping::abadi, 1e-3}, {.count = 1, .all = false, .indices = {row}});
     EXPECT_NEAR(bench.sum.norm().item<double>(), 1e-3, 1e-12);
+  }
+}
+
+// A split brings its copies with it where they are features of a frozen network.
+TEST(AugmentedSum, OfASplitsOwnCopiesIsThatOfCopiesMadeOnTheWay) {
+  const auto augment = augmentation({.copies = 3, .shift = 2});
+  auto split = plain_split();
+  split.features = augment(split.features, ids(12)).view({3, 12, 196}).transpose(0, 1).reshape({12, 3 * 196});
+  split.copies = 3;
+  for (const auto& rows : {kRows, Rows{.count = 12, .all = true, .indices = {}}}) {
+    for (const double threshold : {0.05, 1e6}) {
+      Bench made(torch::kFloat64, 2048, &augment);
+      const auto losses = made.run({trial::Clipping::abadi, threshold}, rows);
+      for (const std::int64_t size : {1, 7, 2048}) {
+        Bench brought(torch::kFloat64, size, nullptr, split);
+        EXPECT_TRUE(near_relative(brought.run({trial::Clipping::abadi, threshold}, rows), losses, 1e-12));
+        EXPECT_TRUE(near_relative(brought.sum, made.sum, 1e-12)) << size << ", " << threshold;
+      }
+    }
   }
 }
 

@@ -50,8 +50,9 @@ bool cache_is_there(const datasets::CacheFile& file) {
   return !file.path.empty() && std::filesystem::file_size(file.path, absent) == file.bytes && !absent;
 }
 
-double records_of(const datasets::Sizes& sizes) {
-  return static_cast<double>(sizes.private_train + sizes.private_validation + sizes.test);
+// Feature vectors, copies included.
+double vectors_of(const datasets::Sizes& sizes) {
+  return static_cast<double>(sizes.copies * sizes.private_train + sizes.private_validation + sizes.test);
 }
 
 // The published records, which a reader has in memory, and the frozen network at its work. Its file
@@ -63,10 +64,10 @@ Result<void> add_preparing(const datasets::Facts& facts, const json::object& opt
   if (const auto* split = options.if_contains("split")) all["split"] = *split;
   if (const auto plain = resolve_options(facts.options, all, facts.name); plain && !facts.own_records) {
     const auto published = datasets::sizes(facts, *plain);
-    bytes += records_of(published) * static_cast<double>(published.features);
+    bytes += vectors_of(published) * static_cast<double>(published.features);
   } else if (facts.name == datasets::TableFile::kName) {
     const auto own = datasets::sizes(facts, options);
-    bytes += records_of(own) * static_cast<double>(own.features) * kReadNumber;
+    bytes += vectors_of(own) * static_cast<double>(own.features) * kReadNumber;
   }
   if (datasets::uses_network(options)) {
     const auto frozen = datasets::frozen_network(options);
@@ -91,7 +92,7 @@ Result<void> add_preparing(const datasets::Facts& facts, const json::object& opt
 Result<TableBytes> table_bytes(const trial::TrialConfig& config, const datasets::Facts& facts,
                                const datasets::Sizes& sizes, double number) {
   const bool on_cpu = config.device == "cpu";
-  const double records = records_of(sizes), values = records * static_cast<double>(sizes.features);
+  const double records = vectors_of(sizes), values = records * static_cast<double>(sizes.features);
   const double labels = kInteger * records * static_cast<double>(std::max<std::int64_t>(1, sizes.length));
   const double table = values * (sizes.length > 0 ? kInteger : number) + labels;
   TableBytes data;
@@ -127,8 +128,8 @@ double vector_bytes(const trial::TrialConfig& config, double number) {
 
 // What training has in memory, where the network is.
 double training_bytes(const trial::TrialConfig& config, const models::StepMemory& step,
-                      std::int64_t microbatch, double number) {
-  const auto copies = std::max<std::int64_t>(1, config.training.augmentation.copies);
+                      const datasets::Sizes& sizes, std::int64_t microbatch, double number) {
+  const auto copies = std::max({std::int64_t{1}, config.training.augmentation.copies, sizes.copies});
   const auto samples =
       static_cast<double>(models::samples_at_once(microbatch, copies)) * static_cast<double>(copies);
   const bool narrow = config.training.precision == trial::Precision::bf16;
@@ -138,6 +139,8 @@ double training_bytes(const trial::TrialConfig& config, const models::StepMemory
   // may choose such a batch.
   const double wide = config.privacy.is_private ? kDouble : number;
   double bytes = step.trained * vector_bytes(config, number) + samples * sample + step.fixed * wide;
+  // A microbatch's vectors as they lie in the table, and one copy after the other.
+  if (sizes.copies > 1) bytes += 2 * samples * static_cast<double>(sizes.features) * number;
   if (narrow) bytes += step.parameters * number / 2;
   const bool reads_file = !string_or(config.model.options, "weights", "").empty();
   return step.parameters * number + std::max(bytes, reads_file ? step.parameters * kFloat : 0);
@@ -158,7 +161,7 @@ Result<RunMemory> memory_of(const trial::TrialConfig& config) {
   if (!microbatch) return microbatch.error();
   const auto data = table_bytes(config, **facts, sizes, number);
   if (!data) return data.error();
-  const double trains = training_bytes(config, *step, *microbatch, number);
+  const double trains = training_bytes(config, *step, sizes, *microbatch, number);
   RunMemory memory{.host = kProcess + data->host, .tables = data->host, .mapped = data->mapped};
   (on_cpu ? memory.host : memory.device) += trains;
   if (!on_cpu) {

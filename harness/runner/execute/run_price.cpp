@@ -1,5 +1,6 @@
 #include "harness/runner/execute/run_price.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <variant>
@@ -43,15 +44,20 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
   if (!length) return length.error();
   const auto per_sample = static_cast<double>(*weights) * *length;
   const auto steps = static_cast<double>(config.steps);
-  const double trained = steps * config.privacy.sample_rate * static_cast<double>(config.privacy.population);
+  const double batch = config.privacy.sample_rate * static_cast<double>(config.privacy.population);
+  // Each of an example's copies passes through the network.
+  const auto copies =
+      static_cast<double>(std::max({std::int64_t{1}, config.training.augmentation.copies,
+                                    datasets::sizes(**facts, config.dataset.options).copies}));
+  const double trained = steps * batch * copies;
   double probed = 0;
   if (const auto& probe = config.privacy.probe) {
-    const double batch = probe->separate_batch
-                             ? probe->sample_rate * static_cast<double>(config.privacy.population)
-                             : trained / steps;
+    const double probes =
+        copies *
+        (probe->separate_batch ? probe->sample_rate * static_cast<double>(config.privacy.population) : batch);
     // The middle loss of a shared batch is the training pass's own.
     const double points = static_cast<double>(probe->points) - (probe->separate_batch ? 0 : 1);
-    probed = std::ceil(steps / static_cast<double>(probe->interval)) * points * batch;
+    probed = std::ceil(steps / static_cast<double>(probe->interval)) * points * probes;
   }
   const auto& evaluation = config.evaluation;
   const auto checkpoints = evaluation.every > 0 ? config.steps / evaluation.every : 0;
@@ -79,7 +85,7 @@ Result<double> feature_flops(const trial::Named& dataset) {
   const auto length = tokens({network->name, network->options}, input);
   if (!length) return length.error();
   const auto sizes = datasets::sizes(**facts, dataset.options);
-  const auto images = sizes.private_train + sizes.private_validation + sizes.test;
+  const auto images = sizes.copies * sizes.private_train + sizes.private_validation + sizes.test;
   return 2 * static_cast<double>(*weights) * *length * static_cast<double>(images);
 }
 
