@@ -9,7 +9,13 @@ namespace hyfreedp::datasets {
 
 std::string overlap_note(const Facts& facts, const std::string& weights) {
   const auto* const known = models::find_pretrained(weights);
-  if (known == nullptr || facts.part_of.empty() || facts.part_of != known->trained_on) return {};
+  if (known == nullptr) return {};
+  if (facts.title == known->trained_on) {
+    return fmt::format(
+        "The weights '{}' were trained on {}: ε does not cover what they had seen of its records.", weights,
+        facts.title);
+  }
+  if (facts.part_of.empty() || facts.part_of != known->trained_on) return {};
   return fmt::format(
       "Records of {} are part of {}, on which the weights '{}' were trained: ε does not cover what the "
       "weights had seen of them.",

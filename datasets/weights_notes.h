@@ -8,8 +8,8 @@
 
 namespace hyfreedp::datasets {
 
-// Where the records are part of the public collection on which the weights of that name were
-// trained: a sentence that says so, of records that epsilon then does not protect. Else "".
+// Where the records are, or are part of, the public collection on which the weights of that name
+// were trained: a sentence that says so, of records that epsilon then does not protect. Else "".
 std::string overlap_note(const Facts& facts, const std::string& weights);
 
 // Where the dataset's images, under these resolved options, have another scale than those that the

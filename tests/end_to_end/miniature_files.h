@@ -123,7 +123,7 @@ inline void write_gisette(const std::filesystem::path& folder, int train, int te
 using TensorShapes = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
 
 // config.json and model.safetensors of timm's network of that name, with 1,000 classes. Values are
-// small and of both signs.
+// small and of both signs, but variances.
 inline void write_weights(const std::filesystem::path& folder, const std::string& architecture,
                           const json::object& model_args, const TensorShapes& tensors) {
   json::object header;
@@ -136,7 +136,8 @@ inline void write_weights(const std::filesystem::path& folder, const std::string
     data.resize(begin + count * sizeof(float));
     for (std::size_t i = 0; i < count; ++i) {
       drawn = drawn * 1664525U + 1013904223U;
-      const auto value = static_cast<float>(static_cast<std::int32_t>(drawn)) * 0x1p-31F * 0.04F;
+      auto value = static_cast<float>(static_cast<std::int32_t>(drawn)) * 0x1p-31F * 0.04F;
+      if (name.ends_with(".running_var")) value = 1 + value;
       std::memcpy(data.data() + begin + i * sizeof(float), &value, sizeof value);
     }
     header[name] = {{"dtype", "F32"},
@@ -150,8 +151,8 @@ inline void write_weights(const std::filesystem::path& folder, const std::string
   std::memcpy(file.data(), &length, sizeof length);
   std::filesystem::create_directories(folder);
   write_file_atomically((folder / "model.safetensors").string(), file + text + data).value();
-  const json::object config = {
-      {"architecture", architecture}, {"num_classes", 1000}, {"model_args", model_args}};
+  json::object config = {{"architecture", architecture}, {"num_classes", 1000}};
+  if (!model_args.empty()) config["model_args"] = model_args;
   write_file_atomically((folder / "config.json").string(), json::serialize(config)).value();
 }
 
@@ -225,6 +226,33 @@ inline void write_convnext(const std::filesystem::path& folder, std::int64_t wid
   tensors.add("head.fc", {1000, width});
   write_weights(folder, "convnext_xlarge", {{"depths", {1, 1, 1, 1}}, {"dims", {width, width, width, width}}},
                 tensors.list);
+}
+
+// The ResNet-20 of He et al. for CIFAR-100, with its BatchNorms.
+inline void write_resnet20(const std::filesystem::path& folder) {
+  Tensors tensors;
+  const auto convolution = [&](const std::string& name, const std::string& norm,
+                               const std::vector<std::int64_t>& shape) {
+    tensors.list.emplace_back(name + ".weight", shape);
+    tensors.add(norm, {shape.front()});
+    for (const char* statistic : {".running_mean", ".running_var"}) {
+      tensors.list.push_back({norm + statistic, {shape.front()}});
+    }
+  };
+  convolution("conv1", "bn1", {16, 3, 3, 3});
+  std::int64_t from = 16;
+  for (int stage = 0; stage < 3; ++stage) {
+    const std::int64_t width = 16 << stage;
+    for (int i = 0; i < 3; ++i) {
+      const auto block = fmt::format("layer{}.{}.", stage + 1, i);
+      convolution(block + "conv1", block + "bn1", {width, from, 3, 3});
+      convolution(block + "conv2", block + "bn2", {width, width, 3, 3});
+      if (from != width) convolution(block + "downsample.0", block + "downsample.1", {width, from, 1, 1});
+      from = width;
+    }
+  }
+  tensors.add("fc", {100, 64});
+  write_weights(folder, "resnet20", {}, tensors.list);
 }
 
 }  // namespace hyfreedp::end_to_end

@@ -8,6 +8,7 @@
 #include "harness/models/facts/presets.h"
 #include "harness/models/layers/loss.h"
 #include "harness/models/model.h"
+#include "harness/models/weights/model_config.h"
 #include "harness/models/weights/resnet_imagenet_weights.h"
 #include "tests/models/compare.h"
 #include "tests/models/reference_images.h"
@@ -33,8 +34,16 @@ Shape narrow(const std::string& kind, std::int64_t side) {
   const bool basic = kind == "basic";
   shape.kind = basic ? Shape::Kind::basic : Shape::Kind::bottleneck;
   shape.stem = basic ? 4 : 5;
-  shape.widths = basic ? std::array<std::int64_t, 4>{3, 4, 5, 6} : std::array<std::int64_t, 4>{2, 3, 2, 2};
-  shape.blocks = basic ? std::array<std::int64_t, 4>{1, 2, 1, 1} : std::array<std::int64_t, 4>{2, 1, 1, 1};
+  using Numbers = std::vector<std::int64_t>;
+  shape.widths = basic ? Numbers{3, 4, 5, 6} : Numbers{2, 3, 2, 2};
+  shape.blocks = basic ? Numbers{1, 2, 1, 1} : Numbers{2, 1, 1, 1};
+  if (kind == "cifar") {
+    shape.for_cifar = true;
+    shape.kind = Shape::Kind::basic;
+    shape.stem = 4;
+    shape.widths = {4, 3, 5};
+    shape.blocks = {2, 1, 2};
+  }
   return shape;
 }
 
@@ -50,7 +59,7 @@ Network folded_network(const Shape& shape, const NamedTensors& file) {
 
 TEST(ResnetImagenet, GivesTheReferencesLogitsAndGradientNormsWithBatchNormFolded) {
   const auto expected = read_json_file(fixture("expected.json")).value().as_object();
-  for (const std::string kind : {"basic", "bottleneck"}) {
+  for (const std::string kind : {"basic", "bottleneck", "cifar"}) {
     const auto file = read_weights(fixture(kind)).value();
     for (const std::int64_t side : {33, 64}) {
       SCOPED_TRACE(kind + " " + std::to_string(side));
@@ -95,12 +104,20 @@ TEST(ResnetImagenet, NamedSizesHaveThePublishedCounts) {
   };
   EXPECT_EQ(uses("resnet18"), 1814073344 + 2484712);
   EXPECT_EQ(uses("resnet50"), 4089184256 + 11114984);
+  // Of CIFAR's, as their author counts them: 0.28, 0.47, 0.67 and 0.86 million, less the scales.
+  const auto cifar = [&](const char* size) {
+    return parameter_count("resnet-imagenet", resolved({{"size", size}}), input_of(32, 100)).value();
+  };
+  EXPECT_EQ(cifar("resnet20"), 278324 - 784);
+  EXPECT_EQ(cifar("resnet32"), 472756 - 1232);
+  EXPECT_EQ(cifar("resnet44"), 667188 - 1680);
+  EXPECT_EQ(cifar("resnet56"), 861620 - 2128);
   EXPECT_EQ(count({{"trainable", "head"}}).value(), 513000);
   EXPECT_EQ(count({{"trainable", "bitfit-head"}}).value(), 513000 + 4800);
   EXPECT_EQ(count({{"trainable", "last-block"}}).value(), 513000 + 2 * (512 * 512 * 9 + 512));
 
   const auto says = [&](const json::object& given) { return count(given).error().message; };
-  EXPECT_NE(says({{"size", "resnet20"}}).find("Sizes: resnet18, resnet34, resnet50"), std::string::npos);
+  EXPECT_NE(says({{"size", "resnet21"}}).find("Sizes: resnet18, resnet34, resnet50"), std::string::npos);
   EXPECT_NE(says({{"size", "resnet18"}, {"block", "basic"}}).find("leave 'block' out"), std::string::npos);
   EXPECT_NE(says({{"size", "resnet18"}, {"widths", json::array{1}}}).find("leave 'widths' out"),
             std::string::npos);
@@ -194,6 +211,30 @@ TEST_F(ResnetImagenetFolder, GivesThePublishedNetworkOrAllOfItButAHeadThatStarts
   const auto again = made({{"head", "file"}}, 3, 33);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(near_relative(again->forward(reference_images(33)), rows(wanted.at("logits")), 1e-12));
+}
+
+// The form for CIFAR, with its BatchNorms and as this program keeps it.
+TEST_F(ResnetImagenetFolder, GivesTheNetworkForCifar) {
+  const auto expected = read_json_file(fixture("expected.json")).value().as_object();
+  const auto& wanted = expected.at("cifar").as_object().at("33").as_object();
+  const auto shape = narrow("cifar", 33);
+  const auto config = model_config(shape);
+  EXPECT_TRUE(Shape::from_json(config, "here").value().for_cifar);
+  write_config(json::serialize(config));
+  write_weights(read_weights(fixture("cifar")).value());
+  const auto published = made({{"head", "file"}}, 3, 33);
+  ASSERT_TRUE(published) << published.error().message;
+  EXPECT_TRUE(near_relative(published->forward(reference_images(33)), rows(wanted.at("logits")), 1e-12));
+  write_weights(named_tensors(*published, {}));
+  const auto kept = made({{"head", "file"}}, 3, 33);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_TRUE(near_relative(kept->forward(reference_images(33)), rows(wanted.at("logits")), 1e-12));
+  // Four stages where three belong.
+  write_config(R"({"model_type": "hyfreedp-resnet-imagenet", "widths": [4,4,3,5,6], "blocks": [2,1,2],
+                   "block": "basic", "classes": 3, "for_cifar": true})");
+  const auto refused = made({{"head", "file"}}, 3, 33);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("4 whole numbers"), std::string::npos) << refused.error().message;
 }
 
 TEST_F(ResnetImagenetFolder, AConfigurationThatDoesNotSuitIsRefused) {

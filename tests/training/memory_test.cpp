@@ -149,6 +149,12 @@ std::vector<Measured> measured() {
           {"squeezenet", {{"trainable", "head"}}, "synthetic-images", images(64), 16},
           {"resnet-imagenet", {}, "synthetic-images", images(64)},
           {"resnet-imagenet", resnet50, "synthetic-images", images(64)},
+          {"resnet-imagenet", {{"size", "resnet20"}}, "synthetic-images", images(32)},
+          {"resnet-imagenet",
+           {{"size", "resnet20"}, {"trainable", "last-block"}},
+           "synthetic-images",
+           images(32),
+           128},
           {"resnet-imagenet", deep, "synthetic-images", images(64), 32},
           // Most of it is of the stem and its pool.
           {"resnet-imagenet", {{"widths", json::array{64, 4, 4, 4, 4}}}, "synthetic-images", images(64), 32},

@@ -54,6 +54,25 @@ PretrainedWeights squeezenet() {
                  .bytes = 4'946'469}};
 }
 
+// The address is the one that their author publishes; nobody here has measured a checksum.
+PretrainedWeights cifar100_resnet20() {
+  return {
+      .name = "cifar100-resnet20",
+      .title = "ResNet-20, 32 px, CIFAR-100; give its images as normalise: cifar100",
+      .licence = "BSD-3-Clause",
+      .source =
+          "He et al.: Deep Residual Learning for Image Recognition, arXiv:1512.03385, section 4.2; weights of "
+          "Yaofo Chen (pytorch-cifar-models, cifar100_resnet20)",
+      .architecture = "resnet20",
+      .normalise = "cifar100",
+      .trained_on = "CIFAR-100",
+      .supply = {.downloads = {{.name = "pytorch_model.bin",
+                                .urls = {"https://github.com/chenyaofo/pytorch-cifar-models/releases/download/"
+                                         "resnet/cifar100_resnet20-23dac2f1.pt"}}},
+                 .written = {{"config.json", "{\n  \"architecture\": \"resnet20\"\n}\n"}},
+                 .bytes = 1'150'000}};
+}
+
 // timm's of a hub. Nobody here has measured a checksum, so they are unpinned.
 struct OfTimm {
   const char* name;
@@ -121,7 +140,7 @@ constexpr OfTimm kOfTimm[] = {
 
 const std::vector<PretrainedWeights>& pretrained_catalogue() {
   static const auto catalogue = [] {
-    std::vector<PretrainedWeights> all{efficientnet_lite0(), squeezenet()};
+    std::vector<PretrainedWeights> all{efficientnet_lite0(), squeezenet(), cifar100_resnet20()};
     for (const auto& one : kOfTimm) all.push_back(of_timm(one));
     return all;
   }();

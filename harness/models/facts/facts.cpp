@@ -241,12 +241,12 @@ Facts efficientnet_lite() {
 Facts resnet_imagenet() {
   Facts facts{
       .name = "resnet-imagenet",
-      .title = "residual network for ImageNet, BatchNorm folded into its convolutions",
+      .title = "residual network for ImageNet or CIFAR, BatchNorm folded into its convolutions",
       .source = "He et al., arXiv:1512.03385; names and weights of torchvision and timm",
       .options =
           {text("size",
                 "resnet18 (the default, unless other sizes are given), resnet34, resnet50, resnet101 or "
-                "resnet152"),
+                "resnet152; of CIFAR's images: resnet20, resnet32, resnet44 or resnet56"),
            list_of("widths", 65536, "channels of the stem and of each of the four stages"),
            list_of("blocks", 1000, "blocks of each of the four stages"),
            choice("block", nullptr,

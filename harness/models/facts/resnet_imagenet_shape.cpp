@@ -14,13 +14,18 @@ using Shape = ResnetImagenetShape;
 struct Size {
   const char* name;  // here and in a config.json
   Shape::Kind kind;
-  std::array<std::int64_t, Shape::kStages> blocks;
+  std::vector<std::int64_t> blocks;
+  bool for_cifar = false;
 };
-constexpr Size kSizes[] = {{"resnet18", Shape::Kind::basic, {2, 2, 2, 2}},
+const Size kSizes[] = {{"resnet18", Shape::Kind::basic, {2, 2, 2, 2}},
                            {"resnet34", Shape::Kind::basic, {3, 4, 6, 3}},
                            {"resnet50", Shape::Kind::bottleneck, {3, 4, 6, 3}},
                            {"resnet101", Shape::Kind::bottleneck, {3, 4, 23, 3}},
-                           {"resnet152", Shape::Kind::bottleneck, {3, 8, 36, 3}}};
+                           {"resnet152", Shape::Kind::bottleneck, {3, 8, 36, 3}},
+                       {"resnet20", Shape::Kind::basic, {3, 3, 3}, true},
+                       {"resnet32", Shape::Kind::basic, {5, 5, 5}, true},
+                       {"resnet44", Shape::Kind::basic, {7, 7, 7}, true},
+                       {"resnet56", Shape::Kind::basic, {9, 9, 9}, true}};
 
 constexpr std::int64_t kMostChannels = 65536;
 constexpr std::int64_t kMostBlocks = 1000;
@@ -37,6 +42,12 @@ std::optional<Shape> find_size(const std::string& name) {
     Shape shape;
     shape.kind = size.kind;
     shape.blocks = size.blocks;
+    if (size.for_cifar) {
+      shape.for_cifar = true;
+      shape.classes = 100;
+      shape.stem = 16;
+      shape.widths = {16, 32, 64};
+    }
     return shape;
   }
   return std::nullopt;
@@ -50,19 +61,20 @@ Shape::Convolution Shape::stem_convolution() const {
           .side = side,
           .inputs = kChannels,
           .outputs = stem,
-          .kernel = kStemKernel,
-          .stride = kStemStride};
+          .kernel = for_cifar ? 3 : 7,
+          .stride = for_cifar ? 1 : 2};
 }
 
-std::int64_t Shape::side_after_pool() const {
-  return (stem_convolution().side_after() - 1) / kStemStride + 1;
+std::int64_t Shape::stem_side() const {
+  const auto side_after = stem_convolution().side_after();
+  return for_cifar ? side_after : (side_after - 1) / kPoolStride + 1;
 }
 
 std::vector<Shape::Block> Shape::list_blocks() const {
   std::vector<Block> list;
   auto from = stem;
-  auto at = side_after_pool();
-  for (std::size_t stage = 0; stage < kStages; ++stage) {
+  auto at = stem_side();
+  for (std::size_t stage = 0; stage < widths.size(); ++stage) {
     const auto width = widths[stage], outputs = widened(width);
     for (std::int64_t i = 0; i < blocks[stage]; ++i) {
       const std::int64_t stride = stage > 0 && i == 0 ? 2 : 1;
@@ -119,18 +131,18 @@ Result<Shape> Shape::named(const std::string& name, const std::string& where) {
 }
 
 Result<void> Shape::set_widths(const json::array& numbers, const std::string& where) {
-  const auto read =
-      sizes_from(numbers, kStages + 1, kMostChannels, where + ": 'widths' (of the stem and of each stage)");
+  const auto read = sizes_from(numbers, widths.size() + 1, kMostChannels,
+                               where + ": 'widths' (of the stem and of each stage)");
   if (!read) return read.error();
   stem = read->front();
-  std::copy_n(read->begin() + 1, kStages, widths.begin());
+  widths.assign(read->begin() + 1, read->end());
   return {};
 }
 
 Result<void> Shape::set_blocks(const json::array& numbers, const std::string& where) {
-  const auto read = sizes_from(numbers, kStages, kMostBlocks, where + ": 'blocks' (of each stage)");
+  const auto read = sizes_from(numbers, blocks.size(), kMostBlocks, where + ": 'blocks' (of each stage)");
   if (!read) return read.error();
-  std::copy_n(read->begin(), kStages, blocks.begin());
+  blocks = *read;
   return {};
 }
 
@@ -146,6 +158,7 @@ Result<void> Shape::set_kind(const std::string& name, const std::string& where) 
 Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
   if (string_or(config, "model_type", "") == kOwnType) {
     Shape shape;
+    if (bool_or(config, "for_cifar", false)) shape = *find_size("resnet20");
     const auto widths = list_at(config, "widths", where);
     if (!widths) return widths.error();
     const auto blocks = list_at(config, "blocks", where);

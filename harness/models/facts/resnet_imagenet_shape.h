@@ -10,9 +10,11 @@
 //                  it
 //   fc             linear, of the mean over the places
 // Zeros lie around every image, kernel / 2 of them at each side.
+//
+// Those of section 4.2 for CIFAR (resnet20, resnet32, resnet44, resnet56) have three stages of basic
+// blocks after a conv1 of 3x3 without stride, and no pool. Their shortcuts are convolutions, too.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,12 +25,10 @@
 namespace hyfreedp::models {
 
 struct ResnetImagenetShape {
-  static constexpr std::size_t kStages = 4;
   static constexpr std::int64_t kChannels = 3;
   static constexpr std::int64_t kLeastSide = 32;
-  static constexpr std::int64_t kStemKernel = 7;
   static constexpr std::int64_t kPoolKernel = 3;
-  static constexpr std::int64_t kStemStride = 2;  // of conv1, and of the pool
+  static constexpr std::int64_t kPoolStride = 2;
   // "model_type" in the config.json of a folder that this program kept.
   static constexpr const char* kOwnType = "hyfreedp-resnet-imagenet";
 
@@ -38,11 +38,12 @@ struct ResnetImagenetShape {
 
   std::int64_t side = 224;  // of the images, in pixels
   std::int64_t classes = 1000;
+  bool for_cifar = false;
   Kind kind = Kind::basic;
   std::int64_t stem = 64;  // channels after conv1
   // Channels of each stage's 3x3 convolutions.
-  std::array<std::int64_t, kStages> widths{64, 128, 256, 512};
-  std::array<std::int64_t, kStages> blocks{2, 2, 2, 2};
+  std::vector<std::int64_t> widths{64, 128, 256, 512};
+  std::vector<std::int64_t> blocks{2, 2, 2, 2};
 
   struct Convolution {
     std::string name;       // torchvision's
@@ -64,7 +65,8 @@ struct ResnetImagenetShape {
   std::vector<Block> list_blocks() const;
   // In the order of a file: conv1, then each block's, its shortcut last.
   std::vector<Convolution> list_convolutions() const;
-  std::int64_t side_after_pool() const;
+  // Of what the first stage reads.
+  std::int64_t stem_side() const;
   // Channels after a stage of that width; after the last, what the head reads.
   std::int64_t widened(std::int64_t width) const { return kind == Kind::bottleneck ? 4 * width : width; }
   std::int64_t features() const { return widened(widths.back()); }
@@ -74,7 +76,8 @@ struct ResnetImagenetShape {
   // Sizes from a weights folder's config.json: {"architecture": "resnet18"}, as timm writes it, or
   // what model_config() (model_config.h) writes. The image is no part of either.
   static Result<ResnetImagenetShape> from_json(const json::object& config, const std::string& where);
-  // Sets `stem` and `widths` from five numbers, `blocks` from four, or `kind` from its name.
+  // Sets `stem` and `widths`, `blocks`, of four stages or of three (for_cifar), or `kind` from its
+  // name.
   Result<void> set_widths(const json::array& numbers, const std::string& where);
   Result<void> set_blocks(const json::array& numbers, const std::string& where);
   Result<void> set_kind(const std::string& name, const std::string& where);

@@ -71,7 +71,7 @@ Family family_of(const CnnShape& /*shape*/) { return {.pools = true}; }
 Family family_of(const ResnetShape& shape) { return {.adds = true, .wide = shape.wide}; }
 Family family_of(const EfficientNetLiteShape& /*shape*/) { return {.pads = true}; }
 Family family_of(const SqueezeNetShape& /*shape*/) { return {.fires = true}; }
-Family family_of(const ResnetImagenetShape& /*shape*/) { return {.pools_stem = true}; }
+Family family_of(const ResnetImagenetShape& shape) { return {.pools_stem = !shape.for_cifar}; }
 Family family_of(const ConvnextShape& /*shape*/) {
   return {.activation = 1, .activates = ".mlp.fc1", .reads_tokens = true};
 }

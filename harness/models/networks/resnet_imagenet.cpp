@@ -27,7 +27,7 @@ class ResnetBlocks {
   // values, and the same gradients: a window that has no number above zero gives none back.
   int pool(int from) {
     using Sides = std::array<std::int64_t, 2>;
-    constexpr auto kKernel = ResnetImagenetShape::kPoolKernel, kStride = ResnetImagenetShape::kStemStride,
+    constexpr auto kKernel = ResnetImagenetShape::kPoolKernel, kStride = ResnetImagenetShape::kPoolStride,
                    kPadding = kKernel / 2;
     from = builder_.add("maxpool.pad",
                         std::make_shared<ZeroPad2d>(ZeroPad2d::Sides{kPadding, kPadding, kPadding, kPadding}),
@@ -58,7 +58,8 @@ Result<Network> make_resnet_imagenet(const ResnetImagenetShape& shape, const tor
   int x = builder.add("image", std::make_shared<Unflatten>(std::vector<std::int64_t>{
                                    ResnetImagenetShape::kChannels, shape.side, shape.side}));
   const auto stem = shape.stem_convolution();
-  x = parts.pool(parts.relu(stem.name, parts.convolution(stem, x)));
+  x = parts.relu(stem.name, parts.convolution(stem, x));
+  if (!shape.for_cifar) x = parts.pool(x);
   for (const auto& block : shape.list_blocks()) x = parts.block(block, x);
   x = builder.add("avgpool", std::make_shared<MeanPlaces>(), {x});
   builder.linear("fc", {shape.features(), shape.classes}, x);

@@ -10,7 +10,8 @@ from torch import nn
 from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet
 
 CASES = {"basic": (BasicBlock, 4, (3, 4, 5, 6), (1, 2, 1, 1)),
-         "bottleneck": (Bottleneck, 5, (2, 3, 2, 2), (2, 1, 1, 1))}
+         "bottleneck": (Bottleneck, 5, (2, 3, 2, 2), (2, 1, 1, 1)),
+         "cifar": (BasicBlock, 4, (4, 3, 5), (2, 1, 2))}
 CLASSES, LABELS = 3, (2, 0)
 
 
@@ -22,6 +23,9 @@ def narrow(block, stem, widths, blocks):
     net.bn1 = nn.BatchNorm2d(stem)
     for i, (width, count) in enumerate(zip(widths, blocks)):
         setattr(net, f"layer{i + 1}", net._make_layer(block, width, count, stride=1 if i == 0 else 2))
+    if len(widths) == 3:  # He et al., section 4.2: 3x3 without stride, and no pool
+        net.conv1 = nn.Conv2d(3, stem, 3, 1, 1, bias=False)
+        net.maxpool = net.layer4 = nn.Identity()
     net.fc = nn.Linear(widths[-1] * block.expansion, CLASSES)
     return net.eval()
 
