@@ -20,6 +20,10 @@ PixelScale scale_named(const std::string& name) {
             {models::kImageNetDeviation.begin(), models::kImageNetDeviation.end()}};
   }
   if (name == "cifar100") return {{0.5070, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2761}};
+  if (name == "clip") {
+    return {{models::kClipMean.begin(), models::kClipMean.end()},
+            {models::kClipDeviation.begin(), models::kClipDeviation.end()}};
+  }
   if (name == "none") return {{0, 0, 0}, {1, 1, 1}};
   return {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
 }
@@ -46,15 +50,21 @@ std::vector<OptionSpec> image_options(std::vector<std::string> features, std::st
       integer_option("side", 32, 8, 4096,
                      "the shorter side is made this long, in pixels, and the middle square is kept"),
       choice_option("interpolation", {"bicubic", "bilinear"}, "of resizing, as PIL does it"),
-      choice_option("normalise", {"half", "imagenet", "cifar100", "none"},
+      choice_option("normalise", {"half", "imagenet", "cifar100", "clip", "none"},
                     "a byte b reaches the network as (b / 255 - mean) / deviation: half 0.5 and 0.5; "
-                    "imagenet and cifar100 each channel's own of its training images; none 0 and 1"),
+                    "imagenet, cifar100 and clip each channel's own of their training images; none 0 and 1"),
       text_option("network", nullptr, "with features: network: the model (hyfreedp list models)"),
       text_option("weights", nullptr, "its weights folder, as of a model's option 'weights'"),
       integer_option("copies", 0, 0, kMostCopies,
                      "with features: network: the features of so many random copies of each training image, "
                      "moved and mirrored, are averaged over in its gradient; 0: those of the image itself"),
       text_option("weights_sha256", nullptr, "checksum of that folder; filled in when a spec is read"),
+      choice_option(
+          "layer", {"last", "block-tokens", "block-quarters"},
+          "with features: network: what its last layer reads; or of a vision transformer what every "
+          "block gives, joined: its class token, or the means of four quarters of its patches"),
+      optional_real_option("feature_norm", 1e-6, 1e6,
+                           "with features: network: each image's features are scaled to this Euclidean norm"),
       {.name = "feature_width",
        .type = OptionType::integer,
        .default_value = nullptr,
@@ -76,7 +86,8 @@ ImagePreparation image_preparation(const json::object& options) {
   return {.side = int_or(options, "side", 32),
           .interpolation = linear ? Interpolation::bilinear : Interpolation::bicubic,
           .scale = scale_named(string_or(options, "normalise", "half")),
-          .network = uses_network(options)};
+          .network = uses_network(options),
+          .feature_norm = double_or(options, "feature_norm", 0)};
 }
 
 std::int64_t copies_of_images(const json::object& options) { return int_or(options, "copies", 0); }
@@ -95,6 +106,15 @@ Result<FrozenNetwork> frozen_network(const json::object& options) {
   if (!facts) return facts.error();
   json::object own = {{"weights", options.at("weights")}};
   if (given(options, "weights_sha256")) own["weights_sha256"] = options.at("weights_sha256");
+  if (const auto layer = string_or(options, "layer", "last"); layer != "last") {
+    if (std::ranges::find((**facts).options, "pool", &OptionSpec::name) == (**facts).options.end()) {
+      return error(
+          fmt::format("'layer: {}' needs a vision transformer (vit, beit, clip or eva02); {} has no "
+                      "blocks of tokens.",
+                      layer, name));
+    }
+    own["pool"] = layer;
+  }
   auto resolved = resolve_options((**facts).options, own, "network");
   if (!resolved) return resolved.error();
   return FrozenNetwork{.name = name, .options = std::move(*resolved)};
@@ -102,7 +122,8 @@ Result<FrozenNetwork> frozen_network(const json::object& options) {
 
 Result<json::object> complete_image_options(json::object options, bool only_with_network) {
   if (!uses_network(options)) {
-    std::vector<const char*> unread = {"network", "weights", "weights_sha256", "feature_width", "copies"};
+    std::vector<const char*> unread = {"network", "weights",      "weights_sha256", "copies",
+                                       "layer",   "feature_norm", "feature_width"};
     if (only_with_network) unread.insert(unread.end(), {"side", "interpolation", "normalise"});
     for (const char* name : unread) {
       if (given(options, name)) {

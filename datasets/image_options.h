@@ -11,8 +11,9 @@
 namespace hyfreedp::datasets {
 
 // `features`, of these choices (the first is the default; one is "network") and with this help, and
-// `side`, `interpolation`, `normalise`, `network`, `weights`, `copies`, and two that
-// complete_image_options fills in; all but `features` are left out of the resolved options where they have their defaults.
+// `side`, `interpolation`, `normalise`, `network`, `weights`, `copies`, `layer`, `feature_norm`, and
+// two that complete_image_options fills in; all but `features` are left out of the resolved options
+// where they have their defaults.
 std::vector<OptionSpec> image_options(std::vector<std::string> features, std::string help = {});
 
 // A byte b of channel c stands for (b / 255 - mean[c]) / deviation[c].
@@ -25,7 +26,8 @@ struct ImagePreparation {
   std::int64_t side = 0;  // pixels: the shorter side becomes this, and the middle square is kept
   Interpolation interpolation = Interpolation::bicubic;
   PixelScale scale;
-  bool network = false;  // features instead of pixels
+  bool network = false;     // features instead of pixels
+  double feature_norm = 0;  // to which each image's features are scaled; 0: not at all
 
   // [3, side, side], as a network takes it.
   models::ModelInput input() const;

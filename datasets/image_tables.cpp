@@ -208,7 +208,7 @@ class Filler {
 
   // The network's features of the images at these places, each as those of its copy `copy`.
   void write_vectors(const torch::Tensor& images, const std::vector<std::int64_t>& places, std::size_t copy) {
-    const auto features = network_->features(images).to(torch::kFloat32).cpu().contiguous();
+    const auto features = in_norm(network_->features(images)).to(torch::kFloat32).cpu().contiguous();
     HYFREEDP_CHECK(features.size(1) == static_cast<std::int64_t>(columns_),
                    "a network gives another number of features than its facts say");
     const auto* from = features.const_data_ptr<float>();
@@ -220,6 +220,13 @@ class Filler {
                   tables_.space(one.table).features.begin() + static_cast<std::ptrdiff_t>(at));
       from += columns_;
     }
+  }
+
+  // Each row at the wanted norm; a row of zeros stays.
+  torch::Tensor in_norm(const torch::Tensor& features) const {
+    if (preparation_.feature_norm <= 0) return features;
+    const auto norms = features.norm(2, {1}, true);
+    return features * (preparation_.feature_norm / norms.clamp_min(1e-30));
   }
 
   Tables& tables_;

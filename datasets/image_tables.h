@@ -3,9 +3,10 @@
 // decoded, resized and passed through the network once.
 //
 // Preparation is that of image/resize.h: the shorter side to `side`, the middle square, and for the
-// network (b / 255 - mean) / deviation. Where copies are asked for, a training image is replaced by
-// random copies of what the network would take: moved by up to an eighth of the side each way, with
-// the border mirrored, and mirrored left to right with probability 1/2. Features are computed in float32 on `device`; those of a
+// network (b / 255 - mean) / deviation. `feature_norm` scales each image's features by themselves.
+// Where copies are asked for, a training image is replaced by random copies of what the network
+// would take: moved by up to an eighth of the side each way, with the border mirrored, and mirrored
+// left to right with probability 1/2. Features are computed in float32 on `device`; those of a
 // GPU differ from a CPU's by rounding, and the cache has whichever were computed first.
 #pragma once
 

@@ -402,5 +402,39 @@ TEST_F(OwnImages, FeaturesOfRandomCopiesTakeTheTrainingImagesPlace) {
   EXPECT_NE(refusal(completed({{"copies", 2}})).find("no effect"), std::string::npos);
 }
 
+// What every block gives, at the norm that is asked for, in a cache of its own.
+TEST_F(OwnImages, AFrozenNetworksBlocksAreJoined) {
+  const auto plain = with_vit({});
+  auto given = plain;
+  given["layer"] = "block-quarters";
+  given["feature_norm"] = 50;
+  const auto options = completed(given);
+  ASSERT_TRUE(options.has_value()) << options.error().message;
+  const auto last = completed(plain).value();
+  EXPECT_FALSE(last.contains("layer"));
+  EXPECT_FALSE(last.contains("feature_norm"));
+  EXPECT_NE(cache_file(facts(), *options, "cpu")->path, cache_file(facts(), last, "cpu")->path);
+  const auto data = load_dataset("image-folder", *options);
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  expect_foretold_cache(facts(), *options);
+
+  EXPECT_EQ(frozen_network(*options).value().options.at("pool"), "block-quarters");
+  const auto network = frozen_vit(*options);
+  for (const auto& [name, place] : places(*options)) {
+    const auto bytes = expected(name, 8).unsqueeze(0);
+    auto wanted = network.features(numbers(bytes))[0];
+    wanted = wanted * (50 / wanted.norm());
+    EXPECT_EQ(wanted.size(0), facts().sizes(*options).features);
+    EXPECT_TRUE(at::allclose(data->split(place.split).features[place.row], wanted, 1e-4, 1e-4)) << name;
+  }
+  EXPECT_NE(refusal(completed({{"layer", "block-tokens"}})).find("'layer' has no effect"), std::string::npos);
+  EXPECT_NE(refusal(completed({{"features", "network"},
+                               {"network", "squeezenet"},
+                               {"weights", path("vit")},
+                               {"layer", "block-tokens"}}))
+                .find("needs a vision transformer"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace hyfreedp::datasets

@@ -51,7 +51,11 @@ const Case kCases[] = {
      "name: resnet-imagenet, weights: @, head: file", "config.json model.safetensors"},
     {"convnext", "{name: synthetic-images, channels: 3, side: 32, train: 200, validation: 40, test: 60}",
      "{name: convnext, widths: [4, 4, 4, 4], blocks: [1, 1, 1, 1]}", "name: convnext, weights: @, head: file",
-     "config.json model.safetensors"}};
+     "config.json model.safetensors"},
+    {"clip", kImages, "{name: clip, width: 16, depth: 1, heads: 2}", "name: clip, weights: @, head: file",
+     "config.json model.safetensors"},
+    {"eva02", kImages, "{name: eva02, width: 16, depth: 2, heads: 2, pool: block-quarters}",
+     "name: eva02, weights: @, head: file", "config.json model.safetensors"}};
 
 // The smallest rate that a row takes: it moves nothing that a float of a weight's size can show.
 constexpr const char* kNoLength = "1e-12";
@@ -111,7 +115,8 @@ TEST_F(KeepWeights, AreReadAgainAndGiveTheSameLoss) {
 }
 
 TEST_F(KeepWeights, TheMetadatasModelEntryReadsTheFolder) {
-  for (const std::string name : {"vit", "efficientnet-lite", "squeezenet", "resnet-imagenet", "convnext"}) {
+  for (const std::string name :
+       {"vit", "efficientnet-lite", "squeezenet", "resnet-imagenet", "convnext", "clip", "eva02"}) {
     const auto* const found = std::find_if(std::begin(kCases), std::end(kCases),
                                            [&](const Case& known) { return known.name == name; });
     ASSERT_NE(found, std::end(kCases)) << name;

@@ -359,6 +359,13 @@ TEST(LayerRules, TokensPositionsAndPooling) {
         {sequences(4, 3)});
   check(filled({{"fc", std::make_shared<Linear>(3, 3)}, {"pool", std::make_shared<MeanTokens>(1)}}),
         {sequences(4, 3)});
+  // The class token and the last two of nine are not read.
+  check(filled({{"fc", std::make_shared<Linear>(3, 3)}, {"pool", std::make_shared<MeansOfTokens>(1, 3, 2)}}),
+        {sequences(9, 3)});
+  check(filled({{"fc1", std::make_shared<Linear>(3, 4)},
+                {"gelu", std::make_shared<Gelu>(Gelu::Form::quick)},
+                {"fc2", std::make_shared<Linear>(4, 2)}}),
+        {sequences(4, 3)});
   check(filled({{"proj", conv({.inputs = 1, .outputs = 3, .kernel = {2, 2}, .stride = {2, 2}})},
                 {"tokens", std::make_shared<PlacesToTokens>()},
                 {"gelu", std::make_shared<Gelu>(Gelu::Form::exact)},

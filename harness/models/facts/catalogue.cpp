@@ -1,6 +1,8 @@
 #include "harness/models/facts/catalogue.h"
 
+#include <cstring>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace hyfreedp::models {
 namespace {
@@ -73,6 +75,8 @@ PretrainedWeights cifar100_resnet20() {
                  .bytes = 1'150'000}};
 }
 
+constexpr const char* kQuickGelu = "quickgelu_";
+
 // timm's of a hub. Nobody here has measured a checksum, so they are unpinned.
 struct OfTimm {
   const char* name;
@@ -82,18 +86,32 @@ struct OfTimm {
   const char* training;  // what the hub adds to the architecture's name
   std::uint64_t bytes;
   const char* normalise = "half";
+  const char* trained_on = "ImageNet";
+  const char* licence = "Apache-2.0";
 };
 
+// Of networks with OpenAI's activation the hub has the weights under the name of those with GELU,
+// with which its config.json would be read; so that file is written here.
 PretrainedWeights of_timm(const OfTimm& one) {
-  const auto repository = fmt::format("timm/{}.{}", one.architecture, one.training);
+  std::string hub_name = one.architecture;
+  const auto quick = hub_name.find(kQuickGelu);
+  const bool is_quick = quick != std::string::npos;
+  if (is_quick) hub_name.erase(quick, std::strlen(kQuickGelu));
+  const auto repository = fmt::format("timm/{}.{}", hub_name, one.training);
   PretrainedWeights weights{.name = one.name,
                             .title = one.title,
-                            .licence = "Apache-2.0",
+                            .licence = one.licence,
                             .source = fmt::format("{}; weights of timm ({})", one.source, repository),
                             .architecture = one.architecture,
                             .normalise = one.normalise,
+                            .trained_on = one.trained_on,
                             .supply = {.bytes = one.bytes}};
+  if (is_quick) {
+    weights.supply.written = {
+        {"config.json", fmt::format("{{\n  \"architecture\": \"{}\"\n}}\n", one.architecture)}};
+  }
   for (const auto* file : {"config.json", "model.safetensors"}) {
+    if (is_quick && std::string_view(file) == "config.json") continue;
     weights.supply.downloads.push_back(
         {.name = file, .urls = {fmt::format("https://huggingface.co/{}/resolve/main/{}", repository, file)}});
   }
@@ -105,6 +123,12 @@ constexpr const char* kBeit = "Bao et al.: BEiT: BERT Pre-Training of Image Tran
 constexpr const char* kBeitV2 =
     "Peng et al.: BEiT v2: Masked Image Modeling with Vector-Quantized Visual Tokenizers, arXiv:2208.06366";
 constexpr const char* kConvnext = "Liu et al.: A ConvNet for the 2020s, arXiv:2201.03545";
+constexpr const char* kClip =
+    "Radford et al.: Learning Transferable Visual Models From Natural Language Supervision, arXiv:2103.00020";
+constexpr const char* kOpenClip =
+    "Cherti et al.: Reproducible scaling laws for contrastive language-image learning, arXiv:2212.07143";
+constexpr const char* kEva02 =
+    "Fang et al.: EVA-02: A Visual Representation for Neon Genesis, arXiv:2303.11331";
 constexpr const char* kResnet =
     "He et al.: Deep Residual Learning for Image Recognition, arXiv:1512.03385; Wightman, Touvron, Jegou: "
     "ResNet strikes back, arXiv:2110.00476";
@@ -134,7 +158,20 @@ constexpr OfTimm kOfTimm[] = {
      "beitv2_large_patch16_224", "in1k_ft_in22k_in1k", 1'217'700'000, "imagenet"},
     {"beitv2-large-patch16-224-in22k",
      "BEiTv2-L, patches of 16, 224 px, ImageNet-1k then -22k, 21,841 classes", kBeitV2,
-     "beitv2_large_patch16_224", "in1k_ft_in22k", 1'303'200'000, "imagenet"}};
+     "beitv2_large_patch16_224", "in1k_ft_in22k", 1'303'200'000, "imagenet"},
+    {"clip-base-patch16-224-openai", "CLIP's ViT-B, patches of 16, 224 px, OpenAI's 400 M pairs", kClip,
+     "vit_base_patch16_clip_quickgelu_224", "openai", 344'800'000, "clip", "WIT-400M"},
+    {"clip-base-patch32-224-laion2b", "CLIP's ViT-B, patches of 32, 224 px, LAION-2B", kOpenClip,
+     "vit_base_patch32_clip_224", "laion2b", 351'400'000, "clip", "LAION-2B"},
+    {"clip-large-patch14-224-laion2b", "CLIP's ViT-L, patches of 14, 224 px, LAION-2B", kOpenClip,
+     "vit_large_patch14_clip_224", "laion2b", 1'215'900'000, "clip", "LAION-2B"},
+    {"clip-huge-patch14-224-laion2b", "CLIP's ViT-H, patches of 14, 224 px, LAION-2B", kOpenClip,
+     "vit_huge_patch14_clip_224", "laion2b", 2'528'300'000, "clip", "LAION-2B"},
+    {"clip-giant-patch14-224-laion2b", "CLIP's ViT-g, patches of 14, 224 px, LAION-2B", kOpenClip,
+     "vit_giant_patch14_clip_224", "laion2b", 4'050'600'000, "clip", "LAION-2B"},
+    {"eva02-large-patch14-448",
+     "EVA-02-L, patches of 14, 448 px, 38 M images, then ImageNet-22k, 21,841 classes", kEva02,
+     "eva02_large_patch14_448", "mim_m38m_ft_in22k", 1'305'800'000, "clip", "ImageNet", "MIT"}};
 
 }  // namespace
 

@@ -280,17 +280,22 @@ Facts convnext() {
                       .options = {{"widths", json::array{4, 3, 5, 6}}, {"blocks", json::array{1, 2, 1, 1}}}}};
 }
 
-// Of vision transformers; `sizes` are the names of sizes, `pool` says what is the default.
-Facts vision_transformer(const std::string& sizes, const std::string& pool) {
+// Of vision transformers; `sizes` are the names of sizes, `pool` says what is the default, and
+// `targets` which layers have adapters by default.
+Facts vision_transformer(const std::string& sizes, const std::string& pool,
+                         const std::string& targets = "attn.qkv") {
   return {.options = pretrained(
               {text("size", sizes + "; the image is the dataset's"),
                count("patch", nullptr, 1024, "pixels a side of a patch (default 4)"),
                count("width", nullptr, 65536, "width of the tokens (default 64)"),
                count("depth", nullptr, 1000, "blocks (default 4)"),
                count("heads", nullptr, 1024, "attention heads (default 4)"),
-               choice("pool", nullptr, "what the head reads: class token, or mean of the patches" + pool,
-                      {"token", "mean"})},
-              "attn.qkv", true),
+               choice("pool", nullptr,
+                      "what the head reads: class token, or mean of the patches" + pool +
+                          "; or, joined from every block, its class token or the means of four quarters of "
+                          "its patches",
+                      {"token", "mean", "block-tokens", "block-quarters"})},
+              targets, true),
           .microbatch = 16,
           .example = {.dataset = "synthetic-images",
                       .dataset_options = small_images(),
@@ -310,6 +315,26 @@ Facts beit() {
   facts.name = "beit";
   facts.title = "BEiT and BEiTv2, vision transformers with relative positions";
   facts.source = "Bao et al., arXiv:2106.08254; Peng et al., arXiv:2208.06366; names and weights of timm";
+  return facts;
+}
+
+Facts clip() {
+  auto facts = vision_transformer(
+      "vit_{base|large|huge|giant|gigantic}_patch{P}_clip_{image}, or with clip_quickgelu_{image} OpenAI's",
+      "");
+  facts.name = "clip";
+  facts.title = "image towers of CLIP, vision transformers with a norm before the blocks";
+  facts.source =
+      "Radford et al., arXiv:2103.00020; Cherti et al., arXiv:2212.07143; names and weights of timm";
+  return facts;
+}
+
+Facts eva02() {
+  auto facts =
+      vision_transformer("eva02_{base|large}_patch{P}_{image}", " (the default)", "attn.q_proj,attn.v_proj");
+  facts.name = "eva02";
+  facts.title = "EVA-02, vision transformers with rotations by place and gated layers";
+  facts.source = "Fang et al., arXiv:2303.11331; names and weights of timm";
   return facts;
 }
 
@@ -356,7 +381,8 @@ const std::vector<Facts>& model_facts() {
                                            wide_resnet(), efficientnet_lite(),
                                            squeezenet(),  resnet_imagenet(),
                                            convnext(),    vit(),
-                                           beit(),        gpt2(),
+                                           beit(),        clip(),
+                                           eva02(),       gpt2(),
                                            llama()};
   return facts;
 }

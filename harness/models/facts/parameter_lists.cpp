@@ -240,16 +240,37 @@ void list(const ConvnextShape& shape, List& list) {
   list.head("head.fc");
 }
 
+// Of attention: what reads the norm, without the projection of what comes out.
+void list_attention(const VitShape& shape, const std::string& name, const Initial& initial, List& list) {
+  const auto d = shape.width;
+  const bool apart = shape.is_beit();  // biases of queries and values beside one projection
+  if (shape.is_eva02()) {
+    list.linear(name + ".q_proj", {d, d, shape.qkv_bias}, initial);
+    list.linear(name + ".k_proj", {d, d, false}, initial);
+    list.linear(name + ".v_proj", {d, d, shape.qkv_bias}, initial);
+    return;
+  }
+  list.linear(name + ".qkv", {d, 3 * d, shape.qkv_bias && !apart}, initial);
+  if (shape.qkv_bias && apart) {
+    for (const char* bias : {".q_bias", ".v_bias"}) list.add(name + bias, {d}, {});
+  }
+  if (shape.relative_bias) {
+    list.add(name + ".relative_position_bias_table", {shape.distances(), shape.heads}, {});
+  }
+}
+
 void list(const VitShape& shape, List& list) {
   const auto d = shape.width;
-  const auto hidden = static_cast<std::int64_t>(static_cast<double>(d) * shape.mlp_ratio);
+  const auto hidden = shape.hidden();
   const Initial truncated{Kind::truncated, kTransformerSd};
   const auto read = shape.channels * shape.patch * shape.patch;
   list.add("patch_embed.proj.weight", {d, shape.channels, shape.patch, shape.patch}, uniform(read));
-  list.add("patch_embed.proj.bias", {d}, uniform(read));
-  const bool beit = shape.is_beit();
+  if (!shape.is_clip()) list.add("patch_embed.proj.bias", {d}, uniform(read));
+  // As timm's BEiT and EVA-02, which are of the same authors, begin.
+  const bool beit = shape.is_beit() || shape.is_eva02();
   list.add("cls_token", {1, 1, d}, beit ? truncated : Initial{Kind::normal, 1e-6});
   if (shape.positions) list.add("pos_embed", {1, shape.patches() + 1, d}, truncated);
+  if (shape.is_clip()) list.norm("norm_pre", d);
   for (std::int64_t i = 0; i < shape.depth; ++i) {
     const auto block = fmt::format("blocks.{}", i);
     const auto into_stream =
@@ -257,22 +278,22 @@ void list(const VitShape& shape, List& list) {
              : truncated;
     list.block(block);
     list.norm(block + ".norm1", d);
-    list.linear(block + ".attn.qkv", {d, 3 * d, shape.qkv_bias && !beit}, truncated);
-    if (shape.qkv_bias && beit) {
-      for (const char* bias : {".attn.q_bias", ".attn.v_bias"}) list.add(block + bias, {d}, {});
-    }
-    if (shape.relative_bias) {
-      list.add(block + ".attn.relative_position_bias_table", {shape.distances(), shape.heads}, {});
-    }
+    list_attention(shape, block + ".attn", truncated, list);
     list.linear(block + ".attn.proj", {d, d}, into_stream);
     if (shape.layer_scale > 0) list.add(block + ".gamma_1", {d}, {Kind::constant, shape.layer_scale});
     list.norm(block + ".norm2", d);
-    list.linear(block + ".mlp.fc1", {d, hidden}, truncated);
+    if (shape.is_eva02()) {
+      list.linear(block + ".mlp.fc1_g", {d, hidden}, truncated);
+      list.linear(block + ".mlp.fc1_x", {d, hidden}, truncated);
+      list.norm(block + ".mlp.norm", hidden);
+    } else {
+      list.linear(block + ".mlp.fc1", {d, hidden}, truncated);
+    }
     list.linear(block + ".mlp.fc2", {hidden, d}, into_stream);
     if (shape.layer_scale > 0) list.add(block + ".gamma_2", {d}, {Kind::constant, shape.layer_scale});
   }
-  list.norm(shape.pool == VitShape::Pool::class_token ? "norm" : "fc_norm", d);
-  list.linear("head", {d, shape.classes},
+  if (!shape.joins_blocks()) list.norm(shape.pool == VitShape::Pool::class_token ? "norm" : "fc_norm", d);
+  list.linear("head", {shape.features(), shape.classes},
               beit ? Initial{Kind::truncated, kTransformerSd * kBeitHeadScale} : truncated);
   list.head("head");
 }

@@ -73,10 +73,12 @@ Result<Blueprint::Shape> vit(const json::object& options, const ModelInput& inpu
   if (!input.is_image() || input.image[1] != input.image[2]) {
     return error(where + ": the dataset has no square images. Use one that has, or its pixels.");
   }
+  const auto pool = string_or(options, "pool", "");
   if (given(options, "weights")) {
-    if (auto alone = only(model, options, "weights", {"size", "patch", "width", "depth", "heads", "pool"});
-        !alone)
-      return alone.error();
+    std::vector<const char*> decided = {"size", "patch", "width", "depth", "heads"};
+    // What the file's own head reads; blocks are joined for a new one.
+    if (!pool.starts_with("block-")) decided.push_back("pool");
+    if (auto alone = only(model, options, "weights", decided); !alone) return alone.error();
     const auto config = config_of(options, where);
     if (!config) return config.error();
     const auto read = VitShape::from_json(*config, where, family);
@@ -99,9 +101,9 @@ Result<Blueprint::Shape> vit(const json::object& options, const ModelInput& inpu
     shape.depth = int_or(options, "depth", 4);
     shape.heads = int_or(options, "heads", 4);
   }
-  if (given(options, "pool")) {
-    shape.pool =
-        string_or(options, "pool", "") == "mean" ? VitShape::Pool::mean : VitShape::Pool::class_token;
+  if (!pool.empty()) {
+    const bool known = shape.set_pool(pool);
+    HYFREEDP_CHECK(known, "the option 'pool' has a choice that shapes do not know");
   }
   shape.image = input.image[1];
   shape.channels = input.image[0];
@@ -286,7 +288,8 @@ Result<void> need_vectors(const std::string& model, const ModelInput& input) {
 }
 
 std::string default_targets(const std::string& name) {
-  if (name == "vit" || name == "beit") return "attn.qkv";
+  if (name == "vit" || name == "beit" || name == "clip") return "attn.qkv";
+  if (name == "eva02") return "attn.q_proj,attn.v_proj";
   if (name == "convnext") return "mlp.fc1,mlp.fc2";
   return name == "gpt2" ? "attn.c_attn" : "self_attn.q_proj,self_attn.v_proj";
 }
@@ -335,8 +338,11 @@ Result<void> complete_checksum(json::object& options, const std::string& key, Fr
 
 Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& options,
                                   const ModelInput& input) {
-  if (name == "vit") return vit(options, input, VitShape());
-  if (name == "beit") return vit(options, input, VitShape::beit());
+  for (const auto family :
+       {VitShape::Family::vit, VitShape::Family::beit, VitShape::Family::clip, VitShape::Family::eva02}) {
+    const auto shape = VitShape::of(family);
+    if (name == shape.model()) return vit(options, input, shape);
+  }
   if (name == "efficientnet-lite") return efficientnet_lite(options, input);
   if (name == "squeezenet") return squeezenet(options, input);
   if (name == "resnet-imagenet") return resnet_imagenet(options, input);

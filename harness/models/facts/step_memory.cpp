@@ -16,6 +16,7 @@ struct LayerNumbers {
   double beside = 0;  // of the layers without parameters that follow it
   double sum = 0;     // of a residual block, which no layer's rules read
   double unread = 0;  // of these, what no gradient needs
+  double waits = 0;   // of a layer before it, while the layers without parameters are computed
   double weights = 0;
   double bias = 0;
   double places = 1;
@@ -78,11 +79,14 @@ Family family_of(const ConvnextShape& /*shape*/) {
 Family family_of(const VitShape& shape) {
   const auto tokens = static_cast<double>(shape.patches() + 1), d = static_cast<double>(shape.width);
   const auto heads = static_cast<double>(shape.heads);
+  const bool eva = shape.is_eva02();
+  // EVA-02's attention has copies of queries, keys and values, two of which it turns, and its gate
+  // gives two activations.
   return {.tokens = tokens,
-          .attention = tokens * (d + heads),
-          .attends = ".attn.qkv",
-          .activation = 1,
-          .activates = ".mlp.fc1",
+          .attention = tokens * ((eva ? 4 : 1) * d + heads),
+          .attends = eva ? ".attn.v_proj" : ".attn.qkv",
+          .activation = eva ? 2.0 : 1.0,
+          .activates = eva ? ".mlp.fc1_x" : ".mlp.fc1",
           .scores = heads * tokens * tokens};
 }
 Family family_of(const Gpt2Shape& shape, double tokens) {
@@ -235,6 +239,7 @@ class Layers {
     if (!family_.attends.empty() && name_.ends_with(family_.attends)) layer.beside = family_.attention;
     if (!family_.activates.empty() && name_.ends_with(family_.activates)) {
       layer.beside = family_.activation * layer.outputs;
+      layer.waits = (family_.activation - 1) * layer.outputs;  // a gate
     }
   }
 
@@ -298,7 +303,7 @@ double passing_of(const LayerNumbers& layer, bool is_lowest, bool on_cpu) {
 double forward_of(const LayerNumbers& layer) {
   if (layer.kind == Kind::vectors) return layer.inputs + layer.outputs + layer.beside;
   const double results = layer.kind == Kind::convolution ? 2 * layer.outputs : layer.outputs;
-  return 2 * layer.inputs + results + layer.beside;
+  return 2 * layer.inputs + results + layer.beside + layer.waits;
 }
 
 }  // namespace

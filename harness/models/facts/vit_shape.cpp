@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <optional>
+#include <string_view>
 
 #include "harness/base/text.h"
 
@@ -14,31 +16,139 @@ struct Size {
   VitShape::Family family;
   std::int64_t width, depth, heads;
   double layer_scale = 0;
+  double mlp_ratio = 4;
 };
 constexpr auto kVit = VitShape::Family::vit;
 constexpr auto kBeit = VitShape::Family::beit;
+constexpr auto kClip = VitShape::Family::clip;
+constexpr auto kEva02 = VitShape::Family::eva02;
+constexpr double kGated = 4.0 * 2 / 3;
 constexpr Size kSizes[] = {{"vit_tiny_patch", kVit, 192, 12, 3},
                            {"vit_small_patch", kVit, 384, 12, 6},
                            {"vit_base_patch", kVit, 768, 12, 12},
                            {"vit_large_patch", kVit, 1024, 24, 16},
+                           {"vit_base_patch", kClip, 768, 12, 12},
+                           {"vit_large_patch", kClip, 1024, 24, 16},
+                           {"vit_huge_patch", kClip, 1280, 32, 16},
+                           {"vit_giant_patch", kClip, 1408, 40, 16, 0, 48.0 / 11},
+                           {"vit_gigantic_patch", kClip, 1664, 48, 16, 0, 64.0 / 13},
                            {"beit_base_patch", kBeit, 768, 12, 12, 0.1},
                            {"beit_large_patch", kBeit, 1024, 24, 16, 1e-5},
                            {"beitv2_base_patch", kBeit, 768, 12, 12, 1e-5},
-                           {"beitv2_large_patch", kBeit, 1024, 24, 16, 1e-5}};
+                           {"beitv2_large_patch", kBeit, 1024, 24, 16, 1e-5},
+                           {"eva02_base_patch", kEva02, 768, 12, 12, 0, kGated},
+                           {"eva02_large_patch", kEva02, 1024, 24, 16, 0, kGated}};
+using Pool = VitShape::Pool;
+constexpr std::pair<const char*, Pool> kPools[] = {{"token", Pool::class_token},
+                                                   {"avg", Pool::mean},
+                                                   {"block-tokens", Pool::block_tokens},
+                                                   {"block-quarters", Pool::block_quarters}};
 constexpr double kBeitLayerScale = 0.1;
 constexpr std::int64_t kMostLength = 65536;
 constexpr std::int64_t kMostBlocks = 1000;
 
+const char* model_of(VitShape::Family family) {
+  switch (family) {
+    case kBeit:
+      return "beit";
+    case kClip:
+      return "clip";
+    case kEva02:
+      return "eva02";
+    case kVit:
+      break;
+  }
+  return "vit";
+}
+
 const char* names_of(VitShape::Family family) {
-  return family == kBeit ? "{beit|beitv2}_{base|large}_patch{P}_{image}"
-                         : "vit_{tiny|small|base|large}_patch{P}_{image}";
+  switch (family) {
+    case kBeit:
+      return "{beit|beitv2}_{base|large}_patch{P}_{image}";
+    case kClip:
+      return "vit_{base|large|huge|giant|gigantic}_patch{P}_clip_{image}, with clip_quickgelu for OpenAI's "
+             "activation";
+    case kEva02:
+      return "eva02_{base|large}_patch{P}_{image}";
+    case kVit:
+      break;
+  }
+  return "vit_{tiny|small|base|large}_patch{P}_{image}";
+}
+
+bool takes(std::string_view& text, std::string_view begin) {
+  if (!text.starts_with(begin)) return false;
+  text.remove_prefix(begin.size());
+  return true;
+}
+
+bool takes_number(std::string_view& text, std::int64_t& number) {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+  return true;
+}
+
+// What an architecture's name says; a family of its own.
+std::optional<VitShape> read_name(const std::string& name) {
+  const auto digits = name.find("_patch");
+  if (digits == std::string::npos) return {};
+  const auto prefix = name.substr(0, digits + 6);
+  auto rest = std::string_view(name).substr(prefix.size());
+  std::int64_t patch = 0, image = 0;
+  if (!takes_number(rest, patch) || !takes(rest, "_")) return {};
+  const bool clip = takes(rest, "clip_");
+  const bool quick = clip && takes(rest, "quickgelu_");
+  if (!takes_number(rest, image) || (!rest.empty() && rest.front() != '.')) return {};
+  for (const auto& size : kSizes) {
+    if (prefix != size.prefix || clip != (size.family == kClip)) continue;
+    auto shape = VitShape::of(size.family);
+    shape.patch = patch;
+    shape.image = image;
+    shape.quick_gelu = quick;
+    shape.width = size.width;
+    shape.depth = size.depth;
+    shape.heads = size.heads;
+    shape.layer_scale = size.layer_scale;
+    shape.mlp_ratio = size.mlp_ratio;
+    return shape;
+  }
+  return {};
 }
 
 }  // namespace
 
-VitShape VitShape::beit() {
+const char* VitShape::model() const { return model_of(family); }
+
+std::int64_t VitShape::features() const {
+  if (!joins_blocks()) return width;
+  return depth * width * (pool == Pool::block_quarters ? kQuarters : 1);
+}
+
+const char* VitShape::pool_name() const {
+  for (const auto& [name, value] : kPools) {
+    if (value == pool) return name;
+  }
+  return kPools[0].first;
+}
+
+bool VitShape::set_pool(const std::string& name) {
+  for (const auto& [known, value] : kPools) {
+    if (name != known && !(value == Pool::mean && name == "mean")) continue;
+    pool = value;
+    return true;
+  }
+  return false;
+}
+
+VitShape VitShape::of(Family family) {
   VitShape shape;
-  shape.family = Family::beit;
+  shape.family = family;
+  if (family == Family::eva02) {
+    shape.pool = Pool::mean;
+    shape.mlp_ratio = kGated;
+  }
+  if (family != Family::beit) return shape;
   shape.pool = Pool::mean;
   shape.positions = false;
   shape.relative_bias = true;
@@ -47,30 +157,15 @@ VitShape VitShape::beit() {
 }
 
 Result<VitShape> VitShape::named(const std::string& name, const std::string& where, Family family) {
-  auto shape = family == Family::beit ? beit() : VitShape();
-  for (const auto& size : kSizes) {
-    const std::string prefix = size.prefix;
-    if (!name.starts_with(prefix)) continue;
-    if (size.family != family) {
-      const char* own = size.family == Family::beit ? "beit" : "vit";
-      return error(
-          fmt::format("{}: architecture '{}' is one of the model {}, not of {}. Use '{}' as the model "
-                      "or network.",
-                      where, name, own, shape.model(), own));
-    }
-    const char* at = name.data() + prefix.size();
-    const char* end = name.data() + name.size();
-    const auto patch = std::from_chars(at, end, shape.patch);
-    if (patch.ec != std::errc() || patch.ptr == end || *patch.ptr != '_') break;
-    const auto image = std::from_chars(patch.ptr + 1, end, shape.image);
-    if (image.ec != std::errc() || (image.ptr != end && *image.ptr != '.')) break;
-    shape.width = size.width;
-    shape.depth = size.depth;
-    shape.heads = size.heads;
-    shape.layer_scale = size.layer_scale;
-    return shape;
+  const auto shape = read_name(name);
+  if (!shape) {
+    return error(where + ": architecture '" + name + "' is not known. Sizes: " + names_of(family) + ".");
   }
-  return error(where + ": architecture '" + name + "' is not known. Sizes: " + names_of(family) + ".");
+  if (shape->family == family) return *shape;
+  return error(
+      fmt::format("{}: architecture '{}' is one of the model {}, not of {}. Use '{}' as the model "
+                  "or network.",
+                  where, name, shape->model(), model_of(family), shape->model()));
 }
 
 Result<void> VitShape::check(const std::string& where) const {
@@ -92,6 +187,12 @@ Result<void> VitShape::check(const std::string& where) const {
   if (depth < 1 || classes < 1 || channels < 1 || !(mlp_ratio > 0)) {
     return bad("depth, classes, channels and mlp_ratio must be positive");
   }
+  if (pool == Pool::block_quarters && patches() < kQuarters) {
+    return bad("the image has fewer than four patches, of which block-quarters are made");
+  }
+  if (is_eva02() && width / heads % 4 != 0) {
+    return bad("each head's width must be a multiple of 4, for rotations by row and column");
+  }
   if (!(layer_scale >= 0)) return bad("init_values must be null or a positive number");
   return {};
 }
@@ -101,11 +202,12 @@ Result<VitShape> VitShape::from_json(const json::object& config, const std::stri
   if (!shape) return shape;
   const bool beit = shape->is_beit();
   shape->classes = int_or(config, "num_classes", shape->classes);
-  auto pool = string_or(config, "global_pool", beit ? "avg" : "token");
+  auto pool = string_or(config, "global_pool", shape->pool_name());
   if (const auto* args = config.if_contains("model_args"); args != nullptr && args->is_object()) {
     std::vector<std::string> known = {"img_size",  "patch_size", "embed_dim", "depth",       "num_heads",
                                       "mlp_ratio", "in_chans",   "qkv_bias",  "global_pool", "num_classes"};
     if (beit) known.insert(known.end(), {"use_abs_pos_emb", "use_rel_pos_bias", "init_values"});
+    if (shape->is_clip()) known.emplace_back("act_layer");
     const auto& given = args->get_object();
     for (const auto& item : given) {
       const std::string key(item.key());
@@ -126,13 +228,17 @@ Result<VitShape> VitShape::from_json(const json::object& config, const std::stri
     pool = string_or(given, "global_pool", pool);
     shape->positions = bool_or(given, "use_abs_pos_emb", shape->positions);
     shape->relative_bias = bool_or(given, "use_rel_pos_bias", shape->relative_bias);
+    if (const auto layer = string_or(given, "act_layer", ""); !layer.empty()) {
+      if (layer != "quick_gelu" && layer != "gelu") {
+        return error(where + ".model_args: act_layer '" + layer + "' is not gelu or quick_gelu");
+      }
+      shape->quick_gelu = layer == "quick_gelu";
+    }
     if (const auto* scale = given.if_contains("init_values")) {
       shape->layer_scale = scale->is_null() ? 0 : double_or(given, "init_values", shape->layer_scale);
     }
   }
-  if (pool != "token" && pool != "avg")
-    return error(where + ": global_pool '" + pool + "' is not token or avg");
-  shape->pool = pool == "avg" ? Pool::mean : Pool::class_token;
+  if (!shape->set_pool(pool)) return error(where + ": global_pool '" + pool + "' is not token or avg");
   if (auto checked = shape->check(where); !checked) return checked.error();
   return shape;
 }

@@ -10,8 +10,9 @@
 namespace hyfreedp::models {
 
 struct VitShape {
-  // BEiT is a ViT with the parts below that begin with "BEiT". BEiTv2 is the same network.
-  enum class Family { vit, beit };
+  // BEiT, CLIP's image towers and EVA-02 are ViTs with the parts below that begin with their names.
+  // BEiTv2 is BEiT's network.
+  enum class Family { vit, beit, clip, eva02 };
   Family family = Family::vit;
   std::int64_t image = 224;  // side in pixels
   std::int64_t patch = 16;
@@ -21,23 +22,46 @@ struct VitShape {
   std::int64_t heads = 3;
   double mlp_ratio = 4;
   std::int64_t classes = 1000;
-  bool qkv_bias = true;                   // BEiT: of queries and values, none of keys
-  enum class Pool { class_token, mean };  // mean: over the patches, before the norm "fc_norm"
+  bool qkv_bias = true;  // BEiT, EVA-02: of queries and values, none of keys
+  // What the head reads. mean: of the patches, before the norm "fc_norm". The others join, without
+  // a norm, what every block gives, from the first on: its class token, or the means of four runs
+  // of patches of equal length; patches beyond them are left out.
+  enum class Pool { class_token, mean, block_tokens, block_quarters };
   Pool pool = Pool::class_token;
   bool positions = true;       // a position embedding, added once
   bool relative_bias = false;  // BEiT: attention has a bias for each distance between two patches
   double layer_scale = 0;      // BEiT: initial value of gamma_1 and gamma_2; 0: there are none
+  bool quick_gelu = false;     // CLIP: x sigmoid(1.702 x) for GELU, as OpenAI trained theirs
 
-  static VitShape beit();  // with BEiT's parts, of the sizes above
+  static VitShape of(Family family);  // with the family's parts, of the sizes above
   bool is_beit() const { return family == Family::beit; }
-  const char* model() const { return is_beit() ? "beit" : "vit"; }
+  // CLIP: a norm before the blocks, and no bias of the patches' projection.
+  bool is_clip() const { return family == Family::clip; }
+  // EVA-02: queries and keys are rotated by place, and a block's MLP is gated, with a norm within.
+  bool is_eva02() const { return family == Family::eva02; }
+  const char* model() const;
+  double norm_eps() const { return is_clip() ? 1e-5 : 1e-6; }
+  bool joins_blocks() const { return pool == Pool::block_tokens || pool == Pool::block_quarters; }
+  // Numbers that the head reads.
+  std::int64_t features() const;
+  // The name of `pool`, as the option of that name and config.json have it.
+  const char* pool_name() const;
+  // Reads such a name, with "mean" for "avg"; false where there is none of that name.
+  bool set_pool(const std::string& name);
+  std::int64_t hidden() const { return static_cast<std::int64_t>(static_cast<double>(width) * mlp_ratio); }
+  // Patches a side of the images on which EVA-02's rotations were first trained, as timm has it:
+  // places of other images are scaled to these.
+  static constexpr std::int64_t kRotarySide = 16;
+  static constexpr std::int64_t kQuarters = 4;         // of block_quarters
   std::int64_t side() const { return image / patch; }  // patches a side
   std::int64_t patches() const { return side() * side(); }
   // Rows of a table of relative biases: one for each distance, three of the class token.
   std::int64_t distances() const { return (2 * side() - 1) * (2 * side() - 1) + 3; }
 
-  // Sizes by name, such as "vit_tiny_patch16_224" or, of BEiT, "beit_large_patch16_512". An error
-  // that begins with `where` for another name.
+  // Sizes by name, such as "vit_tiny_patch16_224", "beit_large_patch16_512",
+  // "vit_giant_patch14_clip_224" (with "clip_quickgelu": OpenAI's activation) or
+  // "eva02_large_patch14_448". An error that begins with `where` for another name, and for one of
+  // another family.
   static Result<VitShape> named(const std::string& name, const std::string& where,
                                 Family family = Family::vit);
   // Sizes from timm's config.json: `architecture`, a name as above, changed by `model_args`.

@@ -11,6 +11,8 @@ using torch::Tensor;
 
 namespace {
 
+constexpr double kQuick = 1.702;
+
 template <class T>
 HYFREEDP_WIDE void tanh_gradient(const T* y, const T* gradient, std::int64_t count, T* result) {
   for (std::int64_t i = 0; i < count; ++i) result[i] = gradient[i] * (T(1) - y[i] * y[i]);
@@ -37,7 +39,7 @@ Tensor Tanh::input_gradient(const ActivationRecord& record) const {
   if (!has_loops(given) || !has_loops(record.output) || given.scalar_type() != record.output.scalar_type()) {
     return (record.output * record.output).neg_().add_(1).mul_(given);
   }
-  const auto result = is_own(given) ? given : torch::empty_like(given);
+  auto result = is_own(given) ? given : torch::empty_like(given);
   given.scalar_type() == torch::kFloat32 ? tanh_gradient<float>(record.output, given, result)
                                          : tanh_gradient<double>(record.output, given, result);
   return result;
@@ -56,10 +58,17 @@ Tensor Relu6::input_gradient(const ActivationRecord& record) const {
   return at::hardtanh_backward(record.output_gradient, record.output, 0, 6);
 }
 
-Tensor Gelu::forward(const Tensor& input) const { return at::gelu(input, approximate_); }
+Tensor Gelu::forward(const Tensor& input) const {
+  if (form_ == Form::quick) return (input * kQuick).sigmoid_().mul_(input);
+  return at::gelu(input, approximation());
+}
 
 Tensor Gelu::input_gradient(const ActivationRecord& record) const {
-  return at::gelu_backward(record.output_gradient, record.input(), approximate_);
+  const auto& x = record.input();
+  if (form_ != Form::quick) return at::gelu_backward(record.output_gradient, x, approximation());
+  // s + 1.702 x s (1 - s) for s = sigmoid(1.702 x).
+  const auto s = (x * kQuick).sigmoid_();
+  return ((1 - s) * x * kQuick).add_(1).mul_(s).mul_(record.output_gradient);
 }
 
 Tensor GatedSilu::forward_recorded(const Tensors& inputs, Tensors* saved) const {

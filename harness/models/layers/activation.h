@@ -4,7 +4,8 @@
 //   relu         y = max(x, 0), dx = dy where y > 0 and 0 elsewhere
 //                (the derivative at 0 is 0, as in LibTorch)
 //   relu6        y = min(max(x, 0), 6), dx = dy where 0 < y < 6 and 0 elsewhere, as in LibTorch
-//   gelu         y = x Phi(x), exact (ViT) or by tanh (GPT-2's gelu_new), as in LibTorch
+//   gelu         y = x Phi(x), exact (ViT) or by tanh (GPT-2's gelu_new), as in LibTorch; quick:
+//                y = x sigmoid(1.702 x) (Hendrycks & Gimpel, arXiv:1606.08415; OpenAI's CLIP)
 //   gated silu   y = silu(a) b for two inputs a and b (the SwiGLU of Llama, Shazeer,
 //                arXiv:2002.05202)
 #pragma once
@@ -36,14 +37,17 @@ class Relu6 : public Layer {
 
 class Gelu : public Layer {
  public:
-  enum class Form { exact, tanh };
-  explicit Gelu(Form form) : approximate_(form == Form::tanh ? "tanh" : "none") {}
+  enum class Form { exact, tanh, quick };
+  explicit Gelu(Form form) : form_(form) {}
   Reads gradient_reads() const override { return {.inputs = true, .output = false}; }
   torch::Tensor forward(const torch::Tensor& input) const override;
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  private:
-  const char* approximate_;
+  // As LibTorch calls it, but for the quick one.
+  const char* approximation() const { return form_ == Form::tanh ? "tanh" : "none"; }
+
+  Form form_;
 };
 
 class GatedSilu : public Layer {

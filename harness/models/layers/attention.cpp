@@ -34,6 +34,20 @@ Tensor distance_rows(std::int64_t side) {
   return rows.flatten();
 }
 
+Tensor grid_angles(const GridRotation& grid, std::int64_t head_width) {
+  constexpr double kBase = 10000;
+  const auto count = head_width / 4;
+  const auto steps = at::arange(count, torch::kFloat64) / static_cast<double>(count);
+  const auto frequencies = at::pow(kBase, -steps);
+  const double scale = static_cast<double>(grid.trained_side) / static_cast<double>(grid.side);
+  const auto places = at::arange(grid.side, torch::kFloat64) * scale;
+  const auto turns = at::outer(places, frequencies);  // [side, count]
+  const std::vector<std::int64_t> all{grid.side, grid.side, count};
+  const auto rows = turns.unsqueeze(1).expand(all), columns = turns.unsqueeze(0).expand(all);
+  const auto patches = at::cat({rows, columns}, 2).view({grid.side * grid.side, 2 * count});
+  return at::cat({torch::zeros({1, 2 * count}, torch::kFloat64), patches}, 0);
+}
+
 std::vector<ParameterSpec> Attention::parameters() const {
   if (shape_.side == 0) return {};
   return {{kTable, {distances(shape_.side), shape_.heads}}};
@@ -74,6 +88,20 @@ Tensor Attention::rotated(const Tensor& heads) const {
   return (heads * narrowed(both.cos()) + turned * narrowed(both.sin())) * shape_.rotary->scale;
 }
 
+// heads [B, H, 1 + side^2, head_width].
+Tensor Attention::rotated_by_place(const Tensor& heads) const {
+  if (!frequencies_.defined() || frequencies_.device() != heads.device() ||
+      frequencies_.scalar_type() != heads.scalar_type()) {
+    const auto angles = grid_angles(*shape_.grid, shape_.head_width);
+    frequencies_ = at::stack({angles.cos(), angles.sin()}).to(heads.options());
+  }
+  HYFREEDP_CHECK(heads.size(2) == frequencies_.size(1), "attention with rotations has another length");
+  const auto cosine = frequencies_.select(0, 0), sine = frequencies_.select(0, 1);
+  const auto pairs = heads.unflatten(3, {shape_.head_width / 2, 2});
+  const auto first = pairs.select(4, 0), second = pairs.select(4, 1);
+  return at::stack({first * cosine - second * sine, second * cosine + first * sine}, 4).flatten(3);
+}
+
 Attention::Heads Attention::split(const Tensors& inputs) const {
   const auto batch = inputs[0].size(0);
   const auto length = inputs[0].size(1);
@@ -87,6 +115,10 @@ Attention::Heads Attention::split(const Tensors& inputs) const {
   if (shape_.rotary) {
     heads.q = rotated(heads.q);
     heads.k = rotated(heads.k);
+  }
+  if (shape_.grid) {
+    heads.q = rotated_by_place(heads.q);
+    heads.k = rotated_by_place(heads.k);
   }
   return heads;
 }

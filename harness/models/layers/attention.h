@@ -9,6 +9,10 @@
 //   causal   position t attends to the positions 0 .. t
 //   rotary   q and k are rotated by position before the products, in the half-rotated form
 //            (Su et al., arXiv:2104.09864)
+//   grid     the positions are a class token and side x side patches; q and k of the patches are
+//            rotated by row and column, in the interleaved form (EVA-02: Fang et al.,
+//            arXiv:2303.11331, as timm): numbers 2 i and 2 i + 1 of a head turn together, those of
+//            its first half by the row, those of its second by the column
 //   side     the positions are a class token and side x side patches, and each head's scores have
 //            a learned bias for how far apart two patches lie (Bao et al., arXiv:2106.08254, as
 //            timm): the parameter relative_position_bias_table [distances, heads], whose last three
@@ -29,6 +33,12 @@ struct Rotary {
   double scale = 1;  // factor of the rotated vectors
 };
 
+// Rotation i of a half turns by place * trained_side / side * 10000^(-i / (head_width / 4)).
+struct GridRotation {
+  std::int64_t side = 1;          // patches a side
+  std::int64_t trained_side = 1;  // the same of the images that the network was first trained on
+};
+
 struct AttentionShape {
   std::int64_t heads = 1;
   std::int64_t kv_heads = 1;
@@ -37,8 +47,12 @@ struct AttentionShape {
   bool causal = false;
   bool masked = false;  // true: the last input is a mask
   std::optional<Rotary> rotary = {};
+  std::optional<GridRotation> grid = {};
   std::int64_t side = 0;  // 0: no bias
 };
+
+// The angles of the rotations, [1 + side^2, head_width / 2] float64; the class token's are 0.
+torch::Tensor grid_angles(const GridRotation& grid, std::int64_t head_width);
 
 // Row of the table for each pair of positions, [(1 + side^2)^2] int64: query position times
 // 1 + side^2 plus key position.
@@ -65,6 +79,7 @@ class Attention : public Layer {
   Heads split(const Tensors& inputs) const;
   torch::Tensor attend(const Tensors& inputs) const;
   torch::Tensor rotated(const torch::Tensor& heads) const;
+  torch::Tensor rotated_by_place(const torch::Tensor& heads) const;
   torch::Tensor bias() const;                                          // [1, heads, T, T]
   torch::Tensor table_gradient(const ActivationRecord& record) const;  // [B, distances, heads]
   torch::Tensor table_gradients(std::span<const ActivationRecord> records) const;
@@ -72,7 +87,7 @@ class Attention : public Layer {
   AttentionShape shape_;
   BoundParameter table_;
   // Of the rotation, kept on the device of the heads: copying them to a GPU at each call would wait
-  // for it.
+  // for it. With a grid these are cosine and sine of its angles, [2, T, head_width / 2].
   mutable torch::Tensor frequencies_;
   mutable torch::Tensor rows_;  // distance_rows(), kept likewise
 };

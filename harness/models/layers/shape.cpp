@@ -76,6 +76,22 @@ Tensor MeanTokens::input_gradient(const ActivationRecord& record) const {
   return gradient;
 }
 
+Tensor MeansOfTokens::forward(const Tensor& input) const {
+  const auto tokens = input.narrow(1, first_, count_ * length_);
+  return tokens.unflatten(1, {count_, length_}).mean(2).flatten(1);
+}
+
+Tensor MeansOfTokens::input_gradient(const ActivationRecord& record) const {
+  const auto& input = record.input();
+  auto gradient = at::zeros(input.sizes(), record.output_gradient.options());
+  const auto each =
+      record.output_gradient.view({input.size(0), count_, 1, input.size(2)}) / static_cast<double>(length_);
+  gradient.narrow(1, first_, count_ * length_)
+      .unflatten(1, {count_, length_})
+      .copy_(each.expand({-1, -1, length_, -1}));
+  return gradient;
+}
+
 Tensor FirstToken::forward(const Tensor& input) const { return input.select(1, 0); }
 
 Tensor FirstToken::input_gradient(const ActivationRecord& record) const {

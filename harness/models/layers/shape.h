@@ -118,6 +118,22 @@ class MeanTokens : public Layer {
   std::int64_t first_;
 };
 
+// [B, T, D] -> [B, count D]: the means of `count` runs of `length` tokens each, one after another
+// from the token `first` on; tokens beyond them are not read.
+class MeansOfTokens : public Layer {
+ public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
+  MeansOfTokens(std::int64_t first, std::int64_t count, std::int64_t length)
+      : first_(first), count_(count), length_(length) {}
+  torch::Tensor forward(const torch::Tensor& input) const override;
+  torch::Tensor input_gradient(const ActivationRecord& record) const override;
+
+ private:
+  std::int64_t first_;
+  std::int64_t count_;
+  std::int64_t length_;
+};
+
 // [B, T, D] -> [B, D]: the first token.
 class FirstToken : public Layer {
  public:

@@ -14,7 +14,9 @@
 namespace hyfreedp::models {
 namespace {
 
-constexpr double kLayerNormEps = 1e-6;
+std::shared_ptr<Layer> norm_of(const VitShape& shape, std::int64_t width) {
+  return std::make_shared<LayerNorm>(width, shape.norm_eps());
+}
 
 // What a block adds to the stream, multiplied by the block's parameter `gamma` where it has one.
 int add_to_stream(Builder& builder, const VitShape& shape, const std::string& name, const std::string& gamma,
@@ -25,28 +27,65 @@ int add_to_stream(Builder& builder, const VitShape& shape, const std::string& na
   return builder.add(name, std::make_shared<Add>(), {stream, branch});
 }
 
-// Adds block `name`, which reads the place `x`. Returns the place of its output.
-int add_block(Builder& builder, const VitShape& shape, const std::string& name, int x) {
+// Attention of the place `x`, without the projection of what comes out.
+int add_attention(Builder& builder, const VitShape& shape, const std::string& name, int x) {
   const auto d = shape.width;
-  const auto hidden = static_cast<std::int64_t>(static_cast<double>(d) * shape.mlp_ratio);
-  const bool beit = shape.is_beit();
-  const int normed = builder.add(name + ".norm1", std::make_shared<LayerNorm>(d, kLayerNormEps), {x});
-  int qkv = builder.linear(name + ".attn.qkv", {d, 3 * d, shape.qkv_bias && !beit}, normed);
-  if (shape.qkv_bias && beit) {
-    qkv = builder.add("", std::make_shared<QueryValueBias>(name + ".attn.", d), {qkv});
-  }
   AttentionShape heads;
   heads.heads = heads.kv_heads = shape.heads;
   heads.head_width = d / shape.heads;
   heads.side = shape.relative_bias ? shape.side() : 0;
-  const int attended = builder.add(name + ".attn", std::make_shared<Attention>(heads), {qkv});
+  if (shape.is_eva02()) {
+    heads.packed = false;
+    heads.grid = GridRotation{.side = shape.side(), .trained_side = VitShape::kRotarySide};
+    const int q = builder.linear(name + ".q_proj", {d, d, shape.qkv_bias}, x);
+    const int k = builder.linear(name + ".k_proj", {d, d, false}, x);
+    const int v = builder.linear(name + ".v_proj", {d, d, shape.qkv_bias}, x);
+    return builder.add(name, std::make_shared<Attention>(heads), {q, k, v});
+  }
+  const bool beit = shape.is_beit();
+  int qkv = builder.linear(name + ".qkv", {d, 3 * d, shape.qkv_bias && !beit}, x);
+  if (shape.qkv_bias && beit) {
+    qkv = builder.add("", std::make_shared<QueryValueBias>(name + ".", d), {qkv});
+  }
+  return builder.add(name, std::make_shared<Attention>(heads), {qkv});
+}
+
+// A block's MLP of the place `x`.
+int add_mlp(Builder& builder, const VitShape& shape, const std::string& name, int x) {
+  const auto d = shape.width, hidden = shape.hidden();
+  int wide = 0;
+  if (shape.is_eva02()) {
+    const int gate = builder.linear(name + ".fc1_g", {d, hidden}, x);
+    const int up = builder.linear(name + ".fc1_x", {d, hidden}, x);
+    wide = builder.add(name + ".act", std::make_shared<GatedSilu>(), {gate, up});
+    wide = builder.add(name + ".norm", norm_of(shape, hidden), {wide});
+  } else {
+    wide = builder.linear(name + ".fc1", {d, hidden}, x);
+    const auto form = shape.quick_gelu ? Gelu::Form::quick : Gelu::Form::exact;
+    wide = builder.add(name + ".act", std::make_shared<Gelu>(form), {wide});
+  }
+  return builder.linear(name + ".fc2", {hidden, d}, wide);
+}
+
+// Adds block `name`, which reads the place `x`. Returns the place of its output.
+int add_block(Builder& builder, const VitShape& shape, const std::string& name, int x) {
+  const auto d = shape.width;
+  const int normed = builder.add(name + ".norm1", norm_of(shape, d), {x});
+  const int attended = add_attention(builder, shape, name + ".attn", normed);
   const int projected = builder.linear(name + ".attn.proj", {d, d}, attended);
   x = add_to_stream(builder, shape, name + ".add1", name + ".gamma_1", x, projected);
-  const int second = builder.add(name + ".norm2", std::make_shared<LayerNorm>(d, kLayerNormEps), {x});
-  const int wide = builder.linear(name + ".mlp.fc1", {d, hidden}, second);
-  const int active = builder.add(name + ".mlp.act", std::make_shared<Gelu>(Gelu::Form::exact), {wide});
-  const int narrow = builder.linear(name + ".mlp.fc2", {hidden, d}, active);
+  const int second = builder.add(name + ".norm2", norm_of(shape, d), {x});
+  const int narrow = add_mlp(builder, shape, name + ".mlp", second);
   return add_to_stream(builder, shape, name + ".add2", name + ".gamma_2", x, narrow);
+}
+
+// What a head that joins the blocks reads of this one.
+int add_summary(Builder& builder, const VitShape& shape, const std::string& name, int x) {
+  if (shape.pool == VitShape::Pool::block_tokens) {
+    return builder.add(name, std::make_shared<FirstToken>(), {x});
+  }
+  const auto length = shape.patches() / VitShape::kQuarters;
+  return builder.add(name, std::make_shared<MeansOfTokens>(1, VitShape::kQuarters, length), {x});
 }
 
 }  // namespace
@@ -61,6 +100,7 @@ Result<Network> make_vit(const VitShape& shape, const std::optional<Lora>& lora,
   patches.outputs = d;
   patches.kernel = {shape.patch, shape.patch};
   patches.stride = {shape.patch, shape.patch};
+  patches.with_bias = !shape.is_clip();
   builder.add("image", std::make_shared<Unflatten>(
                            std::vector<std::int64_t>{shape.channels, shape.image, shape.image}));
   builder.add("patch_embed.proj", std::make_shared<Conv2d>(patches));
@@ -70,17 +110,23 @@ Result<Network> make_vit(const VitShape& shape, const std::optional<Lora>& lora,
     const std::vector<std::int64_t> positions{1, shape.patches() + 1, d};
     x = builder.add("", std::make_shared<Positions>("pos_embed", positions));
   }
+  if (shape.is_clip()) x = builder.add("norm_pre", norm_of(shape, d));
+  std::vector<int> joined;
   for (std::int64_t i = 0; i < shape.depth; ++i) {
-    x = add_block(builder, shape, "blocks." + std::to_string(i), x);
+    const auto block = "blocks." + std::to_string(i);
+    x = add_block(builder, shape, block, x);
+    if (shape.joins_blocks()) joined.push_back(add_summary(builder, shape, block + ".pool", x));
   }
-  if (shape.pool == VitShape::Pool::class_token) {
-    builder.add("norm", std::make_shared<LayerNorm>(d, kLayerNormEps));
+  if (shape.joins_blocks()) {
+    builder.add("pool", std::make_shared<Concatenate>(), joined);
+  } else if (shape.pool == VitShape::Pool::class_token) {
+    builder.add("norm", norm_of(shape, d));
     builder.add("pool", std::make_shared<FirstToken>());
   } else {
     builder.add("pool", std::make_shared<MeanTokens>(1));
-    builder.add("fc_norm", std::make_shared<LayerNorm>(d, kLayerNormEps));
+    builder.add("fc_norm", norm_of(shape, d));
   }
-  builder.linear("head", {d, shape.classes}, builder.last());
+  builder.linear("head", {shape.features(), shape.classes}, builder.last());
   return builder.build(options, trainable);
 }
 

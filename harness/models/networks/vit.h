@@ -7,6 +7,15 @@
 // (attention.h), no bias of keys (query_value_bias.h), each branch of a block multiplied by a
 // vector gamma_1 or gamma_2, and the mean of the patches for the head.
 //
+// CLIP's image towers (Radford et al., arXiv:2103.00020) have a norm before the blocks, LayerNorm
+// eps 1e-5, no bias of the patches' projection, and OpenAI's the quick GELU. EVA-02 (Fang et al.,
+// arXiv:2303.11331) has rotations of queries and keys by place (attention.h), projections of its
+// own for queries, keys (without bias) and values, and a gated MLP with a norm before its last
+// layer.
+//
+// The head reads the class token, the mean of the patches, or what all blocks give, joined
+// (VitShape::Pool).
+//
 // Input: images [B, channels, image, image], or the same numbers as [B, channels * image * image];
 // the caller normalises them. Output: logits [B, classes].
 #pragma once

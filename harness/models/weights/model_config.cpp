@@ -84,7 +84,11 @@ struct Writer {
   }
 
   json::object operator()(const VitShape& shape) const {
-    const char* pool = shape.pool == VitShape::Pool::mean ? "avg" : "token";
+    const char* pool = shape.pool_name();
+    const char* architecture = "vit_tiny_patch16_224";
+    if (shape.is_beit()) architecture = "beit_base_patch16_224";
+    if (shape.is_clip()) architecture = "vit_base_patch16_clip_224";
+    if (shape.is_eva02()) architecture = "eva02_base_patch14_224";
     json::object args{
         {"img_size", shape.image},    {"patch_size", shape.patch},  {"embed_dim", shape.width},
         {"depth", shape.depth},       {"num_heads", shape.heads},   {"mlp_ratio", shape.mlp_ratio},
@@ -94,10 +98,11 @@ struct Writer {
       args["use_rel_pos_bias"] = shape.relative_bias;
       args["init_values"] = shape.layer_scale > 0 ? json::value(shape.layer_scale) : json::value(nullptr);
     }
+    if (shape.is_clip()) args["act_layer"] = shape.quick_gelu ? "quick_gelu" : "gelu";
     return {
-        {"architecture", shape.is_beit() ? "beit_base_patch16_224" : "vit_tiny_patch16_224"},
+        {"architecture", architecture},
         {"num_classes", shape.classes},
-        {"num_features", shape.width},
+        {"num_features", shape.features()},
         {"global_pool", pool},
         {"model_args", args},
         {"pretrained_cfg", json::object{{"input_size", json::array{shape.channels, shape.image, shape.image}},

@@ -1,6 +1,7 @@
 // The config.json of a network, from its shape.
 //
-//   vit, beit, convnext    timm's: a registered `architecture`, and `model_args` with every size
+//   vit, beit, clip, eva02, convnext   timm's: a registered `architecture`, and `model_args` with
+//                every size. A head that joins blocks, which timm has not, is a `global_pool`
 //   gpt2         Hugging Face's; n_inner is always given
 //   llama        Hugging Face's; the rotary embedding is given as rope_theta and rope_scaling,
 //                which old and new readers know

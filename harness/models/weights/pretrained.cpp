@@ -24,6 +24,11 @@ bool is_left(const std::string& name, bool tied) {
   return tied && name == "lm_head.weight";
 }
 
+// Of a ViT whose blocks are joined for the head: the norm that is before the file's own.
+bool is_last_norm(const std::string& name) {
+  return name.starts_with("norm.") || name.starts_with("fc_norm.");
+}
+
 Result<void> fit_vit(const VitShape& shape, NamedTensors& weights) {
   if (const auto found = weights.find("pos_embed"); found != weights.end()) {
     auto& positions = found->second;
@@ -118,7 +123,10 @@ Result<void> load_base(Network& network, const Blueprint& plan, const json::obje
   if (new_head) {
     std::erase_if(*weights, [&](const auto& one) { return one.first.starts_with(plan.head); });
   }
-  rules.may_be_left = [tied](const std::string& entry) { return is_left(entry, tied); };
+  const bool joined = vit != nullptr && vit->joins_blocks();
+  rules.may_be_left = [tied, joined](const std::string& entry) {
+    return is_left(entry, tied) || (joined && is_last_norm(entry));
+  };
   rules.may_be_absent = [&plan, new_head](const std::string& parameter) {
     return is_adapter(parameter) || (new_head && parameter.starts_with(plan.head));
   };
