@@ -1,7 +1,7 @@
 // Data and weights in the forms in which they are published, made by a test: CIFAR's archives,
 // SVHN's MAT files, STL-10's files, GTSRB's and Food-101's folders, Gisette in LIBSVM's format, and
-// folders of timm's ViTs, BEiTs and ConvNeXts. Images are of one colour, which is that of their
-// class (Food-101's: one photograph).
+// folders of timm's ViTs, BEiTs, CLIP towers, EVA-02s and ConvNeXts. Images are of one colour, that
+// of their class (Food-101's: one photograph).
 #pragma once
 
 #include <cstdint>
@@ -94,9 +94,11 @@ inline void write_gtsrb(const std::filesystem::path& path, int per_class, int te
   tar.add("test/GT-final_test.csv", table);
 }
 
-// As Food-101 is to be laid out: a folder of JPEG files a class, each a copy of `jpeg`.
-inline void write_food101(const std::filesystem::path& folder, const std::string& jpeg, int test) {
-  for (int label = 0; label < 101; ++label) {
+// As Food-101 and ImageNet are to be laid out: a folder of JPEG files a class, each a copy of
+// `jpeg`.
+inline void write_classes(const std::filesystem::path& folder, const std::string& jpeg, int test,
+                          int classes) {
+  for (int label = 0; label < classes; ++label) {
     for (const char* part : {"train", "test"}) {
       if (std::string(part) == "test" && label >= test) continue;
       const auto place = folder / part / fmt::format("class_{:03}", label);
@@ -171,21 +173,37 @@ struct VitSizes {
   int heads = 0;
 };
 
-// A ViT, or a BEiT by its name, with patches of 16, for images of that many pixels and 1,000
-// classes, under timm's names.
+// A ViT, or by its name a BEiT, a tower of CLIP or an EVA-02, of that name's patches, for images of
+// that many pixels and 1,000 classes, under timm's names. MLPs are four times as wide, EVA-02's
+// twice.
 inline void write_vit(const std::filesystem::path& folder, const VitSizes& sizes, std::int64_t image = 224) {
   const auto width = sizes.width;
-  const auto side = image / 16;
+  const std::int64_t patch = sizes.architecture.find("patch14") != std::string::npos ? 14 : 16;
+  const auto side = image / patch;
   const bool beit = sizes.architecture.starts_with("beit");
-  Tensors tensors{{{"cls_token", {1, 1, width}},
-                   {"patch_embed.proj.weight", {width, 3, 16, 16}},
-                   {"patch_embed.proj.bias", {width}}}};
+  const bool clip = sizes.architecture.find("_clip_") != std::string::npos;
+  const bool eva02 = sizes.architecture.starts_with("eva02");
+  Tensors tensors{{{"cls_token", {1, 1, width}}, {"patch_embed.proj.weight", {width, 3, patch, patch}}}};
+  if (!clip) tensors.list.push_back({"patch_embed.proj.bias", {width}});
+  if (clip) tensors.add("norm_pre", {width});
   if (!beit) tensors.list.push_back({"pos_embed", {1, 1 + side * side, width}});
   for (int i = 0; i < sizes.depth; ++i) {
     const auto block = fmt::format("blocks.{}.", i);
     tensors.add(block + "norm1", {width});
     tensors.add(block + "attn.proj", {width, width});
     tensors.add(block + "norm2", {width});
+    if (eva02) {
+      for (const char* projection : {"q", "v"}) {
+        tensors.add(fmt::format("{}attn.{}_proj", block, projection), {width, width});
+      }
+      tensors.list.push_back({block + "attn.k_proj.weight", {width, width}});
+      for (const char* part : {"g", "x"}) {
+        tensors.add(fmt::format("{}mlp.fc1_{}", block, part), {2 * width, width});
+      }
+      tensors.add(block + "mlp.norm", {2 * width});
+      tensors.add(block + "mlp.fc2", {width, 2 * width});
+      continue;
+    }
     tensors.add(block + "mlp.fc1", {4 * width, width});
     tensors.add(block + "mlp.fc2", {width, 4 * width});
     if (!beit) {
@@ -199,10 +217,14 @@ inline void write_vit(const std::filesystem::path& folder, const VitSizes& sizes
     tensors.list.push_back(
         {block + "attn.relative_position_bias_table", {(2 * side - 1) * (2 * side - 1) + 3, sizes.heads}});
   }
-  tensors.add(beit ? "fc_norm" : "norm", {width});
+  tensors.add(beit || eva02 ? "fc_norm" : "norm", {width});
   tensors.add("head", {1000, width});
   write_weights(folder, sizes.architecture,
-                {{"embed_dim", width}, {"depth", sizes.depth}, {"num_heads", sizes.heads}}, tensors.list);
+                {{"embed_dim", width},
+                 {"depth", sizes.depth},
+                 {"num_heads", sizes.heads},
+                 {"mlp_ratio", eva02 ? 2 : 4}},
+                tensors.list);
 }
 
 // A ConvNeXt of four stages of one block each and of that many channels, under timm's names.

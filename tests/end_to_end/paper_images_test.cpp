@@ -116,16 +116,20 @@ TEST_F(PaperImages, EveryBodyRunsOnMiniatureFiles) {
   write_stl10(tiny / "stl10");
   write_gtsrb(tiny / "gtsrb.tar", 2, 16);
   write_gisette(tiny / "gisette", 200, 16);
-  write_food101(tiny / "food101", HYFREEDP_TEST_DATA "/images/decode/small.jpg", 16);
+  const std::string photograph = HYFREEDP_TEST_DATA "/images/decode/small.jpg";
+  write_classes(tiny / "food101", photograph, 16, 101);
+  write_classes(tiny / "imagenet", photograph, 16, 1000);
   write_vit(data() / "vit-small-patch16-224", {"vit_small_patch16_224", 16, 2, 2});
   write_vit(data() / "vit-base-patch16-224", {"vit_base_patch16_224", 24, 2, 3});
   write_vit(data() / "beit-large-patch16-512", {"beit_large_patch16_512", 16, 2, 2}, 512);
   write_vit(data() / "beitv2-large-patch16-224-in22k", {"beitv2_large_patch16_224", 24, 2, 3});
   write_vit(data() / "vit-large-patch16-384", {"vit_large_patch16_384", 16, 2, 2}, 384);
+  write_vit(data() / "clip-giant-patch14-224-laion2b", {"vit_giant_patch14_clip_224", 16, 2, 2});
+  write_vit(data() / "eva02-large-patch14-448", {"eva02_large_patch14_448", 16, 2, 2}, 448);
   write_convnext(data() / "convnext-xlarge-384", 8);
   write_resnet20(data() / "cifar100-resnet20");
   const auto files = files_with("tiny");
-  EXPECT_GE(files.size(), 29U);
+  EXPECT_GE(files.size(), 32U);
   for (const auto& file : files) {
     const auto ended = run({"run", file, "--preset", "tiny", "--quiet"});
     EXPECT_EQ(ended.code, 0) << file << '\n' << ended.out << ended.err;
