@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fmt/format.h>
 #include <optional>
 
 #include "harness/base/json.h"
@@ -84,7 +85,7 @@ Result<StoredTensors> read_stored_safetensors(const std::string& path) {
   for (const auto& member : header->get_object()) {
     const std::string name(member.key());
     if (name == "__metadata__") continue;
-    auto stored = parse_entry(member.value(), data, path + ": tensor '" + name + "'");
+    auto stored = parse_entry(member.value(), data, fmt::format("{}: tensor '{}'", path, name));
     if (!stored) return stored.error();
     tensors[name] = std::move(*stored);
   }
