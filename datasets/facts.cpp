@@ -38,6 +38,26 @@ std::string first_missing(const Facts& facts, const std::string& folder) {
   return "";
 }
 
+// Of a file without a known checksum.
+Result<void> check_size(const Facts& facts, const std::string& name, const std::string& path) {
+  const auto wanted = std::ranges::find(facts.supply.downloads, name, &Download::name);
+  if (wanted == facts.supply.downloads.end() || wanted->bytes == 0) return {};
+  std::error_code failure;
+  const auto bytes = std::filesystem::file_size(path, failure);
+  if (!failure && bytes == wanted->bytes) return {};
+  return error(fmt::format("{}: it has not the {} bytes of the published file. To get it: {}.", path,
+                           wanted->bytes, facts.how_to_get));
+}
+
+// "images of 3 x 32 x 32"
+std::string form_of(const Sizes& sizes) {
+  if (sizes.image[0] > 0) {
+    return fmt::format("images of {} x {} x {}", sizes.image[0], sizes.image[1], sizes.image[2]);
+  }
+  if (sizes.length > 0) return fmt::format("sequences of {} tokens", sizes.length);
+  return "no images";
+}
+
 }  // namespace
 
 std::string to_string(Split split) {
@@ -79,6 +99,39 @@ Result<json::object> complete_options(const Facts& facts, json::object options) 
   if (facts.complete == nullptr) return options;
   auto completed = facts.complete(std::move(options));
   return completed ? std::move(completed) : in_context(facts.name, completed.error());
+}
+
+Result<json::object> test_alone(const Facts& facts, json::object options) {
+  for (const char* split : {"train", "validation"}) {
+    const auto counts = [split](const OptionSpec& option) { return option.name == split; };
+    if (std::ranges::any_of(facts.options, counts)) {
+      options[split] = 0;
+    } else if (!facts.test_only) {
+      return error(fmt::format(
+          "the dataset '{}' has no option '{}', so its test split cannot be loaded without the others.",
+          facts.name, split));
+    }
+  }
+  return options;
+}
+
+Result<void> check_ood_test(const std::string& id, const Sizes& shifted, const Sizes& panel) {
+  if (shifted.private_train > 0 || shifted.private_validation > 0) {
+    return error(fmt::format("the ood_test '{}' would load records for training or validation.", id));
+  }
+  if (shifted.labels != panel.labels || shifted.classes != panel.classes) {
+    return error(fmt::format("the ood_test '{}' has {} classes, and what is trained on has {}.", id,
+                             shifted.classes, panel.classes));
+  }
+  const bool same_form = shifted.image == panel.image && shifted.length == panel.length &&
+                         shifted.vocabulary == panel.vocabulary;
+  if (shifted.features != panel.features || !same_form) {
+    return error(fmt::format(
+        "the ood_test '{}' has {} features ({}), and what is trained on has {} ({}); give both the same "
+        "options of features.",
+        id, shifted.features, form_of(shifted), panel.features, form_of(panel)));
+  }
+  return {};
 }
 
 std::string data_name(const std::string& dataset, const json::object& options) {
@@ -146,6 +199,10 @@ json::array checksums(const Facts& facts) {
 Result<void> verify_files(const Facts& facts, const std::string& folder) {
   for (const auto& file : facts.files) {
     const std::string path = folder + "/" + file.name;
+    if (file.sha256.empty()) {
+      if (auto sized = check_size(facts, file.name, path); !sized) return sized;
+      continue;
+    }
     const auto found = sha256_of_file(path);
     if (!found) return found.error();
     if (*found != file.sha256) {

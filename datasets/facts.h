@@ -20,7 +20,7 @@ std::string to_string(Split split);
 
 struct SourceFile {
   std::string name;    // as it lies in the folder
-  std::string sha256;  // of the file as shipped
+  std::string sha256;  // of the file as shipped; empty: unpinned (harness/base/supply.h)
 };
 
 struct Sizes;
@@ -51,6 +51,9 @@ struct Facts {
   std::string part_of = {};
   // What `hyfreedp data fetch` brings into the folder of fetched_folder; empty: it cannot.
   Supply supply = {};
+  // What is published is a test set alone, for `ood_test` of a spec: its sizes have no training
+  // record.
+  bool test_only = false;
 };
 
 struct Dataset;  // dataset.h
@@ -87,6 +90,14 @@ Sizes sizes(const Facts& facts, const json::object& options);
 // Called once, when a spec is read. Errors: files that are not here, or that are not those whose
 // checksum the options give.
 Result<json::object> complete_options(const Facts& facts, json::object options);
+// Of resolved options, those that ask for the test split alone: no record for training or
+// validation is loaded, computed or cached. To be completed afterwards. An error for a dataset
+// whose other splits cannot be left out.
+Result<json::object> test_alone(const Facts& facts, json::object options);
+// Whether a dataset of sizes `shifted` can be the `ood_test` called `id` of a panel of sizes
+// `panel`: it is a test split alone, with the same kind and number of classes and the same
+// features. The error names both.
+Result<void> check_ood_test(const std::string& id, const Sizes& shifted, const Sizes& panel);
 // What the data are called wherever it matters whether two runs have seen the same records: the
 // dataset's name, and of a user's own files also the last part of their path, links followed and
 // without its ending. Sizes, features, and files that were added or changed do not make
@@ -103,7 +114,8 @@ std::string fetched_folder(const Facts& facts);
 Result<void> check_present(const Facts& facts, const json::object& options);
 // The SHA-256 of its files, as they are published, in their order.
 json::array checksums(const Facts& facts);
-// Checks the SHA-256 of each of its files in `folder`. The error names the first that differs.
+// Checks the SHA-256 of each of its files in `folder`; of an unpinned one, the number of its bytes,
+// where `supply` has it. The error names the first that differs.
 Result<void> verify_files(const Facts& facts, const std::string& folder);
 
 // Facts::public_train of a dataset by name. An unknown dataset counts as private.

@@ -71,7 +71,8 @@ Result<ImageDivision> divide_images(const ImageFolder& folder, const json::objec
     if (*count > size) {
       return error(fmt::format("{} asks for {} images, but there are {} of that part.", name, *count, size));
     }
-    if (*count < 1) {
+    // A shift set asks for its test images alone (test_alone).
+    if (*count < 1 && int_or(options, name, 1) > 0) {
       return error(
           fmt::format("{} images are too few: none is in the part for {}.", folder.files.size(), name));
     }
@@ -83,12 +84,29 @@ Result<ImageDivision> divide_images(const ImageFolder& folder, const json::objec
   return division;
 }
 
+Result<void> check_same_classes(const json::object& options, const json::object& other) {
+  std::array<std::vector<std::string>, 2> classes;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const auto path = locate_own_files(string_or(i == 0 ? options : other, "path", ""));
+    if (!path) return {};
+    auto folder = read_image_folder(*path);
+    if (!folder) return folder.error();
+    classes[i] = std::move(folder->classes);
+  }
+  for (std::size_t c = 0; c < std::min(classes[0].size(), classes[1].size()); ++c) {
+    if (classes[0][c] == classes[1][c]) continue;
+    return error(fmt::format("its class {} is '{}', and that of {} is '{}'; give the folders the same names.",
+                             c, classes[0][c], string_or(other, "path", ""), classes[1][c]));
+  }
+  return {};
+}
+
 Result<json::object> ImageFolderDataset::complete(json::object options) {
   const auto given = string_or(options, "path", "");
   if (given.empty()) return error("needs 'path', a folder or archive with one folder of images a class.");
   const auto path = locate_own_files(given);
   if (!path) {
-    const auto has = [&options](const char* name) { return int_or(options, name, 0) > 0; };
+    const auto has = [&options](const char* name) { return int_or(options, name, -1) >= 0; };
     if (has("train") && has("validation") && has("test") && has("classes")) {
       return complete_image_options(std::move(options));
     }

@@ -40,4 +40,8 @@ struct ImageDivision {
 // Errors: more files of a part asked for than there are, and a part that is empty.
 Result<ImageDivision> divide_images(const ImageFolder& folder, const json::object& options);
 
+// An error where both options' folders are here and their classes have other names, which would
+// give the same number to different classes.
+Result<void> check_same_classes(const json::object& options, const json::object& other);
+
 }  // namespace hyfreedp::datasets

@@ -51,7 +51,7 @@ Result<void> take_all(const std::vector<Part>& parts, const TakeImage& take) {
 
 }  // namespace
 
-Result<Dataset> load_published_images(const Facts& facts, const Sizes& all, ReadImages read,
+Result<Dataset> load_published_images(const Facts& facts, const Sizes& all, const ReadImages& read,
                                       const json::object& options, const std::string& device) {
   const auto place = locate_published(facts, options);
   if (!place) return place.error();

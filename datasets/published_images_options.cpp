@@ -3,14 +3,11 @@
 #include "datasets/published_images.h"
 
 namespace hyfreedp::datasets {
-namespace {
 
-Result<json::object> complete(json::object options) {
+Result<json::object> complete_published_images(json::object options) {
   auto completed = complete_own_copy(std::move(options));
   return completed ? complete_image_options(std::move(*completed)) : completed;
 }
-
-}  // namespace
 
 Facts with_published_images(Facts facts, const Sizes& all) {
   const auto own =
@@ -25,7 +22,7 @@ Facts with_published_images(Facts facts, const Sizes& all) {
     option.default_value = all.image[1];
     option.stored_always = true;
   }
-  facts.complete = complete;
+  facts.complete = complete_published_images;
   return facts;
 }
 

@@ -8,6 +8,7 @@
 
 #include "datasets/adult.h"
 #include "datasets/cifar.h"
+#include "datasets/cifar_shifts.h"
 #include "datasets/e2e.h"
 #include "datasets/emnist.h"
 #include "datasets/fashion_mnist.h"
@@ -42,6 +43,9 @@ using Registered = List<
     ImageFolderDataset,
     TableFile,
     Emnist,
+    Cifar10Point1,
+    Cifar10C,
+    Cifar100C,
     // New datasets go above this line.
     SyntheticRegression>;
 // clang-format on

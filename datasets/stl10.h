@@ -3,11 +3,14 @@
 //
 // Read are the binary files (formats/stl10.h); the 100,000 unlabelled images are not used. Classes
 // are in the files' own order: airplane, bird, car, cat, deer, dog, horse, monkey, ship, truck. A
-// keyed tenth of the training images is private_validation. Its images are from ImageNet, so
+// keyed tenth of the training images is private_validation. With `labels: cifar10` the monkeys are
+// left out and the other nine classes have CIFAR-10's numbers, of which 6 (frog) does not occur:
+// 4,050 + 450 and 7,200 test images. Its images are from ImageNet, so
 // weights which were trained on that have seen some of them.
 #pragma once
 
 #include "datasets/published_images.h"
+#include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {
 
@@ -31,14 +34,34 @@ struct Stl10 {
                 .licence = "none is stated; its images are ImageNet's",
                 .part_of = "ImageNet",
                 .supply = {.downloads = {archive}, .bytes = archive.bytes}};
-    return with_published_images(std::move(facts), all());
+    auto labels =
+        choice_option("labels", {"own", "cifar10"},
+                      "numbers of the classes: its own ten, or CIFAR-10's of the nine that both have, "
+                      "whose images alone are read (4,050, 450 and 7,200)");
+    labels.stored_always = false;
+    facts = with_published_images(std::move(facts), all({}));
+    facts.options.push_back(std::move(labels));
+    facts.complete = complete;
+    return facts;
   }
-  // The sizes of the files.
-  static Sizes all() {
-    return {
+  static bool as_cifar10(const json::object& options) {
+    return string_or(options, "labels", "own") == "cifar10";
+  }
+  // The sizes of the files, without the monkeys where these are left out.
+  static Sizes all(const json::object& options) {
+    Sizes all{
         .private_train = 4500, .private_validation = 500, .test = 8000, .classes = 10, .image = {3, 96, 96}};
+    if (!as_cifar10(options)) return all;
+    all.private_train = 4050;
+    all.private_validation = 450;
+    all.test = 7200;
+    return all;
   }
-  static Sizes sizes(const json::object& options) { return published_image_sizes(all(), options); }
+  static Sizes sizes(const json::object& options) { return published_image_sizes(all(options), options); }
+  static Result<json::object> complete(json::object options) {
+    if (auto fits = check_counts(all(options), options); !fits) return fits.error();
+    return complete_published_images(std::move(options));
+  }
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 

@@ -27,6 +27,7 @@ std::vector<OptionSpec> count_options(const Sizes& all, const std::string& of_al
   for (const auto& [name, split, size] : {std::tuple{"train", "private_train", all.private_train},
                                           {"validation", "private_validation", all.private_validation},
                                           {"test", "test", all.test}}) {
+    if (size == 0) continue;
     options.push_back({.name = name,
                        .type = OptionType::integer,
                        .default_value = nullptr,
@@ -44,6 +45,16 @@ Sizes with_counts(Sizes all, const json::object& options) {
   all.private_validation = int_or(options, "validation", all.private_validation);
   all.test = int_or(options, "test", all.test);
   return all;
+}
+
+Result<void> check_counts(const Sizes& all, const json::object& options) {
+  for (const auto& [name, size] :
+       {std::pair{"train", all.private_train}, {"validation", all.private_validation}, {"test", all.test}}) {
+    if (int_or(options, name, size) <= size) continue;
+    return error(fmt::format("'{}' is {}, but under these options there are {} such records.", name,
+                             int_or(options, name, size), size));
+  }
+  return {};
 }
 
 std::vector<std::int64_t> keyed_subset(const std::string& dataset, Split split, std::int64_t population,

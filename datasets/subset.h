@@ -11,11 +11,16 @@
 
 namespace hyfreedp::datasets {
 
-// The options `train`, `validation` and `test`, left out where absent: all records of the split, of
-// which there are at most `all`. `of_all` says what all are where their number differs.
+// The options `train`, `validation` and `test` of the splits that have records, left out where
+// absent: all records of the split, of which there are at most `all`. `of_all` says what all are
+// where their number differs.
 std::vector<OptionSpec> count_options(const Sizes& all, const std::string& of_all = "");
 // `all` with the sizes that the options ask for.
 Sizes with_counts(Sizes all, const json::object& options);
+
+// An error where the options ask for more records than `all` has: of datasets whose sizes depend on
+// other options, so that the ranges of the counts are those of the largest.
+Result<void> check_counts(const Sizes& all, const json::object& options);
 
 // `count` of the rows 0 .. population - 1, sorted; a smaller count is a part of a larger one. The
 // choice depends on the dataset's name and the split alone.

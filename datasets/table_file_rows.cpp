@@ -211,7 +211,8 @@ Result<std::array<SplitRows, 3>> split_rows(const OwnTable& table, const json::o
   for (std::size_t i = 0; i < splits.size(); ++i) {
     const char* name = std::array{"train", "validation", "test"}[i];
     auto& rows = splits[i].rows;
-    if (rows.empty()) {
+    // A shift set asks for its test rows alone (test_alone).
+    if (rows.empty() && int_or(options, name, 1) > 0) {
       return error(
           fmt::format("{} rows are too few: none is in the part for {}.", table.train.labels.size(), name));
     }
@@ -230,7 +231,7 @@ Result<json::object> TableFile::complete(json::object options) {
   if (given.empty()) return error("needs 'path', a .csv, .tsv or .libsvm file, or a folder with train.EXT.");
   const auto path = locate_own_files(given);
   if (!path) {
-    const auto has = [&options](const char* name) { return int_or(options, name, 0) > 0; };
+    const auto has = [&options](const char* name) { return int_or(options, name, -1) >= 0; };
     if (has("train") && has("validation") && has("test") && has("features")) return options;
     return error(path.error().message +
                  " Without it a spec must give train, validation, test and features itself.");

@@ -12,6 +12,10 @@ namespace hyfreedp::datasets {
 // were trained: a sentence that says so, of records that epsilon then does not protect. Else "".
 std::string overlap_note(const Facts& facts, const std::string& weights);
 
+// The same of a set of ood_test, of which the weights have seen the records that are to be new to
+// them.
+std::string seen_test_note(const Facts& facts, const std::string& weights);
+
 // Where the dataset's images, under these resolved options, have another scale than those that the
 // weights of that name were trained on: a sentence that names both. Else "".
 std::string scale_note(const Facts& facts, const json::object& options, const std::string& weights);

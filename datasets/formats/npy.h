@@ -2,13 +2,15 @@
 // numpy.save writes them, and the class of each row.
 //
 // Read are arrays in C order and little endian: float16, float32 and float64, and integers of 8 to
-// 64 bits. Arrays of Python objects are refused; nothing in a file is executed.
+// 64 bits; images are bytes. Arrays of Python objects are refused; nothing in a file is executed.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "datasets/formats/image_set.h"
 #include "datasets/formats/number_table.h"
+#include "datasets/image/archive.h"
 #include "harness/base/result.h"
 
 namespace hyfreedp::datasets {
@@ -19,5 +21,21 @@ namespace hyfreedp::datasets {
 // feature that is not finite as a float, a label that is not among `labels`.
 Result<NumberTable> read_npy(const std::string& features, const std::string& classes,
                              const std::vector<double>& labels);
+
+// Which images of which files: an array [n, h, w, 3] of bytes and the array [n] of their classes, 0
+// to classes - 1.
+struct NpyImageFiles {
+  std::string pixels;  // names of files, in any folder of `path`
+  std::string labels;
+  std::int64_t classes = 0;
+  std::int64_t first = 0;  // number of the first image that is read
+  std::int64_t count = 0;  // of images from there on; 0: all
+};
+
+// These images of a folder or tar, as planes [count, 3, h, w]. Errors begin with the path of a
+// file, and are those of read_npy and of visit_named_files: other types or shapes, other numbers of
+// images than of classes, fewer images than asked for, a label that is no class.
+Result<ImageSet> read_npy_images(const std::string& path, const NpyImageFiles& files,
+                                 const ArchiveLimits& limits = {});
 
 }  // namespace hyfreedp::datasets

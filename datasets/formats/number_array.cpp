@@ -83,7 +83,21 @@ Result<std::vector<float>> read_features(const NumberArray& array) {
   return features;
 }
 
-Result<std::vector<std::int64_t>> read_classes(const NumberArray& array, const std::vector<double>& labels) {
+}  // namespace
+
+Result<std::int64_t> count_of(const NumberArray& array) {
+  std::int64_t count = 1;
+  for (const auto size : array.shape) {
+    if (size < 1) return error(array.where + ": has no rows or no columns.");
+    if (size > kMostValues / count) {
+      return error(fmt::format("{}: more than {} numbers.", array.where, kMostValues));
+    }
+    count *= size;
+  }
+  return count;
+}
+
+Result<std::vector<std::int64_t>> classes_of(const NumberArray& array, const std::vector<double>& labels) {
   const auto integer = integer_of(array.type);
   if (!integer) return error(array.where + ": " + integer.error().message);
   std::vector<std::int64_t> classes(static_cast<std::size_t>(array.shape[0]));
@@ -97,20 +111,6 @@ Result<std::vector<std::int64_t>> read_classes(const NumberArray& array, const s
     classes[i] = found - labels.begin();
   }
   return classes;
-}
-
-}  // namespace
-
-Result<std::int64_t> count_of(const NumberArray& array) {
-  std::int64_t count = 1;
-  for (const auto size : array.shape) {
-    if (size < 1) return error(array.where + ": has no rows or no columns.");
-    if (size > kMostValues / count) {
-      return error(fmt::format("{}: more than {} numbers.", array.where, kMostValues));
-    }
-    count *= size;
-  }
-  return count;
 }
 
 Result<NumberTable> table_of(const NumberArray& features, const NumberArray& classes,
@@ -129,7 +129,7 @@ Result<NumberTable> table_of(const NumberArray& features, const NumberArray& cla
   }
   auto values = read_features(features);
   if (!values) return values.error();
-  auto rows = read_classes(classes, labels);
+  auto rows = classes_of(classes, labels);
   if (!rows) return rows.error();
   return NumberTable{.features = std::move(*values), .labels = std::move(*rows)};
 }

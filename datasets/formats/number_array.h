@@ -26,6 +26,9 @@ struct NumberArray {
 Result<NumberTable> table_of(const NumberArray& features, const NumberArray& classes,
                              const std::vector<double>& labels);
 
+// The class of each row, of which `array` has the label.
+Result<std::vector<std::int64_t>> classes_of(const NumberArray& array, const std::vector<double>& labels);
+
 // The product of the lengths. Errors: a length below 1, and more than 2^28 numbers (1 GiB as
 // floats).
 Result<std::int64_t> count_of(const NumberArray& array);

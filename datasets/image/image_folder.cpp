@@ -167,11 +167,13 @@ Result<std::vector<Found>> place_all(const std::vector<std::string>& images, con
   return found;
 }
 
-// The folders of train, or of all where nothing is divided.
+// The folders of train, or of all where nothing is divided or all is test.
 Result<std::vector<std::string>> classes_of(const std::vector<Found>& found) {
+  const bool test_alone =
+      std::ranges::all_of(found, [](const Found& one) { return one.split == ImageSplit::test; });
   std::vector<std::string> classes;
   for (const auto& [split, folder, name] : found) {
-    if (split != ImageSplit::test) classes.push_back(folder);
+    if ((test_alone || split != ImageSplit::test) && !folder.empty()) classes.push_back(folder);
   }
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());

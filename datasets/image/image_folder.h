@@ -1,6 +1,7 @@
 // Which images a folder or archive has, with their classes: a data set without code.
 //
 //   train/CLASS/FILE  test/CLASS/FILE   two splits; without test/, all is train
+//   test/CLASS/FILE                     test images alone, whose folders are the classes
 //   CLASS/FILE                          one undivided set
 //   train/CLASS/FILE  test/FILE         as GTSRB is published: a test/NAME.csv with the columns
 //                                       Filename and ClassId (separated by ; or ,) has the classes.
@@ -12,7 +13,8 @@
 // so that a folder and its tar give the same list. Images are the files that end in .jpg, .jpeg,
 // .png, .ppm, .pgm, in any case. Files that other software leaves beside images (.csv, .txt, hidden
 // ones) are left out; images of another kind are errors, because leaving them out would
-// make another data set. So is a class that only test has, and a name that occurs twice.
+// make another data set. So is a class that test has and train has not, and a name that occurs
+// twice.
 //
 // The list is made from names alone (but for the table): no image is opened.
 #pragma once

@@ -31,6 +31,10 @@ TEST_F(ListCommand, ANameIsThatEntryAlone) {
   expect_refused({"method"},
                  {"hyfreedp list: there is nothing to list under 'method'. Did you mean 'methods'?"});
   expect_refused({"methods", "prodgy"}, {"'prodgy'", "Did you mean 'prodigy'?", "methods", "dp-hyper"});
+  ASSERT_EQ(run({"datasets", "cifar10-c"}), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("use: a test set alone: for 'ood_test' of a panel"));
+  EXPECT_THAT(out(), HasSubstr("test: 50000"));
+  EXPECT_THAT(out(), Not(HasSubstr("private_train: ")));
   for (const char* kind : {"optimizers", "controllers", "models", "datasets", "analytic", "figures"}) {
     const auto all = listed({kind});
     const std::string first(all.at(0).at("name").as_string());

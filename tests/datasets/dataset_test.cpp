@@ -77,6 +77,27 @@ TEST_F(LoadDataset, EveryRegisteredDatasetHasTheSizesOfItsFacts) {
   }
 }
 
+// As a set of ood_test it is loaded: without a record of another split.
+TEST_F(LoadDataset, ATestSplitAloneIsThatOfTheWhole) {
+  std::size_t alone = 0;
+  for (const auto& facts : dataset_facts()) {
+    if (!facts.files.empty() || facts.own_records) continue;
+    SCOPED_TRACE(facts.name);
+    const auto options = resolved(facts.name);
+    const auto whole = load_dataset(facts.name, options).value();
+    const auto only = test_alone(facts, options);
+    ASSERT_TRUE(only) << only.error().message;
+    const auto data = load_dataset(facts.name, *only).value();
+    EXPECT_EQ(data.private_train.features.size(0), 0);
+    EXPECT_EQ(data.private_validation.labels.size(0), 0);
+    EXPECT_TRUE(at::equal(data.test.features, whole.test.features));
+    EXPECT_TRUE(at::equal(data.test.labels, whole.test.labels));
+    ++alone;
+  }
+  EXPECT_GE(alone, 4U);
+  EXPECT_TRUE(test_alone(*find_dataset("adult").value(), resolved("adult")).has_error());
+}
+
 TEST_F(LoadDataset, AnUnknownNameIsAnError) { EXPECT_TRUE(load_dataset("fashion", {}).has_error()); }
 
 TEST_F(LoadDataset, SyntheticIsTheSameEachTimeAndLongerBeginsWithShorter) {

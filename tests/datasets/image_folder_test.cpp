@@ -108,6 +108,47 @@ TEST_F(OwnImages, OptionsThatDoNotFitAreRefused) {
 }
 
 // So that a spec can be planned and priced where its images are not.
+TEST_F(OwnImages, AShiftSetIsTheImagesOfTestAlone) {
+  const auto own = completed({}).value();
+  fs::create_directories(path("shifted"));
+  fs::rename(images() + "/test", path("shifted/test"));
+  const json::object given{{"path", path("shifted")}, {"side", kSide}};
+  const auto resolved = resolve_options(facts().options, given, "image-folder").value();
+  const auto panel = complete_options(facts(), resolved);
+  ASSERT_TRUE(panel.has_error());
+  EXPECT_NE(panel.error().message.find("none is in the part for train"), std::string::npos)
+      << panel.error().message;
+  const auto options = complete_options(facts(), test_alone(facts(), resolved).value());
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_TRUE(check_ood_test("shifted", sizes(facts(), *options), sizes(facts(), own)));
+  const auto data = load_dataset("image-folder", *options);
+  ASSERT_TRUE(data) << data.error().message;
+  EXPECT_EQ(data->private_train.features.size(0), 0);
+  EXPECT_EQ(data->private_validation.features.size(0), 0);
+  EXPECT_EQ(data->test.labels.bincount().min().item<std::int64_t>(), 4);
+  EXPECT_EQ(data->test.labels.size(0), 12);
+
+  // Of a folder with other images too, those of test/ alone.
+  fs::copy(path("shifted/test"), images() + "/test", fs::copy_options::recursive);
+  const auto both =
+      complete_options(
+          facts(),
+          test_alone(
+              facts(),
+              resolve_options(facts().options, {{"path", images()}, {"side", kSide}}, "image-folder").value())
+              .value())
+          .value();
+  EXPECT_EQ(sizes(facts(), both).private_train, 0);
+  EXPECT_TRUE(at::equal(load_dataset("image-folder", both)->test.features, data->test.features));
+
+  EXPECT_TRUE(check_same_classes(*options, own));
+  fs::rename(path("shifted/test/bee"), path("shifted/test/wasp"));
+  const auto other = check_same_classes(*options, own);
+  ASSERT_TRUE(other.has_error());
+  EXPECT_NE(other.error().message.find("its class 1 is 'cat', and that of"), std::string::npos)
+      << other.error().message;
+}
+
 TEST_F(OwnImages, OneTooLargeToBeReadIsRefusedWhenASpecIsRead) {
   const auto large = images() + "/train/ant/large.ppm";
   std::ofstream(large) << "P6";

@@ -73,6 +73,37 @@ TEST_F(Stl10Files, SplitsAreDisjointAndLabelled) {
   EXPECT_EQ(data->private_train.features[5][3 * 96 * 96 - 1].item<int>(), 9);
 }
 
+TEST_F(Stl10Files, MayHaveTheNumbersOfCifar10) {
+  const std::vector<std::string> own = {"airplane", "bird",  "car",    "cat",  "deer",
+                                        "dog",      "horse", "monkey", "ship", "truck"};
+  const std::vector<std::string> cifar10 = {"airplane", "car",  "bird",  "cat",  "deer",
+                                            "dog",      "frog", "horse", "ship", "truck"};
+  write("own");
+  const json::object given{{"path", path("own")}, {"labels", "cifar10"}};
+  const auto n = sizes(facts(), completed(given).value());
+  EXPECT_EQ(n.private_train, 4050);
+  EXPECT_EQ(n.private_validation, 450);
+  EXPECT_EQ(n.test, 7200);
+  EXPECT_EQ(n.classes, 10);
+  auto alone = test_alone(facts(), resolve_options(facts().options, given, "stl10").value()).value();
+  alone["side"] = 32;
+  const auto data = load_dataset("stl10", complete_options(facts(), alone).value());
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  EXPECT_EQ(data->private_train.features.size(0), 0);
+  EXPECT_EQ(data->private_validation.features.size(0), 0);
+  ASSERT_EQ(data->test.labels.size(0), 7200);
+  // Image i has its own class i mod 10, and 7 is the monkey.
+  std::int64_t row = 0;
+  for (std::int64_t image = 0; image < kTest; ++image) {
+    const auto name = own[static_cast<std::size_t>(image % 10)];
+    if (name == "monkey") continue;
+    const auto label = data->test.labels[row++].item<std::int64_t>();
+    ASSERT_EQ(cifar10.at(static_cast<std::size_t>(label)), name) << image;
+  }
+  EXPECT_EQ(completed({{"labels", "cifar10"}, {"test", 7201}}).error().message.find("'test' is 7201"), 7U);
+  EXPECT_FALSE(completed({}).value().contains("labels")) << "in no earlier trial's config";
+}
+
 // Unlike the sets of 32 x 32 images, whose side is not written into a trial.
 TEST_F(Stl10Files, KeepTheirSideUnlessTheSpecSaysOtherwise) {
   const auto plain = completed({}).value();

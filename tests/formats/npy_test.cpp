@@ -6,6 +6,7 @@
 
 #include "harness/base/files.h"
 #include "tests/datasets/scratch.h"
+#include "tests/formats/npy_file.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -113,6 +114,68 @@ TEST_F(ChangedNpy, NumbersAreFinite) {
   auto bytes = bytes_;
   bytes.replace(bytes.size() - 4, 4, std::string("\x00\x00\x80\x7f", 4));
   EXPECT_TRUE(has(with(bytes), "the number at [3, 2] is not finite"));
+}
+
+class NpyImages : public Scratch {
+ protected:
+  // Three images of 2 x 2 pixels, whose bytes count up, with the classes 2, 0, 1.
+  NpyImages() {
+    std::string bytes;
+    for (char i = 0; i < 36; ++i) bytes += i;
+    write("x.npy", npy_head("|u1", "3, 2, 2, 3") + bytes);
+    write("y.npy", npy_head("|u1", "3,") + std::string("\2\0\1", 3));
+  }
+  void write(const std::string& name, const std::string& bytes) const {
+    EXPECT_TRUE(write_file_atomically(path("in/" + name), bytes));
+  }
+  Result<ImageSet> read(const NpyImageFiles& files) const { return read_npy_images(path("in"), files); }
+  std::string refusal(const NpyImageFiles& files) const {
+    const auto images = read(files);
+    return images ? "taken" : images.error().message;
+  }
+  const NpyImageFiles all_{.pixels = "x.npy", .labels = "y.npy", .classes = 3};
+};
+
+TEST_F(NpyImages, ArePlanesOfOneColour) {
+  const auto images = read(all_);
+  ASSERT_TRUE(images) << images.error().message;
+  EXPECT_EQ(images->count, 3);
+  EXPECT_EQ(images->channels * images->height * images->width, 12);
+  EXPECT_EQ(images->labels, (std::vector<std::int64_t>{2, 0, 1}));
+  const std::vector<std::uint8_t> first(images->pixels.begin(), images->pixels.begin() + 12);
+  EXPECT_EQ(first, (std::vector<std::uint8_t>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11}));
+  auto some = all_;
+  some.first = 1;
+  const auto last = read(some).value();
+  EXPECT_EQ(last.labels, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(last.pixels.front(), 12);
+  some.count = 1;
+  EXPECT_EQ(read(some)->labels, (std::vector<std::int64_t>{0}));
+}
+
+TEST_F(NpyImages, OfOtherFormsAreRefused) {
+  auto files = all_;
+  files.first = 2;
+  files.count = 2;
+  EXPECT_TRUE(has(refusal(files), "x.npy: has 3 images, and the 2 from 2 on are asked for"));
+  files = all_;
+  files.classes = 2;
+  EXPECT_TRUE(has(refusal(files), "y.npy: the label 2 at [0] is none"));
+  files = all_;
+  files.pixels = "y.npy";
+  EXPECT_TRUE(has(refusal(files), "y.npy"));
+  files.pixels = "z.npy";
+  EXPECT_TRUE(has(refusal(files), "z.npy"));
+  write("z.npy", npy_head("|u1", "3, 12") + std::string(36, '1'));
+  EXPECT_TRUE(has(refusal(files), "z.npy: is no array of bytes [n, h, w, 3]"));
+  write("z.npy", npy_head("|u1", "3, 2, 3, 2") + std::string(36, '1'));
+  EXPECT_TRUE(has(refusal(files), "z.npy: is no array of bytes [n, h, w, 3]"));
+  write("z.npy", npy_head("|i1", "3, 2, 2, 3") + std::string(36, '1'));
+  EXPECT_TRUE(has(refusal(files), "z.npy: is no array of bytes [n, h, w, 3]"));
+  write("z.npy", npy_head("|u1", "3, 2, 2, 3") + std::string(35, '1'));
+  EXPECT_TRUE(has(refusal(files), "z.npy: has 35 bytes of numbers, but its header describes 36"));
+  write("z.npy", npy_head("|u1", "4, 1, 1, 3") + std::string(12, '1'));
+  EXPECT_TRUE(has(refusal(files), "y.npy: is no list of as many classes"));
 }
 
 }  // namespace

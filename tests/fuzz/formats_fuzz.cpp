@@ -1,5 +1,6 @@
 // libFuzzer's target for the readers of datasets/formats. The variable READER chooses one: cifar,
-// cifar100, stl10, svhn, mat5, idx, csv, number_csv, libsvm, npy, safetensors, json_lines. From the top folder,
+// cifar100, stl10, svhn, mat5, idx, csv, number_csv, libsvm, npy, npy_images, safetensors,
+// json_lines. From the top folder,
 // with clang:
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -I. tests/fuzz/formats_fuzz.cpp
 //     datasets/formats/*.cpp datasets/image/archive.cpp
@@ -128,6 +129,10 @@ void read(std::string_view reader, std::string_view bytes, const MemoryFile& fil
         if (!(value - value == 0)) std::abort();  // not finite
       }
     }
+  } else if (reader == "npy_images") {
+    // A tar with both arrays.
+    const NpyImageFiles files{.pixels = "x.npy", .labels = "y.npy", .classes = 10};
+    if (const auto images = read_npy_images(file.with(bytes), files)) check(*images);
   } else if (reader == "json_lines") {
     (void)visit_json_lines(file.with(bytes), {"a", "b"},
                            [](const std::string&, auto fields) -> hyfreedp::Result<void> {

@@ -86,6 +86,15 @@ TEST(ImageFolderOf, ATableHasTheClassesOfATestSet) {
   EXPECT_TRUE(mentions(refusal(twins, {kTable}), "class 12")) << "00012 or 012?";
 }
 
+TEST(ImageFolderOf, TestImagesAloneHaveTheClassesOfTheirFolders) {
+  const auto folder = image_folder_of("there", {"test/b/1.png", "test/a/2.png", "test/a/1.png"});
+  ASSERT_TRUE(folder) << folder.error().message;
+  EXPECT_EQ(folder->classes, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(folder->files, (std::vector<ImageFile>{{ImageSplit::test, 0, "test/a/1.png"},
+                                                   {ImageSplit::test, 0, "test/a/2.png"},
+                                                   {ImageSplit::test, 1, "test/b/1.png"}}));
+}
+
 TEST(ImageFolderOf, OtherLayoutsAreErrors) {
   EXPECT_TRUE(mentions(refusal({}), "no image"));
   EXPECT_TRUE(mentions(refusal({"a/1.txt", "b/.1.png"}), "no image"));
@@ -93,7 +102,7 @@ TEST(ImageFolderOf, OtherLayoutsAreErrors) {
   EXPECT_TRUE(mentions(refusal({"a/1.png", "2.png"}), "2.png is not in a class's folder"));
   EXPECT_TRUE(mentions(refusal({"a/1.png", "a/2.png"}), "one class, a"));
   EXPECT_TRUE(mentions(refusal({"train/1.png", "test/1.png"}), "without their classes"));
-  EXPECT_TRUE(mentions(refusal({"test/a/1.png", "test/b/1.png"}), "no class to train on"));
+  EXPECT_TRUE(mentions(refusal({"test/a/1.png", "test/1.png"}), "one class, a"));
   EXPECT_TRUE(mentions(refusal({"train/a/1.png", "train/b/1.png", "val/a/1.png"}), "val/a/1.png is in val/"));
   EXPECT_TRUE(mentions(refusal({"train/a/1.png", "train/b/1.png", "train/1.png"}), "train/1.png"));
   EXPECT_TRUE(mentions(refusal({"train/a/b/1.png", "train/b/1.png"}), "train/a/b/1.png"));

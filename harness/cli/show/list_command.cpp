@@ -65,10 +65,13 @@ std::vector<Listed> datasets_listed() {
                        {{"source", facts.source},
                         {"to get it", facts.how_to_get},
                         {"on this machine", datasets::locate(facts) ? "yes" : "no"},
-                        {"private_train", number(sizes.private_train)},
-                        {"training split", facts.public_train ? "public" : "private"},
-                        {"private_validation", number(sizes.private_validation)},
+                        {"private_train", facts.test_only ? "" : number(sizes.private_train)},
+                        {"training split", facts.test_only      ? ""
+                                           : facts.public_train ? "public"
+                                                                : "private"},
+                        {"private_validation", facts.test_only ? "" : number(sizes.private_validation)},
                         {"test", number(sizes.test)},
+                        {"use", facts.test_only ? "a test set alone: for 'ood_test' of a panel" : ""},
                         {"classes", number(sizes.classes)},
                         {"features", number(sizes.features)}},
                        facts.options});

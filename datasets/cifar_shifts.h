@@ -1,0 +1,140 @@
+// Test sets of CIFAR's classes whose images are of another distribution, for `ood_test`.
+//
+// cifar10-1: CIFAR-10.1, version 6, 2,000 images chosen anew as CIFAR-10's were (Recht, Roelofs,
+// Schmidt, Shankar: Do CIFAR-10 Classifiers Generalize to CIFAR-10?, arXiv:1806.00451).
+//
+// cifar10-c, cifar100-c: the 10,000 test images of CIFAR-10 and CIFAR-100 after a `corruption` in
+// five severities (Hendrycks, Dietterich: Benchmarking Neural Network Robustness to Common
+// Corruptions and Perturbations, ICLR 2019, arXiv:1903.12261). One `severity` is read, or all
+// 50,000 images, whose accuracy is the mean over the severities.
+//
+// Read are the arrays of NumPy (formats/npy.h) as they are published: two files of CIFAR-10.1, a
+// tar of each of the others, in which CORRUPTION.npy has the severities 1 to 5 one after another.
+#pragma once
+
+#include "datasets/published_images.h"
+#include "harness/base/option_lines.h"
+
+namespace hyfreedp::datasets {
+
+struct Cifar10Point1 {
+  static constexpr const char* kPixels = "cifar10.1_v6_data.npy";
+  static constexpr const char* kLabels = "cifar10.1_v6_labels.npy";
+
+  static Facts facts() {
+    // The checksums are those of TensorFlow Datasets (url_checksums/cifar10_1.txt).
+    const std::string place = "https://github.com/modestyachts/CIFAR-10.1/raw/master/datasets/";
+    const Download pixels{.name = kPixels,
+                          .urls = {place + kPixels},
+                          .bytes = 6'144'128,
+                          .sha256 = "2997188e5816f5bd545dc77771b6227828c28146049fcecf3fa10775474cacc6"};
+    const Download labels{.name = kLabels,
+                          .urls = {place + kLabels},
+                          .bytes = 8'128,
+                          .sha256 = "ae40beda001693674edc94d925ee8268cfe68905f8f9aff800c8dcdfcd6c9448"};
+    Facts facts{.name = "cifar10-1",
+                .title = "CIFAR-10.1 (test set alone)",
+                .source =
+                    "Recht, Roelofs, Schmidt, Shankar: Do CIFAR-10 Classifiers Generalize to CIFAR-10?, "
+                    "arXiv:1806.00451",
+                .how_to_get = "the two files of version 6 from https://github.com/modestyachts/CIFAR-10.1",
+                .search_paths = {"$HYFREEDP_DATA/cifar10-1"},
+                .files = {{pixels.name, pixels.sha256}, {labels.name, labels.sha256}},
+                .sizes = sizes,
+                .licence = "MIT, of the repository that has them",
+                .supply = {.downloads = {pixels, labels}, .bytes = pixels.bytes + labels.bytes},
+                .test_only = true};
+    return with_published_images(std::move(facts), all());
+  }
+  static Sizes all() { return {.test = 2000, .classes = 10}; }
+  static Sizes sizes(const json::object& options) { return published_image_sizes(all(), options); }
+  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
+};
+
+// What the corrupted sets share.
+struct CorruptedCifar {
+  static constexpr std::int64_t kSeverities = 5;
+  static constexpr std::int64_t kImages = 10'000;  // of each severity
+
+  static Facts facts(std::string name, std::string title, Download archive, const std::string& record) {
+    archive.urls = {"https://zenodo.org/records/" + record + "/files/" + archive.name};
+    Facts facts{.name = name,
+                .title = std::move(title),
+                .source =
+                    "Hendrycks, Dietterich: Benchmarking Neural Network Robustness to Common Corruptions and "
+                    "Perturbations, ICLR 2019, arXiv:1903.12261",
+                .how_to_get = archive.name + " from https://zenodo.org/records/" + record,
+                .search_paths = {"$HYFREEDP_DATA/" + name, "$HYFREEDP_DATA"},
+                .files = {{archive.name, archive.sha256}},
+                .licence = "CC BY 4.0",
+                .supply = {.downloads = {archive}, .bytes = archive.bytes},
+                .test_only = true};
+    facts = with_published_images(std::move(facts), all({}, 0));
+    auto corruption = choice_option(
+        "corruption",
+        {"gaussian_blur", "gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise", "defocus_blur",
+         "glass_blur", "motion_blur", "zoom_blur", "snow", "frost", "fog", "spatter", "brightness",
+         "contrast", "saturate", "elastic_transform", "pixelate", "jpeg_compression"},
+        "what was done to the images");
+    const OptionSpec severity{.name = "severity",
+                              .type = OptionType::integer,
+                              .default_value = nullptr,
+                              .help = "how strong it is (default: all five, 50,000 images)",
+                              .min = 1,
+                              .max = static_cast<double>(kSeverities),
+                              .stored_always = false};
+    facts.options.insert(facts.options.begin(), {std::move(corruption), severity});
+    return facts;
+  }
+  // Under these options.
+  static Sizes all(const json::object& options, std::int64_t classes) {
+    const bool one = int_or(options, "severity", 0) > 0;
+    return {.test = one ? kImages : kSeverities * kImages, .classes = classes};
+  }
+  static Result<json::object> complete(json::object options) {
+    if (auto fits = check_counts(all(options, 0), options); !fits) return fits.error();
+    return complete_published_images(std::move(options));
+  }
+  static Result<Dataset> load(const Facts& facts, std::int64_t classes, const json::object& options,
+                              const std::string& device);
+};
+
+struct Cifar10C {
+  static constexpr std::int64_t kClasses = 10;
+
+  static Facts facts() {
+    // The checksum is that of TensorFlow Datasets (url_checksums/cifar10_corrupted.txt).
+    auto facts =
+        CorruptedCifar::facts("cifar10-c", "CIFAR-10-C (test set alone)",
+                              {.name = "CIFAR-10-C.tar",
+                               .bytes = 2'918'471'680,
+                               .sha256 = "c72763e101c723b7c507b96205f7e938912a5d587376173b825850cf3cb876a7"},
+                              "2535967");
+    facts.sizes = sizes;
+    facts.complete = CorruptedCifar::complete;
+    return facts;
+  }
+  static Sizes sizes(const json::object& options) {
+    return published_image_sizes(CorruptedCifar::all(options, kClasses), options);
+  }
+  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
+};
+
+struct Cifar100C {
+  static constexpr std::int64_t kClasses = 100;
+
+  static Facts facts() {
+    // Its page has an MD5 alone (11f0ed0f1191edbf9fa23466ae6021d3).
+    auto facts = CorruptedCifar::facts("cifar100-c", "CIFAR-100-C (test set alone)",
+                                       {.name = "CIFAR-100-C.tar", .bytes = 2'918'473'216}, "3555552");
+    facts.sizes = sizes;
+    facts.complete = CorruptedCifar::complete;
+    return facts;
+  }
+  static Sizes sizes(const json::object& options) {
+    return published_image_sizes(CorruptedCifar::all(options, kClasses), options);
+  }
+  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
+};
+
+}  // namespace hyfreedp::datasets
