@@ -44,9 +44,9 @@ std::vector<std::string> labels_of(const json::array& labels) {
   return texts;
 }
 
-std::map<std::optional<double>, PaperCell> printed_cells(const Row& row) {
+std::map<std::optional<double>, PaperCell> printed_cells(const std::map<std::string, json::object>& paper) {
   std::map<std::optional<double>, PaperCell> cells;
-  for (const auto& [epsilon, printed] : row.paper) {
+  for (const auto& [epsilon, printed] : paper) {
     auto cell = PaperCell::from_json(printed, "paper");
     const double target = std::strtod(epsilon.c_str(), nullptr);
     if (cell && cell->number() && target > 0) cells[target_of(target)] = std::move(*cell);

@@ -45,7 +45,8 @@ BOOST_DESCRIBE_STRUCT(PaperFile, (), (tables, figures))
 
 // Labels as texts.
 std::vector<std::string> labels_of(const json::array& labels);
-// The printed values beside a row, by the target epsilon; cells without a number are left out.
-std::map<std::optional<double>, PaperCell> printed_cells(const Row& row);
+// The printed values beside a row (Row::paper, or one of Row::paper_ood_test), by the target
+// epsilon; cells without a number are left out.
+std::map<std::optional<double>, PaperCell> printed_cells(const std::map<std::string, json::object>& paper);
 
 }  // namespace hyfreedp::spec

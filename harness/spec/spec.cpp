@@ -35,6 +35,7 @@ std::optional<double> target_of(double epsilon) {
 
 std::vector<std::optional<double>> targets_of(const std::vector<double>& epsilons) {
   std::vector<std::optional<double>> targets;
+  targets.reserve(epsilons.size());
   for (const auto epsilon : epsilons) targets.push_back(target_of(epsilon));
   return targets;
 }
@@ -74,6 +75,13 @@ std::vector<std::string> row_names(const std::vector<Panel>& panels) {
     }
   }
   return names;
+}
+
+std::vector<Named> datasets_of(const Panel& panel) {
+  std::vector<Named> all = {panel.dataset};
+  all.reserve(1 + panel.ood_test.size());
+  for (const auto& shifted : panel.ood_test) all.push_back(shifted.dataset);
+  return all;
 }
 
 const Named& optimizer_of(const Panel& panel, const Row& row) {

@@ -95,14 +95,15 @@ struct Row {
   std::optional<trial::TrainingOptions> training;
   // The paper's printed cells by epsilon ("1", "inf"), as its values.json has them (paper.h).
   std::map<std::string, json::object> paper;
+  std::map<std::string, std::map<std::string, json::object>> paper_ood_test;  // by id of ood_test
 
   static constexpr bool kMayLack = true;
-  static constexpr std::array kLeftOut = {"control",           "group",    "optimizer",
-                                          "clipping_constant", "training", "paper"};
+  static constexpr std::array kLeftOut = {"control",  "group", "optimizer",     "clipping_constant",
+                                          "training", "paper", "paper_ood_test"};
 };
 BOOST_DESCRIBE_STRUCT(Row, (),
                       (id, method, title, label, options, seeds, epsilons, steps, footnotes, control, group,
-                       optimizer, clipping_constant, training, paper))
+                       optimizer, clipping_constant, training, paper, paper_ood_test))
 
 // The ids of the paper's tables that print a panel's cells.
 struct PaperTables {
@@ -115,6 +116,7 @@ struct Panel {
   std::string id;
   std::string title;
   Named dataset;
+  std::vector<trial::OodTest> ood_test;  // further test sets, which nothing is selected by
   Named model;
   std::int64_t dimension = 0;
   std::int64_t population = 0, validation = 0, test = 0;  // records of the splits
@@ -133,12 +135,13 @@ struct Panel {
   std::vector<Row> rows;
 
   static constexpr bool kMayLack = true;
-  static constexpr std::array kLeftOut = {"noise_multipliers", "paper", "table"};
+  static constexpr std::array kLeftOut = {"ood_test", "noise_multipliers", "paper", "table"};
   static constexpr std::array kInlined = {"train", "evaluate"};
 };
 BOOST_DESCRIBE_STRUCT(Panel, (),
-                      (id, title, dataset, model, dimension, population, validation, test, classes, train,
-                       evaluate, delta, seeds, epsilons, noise_multipliers, footnotes, paper, table, rows))
+                      (id, title, dataset, ood_test, model, dimension, population, validation, test, classes,
+                       train, evaluate, delta, seeds, epsilons, noise_multipliers, footnotes, paper, table,
+                       rows))
 
 // A figure that the spec asks for. A list without elements means all.
 struct Figure {
@@ -213,6 +216,8 @@ const Panel* find_panel(const Spec& spec, const std::string& id);
 const Row* find_row(const Panel& panel, const std::string& id);
 // Ids and groups of their rows, each once: what a table's or figure's options may name.
 std::vector<std::string> row_names(const std::vector<Panel>& panels);
+// The panel's dataset, and those of its ood_test.
+std::vector<Named> datasets_of(const Panel& panel);
 // The optimizer that the row asks for: its own, else the panel's.
 const Named& optimizer_of(const Panel& panel, const Row& row);
 

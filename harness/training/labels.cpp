@@ -32,19 +32,31 @@ Result<void> check_labels(const trial::TrialConfig& config, const datasets::Size
     return refused(
         "real numbers as labels, which have no accuracy for a method to choose by; use a method of one run.");
   }
-  for (const auto* split : {&dataset.private_train, &dataset.private_validation, &dataset.test}) {
-    if (split->labels.numel() == 0) continue;
-    const auto least = rule.in_sequence ? datasets::kNotScored : 0;
-    if (split->labels.min().item<std::int64_t>() < least ||
-        split->labels.max().item<std::int64_t>() >= sizes.classes) {
-      return refused("labels outside 0 .. " + std::to_string(sizes.classes - 1) + ".");
-    }
+  if (auto checked = check_labels(config.dataset.name, sizes,
+                                  {&dataset.private_train, &dataset.private_validation, &dataset.test});
+      !checked) {
+    return checked;
   }
   if (rule.in_sequence && evaluation.score) {
     return refused(
         "sequences, of which one may change many tokens' predictions: a private score, whose noise is for "
         "one "
         "prediction a sample, cannot be released on it.");
+  }
+  return {};
+}
+
+Result<void> check_labels(const std::string& name, const datasets::Sizes& sizes,
+                          const std::vector<const datasets::SplitData*>& splits) {
+  const auto& rule = rule_of(sizes.labels);
+  if (!rule.is_class) return {};
+  for (const auto* split : splits) {
+    if (split->labels.numel() == 0) continue;
+    const auto least = rule.in_sequence ? datasets::kNotScored : 0;
+    if (split->labels.min().item<std::int64_t>() < least ||
+        split->labels.max().item<std::int64_t>() >= sizes.classes) {
+      return error("'" + name + "' has labels outside 0 .. " + std::to_string(sizes.classes - 1) + ".");
+    }
   }
   return {};
 }

@@ -2,6 +2,9 @@
 // each.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "datasets/dataset.h"
 #include "harness/models/layers/loss.h"
 #include "harness/trial/trial_config.h"
@@ -23,6 +26,10 @@ const LabelRule& rule_of(datasets::LabelKind kind);
 // have.
 Result<void> check_labels(const trial::TrialConfig& config, const datasets::Sizes& sizes,
                           const datasets::Dataset& dataset);
+
+// An error if a label of these splits is not one of the classes of `sizes`. `name`: of the data.
+Result<void> check_labels(const std::string& name, const datasets::Sizes& sizes,
+                          const std::vector<const datasets::SplitData*>& splits);
 
 // The split with each label beside the output that is scored on it.
 datasets::SplitData aligned(const LabelRule& rule, const datasets::SplitData& split);

@@ -69,6 +69,30 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
   return {};
 }
 
+// Each is what its dataset's facts say, and is a test split alone.
+Checked<void> check_ood_test(const trial::TrialConfig& config, const datasets::Sizes& sizes,
+                             const std::vector<datasets::SplitData>& ood_test) {
+  if (ood_test.size() != config.ood_test.size()) {
+    return invalid("the config names " + std::to_string(config.ood_test.size()) +
+                   " sets of ood_test, and the run was given " + std::to_string(ood_test.size()) + ".");
+  }
+  for (std::size_t i = 0; i < ood_test.size(); ++i) {
+    const auto& [id, dataset] = config.ood_test[i];
+    const auto facts = datasets::find_dataset(dataset.name);
+    if (!facts) return invalid(facts.error().message);
+    const auto declared = datasets::sizes(**facts, dataset.options);
+    if (auto fits = datasets::check_ood_test(id, declared, sizes); !fits)
+      return invalid(fits.error().message);
+    const auto& split = ood_test[i];
+    if (split.features.size(0) != declared.test || split.labels.size(0) != declared.test) {
+      return invalid("the ood_test '" + id + "' is declared with " + std::to_string(declared.test) +
+                     " test examples but has " + std::to_string(split.features.size(0)) + ".");
+    }
+    if (auto labels = check_labels(id, sizes, {&split}); !labels) return invalid(labels.error().message);
+  }
+  return {};
+}
+
 Checked<void> check_controller(const trial::TrialConfig& config, bool owns_step_size) {
   const auto facts = optimizers::find_controller(config.controller.name);
   if (!facts) return invalid(facts.error().message);
@@ -164,7 +188,8 @@ Checked<torch::Device> find_device(const std::string& name) {
   return torch::Device(torch::kCUDA);
 }
 
-Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset& dataset) {
+Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset& dataset,
+                      const std::vector<datasets::SplitData>& ood_test) {
   if (auto plan = config.privacy.check(); !plan) return invalid(plan.error().message);
   if (auto norms = check_norms(config); !norms) return norms.error();
   const auto device = find_device(config.device);
@@ -174,6 +199,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   const auto sizes = public_sizes(config);
   if (!sizes) return sizes.error();
   if (auto data = check_data(config, *sizes, dataset); !data) return data.error();
+  if (auto shifted = check_ood_test(config, *sizes, ood_test); !shifted) return shifted.error();
 
   auto optimizer = optimizers::make_optimizer(config.optimizer.name, config.optimizer.options);
   if (!optimizer) return invalid(optimizer.error().message);
@@ -194,6 +220,9 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   auto augmentation = make_augmentation(config, *sizes);
   if (!augmentation) return augmentation.error();
   const auto& labels = rule_of(sizes->labels);
+  std::vector<BatchReader> shifted;
+  shifted.reserve(ood_test.size());
+  for (const auto& split : ood_test) shifted.emplace_back(aligned(labels, split), options, *microbatch);
   return Setup{.options = options,
                .input = models::model_input(*sizes),
                .sizes = *sizes,
@@ -206,7 +235,8 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .labels = labels,
                .train = BatchReader(aligned(labels, dataset.private_train), options, *microbatch),
                .validation = BatchReader(aligned(labels, dataset.private_validation), options, *microbatch),
-               .test = BatchReader(aligned(labels, dataset.test), options, *microbatch)};
+               .test = BatchReader(aligned(labels, dataset.test), options, *microbatch),
+               .ood_test = std::move(shifted)};
 }
 
 Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "datasets/dataset.h"
 #include "harness/models/model.h"
@@ -36,16 +37,18 @@ struct Setup {
   BatchReader train;
   BatchReader validation;
   BatchReader test;
+  std::vector<BatchReader> ood_test;  // one of each of the config's
 };
 
 // The device called `name`, "cpu" or "cuda". Fails if there is no usable GPU; the CPU does not
 // replace it.
 boost::system::result<torch::Device, SetupFailure> find_device(const std::string& name);
 
-// Builds everything that `config` asks for. Fails with a typed reason if it does not fit the data
-// or the machine.
+// Builds everything that `config` asks for. `ood_test`: the test splits of config.ood_test, in its
+// order. Fails with a typed reason if it does not fit the data or the machine.
 boost::system::result<Setup, SetupFailure> set_up(const trial::TrialConfig& config,
-                                                  const datasets::Dataset& dataset);
+                                                  const datasets::Dataset& dataset,
+                                                  const std::vector<datasets::SplitData>& ood_test = {});
 // Starts optimizer and controller from the initial weights, also after a restart.
 boost::system::result<void, SetupFailure> begin_run(const trial::TrialConfig& config, Setup& setup);
 

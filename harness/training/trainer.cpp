@@ -84,7 +84,7 @@ class Run {
   // Made anew: a copy from before step 0 would cost a vector in every run for the sake of a rare
   // one.
   void restore_initial_weights() {
-    auto again = set_up(job_.config, job_.dataset);
+    auto again = set_up(job_.config, job_.dataset, job_.ood_test);
     HYFREEDP_CHECK(again, "what could be set up once can be set up again");
     weights_.copy_(again->network.parameters());
   }
@@ -145,6 +145,7 @@ class Run {
   void centre_features(const Tensor& mean) {
     feature_mean_ = mean;
     for (auto* reader : {&setup_.train, &setup_.validation, &setup_.test}) reader->centre(mean);
+    for (auto& reader : setup_.ood_test) reader.centre(mean);
   }
 
   Result<Next> step() {
@@ -309,11 +310,13 @@ class Run {
     return evaluate(setup_.network, setup_.labels, reader);
   }
 
-  Result<void> record_test(std::int64_t done) {
-    const auto result = evaluate_on(setup_.test);
+  Result<void> record_test(std::int64_t done) { return record(done, "test", setup_.test); }
+
+  Result<void> record(std::int64_t done, const std::string& split, BatchReader& reader) {
+    const auto result = evaluate_on(reader);
     const auto visibility = trial::Visibility::test;
     for (const auto& [name, value] : result.metrics()) {
-      if (auto written = job_.journal.metric({done, "test", name, value, visibility}); !written) {
+      if (auto written = job_.journal.metric({done, split, name, value, visibility}); !written) {
         return written.error();
       }
     }
@@ -323,6 +326,11 @@ class Run {
   Result<void> conclude() {
     const auto steps = job_.config.steps;
     if (auto tested = record_test(steps); !tested) return tested.error();
+    // At the end alone: these sets may be larger than all training data, and a table needs no more.
+    for (std::size_t i = 0; i < setup_.ood_test.size(); ++i) {
+      const auto split = job_.config.ood_test[i].split();
+      if (auto tested = record(steps, split, setup_.ood_test[i]); !tested) return tested.error();
+    }
     const auto& evaluation = job_.config.evaluation;
     if (evaluation.oracle_train) {
       setup_.train.augment(nullptr);  // each sample as it is
@@ -435,7 +443,7 @@ bool tells_of_memory(const std::string& message) {
 Result<TrainingEnd> run_without_exceptions(const TrainingJob& job) {
   try {
     const torch::NoGradGuard no_gradients;
-    auto setup = set_up(job.config, job.dataset);
+    auto setup = set_up(job.config, job.dataset, job.ood_test);
     if (!setup) return failure(setup.error().kind, setup.error().message);
     return Run(job, std::move(*setup)).run();
   } catch (const c10::Error& caught) {

@@ -18,8 +18,8 @@
 //   7. w <- w - eta u (eta = 1 if the optimizer owns its step size); the average of the weights, if
 //      there is one
 // After the last step comes the optimizer's free step, if it has one, which releases nothing, then
-// the evaluation, and then, before the finish line, the weights are written to a folder if they are
-// to be kept.
+// the evaluation, on the test split and on those of config.ood_test with the same weights, and
+// then, before the finish line, the weights are written to a folder if they are to be kept.
 //
 // Everything is a function of (config, dataset, key, attempt), so a killed run is resumed by
 // running it again. Outcomes are finish lines and not exceptions: "diverged", "out-of-memory",
@@ -31,6 +31,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "datasets/dataset.h"
 #include "harness/mechanism/journal.h"
@@ -63,6 +64,8 @@ struct TrainingJob {
   // be written does not fail the run.
   std::string weights_folder = {};
   Parts parts = {};  // tests replace them
+  // Of each of config.ood_test, in its order, the test split.
+  std::vector<datasets::SplitData> ood_test = {};
 };
 
 struct TrainingEnd {

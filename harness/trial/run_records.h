@@ -29,7 +29,7 @@ BOOST_DESCRIBE_STRUCT(StepRecord, (), (step, hash, scalars))
 // A measured value.
 struct MetricRecord {
   std::int64_t step = 0;
-  std::string split;  // "test", "private_validation", "private_train"
+  std::string split;  // "test", "ood_test:ID", "private_validation", "private_train"
   std::string name;   // "accuracy" (fraction), "loss" (nats), "score" (noised accuracy)
   double value = 0;
   Visibility visibility = Visibility::confidential;

@@ -27,4 +27,11 @@ Result<TrialConfig> TrialConfig::from_json(const json::value& value, const std::
 
 std::string TrialConfig::id() const { return sha256_hex(canonical_json(to_json())).substr(0, 16); }
 
+std::vector<Named> datasets_of(const TrialConfig& config) {
+  std::vector<Named> all = {config.dataset};
+  all.reserve(1 + config.ood_test.size());
+  for (const auto& shifted : config.ood_test) all.push_back(shifted.dataset);
+  return all;
+}
+
 }  // namespace hyfreedp::trial

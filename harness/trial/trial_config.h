@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/trial/privacy_plan.h"
@@ -27,6 +28,22 @@ BOOST_DESCRIBE_STRUCT(Named, (), (name, options))
 // The splits that a run's events name.
 inline constexpr const char* kTrainSplit = "private_train";
 inline constexpr const char* kValidationSplit = "private_validation";
+
+// A test set of another distribution than the training data (a distribution shift): the test split
+// of a dataset, on which the run is measured at its end, and of which nothing else is loaded.
+// Nothing is selected by it: methods see FinishedTrial (baselines/baseline.h), which has no such
+// value.
+struct OodTest {
+  std::string id;
+  Named dataset;  // its options ask for no training and no validation record (datasets::test_alone)
+
+  // What a measured value names as its split: "ood_test:ID".
+  static constexpr std::string_view kSplits = "ood_test:";
+  std::string split() const { return std::string(kSplits) + id; }
+
+  bool operator==(const OodTest&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(OodTest, (), (id, dataset))
 
 // A priced release of the final validation accuracy: the count of correct examples plus Gaussian
 // noise with a standard deviation of that many counts, over the public size of the split. Absent:
@@ -64,6 +81,7 @@ BOOST_DESCRIBE_STRUCT(Evaluation, (),
 
 struct TrialConfig {
   Named dataset;
+  std::vector<OodTest> ood_test;
   Named model;
   Named optimizer;
   Named controller;
@@ -83,10 +101,13 @@ struct TrialConfig {
   // The first 16 hex digits of the SHA-256 of the canonical JSON.
   std::string id() const;
 
-  static constexpr std::array kLeftOut = {"training"};
+  static constexpr std::array kLeftOut = {"ood_test", "training"};
 };
 BOOST_DESCRIBE_STRUCT(TrialConfig, (),
-                      (dataset, model, optimizer, controller, privacy, evaluation, training, steps, seed,
-                       repetition, noise_seed, device, dtype))
+                      (dataset, ood_test, model, optimizer, controller, privacy, evaluation, training, steps,
+                       seed, repetition, noise_seed, device, dtype))
+
+// What the run loads: its dataset, and those of its sets of ood_test.
+std::vector<Named> datasets_of(const TrialConfig& config);
 
 }  // namespace hyfreedp::trial

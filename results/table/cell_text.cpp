@@ -76,6 +76,19 @@ void add_paper(const CellModel& cell, std::vector<std::string>& details) {
   details.insert(details.end(), lines.begin(), lines.end());
 }
 
+// "stl10 91.2 ± 0.3", and beneath it the paper's value.
+void add_ood_test(const CellModel& cell, std::vector<std::string>& details) {
+  for (const auto& value : cell.ood_test) {
+    if (value.n > 0) details.push_back(value.id + " " + value_text(value.mean, value.sd, 1));
+    if (!value.paper) continue;
+    std::optional<double> ours;
+    if (value.paper->difference) ours = value.mean;
+    auto lines = paper_lines(value.paper->value, value.paper->sd, ours, kPaperDecimals, {});
+    if (value.n == 0) lines.front() = value.id + " " + lines.front();
+    details.insert(details.end(), lines.begin(), lines.end());
+  }
+}
+
 }  // namespace
 
 CellText text_of(const CellModel& cell) {
@@ -97,6 +110,7 @@ CellText text_of(const CellModel& cell) {
       break;
   }
   if (cell.paper) add_paper(cell, text.details);
+  add_ood_test(cell, text.details);
   std::vector<std::string> confidential;
   if (cell.validation) confidential.push_back(fmt::format("validation {:.1f}", *cell.validation));
   if (cell.runs) confidential.push_back(fmt::format("{} runs", short_number(*cell.runs)));

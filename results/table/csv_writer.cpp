@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "harness/base/text.h"
+#include "results/table/footnotes.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -47,6 +48,23 @@ bool has_extras(const TableModel& table) {
 bool has_memory(const TableModel& table) {
   return std::any_of(table.panels.begin(), table.panels.end(),
                      [](const auto& panel) { return panel.shows_memory(); });
+}
+
+// Ids of the panels' sets, each once.
+std::vector<std::string> ood_tests(const TableModel& table) {
+  std::vector<std::string> ids;
+  for (const auto& panel : table.panels) {
+    for (const auto& id : panel.ood_test) add_once(ids, id);
+  }
+  return ids;
+}
+
+void add_ood_test(const CellModel& cell, const std::string& id, std::vector<std::string>& fields) {
+  const auto found = std::ranges::find(cell.ood_test, id, &OodValue::id);
+  const auto* value = found == cell.ood_test.end() ? nullptr : &*found;
+  fields.push_back(value != nullptr && value->n > 0 ? full(value->mean) : "");
+  fields.push_back(value != nullptr ? full(value->sd) : "");
+  fields.push_back(value != nullptr && value->paper ? full(value->paper->value) : "");
 }
 
 std::vector<std::string> low_and_high(const std::optional<Interval>& interval) {
@@ -110,6 +128,9 @@ std::vector<std::string> header(const TableModel& table) {
                                  "paper_rank"});
   }
   if (has_memory(table)) fields.insert(fields.end(), {"peak_bytes", "device_peak_bytes"});
+  for (const auto& id : ood_tests(table)) {
+    for (const char* kind : {"", "_sd", "_paper"}) fields.push_back("ood_test_" + id + kind);
+  }
   if (table.confidential) fields.insert(fields.end(), {"validation", "runs", "watermark"});
   return fields;
 }
@@ -164,6 +185,7 @@ std::vector<std::string> record(const TableModel& table, const PanelModel& panel
     const auto recorded = [](std::int64_t bytes) { return bytes > 0 ? std::to_string(bytes) : ""; };
     fields.insert(fields.end(), {recorded(cell.memory.host), recorded(cell.memory.device)});
   }
+  for (const auto& id : ood_tests(table)) add_ood_test(cell, id, fields);
   if (table.confidential) fields.insert(fields.end(), {full(cell.validation), full(cell.runs), kWatermark});
   return fields;
 }

@@ -283,6 +283,15 @@ void rank_beside_paper(const std::vector<CellModel*>& cells) {
   }
 }
 
+void compare_ood_test(const PanelModel& panel, bool may_subtract, CellModel& cell) {
+  for (auto& value : cell.ood_test) {
+    if (!panel.table.paper) value.paper.reset();
+    if (!may_subtract || value.n == 0 || !value.paper || value.paper->unit != "%") continue;
+    value.paper->difference = value.mean - value.paper->value;
+  }
+  std::erase_if(cell.ood_test, [](const OodValue& value) { return value.n == 0 && !value.paper; });
+}
+
 void compare_with_paper(PanelModel& panel) {
   const bool may_subtract = panel.is_the_papers_task || panel.table.paper_tolerance;
   for (std::size_t column = 0; column < panel.columns.size(); ++column) {
@@ -290,6 +299,7 @@ void compare_with_paper(PanelModel& panel) {
     for (auto& row : panel.rows) {
       auto& cell = row.cells[column];
       if (!panel.table.paper) cell.paper.reset();
+      compare_ood_test(panel, may_subtract, cell);
       if (cell.paper && is_comparable(panel, cell)) comparable.push_back(&cell);
     }
     if (!may_subtract) {

@@ -38,6 +38,7 @@ struct Reported {
   int short_of_checkpoints = 0;      // evaluations there were, where fewer than asked for
   std::optional<double> validation;  // percent, un-noised
   std::vector<std::string> outcomes;
+  std::map<std::string, double> ood_test;  // percent
   std::string sampler;
   double seconds = 0;
 };
@@ -69,21 +70,55 @@ std::string optimizers_text(const std::string& usual,
   return others.empty() ? "optimizer " + first : fmt::format("optimizer {} ({})", first, join(others, "; "));
 }
 
-// Whether it is tested on records of a user's own files.
-bool has_own_test(const spec::Panel& panel) {
-  const auto facts = datasets::find_dataset(panel.dataset.name);
-  return panel.test > 0 && facts && (**facts).own_records;
+// Whether these are records of a user's own files.
+bool is_own(const trial::Named& dataset) {
+  const auto facts = datasets::find_dataset(dataset.name);
+  return facts && (**facts).own_records;
 }
+
+// Whether it is tested on records of a user's own files.
+bool has_own_test(const spec::Panel& panel) { return panel.test > 0 && is_own(panel.dataset); }
 
 // Of the weights that training begins with and of those that make the features.
 std::vector<std::string> overlap_notes(const spec::Panel& panel) {
-  const auto facts = datasets::find_dataset(panel.dataset.name);
   std::vector<std::string> notes;
-  for (const auto* options : {&panel.model.options, &panel.dataset.options}) {
-    auto note = facts ? datasets::overlap_note(**facts, string_or(*options, "weights", "")) : "";
-    if (!note.empty()) notes.push_back(std::move(note));
-  }
+  const auto add = [&](const trial::Named& dataset, const auto& note_of) {
+    const auto facts = datasets::find_dataset(dataset.name);
+    for (const auto* options : {&panel.model.options, &dataset.options}) {
+      auto note = facts ? note_of(**facts, string_or(*options, "weights", "")) : "";
+      if (!note.empty()) notes.push_back(std::move(note));
+    }
+  };
+  add(panel.dataset, datasets::overlap_note);
+  for (const auto& shifted : panel.ood_test) add(shifted.dataset, datasets::seen_test_note);
   return notes;
+}
+
+// "stl10: 7200 records of stl10"
+std::string ood_test_text(const trial::OodTest& shifted) {
+  const auto& [id, dataset] = shifted;
+  const auto facts = datasets::find_dataset(dataset.name);
+  const auto count =
+      facts ? fmt::format("{} records", datasets::sizes(**facts, dataset.options).test) : "records";
+  return fmt::format("{}: {} of {}", id, count, datasets::data_name(dataset.name, dataset.options));
+}
+
+// Of one set, over the seeds that have a value of the cell.
+OodValue over_seeds(const std::string& id, const std::vector<SeedResult>& seeds) {
+  std::vector<double> values;
+  for (const auto& result : seeds) {
+    const auto found = result.ood_test.find(id);
+    if (result.value && found != result.ood_test.end()) values.push_back(found->second);
+  }
+  OodValue value{.id = id, .n = static_cast<int>(values.size())};
+  if (values.empty()) return value;
+  value.mean = mean(values);
+  value.sd = sample_sd(values);
+  return value;
+}
+
+PaperValue paper_value(const spec::PaperCell& cell) {
+  return {.value = *cell.number(), .sd = cell.sd, .unit = cell.unit};
 }
 
 std::string split_of(const spec::Panel& panel) {
@@ -175,6 +210,11 @@ class Builder {
     panel.is_the_papers_task = table_.preset.empty() || table_.preset == "paper";
     facts_.splits[split_of(view)].push_back(view.title);
     facts_.has_own_test = facts_.has_own_test || has_own_test(view);
+    for (const auto& shifted : view.ood_test) {
+      panel.ood_test.push_back(shifted.id);
+      add_once(facts_.ood_tests, ood_test_text(shifted));
+      facts_.has_own_test = facts_.has_own_test || is_own(shifted.dataset);
+    }
     for (auto& note : overlap_notes(view)) facts_.overlaps.insert(std::move(note));
     panel.columns = columns_of(view);
     for (const auto& row : view.rows) {
@@ -240,13 +280,21 @@ class Builder {
     for (const auto& note : view.footnotes) row.notes.push_back(footnotes_.number_of(note));
     std::vector<std::string> labels;
     std::vector<double> seconds;
-    const auto printed = spec::printed_cells(view);
+    const auto printed = spec::printed_cells(view.paper);
+    std::map<std::string, std::map<std::optional<double>, spec::PaperCell>> printed_ood;
+    for (const auto& [id, cells] : view.paper_ood_test) printed_ood[id] = spec::printed_cells(cells);
     for (const auto& epsilon : columns) {
       auto cell = build_cell(panel, view, epsilon);
       if (!cell) return cell.error();
       if (const auto paper = printed.find(epsilon); paper != printed.end()) {
-        cell->paper =
-            PaperValue{.value = *paper->second.number(), .sd = paper->second.sd, .unit = paper->second.unit};
+        cell->paper = paper_value(paper->second);
+      }
+      for (const auto& shifted : panel.ood_test) {
+        auto value = over_seeds(shifted.id, cell->seeds);
+        const auto& cells = printed_ood[shifted.id];
+        if (const auto paper = cells.find(epsilon); paper != cells.end())
+          value.paper = paper_value(paper->second);
+        if (value.n > 0 || value.paper) cell->ood_test.push_back(std::move(value));
       }
       for (const auto& flag : cell->flags) add_once(row.flags, flag);
       if (cell->epsilon_target && !cell->label.empty()) add_once(labels, cell->label);
@@ -317,6 +365,7 @@ class Builder {
     result.accuracy = reported->accuracy;
     result.value = reported->value;
     result.outcomes = reported->outcomes;
+    result.ood_test = reported->ood_test;
     if (!result.value) {
       result.accuracy.reset();
       result.state = StudyState::failed;
@@ -389,6 +438,11 @@ class Builder {
     if (!metrics) return metrics.error();
     reported.accuracy = last_accuracy(*metrics, "test");
     reported.validation = last_accuracy(*metrics, "private_validation");
+    for (const auto& metric : *metrics) {
+      if (!metric.split.starts_with(trial::OodTest::kSplits)) continue;
+      const auto accuracy = last_accuracy(*metrics, metric.split);
+      if (accuracy) reported.ood_test[metric.split.substr(trial::OodTest::kSplits.size())] = *accuracy;
+    }
     const auto checkpoints = last_checkpoints(*metrics, settings_);
     reported.value = settings_.metric == spec::Metric::seconds && *trial ? std::optional((**trial).seconds)
                                                                          : checkpoints.mean;

@@ -58,6 +58,8 @@ struct SeedResult {
   // What a finished run whose method did not work says, such as "stuck at d0"; a function of
   // releases.
   std::vector<std::string> outcomes = {};
+  // Accuracy in percent at the last step, by the set's id.
+  std::map<std::string, double> ood_test = {};
 };
 
 // A paper's own value for a cell.
@@ -76,6 +78,15 @@ struct PaperValue {
   std::optional<double> our_rank;
   std::optional<double> rank;
   int ranked = 0;
+};
+
+// The accuracy in percent on one set of ood_test, over the seeds with a value.
+struct OodValue {
+  std::string id;
+  int n = 0;
+  double mean = 0;
+  std::optional<double> sd;
+  std::optional<PaperValue> paper;  // its difference alone, under the conditions of the cell's own
 };
 
 struct CellModel {
@@ -111,6 +122,8 @@ struct CellModel {
   bool beats_oracle = false;
   std::optional<double> rank;
   std::optional<PaperValue> paper;
+  // In the panel's order; of a folded row (groups.h) none.
+  std::vector<OodValue> ood_test;
 
   // Set only if confidential values were asked for.
   // mean un-noised validation accuracy of the reported runs, percent
@@ -137,6 +150,7 @@ struct PanelModel {
   std::string title;
   std::string settings;  // "N = 50000, T = 250, q = 0.02, ..."
   double delta = 0;
+  std::vector<std::string> ood_test = {};  // ids
   std::vector<std::optional<double>> columns;
   // Where the spec fixes them, by the epsilon that they cost in some row: ascending.
   std::map<double, std::set<double>> noise_multipliers = {};

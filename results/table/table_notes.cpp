@@ -156,6 +156,14 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
   notes.push_back(
       "Test accuracy is measured on public test data, outside the mechanism; no run of this table is "
       "selected by it.");
+  if (!facts.ood_tests.empty()) {
+    notes.push_back(fmt::format(
+        "ood_test: a line in a cell that begins with the name of a set is the accuracy (%) on that "
+        "set, whose data are of another distribution than the training data; it is measured at the "
+        "end of the reported run, with the weights of the test accuracy above it, and nothing is "
+        "selected by it. {}.",
+        join(facts.ood_tests, "; ")));
+  }
   if (facts.has_own_test) {
     notes.push_back(
         "Test records that are a user's own are treated as public: ε does not cover what the measured "

@@ -202,6 +202,8 @@ TEST_F(DataCommand, FetchOfASpecBringsWhatItNeeds) {
       "  g: {model: linear, dataset: {name: cifar10, path: my/cifar.tar.gz}}\n"
       "  i: {model: linear, dataset: {name: adult, path: null}}\n"
       "  h: {model: {name: vit, weights: null, adapter: my/adapter}, dataset: {name: synthetic}}\n"
+      "  k: {model: linear, dataset: synthetic, ood_test: [{id: a, dataset: {name: image-folder, path: "
+      "my/shift}}]}\n"
       "  d: {not_runnable: {reason: r, datasets: [x], weights: [y]}}\n");
   const auto spec = path("spec.yaml");
   EXPECT_EQ(run({"fetch", spec}), 1);
@@ -223,6 +225,8 @@ TEST_F(DataCommand, FetchOfASpecBringsWhatItNeeds) {
   EXPECT_TRUE(said(err(), "adult cannot be fetched by this program"));
   EXPECT_EQ(run({"fetch", spec, "--preset", "h"}), 1);
   EXPECT_TRUE(said(err(), "my/adapter"));
+  EXPECT_EQ(run({"fetch", spec, "--preset", "k"}), 1);
+  EXPECT_TRUE(said(err(), "my/shift"));
   expect_refused_by("fetch", {"fetch", spec, "--preset", "e"}, "names no preset: 'e'");
   expect_refused_by("fetch", {"fetch", path("none.yaml")}, "there is no file");
   put("broken.yaml", "name: [\n");

@@ -140,6 +140,24 @@ TEST_F(ListSpecs, TheWeightsOfAFrozenNetworkAreNeeded) {
       << missing[1].why;
 }
 
+TEST_F(ListSpecs, ShiftSetsArePricedAndNeeded) {
+  const datasets::ScopedVariable data("HYFREEDP_DATA", std::nullopt);
+  const datasets::ScopedVariable cache("XDG_CACHE_HOME", folder_.string());
+  std::string shifted = kOne;
+  shifted.insert(shifted.find("model:"), "ood_test: [{id: far, dataset: {name: synthetic, test: 700}}], ");
+  const auto plain = price_of(config_of(file("one.yaml", kOne))).value();
+  const auto more = price_of(config_of(file("far.yaml", shifted))).value();
+  EXPECT_DOUBLE_EQ(more.evaluation_flops - plain.evaluation_flops, 2.0 * 51 * 700);
+  EXPECT_DOUBLE_EQ(more.flops, plain.flops);
+  std::string images = kOne;
+  images.replace(images.find("{name: synthetic, train: 500}"), 29,
+                 "cifar10, ood_test: [{id: new, dataset: cifar10-1}]");
+  const auto missing = missing_data(runner::load_spec(file("images.yaml", images)).value());
+  ASSERT_EQ(missing.size(), 2U);
+  EXPECT_EQ(missing[1].what, "cifar10-1");
+  EXPECT_TRUE(missing[1].fetchable);
+}
+
 // 90 images through BEiT-L, whose head has two classes here.
 TEST_F(ListSpecs, FeaturesThatANetworkMakesArePricedOnce) {
   const trial::Named dataset{"cifar10",

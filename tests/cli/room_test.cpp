@@ -79,6 +79,19 @@ TEST_F(Room, CachesAndDownloadsAreCounted) {
   EXPECT_EQ(disk_text(disk("{name: synthetic, train: 1000}")), "");
 }
 
+TEST_F(Room, ShiftSetsCount) {
+  const std::string cifar = "{name: cifar10, side: 64}";
+  const auto shifted = cifar + "\nood_test: [{id: new, dataset: {name: cifar10-1, side: 64}}]";
+  const double bytes = 2000.0 * (3 * 64 * 64 + 8) + 4096;
+  const auto more = disk(shifted), plain = disk(cifar);
+  EXPECT_NEAR(static_cast<double>(more.caches - plain.caches), bytes, 6 * 64);
+  EXPECT_EQ(more.downloads, plain.downloads + 6'144'128U + 8'128U);
+  EXPECT_NEAR(memory(shifted, "linear").mapped - memory(cifar, "linear").mapped, bytes, 6 * 64);
+  // Without a cache all is in a worker's memory: 500 vectors of 16 numbers, and their labels.
+  const auto generated = std::string("synthetic\nood_test: [{id: far, dataset: synthetic}]");
+  EXPECT_NEAR(memory(generated, "linear").host - memory("synthetic", "linear").host, 500.0 * (16 * 4 + 8), 1);
+}
+
 TEST_F(Room, ACacheThatIsThereIsNotNeededAgain) {
   const auto loaded = runner::load_spec(spec("{name: cifar10, side: 64}", "linear")).value();
   const auto& dataset = loaded.content.panels.front().dataset;

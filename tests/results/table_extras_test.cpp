@@ -469,6 +469,59 @@ TEST_F(SettledTable, PaperColumnsComeFromTheSpecAndSayWhatDiffers) {
       << markdown_text(document_of(model));
 }
 
+// Row a at epsilon 1, whose test accuracy is 80, 82, 84.
+TEST_F(SettledTable, ShiftSetsStandBeneathTheTestAccuracyBesideThePapersValues) {
+  auto spec = small::spec();
+  auto& panel = spec.resolved["panels"].as_array()[0].as_object();
+  for (const char* id : {"near", "far"}) {
+    const json::object dataset{{"name", "synthetic"}, {"options", {{"test", 30}, {"train", 0}}}};
+    if (!panel.contains("ood_test")) panel["ood_test"] = json::array{};
+    panel["ood_test"].as_array().push_back(json::object{{"id", id}, {"dataset", dataset}});
+  }
+  spec.resolved["table"] = {{"paper", true}};
+  panel["rows"].as_array()[0].as_object()["paper_ood_test"] = {
+      {"near", {{"1", {{"value", 60.5}, {"unit", "%"}}}, {"inf", {{"value", 70}, {"unit", "%"}}}}}};
+  store_ = *Store::in_memory();
+  ASSERT_TRUE(store_->put_spec(spec, true));
+  for (int seed = 0; seed < 3; ++seed) {
+    auto study = small::study("a", "prodigy", 1.0, seed);
+    auto metrics = small::metrics(0.80 + 0.02 * seed);
+    const double near = 0.6 + 0.01 * seed;
+    metrics.push_back({5, "ood_test:near", "accuracy", 0.1, trial::Visibility::test});
+    metrics.push_back({10, "ood_test:near", "accuracy", near, trial::Visibility::test});
+    metrics.push_back({10, "ood_test:far", "accuracy", 0.5, trial::Visibility::test});
+    ASSERT_TRUE(store_->put_trial(small::trial("t" + std::to_string(seed)), small::steps(), metrics));
+    study.trials = {"t" + std::to_string(seed)};
+    study.state = StudyState::concluded;
+    study.reported_trial = study.trials.front();
+    study.label = "end-to-end DP";
+    study.composition = {{"rule", "trial"}, {"trials", {study.reported_trial}}};
+    study.total = study.training = small::spent(0.99, "pld");
+    ASSERT_TRUE(store_->put_study(study));
+  }
+  const auto model = table({});
+  const auto& cells = model.panels[0].rows[0].cells;
+  EXPECT_NEAR(cells[0].mean, 82, 1e-9);
+  ASSERT_EQ(cells[0].ood_test.size(), 2U);
+  EXPECT_EQ(cells[0].ood_test[0].id, "near");
+  EXPECT_NEAR(cells[0].ood_test[0].mean, 61, 1e-9);
+  EXPECT_NEAR(*cells[0].ood_test[0].sd, 1, 1e-9);
+  EXPECT_NEAR(*cells[0].ood_test[0].paper->difference, 0.5, 1e-9);
+  const auto markdown = markdown_text(document_of(model));
+  EXPECT_NE(markdown.find("ε 0.99, n 3<br>near 61.0 ± 1.0<br>paper 60.50<br>difference +0.50<br>"
+                          "far 50.0 ± 0.0 |"),
+            std::string::npos)
+      << markdown;
+  EXPECT_NE(markdown.find("not run yet<br>near paper 70.00"), std::string::npos) << markdown;
+  EXPECT_TRUE(any_contains(model.notes, "nothing is selected by it. near: 30 records of synthetic; far: 30"));
+  const auto csv = csv_table(model);
+  EXPECT_NE(csv.find("ood_test_near,ood_test_near_sd,ood_test_near_paper,ood_test_far,ood_test_far_sd,"
+                     "ood_test_far_paper\r\n"),
+            std::string::npos);
+  EXPECT_NE(csv.find(",61,1,60.5,50,0,\r\n"), std::string::npos) << csv;
+  EXPECT_EQ(csv_table(SettledTable::table({{"paper", false}})).find("60.5"), std::string::npos);
+}
+
 TEST_F(SettledTable, OfAnotherPresetNoDifferenceIsShown) {
   change_spec([](json::object& resolved) {
     resolved["preset"] = "small";

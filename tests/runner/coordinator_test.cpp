@@ -355,6 +355,46 @@ TEST(Coordinator, AMissingDeviceHaltsTheRun) {
   EXPECT_EQ(executor.ended, 1U);
 }
 
+// The selecting rows of kRows, oracle and charged, with sets of ood_test.
+constexpr const char* kShifted = R"(name: shifted
+title: shifted
+noise_seed: s
+dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+ood_test:
+  - {id: private_validation, dataset: {name: synthetic, classes: 3, features: 16, separation: 9.0}}
+  - {id: other, dataset: {name: synthetic, classes: 3, features: 16, separation: 1.0}}
+model: linear
+seeds: [0, 1]
+epsilon: [3]
+train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+rows:
+  - {method: nondp-gs, options: {grid: [1e-3, 1e-2, 1e-1]}}
+  - {method: dp-hyper, options: {grid: [1e-3, 1e-2, 1e-1]}}
+)";
+
+TEST(Coordinator, NoMethodSelectsByAShiftSet) {
+  World world;
+  FakeExecutor executor;
+  const auto report = world.run(kShifted, executor);
+  ASSERT_THAT(report.failed, IsEmpty());
+  EXPECT_THAT(executor.prepared, SizeIs(3)) << "the dataset and both sets";
+  const auto validation = [&](const std::string& trial) {
+    double value = -1;
+    for (const auto& metric : world.store().metrics(trial, true).value()) {
+      if (metric.split == "private_validation" && metric.name == "accuracy") value = metric.value;
+    }
+    return value;
+  };
+  std::size_t of_several = 0;
+  for (const auto& study : world.store().studies("shifted").value()) {
+    of_several += study.trials.size() > 1 ? 1 : 0;
+    for (const auto& trial : study.trials) {
+      EXPECT_LE(validation(trial), validation(study.reported_trial)) << study.method;
+    }
+  }
+  EXPECT_GE(of_several, 2U);
+}
+
 TEST(Coordinator, UnpreparedDataHaltsTheRun) {
   World world;
   FakeExecutor executor;

@@ -156,6 +156,13 @@ class FakeExecutor final : public Executor {
         {config.steps, "test", "accuracy", value + test_shift * (0.5 - value), trial::Visibility::test}));
     EXPECT_TRUE(journal.metric(
         {config.steps, "private_validation", "accuracy", value, trial::Visibility::confidential}));
+    for (const auto& shifted : config.ood_test) {
+      // The better a run is on its own data, the worse on these.
+      for (const char* name : {"accuracy", "score"}) {
+        EXPECT_TRUE(
+            journal.metric({config.steps, shifted.split(), name, 1 - value, trial::Visibility::test}));
+      }
+    }
     if (config.evaluation.oracle_train) {
       EXPECT_TRUE(journal.metric(
           {config.steps, "private_train", "accuracy", value, trial::Visibility::confidential}));

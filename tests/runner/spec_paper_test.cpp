@@ -54,6 +54,21 @@ TEST_F(PaperCells, ARowMaySayItsPlaceItself) {
   }
 }
 
+TEST_F(PaperCells, AShiftSetHasCellsOfItsOwn) {
+  const std::string sets = "    ood_test: [{id: near, dataset: synthetic}, {id: far, dataset: synthetic}]\n";
+  const auto rows = [](const std::string& id) {
+    return "      - {method: prodigy, paper: {row: [1, Grid], ood_test: {" + id + ": {row: [1, Ours]}}}}\n";
+  };
+  const auto place = R"({row: ["{epsilon}", Grid], columns: [ViT, CIFAR10]})"
+                     "\n" +
+                     sets;
+  const auto row = row_of(resolved(spec_of(place, rows("far"))), 0);
+  EXPECT_EQ(row.at("paper").at("1").at("value").as_double(), 96.49);
+  EXPECT_EQ(row.at("paper_ood_test").at("far").at("1").at("value").as_double(), 95);
+  EXPECT_FALSE(row.at("paper_ood_test").as_object().contains("near"));
+  EXPECT_THAT(refusal(spec_of(place, rows("fra"))), HasSubstr("unknown key 'fra'. Valid keys: near, far"));
+}
+
 TEST_F(PaperCells, AMistakeNamesTheNearestLabel) {
   const auto rows = [](const std::string& label) {
     return "      - {method: nondp-gs, paper: " + label + "}\n";

@@ -230,6 +230,11 @@ TEST_F(SpecProblems, EveryExampleLoads) {
                             : head("rows") + "rows: [" + row + "]\n";
     } else if (outer == "dataset" || outer == "model" || outer == "evaluate") {
       yaml = head(outer) + outer + ": {" + example + "}\n";
+    } else if (outer == "ood_test") {
+      const auto set = inner == "id"        ? example + ", dataset: synthetic"
+                       : inner == "dataset" ? "id: one, " + example
+                                            : "id: one, dataset: {" + example + "}";
+      yaml = kLeast + "ood_test: [{" + set + "}]\n";
     } else if (outer == "figures") {
       yaml = kLeast + "figures: [{" + example + (inner == "kind" ? "" : ", kind: curves") + "}]\n";
     } else if (outer == "not_runnable") {

@@ -93,6 +93,49 @@ TEST_F(SpecFile, EveryDefaultIsResolved) {
   EXPECT_EQ(json::serialize(row.at("epsilons")), R"([1E0,"inf"])");
 }
 
+TEST_F(SpecFile, ShiftSetsAreTestSplitsAlone) {
+  const auto panel = this->panel(
+      with_line(5,
+                "  ood_test: [{id: near, dataset: {name: synthetic, separation: 1.0, test: 30}}]\n"
+                "  model: linear"));
+  const auto& set = panel.at("ood_test").as_array().at(0).as_object();
+  EXPECT_EQ(set.at("id").as_string(), "near");
+  const auto& options = set.at("dataset").at("options").as_object();
+  EXPECT_EQ(options.at("train").as_int64(), 0);
+  EXPECT_EQ(options.at("validation").as_int64(), 0);
+  EXPECT_EQ(options.at("test").as_int64(), 30);
+  EXPECT_FALSE(this->panel(with_line(0, "")).contains("ood_test"));
+  const auto planned = plan(load_spec(path()).value()).value();
+  EXPECT_FALSE(planned.front().cell.base.to_json().contains("ood_test"));
+}
+
+TEST_F(SpecFile, ShiftSetsThatDoNotFitAreRefused) {
+  const auto refusal = [&](const std::string& sets) {
+    const auto spec = load(with_line(5, "  ood_test: " + sets + "\n  model: linear"));
+    return spec ? std::string() : spec.error().message;
+  };
+  EXPECT_THAT(refusal("[{id: a, dataset: {name: synthetic, classes: 4}}]"),
+              AllOf(HasSubstr("spec.yaml:5: defaults.ood_test[0].dataset"),
+                    HasSubstr("'a' has 4 classes, and what is trained on has 3")));
+  EXPECT_THAT(refusal("[{id: a, dataset: {name: synthetic, features: 20}}]"),
+              HasSubstr("has 20 features (no images), and what is trained on has 16"));
+  EXPECT_THAT(refusal("[{id: a, dataset: {name: synthetic, train: 20}}]"),
+              HasSubstr("dataset.train has no effect in 'ood_test'"));
+  EXPECT_THAT(refusal("[{id: a, dataset: adult}]"),
+              HasSubstr("'adult' has no option 'train', so its test split cannot be loaded"));
+  EXPECT_THAT(refusal("[{id: a, dataset: synthetic}, {id: a, dataset: synthetic}]"),
+              HasSubstr("is a second set 'a'"));
+  EXPECT_THAT(refusal("[{id: a:b, dataset: synthetic}]"), HasSubstr("must be a name of letters"));
+  EXPECT_THAT(refusal("[{dataset: synthetic}]"), HasSubstr("'id' is missing"));
+  EXPECT_THAT(refusal("[{id: a, dataset: synthetic, train: 3}]"), HasSubstr("train"));
+  EXPECT_THAT(refusal("{id: a}"), HasSubstr("must be a list"));
+  const auto trained = load(with_line(4, "  dataset: cifar10-1"));
+  ASSERT_TRUE(trained.has_error());
+  EXPECT_THAT(
+      trained.error().message,
+      HasSubstr("defaults.dataset is cifar10-1, which is a test set alone; train on another dataset"));
+}
+
 // The problem is in the files, so an example of another dataset would not help.
 TEST_F(SpecFile, FilesThatAreNotHereAreNamedWithoutAnExample) {
   const auto spec = load(with_line(4, "  dataset: {name: table-file, path: nowhere.csv}"));

@@ -162,6 +162,24 @@ TEST(Worker, TrainsAndReports) {
   EXPECT_EQ(worker.wait(), 0);
 }
 
+TEST(Worker, LoadsTheTestSplitOfEachShiftSet) {
+  const TemporaryFolder folder;
+  auto config = small_config(5);
+  auto set = config.dataset;
+  set.options["train"] = set.options["validation"] = 0;
+  set.options["separation"] = 20.0;
+  config.ood_test = {{"far", set}};
+  Worker worker;
+  worker.run(config, folder.file("a.jsonl"));
+  EXPECT_EQ(worker.receive("done").at("state").as_string(), "finished");
+  const auto journal = mechanism::read_journal(folder.file("a.jsonl")).value();
+  EXPECT_GT(metric_of(journal, "ood_test:far", "accuracy"), metric_of(journal, "test", "accuracy"));
+  config.ood_test[0].dataset.options["train"] = 10;
+  worker.run(config, folder.file("b.jsonl"));
+  const auto refused = worker.receive("done");
+  EXPECT_EQ(refused.at("kind").as_string(), "invalid-config");
+}
+
 TEST(Worker, KilledInTheMiddleAndRunAgainGivesTheSameRow) {
   const TemporaryFolder folder;
   const auto config = long_config();

@@ -18,6 +18,14 @@ const std::vector<std::pair<const char*, Change>>& changes() {
   static const std::vector<std::pair<const char*, Change>> all = {
       {"dataset", [](auto& config) { config.dataset.name = "synthetic"; }},
       {"its options", [](auto& config) { config.dataset.options["features"] = "pixels"; }},
+      {"shift set",
+       [](auto& config) {
+         config.ood_test = {{"a", config.dataset}};
+       }},
+      {"its id",
+       [](auto& config) {
+         config.ood_test = {{"b", config.dataset}};
+       }},
       {"model", [](auto& config) { config.model.options["init"] = "he"; }},
       {"optimizer", [](auto& config) { config.optimizer.options["weight_decay"] = 0.02; }},
       {"controller", [](auto& config) { config.controller.options["lr"] = 2e-3; }},

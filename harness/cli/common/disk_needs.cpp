@@ -83,10 +83,12 @@ DiskNeeds disk_needs(const runner::Spec& spec) {
   std::set<std::string> seen;
   for (const auto& panel : spec.content.panels) {
     downloads.weights(panel.model.options);
-    if (!seen.insert(panel.dataset.name + canonical_json(panel.dataset.options)).second) continue;
-    downloads.dataset(panel.dataset);
-    downloads.weights(panel.dataset.options);
-    add_cache(panel.dataset, needs);
+    for (const auto& dataset : spec::datasets_of(panel)) {
+      if (!seen.insert(dataset.name + canonical_json(dataset.options)).second) continue;
+      downloads.dataset(dataset);
+      downloads.weights(dataset.options);
+      add_cache(dataset, needs);
+    }
   }
   return needs;
 }

@@ -31,14 +31,17 @@ std::vector<Missing> missing_data(const runner::Spec& spec) {
     if (std::ranges::none_of(missing, same)) missing.push_back({what, found.error().message, fetchable});
   };
   for (const auto& panel : spec.content.panels) {
-    const auto& [name, options] = panel.dataset;
-    const auto facts = datasets::find_dataset(name);
-    add(datasets::data_name(name, options),
-        facts ? datasets::check_present(**facts, options) : Result<void>(facts.error()),
-        facts && is_fetchable(**facts, options));
     // The model's, and those of a frozen network that makes features.
-    for (const auto* of : {&panel.model.options, &options}) {
-      const auto weights = string_or(*of, "weights", "");
+    std::vector<json::object> with_weights = {panel.model.options};
+    for (const auto& [name, options] : spec::datasets_of(panel)) {
+      const auto facts = datasets::find_dataset(name);
+      add(datasets::data_name(name, options),
+          facts ? datasets::check_present(**facts, options) : Result<void>(facts.error()),
+          facts && is_fetchable(**facts, options));
+      with_weights.push_back(options);
+    }
+    for (const auto& of : with_weights) {
+      const auto weights = string_or(of, "weights", "");
       if (weights.empty()) continue;
       const auto folder = models::locate_weights(weights);
       add(weights, folder ? Result<void>() : Result<void>(folder.error()),

@@ -75,6 +75,12 @@ void panel_heading(const spec::Panel& panel, std::ostream& out) {
       short_number(train.batch_size, 8), short_number(train.sample_rate), train.steps, name_of(train.sampler),
       clipping_text(train), short_number(panel.delta));
   out << training_line(train.training);
+  for (const auto& [id, dataset] : panel.ood_test) {
+    const auto facts = datasets::find_dataset(dataset.name);
+    if (!facts) continue;
+    out << fmt::format("  ood_test {}: {} records of {}\n", id,
+                       datasets::sizes(**facts, dataset.options).test, dataset.name);
+  }
 }
 
 // What a non-private run keeps of private training.
@@ -179,8 +185,9 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
   std::set<std::string> priced;  // datasets: panels share their features
   for (const auto& panel : spec.content.panels) {
     panel_heading(panel, out);
-    if (priced.insert(panel.dataset.name + canonical_json(panel.dataset.options)).second) {
-      const auto made = runner::feature_flops({panel.dataset.name, panel.dataset.options});
+    for (const auto& dataset : spec::datasets_of(panel)) {
+      if (!priced.insert(dataset.name + canonical_json(dataset.options)).second) continue;
+      const auto made = runner::feature_flops(dataset);
       if (!made) {
         out << made.error().message << '\n';
         return 2;

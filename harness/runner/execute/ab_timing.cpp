@@ -34,10 +34,12 @@ class Runner {
   Result<void> prepare(const std::vector<AbTimingEntry>& entries) {
     std::set<std::string> done;
     for (const auto& entry : entries) {
-      auto job = prepare_job(entry.config.dataset);
-      if (!done.insert(job.id).second) continue;
-      executor_.submit(std::move(job));
-      if (auto over = wait_for_end(executor_, program_); !over) return over.error();
+      for (const auto& dataset : trial::datasets_of(entry.config)) {
+        auto job = prepare_job(dataset);
+        if (!done.insert(job.id).second) continue;
+        executor_.submit(std::move(job));
+        if (auto over = wait_for_end(executor_, program_); !over) return over.error();
+      }
     }
     return {};
   }

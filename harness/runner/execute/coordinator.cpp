@@ -167,7 +167,8 @@ Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const S
   if (!key) return key.error();
   const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
   const std::string release = std::to_string(spec.content.release);
-  for (auto& study : planned) study.cell.draw_secret = sha256_hex("draws " + release + " " + secret);
+  const auto of_draws = sha256_hex("draws " + release + " " + secret);
+  for (auto& study : planned) study.cell.draw_secret = of_draws;
   return {};
 }
 
@@ -273,16 +274,19 @@ Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& conf
 }
 
 Result<void> Coordinator::start_when_prepared(const std::string& trial) {
-  const auto job = prepare_job(trials_.at(trial).config.dataset);
-  if (prepared_.contains(job.id)) return start(trial);
-  auto [waiting, is_new] = held_back_.try_emplace(job.id);
-  waiting->second.push_back(trial);
-  if (!is_new) return {};
-  tally_.phase(fmt::format("preparing {} (features are computed once, cached in {})",
-                           trials_.at(trial).config.dataset.name, cache_folder()));
-  progress_.show(tally_.board());
-  executor_.submit(job);
-  return {};
+  for (const auto& dataset : trial::datasets_of(trials_.at(trial).config)) {
+    const auto job = prepare_job(dataset);
+    if (prepared_.contains(job.id)) continue;
+    auto [waiting, is_new] = held_back_.try_emplace(job.id);
+    waiting->second.push_back(trial);
+    if (!is_new) return {};
+    tally_.phase(
+        fmt::format("preparing {} (features are computed once, cached in {})", dataset.name, cache_folder()));
+    progress_.show(tally_.board());
+    executor_.submit(job);
+    return {};
+  }
+  return start(trial);
 }
 
 Result<void> Coordinator::start(const std::string& trial) {
@@ -363,7 +367,7 @@ Result<void> Coordinator::take_prepared(const Update& update) {
   }
   prepared_.insert(update.job);
   for (const auto& trial : held.mapped()) {
-    if (auto started = start(trial); !started) return started;
+    if (auto started = start_when_prepared(trial); !started) return started;
   }
   return {};
 }

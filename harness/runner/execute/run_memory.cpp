@@ -89,14 +89,18 @@ Result<void> add_preparing(const datasets::Facts& facts, const json::object& opt
   return {};
 }
 
-Result<TableBytes> table_bytes(const trial::TrialConfig& config, const datasets::Facts& facts,
-                               const datasets::Sizes& sizes, double number) {
+// Of one of the datasets that the run loads.
+Result<TableBytes> table_bytes(const trial::TrialConfig& config, const trial::Named& dataset, double number) {
+  const auto found = datasets::find_dataset(dataset.name);
+  if (!found) return found.error();
+  const auto& facts = **found;
+  const auto sizes = datasets::sizes(facts, dataset.options);
   const bool on_cpu = config.device == "cpu";
   const double records = vectors_of(sizes), values = records * static_cast<double>(sizes.features);
   const double labels = kInteger * records * static_cast<double>(std::max<std::int64_t>(1, sizes.length));
   const double table = values * (sizes.length > 0 ? kInteger : number) + labels;
   TableBytes data;
-  const auto options = random::without_part(config.dataset.options);
+  const auto options = random::without_part(dataset.options);
   const auto cache = datasets::cache_file(facts, options, config.device);
   if (!cache) {
     // Of files there is what is read, and what is made of it.
@@ -112,10 +116,25 @@ Result<TableBytes> table_bytes(const trial::TrialConfig& config, const datasets:
     }
   }
   // Its records are copied, and those of the other part will be.
-  const auto part = random::part_of(config.dataset.options);
+  const auto part = random::part_of(dataset.options);
   if (part && *part) data.host += cache ? data.mapped : table;
   if (config.privacy.asked.feature_mean) (on_cpu ? data.host : data.device) += values * number;
   return data;
+}
+
+// All are in memory at once. Each cache is made by itself, before the run.
+Result<TableBytes> all_table_bytes(const trial::TrialConfig& config, double number) {
+  TableBytes all;
+  for (const auto& dataset : trial::datasets_of(config)) {
+    const auto one = table_bytes(config, dataset, number);
+    if (!one) return one.error();
+    all.host += one->host;
+    all.device += one->device;
+    all.mapped += one->mapped;
+    all.preparing = std::max(all.preparing, one->preparing);
+    all.preparing_on_device = std::max(all.preparing_on_device, one->preparing_on_device);
+  }
+  return all;
 }
 
 // Vectors of d numbers beside the weights, in bytes for each of the d.
@@ -159,7 +178,7 @@ Result<RunMemory> memory_of(const trial::TrialConfig& config) {
   if (!step) return step.error();
   const auto microbatch = models::microbatch_of(config.model.name, config.training.microbatch);
   if (!microbatch) return microbatch.error();
-  const auto data = table_bytes(config, **facts, sizes, number);
+  const auto data = all_table_bytes(config, number);
   if (!data) return data.error();
   const double trains = training_bytes(config, *step, sizes, *microbatch, number);
   RunMemory memory{.host = kProcess + data->host, .tables = data->host, .mapped = data->mapped};
@@ -184,7 +203,8 @@ Result<RunMemory> largest_run(const std::vector<PlannedStudy>& studies) {
       config.dataset.options =
           random::with_part(std::move(config.dataset.options), {random::kTuningPart, 0.5, "any"});
     }
-    const auto data = config.dataset.name + canonical_json(config.dataset.options);
+    std::string data;
+    for (const auto& [name, options] : trial::datasets_of(config)) data += name + canonical_json(options);
     const auto kind = fmt::format("{}/{}/{}/{}", study.cell.panel, canonical_json(config.training.to_json()),
                                   config.privacy.is_private, data);
     if (!seen.insert(kind).second) continue;

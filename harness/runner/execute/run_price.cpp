@@ -63,6 +63,11 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
   const auto checkpoints = evaluation.every > 0 ? config.steps / evaluation.every : 0;
   const auto sizes = datasets::sizes(**facts, config.dataset.options);
   double evaluated = static_cast<double>(sizes.test) * static_cast<double>(checkpoints + 1);
+  for (const auto& [id, dataset] : config.ood_test) {
+    const auto shifted = datasets::find_dataset(dataset.name);
+    if (!shifted) return shifted.error();
+    evaluated += static_cast<double>(datasets::sizes(**shifted, dataset.options).test);
+  }
   if (evaluation.score || evaluation.oracle_validation)
     evaluated += static_cast<double>(sizes.private_validation);
   if (evaluation.oracle_train) evaluated += static_cast<double>(sizes.private_train);

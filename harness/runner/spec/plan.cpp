@@ -60,6 +60,7 @@ void set_private(trial::PrivacyPlan& plan, bool is_private, const spec::Panel& p
 trial::TrialConfig row_base(const spec::Spec& spec, const spec::Panel& panel, const spec::Row& row) {
   trial::TrialConfig base;
   base.dataset = panel.dataset;
+  base.ood_test = panel.ood_test;
   base.model = panel.model;
   base.optimizer = optimizer_of(panel, row);
   base.controller = default_controller();

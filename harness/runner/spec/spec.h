@@ -24,8 +24,9 @@ struct PanelFrame {
   Layers train = {};                                     // the panel's, below a row's own
   std::optional<trial::TrainingOptions> training = {};   // what these say, where it could be read
   std::optional<spec::Named> optimizer = {};
-  std::optional<PaperPlace> paper = {};  // where the paper prints its rows
-  bool shared_are_known = true;          // no mistake in the top-level `rows`
+  std::optional<PaperPlace> paper = {};    // where the paper prints its rows
+  std::vector<std::string> ood_test = {};  // ids
+  bool shared_are_known = true;            // no mistake in the top-level `rows`
 };
 
 // A name that becomes part of paths and keys: letters, digits, '-', '_' and '.', not beginning with

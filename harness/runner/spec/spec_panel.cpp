@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "datasets/facts.h"
+#include "datasets/image_folder_files.h"
+#include "datasets/image_options.h"
 #include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
@@ -17,9 +19,9 @@
 namespace hyfreedp::runner {
 namespace {
 
-const std::vector<std::string> kPanelKeys = {
-    "id",    "title", "dataset",  "model", "seeds",     "epsilon", "noise_multiplier",
-    "delta", "train", "evaluate", "rows",  "footnotes", "paper",   "table"};
+const std::vector<std::string> kPanelKeys = {"id",       "title",   "dataset",          "ood_test", "model",
+                                             "seeds",    "epsilon", "noise_multiplier", "delta",    "train",
+                                             "evaluate", "rows",    "footnotes",        "paper",    "table"};
 constexpr double kLargestDelta = 1e-3;
 constexpr const char* kOnlyPanel = "main";  // id of the panel of a spec without `panels`
 
@@ -58,18 +60,88 @@ std::optional<spec::Named> read_required(const Layers& layers, const std::string
   return std::nullopt;
 }
 
-// A dataset's options cover the user's own files and weights too.
-std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems) {
+// A dataset's options cover the user's own files and weights too. `as_read`: changes them before
+// these are looked at; absent: as they stand.
+using ChangeOptions = Result<json::object> (*)(const datasets::Facts& facts, json::object options);
+std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems,
+                                        ChangeOptions change = nullptr) {
   auto dataset = read_required(layers, "dataset", datasets::find_dataset, problems);
   if (!dataset) return dataset;
-  auto completed =
-      datasets::complete_options(*datasets::find_dataset(dataset->name).value(), dataset->options);
-  if (!completed) {
-    problems.add(layers.find("dataset")->wrong_inside(completed.error().message, ""));
+  const auto& facts = *datasets::find_dataset(dataset->name).value();
+  auto options = change == nullptr ? Result<json::object>(dataset->options) : change(facts, dataset->options);
+  if (options) options = datasets::complete_options(facts, std::move(*options));
+  if (!options) {
+    problems.add(layers.find("dataset")->wrong_inside(options.error().message, ""));
     return std::nullopt;
   }
-  dataset->options = std::move(*completed);
+  dataset->options = std::move(*options);
   return dataset;
+}
+
+// The network that makes the features, and the checksum of its weights; empty: none makes them.
+std::string network_of(const json::object& options) {
+  if (!datasets::uses_network(options)) return "";
+  const auto weights = string_or(options, "weights_sha256", string_or(options, "weights", ""));
+  return fmt::format("{} {}", string_or(options, "network", ""), weights);
+}
+
+std::optional<trial::OodTest> read_one_ood_test(const Entry& entry, const spec::Named& dataset,
+                                                const datasets::Sizes& sizes, Problems& problems) {
+  static const std::vector<std::string> kKeys = {"id", "dataset"};
+  const auto before = problems.added();
+  if (!entry.check_keys(&kKeys, problems)) return std::nullopt;
+  trial::OodTest shifted;
+  if (const auto id = entry.find("id")) {
+    shifted.id = problems.take(read_identifier(*id)).value_or("");
+  } else {
+    entry.need("id", problems);
+  }
+  const auto given = entry.find("dataset");
+  for (const char* split : {"train", "validation"}) {
+    const auto count = given ? given->find(split) : std::nullopt;
+    if (count) problems.add(count->wrong("has no effect in 'ood_test', which has test records alone", ""));
+  }
+  if (problems.added() > before) return std::nullopt;
+  auto read = read_dataset(Layers({entry}), problems, datasets::test_alone);
+  if (!read) return std::nullopt;
+  shifted.dataset = std::move(*read);
+  const auto& facts = *datasets::find_dataset(shifted.dataset.name).value();
+  const auto fits =
+      datasets::check_ood_test(shifted.id, datasets::sizes(facts, shifted.dataset.options), sizes);
+  if (!fits) {
+    problems.add(given->wrong_inside(fits.error().message, ""));
+  } else if (network_of(shifted.dataset.options) != network_of(dataset.options)) {
+    problems.add(given->wrong(
+        fmt::format("must have its features from the same network and weights as '{}', which is trained on",
+                    dataset.name),
+        ""));
+  }
+  if (fits && facts.name == "image-folder" && dataset.name == facts.name) {
+    const auto same = datasets::check_same_classes(shifted.dataset.options, dataset.options);
+    if (!same) problems.add(given->wrong_inside(same.error().message, ""));
+  }
+  if (problems.added() > before) return std::nullopt;
+  return shifted;
+}
+
+std::vector<trial::OodTest> read_ood_test(const Layers& layers, const spec::Named& dataset,
+                                          const datasets::Sizes& sizes, Problems& problems) {
+  std::vector<trial::OodTest> all;
+  const auto given = layers.find("ood_test");
+  if (!given) return all;
+  const auto entries = problems.take(given->list());
+  if (!entries) return all;
+  for (const auto& entry : *entries) {
+    auto one = read_one_ood_test(entry, dataset, sizes, problems);
+    if (!one) continue;
+    const auto same = [&](const trial::OodTest& other) { return other.id == one->id; };
+    if (std::ranges::any_of(all, same)) {
+      problems.add(entry.wrong(fmt::format("is a second set '{}'; give it another 'id'", one->id),
+                               "id: " + one->id + "-2"));
+    }
+    all.push_back(std::move(*one));
+  }
+  return all;
 }
 
 // Of the weights that training begins with, and of those that make the features. A spec that
@@ -84,6 +156,17 @@ void warn_of_weights(const Entry& entry, const spec::Named& dataset, const json:
     if (!scale.empty() && !chosen) problems.warn(entry.remark(scale));
     const auto overlap = datasets::overlap_note(facts, weights);
     if (!overlap.empty()) problems.warn(entry.remark(overlap));
+  }
+}
+
+void warn_of_weights(const Entry& entry, const std::vector<trial::OodTest>& sets, const json::object& model,
+                     Problems& problems) {
+  for (const auto& one : sets) {
+    const auto& facts = *datasets::find_dataset(one.dataset.name).value();
+    for (const auto* options : {&model, &one.dataset.options}) {
+      const auto overlap = datasets::seen_test_note(facts, string_or(*options, "weights", ""));
+      if (!overlap.empty()) problems.warn(entry.remark(overlap));
+    }
   }
 }
 
@@ -172,8 +255,9 @@ bool claims_epsilon(const std::vector<spec::Row>& rows) {
 }  // namespace
 
 const std::vector<std::string>& default_keys() {
-  static const std::vector<std::string> keys = {
-      "dataset", "model", "seeds", "epsilon", "noise_multiplier", "delta", "train", "evaluate", "footnotes"};
+  static const std::vector<std::string> keys = {"dataset",  "ood_test",         "model", "seeds",
+                                                "epsilon",  "noise_multiplier", "delta", "train",
+                                                "evaluate", "footnotes"};
   return keys;
 }
 
@@ -208,6 +292,7 @@ struct PanelParts {
   std::string id;
   std::string title;
   std::optional<spec::Named> dataset;
+  std::vector<trial::OodTest> ood_test;
   std::optional<spec::Named> model;
   std::optional<datasets::Sizes> sizes;
   std::optional<std::int64_t> dimension;
@@ -254,7 +339,17 @@ void read_data_and_model(const Layers& layers, PanelParts& parts, Problems& prob
   parts.dataset = read_dataset(layers, problems);
   parts.model = read_model(layers, problems);
   if (!parts.dataset) return;
-  parts.sizes = datasets::sizes(*datasets::find_dataset(parts.dataset->name).value(), parts.dataset->options);
+  const auto& facts = *datasets::find_dataset(parts.dataset->name).value();
+  if (facts.test_only) {
+    problems.add(layers.find("dataset")->wrong(
+        fmt::format(
+            "is {}, which is a test set alone; train on another dataset, and name it under 'ood_test'",
+            facts.name),
+        example_at("ood_test")));
+    return;
+  }
+  parts.sizes = datasets::sizes(facts, parts.dataset->options);
+  parts.ood_test = read_ood_test(layers, *parts.dataset, *parts.sizes, problems);
   if (!parts.model) return;
   const auto dimension =
       models::parameter_count(parts.model->name, parts.model->options, models::model_input(*parts.sizes));
@@ -330,10 +425,18 @@ void read_footnotes(const Layers& layers, PanelParts& parts, Problems& problems)
   }
 }
 
+std::vector<std::string> ids_of(const std::vector<trial::OodTest>& sets) {
+  std::vector<std::string> ids;
+  ids.reserve(sets.size());
+  for (const auto& one : sets) ids.push_back(one.id);
+  return ids;
+}
+
 spec::Panel resolved_panel(PanelParts parts) {
   spec::Panel panel{.id = parts.id,
                     .title = parts.title,
                     .dataset = std::move(*parts.dataset),
+                    .ood_test = std::move(parts.ood_test),
                     .model = std::move(*parts.model),
                     .dimension = *parts.dimension,
                     .population = parts.sizes->private_train,
@@ -389,6 +492,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
                           .training = parts.training,
                           .optimizer = parts.optimizer,
                           .paper = parts.epsilons ? parts.place : std::nullopt,
+                          .ood_test = ids_of(parts.ood_test),
                           .shared_are_known = request.shared_are_known},
                          problems);
   const auto table = request.is_document ? std::nullopt : panel.find("table");
@@ -410,6 +514,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
     problems.warn(layers.find("delta").value_or(panel).remark(doubt));
   }
   warn_of_weights(*layers.find("dataset"), *parts.dataset, parts.model->options, problems);
+  warn_of_weights(layers.find("ood_test").value_or(panel), parts.ood_test, parts.model->options, problems);
   auto resolved = resolved_panel(std::move(parts));
   if (table) {
     check_table_rows(*table, *options_of_table, {resolved}, problems);

@@ -160,6 +160,22 @@ void check_row_average(const Layers& layers, const PanelFrame& frame, const spec
   check_average(*training, optimizer->options, train, problems);
 }
 
+// `paper` of a row; its `ood_test` says where the cells of these sets are, as far as they are not
+// where the row's own are.
+void read_paper(const Entry& given, const PanelFrame& frame, const std::vector<double>& epsilons,
+                spec::Row& row, Problems& problems) {
+  const auto own = given.is_map() ? given.without("ood_test") : given;
+  if (auto cells = paper_cells(own, *frame.paper, epsilons, problems)) row.paper = std::move(*cells);
+  const auto sets = given.find("ood_test");
+  if (!sets || !sets->check_keys(&frame.ood_test, problems)) return;
+  for (const auto& id : sets->keys()) {
+    const auto place = sets->find(id);
+    if (!place || !place->check_keys(nullptr, problems)) continue;
+    auto cells = paper_cells(own.overlaid(*place), *frame.paper, epsilons, problems);
+    if (cells) row.paper_ood_test[id] = std::move(*cells);
+  }
+}
+
 std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame& frame, Problems& problems) {
   const auto before = problems.added();
   const auto& layers = expanded.layers;
@@ -200,7 +216,7 @@ std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame&
   }
   // A row shared by panels may have a label that only some of them have a use for.
   if (const auto given = layers.find("paper"); given && frame.paper && epsilons) {
-    if (auto cells = paper_cells(*given, *frame.paper, *epsilons, problems)) row.paper = std::move(*cells);
+    read_paper(*given, frame, *epsilons, row, problems);
   }
   if (problems.added() > before) return std::nullopt;
   row.id = *base_id + expanded.id_suffix;

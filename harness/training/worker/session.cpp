@@ -205,6 +205,12 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
   };
   const auto data = dataset(config.dataset.name, config.dataset.options);
   if (!data) return fail("missing-data", data.error().message);
+  std::vector<datasets::SplitData> ood_test;
+  for (const auto& shifted : config.ood_test) {
+    const auto loaded = dataset(shifted.dataset.name, shifted.dataset.options);
+    if (!loaded) return fail("missing-data", loaded.error().message);
+    ood_test.push_back((**loaded).test);
+  }
   const auto present_key = [&] { return mechanism::run_key(config, request.key, **journal); };
   const auto key = present_key();
   if (!key) return key.error();
@@ -216,7 +222,8 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
                               .stop_requested = [&] { return inbox_.stop_requested(); },
                               .progress = ProgressReporter(outbox_, request.trial, config.steps),
                               .weights_folder = request.weights,
-                              .parts = parts_});
+                              .parts = parts_,
+                              .ood_test = std::move(ood_test)});
   if (!end) return end.error();
   weights_problem_ = end->weights_problem;
   return end->stopped ? std::optional<Finish>() : std::optional(end->finish);
