@@ -1,7 +1,7 @@
 // Data and weights in the forms in which they are published, made by a test: CIFAR's archives,
-// SVHN's MAT files, STL-10's files, GTSRB's and Food-101's folders, Gisette in LIBSVM's format, and
-// folders of timm's ViTs, BEiTs, CLIP towers, EVA-02s and ConvNeXts. Images are of one colour, that
-// of their class (Food-101's: one photograph).
+// SVHN's MAT files, STL-10's files, GTSRB's and Food-101's folders, those of two classes, NumPy's
+// arrays of images, Gisette in LIBSVM's format, and folders of timm's ViTs, BEiTs, CLIP towers,
+// EVA-02s and ConvNeXts. Images are of one colour, that of their class (Food-101's: one photograph).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "tests/formats/mat_file.h"
+#include "tests/formats/npy_file.h"
 #include "tests/formats/tar.h"
 
 namespace hyfreedp::end_to_end {
@@ -92,6 +93,39 @@ inline void write_gtsrb(const std::filesystem::path& path, int per_class, int te
     table += fmt::format("{:05}.ppm;24;20;5;5;19;15;{}\n", i, i % 43);
   }
   tar.add("test/GT-final_test.csv", table);
+}
+
+// As the folders of WILDS are to be laid out: `train` and `test` images of each of the classes 0
+// and 1; without training images a set of ood_test.
+inline void write_two_classes(const std::filesystem::path& folder, int train, int test) {
+  for (const auto& [part, count] : {std::pair{"train", train}, {"test", test}}) {
+    for (int label = 0; label < 2 && count > 0; ++label) {
+      const auto place = folder / part / std::to_string(label);
+      std::filesystem::create_directories(place);
+      for (int i = 0; i < count; ++i) {
+        const auto image =
+            "P6 24 20 255\n" + std::string(24 * 20 * 3, static_cast<char>(60 + 90 * label + i));
+        write_file_atomically((place / fmt::format("{}-{}.ppm", label, i)).string(), image).value();
+      }
+    }
+  }
+}
+
+// Test sets in NumPy's format, all images black: CIFAR-10.1's 2,000, and one corruption's 50,000.
+inline void write_black_images(const std::filesystem::path& pixels, const std::filesystem::path& labels,
+                               int count) {
+  std::filesystem::create_directories(pixels.parent_path());
+  const auto head = datasets::npy_head("|u1", fmt::format("{}, 32, 32, 3", count));
+  write_file_atomically(pixels.string(), head).value();
+  std::filesystem::resize_file(pixels, head.size() + std::size_t{3072} * static_cast<std::size_t>(count));
+  std::string classes = datasets::npy_head("|u1", fmt::format("{},", count));
+  for (int i = 0; i < count; ++i) classes += static_cast<char>(i % 10);
+  write_file_atomically(labels.string(), classes).value();
+}
+inline void write_cifar_shifts(const std::filesystem::path& folder) {
+  write_black_images(folder / "cifar10-1/cifar10.1_v6_data.npy", folder / "cifar10-1/cifar10.1_v6_labels.npy",
+                     2'000);
+  write_black_images(folder / "cifar10-c/gaussian_blur.npy", folder / "cifar10-c/labels.npy", 50'000);
 }
 
 // As Food-101 and ImageNet are to be laid out: a folder of JPEG files a class, each a copy of

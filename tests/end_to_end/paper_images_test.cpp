@@ -115,6 +115,9 @@ TEST_F(PaperImages, EveryBodyRunsOnMiniatureFiles) {
   write_svhn(tiny / "svhn");
   write_stl10(tiny / "stl10");
   write_gtsrb(tiny / "gtsrb.tar", 2, 16);
+  write_two_classes(tiny / "waterbirds", 40, 10);
+  write_two_classes(tiny / "waterbirds-ood", 0, 10);
+  write_cifar_shifts(tiny);
   write_gisette(tiny / "gisette", 200, 16);
   const std::string photograph = HYFREEDP_TEST_DATA "/images/decode/small.jpg";
   write_classes(tiny / "food101", photograph, 16, 101);
@@ -129,7 +132,7 @@ TEST_F(PaperImages, EveryBodyRunsOnMiniatureFiles) {
   write_convnext(data() / "convnext-xlarge-384", 8);
   write_resnet20(data() / "cifar100-resnet20");
   const auto files = files_with("tiny");
-  EXPECT_GE(files.size(), 32U);
+  EXPECT_GE(files.size(), 34U);
   for (const auto& file : files) {
     const auto ended = run({"run", file, "--preset", "tiny", "--quiet"});
     EXPECT_EQ(ended.code, 0) << file << '\n' << ended.out << ended.err;
@@ -140,6 +143,58 @@ TEST_F(PaperImages, EveryBodyRunsOnMiniatureFiles) {
     EXPECT_FALSE((**store).studies(name).value().empty()) << file;
     EXPECT_EQ(failed_cells(**store, name), "") << file;
     EXPECT_TRUE(fs::exists(folder_ / "out" / name / "report.html")) << file;
+  }
+}
+
+// The lines of datasets/README.md that lay out Waterbirds and Camelyon17, on miniature archives.
+TEST_F(PaperImages, TheRecipesLayOutTheShiftsOfWilds) {
+  const auto readme = read_file(HYFREEDP_SOURCE_DIR "/datasets/README.md").value();
+  const auto begin = readme.find("lay_out() {");
+  ASSERT_NE(begin, std::string::npos);
+  const auto recipe = readme.substr(begin, readme.find("```", begin) - begin);
+  const auto put = [&](const std::string& name, const std::string& text) {
+    const auto file = data() / name;
+    fs::create_directories(file.parent_path());
+    ASSERT_TRUE(write_file_atomically(file.string(), text));
+  };
+  const std::string image = "P6 2 2 255\n" + std::string(12, 'x');
+  const std::string birds = "waterbird_complete95_forest2water2/", patches = "camelyon17_v1.0/";
+  // Classes, splits and places of the images of each: what becomes of them follows.
+  std::string metadata = "img_id,img_filename,y,split,place,place_filename\n";
+  int id = 0;
+  for (const char* row : {"0,0,0", "1,0,1", "1,0,0", "0,1,0", "0,2,0", "1,2,1", "0,2,1", "1,2,0"}) {
+    const auto name = fmt::format("{:03}.Bird/Bird_{}.jpg", ++id, row[0]);
+    put(birds + name, image);
+    metadata += fmt::format("{},{},{},/a/b.jpg\n", id, name, row);
+  }
+  put(birds + "metadata.csv", metadata);
+  metadata = ",patient,node,x_coord,y_coord,tumor,slide,center,split\n";
+  id = 0;
+  // tumor, slide, center, split: hospital 1 is WILDS's own validation, hospital 2 the shift.
+  for (const char* row : {"0,0,0,0", "1,0,3,0", "0,0,4,1", "1,0,0,1", "0,9,1,0", "0,9,2,0", "1,9,2,1"}) {
+    const auto name = fmt::format("patch_patient_004_node_{}_x_3_y_5.png", ++id);
+    put(patches + fmt::format("patches/patient_004_node_{}/", id) + name, image);
+    metadata += fmt::format("{},004,{},3,5,{}\n", id - 1, id, row);
+  }
+  put(patches + "metadata.csv", metadata);
+  ASSERT_TRUE(write_file_atomically((data() / "recipe.sh").string(), "set -e\n" + recipe));
+  ASSERT_EQ(std::system(fmt::format("cd '{}' && bash recipe.sh", data().string()).c_str()), 0);
+  const auto count = [&](const std::string& folder) {
+    return std::distance(fs::directory_iterator(data() / folder), fs::directory_iterator());
+  };
+  for (const auto& [folder, images] : {std::pair{"waterbirds/train/0", 1},
+                                       {"waterbirds/train/1", 2},
+                                       {"waterbirds/test/0", 1},
+                                       {"waterbirds/test/1", 1},
+                                       {"waterbirds-ood/test/0", 1},
+                                       {"waterbirds-ood/test/1", 1},
+                                       {"camelyon17/train/0", 1},
+                                       {"camelyon17/train/1", 1},
+                                       {"camelyon17/test/0", 1},
+                                       {"camelyon17/test/1", 1},
+                                       {"camelyon17-ood/test/0", 1},
+                                       {"camelyon17-ood/test/1", 1}}) {
+    EXPECT_EQ(count(folder), images) << folder;
   }
 }
 

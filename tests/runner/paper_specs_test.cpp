@@ -118,12 +118,19 @@ json::object method_of(const spec::Row& row) {
 }
 
 // Of the dataset all but where its files are and how many.
-json::object preparation_of(const spec::Panel& panel) {
-  auto options = panel.dataset.options;
+json::object preparation_of(const spec::Named& dataset) {
+  auto options = dataset.options;
   for (const char* files : {"path", "sha256", "files_mark", "train", "validation", "test"})
     options.erase(files);
-  options["name"] = panel.dataset.name;
+  options["name"] = dataset.name;
   return options;
+}
+
+// Also of the sets of ood_test, by their ids.
+json::object preparation_of(const spec::Panel& panel) {
+  auto all = preparation_of(panel.dataset);
+  for (const auto& [id, dataset] : panel.ood_test) all["ood_test " + id] = preparation_of(dataset);
+  return all;
 }
 
 // All but how many records a step has, how many steps there are, and what computes them.
