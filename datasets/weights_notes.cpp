@@ -13,7 +13,8 @@ std::string note_of_overlap(const Facts& facts, const std::string& weights, cons
   const auto* const known = models::find_pretrained(weights);
   if (known == nullptr) return {};
   if (facts.title == known->trained_on) {
-    return fmt::format("The weights '{}' were trained on {}: {}.", weights, facts.title, consequence);
+    return fmt::format("The weights '{}' were trained on the records of {}: {}.", weights, facts.title,
+                       consequence);
   }
   if (facts.part_of.empty() || facts.part_of != known->trained_on) return {};
   return fmt::format("Records of {} are part of {}, on which the weights '{}' were trained: {}.", facts.title,

@@ -129,6 +129,14 @@ TEST_F(SpecFile, ShiftSetsThatDoNotFitAreRefused) {
   EXPECT_THAT(refusal("[{dataset: synthetic}]"), HasSubstr("'id' is missing"));
   EXPECT_THAT(refusal("[{id: a, dataset: synthetic, train: 3}]"), HasSubstr("train"));
   EXPECT_THAT(refusal("{id: a}"), HasSubstr("must be a list"));
+  // Numbers that stand for other images than the head was trained on would give some accuracy, too.
+  const auto of_images = [&](const std::string& option) {
+    const auto spec = load(
+        with_line(4, "  dataset: cifar10\n  ood_test: [{id: a, dataset: {name: cifar10-1" + option + "}}]"));
+    return spec ? std::string("taken") : spec.error().message;
+  };
+  EXPECT_EQ(of_images(""), "taken");
+  EXPECT_THAT(of_images(", normalise: imagenet"), HasSubstr("with the same 'normalise', 'layer'"));
   const auto trained = load(with_line(4, "  dataset: cifar10-1"));
   ASSERT_TRUE(trained.has_error());
   EXPECT_THAT(

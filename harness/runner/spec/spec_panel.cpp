@@ -78,11 +78,16 @@ std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems
   return dataset;
 }
 
-// The network that makes the features, and the checksum of its weights; empty: none makes them.
-std::string network_of(const json::object& options) {
-  if (!datasets::uses_network(options)) return "";
-  const auto weights = string_or(options, "weights_sha256", string_or(options, "weights", ""));
-  return fmt::format("{} {}", string_or(options, "network", ""), weights);
+// What decides which numbers stand for an image: of two test sets that one head reads it must agree.
+json::object making_of(const json::object& options) {
+  json::object making;
+  for (const char* name : {"normalise", "network", "layer", "feature_norm"}) {
+    if (const auto* value = options.if_contains(name)) making[name] = *value;
+  }
+  if (datasets::uses_network(options)) {
+    making["weights"] = string_or(options, "weights_sha256", string_or(options, "weights", ""));
+  }
+  return making;
 }
 
 std::optional<trial::OodTest> read_one_ood_test(const Entry& entry, const spec::Named& dataset,
@@ -110,9 +115,10 @@ std::optional<trial::OodTest> read_one_ood_test(const Entry& entry, const spec::
       datasets::check_ood_test(shifted.id, datasets::sizes(facts, shifted.dataset.options), sizes);
   if (!fits) {
     problems.add(given->wrong_inside(fits.error().message, ""));
-  } else if (network_of(shifted.dataset.options) != network_of(dataset.options)) {
+  } else if (making_of(shifted.dataset.options) != making_of(dataset.options)) {
     problems.add(given->wrong(
-        fmt::format("must have its features from the same network and weights as '{}', which is trained on",
+        fmt::format("must have its features from the same network and weights as '{}', which is trained on, "
+                    "with the same 'normalise', 'layer' and 'feature_norm'",
                     dataset.name),
         ""));
   }
