@@ -25,7 +25,8 @@ struct SplitData {
   torch::Tensor labels;    // [n] int64, float32 where real; sequences [n, T]
   // Of images that are kept as bytes: what the bytes stand for.
   std::optional<PixelScale> scale = std::nullopt;
-  // M: a row of features has those of M random copies of its example, one after the other, [n, M p].
+  // M: a row of features has those of M random copies of its example, one after the other: they are
+  // [n, M p].
   std::int64_t copies = 1;
 
   // Rows first .. first + count of the features as the numbers that they stand for, in `type`.

@@ -11,9 +11,9 @@
 namespace hyfreedp::datasets {
 
 // `features`, of these choices (the first is the default; one is "network") and with this help, and
-// `side`, `interpolation`, `normalise`, `network`, `weights`, `copies`, `layer`, `feature_norm`, and
-// two that complete_image_options fills in; all but `features` are left out of the resolved options
-// where they have their defaults.
+// `side`, `interpolation`, `normalise`, `network`, `weights`, `copies`, `layer`, `feature_norm`,
+// and two that complete_image_options fills in; all but `features` are left out of the resolved
+// options where they have their defaults.
 std::vector<OptionSpec> image_options(std::vector<std::string> features, std::string help = {});
 
 // A byte b of channel c stands for (b / 255 - mean[c]) / deviation[c].

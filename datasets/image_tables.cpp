@@ -185,8 +185,8 @@ class Filler {
     return scaled(wanted.to(device_), preparation_.scale, torch::kFloat32);
   }
 
-  // How a copy is moved follows from public constants and the image's own bytes, so it depends on no
-  // other record.
+  // How a copy is moved follows from public constants and the image's own bytes, so it depends on
+  // no other record.
   void write_copies(const torch::Tensor& bytes, const std::vector<std::int64_t>& places) {
     const auto values = numbers(bytes, places);
     const auto side = preparation_.side;

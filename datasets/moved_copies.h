@@ -11,10 +11,10 @@
 namespace hyfreedp::datasets {
 
 // `images`: [n, C H W] or [n, C, H, W], of the shape `image` (channels, rows, columns). Returns
-// [M n, ...] for M `moves.copies`: copy 0 of all images, then copy 1, ... `words`: M n random words,
-// those of image i from i M on. Bit 0 of a word mirrors; two pieces of 24 bits give the shifts as
-// floor(piece (2 shift + 1) / 2^24) - shift, which have relative probabilities equal to within
-// 1.3e-4 for shifts up to 1024.
+// [M n, ...] for M `moves.copies`: copy 0 of all images, then copy 1, ... `words`: M n random
+// words, those of image i from i M on. Bit 0 of a word mirrors; two pieces of 24 bits give the
+// shifts as floor(piece (2 shift + 1) / 2^24) - shift, which have relative probabilities equal to
+// within 1.3e-4 for shifts up to 1024.
 torch::Tensor moved_copies(const torch::Tensor& images, std::span<const std::uint64_t> words,
                            const trial::Augmentations& moves, const std::array<std::int64_t, 3>& image);
 

@@ -1,7 +1,8 @@
 // Data and weights in the forms in which they are published, made by a test: CIFAR's archives,
 // SVHN's MAT files, STL-10's files, GTSRB's and Food-101's folders, those of two classes, NumPy's
 // arrays of images, Gisette in LIBSVM's format, and folders of timm's ViTs, BEiTs, CLIP towers,
-// EVA-02s and ConvNeXts. Images are of one colour, that of their class (Food-101's: one photograph).
+// EVA-02s and ConvNeXts. Images are of one colour, that of their class (Food-101's: one
+// photograph).
 #pragma once
 
 #include <cstdint>

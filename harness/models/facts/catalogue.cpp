@@ -58,21 +58,22 @@ PretrainedWeights squeezenet() {
 
 // The address is the one that their author publishes; nobody here has measured a checksum.
 PretrainedWeights cifar100_resnet20() {
-  return {
-      .name = "cifar100-resnet20",
-      .title = "ResNet-20, 32 px, CIFAR-100; give its images as normalise: cifar100",
-      .licence = "BSD-3-Clause",
-      .source =
-          "He et al.: Deep Residual Learning for Image Recognition, arXiv:1512.03385, section 4.2; weights of "
-          "Yaofo Chen (pytorch-cifar-models, cifar100_resnet20)",
-      .architecture = "resnet20",
-      .normalise = "cifar100",
-      .trained_on = "CIFAR-100",
-      .supply = {.downloads = {{.name = "pytorch_model.bin",
-                                .urls = {"https://github.com/chenyaofo/pytorch-cifar-models/releases/download/"
-                                         "resnet/cifar100_resnet20-23dac2f1.pt"}}},
-                 .written = {{"config.json", "{\n  \"architecture\": \"resnet20\"\n}\n"}},
-                 .bytes = 1'150'000}};
+  return {.name = "cifar100-resnet20",
+          .title = "ResNet-20, 32 px, CIFAR-100; give its images as normalise: cifar100",
+          .licence = "BSD-3-Clause",
+          .source =
+              "He et al.: Deep Residual Learning for Image Recognition, arXiv:1512.03385, section 4.2; "
+              "weights of "
+              "Yaofo Chen (pytorch-cifar-models, cifar100_resnet20)",
+          .architecture = "resnet20",
+          .normalise = "cifar100",
+          .trained_on = "CIFAR-100",
+          .supply = {
+              .downloads = {{.name = "pytorch_model.bin",
+                             .urls = {"https://github.com/chenyaofo/pytorch-cifar-models/releases/download/"
+                                      "resnet/cifar100_resnet20-23dac2f1.pt"}}},
+              .written = {{"config.json", "{\n  \"architecture\": \"resnet20\"\n}\n"}},
+              .bytes = 1'150'000}};
 }
 
 constexpr const char* kQuickGelu = "quickgelu_";

@@ -18,10 +18,10 @@ struct Size {
   bool for_cifar = false;
 };
 const Size kSizes[] = {{"resnet18", Shape::Kind::basic, {2, 2, 2, 2}},
-                           {"resnet34", Shape::Kind::basic, {3, 4, 6, 3}},
-                           {"resnet50", Shape::Kind::bottleneck, {3, 4, 6, 3}},
-                           {"resnet101", Shape::Kind::bottleneck, {3, 4, 23, 3}},
-                           {"resnet152", Shape::Kind::bottleneck, {3, 8, 36, 3}},
+                       {"resnet34", Shape::Kind::basic, {3, 4, 6, 3}},
+                       {"resnet50", Shape::Kind::bottleneck, {3, 4, 6, 3}},
+                       {"resnet101", Shape::Kind::bottleneck, {3, 4, 23, 3}},
+                       {"resnet152", Shape::Kind::bottleneck, {3, 8, 36, 3}},
                        {"resnet20", Shape::Kind::basic, {3, 3, 3}, true},
                        {"resnet32", Shape::Kind::basic, {5, 5, 5}, true},
                        {"resnet44", Shape::Kind::basic, {7, 7, 7}, true},

@@ -11,8 +11,9 @@
 //   fc             linear, of the mean over the places
 // Zeros lie around every image, kernel / 2 of them at each side.
 //
-// Those of section 4.2 for CIFAR (resnet20, resnet32, resnet44, resnet56) have three stages of basic
-// blocks after a conv1 of 3x3 without stride, and no pool. Their shortcuts are convolutions, too.
+// Those of section 4.2 for CIFAR (resnet20, resnet32, resnet44, resnet56) have three stages of
+// basic blocks after a conv1 of 3x3 without stride, and no pool. Their shortcuts are convolutions,
+// too.
 #pragma once
 
 #include <cstdint>

@@ -59,12 +59,11 @@ struct Writer {
     using Shape = ResnetImagenetShape;
     auto widths = numbers({shape.widths.begin(), shape.widths.end()});
     widths.insert(widths.begin(), shape.stem);
-    json::object config{
-            {"model_type", Shape::kOwnType},
-            {"widths", widths},
-            {"blocks", numbers({shape.blocks.begin(), shape.blocks.end()})},
-            {"block", shape.kind == Shape::Kind::basic ? Shape::kBasic : Shape::kBottleneck},
-            {"classes", shape.classes}};
+    json::object config{{"model_type", Shape::kOwnType},
+                        {"widths", widths},
+                        {"blocks", numbers({shape.blocks.begin(), shape.blocks.end()})},
+                        {"block", shape.kind == Shape::Kind::basic ? Shape::kBasic : Shape::kBottleneck},
+                        {"classes", shape.classes}};
     if (shape.for_cifar) config["for_cifar"] = true;
     return config;
   }

@@ -3,8 +3,8 @@
 //
 //   FLOPs of a run = 6 P n + 2 P n_probe
 // P: all parameters of the model, trained or not, a convolution's once for each place of the image;
-// n: examples seen (T B, each of its copies one) times the tokens or patches of each (1 where it has
-// none), forward and backward; n_probe: those that probes look at, forward alone: ceil(T / K)
+// n: examples seen (T B, each of its copies one) times the tokens or patches of each (1 where it
+// has none), forward and backward; n_probe: those that probes look at, forward alone: ceil(T / K)
 // points B'. Evaluation looks at the test split, and the validation split where a run scores it,
 // forward alone; it is kept apart and no part of what --dry-run states as FLOPs. What a frozen
 // network computes once for a dataset's features is stated by itself: 2 P for each token of every

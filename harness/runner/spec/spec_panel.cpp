@@ -78,7 +78,7 @@ std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems
   return dataset;
 }
 
-// What decides which numbers stand for an image: of two test sets that one head reads it must agree.
+// What decides which numbers stand for an image: of all images that one head reads it must agree.
 json::object making_of(const json::object& options) {
   json::object making;
   for (const char* name : {"normalise", "network", "layer", "feature_norm"}) {
