@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "datasets/formats/number_array.h"
-#include "harness/base/safetensors.h"
+#include "harness/base/safetensors_file.h"
 
 namespace hyfreedp::datasets {
 namespace {

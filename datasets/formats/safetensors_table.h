@@ -1,5 +1,5 @@
 // Features of one's own and the class of each row, as a safetensors file
-// (harness/base/safetensors.h) has them: the tensors `features` and `labels`.
+// (harness/base/safetensors_file.h) has them: the tensors `features` and `labels`.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 // with clang:
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -I. tests/fuzz/formats_fuzz.cpp
 //     datasets/formats/*.cpp datasets/image/archive.cpp
-//     harness/base/{files,json,mapped_file,text,utf8}.cpp
+//     harness/base/{files,json,mapped_file,safetensors_file,text,utf8}.cpp
 //     -lfmt -lz -larchive -lboost_json -lcrypto -o build/formats_fuzz
 //   READER=mat5 build/formats_fuzz -rss_limit_mb=1024 -max_len=65536 CORPUS
 // cifar and stl10 are read as the bytes of a batch, or of a tar where the first byte is t.

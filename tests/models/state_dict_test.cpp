@@ -13,7 +13,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
-#include "harness/base/safetensors.h"
+#include "harness/base/safetensors_file.h"
 #include "harness/models/weights/pickle.h"
 #include "harness/models/weights/tensor_types.h"
 #include "harness/models/weights/zip_entries.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <unistd.h>
 
-#include "harness/base/safetensors.h"
+#include "harness/base/safetensors_file.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/weights/safetensors.h"

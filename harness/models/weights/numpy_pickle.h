@@ -20,7 +20,7 @@
 // are not counted; anything behind the pickle. Memory is taken after these checks.
 #pragma once
 
-#include "harness/models/weights/stored_tensor.h"
+#include "harness/models/weights/strided_view.h"
 
 namespace hyfreedp::models {
 

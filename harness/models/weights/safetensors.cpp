@@ -1,6 +1,6 @@
 #include "harness/models/weights/safetensors.h"
 
-#include "harness/base/safetensors.h"
+#include "harness/base/safetensors_file.h"
 #include "harness/models/weights/tensor_types.h"
 
 namespace hyfreedp::models {

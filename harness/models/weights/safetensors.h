@@ -1,4 +1,4 @@
-// Safetensors files (harness/base/safetensors.h) as LibTorch's tensors: views of the mapped file,
+// Safetensors files (harness/base/safetensors_file.h) as LibTorch's tensors: views of the mapped file,
 // which keep it alive.
 #pragma once
 

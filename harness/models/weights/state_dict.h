@@ -25,7 +25,7 @@
 // Memory is taken after these checks.
 #pragma once
 
-#include "harness/models/weights/stored_tensor.h"
+#include "harness/models/weights/strided_view.h"
 
 namespace hyfreedp::models {
 

@@ -3,7 +3,7 @@
 
 #include <torch/types.h>
 
-#include "harness/models/weights/stored_tensor.h"
+#include "harness/base/stored_tensor.h"
 
 namespace hyfreedp::models {
 

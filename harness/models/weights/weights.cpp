@@ -4,7 +4,7 @@
 #include <set>
 
 #include "harness/base/files.h"
-#include "harness/base/safetensors.h"
+#include "harness/base/safetensors_file.h"
 #include "harness/base/text.h"
 #include "harness/models/weights/misfits.h"
 #include "harness/models/weights/numpy_pickle.h"

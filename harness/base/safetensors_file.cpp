@@ -1,4 +1,4 @@
-#include "harness/base/safetensors.h"
+#include "harness/base/safetensors_file.h"
 
 #include <algorithm>
 #include <array>

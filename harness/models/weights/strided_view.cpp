@@ -1,4 +1,4 @@
-#include "harness/models/weights/stored_tensor.h"
+#include "harness/models/weights/strided_view.h"
 
 #include <cstring>
 
