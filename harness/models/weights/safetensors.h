@@ -1,5 +1,5 @@
-// Safetensors files (harness/base/safetensors_file.h) as LibTorch's tensors: views of the mapped file,
-// which keep it alive.
+// Safetensors files (harness/base/safetensors_file.h) as LibTorch's tensors: views of the mapped
+// file, which keep it alive.
 #pragma once
 
 #include <map>

@@ -1,6 +1,7 @@
 #include "harness/models/weights/weights.h"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <set>
 
 #include "harness/base/files.h"
@@ -42,7 +43,7 @@ Result<NamedTensors> read_shards(const fs::path& folder) {
     }
     const auto found = shards[shard].find(name);
     if (found == shards[shard].end()) {
-      return error(index_path + ": '" + shard + "' has no tensor '" + name + "'");
+      return error(fmt::format("{}: '{}' has no tensor '{}'", index_path, shard, name));
     }
     all[name] = found->second;
   }
@@ -145,7 +146,7 @@ Result<void> write_safetensors(const std::string& path, const NamedTensors& tens
   });
   for (const auto& [name, value] : ordered) {
     const auto* const type = tensor_type(value.scalar_type());
-    if (type == nullptr) return error(path + ": tensor '" + name + "' has a type that is not written");
+    if (type == nullptr) return error(fmt::format("{}: tensor '{}' has a type that is not written", path, name));
     json::array shape;
     for (const auto length : value.sizes()) shape.push_back(length);
     header[name] = json::object{{"dtype", name_of(type->stored)},
