@@ -3,6 +3,7 @@
 
 #include "command_fixture.h"
 #include "harness/cli/common/run_needs.h"
+#include "harness/runner/execute/run_memory.h"
 #include "harness/runner/execute/run_price.h"
 #include "harness/runner/spec/plan.h"
 #include "tests/datasets/scratch.h"
@@ -103,6 +104,35 @@ TEST_F(ListSpecs, APriceIsSixTimesParametersAndExamples) {
   EXPECT_DOUBLE_EQ(same_batch.flops, 51 * (6.0 * 500 + 2.0 * 200));
   probing.replace(probing.find("hyfreedp"), 8, "hyfreedp, options: {accounting: separate-batch}");
   EXPECT_DOUBLE_EQ(price_of(config_of(file("own.yaml", probing))).value().examples, 500 + 2 * 3 * 50);
+}
+
+// Each copy of a sample passes through the network, and through the frozen one that makes features.
+TEST_F(ListSpecs, CopiesAreSeenAndPaidFor) {
+  std::string images = kOne;
+  images.replace(images.find("{name: synthetic, train: 500}"), 29, "{name: synthetic-images, train: 500}");
+  const auto plain = price_of(config_of(file("plain.yaml", images))).value();
+  images.replace(images.find("train: {"), 8, "train: {augmentations: 3, ");
+  const auto copied = price_of(config_of(file("copied.yaml", images))).value();
+  EXPECT_DOUBLE_EQ(copied.examples, 3 * plain.examples);
+  EXPECT_DOUBLE_EQ(copied.flops, 3 * plain.flops);
+
+  std::string features = kOne;
+  features.replace(features.find("{name: synthetic, train: 500}"), 29,
+                   "{name: cifar10, train: 500, features: network, network: resnet-imagenet, "
+                   "weights: cifar100-resnet20, normalise: cifar100}");
+  const auto once = config_of(file("once.yaml", features));
+  features.replace(features.find("normalise"), 9, "copies: 4, normalise");
+  const auto fourfold = config_of(file("four.yaml", features));
+  EXPECT_DOUBLE_EQ(price_of(fourfold).value().flops, 4 * price_of(once).value().flops);
+  // Validation and test images have no copies.
+  const auto held_out = 5000.0 + 10000.0;
+  EXPECT_DOUBLE_EQ(
+      runner::feature_flops(fourfold.dataset).value() / runner::feature_flops(once.dataset).value(),
+      (4 * 500 + held_out) / (500 + held_out));
+  const auto mapped = [](const trial::TrialConfig& config) {
+    return runner::memory_of(config).value().mapped;
+  };
+  EXPECT_NEAR(mapped(fourfold) - mapped(once), 3.0 * 500 * 64 * 4, 64);
 }
 
 // Frozen parameters are computed with, and every token of a sequence counts.

@@ -339,6 +339,18 @@ TEST_F(SpecProblems, WeightsThatDoNotFitTheirImagesAreWarnedOf) {
   EXPECT_THAT(with("{name: cifar10, side: 224, normalise: none}", beit), IsEmpty()) << "it was chosen";
   EXPECT_THAT(with("{name: stl10, side: 224}", vit),
               ElementsAre(AllOf(StartsWith(path() + ":2"), HasSubstr("STL-10 are part of ImageNet"))));
+  const auto resnet = [](const char* dataset) {
+    return fmt::format(
+        "{{name: {}, normalise: cifar100, features: network, network: resnet-imagenet, "
+        "weights: cifar100-resnet20}}",
+        dataset);
+  };
+  EXPECT_THAT(with(resnet("cifar10"), "linear"), IsEmpty());
+  EXPECT_THAT(
+      with(resnet("cifar100"), "linear"),
+      ElementsAre(AllOf(StartsWith(path() + ":2"),
+                        HasSubstr("'cifar100-resnet20' were trained on the records of CIFAR-100: ε does "
+                                  "not cover"))));
 }
 
 TEST_F(SpecProblems, BytesThatAreNotUtf8AreRefusedWithLineAndColumn) {

@@ -425,6 +425,13 @@ INSTANTIATE_TEST_SUITE_P(
                 21,
                 {"feature_mean_noise", "needs a vector of features for each record",
                  "synthetic-tokens has none."}},
+        Mistake{"MeanOfCopies",
+                18,
+                "    rows: default\n    dataset: {name: cifar10, normalise: cifar100, features: network, "
+                "network: resnet-imagenet, weights: cifar100-resnet20, copies: 4}\n"
+                "    model: linear\n    train: {feature_mean_noise: 40, feature_mean_norm: 3}",
+                21,
+                {"feature_mean_noise", "needs one vector of features for each record, not of copies of it"}},
         Mistake{"SharesWithoutLayers",
                 10,
                 "    clipping_shares: size\n    sample_rate: 0.1",

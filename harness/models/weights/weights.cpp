@@ -31,10 +31,10 @@ Result<NamedTensors> read_shards(const fs::path& folder) {
   for (const auto& item : map->get_object()) {
     const std::string name(item.key());
     if (!item.value().is_string())
-      return error(index_path + ": the shard of '" + name + "' must be a file name");
+      return error(fmt::format("{}: the shard of '{}' must be a file name", index_path, name));
     const std::string shard(item.value().get_string());
     if (fs::path(shard).filename() != shard || shard == "." || shard == "..") {
-      return error(index_path + ": shard '" + shard + "' is not a file of the same folder");
+      return error(fmt::format("{}: shard '{}' is not a file of the same folder", index_path, shard));
     }
     if (!shards.contains(shard)) {
       auto read = read_safetensors((folder / shard).string());
@@ -146,7 +146,8 @@ Result<void> write_safetensors(const std::string& path, const NamedTensors& tens
   });
   for (const auto& [name, value] : ordered) {
     const auto* const type = tensor_type(value.scalar_type());
-    if (type == nullptr) return error(fmt::format("{}: tensor '{}' has a type that is not written", path, name));
+    if (type == nullptr)
+      return error(fmt::format("{}: tensor '{}' has a type that is not written", path, name));
     json::array shape;
     for (const auto length : value.sizes()) shape.push_back(length);
     header[name] = json::object{{"dtype", name_of(type->stored)},
