@@ -22,24 +22,21 @@ Result<Dataset> Cifar10Point1::load(const Facts& facts, const json::object& opti
   return load_published_images(facts, all(), test_images(files), options, device);
 }
 
-Result<Dataset> CorruptedCifar::load(const Facts& facts, std::int64_t classes, const json::object& options,
-                                     const std::string& device) {
+template <std::int64_t kClasses>
+Result<Dataset> CorruptedCifarOf<kClasses>::load(const Facts& facts, const json::object& options,
+                                                 const std::string& device) {
   NpyImageFiles files{.pixels = string_or(options, "corruption", "gaussian_blur") + ".npy",
                       .labels = "labels.npy",
-                      .classes = classes};
+                      .classes = kClasses};
   if (const auto severity = int_or(options, "severity", 0); severity > 0) {
-    files.first = (severity - 1) * kImages;
-    files.count = kImages;
+    files.first = (severity - 1) * CorruptedCifar::kImages;
+    files.count = CorruptedCifar::kImages;
   }
-  return load_published_images(facts, all(options, classes), test_images(files), options, device);
+  return load_published_images(facts, CorruptedCifar::all(options, kClasses), test_images(files), options,
+                               device);
 }
 
-Result<Dataset> Cifar10C::load(const Facts& facts, const json::object& options, const std::string& device) {
-  return CorruptedCifar::load(facts, kClasses, options, device);
-}
-
-Result<Dataset> Cifar100C::load(const Facts& facts, const json::object& options, const std::string& device) {
-  return CorruptedCifar::load(facts, kClasses, options, device);
-}
+template struct CorruptedCifarOf<10>;
+template struct CorruptedCifarOf<100>;
 
 }  // namespace hyfreedp::datasets

@@ -56,10 +56,17 @@ struct CorruptedCifar {
   static constexpr std::int64_t kSeverities = 5;
   static constexpr std::int64_t kImages = 10'000;  // of each severity
 
-  static Facts facts(std::string name, std::string title, Download archive, const std::string& record) {
+  static Facts facts(std::int64_t classes) {
+    const bool ten = classes == 10;
+    const std::string name = ten ? "cifar10-c" : "cifar100-c", record = ten ? "2535967" : "3555552";
+    // The checksum is that of TensorFlow Datasets (url_checksums/cifar10_corrupted.txt). The page
+    // of the other has an MD5 alone (11f0ed0f1191edbf9fa23466ae6021d3).
+    Download archive{.name = ten ? "CIFAR-10-C.tar" : "CIFAR-100-C.tar",
+                     .bytes = ten ? 2'918'471'680U : 2'918'473'216U,
+                     .sha256 = ten ? "c72763e101c723b7c507b96205f7e938912a5d587376173b825850cf3cb876a7" : ""};
     archive.urls = {"https://zenodo.org/records/" + record + "/files/" + archive.name};
     Facts facts{.name = name,
-                .title = std::move(title),
+                .title = ten ? "CIFAR-10-C (test set alone)" : "CIFAR-100-C (test set alone)",
                 .source =
                     "Hendrycks, Dietterich: Benchmarking Neural Network Robustness to Common Corruptions and "
                     "Perturbations, ICLR 2019, arXiv:1903.12261",
@@ -70,6 +77,7 @@ struct CorruptedCifar {
                 .supply = {.downloads = {archive}, .bytes = archive.bytes},
                 .test_only = true};
     facts = with_published_images(std::move(facts), all({}, 0));
+    facts.complete = complete;
     auto corruption = choice_option(
         "corruption",
         {"gaussian_blur", "gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise", "defocus_blur",
@@ -95,23 +103,13 @@ struct CorruptedCifar {
     if (auto fits = check_counts(all(options, 0), options); !fits) return fits.error();
     return complete_published_images(std::move(options));
   }
-  static Result<Dataset> load(const Facts& facts, std::int64_t classes, const json::object& options,
-                              const std::string& device);
 };
 
-struct Cifar10C {
-  static constexpr std::int64_t kClasses = 10;
-
+template <std::int64_t kClasses>
+struct CorruptedCifarOf {
   static Facts facts() {
-    // The checksum is that of TensorFlow Datasets (url_checksums/cifar10_corrupted.txt).
-    auto facts =
-        CorruptedCifar::facts("cifar10-c", "CIFAR-10-C (test set alone)",
-                              {.name = "CIFAR-10-C.tar",
-                               .bytes = 2'918'471'680,
-                               .sha256 = "c72763e101c723b7c507b96205f7e938912a5d587376173b825850cf3cb876a7"},
-                              "2535967");
+    auto facts = CorruptedCifar::facts(kClasses);
     facts.sizes = sizes;
-    facts.complete = CorruptedCifar::complete;
     return facts;
   }
   static Sizes sizes(const json::object& options) {
@@ -119,22 +117,7 @@ struct Cifar10C {
   }
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
-
-struct Cifar100C {
-  static constexpr std::int64_t kClasses = 100;
-
-  static Facts facts() {
-    // Its page has an MD5 alone (11f0ed0f1191edbf9fa23466ae6021d3).
-    auto facts = CorruptedCifar::facts("cifar100-c", "CIFAR-100-C (test set alone)",
-                                       {.name = "CIFAR-100-C.tar", .bytes = 2'918'473'216}, "3555552");
-    facts.sizes = sizes;
-    facts.complete = CorruptedCifar::complete;
-    return facts;
-  }
-  static Sizes sizes(const json::object& options) {
-    return published_image_sizes(CorruptedCifar::all(options, kClasses), options);
-  }
-  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
-};
+using Cifar10C = CorruptedCifarOf<10>;
+using Cifar100C = CorruptedCifarOf<100>;
 
 }  // namespace hyfreedp::datasets
