@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace hyfreedp {
@@ -19,17 +20,9 @@ namespace {
 
 std::string errno_text() { return std::strerror(errno); }
 
-Result<void> write_all(int descriptor, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const auto written = ::write(descriptor, content.data(), content.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return error(path + ": cannot write (" + errno_text() + ")");
-    }
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::fsync(descriptor) != 0) return error(path + ": cannot sync (" + errno_text() + ")");
-  return {};
+std::string folder_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
 }
 
 }  // namespace
@@ -71,6 +64,13 @@ Result<void> make_closed_folder(const std::string& path) {
   return made;
 }
 
+Result<void> remove_folder(const std::string& path) {
+  std::error_code failure;
+  std::filesystem::remove_all(path, failure);
+  if (failure) return error(path + ": cannot remove the folder (" + failure.message() + ")");
+  return {};
+}
+
 Result<void> sync_folder(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return error(path + ": cannot open the folder (" + errno_text() + ")");
@@ -80,26 +80,49 @@ Result<void> sync_folder(const std::string& path) {
   return {};
 }
 
+Result<AtomicFile> AtomicFile::create(const std::string& path, unsigned mode) {
+  if (auto made = make_folders(folder_of(path)); !made) return made.error();
+  AtomicFile file(path, -1);
+  file.descriptor_ =
+      ::open(file.temporary().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, static_cast<mode_t>(mode));
+  if (file.descriptor_ < 0) return error(file.temporary() + ": cannot create (" + errno_text() + ")");
+  return file;
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary().c_str());
+}
+
+std::string AtomicFile::temporary() const { return path_ + ".tmp-" + std::to_string(::getpid()); }
+
+Result<void> AtomicFile::append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return error(temporary() + ": cannot write (" + errno_text() + ")");
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> AtomicFile::move_into_place() {
+  if (::fsync(descriptor_) != 0) return error(temporary() + ": cannot sync (" + errno_text() + ")");
+  if (::rename(temporary().c_str(), path_.c_str()) != 0) {
+    return error(path_ + ": cannot move the finished file into place (" + errno_text() + ")");
+  }
+  ::close(std::exchange(descriptor_, -1));
+  return sync_folder(folder_of(path_));
+}
+
 Result<void> write_file_atomically(const std::string& path, std::string_view content, unsigned mode) {
-  const auto parent = std::filesystem::path(path).parent_path().string();
-  const std::string folder = parent.empty() ? "." : parent;
-  if (auto made = make_folders(folder); !made) return made.error();
-  const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
-  const int descriptor =
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, static_cast<mode_t>(mode));
-  if (descriptor < 0) return error(temporary + ": cannot create (" + errno_text() + ")");
-  auto written = write_all(descriptor, content, temporary);
-  ::close(descriptor);
-  if (!written) {
-    ::unlink(temporary.c_str());
-    return written.error();
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    auto failure = error(path + ": cannot move the finished file into place (" + errno_text() + ")");
-    ::unlink(temporary.c_str());
-    return failure;
-  }
-  return sync_folder(folder);
+  auto file = AtomicFile::create(path, mode);
+  if (!file) return file.error();
+  if (auto written = file->append(content); !written) return written;
+  return file->move_into_place();
 }
 
 namespace {
@@ -140,8 +163,28 @@ std::string state_folder() { return users_folder("XDG_STATE_HOME", "/.local/stat
 
 namespace {
 
-std::string hex_of(const unsigned char* digest, unsigned int length) {
+EVP_MD_CTX* digest_in(const std::shared_ptr<void>& context) {
+  return static_cast<EVP_MD_CTX*>(context.get());
+}
+
+}  // namespace
+
+Sha256::Sha256()
+    : context_(EVP_MD_CTX_new(), [](void* context) { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context)); }) {
+  HYFREEDP_CHECK(context_ != nullptr && EVP_DigestInit_ex(digest_in(context_), EVP_sha256(), nullptr) == 1,
+                 "OpenSSL has no SHA-256");
+}
+
+void Sha256::add(std::string_view bytes) {
+  HYFREEDP_CHECK(EVP_DigestUpdate(digest_in(context_), bytes.data(), bytes.size()) == 1,
+                 "OpenSSL has no SHA-256");
+}
+
+std::string Sha256::hex() {
   static constexpr char kHex[] = "0123456789abcdef";
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  HYFREEDP_CHECK(EVP_DigestFinal_ex(digest_in(context_), digest, &length) == 1, "OpenSSL has no SHA-256");
   std::string hex;
   for (unsigned int i = 0; i < length; ++i) {
     hex += kHex[digest[i] >> 4];
@@ -150,33 +193,23 @@ std::string hex_of(const unsigned char* digest, unsigned int length) {
   return hex;
 }
 
-}  // namespace
-
 std::string sha256_hex(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int length = 0;
-  HYFREEDP_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr) == 1,
-                 "OpenSSL has no SHA-256");
-  return hex_of(digest, length);
+  Sha256 sum;
+  sum.add(bytes);
+  return sum.hex();
 }
 
 Result<std::string> sha256_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return error(path + ": the file cannot be read.");
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
-  HYFREEDP_CHECK(context != nullptr && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1,
-                 "OpenSSL has no SHA-256");
+  Sha256 sum;
   std::vector<char> piece(std::size_t{1} << 20);
   do {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    const auto count = static_cast<std::size_t>(file.gcount());
-    HYFREEDP_CHECK(EVP_DigestUpdate(context.get(), piece.data(), count) == 1, "OpenSSL has no SHA-256");
+    sum.add({piece.data(), static_cast<std::size_t>(file.gcount())});
   } while (file);
   if (!file.eof()) return error(path + ": the file cannot be read to its end.");
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int length = 0;
-  HYFREEDP_CHECK(EVP_DigestFinal_ex(context.get(), digest, &length) == 1, "OpenSSL has no SHA-256");
-  return hex_of(digest, length);
+  return sum.hex();
 }
 
 }  // namespace hyfreedp

@@ -1,6 +1,7 @@
 // Writing files so that a crash leaves either the old content or the new one.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,26 @@ Result<std::string> read_file(const std::string& path);
 // Writes PATH.tmp-PID, syncs it and renames it over PATH. Missing parent folders are made. `mode`:
 // permission bits.
 Result<void> write_file_atomically(const std::string& path, std::string_view content, unsigned mode = 0644);
+// The same of a content that comes in pieces: they are written to PATH.tmp-PID, which goes with the
+// object unless it was moved into place.
+class AtomicFile {
+ public:
+  // Missing parent folders are made.
+  static Result<AtomicFile> create(const std::string& path, unsigned mode = 0644);
+  AtomicFile(AtomicFile&& other) noexcept
+      : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+  Result<void> append(std::string_view bytes);
+  // Syncs the file, renames it over PATH, and syncs the folder. To be called once, as the last.
+  Result<void> move_into_place();
+
+ private:
+  AtomicFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  std::string temporary() const;
+  std::string path_;
+  int descriptor_ = -1;
+};
 // Makes the folder and its parents; not an error where it exists.
 Result<void> make_folders(const std::string& path);
 // Makes the folder with mode 0700, or sets that mode if it exists; parents as make_folders makes
@@ -21,6 +42,8 @@ Result<void> make_private_folder(const std::string& path);
 // Makes the folder, or sets its mode to 0700 as far as the file system supports it. It does not
 // check the owner and follows a link.
 Result<void> make_closed_folder(const std::string& path);
+// Removes the folder with all that is in it; not an error where there is none.
+Result<void> remove_folder(const std::string& path);
 // A folder of its own that goes, with all that is in it, when the object does.
 class ScratchFolder {
  public:
@@ -42,6 +65,17 @@ std::string cache_folder();
 // ${XDG_STATE_HOME:-~/.local/state}/hyfreedp: what is not made again when it is deleted.
 std::string state_folder();
 
+// SHA-256 of bytes that come in pieces.
+class Sha256 {
+ public:
+  Sha256();
+  void add(std::string_view bytes);
+  // Of all bytes that were added: 64 hexadecimal digits. Nothing may be added afterwards.
+  std::string hex();
+
+ private:
+  std::shared_ptr<void> context_;
+};
 std::string sha256_hex(std::string_view bytes);
 // The same of a file's content, read piece by piece.
 Result<std::string> sha256_of_file(const std::string& path);

@@ -65,31 +65,40 @@ Result<StoredTensor> parse_entry(const json::value& value, const SharedBytes& da
 
 }  // namespace
 
+Result<StoredSafetensors> parse_safetensors(const SharedBytes& file, const std::string& where) {
+  const auto size = file.bytes.size();
+  const char* const bytes = file.bytes.data();
+  std::uint64_t header_size = 0;
+  if (size < sizeof header_size) return error(where + ": not a safetensors file (too short)");
+  std::memcpy(&header_size, bytes, sizeof header_size);
+  if (header_size > kLargestHeader || header_size > size - sizeof header_size) {
+    return error(where + ": not a safetensors file (the header does not fit the file)");
+  }
+  auto header = parse_json({bytes + sizeof header_size, header_size}, where + ": header");
+  if (!header) return header.error();
+  if (!header->is_object()) return error(where + ": the header is not an object");
+  const SharedBytes data{.bytes = file.bytes.substr(sizeof header_size + header_size), .owner = file.owner};
+
+  StoredSafetensors found;
+  for (const auto& member : header->get_object()) {
+    const std::string name(member.key());
+    if (name == "__metadata__") {
+      if (member.value().is_object()) found.metadata = member.value().get_object();
+      continue;
+    }
+    auto stored = parse_entry(member.value(), data, fmt::format("{}: tensor '{}'", where, name));
+    if (!stored) return stored.error();
+    found.tensors[name] = std::move(*stored);
+  }
+  return found;
+}
+
 Result<StoredTensors> read_stored_safetensors(const std::string& path) {
   const auto file = map_file(path);
   if (!file) return file.error();
-  const auto size = file->bytes.size();
-  const char* const bytes = file->bytes.data();
-  std::uint64_t header_size = 0;
-  if (size < sizeof header_size) return error(path + ": not a safetensors file (too short)");
-  std::memcpy(&header_size, bytes, sizeof header_size);
-  if (header_size > kLargestHeader || header_size > size - sizeof header_size) {
-    return error(path + ": not a safetensors file (the header does not fit the file)");
-  }
-  auto header = parse_json({bytes + sizeof header_size, header_size}, path + ": header");
-  if (!header) return header.error();
-  if (!header->is_object()) return error(path + ": the header is not an object");
-  const SharedBytes data{.bytes = file->bytes.substr(sizeof header_size + header_size), .owner = file->owner};
-
-  StoredTensors tensors;
-  for (const auto& member : header->get_object()) {
-    const std::string name(member.key());
-    if (name == "__metadata__") continue;
-    auto stored = parse_entry(member.value(), data, fmt::format("{}: tensor '{}'", path, name));
-    if (!stored) return stored.error();
-    tensors[name] = std::move(*stored);
-  }
-  return tensors;
+  auto found = parse_safetensors(*file, path);
+  if (!found) return found.error();
+  return std::move(found->tensors);
 }
 
 std::string_view name_of(ElementType type) { return kNames[static_cast<std::size_t>(type)]; }

@@ -4,7 +4,7 @@
 //
 //   8 bytes    length n of the header, little endian, at most 100 MB
 //   n bytes    JSON object: NAME -> {"dtype": D, "shape": [..], "data_offsets": [begin, end]};
-//              "__metadata__" is ignored
+//              "__metadata__" is an object of texts, or absent
 //   the rest   data; offsets count from its start
 //
 // Every field is checked before it is used: the header's length against the file's, JSON types, a
@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "harness/base/json.h"
+#include "harness/base/mapped_file.h"
 #include "harness/base/result.h"
 #include "harness/base/stored_tensor.h"
 
@@ -23,6 +25,14 @@ namespace hyfreedp {
 
 // The tensors by name. dtypes: F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL.
 Result<StoredTensors> read_stored_safetensors(const std::string& path);
+
+// The same of a file's bytes, with its metadata. `where` begins messages; the bytes must begin at
+// an address that is a multiple of 8.
+struct StoredSafetensors {
+  StoredTensors tensors;
+  json::object metadata;  // empty where the file has none
+};
+Result<StoredSafetensors> parse_safetensors(const SharedBytes& bytes, const std::string& where);
 
 // As safetensors call it: "F32".
 std::string_view name_of(ElementType type);

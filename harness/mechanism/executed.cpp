@@ -1,6 +1,7 @@
 #include "harness/mechanism/executed.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "harness/mechanism/releases.h"
 
@@ -49,7 +50,7 @@ Result<void> check_purpose(const std::string& purpose, const json::value& runs,
   for (const auto& value : runs.get_array()) {
     const auto run = step_run_from(value, where, config.steps);
     if (!run) return run.error();
-    const std::string what = where + ": '" + purpose + "' was released ";
+    const auto what = fmt::format("{}: '{}' was released ", where, purpose);
     if (run->first <= last) {
       return error(what + "twice at step " + std::to_string(run->first) + "; what the run cost is not known");
     }
@@ -76,6 +77,20 @@ json::object Executed::to_json() const {
     object[purpose] = std::move(list);
   }
   return object;
+}
+
+Result<Executed> Executed::from_json(const json::value& released, const trial::TrialConfig& config,
+                                     const std::string& where) {
+  if (auto checked = check_executed(released, config, where); !checked) return checked.error();
+  Executed executed;
+  for (const auto& member : released.get_object()) {
+    for (const auto& run : member.value().get_array()) {
+      const auto& numbers = run.get_array();
+      executed.runs_[std::string(member.key())].push_back(
+          {numbers[0].get_int64(), numbers[1].get_int64(), numbers[2].get_int64()});
+    }
+  }
+  return executed;
 }
 
 Result<void> check_executed(const json::value& released, const trial::TrialConfig& config,

@@ -27,6 +27,9 @@ class Executed {
   // The purposes `made` were released at `step`, the largest so far.
   void add(std::int64_t step, const std::set<std::string>& made);
   json::object to_json() const;
+  // What to_json() gave of a run of `config`. An error if check_executed() finds one.
+  static Result<Executed> from_json(const json::value& released, const trial::TrialConfig& config,
+                                    const std::string& where);
 
  private:
   std::map<std::string, std::vector<StepRun>> runs_;  // by purpose

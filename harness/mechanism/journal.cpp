@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
+#include <set>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -35,16 +37,22 @@ bool is_released_score(const MetricRecord& metric) {
 // What one attempt booked and did, over all runs of it.
 struct Attempt {
   std::string name;           // ChargedAttempt::name
-  std::int64_t booked = 0;    // steps [0, booked)
-  std::int64_t executed = 0;  // steps [0, executed) have a step line
+  std::int64_t first = 0;     // its first step
+  std::int64_t booked = 0;    // steps [first, booked)
+  std::int64_t executed = 0;  // steps [first, executed) have a step line
   bool diverged = false;      // one of its runs did
   std::vector<Score> scores;
+
+  bool is_unused() const { return booked == first && executed == first && scores.empty(); }
 };
+
+Attempt attempt_from(std::int64_t step) { return {.first = step, .booked = step, .executed = step}; }
 
 // The members of a start line.
 struct Start {
   std::string trial;
   std::int64_t attempt = 0;
+  std::int64_t from = 0;
   json::object config;
   json::object fingerprint;
   std::int64_t unix_time = 0;
@@ -52,9 +60,10 @@ struct Start {
   std::int64_t lost = 0;
   std::string lost_nonce;
 
-  static constexpr std::array kLeftOut = {"fingerprint", "unix_time", "nonce", "lost", "lost_nonce"};
+  static constexpr std::array kLeftOut = {"from", "fingerprint", "unix_time", "nonce", "lost", "lost_nonce"};
 };
-BOOST_DESCRIBE_STRUCT(Start, (), (trial, attempt, config, fingerprint, unix_time, nonce, lost, lost_nonce))
+BOOST_DESCRIBE_STRUCT(Start, (),
+                      (trial, attempt, from, config, fingerprint, unix_time, nonce, lost, lost_nonce))
 
 struct Book {
   std::int64_t attempt = 0;
@@ -69,16 +78,37 @@ struct Parsed {
   std::map<std::int64_t, Attempt> attempts;
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> hashes;  // by attempt and step
   std::map<std::int64_t, Scores> released;                              // by attempt
+  // By place: the steps before it, where these are still the run's. Of the places that were asked
+  // for.
+  std::map<std::string, std::int64_t> places;
   std::string checksum;
 };
 
 // Folds the lines of a journal, in order, into what they say.
 class Reader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  Reader(std::string path, std::set<std::string> places)
+      : path_(std::move(path)), wanted_places_(std::move(places)) {}
 
-  Result<void> add(const json::object& line, std::size_t number) {
-    const std::string where = path_ + ":" + std::to_string(number);
+  Result<void> add(const OpenedLine& line, std::size_t number) {
+    if (auto added = add(line.object, path_ + ":" + std::to_string(number)); !added) return added;
+    if (wanted_places_.contains(line.checksum)) {
+      parsed_.places[line.checksum] = static_cast<std::int64_t>(journal_.steps.size());
+    }
+    return {};
+  }
+
+  const Journal& so_far() const { return journal_; }
+
+  Parsed take(std::size_t valid_bytes, std::string checksum) {
+    charge();
+    journal_.valid_bytes = valid_bytes;
+    parsed_.checksum = std::move(checksum);
+    return std::move(parsed_);
+  }
+
+ private:
+  Result<void> add(const json::object& line, const std::string& where) {
     const auto type = get_string(line, "type", where);
     if (!type) return type.error();
     if (*type == "start") return start(line, where);
@@ -92,16 +122,6 @@ class Reader {
                  "'; the journal was written by a newer version");
   }
 
-  const Journal& so_far() const { return journal_; }
-
-  Parsed take(std::size_t valid_bytes, std::string checksum) {
-    charge();
-    journal_.valid_bytes = valid_bytes;
-    parsed_.checksum = std::move(checksum);
-    return std::move(parsed_);
-  }
-
- private:
   Result<void> start(const json::object& line, const std::string& where) {
     auto start = from_json<Start>(line, where);
     if (!start) return start.error();
@@ -123,11 +143,23 @@ class Reader {
       if (std::find(journal_.builds.begin(), journal_.builds.end(), build) == journal_.builds.end())
         journal_.builds.push_back(build);
     }
-    journal_.steps.clear();
-    journal_.metrics.clear();
+    if (auto kept = go_on_from(start->from, where); !kept) return kept;
     journal_.finish.reset();
-    parsed_.attempts[start->attempt].name =
-        journal_.nonce.empty() ? "attempt " + std::to_string(start->attempt) : journal_.nonce;
+    auto& attempt = parsed_.attempts.try_emplace(start->attempt, attempt_from(start->from)).first->second;
+    if (attempt.is_unused()) attempt = attempt_from(start->from);
+    attempt.name = journal_.nonce.empty() ? "attempt " + std::to_string(start->attempt) : journal_.nonce;
+    return {};
+  }
+
+  // Keeps what was done before `step`.
+  Result<void> go_on_from(std::int64_t step, const std::string& where) {
+    if (step < 0 || step > static_cast<std::int64_t>(journal_.steps.size())) {
+      return error(
+          fmt::format("{}: a run begins with step {}, and the steps before it are not there", where, step));
+    }
+    journal_.steps.resize(static_cast<std::size_t>(step));
+    std::erase_if(journal_.metrics, [&](const auto& metric) { return metric.step >= step; });
+    std::erase_if(parsed_.places, [&](const auto& place) { return place.second > step; });
     return {};
   }
 
@@ -193,7 +225,7 @@ class Reader {
     return {};
   }
 
-  // A finished attempt is charged what it executed; one that diverged the whole run, since it
+  // A finished attempt is charged what it executed; one that diverged its whole rest, since it
   // stopped where its noisy outputs told it to, and a price that depends on them is no guarantee;
   // every other what it booked. Of a lost one nobody knows how far it came.
   void charge() {
@@ -207,7 +239,7 @@ class Reader {
         if (score && attempt.scores.empty())
           attempt.scores.push_back({score->noise_counts, trial::kValidationSplit});
       }
-      auto charged = events(journal_.config.privacy, 0, steps);
+      auto charged = events(journal_.config.privacy, attempt.first, steps - attempt.first);
       for (const auto& score : attempt.scores)
         charged.push_back(score_event(score.noise_multiplier, score.split));
       journal_.charged.push_back({attempt.name, std::move(charged)});
@@ -216,6 +248,7 @@ class Reader {
   }
 
   std::string path_;
+  std::set<std::string> wanted_places_;
   Parsed parsed_;
   Journal& journal_ = parsed_.journal;
 };
@@ -230,9 +263,11 @@ Error damage(const std::string& where, const Error& what, bool is_seeded) {
                    "new release of the spec (hyfreedp run SPEC --fresh)."));
 }
 
-// `wanted`: the trial that the journal is to be of, where the caller knows.
-Result<Parsed> parse(const std::string& path, const std::string& text, const TrialConfig* wanted = nullptr) {
-  Reader reader(path);
+// `wanted`: the trial that the journal is to be of, where the caller knows; `places`: those to look
+// for.
+Result<Parsed> parse(const std::string& path, const std::string& text, const TrialConfig* wanted = nullptr,
+                     std::set<std::string> places = {}) {
+  Reader reader(path, std::move(places));
   std::string checksum;
   std::size_t position = 0;
   std::size_t number = 0;
@@ -249,7 +284,7 @@ Result<Parsed> parse(const std::string& path, const std::string& text, const Tri
       const auto& config = wanted != nullptr ? *wanted : reader.so_far().config;
       return damage(path + ":" + std::to_string(number), line.error(), config.noise_seed.has_value());
     }
-    if (auto added = reader.add(line->object, number); !added) return added.error();
+    if (auto added = reader.add(*line, number); !added) return added.error();
     checksum = line->checksum;
     position += whole.size() + (is_tail ? 0 : 1);
     if (is_tail) break;
@@ -279,13 +314,17 @@ struct JournalWriter::State {
   std::int64_t lost = 0;   // of the next start line
   std::string lost_nonce;  // of the next start line
   Attempt current;
-  Executed executed;  // by this run
+  ResumePoint from;   // of this run
+  Executed executed;  // since step 0, by this run and what it goes on from
+  // By place: the steps before it, of the states that the run can go on from.
+  std::map<std::string, std::int64_t> places;
   std::map<std::int64_t, std::string> expected;
   Scores released;
 
   Result<void> start() {
     auto line = as_json(Start{.trial = config.id(),
                               .attempt = attempt,
+                              .from = from.step,
                               .config = config.to_json(),
                               .fingerprint = fingerprint,
                               .unix_time = static_cast<std::int64_t>(::time(nullptr)),
@@ -306,12 +345,31 @@ struct JournalWriter::State {
     return {};
   }
 
+  // Chooses the first of `points` that is one of `places`, or the beginning.
+  Result<void> choose_point(const std::vector<ResumePoint>& points);
   // Chooses the attempt, by the table in the header.
   Result<void> go_on_from(const Parsed& parsed, const EarlierAttempts& earlier);
 };
 
 JournalWriter::JournalWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 JournalWriter::~JournalWriter() = default;
+
+Result<void> JournalWriter::State::choose_point(const std::vector<ResumePoint>& points) {
+  from = {};
+  executed = {};
+  for (const auto& point : points) {
+    const auto place = places.find(point.place);
+    if (place == places.end() || place->second != point.step) continue;
+    auto done =
+        Executed::from_json(point.released, config, "the checkpoint of step " + std::to_string(point.step));
+    if (!done) return done.error();
+    executed = std::move(*done);
+    from = point;
+    break;
+  }
+  std::erase_if(places, [&](const auto& place) { return place.second > from.step; });
+  return {};
+}
 
 Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const EarlierAttempts& earlier) {
   const auto& journal = parsed.journal;
@@ -320,11 +378,12 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
   const bool same_machine = canonical_json(trial::without_commit(journal.fingerprint)) ==
                             canonical_json(trial::without_commit(fingerprint));
   const bool same_key = earlier.key && !journal.nonce.empty() && earlier.key->nonce == journal.nonce;
-  if (has_journal && same_machine && (is_seeded || same_key)) {
+  const auto last = parsed.attempts.find(journal.attempt);
+  const bool has_begun = last != parsed.attempts.end() && last->second.first <= from.step;
+  if (has_journal && same_machine && (is_seeded || same_key) && has_begun) {
     attempt = journal.attempt;
     nonce = journal.nonce;
-    if (const auto found = parsed.attempts.find(attempt); found != parsed.attempts.end())
-      current = found->second;
+    current = last->second;
     if (const auto found = parsed.released.find(attempt); found != parsed.released.end())
       released = found->second;
     for (const auto& [key, hash] : parsed.hashes) {
@@ -333,12 +392,10 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
     return {};
   }
   if (has_journal) {
-    const auto found = parsed.attempts.find(journal.attempt);
     // An unseeded attempt that booked and did nothing used no noise; its number can be used again,
     // under another key.
     const bool is_unused = !is_seeded && earlier.recorded <= journal.attempt &&
-                           found != parsed.attempts.end() && found->second.booked == 0 &&
-                           found->second.executed == 0 && found->second.scores.empty();
+                           last != parsed.attempts.end() && last->second.is_unused();
     attempt = journal.attempt + (is_unused ? 0 : 1);
   }
   if (!is_seeded) {
@@ -353,17 +410,22 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
       attempt = earlier.recorded;
     }
   }
+  current = attempt_from(from.step);
   return draw_nonce();
 }
 
 Result<std::unique_ptr<JournalWriter>> JournalWriter::open(const std::string& path, const TrialConfig& config,
                                                            const json::object& fingerprint,
-                                                           const EarlierAttempts& earlier, SyncCall sync) {
+                                                           const EarlierAttempts& earlier,
+                                                           const std::vector<ResumePoint>& points,
+                                                           SyncCall sync) {
   auto file = JournalFile::open(path, std::move(sync));
   if (!file) return file.error();
   auto text = read_file(path);
   if (!text) return text.error();
-  auto parsed = parse(path, *text, &config);
+  std::set<std::string> places;
+  for (const auto& point : points) places.insert(point.place);
+  auto parsed = parse(path, *text, &config, std::move(places));
   if (!parsed) return parsed.error();
   const auto& journal = parsed->journal;
   if (!journal.trial.empty() && journal.trial != config.id()) {
@@ -387,6 +449,8 @@ Result<std::unique_ptr<JournalWriter>> JournalWriter::open(const std::string& pa
   auto state = std::make_unique<State>(std::move(*file));
   state->config = config;
   state->fingerprint = fingerprint;
+  state->places = std::move(parsed->places);
+  if (auto chosen = state->choose_point(points); !chosen) return chosen.error();
   if (auto chosen = state->go_on_from(*parsed, earlier); !chosen) return chosen.error();
   if (auto started = state->start(); !started) return started.error();
   return std::unique_ptr<JournalWriter>(new JournalWriter(std::move(state)));
@@ -396,17 +460,26 @@ std::int64_t JournalWriter::attempt() const { return state_->attempt; }
 
 const std::string& JournalWriter::nonce() const { return state_->nonce; }
 
+const ResumePoint& JournalWriter::resumed_from() const { return state_->from; }
+
+Result<ResumePoint> JournalWriter::point(std::int64_t step) {
+  if (auto synced = state_->out.sync(); !synced) return synced.error();
+  ResumePoint here{step, state_->out.checksum(), state_->executed.to_json()};
+  state_->places[here.place] = step;
+  return here;
+}
+
 std::optional<std::string> JournalWriter::expected_hash(std::int64_t step) const {
   const auto found = state_->expected.find(step);
   if (found == state_->expected.end()) return std::nullopt;
   return found->second;
 }
 
-Result<void> JournalWriter::begin_next_attempt() {
+Result<void> JournalWriter::begin_next_attempt(const std::vector<ResumePoint>& points) {
   ++state_->attempt;
   if (auto synced = state_->out.restart_marks(); !synced) return synced.error();
-  state_->current = {};
-  state_->executed = {};
+  if (auto chosen = state_->choose_point(points); !chosen) return chosen;
+  state_->current = attempt_from(state_->from.step);
   state_->expected.clear();
   state_->released.clear();
   if (auto drawn = state_->draw_nonce(); !drawn) return drawn;

@@ -5,10 +5,12 @@
 // The file is ROOT/journals/TRIAL.jsonl, with one JSON object a line. Each line ends with a running
 // checksum ("c": the first 16 hexadecimal digits of the SHA-256 of the previous checksum and the
 // line without it). The types of lines are
-//   {"type":"start","trial":ID,"attempt":a,"nonce":n,"lost":l,"lost_nonce":m,"config":{...},
-//    "fingerprint":{...},"unix_time":t}
-//       A run of attempt a begins; synced. "lost": attempts whose journal was lost, charged here;
-//       "lost_nonce": of the last of them, where its key was still there.
+//   {"type":"start","trial":ID,"attempt":a,"from":s,"nonce":n,"lost":l,"lost_nonce":m,
+//    "config":{...},"fingerprint":{...},"unix_time":t}
+//       A run of attempt a begins with step s (0 if absent), from a checkpoint of the state before
+//       it; synced. The lines of steps before s, and the metrics of them, stay the run's.
+//       "lost": attempts whose journal was lost, charged here; "lost_nonce": of the last of them,
+//       where its key was still there.
 //   {"type":"book","attempt":a,"first":s,"count":n}
 //       Steps [s, s+n) may be executed from now on; synced before any of them is.
 //   {"type":"book-score","attempt":a,"noise_multiplier":x,"split":"private_validation"}
@@ -22,20 +24,30 @@
 //    "peak_bytes":n,"device_peak_bytes":n,"counts":{..},
 //    "released":{PURPOSE:[[first,every,count],..],..}}
 //       The run ended; synced. What is empty or 0 is left out. "released" is what the steps since
-//       the start line executed (executed.h); a journal with a release that is not in the plan of
-//       its config, or made twice at a step, is refused. Absent before version 0.9.
+//       step 0 executed (executed.h), in this attempt or an earlier one that it goes on from; a
+//       journal with a release that is not in the plan of its config, or made twice at a step, is
+//       refused. Absent before version 0.9.
 //
-// Charge. The executed events (Journal::executed) are, for each attempt:
-//   it diverged       all steps and the score of the config, because where it stopped depends on
-//                     its noisy releases; also if it is run again
+// Charge. The executed events (Journal::executed) are, for each attempt, which begins with the step
+// "from" of its first start line:
+//   it diverged       all steps from there, and the score of the config, because where it stopped
+//                     depends on its noisy releases; also if it is run again
 //   it finished       the steps that have a step line, and the booked scores
 //   anything else     all booked steps and scores
 //   it was lost       all events of the config
 // Only the last attempt can be one that finished: its last run has a finish line. After a crash,
-// the same attempt can be run again from step 0 with the same noise, on the same program, machine
-// and settings. While every recorded hash is reproduced, these are the same releases and are not
-// charged again. A validation score is released once in an attempt: a repeated run reports the
-// first value, because another value with the same noise would be a second release.
+// the same attempt can be run again with the same noise, on the same program, machine and settings,
+// from a checkpoint or from its first step. While every recorded hash is reproduced, these are the
+// same releases and are not charged again. A validation score is released once in an attempt: a
+// repeated run reports the first value, because another value with the same noise would be a second
+// release.
+//
+// Checkpoints. A state of the run after s steps belongs to a place in the journal, the checksum of
+// its last line then (ResumePoint). A run may go on from a state whose place is in the journal and
+// whose steps are still the run's: no later start line begins before step s. Everything that the
+// state depends on is then booked here. The attempt is the same one where the machine, the settings
+// and the key are, and where it began no later than with step s; otherwise the next attempt begins
+// with step s, under new noise, and is charged the steps from there.
 //
 // Damage. If the file does not end with a newline, a crash may have cut it short: an incomplete
 // last line is removed, including zeros after a power failure. Any other line whose checksum does
@@ -85,11 +97,12 @@ struct Journal {
   std::set<std::string> nonces;
   // attempts in journals that were lost, each charged whole
   std::int64_t lost = 0;
-  std::int64_t starts = 0;                   // start lines
-  json::object fingerprint;                  // of the last start line
-  std::vector<trial::Build> builds;          // of all start lines, each once, oldest first
-  std::vector<trial::StepRecord> steps;      // since the last start line
-  std::vector<trial::MetricRecord> metrics;  // since the last start line
+  std::int64_t starts = 0;           // start lines
+  json::object fingerprint;          // of the last start line
+  std::vector<trial::Build> builds;  // of all start lines, each once, oldest first
+  // Of the last run, and of those before it the steps that it went on from.
+  std::vector<trial::StepRecord> steps;
+  std::vector<trial::MetricRecord> metrics;
   std::optional<trial::Finish> finish;
   // By the rules above, each attempt once; lost ones first.
   std::vector<trial::ChargedAttempt> charged;
@@ -109,15 +122,24 @@ struct EarlierAttempts {
   std::int64_t recorded = 0;  // number of attempts that may have booked something, as far as known
 };
 
+// A state that a run can go on from, by its place in the journal.
+struct ResumePoint {
+  std::int64_t step = 0;  // the first step to be done
+  // Checksum of the journal's last line at that state; empty: the beginning.
+  std::string place = {};
+  json::object released = {};  // what steps [0, step) executed, as the finish line has it
+};
+
 // Appends to a journal. At most one process holds a journal open for writing.
 class JournalWriter : public Bookings {
  public:
   ~JournalWriter() override;
   // Opens or makes the journal, removes an incomplete last line, and appends a start line, synced.
-  // The attempt is
-  //   - the last one, if `fingerprint` equals the recorded one except for the commit and the key,
-  //     if the run is unseeded, is that attempt's. The run then repeats that attempt, and
-  //     expected_hash() gives what each step must reproduce;
+  // The run goes on from the first of `points` that belongs to the journal, by the rules above; if
+  // there is none, from step 0. The attempt is
+  //   - the last one, if `fingerprint` equals the recorded one except for the commit, the key, if
+  //     the run is unseeded, is that attempt's, and it began no later than the point. The run then
+  //     repeats that attempt, and expected_hash() gives what each step must reproduce;
   //   - otherwise the next. If the last attempt of an unseeded run booked nothing, its number is
   //     used again.
   // `earlier` is ignored for a seeded run. `sync` is for tests that replace the disk. Returns an
@@ -128,14 +150,21 @@ class JournalWriter : public Bookings {
                                                      const trial::TrialConfig& config,
                                                      const json::object& fingerprint,
                                                      const EarlierAttempts& earlier = {},
+                                                     const std::vector<ResumePoint>& points = {},
                                                      SyncCall sync = sync_data);
+  // What the present run goes on from; step 0 and no place for the beginning.
+  const ResumePoint& resumed_from() const;
   std::int64_t attempt() const override;
   // The nonce that the attempt's key file must have; empty for a seeded run.
   const std::string& nonce() const;
   std::optional<std::string> expected_hash(std::int64_t step) const override;
+  // The present place, of a state after `step` steps. Everything before it is synced first, so that
+  // a checkpoint is never ahead of its journal.
+  Result<ResumePoint> point(std::int64_t step);
   // Begins the next attempt, with new noise that is booked anew, because a repeated step did not
-  // reproduce its hash. Appends a start line with a new nonce, synced.
-  Result<void> begin_next_attempt();
+  // reproduce its hash. It goes on from the first of `points` that belongs to the journal, as in
+  // open(). Appends a start line with a new nonce, synced.
+  Result<void> begin_next_attempt(const std::vector<ResumePoint>& points = {});
 
   // Writes bookings up to 128 steps in advance and syncs them in the background, so that training
   // seldom waits for the disk.

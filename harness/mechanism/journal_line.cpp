@@ -147,6 +147,8 @@ Result<void> JournalFile::resume_after(std::size_t valid_bytes, const std::strin
   return last == '\n' ? Result<void>{} : state_->write("\n");
 }
 
+const std::string& JournalFile::checksum() const { return state_->checksum; }
+
 Result<void> JournalFile::append(const json::object& line) {
   auto sealed = seal_line(line, state_->checksum);
   if (auto written = state_->write(sealed.text + "\n"); !written) return written;

@@ -45,6 +45,8 @@ class JournalFile {
   // Removes everything after `valid_bytes`, adds a newline if the last line lacks it, and continues
   // from `checksum`, which is that line's.
   Result<void> resume_after(std::size_t valid_bytes, const std::string& checksum);
+  // The checksum of the last line.
+  const std::string& checksum() const;
   // Appends a line with its checksum, without syncing it.
   Result<void> append(const json::object& line);
   // Returns once everything appended is on the disk.

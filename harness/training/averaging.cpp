@@ -6,6 +6,8 @@ namespace hyfreedp::training {
 
 void WeightAverage::reset() { average_ = torch::Tensor(); }
 
+void WeightAverage::restore(const torch::Tensor& average) { average_ = average; }
+
 void WeightAverage::observe(const torch::Tensor& weights, std::int64_t step) {
   if (kind_ == trial::Average::none || step < from_) return;
   if (!average_.defined()) {

@@ -29,6 +29,8 @@ class WeightAverage {
   // The average [d]; undefined if nothing was averaged so far, in which case the model is evaluated
   // at the weights.
   const torch::Tensor& parameters() const { return average_; }
+  // Goes on from an average [d] that parameters() gave; undefined: nothing was averaged so far.
+  void restore(const torch::Tensor& average);
 
  private:
   trial::Average kind_;

@@ -100,9 +100,14 @@ Microbatch BatchReader::copied(const Microbatch& batch, const mechanism::Rows& r
 
 void BatchReader::for_each(const mechanism::Rows& rows,
                            const std::function<void(const Microbatch&)>& consume) {
+  was_stopped_ = false;
   const auto size = samples_at_once();
   const auto indices = indices_of(rows);  // once, since a copy to a GPU waits for it
   for (std::int64_t first = 0; first < rows.count; first += size) {
+    if (first > 0 && stop_asked_ && stop_asked_()) {
+      was_stopped_ = true;
+      return;
+    }
     const auto count = std::min(size, rows.count - first);
     const auto batch = gather(indices, first, count);
     const bool has_copies = augmentation_ != nullptr || own_copies_ > 1;

@@ -27,8 +27,12 @@ class BatchReader {
               std::int64_t microbatch_size);
 
   std::int64_t size() const { return labels_.size(0); }
-  // Calls `consume` with the microbatches of `rows`, in order.
+  // Calls `consume` with the microbatches of `rows`, in order. If stop_when() was given something
+  // that returns true between two of them, the rest are left out, and was_stopped() is true until
+  // the next call.
   void for_each(const mechanism::Rows& rows, const std::function<void(const Microbatch&)>& consume);
+  void stop_when(std::function<bool()> asked) { stop_asked_ = std::move(asked); }
+  bool was_stopped() const { return was_stopped_; }
   // From here on each sample comes in copies; each copy counts as one of the `microbatch_size` in
   // memory, as do those of a split that has copies of its own. Null: no copies but those.
   void augment(const Augmentation* augmentation) { augmentation_ = augmentation; }
@@ -61,6 +65,8 @@ class BatchReader {
   std::int64_t microbatch_size_;
   std::int64_t own_copies_;  // SplitData::copies
   const Augmentation* augmentation_ = nullptr;
+  std::function<bool()> stop_asked_;  // may be empty
+  bool was_stopped_ = false;
 };
 
 }  // namespace hyfreedp::training

@@ -32,6 +32,25 @@ void StepNorms::reset() {
   noise_square_.reset();
 }
 
+// Of the values since step 0 the sums are enough; those of one step are made anew.
+State StepNorms::state() const {
+  State state;
+  if (!weights_.defined()) return state;
+  state.tensors = {{"weights", weights_}, {"squares", torch::tensor(tensor_squares_, torch::kFloat64)}};
+  state.scalars = {{"changes", static_cast<double>(changes_)}};
+  return state;
+}
+
+void StepNorms::restore(const State& state) {
+  const auto weights = state.tensors.find("weights");
+  if (weights == state.tensors.end()) return;
+  weights_ = weights->second;
+  const auto squares = state.tensors.at("squares").cpu().contiguous();
+  tensor_squares_.assign(squares.const_data_ptr<double>(),
+                         squares.const_data_ptr<double>() + squares.numel());
+  changes_ = static_cast<std::int64_t>(state.scalars.at("changes"));
+}
+
 void StepNorms::see_weights(const torch::Tensor& weights) {
   if (!norms_) return;
   if (weights_.defined()) {

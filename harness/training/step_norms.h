@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/models/networks/network.h"
+#include "harness/training/checkpoint.h"
 #include "harness/trial/privacy_plan.h"
 #include "harness/trial/trial_config.h"
 
@@ -34,6 +35,10 @@ class StepNorms {
   void see_release(const torch::Tensor& released, const trial::PrivacyPlan& plan, double sensitivity);
   // Adds the values of the step to its scalars; at the last step also those of each tensor.
   void add_to(std::map<std::string, double>& scalars, bool last_step) const;
+
+  // What the later steps' values depend on, between two steps. restore() is called after reset().
+  State state() const;
+  void restore(const State& state);
 
  private:
   void see_change(const torch::Tensor& change);

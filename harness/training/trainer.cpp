@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <c10/util/Exception.h>
-#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -14,10 +13,11 @@
 #include "harness/training/displaced_weights.h"
 #include "harness/training/evaluation.h"
 #include "harness/training/kept_weights.h"
+#include "harness/training/meter.h"
 #include "harness/training/norm_summary.h"
-#include "harness/training/peak_memory.h"
 #include "harness/training/precision.h"
 #include "harness/training/private_loss.h"
+#include "harness/training/run_state.h"
 #include "harness/training/setup.h"
 #include "harness/training/step_norms.h"
 #include "harness/training/whole_split.h"
@@ -35,7 +35,7 @@ bool fits(double length, const Tensor& weights) {
   return std::abs(length) <= largest;
 }
 
-enum class Next { go_on, diverged, replay_differs };
+enum class Next { go_on, diverged, replay_differs, stopped };
 
 // An optimizer that owns its step size reports the length it used under its own name.
 double reported_eta(const Scalars& scalars, double multiplier) {
@@ -47,7 +47,7 @@ double reported_eta(const Scalars& scalars, double multiplier) {
 
 class Run {
  public:
-  Run(const TrainingJob& job, Setup setup)
+  Run(const TrainingJob& job, Setup setup, const Meter& meter)
       : job_(job),
         plan_(job.config.privacy),
         mechanism_(job.parts.mechanism(job.config, job.key, job.journal, job.observer)),
@@ -57,30 +57,115 @@ class Run {
         sum_(has_wide_sum() ? torch::zeros_like(weights_, weights_.options().dtype(setup_.sum_type)) : mean_),
         kept_weights_(mean_),
         average_(job.config.training),
-        norms_(job.config, setup_.network.layout()) {
+        norms_(job.config, setup_.network.layout()),
+        meter_(meter) {
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
+    for (auto* reader : {&setup_.validation, &setup_.test}) reader->stop_when(job_.stop_requested);
+    for (auto& reader : setup_.ood_test) reader.stop_when(job_.stop_requested);
   }
 
   Result<TrainingEnd> run() {
-    for (;;) {
-      setup_.clipping.constant = plan_.clipping_constant;
-      average_.reset();
-      norms_.reset();
-      if (auto begun = begin_run(job_.config, setup_); !begun) {
-        return failed(begun.error().kind, begun.error().message);
+    auto checkpoints = job_.checkpoints != nullptr ? job_.checkpoints->read() : std::vector<Checkpoint>();
+    for (auto key = Result<random::Key>(job_.key);;) {
+      if (auto begun = begin(); !begun) return failed(begun.error().kind, begun.error().message);
+      if (go_on_from(checkpoints)) {
+        mechanism_->begin_attempt(*key, step_);
+        checkpoints.clear();
+        auto end = run_attempt();
+        if (!end) return end.error();
+        if (*end) return with_costs(std::move(**end));
+        if (job_.checkpoints != nullptr) checkpoints = job_.checkpoints->read();
+      } else {
+        checkpoints.clear();
       }
-      auto end = run_attempt();
-      if (!end) return end.error();
-      if (*end) return std::move(**end);
-      if (auto next = job_.journal.begin_next_attempt(); !next) return next.error();
-      const auto key = job_.next_key ? job_.next_key() : job_.key;
+      if (auto next = job_.journal.begin_next_attempt(points_of(checkpoints)); !next) return next.error();
+      key = job_.next_key ? job_.next_key() : job_.key;
       if (!key) return key.error();
-      mechanism_->begin_attempt(*key);
       restore_initial_weights();
     }
   }
 
  private:
+  // Of this run and of those that it goes on from.
+  TrainingEnd with_costs(TrainingEnd end) const {
+    const auto spent = earlier_ + meter_.spent();
+    end.finish.seconds = spent.seconds;
+    end.finish.peak_bytes = spent.peak_bytes;
+    end.finish.device_peak_bytes = spent.device_peak_bytes;
+    return end;
+  }
+
+  // At the state before step 0, except for the weights, which are as they were set up.
+  boost::system::result<void, SetupFailure> begin() {
+    setup_.clipping.constant = plan_.clipping_constant;
+    average_.reset();
+    norms_.reset();
+    earlier_ = {};
+    step_ = 0;
+    return begin_run(job_.config, setup_);
+  }
+
+  // From there to the state that the journal's attempt begins with, which is one of `checkpoints`.
+  // False where that one does not fit this version of the program.
+  bool go_on_from(const std::vector<Checkpoint>& checkpoints) {
+    const auto& point = job_.journal.resumed_from();
+    if (job_.checkpoints != nullptr) job_.checkpoints->go_on_from(point.step);
+    if (point.step == 0) return true;
+    const auto found =
+        std::ranges::find(checkpoints, point.place, [](const auto& one) { return one.point.place; });
+    if (found == checkpoints.end() || !restore(found->state, state())) return false;
+    earlier_ = {found->seconds, found->peak_bytes, found->device_peak_bytes};
+    step_ = point.step;
+    if (feature_mean_.defined()) centre_features(feature_mean_);
+    return true;
+  }
+
+  RunState state() {
+    return {.weights = weights_,
+            .optimizer = *setup_.optimizer,
+            .controller = *setup_.controller,
+            .average = average_,
+            .norms = norms_,
+            .clipping_constant = setup_.clipping.constant,
+            .feature_mean = feature_mean_,
+            .scalars = scalars_};
+  }
+
+  // Of the state before step step_.
+  Result<Checkpoint> checkpoint() {
+    auto point = job_.journal.point(step_);
+    if (!point) return point.error();
+    const auto spent = earlier_ + meter_.spent();
+    return Checkpoint{.trial = job_.config.id(),
+                      .point = std::move(*point),
+                      .seconds = spent.seconds,
+                      .peak_bytes = spent.peak_bytes,
+                      .device_peak_bytes = spent.device_peak_bytes,
+                      .state = saved(state())};
+  }
+
+  Result<void> write_checkpoint_if_due() {
+    if (job_.checkpoints == nullptr || step_ == job_.checkpoints->last_step() ||
+        !job_.checkpoints->is_due()) {
+      return {};
+    }
+    auto now = checkpoint();
+    if (!now) return now.error();
+    now->state = now->state.copy();
+    job_.checkpoints->write_beside(std::move(*now));
+    return {};
+  }
+
+  // The state is the one before step step_.
+  Result<std::optional<TrainingEnd>> stop() {
+    if (job_.checkpoints != nullptr && step_ != job_.checkpoints->last_step()) {
+      const auto now = checkpoint();
+      if (!now) return now.error();
+      job_.checkpoints->write(*now);
+    }
+    return std::optional(TrainingEnd{.stopped = true, .finish = {}});
+  }
+
   // Made anew: a copy from before step 0 would cost a vector in every run for the sake of a rare
   // one.
   void restore_initial_weights() {
@@ -93,11 +178,20 @@ class Run {
   Result<std::optional<TrainingEnd>> run_attempt() {
     const Tf32 tf32(job_.config.training.tf32);
     const auto& evaluation = job_.config.evaluation;
-    if (auto released = release_before(); !released) return released.error();
-    for (step_ = 0; step_ < job_.config.steps; ++step_) {
-      if (job_.stop_requested()) return std::optional(TrainingEnd{.stopped = true, .finish = {}});
+    if (step_ == 0) {
+      if (auto released = release_before(); !released) return released.error();
+    }
+    for (;; ++step_) {
+      if (auto written = write_checkpoint_if_due(); !written) return written.error();
+      if (job_.stop_requested()) return stop();
+      if (step_ == job_.config.steps) break;
+      if (evaluation.every > 0 && step_ > 0 && step_ % evaluation.every == 0) {
+        if (auto tested = record_test(step_); !tested) return tested.error();
+        if (stopped_) return stop();
+      }
       const auto next = step();
       if (!next) return next.error();
+      if (*next == Next::stopped) return stop();
       if (*next == Next::replay_differs) return std::optional<TrainingEnd>();
       if (*next == Next::diverged) {
         return std::optional(failed("diverged",
@@ -105,16 +199,15 @@ class Run {
                                     "step " +
                                         std::to_string(step_) + "."));
       }
-      const auto done = step_ + 1;
-      if (evaluation.every > 0 && done % evaluation.every == 0 && done < job_.config.steps) {
-        if (auto tested = record_test(done); !tested) return tested.error();
-      }
     }
     if (!take_free_step()) {
       return std::optional(failed("diverged", "The weights are no longer finite after the free step."));
     }
     if (job_.observer != nullptr) job_.observer->run_ended(weights_);
     if (auto concluded = conclude(); !concluded) return concluded.error();
+    // After a free step the state before it is gone.
+    if (stopped_ && has_free_step()) return std::optional(TrainingEnd{.stopped = true, .finish = {}});
+    if (stopped_) return stop();
     auto end = finished();
     end.weights_problem = keep_final_weights();
     return std::optional(std::move(end));
@@ -126,6 +219,8 @@ class Run {
     const auto direction = setup_.optimizer->free_direction();
     return !direction.defined() || job_.parts.weight_step(weights_, direction, scalars_.at("eta"), weights_);
   }
+
+  bool has_free_step() const { return setup_.optimizer->free_direction().defined(); }
 
   // What is released of the whole split before step 0.
   Result<void> release_before() {
@@ -156,8 +251,12 @@ class Run {
       });
     }
     const bool wants_norms = plan_.adaptive || job_.config.evaluation.gradient_norms;
+    setup_.train.stop_when(job_.stop_requested);
     losses_ = job_.parts.clipped_sum(setup_.network, setup_.labels.loss, setup_.clipping, setup_.train, rows_,
                                      sum_, wants_norms ? &clipped_ : nullptr);
+    // From here on the step is done to its end.
+    setup_.train.stop_when({});
+    if (setup_.train.was_stopped()) return Next::stopped;
     const double rate = setup_.controller->learning_rate(step_);
     norms_.see_weights(weights_);
     if (auto released = release_and_advance(rate); !released) return released.error();
@@ -304,16 +403,18 @@ class Run {
 
   Evaluated evaluate_on(BatchReader& reader) {
     const auto average = average_to_evaluate();
-    if (!average.defined()) return evaluate(setup_.network, setup_.labels, reader);
-    DisplacedWeights displaced(weights_, kept_weights_);
-    displaced.assign(average);
-    return evaluate(setup_.network, setup_.labels, reader);
+    std::optional<DisplacedWeights> displaced;
+    if (average.defined()) displaced.emplace(weights_, kept_weights_).assign(average);
+    const auto result = evaluate(setup_.network, setup_.labels, reader);
+    stopped_ = reader.was_stopped();
+    return result;
   }
 
   Result<void> record_test(std::int64_t done) { return record(done, "test", setup_.test); }
 
   Result<void> record(std::int64_t done, const std::string& split, BatchReader& reader) {
     const auto result = evaluate_on(reader);
+    if (stopped_) return {};
     const auto visibility = trial::Visibility::test;
     for (const auto& [name, value] : result.metrics()) {
       if (auto written = job_.journal.metric({done, split, name, value, visibility}); !written) {
@@ -323,24 +424,28 @@ class Run {
     return {};
   }
 
+  // Ends early where stopped_ becomes true.
   Result<void> conclude() {
     const auto steps = job_.config.steps;
-    if (auto tested = record_test(steps); !tested) return tested.error();
+    if (auto tested = record_test(steps); !tested || stopped_) return tested;
     // At the end alone: these sets may be larger than all training data, and a table needs no more.
     for (std::size_t i = 0; i < setup_.ood_test.size(); ++i) {
       const auto split = job_.config.ood_test[i].split();
-      if (auto tested = record(steps, split, setup_.ood_test[i]); !tested) return tested.error();
+      if (auto tested = record(steps, split, setup_.ood_test[i]); !tested || stopped_) return tested;
     }
     const auto& evaluation = job_.config.evaluation;
     if (evaluation.oracle_train) {
       setup_.train.augment(nullptr);  // each sample as it is
+      setup_.train.stop_when(job_.stop_requested);
       const double accuracy = evaluate_on(setup_.train).accuracy();
+      if (stopped_) return {};
       auto written = job_.journal.metric(
           {steps, trial::kTrainSplit, "accuracy", accuracy, trial::Visibility::confidential});
       if (!written) return written.error();
     }
     if (!evaluation.oracle_validation && !evaluation.score) return {};
     const auto validated = evaluate_on(setup_.validation);
+    if (stopped_) return {};
     if (evaluation.oracle_validation) {
       auto written = job_.journal.metric(
           {steps, "private_validation", "accuracy", validated.accuracy(), trial::Visibility::confidential});
@@ -365,9 +470,7 @@ class Run {
     FinalWeights final{.config = job_.config,
                        .input = setup_.input,
                        .network = setup_.network,
-                       .values = setup_.optimizer->free_direction().defined()
-                                     ? "of the free step after the last"
-                                     : "of the last step",
+                       .values = has_free_step() ? "of the free step after the last" : "of the last step",
                        .attempt = job_.journal.attempt(),
                        .feature_mean = feature_mean_};
     try {
@@ -424,6 +527,9 @@ class Run {
   Tensor feature_mean_;  // undefined where none is released
   Scalars scalars_;
   std::int64_t step_ = 0;
+  bool stopped_ = false;  // an evaluation ended early
+  const Meter& meter_;
+  Spent earlier_;
 };
 
 TrainingEnd failure(std::string kind, std::string message) {
@@ -440,12 +546,12 @@ bool tells_of_memory(const std::string& message) {
          message.find("out of memory") != std::string::npos;
 }
 
-Result<TrainingEnd> run_without_exceptions(const TrainingJob& job) {
+Result<TrainingEnd> run_without_exceptions(const TrainingJob& job, const Meter& meter) {
   try {
     const torch::NoGradGuard no_gradients;
     auto setup = set_up(job.config, job.dataset, job.ood_test);
     if (!setup) return failure(setup.error().kind, setup.error().message);
-    return Run(job, std::move(*setup)).run();
+    return Run(job, std::move(*setup), meter).run();
   } catch (const c10::Error& caught) {
     const std::string message = caught.what_without_backtrace();
     return failure(tells_of_memory(message) ? "out-of-memory" : "internal", message);
@@ -459,13 +565,15 @@ Result<TrainingEnd> run_without_exceptions(const TrainingJob& job) {
 }  // namespace
 
 Result<TrainingEnd> train(const TrainingJob& job) {
-  const auto begin = std::chrono::steady_clock::now();
-  const PeakMemory memory(job.config.device);
-  auto end = run_without_exceptions(job);
+  const Meter meter(job.config.device);
+  auto end = run_without_exceptions(job, meter);
   if (!end || end->stopped) return end;
-  end->finish.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  end->finish.peak_bytes = memory.host();
-  end->finish.device_peak_bytes = memory.device();
+  if (end->finish.seconds == 0) {  // it failed on the way
+    const auto spent = meter.spent();
+    end->finish.seconds = spent.seconds;
+    end->finish.peak_bytes = spent.peak_bytes;
+    end->finish.device_peak_bytes = spent.device_peak_bytes;
+  }
   if (auto written = job.journal.finish(end->finish); !written) return written.error();
   return end;
 }

@@ -22,9 +22,9 @@
 // then, before the finish line, the weights are written to a folder if they are to be kept.
 //
 // Everything is a function of (config, dataset, key, attempt), so a killed run is resumed by
-// running it again. Outcomes are finish lines and not exceptions: "diverged", "out-of-memory",
-// "device-unavailable", "invalid-config", "internal". Called by harness/training/worker and
-// harness/training/audit.
+// running it again, from the checkpoint that the journal names, or from step 0. Outcomes are finish
+// lines and not exceptions: "diverged", "out-of-memory", "device-unavailable", "invalid-config",
+// "internal". Called by harness/training/worker and harness/training/audit.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,7 @@
 #include "harness/mechanism/journal.h"
 #include "harness/mechanism/release/observer.h"
 #include "harness/random/stream.h"
+#include "harness/training/checkpoint.h"
 #include "harness/training/parts.h"
 #include "harness/trial/trial_config.h"
 
@@ -52,13 +53,17 @@ struct TrainingJob {
   // Called when the journal has begun another attempt: the key of that one. Absent: `key`, as in a
   // seeded run, whose attempts differ in their addresses alone.
   std::function<Result<random::Key>()> next_key = {};
-  // Called between steps. If it returns true, training stops without a finish line, and the journal
-  // allows the run to continue later.
+  // Called between steps and between microbatches. If it returns true, training stops without a
+  // finish line, and the journal allows the run to continue later. A step that was begun is given
+  // up as long as nothing of it was released, and completed otherwise.
   std::function<bool()> stop_requested = [] { return false; };
   // Called after each step, with released values only.
   std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {
   };
   mechanism::Observer* observer = nullptr;  // of an audit; null otherwise
+  // Where checkpoints are written, at their interval and when training stops; null: none are. The
+  // journal was opened with the points of those that are there.
+  Checkpoints* checkpoints = nullptr;
   // The folder for the weights of a finished run (kept_weights.h); empty: they are not kept. It is
   // not part of the run: it changes nothing that is computed or recorded, and a folder that cannot
   // be written does not fail the run.

@@ -5,15 +5,18 @@
 //   {"type":"prepare","dataset":{"name":..,"options":{..}}}
 //       Load the dataset, and keep it for later trials. Answered by "prepared" or "error".
 //   {"type":"run","trial":ID,"config":{..},"journal":PATH,"key":PATH,"attempts":n,
-//    "weights":PATH,"commit":..}
+//    "checkpoints":PATH,"checkpoint_seconds":x,"weights":PATH,"commit":..}
 //       Run a trial, or continue it if it was interrupted. Answered by "progress" and "done".
 //         key        the run's key file; unseeded trials only
 //         attempts   how many attempts of the trial may have booked something, as far as the
 //                    coordinator knows; 0 if absent
+//         checkpoints, checkpoint_seconds
+//                    the folder for the run's checkpoints, from which it goes on, and the time
+//                    between two; 0: only when it is told to stop. Absent: none are written
 //         weights    the folder for the weights of a finished run; absent: weights are not kept
 //         commit     the commit of the hyfreedp that asks, for the journal's fingerprint
 //   {"type":"stop"}
-//       Stop a running trial after its present step, ignore messages that wait, and exit.
+//       Stop a running trial, write its checkpoint, ignore messages that wait, and exit.
 //
 // From the worker:
 //   {"type":"hello","version":..,"fingerprint":{..}}
@@ -23,12 +26,14 @@
 //       At most four times a second. s is the number of completed steps; scalars are released
 //       values only.
 //   {"type":"done","trial":ID,"state":"finished|failed","kind":k,"message":m,"weights_problem":m,
-//    "seconds":x,"cpu_seconds":x,"peak_bytes":n}
+//    "checkpoint_problem":m,"seconds":x,"cpu_seconds":x,"peak_bytes":n}
 //       The run ended. A run that was stopped sends none.
 //         kind, message     of a failure (Finish, journal.h)
-//         weights_problem   why the weights of a finished run were not kept; empty: no problem
-//         seconds           wall-clock time; cpu_seconds: processor time, user and system
-//         peak_bytes        resident memory of the process while it trained (Finish); 0: unknown
+//         weights_problem     why the weights of a finished run were not kept; empty: no problem
+//         checkpoint_problem  why the last checkpoint could not be written; empty: no problem
+//         seconds             wall-clock time of this execution
+//         cpu_seconds         its processor time, user and system
+//         peak_bytes          resident memory of the process while it trained (Finish); 0: unknown
 //
 // Standard error is free text and is shown to the user if a worker dies. A worker does not read the
 // database. The end of the input, SIGTERM and SIGINT mean the same as "stop"; the journal then

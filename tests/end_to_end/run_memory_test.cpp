@@ -28,7 +28,7 @@ class RunMemoryTest : public Program {
   // Bytes, by a worker of its own.
   double peak_of(const trial::TrialConfig& config) {
     runner::LocalExecutor executor({.worker = runner::find_worker().value(), .slots = 1});
-    executor.submit(runner::trial_job(config, (folder_ / "journal").string(), ""));
+    executor.submit(runner::trial_job(config, {.journal = (folder_ / "journal").string(), .key = ""}));
     for (int i = 0; i < 600; ++i) {
       for (const auto& update : executor.poll(std::chrono::milliseconds(1000)).value()) {
         if (update.kind != runner::Update::Kind::over) continue;

@@ -89,7 +89,7 @@ class SlowDisk {
 };
 
 std::unique_ptr<JournalWriter> open(const std::string& path, const TrialConfig& config, SyncCall sync) {
-  auto writer = JournalWriter::open(path, config, kHere, {}, std::move(sync));
+  auto writer = JournalWriter::open(path, config, kHere, {}, {}, std::move(sync));
   EXPECT_TRUE(writer) << writer.error().message;
   return std::move(*writer);
 }

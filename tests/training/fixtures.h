@@ -138,4 +138,40 @@ inline double metric_of(const mechanism::Journal& journal, const std::string& sp
   return 0;
 }
 
+// Everything that a row shows, but for its time.
+inline void expect_same_outcome(const mechanism::Journal& a, const mechanism::Journal& b) {
+  EXPECT_EQ(hashes_of(a), hashes_of(b));
+  ASSERT_EQ(a.metrics.size(), b.metrics.size());
+  for (std::size_t i = 0; i < a.metrics.size(); ++i) EXPECT_EQ(as_json(a.metrics[i]), as_json(b.metrics[i]));
+  ASSERT_EQ(a.steps.size(), b.steps.size());
+  for (std::size_t i = 0; i < a.steps.size(); ++i) EXPECT_EQ(as_json(a.steps[i]), as_json(b.steps[i]));
+  ASSERT_EQ(a.finish.has_value(), b.finish.has_value());
+  if (!a.finish) return;
+  EXPECT_EQ(a.finish->state, b.finish->state);
+  EXPECT_EQ(a.finish->kind, b.finish->kind);
+  EXPECT_EQ(a.finish->notes, b.finish->notes);
+  EXPECT_EQ(a.finish->counts, b.finish->counts);
+}
+
+// Small runs with every registered optimizer and controller.
+inline std::vector<trial::TrialConfig> every_rule() {
+  std::vector<trial::TrialConfig> configs;
+  for (const auto& facts : optimizers::optimizer_facts()) {
+    auto config = small_config();
+    config.optimizer = optimizer_named(facts.name);
+    if (facts.owns_step_size) config.controller = controller_named("constant", {{"lr", 1.0}});
+    configs.push_back(config);
+  }
+  for (const auto& facts : optimizers::controller_facts()) {
+    auto config = facts.non_private_only ? exact_config() : small_config();
+    config.controller = controller_named(facts.name);
+    if (facts.probes) {
+      config.privacy.probe = probe_plan(true);
+      if (facts.non_private_only) config.privacy.probe->noise = 0;
+    }
+    configs.push_back(config);
+  }
+  return configs;
+}
+
 }  // namespace hyfreedp::training

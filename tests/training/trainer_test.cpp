@@ -35,37 +35,6 @@ std::int64_t charged_steps(const mechanism::Journal& journal) {
   return steps;
 }
 
-// Everything that a row shows, but for its time.
-void expect_same_outcome(const mechanism::Journal& a, const mechanism::Journal& b) {
-  EXPECT_EQ(hashes_of(a), hashes_of(b));
-  ASSERT_EQ(a.metrics.size(), b.metrics.size());
-  for (std::size_t i = 0; i < a.metrics.size(); ++i) EXPECT_EQ(a.metrics[i].value, b.metrics[i].value);
-  ASSERT_EQ(a.steps.size(), b.steps.size());
-  for (std::size_t i = 0; i < a.steps.size(); ++i) {
-    EXPECT_EQ(a.steps[i].scalars.at("eta"), b.steps[i].scalars.at("eta"));
-  }
-}
-
-std::vector<trial::TrialConfig> every_rule() {
-  std::vector<trial::TrialConfig> configs;
-  for (const auto& facts : optimizers::optimizer_facts()) {
-    auto config = small_config();
-    config.optimizer = optimizer_named(facts.name);
-    if (facts.owns_step_size) config.controller = controller_named("constant", {{"lr", 1.0}});
-    configs.push_back(config);
-  }
-  for (const auto& facts : optimizers::controller_facts()) {
-    auto config = facts.non_private_only ? exact_config() : small_config();
-    config.controller = controller_named(facts.name);
-    if (facts.probes) {
-      config.privacy.probe = probe_plan(true);
-      if (facts.non_private_only) config.privacy.probe->noise = 0;
-    }
-    configs.push_back(config);
-  }
-  return configs;
-}
-
 std::vector<trial::TrialConfig> every_kind_of_run() {
   auto configs = every_rule();
   configs.insert(configs.end(),

@@ -55,6 +55,8 @@ struct Request {
   std::string out;
   std::string device;
   int workers = 2;
+  double checkpoint_minutes =
+      std::chrono::duration<double, std::ratio<60>>(runner::kCheckpointInterval).count();
   std::optional<runner::Cap> cap;
   std::optional<double> cap_delta;
   bool dry_run = false;
@@ -97,6 +99,9 @@ CommandLine command_line(Request& request) {
   add("cap-delta", options::value<std::string>()->value_name("D"),
       "the delta of --cap, and of what --dry-run says of the odometer; default: N^-1.1 of each dataset's "
       "training split");
+  add("checkpoint-minutes", options::value<std::string>()->value_name("M"),
+      "write each run's state every M minutes, so that after a crash it goes on from there; 0: only when it "
+      "is stopped; default: 10");
   add("keep-weights", options::bool_switch(&request.keep_weights),
       "keep the weights of the runs that rows report, in DIR/NAME/weights: a folder each that `weights:` or "
       "`adapter:` of a spec reads, and trial.json with what may be said of their privacy");
@@ -141,6 +146,14 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
       return refused("run", error("--gpu-tflops must be positive and finite."), err);
     }
     request.gpu_tflops = *rate;
+  }
+  if (given.count("checkpoint-minutes") > 0) {
+    const auto minutes = number_given(given, "checkpoint-minutes");
+    if (!minutes) return refused("run", minutes.error(), err);
+    if (!(*minutes >= 0) || !std::isfinite(*minutes)) {
+      return refused("run", error("--checkpoint-minutes must be finite and at least 0."), err);
+    }
+    request.checkpoint_minutes = *minutes;
   }
   if (const auto read = read_cap(given, request); !read) return refused("run", read.error(), err);
   std::string problem;
@@ -255,6 +268,13 @@ void print_weights(const runner::KeptReport& weights, const std::string& folder,
 int finish(const runner::RunReport& report, const results::Store& store, const runner::Spec& spec,
            const runner::OutFolder& folder, double seconds, std::ostream& out, std::ostream& err) {
   const auto& name = spec.content.name;
+  if (!report.checkpoint_problem.empty()) {
+    err << fmt::format(
+        "hyfreedp run: a checkpoint was not written: {}. A run that is interrupted goes on from the one "
+        "before "
+        "it, or begins again.\n",
+        report.checkpoint_problem);
+  }
   if (report.halt) {
     refuse(error(*report.halt), err);
     return report.halt_is_crash ? 1 : 2;
@@ -415,6 +435,7 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
       err, request.quiet ? runner::Progress::Style::none : runner::Progress::style_for(STDERR_FILENO));
   runner::LocalExecutor executor({.worker = *worker, .slots = request.workers});
   runner::Coordinator coordinator(**store, executor, folder, progress);
+  coordinator.checkpoint_every(std::chrono::duration<double>(60 * request.checkpoint_minutes));
   if (budget) coordinator.keep_within(std::move(*budget));
   if (request.keep_weights) coordinator.keep_weights(keeper);
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);

@@ -42,14 +42,14 @@ Mechanism::Mechanism(const trial::TrialConfig& config, const random::Key& key, B
   }
 }
 
-void Mechanism::begin_attempt(const random::Key& key) {
+void Mechanism::begin_attempt(const random::Key& key, std::int64_t step) {
   key_ = key;
   before_.clear();
   made_.clear();
   after_.clear();
   before_hashes_.clear();
   values_.clear();
-  next_step_ = 0;
+  next_step_ = step;
 }
 
 const Release& Mechanism::release_of(const std::string& purpose) const {

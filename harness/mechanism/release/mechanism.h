@@ -57,8 +57,9 @@ class Mechanism {
   Mechanism(const Mechanism&) = delete;
   Mechanism& operator=(const Mechanism&) = delete;
 
-  // From now on the journal's next attempt, which began, under its key.
-  void begin_attempt(const random::Key& key);
+  // From now on the journal's present attempt, under its key, with step `step`. If that is not 0,
+  // what is released before step 0 was released by an earlier attempt or run.
+  void begin_attempt(const random::Key& key, std::int64_t step = 0);
 
   // The release of that purpose. Throws std::logic_error if the list has none.
   const Release& release_of(const std::string& purpose) const;

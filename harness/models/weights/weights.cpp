@@ -135,39 +135,6 @@ NamedTensors named_tensors(const Network& network, const std::function<bool(cons
   return found;
 }
 
-Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors) {
-  json::object header;
-  header["__metadata__"] = json::object{{"format", "pt"}};
-  std::size_t bytes = 0;
-  // Wide elements first keeps every tensor aligned to its element size.
-  std::vector<std::pair<std::string, Tensor>> ordered(tensors.begin(), tensors.end());
-  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& left, const auto& right) {
-    return left.second.element_size() > right.second.element_size();
-  });
-  for (const auto& [name, value] : ordered) {
-    const auto* const type = tensor_type(value.scalar_type());
-    if (type == nullptr)
-      return error(fmt::format("{}: tensor '{}' has a type that is not written", path, name));
-    json::array shape;
-    for (const auto length : value.sizes()) shape.push_back(length);
-    header[name] = json::object{{"dtype", name_of(type->stored)},
-                                {"shape", shape},
-                                {"data_offsets", json::array{bytes, bytes + value.nbytes()}}};
-    bytes += value.nbytes();
-  }
-  auto text = json::serialize(header);
-  while (text.size() % 8 != 0) text.push_back(' ');
-  const std::uint64_t length = text.size();
-  std::string content;
-  content.reserve(sizeof length + text.size() + bytes);
-  content.append(reinterpret_cast<const char*>(&length), sizeof length).append(text);
-  for (const auto& [name, value] : ordered) {
-    const auto plain = value.detach().cpu().contiguous();
-    content.append(static_cast<const char*>(plain.data_ptr()), plain.nbytes());
-  }
-  return write_file_atomically(path, content);
-}
-
 Result<void> load_adapter(Network& network, const std::string& folder) {
   const auto path = (fs::path(folder) / "adapter_model.safetensors").string();
   const auto weights = read_safetensors(path);

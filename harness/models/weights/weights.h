@@ -10,14 +10,12 @@
 #pragma once
 
 #include <functional>
-#include <map>
 
 #include "harness/models/networks/builder.h"
 #include "harness/models/networks/network.h"
+#include "harness/models/weights/safetensors.h"
 
 namespace hyfreedp::models {
-
-using NamedTensors = std::map<std::string, torch::Tensor>;
 
 Result<NamedTensors> read_weights(const std::string& path);
 
@@ -37,9 +35,6 @@ Result<void> load_weights(Network& network, const NamedTensors& weights, const L
 
 // The network's tensors, trainable and frozen, for which `wanted` is true.
 NamedTensors named_tensors(const Network& network, const std::function<bool(const std::string&)>& wanted);
-// Writes the file atomically: a reader sees the old file or the new one.
-Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors);
-
 // Loads peft's adapter folder: adapter_config.json (read_adapter_config in weights_source.h) and
 // adapter_model.safetensors.
 Result<void> load_adapter(Network& network, const std::string& folder);

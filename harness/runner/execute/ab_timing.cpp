@@ -47,7 +47,7 @@ class Runner {
   // Seconds of the trial; processor time where the processor does the work and the worker says it.
   Result<double> run(const AbTimingEntry& entry) {
     const auto file = fmt::format("{}/{}", folder_, runs_++);
-    executor_.submit(trial_job(entry.config, file + ".jsonl", file + ".key"));
+    executor_.submit(trial_job(entry.config, {.journal = file + ".jsonl", .key = file + ".key"}));
     const auto over = wait_for_end(executor_, program_);
     if (!over) return over.error();
     peak_bytes_ = std::max(peak_bytes_, over->peak_bytes);

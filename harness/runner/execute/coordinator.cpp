@@ -46,7 +46,9 @@ Coordinator::Coordinator(results::Store& store, Executor& executor, const OutFol
 Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>& stop_asked) {
   tally_.phase("planning");
   // Names of journals are those of runs, a private selection's among them.
-  if (auto made = make_closed_folder(out_.journals()); !made) return made.error();
+  for (const auto& folder : {out_.journals(), out_.all_checkpoints()}) {
+    if (auto made = make_closed_folder(folder); !made) return made.error();
+  }
   if (auto opened = open_studies(spec); !opened) return opened.error();
   progress_.show(tally_.board());
   auto outcome = loop(stop_asked);
@@ -200,6 +202,7 @@ Result<void> Coordinator::delete_abandoned_keys() {
     if (!*settled) continue;
     if (auto deleted = random::delete_key(key); !deleted) return deleted;
   }
+  if (auto removed = remove_folder(out_.all_checkpoints()); !removed) return removed;
   return {};
 }
 
@@ -294,8 +297,13 @@ Result<void> Coordinator::start(const std::string& trial) {
   const auto attempts = book_.attempts(wanted.config);
   if (!attempts) return attempts.error();
   tally_.phase("training");
-  auto job = trial_job(wanted.config, out_.journal(trial), out_.key(trial), *attempts,
-                       wants_weights(wanted) ? keeper_->staged(trial) : "");
+  auto job = trial_job(wanted.config,
+                       {.journal = out_.journal(trial),
+                        .key = out_.key(trial),
+                        .checkpoints = out_.checkpoints(trial),
+                        .checkpoint_seconds = checkpoint_interval_.count(),
+                        .weights = wants_weights(wanted) ? keeper_->staged(trial) : ""},
+                       *attempts);
   job.cost = wanted.cost;
   job.before_start = [this, config = wanted.config] { return book_.begin(config); };
   executor_.submit(std::move(job));
@@ -375,6 +383,11 @@ Result<void> Coordinator::take_prepared(const Update& update) {
 Result<void> Coordinator::take_end(const Update& update) {
   auto wanted = std::move(trials_.extract(update.job).mapped());
   tally_.ended(update.slot, !update.failed, update.seconds);
+  if (!update.checkpoint_problem.empty()) {
+    // Its text names the trial.
+    const bool is_hidden = studies_[wanted.studies.front()].study().baseline->confidential_runs;
+    report_.checkpoint_problem = is_hidden ? "a file cannot be written" : update.checkpoint_problem;
+  }
   if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
   // its journal goes on in the next run
   if (update.failed && update.failure_kind == kCancelled) return book_.interrupt(wanted.config);

@@ -12,6 +12,7 @@
 //   - Each dataset is prepared once, before its first trial.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -52,12 +53,15 @@ struct RunReport {
   std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
   // What the budget did not allow to start; a run with a larger budget continues it.
   std::optional<std::string> refused;
-  bool hides_times = false;    // how long it took tells how many runs a private selection made
-  KeptReport weights;          // with keep_weights, of a run that came to its end
-  bool halt_is_crash = false;  // ... or a worker that was killed before anything could run
+  std::string checkpoint_problem;  // why the last one could not be written; empty: all could
+  bool hides_times = false;        // how long it took tells how many runs a private selection made
+  KeptReport weights;              // with keep_weights, of a run that came to its end
+  bool halt_is_crash = false;      // ... or a worker that was killed before anything could run
 
   bool failed_unexpectedly() const;
 };
+
+inline constexpr std::chrono::minutes kCheckpointInterval{10};
 
 class Coordinator {
  public:
@@ -66,6 +70,10 @@ class Coordinator {
   // Sets a budget; by default nothing is refused. What the spec starts with must be reserved
   // already.
   void keep_within(Budget budget) { budget_ = std::move(budget); }
+
+  // How often a run's state is written beside training (harness/training/checkpoint.h); 0: only
+  // when it is told to stop.
+  void checkpoint_every(std::chrono::duration<double> interval) { checkpoint_interval_ = interval; }
 
   // Stages the runs' weights, and publishes those that rows report at the end of run(). open() must
   // have been called.
@@ -118,6 +126,7 @@ class Coordinator {
   TrialBook book_;
   StudyPricer pricer_;
   Tally tally_;
+  std::chrono::duration<double> checkpoint_interval_ = kCheckpointInterval;
   std::optional<Budget> budget_;
   std::optional<KeptWeights> keeper_;
   std::optional<Refused> refused_;  // the first

@@ -6,19 +6,22 @@
 
 namespace hyfreedp::runner {
 
-Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
-              std::int64_t attempts, const std::string& weights) {
+Job trial_job(const trial::TrialConfig& config, const TrialFiles& files, std::int64_t attempts) {
   const std::string id = config.id();
   Job job{.id = id,
           .request = {{"type", "run"},
                       {"trial", id},
                       {"config", config.to_json()},
-                      {"journal", journal},
-                      {"key", key},
+                      {"journal", files.journal},
+                      {"key", files.key},
                       {"commit", build_commit()}},
           .cost = 0};
   if (attempts > 0) job.request["attempts"] = attempts;
-  if (!weights.empty()) job.request["weights"] = weights;
+  if (!files.checkpoints.empty()) {
+    job.request["checkpoints"] = files.checkpoints;
+    job.request["checkpoint_seconds"] = files.checkpoint_seconds;
+  }
+  if (!files.weights.empty()) job.request["weights"] = files.weights;
   return job;
 }
 

@@ -38,11 +38,16 @@ struct Job {
   std::function<Result<void>()> before_start = {};
 };
 
-// `journal` and `key` are paths; the key is for unseeded trials only. `attempts`: those that may
-// have booked something. `weights`: the folder in which the run's weights are to
-// be kept; empty: nowhere.
-Job trial_job(const trial::TrialConfig& config, const std::string& journal, const std::string& key,
-              std::int64_t attempts = 0, const std::string& weights = "");
+// What a trial's run reads and writes.
+struct TrialFiles {
+  std::string journal;
+  std::string key;                // for unseeded trials only
+  std::string checkpoints = {};   // folder; empty: none are written
+  double checkpoint_seconds = 0;  // between two; 0: only when the run is told to stop
+  std::string weights = {};       // folder in which its weights are to be kept; empty: nowhere
+};
+// `attempts`: those that may have booked something.
+Job trial_job(const trial::TrialConfig& config, const TrialFiles& files, std::int64_t attempts = 0);
 // It starts before every trial, since trials wait for it, perhaps the dearest.
 Job prepare_job(const trial::Named& dataset);
 
@@ -67,9 +72,10 @@ struct Update {
   std::string failure_kind;
   std::string message;
   double seconds = 0;
-  double cpu_seconds = 0;            // of the worker's process, over the job; 0: it does not say
-  double peak_bytes = 0;             // resident, of the process over the job; 0: it does not say
-  std::string weights_problem = {};  // of a run that finished: why its weights were not kept
+  double cpu_seconds = 0;               // of the worker's process, over the job; 0: it does not say
+  double peak_bytes = 0;                // resident, of the process over the job; 0: it does not say
+  std::string weights_problem = {};     // of a run that finished: why its weights were not kept
+  std::string checkpoint_problem = {};  // why its last checkpoint could not be written
 };
 
 class Executor {

@@ -83,13 +83,10 @@ class LocalExecutor::Pool {
   }
 
   ~Pool() {
-    on_own_thread([this] {
-      pending_.clear();
-      for (auto& slot : slots_) slot = Slot{};
-    });
     guard_.reset();
     io_.stop();
     thread_.join();
+    slots_.clear();  // which kills the workers
   }
 
   std::size_t count() const { return static_cast<std::size_t>(std::max(options_.slots, 1)); }
@@ -313,6 +310,7 @@ class LocalExecutor::Pool {
     update.cpu_seconds = double_or(body, "cpu_seconds", 0);
     update.peak_bytes = double_or(body, "peak_bytes", 0);
     update.weights_problem = string_or(body, "weights_problem", "");
+    update.checkpoint_problem = string_or(body, "checkpoint_problem", "");
     slot.job.reset();
     losses_ = 0;
     publish(std::move(update));

@@ -38,6 +38,8 @@ std::string OutFolder::journals() const { return root + "/journals"; }
 std::string OutFolder::keys() const { return root + "/keys"; }
 std::string OutFolder::journal(const std::string& trial) const { return journals() + "/" + trial + ".jsonl"; }
 std::string OutFolder::key(const std::string& trial) const { return keys() + "/" + trial + ".key"; }
+std::string OutFolder::all_checkpoints() const { return root + "/checkpoints"; }
+std::string OutFolder::checkpoints(const std::string& trial) const { return all_checkpoints() + "/" + trial; }
 std::string OutFolder::draw_key(const std::string& spec) const { return keys() + "/" + spec + ".draws.key"; }
 std::string OutFolder::release_record(const std::string& spec) const {
   return journals() + "/" + spec + ".releases.json";
@@ -49,7 +51,7 @@ std::string OutFolder::staged_weights(const std::string& spec) const {
 std::string OutFolder::lock() const { return root + "/hyfreedp.lock"; }
 
 bool is_taken_in_out_folder(const std::string& name) {
-  return name == "journals" || name == "keys" || name == "staged-weights";
+  return name == "journals" || name == "keys" || name == "checkpoints" || name == "staged-weights";
 }
 
 Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {

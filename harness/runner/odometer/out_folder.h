@@ -17,6 +17,9 @@ struct OutFolder {
   std::string keys() const;      // ROOT/keys
   std::string journal(const std::string& trial) const;
   std::string key(const std::string& trial) const;
+  // The checkpoints of an interrupted run: ROOT/checkpoints/TRIAL, mode 0700.
+  std::string all_checkpoints() const;
+  std::string checkpoints(const std::string& trial) const;
   // of the baselines' draws, in unseeded specs
   std::string draw_key(const std::string& spec) const;
   // What a spec without noise_seed has released (release_record.h):

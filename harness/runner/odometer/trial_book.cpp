@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "harness/base/files.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/odometer/charge.h"
 #include "results/store/states.h"
@@ -81,7 +82,7 @@ Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& con
   if (!known) return known.error();
   if (*known && results::is_final(**known)) {
     // A coordinator killed between the record and the deletion of the key leaves the key behind.
-    if (auto deleted = delete_key_of(config); !deleted) return deleted.error();
+    if (auto deleted = delete_secrets_of(config); !deleted) return deleted.error();
     auto end = end_of(**known, config);
     if (!end) return end.error();
     return std::optional<TrialEnd>(std::move(*end));
@@ -182,9 +183,10 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
   return true;
 }
 
-// Of an unseeded trial.
-Result<void> TrialBook::delete_key_of(const trial::TrialConfig& config) const {
-  return config.noise_seed ? Result<void>{} : random::delete_key(out_.key(config.id()));
+Result<void> TrialBook::delete_secrets_of(const trial::TrialConfig& config) const {
+  const auto id = config.id();
+  if (auto deleted = remove_folder(out_.checkpoints(id)); !deleted) return deleted;
+  return config.noise_seed ? Result<void>{} : random::delete_key(out_.key(id));
 }
 
 // A journal that was changed may be put back, so what it booked is left to it; what was recorded
@@ -223,7 +225,7 @@ Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const mechanis
     return written.error();
   // A worker killed between its last line and the deletion of its key leaves the key behind.
   if (has_lasting_end(journal)) {
-    if (auto deleted = delete_key_of(config); !deleted) return deleted.error();
+    if (auto deleted = delete_secrets_of(config); !deleted) return deleted.error();
   }
   return end_of(record, config);
 }

@@ -55,7 +55,8 @@ class TrialBook {
   Result<void> note(const trial::TrialConfig& config, bool begins);
   Result<TrialEnd> put(const trial::TrialConfig& config, const mechanism::Journal& journal);
   Result<void> charge(results::TrialRecord& record, const mechanism::Journal* journal) const;
-  Result<void> delete_key_of(const trial::TrialConfig& config) const;
+  // The key of an unseeded trial, and checkpoints.
+  Result<void> delete_secrets_of(const trial::TrialConfig& config) const;
   Result<TrialEnd> end_of(const results::TrialRecord& record, const trial::TrialConfig& config) const;
 
   results::Store& store_;

@@ -16,7 +16,7 @@ Result<std::vector<accounting::Event>> run_under(mechanism::Observer& observer, 
   // Nothing that an audit writes outlives it, so nothing waits for the disk.
   const auto no_sync = [](int) { return 0; };
   auto journal =
-      mechanism::JournalWriter::open(journal_path, config, fingerprint(config.device), {}, no_sync);
+      mechanism::JournalWriter::open(journal_path, config, fingerprint(config.device), {}, {}, no_sync);
   if (!journal) return journal.error();
   const auto key = parts.key(config, key_path, **journal);
   if (!key) return key.error();

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <sys/resource.h>
 
+#include "harness/base/files.h"
 #include "harness/base/version.h"
 #include "harness/random/key_file.h"
 #include "harness/training/cuda_settings.h"
@@ -137,6 +138,8 @@ Result<Session::Request> Session::parse_run(const json::object& message) {
                  .journal = *journal,
                  .key = string_or(message, "key", ""),
                  .attempts = int_or(message, "attempts", 0),
+                 .checkpoints = string_or(message, "checkpoints", ""),
+                 .checkpoint_seconds = double_or(message, "checkpoint_seconds", 0),
                  .weights = string_or(message, "weights", ""),
                  .commit = string_or(message, "commit", "")};
 }
@@ -145,6 +148,7 @@ void Session::run(const Request& request) {
   const auto begin = Clock::now();
   const double before = cpu_seconds();
   weights_problem_.clear();
+  checkpoint_problem_.clear();
   auto finish = run_to_finish(request);
   if (!finish) return;
   heard_ = outbox_.send({{"type", "done"},
@@ -153,6 +157,7 @@ void Session::run(const Request& request) {
                          {"kind", finish->kind},
                          {"message", finish->message},
                          {"weights_problem", weights_problem_},
+                         {"checkpoint_problem", checkpoint_problem_},
                          {"seconds", seconds_since(begin)},
                          {"cpu_seconds", cpu_seconds() - before},
                          {"peak_bytes", finish->peak_bytes}});
@@ -173,6 +178,12 @@ std::optional<Finish> Session::run_to_finish(const Request& request) {
     return failure("internal", caught.what());
   }
   if (!end) return failure("internal", end.error().message);
+  if (*end) {
+    const auto& folder = request.checkpoints;
+    if (auto deleted = folder.empty() ? Result<void>{} : remove_folder(folder); !deleted) {
+      return failure("internal", deleted.error().message);
+    }
+  }
   if (*end && !config->noise_seed) {
     // Whoever held the key could subtract the noise; a finished run has no use for it.
     if (auto deleted = random::delete_key(request.key); !deleted) {
@@ -195,7 +206,14 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
   earlier->recorded = request.attempts;
   auto fingerprint = training::fingerprint(config.device);
   if (!request.commit.empty()) fingerprint["commit"] = request.commit;
-  auto journal = mechanism::JournalWriter::open(request.journal, config, fingerprint, *earlier);
+  std::optional<training::Checkpoints> checkpoints;
+  if (!request.checkpoints.empty()) {
+    checkpoints.emplace(request.checkpoints, config.id(),
+                        std::chrono::duration<double>(request.checkpoint_seconds));
+  }
+  auto journal = mechanism::JournalWriter::open(
+      request.journal, config, fingerprint, *earlier,
+      checkpoints ? training::points_of(checkpoints->read()) : std::vector<mechanism::ResumePoint>());
   if (!journal) return journal.error();
   const auto fail = [&](const std::string& kind,
                         const std::string& message) -> Result<std::optional<Finish>> {
@@ -221,9 +239,11 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
                               .next_key = present_key,
                               .stop_requested = [&] { return inbox_.stop_requested(); },
                               .progress = ProgressReporter(outbox_, request.trial, config.steps),
+                              .checkpoints = checkpoints ? &*checkpoints : nullptr,
                               .weights_folder = request.weights,
                               .parts = parts_,
                               .ood_test = std::move(ood_test)});
+  if (checkpoints) checkpoint_problem_ = checkpoints->problem();
   if (!end) return end.error();
   weights_problem_ = end->weights_problem;
   return end->stopped ? std::optional<Finish>() : std::optional(end->finish);

@@ -32,8 +32,10 @@ class Session {
     std::string journal;
     std::string key;
     std::int64_t attempts = 0;  // that the database knows
-    std::string weights;        // empty: not to be kept
-    std::string commit;         // of the program that asks
+    std::string checkpoints;    // folder; empty: none
+    double checkpoint_seconds = 0;
+    std::string weights;  // empty: not to be kept
+    std::string commit;   // of the program that asks
   };
 
   bool handle(const json::object& message);
@@ -52,7 +54,8 @@ class Session {
   training::Parts parts_;
   std::map<std::string, std::shared_ptr<const datasets::Dataset>> datasets_;
   std::string problem_;
-  std::string weights_problem_;  // of the trial that just ended
+  std::string weights_problem_;     // of the trial that just ended
+  std::string checkpoint_problem_;  // of the trial that just ended
   bool heard_ = true;
 };
 

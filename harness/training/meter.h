@@ -1,0 +1,39 @@
+// What a run takes: time and memory.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "harness/training/peak_memory.h"
+
+namespace hyfreedp::training {
+
+// As in trial::Finish.
+struct Spent {
+  double seconds = 0;
+  std::int64_t peak_bytes = 0;
+  std::int64_t device_peak_bytes = 0;
+
+  Spent operator+(const Spent& later) const {
+    return {seconds + later.seconds, std::max(peak_bytes, later.peak_bytes),
+            std::max(device_peak_bytes, later.device_peak_bytes)};
+  }
+};
+
+// What the process has spent since the object was made.
+class Meter {
+ public:
+  explicit Meter(const std::string& device) : memory_(device) {}
+  Spent spent() const {
+    const auto passed = std::chrono::steady_clock::now() - begin_;
+    return {std::chrono::duration<double>(passed).count(), memory_.host(), memory_.device()};
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  PeakMemory memory_;
+};
+
+}  // namespace hyfreedp::training
