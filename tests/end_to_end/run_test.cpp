@@ -54,6 +54,20 @@ TEST_F(Run, RowsAreTheSameBitForBitWhateverTheWorkers) {
   EXPECT_EQ(rows("smoke", "one"), rows("smoke", "three"));
 }
 
+// A cell by itself, then the rest: the rows of one run.
+TEST_F(Run, APartAndThenTheRestIsTheWhole) {
+  ASSERT_EQ(run({"run", kSmoke, "--out", "whole", "--quiet"}).code, 0);
+  const auto part = run({"run", kSmoke, "--only", "row=prodigy,epsilon=3", "--quiet"});
+  ASSERT_EQ(part.code, 0) << part.err;
+  EXPECT_THAT(part.out, HasSubstr("Left out by --only: "));
+  EXPECT_THAT(part.out, HasSubstr("of them open; without it the command trains these too."));
+  EXPECT_THAT(part.out, HasSubstr("open"));
+  EXPECT_THAT(run({"status"}).out,
+              ContainsRegex("smoke  [0-9]+ studies: [1-9][0-9]* concluded, [1-9][0-9]* open"));
+  ASSERT_EQ(run({"run", kSmoke, "--quiet"}).code, 0);
+  EXPECT_EQ(rows("smoke"), rows("smoke", "whole"));
+}
+
 TEST_F(Run, JournalsRebuildTheDatabase) {
   ASSERT_EQ(run({"run", kSmoke}).code, 0);
   const auto before = rows("smoke");

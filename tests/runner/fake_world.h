@@ -205,11 +205,20 @@ class World {
     return run(read(yaml), executor, stop_asked, false);
   }
 
+  // `hyfreedp run --only`.
+  RunReport run_only(
+      const std::string& yaml, const std::vector<std::string>& asked, FakeExecutor& executor,
+      const std::function<bool()>& stop_asked = [] { return false; }) {
+    const auto spec = read(yaml);
+    return run(spec, executor, stop_asked, false, {}, Only::read(asked, spec).value());
+  }
+
   RunReport run(Spec spec, FakeExecutor& executor, const std::function<bool()>& stop_asked, bool fresh,
-                const std::optional<KeptWeights>& keeper = {}) {
-    enter_spec(*store_, out(), spec, fresh, false).value();
+                const std::optional<KeptWeights>& keeper = {}, const Only& only = {}, bool replace = false) {
+    enter_spec(*store_, out(), spec, fresh, replace).value();
     Progress progress(silent_, Progress::Style::none);
     Coordinator coordinator(*store_, executor, out(), progress);
+    coordinator.keep_to(only);
     if (keeper) {
       keeper->open().value();
       coordinator.keep_weights(*keeper);

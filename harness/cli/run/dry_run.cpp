@@ -169,14 +169,15 @@ void print_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy
 
 }  // namespace
 
-int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out) {
-  const auto studies = runner::plan(spec);
-  if (!studies) {
-    out << studies.error().message << '\n';
+int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out, const runner::Only& only) {
+  const auto planned = runner::plan(spec);
+  if (!planned) {
+    out << planned.error().message << '\n';
     return 2;
   }
+  const auto studies = runner::covered(*planned, only);
   out << fmt::format("{}: {}\n{}\n", spec.content.name, spec.content.title,
-                     runner::size_text(studies->size(), runner::count_cells(*studies)));
+                     runner::size_text(studies.size(), runner::count_cells(studies)));
   std::set<std::string> trials;
   runner::RunPrice price;
   ExpectedTime time(rates.measured);
@@ -195,7 +196,7 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
       features += *made;
     }
     std::vector<Group> groups;
-    for (const auto& study : *studies) {
+    for (const auto& study : studies) {
       const auto& cell = study.cell;
       if (cell.panel != panel.id) continue;
       const bool same = !groups.empty() && groups.back().first->cell.row == cell.row &&
@@ -232,7 +233,7 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
       "search ask for more as these finish.\n",
       trials.size(), asked);
   out << runner::price_text(price, rates.gpu_tflops, features) << '\n' << time.text(rates) << '\n';
-  print_room(spec, *studies, rates.workers, out);
+  print_room(spec, studies, rates.workers, out);
   return 0;
 }
 

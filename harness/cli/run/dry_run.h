@@ -6,6 +6,7 @@
 #include <iosfwd>
 
 #include "harness/runner/execute/pace.h"
+#include "harness/runner/spec/only.h"
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {
@@ -18,7 +19,9 @@ struct DryRunRates {
 };
 
 // 0; 2 when the spec cannot be planned (the message goes to `out`). A cell that cannot meet its
-// epsilon is printed with its reason and is not an error: in a run it is a row.
-int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out);
+// epsilon is printed with its reason and is not an error: in a run it is a row. Only studies that
+// `only` covers are planned; of those `spec` may be the narrowed one.
+int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out,
+            const runner::Only& only = {});
 
 }  // namespace hyfreedp::cli

@@ -28,6 +28,8 @@
 #include "harness/runner/executors/stop_signal.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/runner/spec/only.h"
+#include "harness/runner/spec/spec_needs.h"
 #include "results/table/cell_text.h"
 
 namespace hyfreedp::cli {
@@ -51,6 +53,7 @@ constexpr int kMostWorkers = 256;
 struct Request {
   std::string spec;
   std::string preset;
+  std::vector<std::string> only;  // as given
   double gpu_tflops = runner::kAssumedTflops;
   std::string out;
   std::string device;
@@ -74,6 +77,10 @@ CommandLine command_line(Request& request) {
   add("help,h", "this text");
   add("preset", options::value(&request.preset)->value_name("PRESET"),
       "which of the spec's presets (hyfreedp list specs); default: small where there is one, else the first");
+  add("only", options::value(&request.only)->composing()->value_name("KEY=VALUE,..."),
+      "train only these studies: panel, row, epsilon, noise_multiplier, seed (row=prodigy,epsilon=3), or a "
+      "value that only one key has; repeated: these too. The rest stays open for a later run. --dry-run, "
+      "--cap, --keep-weights and the checks of memory and disk are of these alone");
   add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
       "output folder: database, journals, keys, tables");
   add("workers", options::value(&request.workers)->default_value(2)->value_name("N"),
@@ -171,6 +178,20 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
 
 int refuse(const Error& failure, std::ostream& err) { return refused_lines("run", failure, err); }
 
+// What of a spec is asked for.
+struct AskedPart {
+  runner::Only only;
+  runner::Spec needs;  // the spec without panels and rows that it leaves out
+};
+
+Result<AskedPart> part_of(const runner::Spec& spec, const std::vector<std::string>& asked) {
+  auto only = runner::Only::read(asked, spec);
+  if (!only) return only.error();
+  auto needs = runner::narrowed(spec, *only);
+  if (!needs) return needs.error();
+  return AskedPart{std::move(*only), std::move(*needs)};
+}
+
 // Everything that can be known to be missing before anything starts.
 Result<void> check_datasets(const runner::Spec& spec) {
   std::vector<std::string> sentences;
@@ -195,14 +216,14 @@ Result<void> check_devices(const runner::Spec& spec) {
 
 // What this machine does not have for a run: each a sentence. That not so many workers fit at once
 // is only a warning: the estimate is an upper one, and runs are seldom at their peaks together.
-Result<void> check_room(const runner::Spec& spec, int workers, std::ostream& err) {
-  const auto studies = runner::plan(spec);
+Result<void> check_room(const AskedPart& part, int workers, std::ostream& err) {
+  auto studies = runner::plan(part.needs);
   if (!studies) return studies.error();
-  const auto largest = runner::largest_run(*studies);
+  const auto largest = runner::largest_run(runner::covered(std::move(*studies), part.only));
   if (!largest) return largest.error();
   const auto machine = runner::machine_memory();
   std::vector<std::string> sentences;
-  for (const auto& room : {runner::check_memory(*largest, machine), check_disk(disk_needs(spec))}) {
+  for (const auto& room : {runner::check_memory(*largest, machine), check_disk(disk_needs(part.needs))}) {
     if (!room) sentences.push_back(room.error().message);
   }
   if (!sentences.empty()) return error(join(sentences, " "));
@@ -295,22 +316,31 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
     err << "hyfreedp run: stopped short of the rest. " << *report.refused << '\n';
     return 2;
   }
-  if (report.known_before == report.studies && !runner::has_seeded_noise(spec)) {
+  if (report.left_out > 0) {
+    out << fmt::format("Left out by --only: {}{}.\n",
+                       counted(static_cast<std::int64_t>(report.left_out), "study", "studies"),
+                       report.left_open == 0 ? ""
+                                             : fmt::format(", {} of them open; without it the command "
+                                                           "trains these too",
+                                                           report.left_open));
+  }
+  if (report.known_before == report.studies && report.left_open == 0 && !runner::has_seeded_noise(spec)) {
     out << "Everything was finished already. --fresh makes a new release, which spends its epsilon again.\n";
   }
   return report.failed_unexpectedly() || !report.weights.lost.empty() ? 1 : 0;
 }
 
 Result<runner::Budget> reserved_budget(const results::Store& store, const runner::OutFolder& folder,
-                                       runner::Spec& spec, const Request& request) {
+                                       runner::Spec& spec, const Request& request, const runner::Only& only) {
   if (auto settled = runner::settle_release(store, folder, spec, request.fresh, request.replace); !settled) {
     return settled.error();
   }
-  const auto studies = runner::plan_release(spec);
+  auto studies = runner::plan_release(spec);
   if (!studies) return studies.error();
   auto budget = runner::Budget::open(store, folder, request.cap);
   if (!budget) return budget.error();
-  if (auto reserved = budget->reserve(*studies); !reserved) return reserved.error();
+  if (auto reserved = budget->reserve(runner::covered(std::move(*studies), only)); !reserved)
+    return reserved.error();
   return budget;
 }
 
@@ -326,7 +356,8 @@ runner::Pace measured_in(const std::string& out) {
 }
 
 // What the odometers show now, and when all that the spec starts with is done.
-Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostream& out) {
+Result<void> print_forecast(const Request& request, runner::Spec spec, const runner::Only& only,
+                            std::ostream& out) {
   const runner::OutFolder folder{request.out};
   auto store = std::filesystem::exists(folder.database())
                    ? results::Store::open(folder.database(), results::Store::Mode::read_only)
@@ -339,7 +370,7 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
   auto asked = request;
   asked.replace = true;  // a dry run discards nothing
   asked.cap.reset();
-  const auto budget = reserved_budget(**store, folder, spec, asked);
+  const auto budget = reserved_budget(**store, folder, spec, asked, only);
   if (!budget) return budget.error();
   const auto delta = request.cap_delta;
   const auto forecasts = budget->forecast(delta);
@@ -357,17 +388,18 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, std::ostr
   }
   if (!request.cap) return {};
   asked.cap = request.cap;
-  const auto kept = reserved_budget(**store, folder, spec, asked);
+  const auto kept = reserved_budget(**store, folder, spec, asked, only);
   if (!kept) return kept.error();
   out << fmt::format("--cap {} lets all of this start.\n", short_number(request.cap->epsilon));
   return {};
 }
 
 // An error where there would be none: nothing is trained for weights that cannot be kept.
-Result<runner::KeptForecast> foresee_weights(const runner::Spec& spec, const runner::KeptWeights& keeper) {
-  const auto planned = runner::plan(spec);
+Result<runner::KeptForecast> foresee_weights(const runner::Spec& spec, const runner::Only& only,
+                                             const runner::KeptWeights& keeper) {
+  auto planned = runner::plan(spec);
   if (!planned) return planned.error();
-  auto forecast = keeper.foresee(*planned);
+  auto forecast = keeper.foresee(runner::covered(std::move(*planned), only));
   if (forecast.kept > 0) return forecast;
   std::vector<std::string> reasons;
   for (const auto& [why, rows] : forecast.confidential) reasons.push_back(why);
@@ -397,12 +429,13 @@ int give_values(const Request& request, const runner::Spec& spec, std::ostream& 
   return 0;
 }
 
-int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostream& err) {
+int run(const Request& request, runner::Spec spec, const runner::Only& only, std::ostream& out,
+        std::ostream& err) {
   const auto begin = std::chrono::steady_clock::now();
   const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
   const runner::KeptWeights keeper(folder, spec.content.name, request.confidential);
   if (request.keep_weights) {
-    if (auto some = foresee_weights(spec, keeper); !some) return refuse(some.error(), err);
+    if (auto some = foresee_weights(spec, only, keeper); !some) return refuse(some.error(), err);
   }
   const auto worker = runner::find_worker();
   if (!worker) return refuse(worker.error(), err);
@@ -420,7 +453,7 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   std::optional<runner::Budget> budget;
   if (request.cap) {
     // Before the spec is entered: a refused run leaves everything as it was.
-    auto reserved = reserved_budget(**store, folder, spec, request);
+    auto reserved = reserved_budget(**store, folder, spec, request, only);
     if (!reserved) return refuse(reserved.error(), err);
     budget = std::move(*reserved);
   }
@@ -436,6 +469,7 @@ int run(const Request& request, runner::Spec spec, std::ostream& out, std::ostre
   runner::LocalExecutor executor({.worker = *worker, .slots = request.workers});
   runner::Coordinator coordinator(**store, executor, folder, progress);
   coordinator.checkpoint_every(std::chrono::duration<double>(60 * request.checkpoint_minutes));
+  coordinator.keep_to(only);
   if (budget) coordinator.keep_within(std::move(*budget));
   if (request.keep_weights) coordinator.keep_weights(keeper);
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);
@@ -461,46 +495,55 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   if (request.fetch && !request.dry_run) {
     // Gigabytes are not brought for a run that cannot be made here.
     if (spec && runner::is_runnable(*spec)) {
-      if (auto usable = check_devices(*spec); !usable) return refuse(usable.error(), err);
+      const auto part = part_of(*spec, request.only);
+      if (!part) return refuse(part.error(), err);
+      if (auto usable = check_devices(part->needs); !usable) return refuse(usable.error(), err);
       std::ostringstream later;  // what is only a warning is said when it runs
-      if (auto room = check_room(*spec, request.workers, later); !room) return refuse(room.error(), err);
+      if (auto room = check_room(*part, request.workers, later); !room) return refuse(room.error(), err);
     }
     // What is wrong with the spec, or cannot be fetched, is said below.
     if (const auto needs = runner::spec_needs(request.spec, request.preset)) {
       const auto done = fetch_needs(*needs, err);
-      if (!done.failed.empty()) return refuse(error(join(done.failed, " ")), err);
+      // That may be what only the rest of the spec needs.
+      if (!done.failed.empty() && request.only.empty()) return refuse(error(join(done.failed, " ")), err);
       if (done.brought > 0) spec = load();
     }
   }
   if (!spec) return refused_lines("run", spec.error(), err);
   for (const auto& warning : spec->warnings) err << "hyfreedp run: warning: " << warning << '\n';
   if (auto named = check_name(*spec); !named) return refuse(named.error(), err);
-  if (!runner::is_runnable(*spec)) return give_values(request, *spec, out, err);
+  if (!runner::is_runnable(*spec)) {
+    if (request.only.empty()) return give_values(request, *spec, out, err);
+    return refuse(error(spec->path + ": it trains nothing, so that --only has nothing to choose from."), err);
+  }
+  const auto part = part_of(*spec, request.only);
+  if (!part) return refuse(part.error(), err);
+  const auto& [only, needs] = *part;
   if (request.dry_run) {
     const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers};
-    if (const int code = dry_run(*spec, rates, out); code != 0) return code;
+    if (const int code = dry_run(needs, rates, out, only); code != 0) return code;
     if (request.keep_weights) {
       const runner::KeptWeights keeper({request.out}, spec->content.name, request.confidential);
-      const auto weights = foresee_weights(*spec, keeper);
+      const auto weights = foresee_weights(*spec, only, keeper);
       if (!weights) return refuse(weights.error(), err);
       out << fmt::format("Weights would be kept of {} of {} studies.\n", weights->kept, weights->studies);
       print_reasons(request.confidential ? "Marked as confidential" : kUnkept, weights->confidential, out);
     }
-    for (const auto& missing : missing_data(*spec)) out << "Not on this machine: " << missing.why << '\n';
-    if (auto usable = check_devices(*spec); !usable)
+    for (const auto& missing : missing_data(needs)) out << "Not on this machine: " << missing.why << '\n';
+    if (auto usable = check_devices(needs); !usable)
       out << "Not on this machine: " << usable.error().message << '\n';
     out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
-    if (auto printed = print_forecast(request, *spec, out); !printed) {
+    if (auto printed = print_forecast(request, *spec, only, out); !printed) {
       if (request.cap) return refuse(printed.error(), err);
       out << "The odometer cannot be read: " << printed.error().message << '\n';
     }
-    const auto room = check_room(*spec, request.workers, err);
+    const auto room = check_room(*part, request.workers, err);
     return room ? 0 : refuse(room.error(), err);
   }
-  if (auto present = check_datasets(*spec); !present) return refuse(present.error(), err);
-  if (auto usable = check_devices(*spec); !usable) return refuse(usable.error(), err);
-  if (auto room = check_room(*spec, request.workers, err); !room) return refuse(room.error(), err);
-  return run(request, std::move(*spec), out, err);
+  if (auto present = check_datasets(needs); !present) return refuse(present.error(), err);
+  if (auto usable = check_devices(needs); !usable) return refuse(usable.error(), err);
+  if (auto room = check_room(*part, request.workers, err); !room) return refuse(room.error(), err);
+  return run(request, std::move(*spec), only, out, err);
 }
 
 }  // namespace hyfreedp::cli

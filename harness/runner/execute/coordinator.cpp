@@ -62,8 +62,8 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   progress_.clear();
   if (!outcome) return outcome.error();
   for (auto& [index, failure] : failed_) report_.failed.push_back(std::move(failure));
-  const bool complete =
-      !report_.stopped && !report_.halt && !report_.refused && !report_.failed_unexpectedly();
+  const bool complete = !report_.stopped && !report_.halt && !report_.refused &&
+                        !report_.failed_unexpectedly() && report_.left_open == 0;
   if (complete && draw_key_) {
     if (auto forgotten = forget_draws(spec.content.name); !forgotten) return forgotten.error();
   }
@@ -96,14 +96,20 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   if (!has_seeded_noise(spec)) {
     if (auto hidden = hide_draws(*planned, spec, recorded); !hidden) return hidden.error();
   }
-  report_.studies = planned->size();
-  report_.cells = count_cells(*planned);
-  tally_.cells(planned->size());
+  const auto asked = covered(*planned, only_);
+  report_.studies = asked.size();
+  report_.cells = count_cells(asked);
+  tally_.cells(asked.size());
   auto pace = stored_pace(store_);
   if (!pace) return pace.error();
   tally_.earlier(std::move(*pace));
   for (auto& study : *planned) {
     const auto found = recorded.find(study.id);
+    if (!only_.covers(study.cell)) {
+      const auto* record = found != recorded.end() ? &found->second : nullptr;
+      if (auto left = leave_out(std::move(study), name, record); !left) return left.error();
+      continue;
+    }
     const std::size_t index = studies_.size();
     studies_.emplace_back(std::move(study), name);
     if (found != recorded.end() && results::is_answered(found->second)) {
@@ -125,6 +131,16 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   if (report_.hides_times) tally_.hide_times();
   // Before anything is drawn.
   return draw_key_ ? write_release_record(store_, out_, name, false) : Result<void>{};
+}
+
+// Open, so that the spec does not count as complete, and without a booking, which would charge it.
+Result<void> Coordinator::leave_out(PlannedStudy study, const std::string& spec,
+                                    const results::StudyRecord* recorded) {
+  ++report_.left_out;
+  if (recorded != nullptr && results::is_answered(*recorded)) return {};
+  ++report_.left_open;
+  if (recorded != nullptr) return {};
+  return store_.put_study(StudyRun(std::move(study), spec).outcome());
 }
 
 Result<std::map<std::string, results::StudyRecord>> Coordinator::recorded_studies(

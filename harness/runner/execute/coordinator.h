@@ -31,6 +31,7 @@
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/out_folder.h"
 #include "harness/runner/odometer/trial_book.h"
+#include "harness/runner/spec/only.h"
 #include "harness/runner/spec/plan.h"
 #include "results/store/store.h"
 
@@ -45,9 +46,11 @@ struct FailedStudy {
 };
 
 struct RunReport {
-  std::size_t studies = 0;
+  std::size_t studies = 0;       // that were asked for
   std::size_t cells = 0;         // that these studies fill
   std::size_t known_before = 0;  // answered by an earlier run
+  std::size_t left_out = 0;      // studies of the spec that were not asked for
+  std::size_t left_open = 0;     // of these, without an answer
   std::vector<FailedStudy> failed;
   bool stopped = false;             // asked to; what is missing is continued by the next run
   std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
@@ -75,6 +78,11 @@ class Coordinator {
   // when it is told to stop.
   void checkpoint_every(std::chrono::duration<double> interval) { checkpoint_interval_ = interval; }
 
+  // Trains these studies alone. The others are recorded as open; nothing of them is drawn, booked
+  // or charged. The spec counts as complete, and gives up the key of its draws, when all have an
+  // answer.
+  void keep_to(Only only) { only_ = std::move(only); }
+
   // Stages the runs' weights, and publishes those that rows report at the end of run(). open() must
   // have been called.
   void keep_weights(KeptWeights keeper) { keeper_ = std::move(keeper); }
@@ -96,6 +104,7 @@ class Coordinator {
   };
 
   Result<void> open_studies(const Spec& spec);
+  Result<void> leave_out(PlannedStudy study, const std::string& spec, const results::StudyRecord* recorded);
   Result<std::map<std::string, results::StudyRecord>> recorded_studies(const std::string& spec) const;
   Result<void> hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
                           const std::map<std::string, results::StudyRecord>& recorded);
@@ -128,6 +137,7 @@ class Coordinator {
   Tally tally_;
   std::chrono::duration<double> checkpoint_interval_ = kCheckpointInterval;
   std::optional<Budget> budget_;
+  Only only_;
   std::optional<KeptWeights> keeper_;
   std::optional<Refused> refused_;  // the first
   RunReport report_;

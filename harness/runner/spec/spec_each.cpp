@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "harness/base/split.h"
 #include "harness/base/text.h"
 
 namespace hyfreedp::runner {
@@ -18,18 +19,6 @@ struct Axis {
   std::vector<Entry> values;
   std::vector<std::string> texts;  // of the values
 };
-
-std::vector<std::string> split(const std::string& path) {
-  std::vector<std::string> keys(1);
-  for (const char c : path) {
-    if (c == '.') {
-      keys.emplace_back();
-    } else {
-      keys.back() += c;
-    }
-  }
-  return keys;
-}
 
 // "0.1", "0.1_1" of a list.
 Result<std::string> text_of(const Entry& value) {
@@ -56,7 +45,7 @@ std::string as_identifier(std::string text) {
 std::optional<Axis> read_axis(const Entry& each, const std::string& path, Problems& problems) {
   const auto before = problems.added();
   const auto entry = *each.find(path);
-  Axis axis{.keys = split(path), .values = {}, .texts = {}};
+  Axis axis{.keys = split(path, '.'), .values = {}, .texts = {}};
   const bool known = std::find(kRoots.begin(), kRoots.end(), axis.keys.front()) != kRoots.end();
   const bool deep = axis.keys.front() == "options" || axis.keys.front() == "train";
   const bool whole =
