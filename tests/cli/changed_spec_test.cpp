@@ -1,8 +1,10 @@
-// A part of a spec (`--only`), as commands say it.
+// A part of a spec (`--only`) and a changed spec (`--set`), as commands say it.
+#include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/cli/command_fixture.h"
+#include "tests/runner/fake_world.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr const char* kSpec = R"(name: changed
 title: As written
@@ -33,6 +36,14 @@ class Changed : public CommandTest {
   void SetUp() override {
     CommandTest::SetUp();
     spec_ = file("changed.yaml", kSpec);
+  }
+  // The spec as the database has it: its rows are open.
+  void enter() {
+    const runner::OutFolder folder{path("out")};
+    std::filesystem::create_directories(folder.root);
+    const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write).value();
+    auto spec = runner::load_spec(spec_).value();
+    ASSERT_TRUE(runner::enter_spec(*store, folder, spec, false, false));
   }
   int in_folder(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--out", path("out")});
@@ -68,6 +79,36 @@ TEST_F(RunChanged, ACapIsOfThePartAskedFor) {
 TEST_F(RunChanged, WhatTrainsNothingHasNoParts) {
   const auto analytic = std::string(HYFREEDP_SOURCE_DIR) + "/experiments/papers/mohapatra/table-1.yaml";
   expect_refused({analytic, "--only", "a"}, {"it trains nothing, so that --only has nothing to choose from"});
+}
+
+TEST_F(RunChanged, ASettingIsCheckedAsTheFileIs) {
+  ASSERT_EQ(in_folder({spec_, "--dry-run", "--set", "panels.small.train.steps=60", "--set", "name=longer"}),
+            0)
+      << err();
+  EXPECT_THAT(out(), AllOf(StartsWith("longer: As written"), HasSubstr("T = 60")));
+  expect_refused({spec_, "--set", "panels.small.train.steps=many"},
+                 {"hyfreedp run: --set panels.small.train.steps: panels[0].train.steps must be"});
+}
+
+class TableChanged : public Changed {
+ protected:
+  TableChanged() : Changed("table") {}
+};
+
+// What is shown is the database's, so that the file is not taken for it.
+TEST_F(TableChanged, AnotherVersionIsSaid) {
+  enter();
+  ASSERT_EQ(in_folder({spec_}), 0) << err();
+  EXPECT_EQ(err(), "");
+  ASSERT_EQ(in_folder({spec_, "--set", "panels.small.train.steps=60"}), 0) << err();
+  EXPECT_THAT(err(),
+              AllOf(StartsWith("hyfreedp table: warning: "),
+                    HasSubstr("is not the version of 'changed' that the database has, which is shown. What "
+                              "differs (there -> here): steps 6 -> 60")));
+  ASSERT_EQ(in_folder({spec_, "--set", "panels.small.train.device=cuda"}), 0) << err();
+  EXPECT_EQ(err(), "") << "a run may be told another device";
+  expect_refused({"changed", "--set", "title=T", "--out", path("out")},
+                 {"--set is of a spec's file; name the file."});
 }
 
 }  // namespace

@@ -1,10 +1,22 @@
 #include "harness/cli/common/spec_request.h"
 
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
 #include "harness/cli/common/value_spec.h"
+#include "harness/runner/odometer/release.h"
 
 namespace hyfreedp::cli {
 
 namespace options = boost::program_options;
+
+void add_set_option(options::options_description& all, std::vector<std::string>& settings) {
+  all.add_options()(
+      "set", options::value(&settings)->composing()->value_name("KEY=VALUE"),
+      "where a spec is given as a file: as if it had this value in what the preset makes of it; "
+      "KEY is a path (defaults.train.steps, panels.main.rows.0.title), VALUE is YAML; may be "
+      "repeated");
+}
 
 void add_shared_options(options::options_description& all, SpecRequest& request) {
   auto add = all.add_options();
@@ -15,6 +27,7 @@ void add_shared_options(options::options_description& all, SpecRequest& request)
       "show values that were not released under differential privacy; the output says so");
   add("preset", options::value(&request.preset)->value_name("PRESET"),
       "where a spec is given as a file: which of its presets");
+  add_set_option(all, request.settings);
 }
 
 std::optional<int> parse_spec_request(const std::string& command, const std::string& usage,
@@ -28,7 +41,7 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
   if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
   if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
   if (request.spec.ends_with(".yaml") || request.spec.ends_with(".yml")) {
-    auto loaded = runner::load_spec(request.spec, request.preset);
+    auto loaded = runner::load_spec(request.spec, request.preset, request.settings);
     if (!loaded) return refused_lines(command, loaded.error(), err);
     request.spec = loaded->content.name;
     request.file = std::move(*loaded);
@@ -37,6 +50,8 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
   if (!request.preset.empty()) {
     return refused(command, error("--preset is of a spec's file; name the file, or NAME-PRESET."), err);
   }
+  if (!request.settings.empty())
+    return refused(command, error("--set is of a spec's file; name the file."), err);
   if (!request.spec.empty()) {
     auto kept = value_spec_by_name(request.folder());
     if (!kept) return refused(command, kept.error(), err);
@@ -50,6 +65,23 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
 
 Result<std::unique_ptr<results::Store>> open_for_reading(const std::string& out_folder) {
   return results::Store::open(out_folder + "/hyfreedp.sqlite", results::Store::Mode::read_only);
+}
+
+Result<std::unique_ptr<results::Store>> open_for_reading(const std::string& command,
+                                                         const SpecRequest& request, std::ostream& err) {
+  auto store = open_for_reading(request.out);
+  if (store && request.file) warn_of_other_version(command, **store, *request.file, err);
+  return store;
+}
+
+void warn_of_other_version(const std::string& command, const results::Store& store, runner::Spec file,
+                           std::ostream& err) {
+  const auto differs = runner::differs_from_recorded(store, file);
+  if (!differs || differs->empty()) return;  // that it cannot be read is said by whoever shows it
+  err << fmt::format(
+      "hyfreedp {}: warning: {} is not the version of '{}' that the database has, which is "
+      "shown.{}\n",
+      command, file.path, file.content.name, *differs);
 }
 
 }  // namespace hyfreedp::cli

@@ -175,7 +175,13 @@ Result<std::optional<runner::Spec>> value_spec_by_name(const std::string& folder
   if (!source) return source.error();
   if (!source->is_object()) return error(path + ": must be a JSON object. Run the spec's file again.");
   const auto file = string_or(source->get_object(), "file", "");
-  auto spec = runner::load_spec(file, string_or(source->get_object(), "preset", ""));
+  std::vector<std::string> settings;
+  if (const auto* kept = source->get_object().if_contains("set")) {
+    auto read = from_json<std::vector<std::string>>(*kept, path + ": 'set'");
+    if (!read) return read.error();
+    settings = std::move(*read);
+  }
+  auto spec = runner::load_spec(file, string_or(source->get_object(), "preset", ""), settings);
   if (!spec)
     return in_context(fmt::format("{} says that these tables came from {}", path, file), spec.error());
   return std::optional<runner::Spec>(std::move(*spec));
@@ -186,7 +192,8 @@ Result<void> write_value_spec(const ValueSpec& values, const runner::Spec& spec,
   auto paths = write_table_files(values.table, folder, "table");
   if (!paths) return paths.error();
   const json::object source{{"file", std::filesystem::absolute(spec.path).lexically_normal().string()},
-                            {"preset", spec.content.preset}};
+                            {"preset", spec.content.preset},
+                            {"set", as_json(spec.settings)}};
   if (auto kept = write_file_atomically(folder + "/" + kSource, pretty_json(source)); !kept)
     return kept.error();
   if (!values.figures.empty() && find_program("gnuplot")) {

@@ -8,6 +8,7 @@
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
 #include "harness/cli/common/data_items.h"
+#include "harness/cli/common/spec_request.h"
 #include "harness/cli/data/commands.h"
 
 namespace hyfreedp::cli {
@@ -40,7 +41,7 @@ constexpr const char* kPathUsage =
     "Example: ls \"$(hyfreedp data path fashion-mnist)\"\n\n";
 constexpr const char* kFetchUsage =
     "hyfreedp data fetch NAME...\n"
-    "hyfreedp data fetch SPEC.yaml [--preset PRESET]\n"
+    "hyfreedp data fetch SPEC.yaml [--preset PRESET] [--set KEY=VALUE]\n"
     "Brings datasets and weights to this machine, into the folder that the environment's XDG_CACHE_HOME "
     "(else\n"
     "~/.cache) has for this program; of a spec all that it needs and that is not here. An interrupted "
@@ -197,8 +198,9 @@ std::vector<std::string> names_given(const options::variables_map& given) {
 
 bool is_spec(const std::string& name) { return name.ends_with(".yaml") || name.ends_with(".yml"); }
 
-int fetch_spec(const std::string& spec, const std::string& preset, std::ostream& out, std::ostream& err) {
-  const auto needs = runner::spec_needs(spec, preset);
+int fetch_spec(const std::string& spec, const std::string& preset, const std::vector<std::string>& settings,
+               std::ostream& out, std::ostream& err) {
+  const auto needs = runner::spec_needs(spec, preset, settings);
   if (!needs) return refused_lines("data fetch", needs.error(), err);
   const auto done = fetch_needs(*needs, err);
   for (const auto* reasons : {&done.failed, &done.elsewhere}) {
@@ -213,10 +215,12 @@ int fetch_spec(const std::string& spec, const std::string& preset, std::ostream&
 
 int fetch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   std::string preset;
+  std::vector<std::string> settings;
   CommandLine line{.command = "data fetch", .usage = kFetchUsage};
   line.list = "name";
   line.options.add_options()("help,h", "this text")("preset", options::value(&preset)->value_name("PRESET"),
                                                     "of a spec; default: as `hyfreedp run` chooses");
+  add_set_option(line.options, settings);
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   const auto names = names_given(given);
@@ -225,8 +229,9 @@ int fetch(const std::vector<std::string>& arguments, std::ostream& out, std::ost
   const bool has_spec = std::any_of(names.begin(), names.end(), is_spec);
   if (has_spec && names.size() > 1)
     return refused("data fetch", error("give one spec, or names of datasets and weights."), err);
-  if (has_spec) return fetch_spec(names.front(), preset, out, err);
+  if (has_spec) return fetch_spec(names.front(), preset, settings, out, err);
   if (!preset.empty()) return refused("data fetch", error("--preset is for a spec."), err);
+  if (!settings.empty()) return refused("data fetch", error("--set is for a spec."), err);
   const auto items = all_named(names);
   if (!items) return refused("data fetch", items.error(), err);
   int code = 0;

@@ -91,14 +91,6 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
   return std::nullopt;
 }
 
-// POOL as given is a name or a file.
-Result<std::string> pool_name(const std::string& given) {
-  if (!given.ends_with(".yaml") && !given.ends_with(".yml")) return given;
-  const auto spec = runner::load_spec(given);
-  if (!spec) return spec.error();
-  return spec->content.name;
-}
-
 // Validation accuracies were never noised, whoever knows the noise of the runs: they are
 // confidential unless the data is nobody's.
 Result<void> check_confidential(const results::SpecRecord& spec, bool asked) {
@@ -261,6 +253,7 @@ std::string csv_of(const std::vector<ReplayedRow>& rows, bool confidential) {
                                     kWatermark};
     if (confidential) fields.emplace_back(results::kWatermark);
     std::vector<std::string> written;
+    written.reserve(fields.size());
     for (const auto& field : fields) written.push_back(quoted(field));
     csv += join(written, ",");
     csv += "\r\n";
@@ -300,23 +293,22 @@ Result<void> write_files(const Request& request, const runner::Spec& spec,
 int replay_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Request request;
   if (const auto code = parse(arguments, request, out, err)) return *code;
-  const auto name = pool_name(request.pool.spec);
-  if (!name) return refused_lines("replay", name.error(), err);
+  const auto& name = request.pool.spec;
   const auto rows_spec = runner::load_spec(request.rows);
   if (!rows_spec) return refused_lines("replay", rows_spec.error(), err);
-  const auto store = open_for_reading(request.pool.out);
+  const auto store = open_for_reading("replay", request.pool, err);
   if (!store) return refused("replay", store.error(), err);
-  const auto recorded = (**store).spec(*name);
+  const auto recorded = (**store).spec(name);
   if (!recorded) return refused("replay", recorded.error(), err);
   if (!*recorded) {
     return refused(
         "replay",
-        error(fmt::format("the database holds no spec named '{}'; `hyfreedp run` trains it.", *name)), err);
+        error(fmt::format("the database holds no spec named '{}'; `hyfreedp run` trains it.", name)), err);
   }
   if (auto allowed = check_confidential(**recorded, request.pool.confidential); !allowed) {
     return refused("replay", allowed.error(), err);
   }
-  const auto pool = runner::ReplayPool::open(**store, *name);
+  const auto pool = runner::ReplayPool::open(**store, name);
   if (!pool) return refused("replay", pool.error(), err);
   const auto rows = runner::replay_spec(*rows_spec, *pool, request.replay);
   if (!rows) return refused("replay", rows.error(), err);

@@ -14,6 +14,7 @@
 #include "harness/cli/common/disk_needs.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/common/run_needs.h"
+#include "harness/cli/common/spec_request.h"
 #include "harness/cli/common/table_format.h"
 #include "harness/cli/common/value_spec.h"
 #include "harness/cli/run/commands.h"
@@ -53,7 +54,8 @@ constexpr int kMostWorkers = 256;
 struct Request {
   std::string spec;
   std::string preset;
-  std::vector<std::string> only;  // as given
+  std::vector<std::string> settings;  // of --set
+  std::vector<std::string> only;      // as given
   double gpu_tflops = runner::kAssumedTflops;
   std::string out;
   std::string device;
@@ -77,6 +79,7 @@ CommandLine command_line(Request& request) {
   add("help,h", "this text");
   add("preset", options::value(&request.preset)->value_name("PRESET"),
       "which of the spec's presets (hyfreedp list specs); default: small where there is one, else the first");
+  add_set_option(line.options, request.settings);
   add("only", options::value(&request.only)->composing()->value_name("KEY=VALUE,..."),
       "train only these studies: panel, row, epsilon, noise_multiplier, seed (row=prodigy,epsilon=3), or a "
       "value that only one key has; repeated: these too. The rest stays open for a later run. --dry-run, "
@@ -487,7 +490,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   Request request;
   if (const auto code = parse(arguments, request, out, err)) return *code;
   const auto load = [&request] {
-    auto spec = runner::load_spec(request.spec, request.preset);
+    auto spec = runner::load_spec(request.spec, request.preset, request.settings);
     if (spec && !request.device.empty()) runner::set_device(*spec, request.device);
     return spec;
   };
@@ -502,7 +505,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
       if (auto room = check_room(*part, request.workers, later); !room) return refuse(room.error(), err);
     }
     // What is wrong with the spec, or cannot be fetched, is said below.
-    if (const auto needs = runner::spec_needs(request.spec, request.preset)) {
+    if (const auto needs = runner::spec_needs(request.spec, request.preset, request.settings)) {
       const auto done = fetch_needs(*needs, err);
       // That may be what only the rest of the spec needs.
       if (!done.failed.empty() && request.only.empty()) return refuse(error(join(done.failed, " ")), err);

@@ -52,7 +52,7 @@ int export_rows_command(const std::vector<std::string>& arguments, std::ostream&
                         "with seconds, memory, attempts and machine, which differ between equal runs");
   if (const auto code = parse_spec_request("export rows", kRowsUsage, further, arguments, request, out, err))
     return *code;
-  const auto store = open_for_reading(request.out);
+  const auto store = open_for_reading("export rows", request, err);
   if (!store) return refused("export rows", store.error(), err);
   const auto rows =
       results::export_rows(**store, request.spec, {.times = times, .confidential = request.confidential});
@@ -70,7 +70,7 @@ int export_values_command(const std::vector<std::string>& arguments, std::ostrea
   if (const auto code =
           parse_spec_request("export values", kValuesUsage, further, arguments, request, out, err))
     return *code;
-  const auto store = open_for_reading(request.out);
+  const auto store = open_for_reading("export values", request, err);
   if (!store) return refused("export values", store.error(), err);
   const auto values =
       results::export_values(**store, request.spec, {.steps = steps, .confidential = request.confidential});

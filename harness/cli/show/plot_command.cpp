@@ -37,7 +37,7 @@ int plot_command(const std::vector<std::string>& arguments, std::ostream& out, s
   if (request.file && !runner::is_runnable(*request.file)) {
     return refused("plot", error(no_rows_text(request.spec)), err);
   }
-  const auto store = open_for_reading(request.out);
+  const auto store = open_for_reading("plot", request, err);
   if (!store) return refused("plot", store.error(), err);
   const OwnerOnly closed(request.confidential);
   const auto written = write_plots(**store, request.spec, request.folder(),

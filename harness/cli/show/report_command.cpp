@@ -81,7 +81,7 @@ Result<plots::ReportPart> value_part(const runner::Spec& spec, const std::string
 
 class Writer {
  public:
-  explicit Writer(const Request& request) : request_(request) {}
+  Writer(const Request& request, std::ostream& err) : request_(request), err_(err) {}
 
   Result<std::vector<std::string>> write() {
     std::vector<plots::ReportPart> parts;
@@ -108,11 +108,13 @@ class Writer {
  private:
   Result<plots::ReportPart> part_of(const std::string& spec) {
     auto name = spec;
+    std::optional<runner::Spec> file;
     if (is_file(spec)) {
-      const auto loaded = runner::load_spec(spec, request_.preset);
+      auto loaded = runner::load_spec(spec, request_.preset, request_.settings);
       if (!loaded) return loaded.error();
       if (!runner::is_runnable(*loaded)) return value_part(*loaded, request_.out, paths_);
       name = loaded->content.name;
+      file = std::move(*loaded);
     } else {
       const auto kept = value_spec_by_name(fmt::format("{}/{}", request_.out, name));
       if (!kept) return kept.error();
@@ -123,11 +125,13 @@ class Writer {
       if (!opened) return opened.error();
       store_ = std::move(*opened);
     }
+    if (file) warn_of_other_version("report", *store_, *file, err_);
     return report_part_of(*store_, name, fmt::format("{}/{}", request_.out, name),
                           {.confidential = request_.confidential}, paths_);
   }
 
   const Request& request_;
+  std::ostream& err_;
   std::unique_ptr<results::Store> store_;  // opened where a spec needs it
   std::vector<std::string> paths_;
 };
@@ -137,14 +141,17 @@ class Writer {
 int report_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Request request;
   if (const auto code = parse(arguments, request, out, err)) return *code;
+  if (!request.settings.empty() && std::ranges::none_of(request.specs, is_file)) {
+    return refused("report", error("--set is of a spec's file; name the file."), err);
+  }
   for (const auto& spec : request.specs) {
     if (!is_file(spec)) continue;
-    if (const auto loaded = runner::load_spec(spec, request.preset); !loaded) {
+    if (const auto loaded = runner::load_spec(spec, request.preset, request.settings); !loaded) {
       return refused_lines("report", loaded.error(), err);
     }
   }
   const OwnerOnly closed(request.confidential);
-  const auto written = Writer(request).write();
+  const auto written = Writer(request, err).write();
   if (!written) return refused("report", written.error(), err);
   if (request.confidential) err << results::kWatermark << '\n';
   for (const auto& path : *written) out << "Written: " << path << '\n';

@@ -111,7 +111,7 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
   const auto over = overrides.given();
   if (!over) return refused("table", over.error(), err);
   const OwnerOnly closed(request.confidential);
-  const auto store = open_for_reading(request.out);
+  const auto store = open_for_reading("table", request, err);
   if (!store) return refused("table", store.error(), err);
   const auto table =
       results::build_table(**store, request.spec, {.confidential = request.confidential, .overrides = *over});

@@ -111,6 +111,21 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
   return settle_unrecorded(store, out, spec, fresh);
 }
 
+Result<std::string> differs_from_recorded(const results::Store& store, Spec spec) {
+  const auto recorded = store.spec(spec.content.name);
+  if (!recorded) return recorded.error();
+  if (!*recorded) return std::string();
+  const auto content = results::spec_of(**recorded);
+  if (!content) return content.error();
+  set_release(spec, content->release);
+  for (auto& panel : spec.content.panels) {
+    const auto* there = spec::find_panel(*content, panel.id);
+    if (there != nullptr) panel.train.device = there->train.device;
+  }
+  if ((**recorded).hash == spec.hash()) return std::string();
+  return changes_since((**recorded).resolved, as_json(spec.content));
+}
+
 Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace) {
   if (auto restored = restore_releases(store, out, spec.content.name); !restored) {
     return restored;

@@ -34,6 +34,10 @@ bool has_seeded_noise(const Spec& spec);
 // Returns the errors of enter_spec(). Call restore_releases() on `store` before.
 Result<void> settle_release(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh,
                             bool replace);
+// What differs between the recorded spec of that name and `spec`, as a sentence that begins with a
+// blank (" What differs (there -> here): ..."); the number of the release and the device, which are
+// not in a spec's file, are not compared. Empty where they are the same, or none is recorded.
+Result<std::string> differs_from_recorded(const results::Store& store, Spec spec);
 // Decides which release runs, sets its number in `spec`, and records the spec in the store. Without
 // `fresh` it is the recorded release, so that an interrupted one continues; with `fresh` it is the
 // next. First rebuilds what a lost database had (restore_releases()). Errors:

@@ -17,18 +17,20 @@ namespace hyfreedp::runner {
 
 struct Spec {
   std::string path;
-  std::string text;
+  std::string text;  // of the file; after it, in comments, what it includes and `settings`
   spec::Spec content;
   std::vector<std::string> warnings = {};  // one line each, with file and line; for whoever runs it
+  std::vector<std::string> settings = {};  // KEY=VALUE each, of `--set`
   // What planning it has calibrated so far (baselines::Cell); copies of a spec share it.
   std::shared_ptr<baselines::Calibrations> calibrations = std::make_shared<baselines::Calibrations>();
   std::string hash() const;  // of the content's JSON
 };
 
 // `preset`: one of the spec's; empty: `small` where there is one, else the first (spec_presets.h).
-// The error names every mistake of the spec, a line each (spec_problems.h); where the file cannot
-// be read, why.
-Result<Spec> load_spec(const std::string& path, const std::string& preset = "");
+// `settings`: KEY=VALUE each, laid over what the preset makes (spec_document.h). The error names
+// every mistake of the spec, a line each (spec_problems.h); where the file cannot be read, why.
+Result<Spec> load_spec(const std::string& path, const std::string& preset = "",
+                       const std::vector<std::string>& settings = {});
 // Names of the presets of the spec at `path`; none if it has no presets.
 Result<std::vector<std::string>> presets_of(const std::string& path);
 // Whether the spec trains: it is neither not runnable nor analytic.

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "harness/runner/spec/plan.h"
+#include "harness/runner/spec/spec_document.h"
 #include "harness/runner/spec/spec_figures.h"
-#include "harness/runner/spec/spec_file.h"
 #include "harness/runner/spec/spec_kind.h"
 #include "harness/runner/spec/spec_presets.h"
 #include "harness/runner/spec/spec_regress.h"
@@ -16,9 +16,10 @@ namespace {
 
 const std::vector<std::string>& spec_keys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> all = {
-        "name",    "title",   "description",    "noise_seed",   "defaults", "rows",  "panels",  "reproduces",
-        "presets", "assumed", "contradictions", "not_runnable", "analytic", "table", "figures", "regress"};
+    std::vector<std::string> all = {"name",    "title",          "description",  "noise_seed", "defaults",
+                                    "rows",    "panels",         "reproduces",   "presets",    "include",
+                                    "assumed", "contradictions", "not_runnable", "analytic",   "table",
+                                    "figures", "regress"};
     all.insert(all.end(), default_keys().begin(), default_keys().end());
     return all;
   }();
@@ -114,10 +115,10 @@ void add_footnotes(spec::Spec& spec) {
   }
 }
 
-std::optional<Entry> parse_spec(const std::string& path, const std::string& text, Problems& problems) {
-  auto document = problems.take(Entry::parse(path, text));
-  if (!document || !document->check_keys(&spec_keys(), problems)) return std::nullopt;
-  return document;
+std::optional<SpecDocument> parse_spec(const std::string& path, const std::string& text, Problems& problems) {
+  auto read = problems.take(parse_document(path, text));
+  if (!read || !read->document.check_keys(&spec_keys(), problems)) return std::nullopt;
+  return read;
 }
 
 std::optional<std::string> read_noise_seed(const Entry& document, Problems& problems) {
@@ -141,8 +142,7 @@ std::string read_name(const Entry& document, const std::string& preset, Problems
 }
 
 // Of the top level as its preset makes it.
-spec::Spec read_document(const std::string& path, const Entry& document, const std::string& preset,
-                         Problems& problems) {
+spec::Spec read_document(const Entry& document, const std::string& preset, Problems& problems) {
   spec::Spec spec;
   spec.name = read_name(document, preset, problems);
   spec.title = text_at(document, "title", spec.name, problems);
@@ -150,7 +150,7 @@ spec::Spec read_document(const std::string& path, const Entry& document, const s
   spec.noise_seed = read_noise_seed(document, problems);
   spec.preset = preset;
   std::optional<PaperValues> paper;
-  if (const auto entry = document.find("reproduces")) paper = PaperValues::read(path, *entry, problems);
+  if (const auto entry = document.find("reproduces")) paper = PaperValues::read(*entry, problems);
   const bool trains_nothing = read_kind(document, spec, problems);
   read_further(document, paper, spec, problems);
   if (trains_nothing) return spec;
@@ -167,18 +167,25 @@ spec::Spec read_document(const std::string& path, const Entry& document, const s
 
 }  // namespace
 
-Result<Spec> load_spec(const std::string& path, const std::string& preset) {
-  auto text = read_spec_file(path);
+Result<Spec> load_spec(const std::string& path, const std::string& preset,
+                       const std::vector<std::string>& settings) {
+  const auto text = read_spec_file(path);
   if (!text) return text.error();
   Problems problems(path);
-  const auto document = parse_spec(path, *text, problems);
-  if (!document) return problems.error();
-  const auto chosen = choose_preset(*document, preset, spec_keys(), problems);
+  const auto read = parse_spec(path, *text, problems);
+  if (!read) return problems.error();
+  const auto chosen = choose_preset(read->document, preset, spec_keys(), problems);
   if (!chosen) return problems.error();
-  auto content = read_document(path, chosen->document, chosen->preset, problems);
+  const auto document = problems.take(with_settings(chosen->document, settings));
+  if (!document) return problems.error();
+  if (!settings.empty()) document->check_keys(&spec_keys(), problems);
+  auto content = read_document(*document, chosen->preset, problems);
   if (!problems.empty()) return problems.error();
-  Spec spec{
-      .path = path, .text = std::move(*text), .content = std::move(content), .warnings = problems.warnings()};
+  Spec spec{.path = path,
+            .text = text_with(read->text, settings),
+            .content = std::move(content),
+            .warnings = problems.warnings(),
+            .settings = settings};
   if (auto priced = price_fixed_noise(spec); !priced) return in_context(path, priced.error());
   return spec;
 }
@@ -187,8 +194,8 @@ Result<std::vector<std::string>> presets_of(const std::string& path) {
   const auto text = read_spec_file(path);
   if (!text) return text.error();
   Problems problems(path);
-  const auto document = parse_spec(path, *text, problems);
-  const auto names = document ? preset_names(*document, problems) : std::nullopt;
+  const auto read = parse_spec(path, *text, problems);
+  const auto names = read ? preset_names(read->document, problems) : std::nullopt;
   if (!names || !problems.empty()) return problems.error();
   return *names;
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "harness/base/text.h"
@@ -45,9 +46,11 @@ std::string without_name(const std::string& message, const std::string& name) {
   return at == std::string::npos ? message : message.substr(at + quoted.size());
 }
 
-// A map that was put together from others has no place of its own: that of its first key.
+// A map or list that was put together from others has no place of its own: that of its first key or
+// element.
 int first_line(const YAML::Node& node) {
   if (node.Mark().line >= 0) return node.Mark().line;
+  if (node.IsSequence() && node.size() > 0) return first_line(node[0]);
   if (!node.IsMap() || node.size() == 0) return -1;
   const auto member = node.begin();
   const int line = member->first.Mark().line;
@@ -130,28 +133,69 @@ std::string example_of_key(const std::string& key, const std::string& path,
 
 }  // namespace
 
-Entry::Entry(const YAML::Node& node, std::string file, std::string path)
-    : node_(std::make_shared<const YAML::Node>(node)), file_(std::move(file)), path_(std::move(path)) {}
+int Texts::add(const std::string& name, const std::string& text, bool has_lines) {
+  const int begin = lines_;
+  texts_.push_back({.name = name, .begin = begin, .has_lines = has_lines});
+  lines_ += 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  return begin;
+}
+
+const Texts::Text& Texts::at(int line) const {
+  const auto after = std::ranges::upper_bound(texts_, line, {}, &Text::begin);
+  return *std::prev(after);
+}
+
+const std::string& Texts::name_at(int line) const { return at(line).name; }
+
+std::string Texts::place_at(int line) const {
+  const auto& text = at(line);
+  return text.has_lines ? fmt::format("{}:{}", text.name, line - text.begin + 1) : text.name;
+}
+
+Entry::Entry(const YAML::Node& node, std::shared_ptr<Texts> texts, std::string path)
+    : node_(std::make_shared<const YAML::Node>(node)), texts_(std::move(texts)), path_(std::move(path)) {}
 
 Result<Entry> Entry::parse(const std::string& file, const std::string& text) {
-  if (const auto bad = first_byte_not_utf8(text)) return not_utf8(file, text, *bad);
+  return parse_into(std::make_shared<Texts>(), file, text, true);
+}
+
+Result<Entry> Entry::parse_further(const std::string& file, const std::string& text) const {
+  return parse_into(texts_, file, text, true);
+}
+
+Result<Entry> Entry::parse_argument(const std::string& name, const std::string& text) const {
+  return parse_into(texts_, name, text, false);
+}
+
+Result<Entry> Entry::parse_into(std::shared_ptr<Texts> texts, const std::string& name,
+                                const std::string& text, bool has_lines) {
+  if (const auto bad = first_byte_not_utf8(text)) {
+    return has_lines ? not_utf8(name, text, *bad) : error(name + ": the value is not UTF-8.");
+  }
+  const int begin = texts->add(name, text, has_lines);
   try {
-    return Entry(YAML::Load(text), file, "");
+    // Blank lines before it give its lines their numbers.
+    const std::string_view mark = "\xEF\xBB\xBF";  // of byte order: only at the beginning of a text
+    const auto lines = text.starts_with(mark) ? text.substr(mark.size()) : text;
+    const auto node = YAML::Load(std::string(static_cast<std::size_t>(begin), '\n') + lines);
+    return Entry(node, std::move(texts), "");
   } catch (const YAML::Exception& exception) {
-    const auto line = static_cast<std::size_t>(std::max(exception.mark.line, 0));
-    if (is_indented_by_tab(text, line)) {
+    const int line = std::max(exception.mark.line, begin);
+    if (is_indented_by_tab(text, static_cast<std::size_t>(line - begin))) {
       return error(fmt::format(
-          "{}:{}: a tab indents this line, and tabs are not allowed in YAML. Replace each by spaces.", file,
-          line + 1));
+          "{}: a tab indents this line, and tabs are not allowed in YAML. Replace each by spaces.",
+          texts->place_at(line)));
     }
-    return error(fmt::format("{}:{}: not valid YAML: {}.", file, line + 1, exception.msg));
+    return error(fmt::format("{}: not valid YAML: {}.", texts->place_at(line), exception.msg));
   }
 }
 
-int Entry::line() const { return std::max(first_line(*node_), 0) + 1; }
+int Entry::line() const { return std::max(first_line(*node_), 0); }
+
+const std::string& Entry::file() const { return texts_->name_at(line()); }
 
 std::string Entry::where() const {
-  const auto place = fmt::format("{}:{}:", file_, line());
+  const auto place = texts_->place_at(line()) + ":";
   return path_.empty() ? place : place + " " + path_;
 }
 
@@ -163,7 +207,7 @@ Error Entry::wrong(const std::string& what, const std::string& example) const {
 Error Entry::wrong(const std::string& what) const { return wrong(what, example_at(path_)); }
 
 Error Entry::wrong_inside(const std::string& what, const std::string& example) const {
-  return path_.empty() ? wrong(what, example) : Entry(*node_, file_, path_ + ":").wrong(what, example);
+  return path_.empty() ? wrong(what, example) : Entry(*node_, texts_, path_ + ":").wrong(what, example);
 }
 
 Error Entry::wrong(const Error& found) const {
@@ -176,7 +220,7 @@ Error Entry::wrong(const Error& found) const {
 }
 
 Error Entry::remark(const std::string& text) const {
-  return error(fmt::format("{}:{}: {}", file_, line(), text));
+  return error(fmt::format("{}: {}", texts_->place_at(line()), text));
 }
 
 void Entry::need(const std::string& key, Problems& problems) const {
@@ -202,7 +246,8 @@ bool Entry::check_keys(const std::vector<std::string>* valid, Problems& problems
   }
   std::set<std::string> seen;
   for (const auto& member : *node_) {
-    const Entry at(member.first, file_, path_);
+    // A key that a command line names was written with its value.
+    const Entry at(member.first.Mark().line >= 0 ? member.first : member.second, texts_, path_);
     if (!member.first.IsScalar()) {
       problems.add(at.wrong("has a key that is not text"));
       continue;
@@ -234,7 +279,7 @@ std::optional<Entry> Entry::find(const std::string& key) const {
   if (!node_->IsMap()) return std::nullopt;
   for (const auto& member : *node_) {
     if (member.first.IsScalar() && member.first.Scalar() == key) {
-      return Entry(member.second, file_, path_.empty() ? key : path_ + "." + key);
+      return Entry(member.second, texts_, path_.empty() ? key : path_ + "." + key);
     }
   }
   return std::nullopt;
@@ -244,7 +289,7 @@ Result<std::vector<Entry>> Entry::list() const {
   if (!node_->IsSequence()) return wrong("must be a list, not " + shown());
   std::vector<Entry> entries;
   for (const auto& element : *node_) {
-    entries.push_back(Entry(element, file_, fmt::format("{}[{}]", path_, entries.size())));
+    entries.push_back(Entry(element, texts_, fmt::format("{}[{}]", path_, entries.size())));
   }
   return entries;
 }
@@ -282,7 +327,7 @@ Result<json::value> Entry::to_json() const {
   return json::value(values);
 }
 
-Entry Entry::overlaid(const Entry& over) const { return {merged(*node_, *over.node_), file_, path_}; }
+Entry Entry::overlaid(const Entry& over) const { return {merged(*node_, *over.node_), texts_, path_}; }
 
 Entry Entry::without(const std::string& key) const {
   YAML::Node rest(YAML::NodeType::Map);
@@ -290,7 +335,26 @@ Entry Entry::without(const std::string& key) const {
     if (!member.first.IsScalar() || member.first.Scalar() != key)
       rest.force_insert(member.first, member.second);
   }
-  return {rest, file_, path_};
+  return {rest, texts_, path_};
+}
+
+Entry Entry::with(const std::string& key, const Entry& value) const {
+  YAML::Node map(YAML::NodeType::Map);
+  bool known = false;
+  for (const auto& member : *node_) {
+    const bool same = member.first.IsScalar() && member.first.Scalar() == key;
+    known = known || same;
+    map.force_insert(member.first, same ? *value.node_ : member.second);
+  }
+  if (!known) map.force_insert(key, *value.node_);
+  return {map, texts_, path_};
+}
+
+Entry Entry::with(std::size_t index, const Entry& value) const {
+  YAML::Node list(YAML::NodeType::Sequence);
+  std::size_t at = 0;
+  for (const auto& element : *node_) list.push_back(at++ == index ? *value.node_ : element);
+  return {list, texts_, path_};
 }
 
 Entry Entry::nested(const std::vector<std::string>& keys, const std::string& path) const {
@@ -300,7 +364,7 @@ Entry Entry::nested(const std::vector<std::string>& keys, const std::string& pat
     map.force_insert(*key, outer);
     outer.reset(map);
   }
-  return {outer, file_, path};
+  return {outer, texts_, path};
 }
 
 void Layers::add(const std::optional<Entry>& map) {

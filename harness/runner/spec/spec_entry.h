@@ -4,6 +4,9 @@
 //   experiments/quick.yaml:12: panels[1].train.steps must be a number, not 'many'. Example:
 //   `steps: 100`.
 //
+// Parts of a document may come from several texts: files that include others, and `--set` of a
+// command line. Errors name the text that a value was written in.
+//
 // A scalar without quotes is null (~, null or nothing), true or false, a whole number, a number
 // (inf and .inf are infinite) or text, in this order; a quoted one is text. A key that occurs twice
 // in one map is an error.
@@ -20,11 +23,35 @@
 
 namespace hyfreedp::runner {
 
+// The texts of a document. A node of yaml-cpp knows its line and not its text, so the lines of all
+// texts have one numbering: each text's follow those of the text before.
+class Texts {
+ public:
+  // `name`: of a file, or "--set KEY". Returns the number of lines before its own.
+  int add(const std::string& name, const std::string& text, bool has_lines);
+  const std::string& name_at(int line) const;
+  std::string place_at(int line) const;  // "FILE:12", "--set KEY"; lines count from 0
+
+ private:
+  struct Text {
+    std::string name;
+    int begin = 0;
+    bool has_lines = true;
+  };
+  std::vector<Text> texts_;
+  int lines_ = 0;
+  const Text& at(int line) const;
+};
+
 class Entry {
  public:
   // The whole document. `file` is the name that errors use. Refused, with line and column: bytes
   // that are not UTF-8; tabs that indent, where they break the YAML.
   static Result<Entry> parse(const std::string& file, const std::string& text);
+  // A further text of the same document: another file ...
+  Result<Entry> parse_further(const std::string& file, const std::string& text) const;
+  // ... or one that has no lines: `name` stands for it.
+  Result<Entry> parse_argument(const std::string& name, const std::string& text) const;
 
   // "FILE:LINE: PATH what.", and an example of what may stand here: that of the path
   // (spec_examples.h), or the one given, a line of YAML.
@@ -38,7 +65,8 @@ class Entry {
   Error remark(const std::string& text) const;
   // The map lacks `key`. Nothing is added where it has a misspelt one.
   void need(const std::string& key, Problems& problems) const;
-  std::string where() const;  // "FILE:LINE: PATH"
+  std::string where() const;        // "FILE:LINE: PATH"
+  const std::string& file() const;  // that it was written in
   const std::string& path() const { return path_; }
 
   bool is_map() const { return node_->IsMap(); }
@@ -70,16 +98,22 @@ class Entry {
   Entry overlaid(const Entry& over) const;
   // This map without one key.
   Entry without(const std::string& key) const;
+  // This map with `value` under `key`, in its place where there is one.
+  Entry with(const std::string& key, const Entry& value) const;
+  // This list with `value` as its element `index`, which it has.
+  Entry with(std::size_t index, const Entry& value) const;
   // A map with the path `path` that has this entry at a.b.c, given {"a", "b", "c"}.
   Entry nested(const std::vector<std::string>& keys, const std::string& path) const;
 
  private:
-  Entry(const YAML::Node& node, std::string file, std::string path);
+  Entry(const YAML::Node& node, std::shared_ptr<Texts> texts, std::string path);
+  static Result<Entry> parse_into(std::shared_ptr<Texts> texts, const std::string& name,
+                                  const std::string& text, bool has_lines);
   int line() const;
 
   // Shared and not copied: assigning a YAML::Node changes the document that it belongs to.
   std::shared_ptr<const YAML::Node> node_;
-  std::string file_;
+  std::shared_ptr<Texts> texts_;  // that all entries of a document share
   std::string path_;
 };
 

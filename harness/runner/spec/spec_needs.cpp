@@ -1,6 +1,6 @@
 #include "harness/runner/spec/spec_needs.h"
 
-#include "harness/runner/spec/spec_file.h"
+#include "harness/runner/spec/spec_document.h"
 #include "harness/runner/spec/spec_presets.h"
 
 namespace hyfreedp::runner {
@@ -62,17 +62,20 @@ std::vector<std::string> keys_of_presets(const Entry& document) {
 
 }  // namespace
 
-Result<SpecNeeds> spec_needs(const std::string& path, const std::string& preset) {
+Result<SpecNeeds> spec_needs(const std::string& path, const std::string& preset,
+                             const std::vector<std::string>& settings) {
   const auto text = read_spec_file(path);
   if (!text) return text.error();
-  const auto document = Entry::parse(path, *text);
-  if (!document) return document.error();
+  const auto read = parse_document(path, *text);
+  if (!read) return read.error();
   Problems problems(path);
-  const auto chosen = choose_preset(*document, preset, keys_of_presets(*document), problems);
+  const auto chosen = choose_preset(read->document, preset, keys_of_presets(read->document), problems);
   if (!chosen) return problems.error();
+  const auto document = with_settings(chosen->document, settings);
+  if (!document) return document.error();
   SpecNeeds needs;
-  if (chosen->document.find("not_runnable")) return needs;
-  add_needs(chosen->document.without("reproduces"), needs);
+  if (document->find("not_runnable")) return needs;
+  add_needs(document->without("reproduces"), needs);
   return needs;
 }
 

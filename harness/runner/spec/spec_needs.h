@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "harness/base/result.h"
 
@@ -16,8 +17,10 @@ struct SpecNeeds {
   std::set<std::string> adapters;  // folders
 };
 
-// Of the spec as `preset` makes it (plan.h). Nothing for a preset that is not runnable. An error
-// where the file cannot be read as YAML or has no such preset; other mistakes are load_spec's.
-Result<SpecNeeds> spec_needs(const std::string& path, const std::string& preset);
+// Of the spec as `preset` and `settings` make it (load_spec). Nothing for one that is not runnable.
+// An error where the file cannot be read as YAML, has no such preset or no place for a setting;
+// other mistakes are load_spec's.
+Result<SpecNeeds> spec_needs(const std::string& path, const std::string& preset,
+                             const std::vector<std::string>& settings = {});
 
 }  // namespace hyfreedp::runner

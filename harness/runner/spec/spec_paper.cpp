@@ -12,6 +12,7 @@ namespace {
 
 std::vector<std::string> ids_of(const std::vector<spec::PaperTable>& tables) {
   std::vector<std::string> ids;
+  ids.reserve(tables.size());
   for (const auto& one : tables) ids.push_back(one.id);
   return ids;
 }
@@ -78,8 +79,7 @@ std::string why_no_cell(const PaperPlace& asked) {
 
 }  // namespace
 
-std::optional<PaperValues> PaperValues::read(const std::string& spec_path, const Entry& reproduces,
-                                             Problems& problems) {
+std::optional<PaperValues> PaperValues::read(const Entry& reproduces, Problems& problems) {
   static const std::vector<std::string> kKeys = {"paper", "id"};
   const auto before = problems.added();
   if (!reproduces.check_keys(&kKeys, problems)) return std::nullopt;
@@ -93,7 +93,7 @@ std::optional<PaperValues> PaperValues::read(const std::string& spec_path, const
     }
   }
   if (problems.added() > before) return std::nullopt;
-  const auto path = (std::filesystem::path(spec_path).parent_path() / "values.json").string();
+  const auto path = (std::filesystem::path(reproduces.file()).parent_path() / "values.json").string();
   const auto values = read_json_file(path);
   if (!values) {
     problems.add(reproduces.wrong(values.error()));

@@ -27,9 +27,9 @@ namespace hyfreedp::runner {
 // The values.json of a paper, and the part of it that the spec is about.
 class PaperValues {
  public:
-  // `reproduces` of the spec at `spec_path`; nothing where it is wrong.
-  static std::optional<PaperValues> read(const std::string& spec_path, const Entry& reproduces,
-                                         Problems& problems);
+  // `reproduces` of a spec, with values.json beside the file that says it; nothing where it is
+  // wrong.
+  static std::optional<PaperValues> read(const Entry& reproduces, Problems& problems);
 
   const spec::Reproduces& reproduces() const { return reproduces_; }
   // The table that is reproduced, or the figure if its numbers are printed; null if they are not.

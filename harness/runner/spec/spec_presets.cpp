@@ -18,7 +18,7 @@ Error unknown_preset(const Entry& place, const std::string& wanted, const std::v
 void check_preset(const Entry& preset, const std::vector<std::string>& spec_keys, Problems& problems) {
   std::vector<std::string> valid{"from"};
   for (const auto& key : spec_keys) {
-    if (key != "name" && key != "presets" && key != "reproduces") valid.push_back(key);
+    if (key != "name" && key != "presets" && key != "include" && key != "reproduces") valid.push_back(key);
   }
   preset.check_keys(&valid, problems);
 }

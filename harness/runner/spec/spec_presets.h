@@ -7,8 +7,8 @@
 //     smoke: {from: small, ...}     # laid over what `small` gives
 //
 // The default preset is `small` if there is one, else the first. A preset may have any top-level
-// key except `name` (to which the preset's name is added), `presets`, and `reproduces`, which
-// belongs to the whole file.
+// key except `name` (to which the preset's name is added), `presets`, and `include` and
+// `reproduces`, which belong to the whole file.
 #pragma once
 
 #include <string>
