@@ -38,6 +38,8 @@ const std::vector<Command>& commands() {
       {"table", "prints a finished or running spec's table again", "hyfreedp table quick", table_command},
       {"plot", "draws its plots again", "hyfreedp plot quick", plot_command},
       {"report", "writes its HTML report again", "hyfreedp report quick", report_command},
+      {"diff", "how two specs differ, and what of it is trained again", "hyfreedp diff quick.yaml",
+       diff_command},
       {"trace", "the runs, configs, events and epsilons behind a cell of a table",
        "hyfreedp trace quick nondp-gs 3", trace_command},
       {"export-cell", "a cell as one small file that can be checked by itself",
@@ -91,6 +93,7 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
       std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == arguments[0]; });
   if (found == all.end()) {
     std::vector<std::string> names;
+    names.reserve(all.size());
     for (const auto& command : all) names.push_back(command.name);
     err << fmt::format("hyfreedp: there is no command '{}'.{} Commands: {}.\n", arguments[0],
                        did_you_mean(arguments[0], names), join(names, ", "));

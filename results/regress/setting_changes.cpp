@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/base/split.h"
 #include "harness/base/text.h"
 
 namespace hyfreedp::results {
@@ -44,20 +45,6 @@ std::string plain(const std::string& text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-// "0.01 -> 0.012"; "changed" where the values are too long.
-std::string pair_text(const std::string& before, const std::string& now) {
-  const auto a = number_of(before), b = number_of(now);
-  if (a && b && !(is_integer(before) && is_integer(now))) {
-    for (int digits = kLeastDigits; digits <= kMostDigits; ++digits) {
-      const auto left = short_number(*a, digits), right = short_number(*b, digits);
-      if (left != right) return left + " -> " + right;
-    }
-  }
-  const auto shown = [](const std::string& text) { return text.empty() ? "(none)" : plain(text); };
-  if (shown(before).size() > kLongestValue || shown(now).size() > kLongestValue) return "changed";
-  return shown(before) + " -> " + shown(now);
-}
-
 struct LeafChange {
   std::string path;
   std::string before;  // empty: absent
@@ -81,20 +68,9 @@ std::vector<LeafChange> changes_of(const Setting& before, const Setting& now) {
   return changes;
 }
 
-std::vector<std::string> components(const std::string& path) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (begin <= path.size()) {
-    const auto end = std::min(path.find('.', begin), path.size());
-    parts.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 // "controller.lr" of "controller.options.lr", "optimizer" of "optimizer.name".
 std::vector<std::string> said_components(const std::string& path) {
-  auto parts = components(path);
+  auto parts = split(path, '.');
   std::erase(parts, "options");
   if (parts.size() > 1 && parts.back() == "name") parts.pop_back();
   return parts;
@@ -170,7 +146,7 @@ class SpecWalk {
     if (before != nullptr && now != nullptr && is_identified(*before) && is_identified(*now))
       return elements(before->get_array(), now->get_array(), place, std::string(key));
     const auto text = [](const json::value* one) { return one == nullptr ? "" : canonical_json(*one); };
-    if (text(before) != text(now)) add(long_name(path) + " " + pair_text(text(before), text(now)), place);
+    if (text(before) != text(now)) add(long_name(path) + " " + value_change(text(before), text(now)), place);
   }
 
   void elements(const json::array& before, const json::array& now, const std::string& place,
@@ -182,7 +158,8 @@ class SpecWalk {
       if (other == nullptr) {
         add(fmt::format("{} {} is new", kind, id), place);
       } else {
-        objects(other->get_object(), element.get_object(), place.empty() ? id : place + "/" + id, "");
+        objects(other->get_object(), element.get_object(),
+                place.empty() ? id : fmt::format("{}/{}", place, id), "");
       }
     }
     for (const auto& element : before) {
@@ -204,6 +181,19 @@ class SpecWalk {
 
 }  // namespace
 
+std::string value_change(const std::string& before, const std::string& now) {
+  const auto a = number_of(before), b = number_of(now);
+  if (a && b && !(is_integer(before) && is_integer(now))) {
+    for (int digits = kLeastDigits; digits <= kMostDigits; ++digits) {
+      const auto left = short_number(*a, digits), right = short_number(*b, digits);
+      if (left != right) return fmt::format("{} -> {}", left, right);
+    }
+  }
+  const auto shown = [](const std::string& text) { return text.empty() ? "(none)" : plain(text); };
+  if (shown(before).size() > kLongestValue || shown(now).size() > kLongestValue) return "changed";
+  return shown(before) + " -> " + shown(now);
+}
+
 Setting setting_of(const json::object& config) {
   Setting setting;
   add_leaves(config, "", setting);
@@ -219,7 +209,7 @@ std::vector<std::string> setting_changes(const Setting& before, const Setting& n
     if (belongs_to_another_choice(change, changes)) continue;
     const auto name = short_name(change.path);
     texts.push_back((known[name] > 1 ? long_name(change.path) : name) + " " +
-                    pair_text(change.before, change.now));
+                    value_change(change.before, change.now));
   }
   return texts;
 }

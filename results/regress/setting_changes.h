@@ -17,6 +17,10 @@ namespace hyfreedp::results {
 using Setting = std::map<std::string, std::string>;
 Setting setting_of(const json::object& config);
 
+// "0.01 -> 0.012" of two values' canonical JSON, empty where there is none: "(none) -> 3";
+// "changed" where they are too long.
+std::string value_change(const std::string& before, const std::string& now);
+
 // The changes in the order of key paths; empty if the settings are equal. Names are the shortest
 // that are unambiguous: "lr", "probe.noise". If something was replaced ("optimizer adamw -> sgd"),
 // its options are left out.

@@ -1,4 +1,5 @@
-// A part of a spec (`--only`) and a changed spec (`--set`), as commands say it.
+// A part of a spec (`--only`), a changed spec (`--set`), and how two specs differ (`diff`), as
+// commands say it.
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -109,6 +110,44 @@ TEST_F(TableChanged, AnotherVersionIsSaid) {
   EXPECT_EQ(err(), "") << "a run may be told another device";
   expect_refused({"changed", "--set", "title=T", "--out", path("out")},
                  {"--set is of a spec's file; name the file."});
+}
+
+class DiffChanged : public Changed {
+ protected:
+  DiffChanged() : Changed("diff") {}
+};
+
+TEST_F(DiffChanged, FilesAndNamesAreCompared) {
+  enter();
+  ASSERT_EQ(in_folder({"changed", spec_}), 0) << err();
+  EXPECT_EQ(out(),
+            "The specs are the same.\n4 of 4 runs that B begins with are A's, too; 4 of 4 studies are the "
+            "same.\n");
+  ASSERT_EQ(in_folder({spec_, "--set", "title=T", "--set", "panels.small.rows.prodigy.steps=9"}), 0) << err();
+  EXPECT_EQ(out(),
+            "shown    title As written -> T\n"
+            "trained  panels.small.rows.prodigy.steps 6 -> 9\n"
+            "2 of 4 runs that B begins with are A's, too; 2 of 4 studies are the same.\n");
+  ASSERT_EQ(run({spec_, spec_, "--set", "title=T"}), 0) << err();
+  EXPECT_THAT(out(), StartsWith("shown    title As written -> T\n"));
+}
+
+TEST_F(DiffChanged, PresetsOfBoth) {
+  const auto two = file("two.yaml", std::string(kSpec) + "presets:\n  a: {title: A}\n  b: {title: B}\n");
+  ASSERT_EQ(run({two, two, "--preset", "a", "--preset", "b"}), 0) << err();
+  EXPECT_THAT(out(), AllOf(HasSubstr("title A -> B"), HasSubstr("preset a -> b"),
+                           HasSubstr("name changed-a -> changed-b")));
+  ASSERT_EQ(run({two, two, "--preset", "b"}), 0) << err();
+  EXPECT_THAT(out(), StartsWith("The specs are the same."));
+}
+
+TEST_F(DiffChanged, Refusals) {
+  enter();
+  expect_refused({}, {"name two specs, or a file"});
+  expect_refused({"changed"}, {"name what to compare 'changed' with"});
+  expect_refused({"chnged", spec_, "--out", path("out")}, {"has no spec 'chnged'. Did you mean 'changed'?"});
+  expect_refused({spec_, "changed", "--set", "title=T", "--out", path("out")}, {"--set is of B, a file"});
+  expect_refused({spec_, spec_, "--set", "titel=T"}, {"--set titel: unknown key 'titel'"});
 }
 
 }  // namespace

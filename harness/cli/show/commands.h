@@ -11,6 +11,9 @@ namespace hyfreedp::cli {
 // Prints a spec's table from the database and writes DIR/NAME/table.md and table.csv again.
 int table_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
+// How two specs differ, and what of it re-trains nothing.
+int diff_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
 // Draws a spec's figures again: DIR/NAME/plots.
 int plot_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
