@@ -24,7 +24,9 @@ void print_overview(std::ostream& out) {
   for (const auto& command : commands()) {
     out << fmt::format("  {:<11} {}\n  {:<11}   {}\n", command.name, command.summary, "", command.example);
   }
-  out << "\nhyfreedp help COMMAND, or COMMAND --help, tells more. --version prints the version.\n";
+  out << "\nhyfreedp help COMMAND, or COMMAND --help, tells more. --version prints the version.\n"
+         "Exit codes: 0 done, 1 it ran and something failed, 2 bad input, 130 stopped by Ctrl-C; where one\n"
+         "means more, the command's --help says so.\n";
 }
 
 }  // namespace
@@ -70,6 +72,8 @@ const std::vector<Command>& commands() {
        "hyfreedp data list", data_command},
       {"new", "begins a spec, or a method, optimizer or controller of your own in a checkout",
        "hyfreedp new baseline my-method", new_command},
+      {"completion", "prints what completes commands and options in bash or zsh",
+       "source <(hyfreedp completion bash)", completion_command},
   };
   return all;
 }

@@ -25,6 +25,10 @@ struct Command {
 
 const std::vector<Command>& commands();
 
+// `hyfreedp completion bash|zsh`: a script that completes commands and their options, made of what
+// each command says of itself (kDescribe of common/command_line.h).
+int completion_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
 // Runs `hyfreedp ARGUMENTS`. No arguments or --help: the overview. An unknown command names the
 // nearest one.
 int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);

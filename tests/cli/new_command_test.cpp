@@ -178,7 +178,7 @@ TEST_F(NewCommand, NamesTheKindsAndWhatIsMissing) {
   EXPECT_EQ(run({"baselin", "x"}), 2);
   EXPECT_THAT(err(), HasSubstr("Did you mean 'baseline'?"));
   EXPECT_EQ(run({}), 2);
-  EXPECT_THAT(err(), HasSubstr("baseline, optimizer, controller, dataset"));
+  EXPECT_THAT(err(), HasSubstr("baseline, optimizer, controller or dataset"));
   EXPECT_EQ(run({"optimizer"}), 2);
   EXPECT_THAT(err(), HasSubstr("hyfreedp new optimizer my-optimizer"));
   EXPECT_EQ(run({"baseline", "--help"}), 0);

@@ -1,5 +1,6 @@
 #include "harness/cli/common/command_line.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -64,10 +65,27 @@ std::string begun_small(std::string sentence) {
   return sentence;
 }
 
+void describe(const CommandLine& line, std::ostream& out) {
+  for (const auto& word : line.words) out << "word " << word << '\n';
+  const bool takes_names = !line.positional.empty() || !line.list.empty();
+  if (takes_names && line.words.empty()) out << "file\n";
+  for (const auto& option : line.options.options()) {
+    const auto name = option->canonical_display_name(po::command_line_style::allow_long);
+    const auto value = option->semantic();
+    if (value->max_tokens() == 0) {
+      out << "flag " << name << '\n';
+    } else {
+      const auto shown = value->name();  // "DIR", or "DIR (=out)" where there is a default
+      out << "value " << name << ' ' << shown.substr(0, shown.find(" (=")) << '\n';
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<int> read_command_line(const CommandLine& line, const std::vector<std::string>& arguments,
                                      po::variables_map& given, std::ostream& out, std::ostream& err) {
+  if (arguments == std::vector<std::string>{kDescribe}) return describe(line, out), 0;
   po::options_description all;
   all.add(line.options);
   po::positional_options_description positional;
@@ -93,6 +111,29 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
                    err);
   }
   return std::nullopt;
+}
+
+int run_part(const std::string& command, const std::string& usage, const std::vector<Part>& parts,
+             const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  const std::string asked = arguments.empty() ? "" : arguments.front();
+  if (asked == "--help" || asked == "-h") return out << usage, 0;
+  if (asked == kDescribe) {
+    for (const auto& part : parts) out << "word " << part.name << '\n';
+    out << "flag --help\n";
+    return 0;
+  }
+  const auto found = std::ranges::find(parts, asked, &Part::name);
+  if (found != parts.end()) return found->run({arguments.begin() + 1, arguments.end()}, out, err);
+  std::vector<std::string> names;
+  names.reserve(parts.size());
+  for (const auto& part : parts) names.push_back(part.name);
+  const auto meant = did_you_mean(asked, names);
+  const auto last = names.back();
+  names.pop_back();
+  return refused(command,
+                 error(fmt::format("say what: {} or {}{}.{} Try hyfreedp {} --help.", join(names, ", "), last,
+                                   asked.empty() ? "" : fmt::format(", not '{}'", asked), meant, command)),
+                 err);
 }
 
 int refused(const std::string& command, const Error& failure, std::ostream& err) {

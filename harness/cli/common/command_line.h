@@ -7,6 +7,7 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -29,13 +30,33 @@ struct CommandLine {
   // Name of the list (vector<string>) of all further arguments without --, if the command takes any
   // number.
   std::string list = {};
+  // What the first argument without -- may be, where that is one of a few words.
+  std::vector<std::string> words = {};
 };
+
+// The one argument by which a command says what it takes, for `hyfreedp completion`, instead of
+// doing anything: a line each, of
+//   word NAME            a word that may come first: of a command of several parts, one of these
+//   file                 arguments without -- that may be files
+//   flag --NAME          an option without a value
+//   value --NAME VALUE   an option with one, and how --help calls it: "DIR", "cpu|cuda"
+inline constexpr const char* kDescribe = "--describe-arguments";
 
 // Fills `given` and the bound variables. Returns the exit code if the command is done: 0 after
 // --help, 2 after an error.
 std::optional<int> read_command_line(const CommandLine& line, const std::vector<std::string>& arguments,
                                      boost::program_options::variables_map& given, std::ostream& out,
                                      std::ostream& err);
+
+// A command of several parts, `hyfreedp data fetch`: the part that the first argument names, with
+// the further arguments.
+struct Part {
+  std::string name;
+  std::function<int(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err)> run;
+};
+// Runs it. Without a part, --help prints `usage`.
+int run_part(const std::string& command, const std::string& usage, const std::vector<Part>& parts,
+             const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 // Prints "hyfreedp COMMAND: message" as one line and returns 2. Control characters of the input are
 // escaped, long quotations are cut, and the line ends with a full stop.

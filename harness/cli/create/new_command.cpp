@@ -114,19 +114,13 @@ int new_spec_command(const std::vector<std::string>& arguments, std::ostream& ou
 }  // namespace
 
 int new_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  const std::string kind = arguments.empty() ? "" : arguments.front();
-  if (kind == "--help" || kind == "-h") return out << kUsage, 0;
-  if (kind == "spec") return new_spec_command({arguments.begin() + 1, arguments.end()}, out, err);
-  auto kinds = new_kinds();
-  kinds.insert(kinds.begin(), "spec");
-  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-    return refused(
-        "new",
-        error(fmt::format("the kind is missing or unknown: {}{}.{}", join(kinds, ", "),
-                          kind.empty() ? "" : fmt::format(", not '{}'", kind), did_you_mean(kind, kinds))),
-        err);
+  std::vector<Part> parts = {{"spec", new_spec_command}};
+  for (const auto& kind : new_kinds()) {
+    parts.push_back({kind, [kind](const auto& rest, std::ostream& o, std::ostream& e) {
+                       return new_entry_command(kind, rest, o, e);
+                     }});
   }
-  return new_entry_command(kind, {arguments.begin() + 1, arguments.end()}, out, err);
+  return run_part("new", kUsage, parts, arguments, out, err);
 }
 
 }  // namespace hyfreedp::cli

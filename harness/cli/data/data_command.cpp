@@ -302,20 +302,9 @@ int verify(const std::vector<std::string>& arguments, std::ostream& out, std::os
 }  // namespace
 
 int data_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  const std::string what = arguments.empty() ? "" : arguments.front();
-  if (what == "--help" || what == "-h") return out << kUsage, 0;
-  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (what == "list") return list(rest, out, err);
-  if (what == "info") return info(rest, out, err);
-  if (what == "path") return path(rest, out, err);
-  if (what == "fetch") return fetch(rest, out, err);
-  if (what == "verify") return verify(rest, out, err);
-  const auto said = what.empty() ? std::string() : fmt::format(", not '{}'", what);
-  return refused(
-      "data",
-      error(fmt::format("say what: list, info, path, fetch or verify{}.{} Try hyfreedp data --help.", said,
-                        did_you_mean(what, {"list", "info", "path", "fetch", "verify"}))),
-      err);
+  static const std::vector<Part> kParts = {
+      {"list", list}, {"info", info}, {"path", path}, {"fetch", fetch}, {"verify", verify}};
+  return run_part("data", kUsage, kParts, arguments, out, err);
 }
 
 }  // namespace hyfreedp::cli

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include "harness/base/text.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/show/commands.h"
 #include "results/provenance/export.h"
@@ -112,18 +109,9 @@ int export_events_command(const std::vector<std::string>& arguments, std::ostrea
 }  // namespace
 
 int export_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  const std::string what = arguments.empty() ? "" : arguments.front();
-  if (what == "--help" || what == "-h") return out << kUsage, 0;
-  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (what == "values") return export_values_command(rest, out, err);
-  if (what == "rows") return export_rows_command(rest, out, err);
-  if (what == "events") return export_events_command(rest, out, err);
-  const auto meant = did_you_mean(what, {"rows", "values", "events"});
-  const auto said = what.empty() ? std::string() : fmt::format(", not '{}'", what);
-  return refused(
-      "export",
-      error(fmt::format("say what: events, rows or values{}.{} Try hyfreedp export --help.", said, meant)),
-      err);
+  static const std::vector<Part> kParts = {
+      {"events", export_events_command}, {"rows", export_rows_command}, {"values", export_values_command}};
+  return run_part("export", kUsage, kParts, arguments, out, err);
 }
 
 }  // namespace hyfreedp::cli

@@ -220,6 +220,7 @@ int list_specs(const SpecFilter& filter, const options::variables_map& given, st
 int list_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   SpecFilter filter;
   CommandLine line{.command = "list", .usage = kUsage, .positional = "kind", .more_positional = {"name"}};
+  line.words = kKinds;
   auto add = line.options.add_options();
   add("help,h", "this text");
   add("json", "machine-readable");
