@@ -18,7 +18,8 @@ packages_build=(g++ cmake ninja-build ccache ca-certificates python3 python3-pip
   libjpeg62-turbo-dev libpng-dev libarchive-dev libcurl4-openssl-dev)
 packages_run=(gnuplot-nox fonts-dejavu-core dataset-fashion-mnist)
 packages_test=(libgtest-dev libgmock-dev clang-format procps)
-packages_test_optional=(chromium tidy libxml2-utils clang-tidy texlive-latex-base texlive-latex-recommended)
+packages_test_optional=(chromium tidy libxml2-utils clang-tidy texlive-latex-base texlive-latex-recommended
+  sqlite3 python3-pandas python3-matplotlib)
 
 say() { printf '%s\n' "$*" >&2; }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/describe.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::results {
@@ -21,22 +22,29 @@ struct ExportOptions {
 // same bytes.
 Result<std::string> export_rows(const Store& store, const std::string& spec, const ExportOptions& options);
 
+enum class ValueFormat { csv, jsonl };
+BOOST_DESCRIBE_ENUM(ValueFormat, csv, jsonl)
+
 struct ValueOptions {
+  ValueFormat format = ValueFormat::csv;
   // also the scalars of every step (step sizes, losses along the step, ...)
   bool steps = false;
   // also confidential metrics of the reported runs; adds a column `watermark`
   bool confidential = false;
 };
 
-// CSV (RFC 4180) in long form, one number a line, in a fixed order:
+// Long form, one number a line, in a fixed order: CSV (RFC 4180), or JSON Lines, an object a line
+// with these members:
 //   spec, panel, row, epsilon, seed, step, metric, value
-//   epsilon   the column's target; `inf` in a non-private column
-//   step      the number of steps before the value; empty if the value belongs to the study
+//   epsilon   the column's target; in a non-private column `inf`, in JSON null
+//   step      the number of steps before the value; empty, in JSON null, if the value belongs to
+//             the study
 //   metric    "test_accuracy_percent", "test_loss", ... of the reported run; "epsilon_spent" and
 //             "epsilon_claimed"; "open" or "failed.KIND", with value 1, for a seed without a
 //             result. With `steps` also the names of step scalars, if they are releases
 //             (released_scalars.h)
-//   value     with 15 significant digits (csv_number); an epsilon with all its digits
+//   value     with 15 significant digits (csv_number); an epsilon with all its digits. Where it is
+//             not finite: `nan`, `inf`, `-inf`, in JSON as strings
 // Only values of the reported run are exported, so they do not reveal the number of runs of a
 // private selection.
 Result<std::string> export_values(const Store& store, const std::string& spec, const ValueOptions& options);

@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
@@ -13,9 +14,10 @@ namespace {
 // One value of a study, under the columns of its row.
 class Lines {
  public:
-  explicit Lines(bool confidential) : confidential_(confidential) {
+  explicit Lines(const ValueOptions& options) : options_(options) {
+    if (options_.format == ValueFormat::jsonl) return;
     std::vector<std::string> fields{"spec", "panel", "row", "epsilon", "seed", "step", "metric", "value"};
-    if (confidential_) fields.emplace_back("watermark");
+    if (options_.confidential) fields.emplace_back("watermark");
     text_ = csv_record(fields);
   }
 
@@ -32,6 +34,10 @@ class Lines {
  private:
   void add_text(const std::optional<std::int64_t>& step, const std::string& metric,
                 const std::string& value) {
+    if (options_.format == ValueFormat::jsonl) {
+      add_object(step, metric, std::strtod(value.c_str(), nullptr));
+      return;
+    }
     std::vector<std::string> fields{study_->spec,
                                     study_->panel,
                                     study_->row,
@@ -40,11 +46,20 @@ class Lines {
                                     step ? std::to_string(*step) : "",
                                     metric,
                                     value};
-    if (confidential_) fields.emplace_back(kWatermark);
+    if (options_.confidential) fields.emplace_back(kWatermark);
     text_ += csv_record(fields);
   }
 
-  bool confidential_;
+  void add_object(const std::optional<std::int64_t>& step, const std::string& metric, double value) {
+    json::object line{{"spec", study_->spec}, {"panel", study_->panel},
+                      {"row", study_->row},   {"epsilon", as_json(study_->epsilon_target)},
+                      {"seed", study_->seed}, {"step", as_json(step)},
+                      {"metric", metric},     {"value", number(value)}};
+    if (options_.confidential) line["watermark"] = kWatermark;
+    text_ += canonical_json(line) + "\n";
+  }
+
+  const ValueOptions& options_;
   const StudyRecord* study_ = nullptr;
   std::string text_;
 };
@@ -78,7 +93,7 @@ Result<std::string> export_values(const Store& store, const std::string& spec, c
   if (const auto record = find_spec(store, spec); !record) return record.error();
   const auto studies = store.studies(spec);
   if (!studies) return studies.error();
-  Lines lines(options.confidential);
+  Lines lines(options);
   for (const auto& study : *studies) {
     lines.begin(study);
     if (study.state == StudyState::open) lines.add({}, "open", 1);

@@ -123,9 +123,101 @@ ALTER TABLE trials ADD COLUMN peak_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE trials ADD COLUMN device_peak_bytes INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// Views for people (results/VIEWS.md). A view has one line for each study, run, metric or release
+// that may be shown: of a private selection its reported run alone (run_count_is_public() in
+// results/table/table_model.h), and no confidential metric. `trials.number` is in none of them: it
+// counts all runs.
+constexpr const char* kVersion6 = R"sql(
+CREATE VIEW cells AS
+SELECT study.spec, study.panel, study.row, study.method, study.epsilon_target, study.seed, study.state,
+       study.label,
+       (SELECT group_concat(value, '; ') FROM json_each(study.flags)) AS flags,
+       (SELECT 100 * value FROM metrics
+        WHERE trial = reported.number AND split = 'test' AND name = 'accuracy'
+              AND visibility IN ('released', 'test')
+        ORDER BY step DESC LIMIT 1) AS test_accuracy_percent,
+       (SELECT value FROM metrics
+        WHERE trial = reported.number AND split = 'test' AND name = 'loss'
+              AND visibility IN ('released', 'test')
+        ORDER BY step DESC LIMIT 1) AS test_loss,
+       CASE json_extract(study.total, '$.epsilon') WHEN 'inf' THEN 9e999
+            ELSE json_extract(study.total, '$.epsilon') END AS epsilon_spent,
+       study.claimed_epsilon AS epsilon_claimed,
+       study.delta,
+       CASE WHEN json_extract(study.composition, '$.rule') IN ('none', 'trial', 'sum') THEN study.seconds
+            ELSE reported.seconds END AS seconds,
+       study.failure_kind, study.failure_message,
+       reported.id AS run
+FROM studies AS study
+LEFT JOIN trials AS reported ON study.state = 'concluded' AND reported.id = study.reported_trial;
+
+CREATE VIEW epsilon AS
+WITH priced AS (
+  SELECT *,
+         CASE json_extract(training, '$.epsilon') WHEN 'inf' THEN 9e999
+              ELSE json_extract(training, '$.epsilon') END AS of_training,
+         CASE json_extract(total, '$.epsilon') WHEN 'inf' THEN 9e999
+              ELSE json_extract(total, '$.epsilon') END AS of_total
+  FROM studies
+  WHERE total IS NOT NULL
+)
+SELECT spec, panel, row, method, epsilon_target, seed, label,
+       of_training AS training, max(0, of_total - of_training) AS tuning, of_total AS total,
+       claimed_epsilon AS claimed, delta,
+       json_extract(total, '$.accountant') AS accountant,
+       json_extract(composition, '$.rule') AS composition
+FROM priced;
+
+CREATE VIEW runs AS
+SELECT study.spec, study.panel, study.row, study.epsilon_target, study.seed, trial.id AS run,
+       trial.id = study.reported_trial AS reported,
+       trial.state, trial.failure_kind, trial.failure_message,
+       json_extract(trial.config, '$.dataset.name') AS dataset,
+       json_extract(trial.config, '$.model.name') AS model,
+       json_extract(trial.config, '$.optimizer.name') AS optimizer,
+       json_extract(trial.config, '$.controller.name') AS controller,
+       json_extract(trial.config, '$.steps') AS steps,
+       trial.seconds,
+       nullif(trial.peak_bytes, 0) AS peak_bytes,
+       nullif(trial.device_peak_bytes, 0) AS device_peak_bytes,
+       trial.config
+FROM studies AS study
+JOIN study_trials AS listed ON listed.study = study.id
+JOIN trials AS trial ON trial.id = listed.trial
+WHERE trial.id = study.reported_trial
+      OR json_extract(study.composition, '$.rule') IN ('none', 'trial', 'sum');
+
+CREATE VIEW run_metrics AS
+SELECT runs.spec, runs.panel, runs.row, runs.epsilon_target, runs.seed, runs.run, runs.reported,
+       metric.step, metric.split, metric.name AS metric, metric.value, metric.visibility
+FROM runs
+JOIN trials AS trial ON trial.id = runs.run
+JOIN metrics AS metric ON metric.trial = trial.number
+WHERE metric.visibility IN ('released', 'test');
+
+CREATE VIEW run_events AS
+SELECT runs.spec, runs.panel, runs.row, runs.epsilon_target, runs.seed, runs.run, runs.reported,
+       event.key AS position,
+       json_extract(event.value, '$.type') AS type,
+       coalesce(json_extract(event.value, '$.split'), 'private_train') AS split,
+       json_extract(event.value, '$.sample_rate') AS sample_rate,
+       coalesce(json_extract(event.value, '$.count'), 1) AS batches,
+       json_extract(part.value, '$.purpose') AS purpose,
+       CASE WHEN json_extract(event.value, '$.type') IN ('batch', 'poisson-gaussian')
+            THEN coalesce(json_extract(part.value, '$.noise'), 'gaussian') END AS noise,
+       coalesce(json_extract(part.value, '$.noise_multiplier'), json_extract(event.value, '$.noise_multiplier'))
+         AS noise_multiplier,
+       coalesce(json_extract(part.value, '$.count'), 1) AS releases_per_batch,
+       event.value AS event
+FROM runs
+JOIN trials AS trial ON trial.id = runs.run
+JOIN json_each(trial.events, '$.events') AS event
+LEFT JOIN json_each(event.value, '$.releases') AS part;
+)sql";
+
 // Entry i brings version i to version i + 1.
-constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3, kVersion4,
-                                                                 kVersion5};
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3,
+                                                                 kVersion4, kVersion5, kVersion6};
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);

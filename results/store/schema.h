@@ -4,6 +4,8 @@
 //   migrations      one row for each schema version that was applied, oldest first; the largest is
 //                   the file's version
 //
+// Beside the tables the file has views for people, whose columns results/VIEWS.md promises.
+//
 // A migration of a published version is never edited: a change of schema is a new entry in
 // schema.cpp, and tests/data/results has a database of every published version.
 #pragma once

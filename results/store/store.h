@@ -25,7 +25,7 @@
 
 namespace hyfreedp::results {
 
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 
 struct SpecRecord {
   std::string name;  // "quick"

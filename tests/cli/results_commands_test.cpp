@@ -119,6 +119,11 @@ TEST_F(ResultsCommands, ValuesAreALongCsv) {
   EXPECT_NE(said().find(",d,"), std::string::npos);
   ASSERT_EQ(run(export_command, {"values", "small", "--confidential", "--out", out_}), 0);
   EXPECT_NE(said().find("CONFIDENTIAL"), std::string::npos);
+  ASSERT_EQ(run(export_command, {"values", "small", "--format", "jsonl", "--out", out_}), 0) << complained();
+  EXPECT_TRUE(said().starts_with(R"({"epsilon":)")) << said();
+  EXPECT_EQ(run(export_command, {"values", "small", "--format", "xml", "--out", out_}), 2);
+  EXPECT_NE(complained().find("--format must be one of csv, jsonl, not 'xml'"), std::string::npos)
+      << complained();
   EXPECT_EQ(run(export_command, {"values", "smal", "--out", out_}), 2);
   EXPECT_NE(complained().find("Did you mean 'small'?"), std::string::npos) << complained();
   EXPECT_EQ(run(export_command, {"value", "small"}), 2);

@@ -1,7 +1,10 @@
 #include "results/provenance/export.h"
 
 #include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <limits>
 #include <map>
 #include <sstream>
 
@@ -124,6 +127,49 @@ TEST_F(Export, ValuesShowWhatEachStepReleasedWhereAskedFor) {
   EXPECT_EQ(shown.find("loss_0"), std::string::npos) << "a raw loss of a run without noise";
   EXPECT_NE(export_values(*store_, "small", {.steps = true, .confidential = true})->find("loss_0"),
             std::string::npos);
+}
+
+// A line for each of CSV's, with the same values.
+TEST_F(Export, ValuesAsJsonLinesAreThoseOfTheCsv) {
+  auto study = small::study("a", "prodigy", 2.0, 0);
+  study.id = "noisy";
+  ASSERT_TRUE(small::conclude(*store_, study, 0.8535, 2.0 / 3));
+  study.id = "broken";
+  study.seed = 1;
+  ASSERT_TRUE(small::conclude(*store_, study, std::nan(""), std::numeric_limits<double>::infinity()));
+  const auto csv = lines_of(*export_values(*store_, "small", {.steps = true}));
+  const auto jsonl = *export_values(*store_, "small", {.format = ValueFormat::jsonl, .steps = true});
+  std::istringstream in(jsonl);
+  std::size_t lines = 0;
+  for (std::string line; std::getline(in, line);) {
+    const auto value = parse_json(line, "line");
+    ASSERT_TRUE(value) << line;
+    EXPECT_EQ(canonical_json(*value), line);
+    const auto& object = value->as_object();
+    EXPECT_EQ(object.size(), 8u) << line;
+    ASSERT_LT(++lines, csv.size());
+    const auto& fields = csv[lines];
+    EXPECT_EQ(object.at("spec"), json::value(fields[0]));
+    EXPECT_EQ(object.at("panel"), json::value(fields[1]));
+    EXPECT_EQ(object.at("row"), json::value(fields[2]));
+    EXPECT_EQ(object.at("epsilon").is_null(), fields[3] == "inf") << line;
+    EXPECT_EQ(object.at("seed"), json::value(std::stoll(fields[4])));
+    EXPECT_EQ(object.at("step").is_null(), fields[5].empty()) << line;
+    EXPECT_EQ(object.at("metric"), json::value(fields[6]));
+    const auto number = to_double(object.at("value"), line);
+    ASSERT_TRUE(number) << line;
+    EXPECT_EQ(fmt::format("{}", *number), fmt::format("{}", std::stod(fields[7]))) << line;
+  }
+  EXPECT_EQ(lines + 1, csv.size());
+  EXPECT_NE(jsonl.find("\"value\":85.35}"), std::string::npos) << jsonl;
+  EXPECT_NE(jsonl.find("\"value\":0.6666666666666666}"), std::string::npos)
+      << "an upper bound is not rounded down";
+  EXPECT_EQ(jsonl.find("watermark"), std::string::npos);
+  const auto open = *export_values(*store_, "small", {.format = ValueFormat::jsonl, .confidential = true});
+  std::istringstream marked(open);
+  for (std::string line; std::getline(marked, line);) {
+    EXPECT_NE(line.find("\"watermark\":\"CONFIDENTIAL"), std::string::npos) << line;
+  }
 }
 
 // Under private selection three, four and five runs look alike.

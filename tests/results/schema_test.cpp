@@ -143,6 +143,9 @@ TEST_F(Schema, DatabasesOfReleasedVersionsReadTheSame) {
     const auto opened = Store::open(copy, Store::Mode::read_write);
     ASSERT_TRUE(opened) << opened.error().message;
     EXPECT_EQ(rows_of(**opened, all), expected) << entry.path();
+    SQLite::Database database(copy, SQLite::OPEN_READONLY);
+    EXPECT_EQ(database.execAndGet("SELECT count(*) || ' ' || count(run) FROM cells").getString(), "15 11")
+        << entry.path();
   }
   EXPECT_EQ(cases, kSchemaVersion);
 }

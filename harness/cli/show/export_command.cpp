@@ -13,22 +13,21 @@ constexpr const char* kUsage =
     "--events FILE`\n"
     "hyfreedp export rows NAME [--times] [--out DIR] one line of canonical JSON a study, the same bytes for "
     "the same spec\n"
-    "hyfreedp export values NAME [--steps] [--out DIR]  every seed's values as CSV in long form, one number "
-    "a "
-    "line\n"
+    "hyfreedp export values NAME [--steps] [--format csv|jsonl] [--out DIR]  every seed's values in long "
+    "form, one number a line\n"
     "Example: hyfreedp export events 0f3a52b1c4d5e6f7 --out out > events.json\n"
     "         hyfreedp export rows quick --out out > rows.jsonl\n"
     "         hyfreedp export values quick --out out > values.csv\n\n";
 
 constexpr const char* kValuesUsage =
     "hyfreedp export values NAME [options]\n"
-    "Every seed's values as CSV in long form (spec, panel, row, epsilon, seed, step, metric, value), one "
-    "number "
-    "a line: test\n"
-    "accuracy and loss of the reported runs at each evaluation, and the epsilon that was spent. For pandas, "
-    "R, "
-    "a spreadsheet.\n"
-    "Example: hyfreedp export values quick --out out > values.csv\n\n";
+    "Every seed's values in long form (spec, panel, row, epsilon, seed, step, metric, value), one number a "
+    "line: test\n"
+    "accuracy and loss of the reported runs at each evaluation, and the epsilon that was spent. As CSV for "
+    "pandas, R, a\n"
+    "spreadsheet, or as JSON Lines. The database's views have the same for SQL (results/VIEWS.md).\n"
+    "Example: hyfreedp export values quick --out out > values.csv\n"
+    "         hyfreedp export values quick --format jsonl --out out > values.jsonl\n\n";
 
 constexpr const char* kRowsUsage =
     "hyfreedp export rows NAME [options]\n"
@@ -61,16 +60,21 @@ int export_rows_command(const std::vector<std::string>& arguments, std::ostream&
 int export_values_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   SpecRequest request;
   bool steps = false;
+  std::string format;
   options::options_description further;
   further.add_options()("steps", options::bool_switch(&steps),
-                        "also what each step released: step sizes and, of private runs, noised losses");
+                        "also what each step released: step sizes and, of private runs, noised losses")(
+      "format", options::value(&format)->default_value("csv")->value_name("FORMAT"),
+      "csv, or jsonl: a JSON object a line, null where CSV has no step or no epsilon");
   if (const auto code =
           parse_spec_request("export values", kValuesUsage, further, arguments, request, out, err))
     return *code;
+  const auto known = enum_from<results::ValueFormat>(format, "--format");
+  if (!known) return refused("export values", known.error(), err);
   const auto store = open_for_reading("export values", request, err);
   if (!store) return refused("export values", store.error(), err);
-  const auto values =
-      results::export_values(**store, request.spec, {.steps = steps, .confidential = request.confidential});
+  const auto values = results::export_values(
+      **store, request.spec, {.format = *known, .steps = steps, .confidential = request.confidential});
   if (!values) return refused("export values", values.error(), err);
   out << *values;
   return 0;

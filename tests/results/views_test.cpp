@@ -1,0 +1,323 @@
+// The views for people: that they show what tables show, and nothing that a private selection
+// hides; and that the page about them, results/VIEWS.md, is true.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <optional>
+#include <set>
+
+#include "harness/base/files.h"
+#include "harness/base/program.h"
+#include "harness/base/text.h"
+#include "results/store/records.h"
+#include "results/store/store.h"
+#include "results/table/table_model.h"
+#include "tests/results/small_database.h"
+
+namespace hyfreedp::results {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::array kViews = {"cells", "epsilon", "runs", "run_metrics", "run_events"};
+
+// A row's values joined by " | ", as the page shows them; one line a row.
+std::string rows_of(SQLite::Database& database, const std::string& query) {
+  std::string text;
+  SQLite::Statement select(database, query);
+  while (select.executeStep()) {
+    std::vector<std::string> fields;
+    for (int i = 0; i < select.getColumnCount(); ++i) {
+      fields.push_back(select.getColumn(i).isNull() ? "NULL" : select.getColumn(i).getString());
+    }
+    text += join(fields, " | ") + "\n";
+  }
+  return text;
+}
+
+class Views : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("hyfreedp-views-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "out");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path() const { return (folder_ / "out/hyfreedp.sqlite").string(); }
+  std::unique_ptr<Store> store() const { return Store::open(path(), Store::Mode::read_write).value(); }
+  std::string rows(const std::string& query) const {
+    SQLite::Database database(path(), SQLite::OPEN_READONLY);
+    return rows_of(database, query);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Views, OfAPrivateSelectionTheyShowTheReportedRunAlone) {
+  ASSERT_TRUE(small::fill(*store()));
+  for (const char* view : kViews) {
+    const auto all = rows(fmt::format("SELECT * FROM {}", view));
+    EXPECT_THAT(all, HasSubstr("small")) << view;
+    EXPECT_THAT(all, Not(HasSubstr(small::kPlantedDigits))) << view;
+    EXPECT_THAT(all, Not(HasSubstr("confidential"))) << view;
+    // The last digits number the runs of a study; run 0 is the reported one.
+    for (int seed = 0; seed < 3; ++seed) {
+      for (int run = 1; run < 3 + seed; ++run) {
+        EXPECT_THAT(all, Not(HasSubstr(fmt::format("trial-study-c-1-{}-{}", seed, run)))) << view;
+      }
+    }
+  }
+  EXPECT_EQ(rows("SELECT count(*), sum(reported), group_concat(DISTINCT run) FROM runs WHERE row = 'c' AND "
+                 "seed = 2"),
+            "1 | 1 | trial-study-c-1-2-0\n");
+  EXPECT_EQ(rows("SELECT seconds FROM cells WHERE row = 'c' ORDER BY seed"), "0.5\n0.5\n0.5\n")
+      << "the time of all runs would tell how many there were";
+  EXPECT_EQ(rows("SELECT count(*) FROM run_events WHERE row = 'c'"), "3\n");
+  EXPECT_EQ(rows("SELECT count(*) FROM run_metrics WHERE row = 'c'"), "12\n") << "four metrics of each";
+}
+
+// The rule of run_count_is_public() stands in the schema a second time.
+TEST_F(Views, TheRuleOfWhichRunsArePublicIsTheTables) {
+  const auto writer = store();
+  ASSERT_TRUE(writer->put_spec(small::spec()));
+  int seed = 0;
+  for (const json::value& composition :
+       {json::value{{"rule", "none"}}, json::value{{"rule", "trial"}}, json::value{{"rule", "sum"}},
+        json::value{{"rule", "selection"}}, json::value{{"rule", "another"}}, json::value(json::object{})}) {
+    for (const auto state : {StudyState::open, StudyState::failed, StudyState::concluded}) {
+      auto study = small::study("a", "prodigy", 1.0, seed++);
+      study.state = state;
+      study.composition = composition.as_object();
+      study.seconds = 7;
+      for (int run = 0; run < 3; ++run) {
+        study.trials.push_back(fmt::format("{}-{}", study.id, run));
+        ASSERT_TRUE(writer->put_trial(small::trial(study.trials.back()), {}, small::metrics(0.8)));
+      }
+      if (state == StudyState::concluded) study.reported_trial = study.trials[1];
+      ASSERT_TRUE(writer->put_study(study));
+      std::set<std::string> expected;
+      if (run_count_is_public(study)) expected.insert(study.trials.begin(), study.trials.end());
+      if (!study.reported_trial.empty()) expected.insert(study.reported_trial);
+      std::string listed;
+      for (const auto& id : expected) listed += id + "\n";
+      for (const char* view : {"runs", "run_metrics", "run_events"}) {
+        EXPECT_EQ(
+            rows(fmt::format("SELECT DISTINCT run FROM {} WHERE seed = {} ORDER BY run", view, study.seed)),
+            listed)
+            << view << ' ' << canonical_json(composition) << ' ' << name_of(state);
+      }
+      const auto seconds = run_count_is_public(study)     ? "7.0\n"
+                           : study.reported_trial.empty() ? "NULL\n"
+                                                          : "0.5\n";
+      EXPECT_EQ(rows(fmt::format("SELECT seconds FROM cells WHERE seed = {}", study.seed)), seconds)
+          << canonical_json(composition) << ' ' << name_of(state);
+    }
+  }
+}
+
+TEST_F(Views, CellsAreTheTablesValues) {
+  ASSERT_TRUE(small::fill(*store()));
+  EXPECT_EQ(
+      rows("SELECT seed, state, round(test_accuracy_percent, 9), test_loss, epsilon_spent, epsilon_claimed, "
+           "flags, failure_kind, run FROM cells WHERE row = 'b' AND epsilon_target = 1 ORDER BY seed"),
+      "0 | concluded | 70.0 | 1.25 | 1.2 | 1.0 | paper accounting: epsilon understated |  | "
+      "trial-study-b-1-0-0\n"
+      "1 | failed | NULL | NULL | NULL | NULL | NULL | diverged | NULL\n"
+      "2 | concluded | 72.0 | 1.25 | 1.3 | 1.0 | paper accounting: epsilon understated |  | "
+      "trial-study-b-1-2-0\n");
+  EXPECT_EQ(rows("SELECT count(*), count(epsilon_target), count(epsilon_spent) FROM cells WHERE row = 'a'"),
+            "6 | 3 | 3\n");
+  EXPECT_EQ(
+      rows(
+          "SELECT DISTINCT purpose, split, sample_rate, batches, noise, noise_multiplier, releases_per_batch "
+          "FROM run_events"),
+      "NULL | private_train | 0.1 | 10 | gaussian | 1.5 | 1\n");
+}
+
+TEST_F(Views, EpsilonIsSplitIntoTrainingAndTuning) {
+  {
+    const auto writer = store();
+    ASSERT_TRUE(writer->put_spec(small::spec()));
+    auto study = small::study("a", "linear-scaling", 1.0, 0);
+    study.composition = {{"rule", "sum"}};
+    study.total = small::spent(1.0, "pld");
+    study.training = small::spent(0.75, "pld");
+    ASSERT_TRUE(writer->put_study(study));
+    study = small::study("a", "linear-scaling", 1.0, 1);
+    study.composition = {{"rule", "sum"}};
+    study.total = small::spent(std::numeric_limits<double>::infinity(), "rdp");
+    ASSERT_TRUE(writer->put_study(study));
+    ASSERT_TRUE(writer->put_study(small::study("a", "linear-scaling", std::nullopt, 2)));
+  }
+  EXPECT_EQ(rows("SELECT seed, training, tuning, total, accountant, composition FROM epsilon ORDER BY seed"),
+            "0 | 0.75 | 0.25 | 1.0 | pld | sum\n1 | NULL | NULL | Inf | rdp | sum\n");
+}
+
+TEST_F(Views, AReaderDoesNotBlockTheWriterNorTheWriterAReader) {
+  const auto writer = store();
+  ASSERT_TRUE(small::fill(*writer));
+  SQLite::Database reader(path(), SQLite::OPEN_READONLY, 0);
+  SQLite::Statement select(reader, "SELECT * FROM run_metrics");
+  ASSERT_TRUE(select.executeStep());  // it stays within its transaction
+  EXPECT_TRUE(writer->put_trial(small::trial("more"), small::steps(), small::metrics(0.5)));
+  int count = 1;
+  while (select.executeStep()) ++count;
+  EXPECT_EQ(count, 4 * (3 + 3 + 2 + 3)) << "what was there when the reader began";
+}
+
+// A block of a page, and the output that the page shows after it, if it does.
+struct Example {
+  std::string language, code;
+  std::optional<std::string> output;
+};
+
+std::vector<Example> examples(const std::string& name = "VIEWS.md") {
+  const auto page = read_file(HYFREEDP_SOURCE_DIR "/results/" + name).value();
+  std::vector<Example> found;
+  for (std::size_t at = page.find("\n```"); at != std::string::npos; at = page.find("\n```", at)) {
+    const auto line_end = page.find('\n', at + 1);
+    const auto end = page.find("\n```", line_end - 1);
+    const auto language = page.substr(at + 4, line_end - at - 4);
+    auto code = page.substr(line_end + 1, end - line_end);
+    if (language == "text") {
+      found.back().output = std::move(code);
+    } else {
+      found.push_back({language, std::move(code), {}});
+    }
+    at = end + 4;
+  }
+  return found;
+}
+
+class ViewsPage : public Views {
+ protected:
+  // The database of the project's first table.
+  void SetUp() override {
+    Views::SetUp();
+    fs::copy_file(HYFREEDP_SOURCE_DIR "/results/archive/quick/slice.sqlite", path());
+    fs::permissions(path(), fs::perms::owner_write, fs::perm_options::add);
+    ASSERT_TRUE(Store::open(path(), Store::Mode::read_write));
+  }
+
+  // What the shell command prints; nothing if it fails. Its errors go to the test's output.
+  std::optional<std::string> shell(const std::string& command) const {
+    std::FILE* pipe = ::popen(fmt::format("cd '{}' && {}", folder_.string(), command).c_str(), "r");
+    if (pipe == nullptr) return std::nullopt;
+    std::string text;
+    std::array<char, 4096> buffer{};
+    while (const auto bytes = std::fread(buffer.data(), 1, buffer.size(), pipe))
+      text.append(buffer.data(), bytes);
+    return ::pclose(pipe) == 0 ? std::optional(text) : std::nullopt;
+  }
+
+  // Runs the page's examples in Python that import `module`; without one those that import SQLite
+  // alone.
+  void run_python(const std::string& module, const std::string& advice) {
+    if (!shell("python3 -c 'import sqlite3'"))
+      GTEST_SKIP() << "python3 is not installed. Debian: apt-get install python3";
+    if (!module.empty() && !shell("python3 -c 'import " + module + "' 2> import.log")) GTEST_SKIP() << advice;
+    int count = 0;
+    for (const auto& example : examples()) {
+      const bool wants = example.language == "python" &&
+                         (module.empty() ? example.code.find(" as p") == std::string::npos
+                                         : example.code.find("import " + module) != std::string::npos);
+      if (!wants) continue;
+      ++count;
+      std::ofstream((folder_ / "example.py").string()) << example.code;
+      const auto printed = shell("python3 example.py");
+      ASSERT_TRUE(printed) << example.code;
+      EXPECT_NE(*printed, "");
+      if (example.output) {
+        EXPECT_EQ(*printed, *example.output) << example.code;
+      }
+    }
+    EXPECT_GE(count, 1);
+  }
+};
+
+TEST_F(ViewsPage, SaysOfEveryViewWhatItHas) {
+  const auto page = read_file(HYFREEDP_SOURCE_DIR "/results/VIEWS.md").value();
+  SQLite::Database database(path(), SQLite::OPEN_READONLY);
+  std::set<std::string> views;
+  SQLite::Statement select(database, "SELECT name FROM sqlite_master WHERE type = 'view'");
+  while (select.executeStep()) views.insert(select.getColumn(0).getString());
+  EXPECT_EQ(views, std::set<std::string>(kViews.begin(), kViews.end()));
+  for (const auto& view : views) {
+    const auto begin = page.find(fmt::format("\n| `{}` |", view));
+    ASSERT_NE(begin, std::string::npos) << view;
+    const auto line = page.substr(begin, page.find('\n', begin + 1) - begin);
+    SQLite::Statement columns(database, fmt::format("SELECT name FROM pragma_table_info('{}')", view));
+    while (columns.executeStep()) {
+      const auto column = fmt::format("`{}`", columns.getColumn(0).getString());
+      const bool is_shared = page.find(column) < page.find("\n| view |");
+      EXPECT_TRUE(is_shared || line.find(column) != std::string::npos) << view << ' ' << column;
+    }
+  }
+}
+
+TEST_F(ViewsPage, ItsSqlGivesWhatItShows) {
+  SQLite::Database database(path(), SQLite::OPEN_READONLY);
+  int count = 0;
+  for (const auto& example : examples()) {
+    if (example.language != "sql") continue;
+    ++count;
+    const auto printed = rows_of(database, example.code);
+    EXPECT_NE(printed, "") << example.code;
+    if (example.output) {
+      EXPECT_EQ(printed, *example.output) << example.code;
+    }
+  }
+  EXPECT_GE(count, 5);
+}
+
+TEST_F(ViewsPage, ItsSqlRunsInTheProgramSqlite3) {
+  if (!find_program("sqlite3")) GTEST_SKIP() << "sqlite3 is not installed. Debian: apt-get install sqlite3";
+  for (const auto& example : examples()) {
+    if (example.language != "sql") continue;
+    std::ofstream((folder_ / "example.sql").string()) << example.code;
+    const auto printed = shell("sqlite3 -readonly -separator ' | ' out/hyfreedp.sqlite < example.sql");
+    ASSERT_TRUE(printed) << example.code;
+    EXPECT_NE(*printed, "") << example.code;
+    if (example.output) {
+      EXPECT_EQ(*printed, *example.output) << example.code;
+    }
+  }
+}
+
+TEST_F(ViewsPage, ItsPythonRuns) { run_python("", ""); }
+
+TEST_F(ViewsPage, ItsPandasRuns) {
+  run_python("pandas", "pandas is not installed. Debian: apt-get install python3-pandas");
+}
+
+TEST_F(ViewsPage, TheReadmesFiveLinesDrawAPlot) {
+  const auto all = examples("README.md");
+  const auto plot = std::ranges::find_if(
+      all, [](const Example& example) { return example.code.find("savefig") != std::string::npos; });
+  ASSERT_NE(plot, all.end());
+  EXPECT_EQ(std::ranges::count(plot->code, '\n'), 5);
+  if (!shell("python3 -c 'import pandas, matplotlib' 2> import.log")) {
+    GTEST_SKIP() << "pandas or matplotlib is not installed. Debian: apt-get install python3-pandas "
+                    "python3-matplotlib";
+  }
+  std::ofstream((folder_ / "plot.py").string()) << plot->code;
+  ASSERT_TRUE(shell("MPLBACKEND=Agg MPLCONFIGDIR=. python3 plot.py")) << plot->code;
+  const auto picture = read_file((folder_ / "accuracy.png").string());
+  ASSERT_TRUE(picture);
+  EXPECT_EQ(picture->substr(1, 3), "PNG");
+}
+
+TEST_F(ViewsPage, ItsPolarsRuns) {
+  run_python("polars", "polars is not installed. Debian has no package of it: pip install polars");
+}
+
+}  // namespace
+}  // namespace hyfreedp::results
