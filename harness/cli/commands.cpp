@@ -13,6 +13,7 @@
 #include "harness/cli/epsilon/commands.h"
 #include "harness/cli/run/commands.h"
 #include "harness/cli/show/commands.h"
+#include "harness/cli/upkeep/commands.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -59,6 +60,10 @@ const std::vector<Command>& commands() {
        "hyfreedp odometer --out out", odometer_command},
       {"export", "a spec's values as CSV, its rows as JSON, a run's events", "hyfreedp export values quick",
        export_command},
+      {"doctor", "what is wrong with an output folder, and what to do; --repair mends what is safe",
+       "hyfreedp doctor --out out", doctor_command},
+      {"merge", "brings the finished runs of other machines' output folders into one",
+       "hyfreedp merge out/machine-2 --out out", merge_command},
       {"epsilon", "what given steps cost, or what a stored row really spent",
        "hyfreedp epsilon --sample-rate 0.02 --noise-multiplier 1.6 --steps 250 --delta 1e-5",
        epsilon_command},

@@ -273,17 +273,20 @@ struct Store::State {
     }
   }
 
-  Result<void> retire_studies(const std::string& spec) {
-    const auto leaving = studies("spec", spec);
-    if (!leaving) return leaving.error();
+  void write_retired(const RetiredStudy& study) {
     SQLite::Statement insert(database,
                              "INSERT INTO retired_studies (id, spec, method, composition, trials) VALUES (?, "
                              "?, ?, ?, ?)");
+    BoundRow(insert) << study.id << study.spec << study.method << canonical_json(study.composition)
+                     << canonical_json(as_json(study.trials));
+    insert.exec();
+  }
+
+  Result<void> retire_studies(const std::string& spec) {
+    const auto leaving = studies("spec", spec);
+    if (!leaving) return leaving.error();
     for (const auto& study : *leaving) {
-      BoundRow(insert) << study.id << study.spec << study.method << canonical_json(study.composition)
-                       << canonical_json(as_json(study.trials));
-      insert.exec();
-      insert.reset();
+      write_retired({study.id, study.spec, study.method, study.composition, study.trials});
     }
     return {};
   }
@@ -457,6 +460,21 @@ Result<void> Store::put_study(const StudyRecord& study) {
       return error("study " + study.id + " is concluded in the database and cannot be changed.");
     }
     state_->write_study(study);
+    transaction.commit();
+    return {};
+  });
+}
+
+Result<void> Store::put_retired(const RetiredStudy& study) {
+  return state_->guarded([&]() -> Result<void> {
+    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    const auto known = retired_studies();
+    if (!known) return known.error();
+    const bool is_there = std::ranges::any_of(*known, [&](const RetiredStudy& one) {
+      return one.id == study.id && one.spec == study.spec && one.method == study.method &&
+             one.composition == study.composition && one.trials == study.trials;
+    });
+    if (!is_there) state_->write_retired(study);
     transaction.commit();
     return {};
   });

@@ -115,6 +115,8 @@ class Store {
   Result<void> put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
                          const std::vector<trial::MetricRecord>& metrics);
   Result<void> put_study(const StudyRecord& study);
+  // Of another database. One that is there already, equal in all, is not added again.
+  Result<void> put_retired(const RetiredStudy& study);
 
   // Reading.
   Result<std::vector<SpecRecord>> specs() const;

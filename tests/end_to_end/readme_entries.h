@@ -50,6 +50,9 @@ inline const std::vector<ReadmeEntry>& readme_entries() {
        "FILE is the block of JSON beneath it"},
       {"hyfreedp run --cap E", "hyfreedp run private.yaml --cap 50 --out capped --quiet",
        "E is a number, and a spec is needed"},
+      {"hyfreedp merge machine-2/out --out out",
+       "mkdir machine-2 && cp -r out machine-2/out && hyfreedp merge machine-2/out --out out",
+       "another machine's folder is needed"},
       {"cmake --install build/release --prefix DIR",
        "cmake --install @BUILD@ --prefix installed && installed/bin/hyfreedp --version && "
        "test -e installed/lib/cmake/hyfreedp/hyfreedp-config.cmake",

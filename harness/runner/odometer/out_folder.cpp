@@ -29,6 +29,9 @@ int recorded_process(int descriptor) {
   return number;
 }
 
+// By another process.
+bool is_locked(int descriptor) { return ::flock(descriptor, LOCK_SH | LOCK_NB) != 0; }
+
 bool is_alive(int number) { return number > 0 && (::kill(number, 0) == 0 || errno == EPERM); }
 
 }  // namespace
@@ -84,12 +87,20 @@ std::optional<int> FolderLock::holder(const OutFolder& folder) {
   const int descriptor = ::open(folder.lock().c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   std::optional<int> found;
-  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0) {
+  if (is_locked(descriptor)) {
     // Workers of a killed coordinator hold it for a moment longer.
     if (const int process = recorded_process(descriptor); is_alive(process)) found = process;
   }
   ::close(descriptor);
   return found;
+}
+
+bool FolderLock::is_held(const OutFolder& folder) {
+  const int descriptor = ::open(folder.lock().c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = is_locked(descriptor);
+  ::close(descriptor);
+  return held;
 }
 
 FolderLock::FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -42,6 +42,9 @@ class FolderLock {
   static Result<FolderLock> acquire(const OutFolder& folder);
   // The process that holds the lock now, if any.
   static std::optional<int> holder(const OutFolder& folder);
+  // Whether any process holds it, also one that the file does not name: a worker whose coordinator
+  // was killed.
+  static bool is_held(const OutFolder& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
   ~FolderLock();

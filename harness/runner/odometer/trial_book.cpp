@@ -12,11 +12,6 @@
 namespace hyfreedp::runner {
 namespace {
 
-bool has_lasting_end(const mechanism::Journal& journal) {
-  return journal.finish && (journal.finish->state == trial::TrialState::finished ||
-                            !results::may_be_tried_again(journal.finish->kind));
-}
-
 // `journal` may be null: of a run that left none that can be read.
 results::TrialRecord record_of(const trial::TrialConfig& config, const mechanism::Journal* journal) {
   results::TrialRecord record;
@@ -48,6 +43,11 @@ std::optional<double> last_value(const std::vector<trial::MetricRecord>& metrics
 }
 
 }  // namespace
+
+bool has_lasting_end(const mechanism::Journal& journal) {
+  return journal.finish && (journal.finish->state == trial::TrialState::finished ||
+                            !results::may_be_tried_again(journal.finish->kind));
+}
 
 Result<results::TrialRecord> TrialBook::stored(const std::string& id) const {
   auto record = store_.trial(id);

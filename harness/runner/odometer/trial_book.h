@@ -7,11 +7,16 @@
 #include <vector>
 
 #include "baselines/baseline.h"
+#include "harness/mechanism/journal.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/out_folder.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::runner {
+
+// Whether the journal says that its run is over, so that the next run of the spec does not try it
+// again.
+bool has_lasting_end(const mechanism::Journal& journal);
 
 struct TrialEnd {
   // Whether the machine was at fault (results/store/states.h), so that the next run of the spec

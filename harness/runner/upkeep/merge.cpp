@@ -1,0 +1,520 @@
+#include "harness/runner/upkeep/merge.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/base/text.h"
+#include "harness/mechanism/journal.h"
+#include "harness/runner/executors/executor.h"
+#include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/trial_book.h"
+#include "harness/trial/event_tally.h"
+#include "results/provenance/export.h"
+#include "results/store/records.h"
+#include "results/store/states.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+using results::StudyRecord;
+using results::TrialRecord;
+using trial::ChargedAttempt;
+
+constexpr std::size_t kMostShown = 20;  // contradictions
+constexpr std::string_view kReleases = ".releases.json";
+
+// One of the folders.
+struct Side {
+  OutFolder out;
+  const results::Store* store = nullptr;
+};
+
+// A run as one folder has it.
+struct Held {
+  TrialRecord record;     // charged
+  bool is_final = false;  // in the database
+  bool is_over = false;   // in the database or its journal
+  bool has_journal = false;
+  bool is_recorded = true;  // in the database, or a key says more than the journal
+};
+
+std::set<std::string> stems(const std::string& folder, const std::string& extension) {
+  std::set<std::string> names;
+  std::error_code absent;
+  for (const auto& entry : fs::directory_iterator(folder, absent)) {
+    const auto& path = entry.path();
+    if (path.extension() == extension && path.stem().extension() != ".draws")
+      names.insert(path.stem().string());
+  }
+  return names;
+}
+
+Error unreadable(const std::string& folder, const char* what) {
+  return error(
+      fmt::format("{}: {} cannot be read or was changed. Put back a copy; `hyfreedp doctor --confidential` "
+                  "names it.",
+                  folder, what));
+}
+
+// What is known of a run that is not over in the database, from journal, key and record.
+Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
+                                     const std::optional<TrialRecord>& recorded) {
+  std::optional<mechanism::Journal> journal;
+  if (!is_missing_journal(side.out.journal(id))) {
+    auto read = mechanism::read_journal(side.out.journal(id));
+    if (!read || read->trial != id) return unreadable(side.out.journals(), "a journal");
+    journal = std::move(*read);
+  }
+  const auto key = key_label(side.out.key(id));
+  if (!key) return unreadable(side.out.keys(), "a key");
+  if (!journal && !*key && !recorded) return std::optional<Held>{};
+  auto charged = charge_of(journal ? &*journal : nullptr, *key, recorded ? &*recorded : nullptr);
+  if (!charged) return charged.error();
+  const bool journal_says_all = journal && (!*key || journal->nonces.contains((**key).nonce));
+  Held held{.record = recorded.value_or(TrialRecord{}),
+            .is_over = journal && has_lasting_end(*journal),
+            .has_journal = journal.has_value(),
+            .is_recorded = recorded || !journal_says_all};
+  auto& record = held.record;
+  if (!recorded) {
+    record.id = id;
+    record.config = journal ? journal->config.to_json() : (**key).config;
+    record.state = trial::TrialState::failed;
+    record.failure_kind = kKilled;
+    record.failure_message = "It was not over when its folder was merged.";
+  }
+  record.charged = std::move(*charged);
+  record.events = trial::events_of(record.charged);
+  record.begun_after.reset();  // it is in the charge
+  const auto booked =
+      std::ranges::count_if(record.charged, [](const auto& one) { return !one.events.empty(); });
+  record.attempts = std::max<std::int64_t>(record.attempts, booked);
+  return std::optional<Held>(std::move(held));
+}
+
+bool is_seeded(const TrialRecord& record) {
+  const auto* seed = record.config.if_contains("noise_seed");
+  return seed != nullptr && !seed->is_null();
+}
+
+bool is_seeded(const results::SpecRecord& spec) {
+  const auto* seed = spec.resolved.if_contains("noise_seed");
+  return seed != nullptr && !seed->is_null();
+}
+
+// Whether all that `part` is charged is a part of what `whole` is charged, attempt by attempt. An
+// attempt without a nonce may be any.
+bool is_contained(const std::vector<ChargedAttempt>& part, const std::vector<ChargedAttempt>& whole) {
+  return std::ranges::all_of(part, [&](const ChargedAttempt& attempt) {
+    if (attempt.events.empty()) return true;
+    const auto same = std::ranges::find(whole, attempt.name, &ChargedAttempt::name);
+    return !attempt.name.empty() && same != whole.end() &&
+           trial::EventTally(same->events).contains(trial::EventTally(attempt.events));
+  });
+}
+
+// What two machines that made the same run may not differ in.
+json::object outcome_of(const TrialRecord& record) {
+  auto outcome = results::to_json(record);
+  for (const char* key : {"fingerprint", "builds", "attempts", "seconds", "peak_bytes", "device_peak_bytes",
+                          "failure_message"}) {
+    outcome.erase(key);
+  }
+  return outcome;
+}
+
+std::string study_name(const StudyRecord& study) {
+  return fmt::format("{}, {}, {}, {}, seed {}", study.spec, study.panel, study.row,
+                     study.epsilon_target ? "epsilon " + short_number(*study.epsilon_target) : "non-private",
+                     study.seed);
+}
+
+std::string answer_of(const StudyRecord& study) {
+  if (study.state == results::StudyState::failed) return study.failure_kind;
+  if (!study.total) return name_of(study.state);
+  return fmt::format("epsilon {}", study.total->epsilon);
+}
+
+class Merger {
+ public:
+  Merger(const OutFolder& into, results::Store& store) : into_(into), store_(store) {
+    sides_.push_back({into, &store});
+  }
+
+  Result<void> add(const OutFolder& other) {
+    if (auto checked = check_folder(other); !checked) return checked;
+    auto opened = results::Store::open(other.database(), results::Store::Mode::read_only);
+    if (!opened) return opened.error();
+    stores_.push_back(std::move(*opened));
+    sides_.push_back({other, stores_.back().get()});
+    return {};
+  }
+
+  // Compares all folders.
+  Result<void> compare() {
+    for (std::size_t side = 0; side < sides_.size(); ++side) {
+      if (auto done = compare_specs(side); !done) return done;
+      if (auto done = compare_runs(side); !done) return done;
+      if (auto done = compare_releases(side); !done) return done;
+    }
+    if (contradictions_.empty() && !differs_hidden_) return {};
+    if (differs_hidden_) {
+      contradictions_.push_back(
+          "runs that may belong to a private selection, and are therefore not named, differ between the "
+          "folders, or "
+          "were run in both under different noise keys, which is two releases of the same data.");
+    }
+    const auto more = contradictions_.size() > kMostShown ? contradictions_.size() - kMostShown : 0;
+    contradictions_.resize(contradictions_.size() - more);
+    if (more > 0) contradictions_.push_back(fmt::format("and {} more.", more));
+    contradictions_.push_back("Nothing was merged. Keep these folders apart, or leave one of them out.");
+    return error(join(contradictions_, "\n"));
+  }
+
+  // Files first: a journal that the database does not know is counted by the odometer.
+  Result<MergeReport> write() {
+    if (auto made = make_closed_folder(into_.journals()); !made) return made.error();
+    for (const auto& [id, side] : journals_) {
+      if (auto copied = copy(sides_[side].out.journal(id), into_.journal(id)); !copied) return copied.error();
+    }
+    for (const auto& [spec, side] : releases_) {
+      if (auto copied = copy(sides_[side].out.release_record(spec), into_.release_record(spec)); !copied)
+        return copied.error();
+    }
+    for (const auto& [id, side] : runs_) {
+      if (side == 0) continue;
+      if (auto put = put_run(id, sides_[side]); !put) return put.error();
+    }
+    for (const auto& [name, side] : specs_) {
+      if (side == 0) continue;
+      const auto spec = sides_[side].store->spec(name);
+      if (!spec) return spec.error();
+      if (auto put = store_.put_spec(**spec); !put) return put.error();
+      report_.specs.push_back(name);
+    }
+    for (const auto& [id, side] : studies_) {
+      if (side == 0) continue;
+      const auto study = sides_[side].store->study(id);
+      if (!study) return study.error();
+      if (auto put = store_.put_study(**study); !put) return put.error();
+      ++report_.studies;
+    }
+    for (const auto& name : continued_) {
+      const auto studies = store_.studies(name);
+      if (!studies) return studies.error();
+      const bool complete = std::ranges::all_of(*studies, results::is_answered);
+      if (auto written = write_release_record(store_, into_, name, complete); !written)
+        return written.error();
+    }
+    for (std::size_t side = 1; side < sides_.size(); ++side) {
+      const auto retired = sides_[side].store->retired_studies();
+      if (!retired) return retired.error();
+      for (const auto& study : *retired) {
+        if (auto put = store_.put_retired(study); !put) return put.error();
+      }
+    }
+    return std::move(report_);
+  }
+
+ private:
+  Result<void> check_folder(const OutFolder& other) const {
+    if (!fs::is_directory(other.root)) return error(fmt::format("there is no folder {}.", other.root));
+    std::error_code failure;
+    for (const auto& side : sides_) {
+      if (fs::equivalent(side.out.root, other.root, failure))
+        return error(fmt::format("{} and {} are the same folder.", side.out.root, other.root));
+    }
+    if (FolderLock::is_held(other)) {
+      return error(fmt::format("a run works in {}. Merge it when the run is over.", other.root));
+    }
+    return {};
+  }
+
+  void contradict(std::string what) { contradictions_.push_back(std::move(what)); }
+
+  // Of the folders with these numbers.
+  std::string both(std::size_t one, std::size_t other) const {
+    return fmt::format("{} and {}", sides_[one].out.root, sides_[other].out.root);
+  }
+
+  Result<void> compare_specs(std::size_t side) {
+    const auto specs = sides_[side].store->specs();
+    if (!specs) return specs.error();
+    for (const auto& spec : *specs) {
+      const auto [known, is_new] = specs_.try_emplace(spec.name, side);
+      bool must_equal = false;
+      if (!is_new) {
+        const auto recorded = sides_[known->second].store->spec(spec.name);
+        if (!recorded) return recorded.error();
+        if ((**recorded).hash != spec.hash) {
+          contradict(fmt::format("{} have different specs named '{}', or different releases of it.",
+                                 both(known->second, side), spec.name));
+          continue;
+        }
+        if (!is_seeded(spec)) {
+          const auto same = has_same_draws(known->second, side, spec);
+          if (!same) return same.error();
+          must_equal = !*same;
+          if (*same) continued_.insert(spec.name);
+        }
+      }
+      const auto studies = sides_[side].store->studies(spec.name);
+      if (!studies) return studies.error();
+      bool differs = false;
+      for (const auto& study : *studies) {
+        auto equal = compare_study(study, side, must_equal);
+        if (!equal) return equal.error();
+        differs = differs || !*equal;
+      }
+      if (must_equal) {
+        const auto here = sides_[known->second].store->studies(spec.name);
+        if (!here) return here.error();
+        differs = differs || here->size() != studies->size();
+      }
+      if (must_equal && differs) {
+        contradict(
+            fmt::format("{} have both run '{}', which has no noise_seed, with different rows. That is two "
+                        "releases of the same "
+                        "data, and one table cannot show the epsilon of both.",
+                        both(known->second, side), spec.name));
+      }
+    }
+    return {};
+  }
+
+  // Whether one folder is a copy of the other that went on: of an unseeded spec, both records name
+  // one key of draws.
+  Result<bool> has_same_draws(std::size_t one, std::size_t other, const results::SpecRecord& spec) const {
+    std::set<std::string> draws;
+    for (const auto side : {one, other}) {
+      const auto records = read_release_records(sides_[side].out, spec.name);
+      if (!records) return records.error();
+      const bool is_newest = !records->empty() && records->back().spec.hash == spec.hash;
+      draws.insert(is_newest ? records->back().draws : "");
+    }
+    return draws.size() == 1 && !draws.contains("");
+  }
+
+  // Whether the row is the same as the known one.
+  Result<bool> compare_study(const StudyRecord& study, std::size_t side, bool must_equal) {
+    const auto [known, is_new] = studies_.try_emplace(study.id, side);
+    if (is_new) return !must_equal;
+    const auto recorded = sides_[known->second].store->study(study.id);
+    if (!recorded) return recorded.error();
+    const StudyRecord& earlier = **recorded;
+    if (results::same_outcome(earlier, study)) {
+      ++report_.equal;
+      return true;
+    }
+    if (must_equal) return false;
+    if (!results::is_answered(study)) return false;
+    if (!results::is_answered(earlier)) {
+      known->second = side;
+      return false;
+    }
+    contradict(fmt::format("{}: {} have different results ({} and {}).", study_name(study),
+                           both(known->second, side), answer_of(earlier), answer_of(study)));
+    return false;
+  }
+
+  static Result<std::optional<Held>> held(const Side& side, const std::string& id) {
+    auto recorded = side.store->trial(id);
+    if (!recorded) return recorded.error();
+    if (!*recorded || !results::is_final(**recorded)) return open_run(side, id, *recorded);
+    return std::optional<Held>(Held{.record = std::move(**recorded),
+                                    .is_final = true,
+                                    .is_over = true,
+                                    .has_journal = !is_missing_journal(side.out.journal(id))});
+  }
+
+  Result<void> compare_runs(std::size_t side) {
+    std::set<std::string> ids;
+    const auto trials = sides_[side].store->trials();
+    if (!trials) return trials.error();
+    for (const auto& trial : *trials) ids.insert(trial.id);
+    ids.merge(stems(sides_[side].out.journals(), ".jsonl"));
+    ids.merge(stems(sides_[side].out.keys(), ".key"));
+    bool is_open = false;
+    for (const auto& id : ids) {
+      const auto known = runs_.find(id);
+      // What this folder has is read again only where another has it, too.
+      if (side == 0) {
+        runs_.emplace(id, side);
+        continue;
+      }
+      auto now = held(sides_[side], id);
+      if (!now) return now.error();
+      if (!*now) continue;
+      is_open =
+          is_open || (!(**now).is_final && !is_seeded((**now).record) && !(**now).record.events.empty());
+      if (known == runs_.end()) {
+        take(id, side, (**now).has_journal);
+        continue;
+      }
+      if (auto compared = compare_run(id, known->second, **now, side); !compared) return compared;
+    }
+    if (is_open) {
+      report_.notes.push_back(fmt::format(
+          "{} has runs that are not over. What they booked is counted here now. Do not go on with them "
+          "there: that would not be counted here. Here their next attempt has new noise, which is "
+          "charged in addition.",
+          sides_[side].out.root));
+    }
+    return {};
+  }
+
+  void take(const std::string& id, std::size_t side, bool has_journal) {
+    runs_[id] = side;
+    if (has_journal) journals_[id] = side;
+  }
+
+  Result<void> compare_run(const std::string& id, std::size_t before, const Held& now, std::size_t side) {
+    const auto recorded = held(sides_[before], id);
+    if (!recorded) return recorded.error();
+    if (!*recorded) {
+      take(id, side, now.has_journal);
+      return {};
+    }
+    const Held& earlier = **recorded;
+    if (earlier.is_final && now.is_final) {
+      const auto same = is_same_run(id, before, earlier, side, now);
+      if (!same) return same.error();
+      if (!*same) differ(id, before, side);
+      return {};
+    }
+    if (is_seeded(now.record)) {
+      if (now.is_final) take(id, side, now.has_journal);
+      return {};
+    }
+    const bool may_stay = !now.is_final && is_contained(now.record.charged, earlier.record.charged);
+    const bool may_go = !earlier.is_final && is_contained(earlier.record.charged, now.record.charged);
+    if (now.is_final ? may_go : (!may_stay && may_go)) {
+      take(id, side, now.has_journal);
+    } else if (!may_stay) {
+      differ(id, before, side);
+    }
+    return {};
+  }
+
+  Result<bool> is_same_run(const std::string& id, std::size_t before, const Held& earlier, std::size_t side,
+                           const Held& now) const {
+    if (outcome_of(earlier.record) != outcome_of(now.record)) return false;
+    const bool same_charge = is_contained(now.record.charged, earlier.record.charged) &&
+                             is_contained(earlier.record.charged, now.record.charged);
+    if (!is_seeded(now.record) && !same_charge) return false;
+    return has_same_values(*sides_[before].store, *sides_[side].store, id);
+  }
+
+  static Result<bool> has_same_values(const results::Store& one, const results::Store& other,
+                                      const std::string& id) {
+    const auto metrics_of = [&](const results::Store& store) -> Result<std::string> {
+      const auto metrics = store.metrics(id, true);
+      if (!metrics) return metrics.error();
+      return canonical_json(as_json(*metrics));
+    };
+    const auto hashes_of = [&](const results::Store& store) -> Result<std::string> {
+      const auto steps = store.steps(id);
+      if (!steps) return steps.error();
+      std::string hashes;
+      for (const auto& step : *steps) hashes += fmt::format("{} {}\n", step.step, step.hash);
+      return hashes;
+    };
+    for (const auto& values : {std::function(metrics_of), std::function(hashes_of)}) {
+      const auto first = values(one);
+      if (!first) return first.error();
+      const auto second = values(other);
+      if (!second) return second.error();
+      if (*first != *second) return false;
+    }
+    return true;
+  }
+
+  void differ(const std::string& id, std::size_t before, std::size_t side) {
+    const bool may_name = results::check_releasable(*sides_[before].store, id).has_value() ||
+                          results::check_releasable(*sides_[side].store, id).has_value();
+    if (!may_name) {
+      differs_hidden_ = true;
+      return;
+    }
+    contradict(
+        fmt::format("the run {} has other metrics, events or noise keys in {} than in {}. Of an unseeded run "
+                    "that is two releases of the same data; of a seeded one, two machines or builds whose "
+                    "bits differ.",
+                    id, sides_[before].out.root, sides_[side].out.root));
+  }
+
+  Result<void> compare_releases(std::size_t side) {
+    std::error_code absent;
+    for (const auto& entry : fs::directory_iterator(sides_[side].out.journals(), absent)) {
+      const auto file = entry.path().filename().string();
+      if (!file.ends_with(kReleases)) continue;
+      const auto name = file.substr(0, file.size() - kReleases.size());
+      if (const auto read = read_release_records(sides_[side].out, name); !read) return read.error();
+      const auto spec = sides_[side].store->spec(name);
+      if (!spec) return spec.error();
+      if (!*spec) {
+        contradict(
+            fmt::format("{} has a release record of '{}', which its database lacks. Run that spec there "
+                        "first, which rebuilds its rows.",
+                        sides_[side].out.root, name));
+        continue;
+      }
+      // Of a spec that is in both, the rows were compared.
+      if (specs_.at(name) == side && side != 0) releases_[name] = side;
+    }
+    return {};
+  }
+
+  static Result<void> copy(const std::string& from, const std::string& to) {
+    const auto content = read_file(from);
+    if (!content) return content.error();
+    return write_file_atomically(to, *content, 0600);
+  }
+
+  Result<void> put_run(const std::string& id, const Side& side) {
+    const auto now = held(side, id);
+    if (!now) return now.error();
+    HYFREEDP_CHECK(now->has_value(), "a run that was compared is not there");
+    if (!(**now).is_recorded) return {};  // its journal was copied
+    const auto metrics = side.store->metrics(id, true);
+    if (!metrics) return metrics.error();
+    const auto steps = side.store->steps(id);
+    if (!steps) return steps.error();
+    return store_.put_trial((**now).record, *steps, *metrics);
+  }
+
+  OutFolder into_;
+  results::Store& store_;
+  std::vector<std::unique_ptr<results::Store>> stores_;
+  std::vector<Side> sides_;  // the first is `into`
+  // Which side each thing is taken from.
+  std::map<std::string, std::size_t> specs_, studies_, runs_, journals_, releases_;
+  std::set<std::string> continued_;  // unseeded specs of which one folder went on with another's
+  std::vector<std::string> contradictions_;
+  bool differs_hidden_ = false;
+  MergeReport report_;
+};
+
+}  // namespace
+
+Result<MergeReport> merge_folders(const OutFolder& into, results::Store& store,
+                                  const std::vector<OutFolder>& others) {
+  Merger merger(into, store);
+  for (const auto& other : others) {
+    if (auto added = merger.add(other); !added) return added.error();
+  }
+  if (auto compared = merger.compare(); !compared) return compared.error();
+  return merger.write();
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,45 @@
+// `hyfreedp merge`: brings what other output folders hold into one: specs, rows, runs and their
+// journals, release records and retired rows. Never keys.
+//
+// All folders are compared before anything is written, and a contradiction refuses the whole merge.
+// Equal things are one. What is compared:
+//   spec    of one name has one hash
+//   row     has one outcome (everything but its seconds). An open or failed row gives way to an
+//           answered one
+//   run     that is over has one outcome: config, state, notes, counts, events, metrics, and the
+//           hashes of its steps. Machine, build and times may differ
+//
+// Epsilon. The noise of a seeded run can be repeated, so a run that two machines made is one
+// release. An unseeded run that two machines made is two: its attempts have different nonces. Rows
+// have the price of one, and could not show the other, so the merge is refused; the folders stay
+// apart, each with its odometer. Of an unseeded run, one folder may have more attempts than another
+// (a copy that went on): the larger charge, which has the smaller one in it, is taken.
+// An unseeded spec that is in two folders must have the same rows in both, unless one is a copy of
+// the other that went on: its draws come from a key, and two keys are two releases.
+//
+// A run that is not over comes with what it booked, as it is charged where its key is (charge.h).
+// Without the key its next attempt has new noise and is charged in addition.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/runner/odometer/out_folder.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::runner {
+
+struct MergeReport {
+  std::vector<std::string> specs;  // that are new here
+  std::size_t studies = 0;         // rows that are new here, or have an answer now
+  std::size_t equal = 0;           // rows that were the same already
+  std::vector<std::string> notes;  // sentences: what the user should know
+};
+
+// Brings `others` into `into`, whose lock the caller holds and whose database is `store`. An error
+// whose message has a line for each contradiction; then nothing was written. What may be a hidden
+// run of a private selection is not named in it.
+Result<MergeReport> merge_folders(const OutFolder& into, results::Store& store,
+                                  const std::vector<OutFolder>& others);
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,275 @@
+// Folders of several machines in one: nothing is lost, nothing is counted twice, and what
+// contradicts is refused before anything is written.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <filesystem>
+#include <gmock/gmock.h>
+
+#include "tests/cli/folder_world.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Merge : public FolderTest {
+ protected:
+  Merge() : FolderTest("merge") {}
+
+  int merge(const std::vector<std::string>& others, const std::string& into) {
+    std::vector<std::string> arguments;
+    for (const auto& other : others) arguments.push_back(path(other));
+    arguments.insert(arguments.end(), {"--out", path(into)});
+    return run(arguments);
+  }
+
+  // Every file of the folder, with its bytes; the database as its rows.
+  std::map<std::string, std::string> content(const std::string& name) {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(path(name))) {
+      const auto file = entry.path().filename().string();
+      if (!entry.is_regular_file() || file.starts_with("hyfreedp.")) continue;
+      found[entry.path().string()] = read_file(entry.path().string()).value();
+    }
+    const auto opened = store(name);
+    for (const auto& spec : opened->specs().value()) {
+      found[spec.name] =
+          results::export_rows(*opened, spec.name, {.times = true, .confidential = true}).value();
+    }
+    found["trials"] = std::to_string(opened->trials()->size());
+    return found;
+  }
+
+  void expect_refused_unchanged(const std::vector<std::string>& others,
+                                const std::vector<std::string>& parts) {
+    const auto before = content("a");
+    EXPECT_EQ(merge(others, "a"), 2) << out();
+    EXPECT_EQ(out(), "");
+    for (const auto& part : parts) EXPECT_THAT(err(), HasSubstr(part));
+    EXPECT_EQ(content("a"), before);
+  }
+};
+
+TEST_F(Merge, BringsWhatOtherMachinesRan) {
+  const auto one = spec_of(kProdigyRow + kSelectionRow, "one");
+  const auto two = spec_of(kSearchRow + kFixedRow, "two");
+  const auto seeded = spec_of(kSelectionRow + kFixedRow, "seeded", "s-1");
+  fill("a", one);
+  fill("b", two);
+  fill("c", seeded);
+  for (const auto& spec : {one, two, seeded}) fill("all", spec);
+  const auto of_b = rows("b", "two");
+  const auto of_c = rows("c", "seeded");
+  ASSERT_EQ(merge({"b", "c"}, "a"), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("4 studies new or newly answered, 0 the same already."));
+  EXPECT_THAT(out(), HasSubstr("New specs: seeded, two."));
+  EXPECT_EQ(rows("a", "two"), of_b);
+  EXPECT_EQ(rows("a", "seeded"), of_c);
+  EXPECT_NEAR(odometer("a"), odometer("all"), 1e-9) << "as if one machine had run everything";
+  EXPECT_TRUE(fs::exists(folder("a").release_record("two")));
+  for (const auto& trial : store("b")->trials().value()) {
+    const auto journal = folder("a").journal(trial.id);
+    ASSERT_TRUE(fs::exists(journal));
+    EXPECT_EQ(fs::status(journal).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  }
+  // The next run there has nothing to train.
+  for (const auto& spec : {one, two, seeded}) {
+    runner::FakeExecutor again;
+    fill("a", spec, again);
+    EXPECT_TRUE(again.submitted.empty());
+  }
+}
+
+TEST_F(Merge, WhatIsEqualIsOne) {
+  const auto seeded = spec_of(kSelectionRow + kFixedRow, "seeded", "s-1");
+  fill("a", seeded);
+  fill("b", seeded);
+  fs::copy(path("a"), path("copy"), fs::copy_options::recursive);
+  const auto before = content("a");
+  const auto spent = odometer("a");
+  ASSERT_EQ(merge({"b", "copy"}, "a"), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("0 studies new or newly answered, 4 the same already."));
+  EXPECT_EQ(content("a"), before);
+  EXPECT_EQ(odometer("a"), spent);
+  fill("u", spec_of(kSelectionRow + kProdigyRow, "drawn"));
+  fs::copy(path("u"), path("v"), fs::copy_options::recursive);
+  const auto drawn = odometer("u");
+  ASSERT_EQ(merge({"v"}, "u"), 0) << err();
+  EXPECT_EQ(odometer("u"), drawn) << "a copy is no second release";
+}
+
+TEST_F(Merge, AnotherResultOfTheSameRunRefusesEverything) {
+  const auto seeded = spec_of(kFixedRow, "seeded", "s-1");
+  fill("a", seeded);
+  runner::FakeExecutor other;
+  other.test_shift = 0.5;
+  fill("b", seeded, other);
+  fill("c", spec_of(kProdigyRow, "fine", "s-1"));
+  const auto id = store("a")->trials()->at(0).id;
+  expect_refused_unchanged({"c", "b"},
+                           {"the run " + id + " has other metrics", path("b"), "Nothing was merged"});
+}
+
+TEST_F(Merge, AnotherHashOfAStepIsAContradiction) {
+  const auto seeded = spec_of(kFixedRow, "seeded", "s-1");
+  fill("a", seeded);
+  fill("b", seeded);
+  SQLite::Database(folder("b").database(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE steps SET hash = 'x' WHERE step = 3");
+  expect_refused_unchanged({"b"}, {"has other metrics, events or noise keys"});
+}
+
+TEST_F(Merge, AnotherEpsilonOfTheSameRowIsAContradiction) {
+  const auto seeded = spec_of(kFixedRow, "seeded", "s-1");
+  fill("a", seeded);
+  fill("b", seeded);
+  SQLite::Database(folder("b").database(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE studies SET total = json_set(total, '$.epsilon', 1.25)");
+  expect_refused_unchanged({"b"}, {"seeded, small, fixed, epsilon 3, seed 0", "epsilon 1.25"});
+}
+
+TEST_F(Merge, AnotherSpecOfTheSameNameIsAContradiction) {
+  fill("a", spec_of(kFixedRow, "seeded", "s-1"));
+  fill("b", spec_of(kProdigyRow, "seeded", "s-1"));
+  expect_refused_unchanged({"b"}, {"different specs named 'seeded'"});
+  fill("c", spec_of(kProdigyRow, "another", "s-1"));
+  fill("d", spec_of(kFixedRow, "another", "s-1"));
+  expect_refused_unchanged({"c", "d"}, {"different specs named 'another'"});
+}
+
+// Two keys, two releases: no row could show the epsilon of both.
+TEST_F(Merge, AnUnseededSpecThatTwoMachinesRanIsRefused) {
+  fill("a", spec_of(kSelectionRow + kFixedRow));
+  fill("b", spec_of(kSelectionRow + kFixedRow));
+  expect_refused_unchanged({"b"}, {"both run 'hidden', which has no noise_seed"});
+}
+
+TEST_F(Merge, AnUnseededRunThatTwoSpecsShareIsRefused) {
+  fill("a", spec_of(kFixedRow, "one"));
+  fill("b", spec_of(kFixedRow, "two"));
+  const auto id = store("a")->trials()->at(0).id;
+  ASSERT_EQ(store("b")->trials()->at(0).id, id);
+  expect_refused_unchanged({"b"}, {"the run " + id, "two releases of the same data"});
+  // Equal results do not make it one release.
+  fill_killed("c", spec_of(kFixedRow, "three"));
+  expect_refused_unchanged({"c"}, {"the run " + id});
+}
+
+TEST_F(Merge, HiddenRunsAreNotNamed) {
+  fill("a", spec_of(kSelectionRow, "seeded", "s-1"));
+  runner::FakeExecutor other;
+  other.test_shift = 0.5;
+  fill("b", spec_of(kSelectionRow, "seeded", "s-1"), other);
+  const auto study = store("a")->studies("seeded")->at(0);
+  ASSERT_GT(study.trials.size(), 1u);
+  expect_refused_unchanged({"b"}, {"may belong to a private selection", study.reported_trial});
+  for (const auto& id : study.trials) {
+    if (id != study.reported_trial) {
+      EXPECT_THAT(err(), Not(HasSubstr(id)));
+    }
+  }
+}
+
+TEST_F(Merge, ARunThatIsNotOverComesWithWhatItBookedAndWithoutItsKey) {
+  struct Case {
+    bool has_journal, is_recorded;
+  };
+  for (const auto& [has_journal, is_recorded] :
+       {Case{true, true}, {false, true}, {true, false}, {false, false}}) {
+    for (const char* name : {"a", "b"}) fs::remove_all(path(name));
+    fill_killed("b", spec_of(kFixedRow));
+    const auto id = store("b")->trials()->at(0).id;
+    ASSERT_TRUE(fs::exists(folder("b").key(id)));
+    if (!has_journal) fs::remove(folder("b").journal(id));
+    if (!is_recorded)
+      SQLite::Database(folder("b").database(), SQLite::OPEN_READWRITE).exec("DELETE FROM trials");
+    const auto spent = odometer("b");
+    EXPECT_GT(spent, 0);
+    ASSERT_EQ(merge({"b"}, "a"), 0) << err();
+    EXPECT_THAT(out(), HasSubstr("has runs that are not over"));
+    EXPECT_NEAR(odometer("a"), spent, 1e-9) << has_journal << is_recorded;
+    EXPECT_FALSE(fs::exists(folder("a").keys()));
+  }
+}
+
+// A folder was copied, and the copy went on under the same keys.
+TEST_F(Merge, ACopyThatWentOnIsTheSameRelease) {
+  const auto yaml = spec_of(kFixedRow + kProdigyRow);
+  fill_killed("a", yaml);
+  fs::copy(path("a"), path("b"), fs::copy_options::recursive);
+  fill("b", yaml);
+  const auto of_b = rows("b", "hidden");
+  const auto spent = odometer("b");
+  ASSERT_EQ(merge({"b"}, "a"), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("2 studies new or newly answered"));
+  EXPECT_EQ(rows("a", "hidden"), of_b);
+  EXPECT_EQ(odometer("a"), spent);
+  runner::FakeExecutor again;
+  fill("a", yaml, again);
+  EXPECT_TRUE(again.submitted.empty());
+  EXPECT_EQ(rows("a", "hidden"), of_b);
+}
+
+// Both went on: under the same keys at first, and under others since.
+TEST_F(Merge, TwoCopiesThatWentOnAreTwoReleases) {
+  const auto yaml = spec_of(kFixedRow);
+  fill_killed("a", yaml);
+  fs::copy(path("a"), path("b"), fs::copy_options::recursive);
+  runner::FakeExecutor elsewhere;
+  elsewhere.machine = "another";  // which cannot repeat the noise: a new attempt
+  elsewhere.fate = [](const auto&) { return runner::Fate::kill; };
+  fill("b", yaml, elsewhere);
+  fill("a", yaml);
+  expect_refused_unchanged({"b"}, {"the run "});
+}
+
+TEST_F(Merge, RetiredRowsStayInTheOdometer) {
+  fill("b", spec_of(kSelectionRow + kFixedRow));
+  {
+    auto replaced = store("b");
+    auto spec = replaced->spec("hidden").value().value();
+    spec.hash = "another";
+    spec.name = "hidden";
+    ASSERT_TRUE(replaced->put_spec(spec, true));
+    ASSERT_EQ(replaced->retired_studies()->size(), 2u);
+  }
+  const auto spent = odometer("b");
+  for (int time = 0; time < 2; ++time) {
+    ASSERT_EQ(merge({"b"}, "a"), 0) << err();
+    EXPECT_EQ(store("a")->retired_studies()->size(), 2u);
+    EXPECT_NEAR(odometer("a"), spent, 1e-9);
+  }
+}
+
+TEST_F(Merge, AFolderInWhichARunWorksIsRefused) {
+  fill("b", spec_of(kFixedRow));
+  const auto lock = runner::FolderLock::acquire(folder("b"));
+  ASSERT_TRUE(lock);
+  EXPECT_EQ(merge({"b"}, "a"), 2);
+  EXPECT_THAT(err(), HasSubstr("a run works in " + path("b")));
+}
+
+TEST_F(Merge, BadInputIsRefused) {
+  expect_refused({}, {"name the folders to bring"});
+  expect_refused({path("nowhere"), "--out", path("a")}, {"there is no folder"});
+  EXPECT_FALSE(fs::exists(path("a")));
+  fill("b", spec_of(kFixedRow));
+  expect_refused({path("b"), "--out", path("b")}, {"are the same folder"});
+}
+
+TEST_F(Merge, ADamagedJournalRefusesEverythingAndIsNotNamed) {
+  fill("a", spec_of(kFixedRow, "one"));
+  fill_killed("b", spec_of(kSelectionRow, "two"));
+  const auto trials = store("b")->trials().value();
+  ASSERT_FALSE(trials.empty());
+  const auto journal = folder("b").journal(trials[0].id);
+  auto text = read_file(journal).value();
+  text[text.find("\"step\"") + 1] = 'S';
+  ASSERT_TRUE(write_file_atomically(journal, text, 0600));
+  expect_refused_unchanged({"b"}, {"a journal cannot be read or was changed"});
+  EXPECT_THAT(err(), Not(HasSubstr(trials[0].id)));
+}
+
+}  // namespace
+}  // namespace hyfreedp::cli
