@@ -35,16 +35,19 @@ class FolderTest : public CommandTest {
   }
 
   // Runs the spec in the folder, as `hyfreedp run` would.
-  void fill(const std::string& name, const std::string& yaml, runner::FakeExecutor& executor) const {
+  Result<runner::RunReport> try_fill(const std::string& name, const std::string& yaml,
+                                     runner::FakeExecutor& executor) const {
     const auto out = folder(name);
     std::filesystem::create_directories(out.root);
     const auto opened = store(name);
     auto spec = runner::load_spec(file("spec.yaml", yaml)).value();
-    const auto entered = runner::enter_spec(*opened, out, spec, false, false);
-    ASSERT_TRUE(entered) << entered.error().message;
+    if (auto entered = runner::enter_spec(*opened, out, spec, false, false); !entered) return entered.error();
     std::ostream silent(nullptr);
     runner::Progress progress(silent, runner::Progress::Style::none);
-    const auto ran = runner::Coordinator(*opened, executor, out, progress).run(spec, [] { return false; });
+    return runner::Coordinator(*opened, executor, out, progress).run(spec, [] { return false; });
+  }
+  void fill(const std::string& name, const std::string& yaml, runner::FakeExecutor& executor) const {
+    const auto ran = try_fill(name, yaml, executor);
     ASSERT_TRUE(ran) << ran.error().message;
   }
   void fill(const std::string& name, const std::string& yaml) const {

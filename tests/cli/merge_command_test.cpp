@@ -193,6 +193,26 @@ TEST_F(Merge, ARunThatIsNotOverComesWithWhatItBookedAndWithoutItsKey) {
   }
 }
 
+// Its key stays where it is, and other draws would release the same data a second time.
+TEST_F(Merge, AnOpenPrivateSelectionCannotGoOnElsewhere) {
+  const auto yaml = spec_of(kSelectionRow);
+  std::size_t drawn = 0;
+  for (int attempt = 0; drawn == 0 && attempt < 30; ++attempt) {
+    fs::remove_all(path("b"));
+    fill_killed("b", yaml);
+    drawn = store("b")->trials()->size();
+  }
+  const auto spent = odometer("b");
+  ASSERT_EQ(merge({"b"}, "a"), 0) << err();
+  EXPECT_NEAR(odometer("a"), spent, 1e-9);
+  EXPECT_FALSE(fs::exists(folder("a").draw_key("hidden")));
+  runner::FakeExecutor executor;
+  const auto ran = try_fill("a", yaml, executor);
+  ASSERT_FALSE(ran);
+  EXPECT_THAT(ran.error().message, HasSubstr("the key of this spec's draws is gone"));
+  EXPECT_TRUE(executor.submitted.empty());
+}
+
 // A folder was copied, and the copy went on under the same keys.
 TEST_F(Merge, ACopyThatWentOnIsTheSameRelease) {
   const auto yaml = spec_of(kFixedRow + kProdigyRow);
