@@ -1,6 +1,8 @@
 #include "harness/mechanism/journal_line.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <condition_variable>
 #include <cstring>
 #include <fcntl.h>
@@ -19,6 +21,15 @@ namespace {
 
 std::string checksum_after(const std::string& previous, std::string_view text) {
   return sha256_hex(previous + std::string(text)).substr(0, 16);
+}
+
+// JSON may have a number, such as 1e999, that reads as infinity. No line is written with one.
+bool is_finite(const json::value& value) {
+  if (value.is_double()) return std::isfinite(value.get_double());
+  if (value.is_array()) return std::ranges::all_of(value.get_array(), is_finite);
+  if (!value.is_object()) return true;
+  return std::ranges::all_of(value.get_object(),
+                             [](const auto& member) { return is_finite(member.value()); });
 }
 
 // The member is put last by hand, so that the text it covers is the line's own beginning.
@@ -46,6 +57,7 @@ Result<OpenedLine> open_line(std::string_view line, const std::string& previous)
   auto value = parse_json(text, "journal");
   if (!value) return value.error();
   if (!value->is_object()) return error("the line is not an object");
+  if (!is_finite(*value)) return error("the line has a number that is too large");
   return OpenedLine{std::move(value->get_object()), checksum};
 }
 

@@ -1,6 +1,7 @@
 #include "harness/training/checkpoint.h"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
@@ -65,6 +66,12 @@ State State::copy() const {
     copied.tensors[name] = tensor.detach().to(torch::kCPU, tensor.scalar_type(), false, /*copy=*/true);
   }
   return copied;
+}
+
+std::int64_t State::bytes() const {
+  std::int64_t sum = 0;
+  for (const auto& [name, tensor] : tensors) sum += static_cast<std::int64_t>(tensor.nbytes());
+  return sum;
 }
 
 Result<void> write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
@@ -181,6 +188,7 @@ void Checkpoints::write_beside(Checkpoint checkpoint) {
 
 void Checkpoints::write(const Checkpoint& checkpoint) {
   wait();
+  last_ = Clock::now();
   last_step_ = checkpoint.point.step;
   const auto written = write_and_clear(checkpoint);
   problem_ = written ? "" : written.error().message;
@@ -197,14 +205,28 @@ void Checkpoints::wait() {
   problem_ = written ? "" : written.error().message;
 }
 
-// A file that is left from elsewhere goes with the first checkpoint that is written.
 Result<void> Checkpoints::write_and_clear(const Checkpoint& checkpoint) {
+  try {
+    if (auto written = write_file(checkpoint); !written) return written;
+    clear();
+    return {};
+  } catch (const std::exception& caught) {
+    return error(folder_ + ": " + caught.what());
+  }
+}
+
+Result<void> Checkpoints::write_file(const Checkpoint& checkpoint) {
   if (auto made = make_closed_folder(folder_); !made) return made;
   const auto name = file_name(checkpoint.point.step);
   if (auto written = write_checkpoint(folder_ + "/" + name, checkpoint); !written) return written;
   std::erase(kept_, name);
   kept_.push_back(name);
   while (kept_.size() > kKept) kept_.pop_front();
+  return {};
+}
+
+// A file that is left from elsewhere goes, too.
+void Checkpoints::clear() {
   std::vector<fs::path> old;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
@@ -212,7 +234,6 @@ Result<void> Checkpoints::write_and_clear(const Checkpoint& checkpoint) {
       old.push_back(entry.path());
   }
   for (const auto& path : old) fs::remove(path, ignored);
-  return {};
 }
 
 }  // namespace hyfreedp::training

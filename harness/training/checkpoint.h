@@ -44,6 +44,7 @@ struct State {
   State part(const std::string& prefix) const;
   // Tensors of the processor that share no memory with this state's.
   State copy() const;
+  std::int64_t bytes() const;
 };
 
 struct Checkpoint {
@@ -94,6 +95,8 @@ class Checkpoints {
  private:
   void wait();
   Result<void> write_and_clear(const Checkpoint& checkpoint);
+  Result<void> write_file(const Checkpoint& checkpoint);
+  void clear();  // of all but kept_
 
   std::string folder_;
   std::string trial_;

@@ -21,6 +21,7 @@
 #include "harness/training/setup.h"
 #include "harness/training/step_norms.h"
 #include "harness/training/whole_split.h"
+#include "harness/trial/checkpoint_size.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -151,6 +152,10 @@ class Run {
     }
     auto now = checkpoint();
     if (!now) return now.error();
+    if (now->state.bytes() > trial::kMostCopiedState) {
+      job_.checkpoints->write(*now);
+      return {};
+    }
     now->state = now->state.copy();
     job_.checkpoints->write_beside(std::move(*now));
     return {};

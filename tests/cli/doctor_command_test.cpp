@@ -277,6 +277,25 @@ TEST_F(Doctor, FindsStagedWeightsThatNobodyWaitsFor) {
   EXPECT_THAT(examine(0), HasSubstr(kNothing)) << "the run that completes the spec publishes them";
 }
 
+TEST_F(Doctor, FindsCheckpointsThatNoRunGoesOnFrom) {
+  fill_killed("out", spec_of(kFixedRow));
+  const auto of_killed = folder("out").checkpoints(first_trial());
+  ASSERT_TRUE(make_private_folder(fs::path(of_killed).parent_path().string()));
+  ASSERT_TRUE(make_private_folder(of_killed));
+  EXPECT_THAT(examine(0), HasSubstr(kNothing)) << "the next run goes on from them";
+  fill("out", spec_of(kFixedRow));
+  EXPECT_FALSE(fs::exists(of_killed)) << "the run is over";
+  ASSERT_TRUE(make_private_folder(fs::path(of_killed).parent_path().string()));
+  ASSERT_TRUE(make_private_folder(of_killed));
+  EXPECT_THAT(examine(1),
+              HasSubstr("checkpoints  " + of_killed + ": checkpoints of a run that is over are left"));
+  fs::rename(of_killed, folder("out").checkpoints("nobody"));
+  EXPECT_THAT(examine(1),
+              HasSubstr("checkpoints are left of a run whose journal is lost; --confidential names"));
+  fill("out", spec_of(kFixedRow));
+  EXPECT_THAT(examine(0), HasSubstr(kNothing));
+}
+
 TEST_F(Doctor, FindsMissingPrograms) {
   fill("out", spec_of(kFixedRow));
   ::setenv("HYFREEDP_WORKER", "/nowhere/worker", 1);

@@ -259,6 +259,17 @@ TEST(JournalDisk, AZeroAnywhereIsFoundAndTakesNoChargeAway) {
 }
 
 // What to do does not lose what the journal charged.
+// JSON's 1e999 reads as infinity, which no id can be computed from.
+TEST(JournalDisk, ANumberThatIsTooLargeIsRefused) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("journal");
+  const std::string line = R"({"attempt":0,"config":{"steps":1e999},"trial":"a","type":"start"})";
+  const auto checksum = sha256_hex(line).substr(0, 16);
+  std::ofstream(path) << line.substr(0, line.size() - 1) << R"(,"c":")" << checksum << "\"}\n";
+  const auto message = read_journal(path).error().message;
+  EXPECT_NE(message.find("too large"), std::string::npos) << message;
+}
+
 TEST(JournalDisk, WhatToDoAboutAChangedJournal) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");

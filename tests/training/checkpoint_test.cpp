@@ -261,6 +261,7 @@ TEST(Checkpoint, WithoutTheOneThatAnAttemptBeganFromTheNextBeginsAnew) {
   EXPECT_EQ(run.from_, 0);
   const auto journal = run.journal();
   EXPECT_EQ(journal.attempt, 2);
+  EXPECT_EQ(journal.starts, 3) << "the attempt was begun anew at its step 0 first";
   ASSERT_EQ(journal.charged.size(), 3U);
   EXPECT_TRUE(are_same(journal.charged[2].events, mechanism::events(config)));
 }

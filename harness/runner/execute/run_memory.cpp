@@ -14,6 +14,7 @@
 #include "harness/models/facts/microbatch.h"
 #include "harness/models/facts/step_memory.h"
 #include "harness/random/partition.h"
+#include "harness/trial/checkpoint_size.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
@@ -157,7 +158,10 @@ double training_bytes(const trial::TrialConfig& config, const models::StepMemory
   // Sums of large batches are computed in float64 (harness/trial/sum_rounding.h), and any method
   // may choose such a batch.
   const double wide = config.privacy.is_private ? kDouble : number;
-  double bytes = step.trained * vector_bytes(config, number) + samples * sample + step.fixed * wide;
+  const double vectors = step.trained * vector_bytes(config, number);
+  // A checkpoint's copy has no more than these.
+  const double copied = std::min(vectors, static_cast<double>(trial::kMostCopiedState));
+  double bytes = vectors + copied + samples * sample + step.fixed * wide;
   // A microbatch's vectors as they lie in the table, and one copy after the other.
   if (sizes.copies > 1) bytes += 2 * samples * static_cast<double>(sizes.features) * number;
   if (narrow) bytes += step.parameters * number / 2;

@@ -110,11 +110,17 @@ Result<std::set<std::string>> nameable_trials(const results::Store& store) {
 
 const std::vector<DoctorCheck>& doctor_checks() {
   static const std::vector<DoctorCheck> all = {
-      {"database", check_database},        {"permissions", check_permissions},
-      {"leftover files", check_leftovers}, {"lock", check_lock},
-      {"journals", check_journals},        {"keys", check_keys},
-      {"release record", check_releases},  {"staged weights", check_staged_weights},
-      {"free space", check_space},         {"programs", check_tools},
+      {"database", check_database},
+      {"permissions", check_permissions},
+      {"leftover files", check_leftovers},
+      {"lock", check_lock},
+      {"journals", check_journals},
+      {"keys", check_keys},
+      {"checkpoints", check_checkpoints},
+      {"release record", check_releases},
+      {"staged weights", check_staged_weights},
+      {"free space", check_space},
+      {"programs", check_tools},
   };
   return all;
 }

@@ -235,6 +235,29 @@ Result<Findings> check_keys(const Patient& patient) {
   return KeyJudge(patient).judge();
 }
 
+Result<Findings> check_checkpoints(const Patient& patient) {
+  if (patient.at_work) return Findings{};
+  OfTrials found(patient, patient.out.all_checkpoints());
+  std::error_code absent;
+  for (const auto& entry : fs::directory_iterator(patient.out.all_checkpoints(), absent)) {
+    const auto id = entry.path().filename().string();
+    const auto path = patient.out.journal(id);
+    const auto journal = mechanism::read_journal(path);
+    const bool is_over = journal && has_lasting_end(*journal);
+    // They are of use, or the journal can be mended.
+    if (!is_over && !is_missing_journal(path)) continue;
+    const std::string problem = is_over ? "checkpoints of a run that is over are left"
+                                        : "checkpoints are left of a run whose journal is lost";
+    found.add(id,
+              {.where = entry.path().string(),
+               .problem = problem,
+               .remedy = "Run its spec again, which deletes them.",
+               .cost = is_over ? "no training" : ""},
+              problem);
+  }
+  return found.take();
+}
+
 Result<Findings> check_releases(const Patient& patient) {
   Findings found;
   constexpr std::string_view kEnding = ".releases.json";

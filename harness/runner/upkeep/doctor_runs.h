@@ -12,6 +12,9 @@ Result<std::vector<Finding>> check_journals(const Patient& patient);
 // interrupted runs whose key is lost.
 Result<std::vector<Finding>> check_keys(const Patient& patient);
 
+// Checkpoints that no run goes on from: of runs that are over, or that have no journal.
+Result<std::vector<Finding>> check_checkpoints(const Patient& patient);
+
 // Release records that cannot be read or were changed.
 Result<std::vector<Finding>> check_releases(const Patient& patient);
 

@@ -1,0 +1,121 @@
+// A disk that is full, cannot be written, or loses the folder in the middle: the command says so,
+// and the same command completes the rows when the disk is mended.
+//
+// The disk is a small tmpfs in a mount namespace of this process, which needs root.
+#include <cerrno>
+#include <cstring>
+#include <sched.h>
+#include <sys/mount.h>
+
+#include "tests/end_to_end/program.h"
+
+namespace hyfreedp::end_to_end {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kSpec = R"(name: disk
+title: on a disk that breaks
+noise_seed: disk-1
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 4000, validation: 500, test: 500, classes: 3, features: 64}
+    model: mlp
+    seeds: [0]
+    epsilon: [3]
+    delta: N^-1.1
+    train: {sample_rate: 0.05, steps: 400, optimizer: adamw}
+    evaluate: {every: 100}
+    rows:
+      - {method: hyfreedp-plus}
+      - {method: dpadamwosm}
+)";
+
+class BrokenDisk : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    if (IsSkipped()) return;
+    static const bool is_apart =
+        ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    if (!is_apart) GTEST_SKIP() << "a small disk is mounted by root alone";
+    spec_ = write("disk.yaml", kSpec);
+    fs::create_directory(folder_ / "disk");
+  }
+  void TearDown() override {
+    ::umount2((folder_ / "disk").c_str(), MNT_DETACH);
+    Program::TearDown();
+  }
+
+  void mount_disk(const std::string& options, unsigned long flags = 0) {
+    ASSERT_EQ(::mount("none", (folder_ / "disk").c_str(), "tmpfs", flags, options.c_str()), 0)
+        << std::strerror(errno);
+  }
+
+  std::vector<std::string> command(const std::string& out) {
+    return {"run", spec_, "--out", out, "--quiet", "--checkpoint-minutes", "0.001"};
+  }
+  void expect_rows_of_an_undisturbed_run() {
+    const auto ended = run(command("disk/out"));
+    EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+    if (wanted_.empty()) {
+      const auto clean = run(command("clean"));
+      ASSERT_EQ(clean.code, 0) << clean.out << clean.err;
+      wanted_ = rows("disk", "clean");
+    }
+    EXPECT_EQ(rows("disk", "disk/out"), wanted_);
+    EXPECT_FALSE(fs::exists(folder_ / "disk/out/checkpoints"));
+  }
+
+  std::string spec_;
+  std::string wanted_;
+};
+
+// From a disk on which not even the database has room to one that fills while tables are written.
+TEST_F(BrokenDisk, ThatIsFullIsNamedAndLosesNothing) {
+  int full = 0;
+  for (const int kilobytes : {40, 160, 240, 320, 400, 480, 640, 800, 1000}) {
+    SCOPED_TRACE(kilobytes);
+    mount_disk("size=" + std::to_string(kilobytes) + "k");
+    const auto ended = run(command("disk/out"));
+    EXPECT_THAT(ended.code, AnyOf(0, 1, 2)) << ended.out << ended.err;
+    if (ended.code != 0) {
+      ++full;
+      const auto said = ended.out + ended.err;
+      EXPECT_THAT(said, AnyOf(HasSubstr("No space left on device"), HasSubstr("disk is full"))) << said;
+    }
+    mount_disk("size=64m", MS_REMOUNT);
+    expect_rows_of_an_undisturbed_run();
+    // Workers of a run that failed may live for a moment longer.
+    ASSERT_EQ(::umount2((folder_ / "disk").c_str(), MNT_DETACH), 0) << std::strerror(errno);
+  }
+  EXPECT_GT(full, 4) << "the disk was seldom full";
+}
+
+TEST_F(BrokenDisk, ThatCannotBeWrittenIsNamed) {
+  mount_disk("size=64m");
+  mount_disk("size=64m", MS_REMOUNT | MS_RDONLY);
+  const auto ended = run(command("disk/out"));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("Read-only file system"));
+  mount_disk("size=64m", MS_REMOUNT);
+  expect_rows_of_an_undisturbed_run();
+}
+
+// The folder is moved away under a run, and put back.
+TEST_F(BrokenDisk, AFolderThatVanishesComesBackWithItsRows) {
+  mount_disk("size=64m");
+  auto running = start(command("disk/out"));
+  ASSERT_TRUE(wait_for([&] { return journal_bytes("disk/out") > 20000 || !running.is_running(); }));
+  ASSERT_TRUE(running.is_running());
+  fs::rename(folder_ / "disk/out", folder_ / "disk/away");
+  const auto ended = running.wait();
+  EXPECT_LT(ended.code, 128) << ended.out << ended.err;
+  fs::remove_all(folder_ / "disk/out");
+  fs::rename(folder_ / "disk/away", folder_ / "disk/out");
+  expect_rows_of_an_undisturbed_run();
+}
+
+}  // namespace
+}  // namespace hyfreedp::end_to_end
