@@ -1,9 +1,10 @@
 // libFuzzer's target for the reader of checkpoints. An input is a checkpoint without its checksum,
 // which is put on here. From the top folder, with clang, TORCH being LibTorch's folder:
-//   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -I. -isystem $TORCH/include
-//     -isystem $TORCH/include/torch/csrc/api/include
+//   F="-std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -DFMT_HEADER_ONLY -I."
+//   mkdir build/fuzz_base; (cd build/fuzz_base; clang++ $F -I../.. -c ../../harness/base/*.cpp)
+//   clang++ $F -isystem $TORCH/include -isystem $TORCH/include/torch/csrc/api/include
 //     tests/fuzz/checkpoint_fuzz.cpp harness/training/checkpoint.cpp
-//     harness/models/weights/{safetensors,tensor_types}.cpp harness/base/*.cpp
+//     harness/models/weights/{safetensors,tensor_types}.cpp build/fuzz_base/*.o
 //     -L$TORCH/lib -ltorch_cpu -lc10 -Wl,-rpath,$TORCH/lib
 //     -lfmt -lboost_json -lcrypto -o build/checkpoint_fuzz
 //   build/checkpoint_fuzz -rss_limit_mb=2048 -max_len=65536 CORPUS
