@@ -23,7 +23,8 @@
 
 namespace hyfreedp::runner {
 
-enum class Fate { finish, diverge, kill, no_device, cancel };
+// unwritten: killed before its worker wrote a line.
+enum class Fate { finish, diverge, kill, no_device, cancel, unwritten };
 enum class Order { first_in, last_in, shuffled };
 
 class FakeExecutor final : public Executor {
@@ -95,8 +96,9 @@ class FakeExecutor final : public Executor {
     const auto config = trial::TrialConfig::from_json(job.request.at("config"), "job").value();
     EXPECT_EQ(config.id(), job.id);
     const auto key = string_or(job.request, "key", "");
-    auto journal = open_journal(job.request, config, key);
     const auto ending = fate(config);
+    if (ending == Fate::unwritten) return failure(job.id, kKilled);
+    auto journal = open_journal(job.request, config, key);
     const std::int64_t executed = ending == Fate::finish ? config.steps : 2;
     for (std::int64_t step = 0; step < executed; ++step) {
       EXPECT_TRUE(journal->ensure_booked(step));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/runner/odometer/odometer.h"
+#include "harness/runner/odometer/trial_book.h"
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
@@ -142,6 +143,31 @@ TEST_F(LostRuns, CountBesideJournalsThatWerePutInTheirPlace) {
   expect_charged_twice();
 }
 
+// A coordinator that noted that a worker is to begin, and was killed with it.
+void begin_again(World& world, const std::vector<std::string>& runs) {
+  TrialBook book(world.store(), world.out());
+  for (const auto& id : runs) {
+    const auto record = book.stored(id).value();
+    ASSERT_TRUE(book.begin(trial::TrialConfig::from_json(record.config, id).value()));
+    ASSERT_TRUE(book.stored(id).value().begun_after);
+  }
+}
+
+TEST_F(LostRuns, CostNothingMoreWhereTheNextWorkerWroteNothing) {
+  begin_again(world_, runs_);
+  EXPECT_EQ(steps_of(only(world_)), 2 * 6);
+  finish();
+  EXPECT_EQ(steps_of(only(world_)), 2 * 6);
+  EXPECT_EQ(epsilon_of(world_), once_);
+  for (const auto& id : runs_) EXPECT_EQ(world_.store().trial(id).value()->attempts, 1);
+}
+
+TEST_F(LostRuns, CountWhereTheNextWorkerWroteNothingAndTheKeyIsGone) {
+  begin_again(world_, runs_);
+  lose_keys();
+  EXPECT_EQ(steps_of(only(world_)), 2 * 12);
+}
+
 TEST_F(LostRuns, StayChargedWhereTheirJournalsAreDamaged) {
   for (const auto& id : runs_) {
     auto text = read_file(world_.out().journal(id)).value();
@@ -219,6 +245,18 @@ TEST_P(OlderCopies, AreTheSameReleaseUnderTheSameKey) {
   EXPECT_EQ(steps_of(only(world_)), 2 * 300);
 }
 
+// What is missing in the copy may be a run to its end, by a worker of which nothing is known.
+TEST_P(OlderCopies, AreChargedWholeWhereAWorkerWasToBegin) {
+  std::vector<std::string> runs;
+  for (const auto& record : world_.store().trials().value()) runs.push_back(record.id);
+  begin_again(world_, runs);
+  EXPECT_EQ(steps_of(only(world_)), 2 * 300);
+  FakeExecutor executor;
+  executor.machine = "another";
+  world_.run(kLonger, executor);
+  EXPECT_EQ(steps_of(only(world_)), 2 * (300 + 300));
+}
+
 INSTANTIATE_TEST_SUITE_P(LostRuns, OlderCopies, ::testing::Values(Fate::kill, Fate::cancel));
 
 // A journal that vanishes while its run goes on, with its key.
@@ -262,6 +300,58 @@ TEST(LostRun, ARunThatNoWorkerGotCostsNothing) {
   world.run(kSpec, executor, [&] { return !executor.submitted.empty(); });
   ASSERT_THAT(executor.submitted, Not(IsEmpty()));
   EXPECT_THAT(odometer_of(world.store(), world.out()).value().data, IsEmpty());
+}
+
+TEST(LostRun, CostsNothingWhereItsWorkerWasKilledBeforeItsFirstLine) {
+  World world;
+  FakeExecutor killed;
+  killed.fate = [](const auto&) { return Fate::unwritten; };
+  world.run(kSpec, killed);
+  begin_again(world, killed.submitted);
+  EXPECT_THAT(odometer_of(world.store(), world.out()).value().data, IsEmpty());
+  FakeExecutor executor;
+  EXPECT_THAT(world.run(kSpec, executor).failed, IsEmpty());
+  EXPECT_EQ(steps_of(only(world)), 2 * 6);
+}
+
+// The empty file says that no worker wrote a line; without it, one may have.
+TEST(LostRun, IsChargedWholeWhereTheEmptyJournalIsGone) {
+  World world;
+  FakeExecutor killed;
+  killed.fate = [](const auto&) { return Fate::unwritten; };
+  world.run(kSpec, killed);
+  begin_again(world, killed.submitted);
+  for (const auto& id : killed.submitted) ASSERT_TRUE(std::filesystem::remove(world.out().journal(id)));
+  EXPECT_EQ(steps_of(only(world)), 2 * 6);
+  // The loss is recorded before there is another empty file.
+  begin_again(world, killed.submitted);
+  EXPECT_EQ(steps_of(only(world)), 2 * 6);
+}
+
+// Such a key does not say which journal it is of.
+TEST(LostRun, IsChargedWholeWhereAKeyOfAnOlderVersionIsBesideTheEmptyJournal) {
+  World world;
+  FakeExecutor killed;
+  killed.fate = [](const auto&) { return Fate::unwritten; };
+  world.run(kSpec, killed);
+  begin_again(world, killed.submitted);
+  for (const auto& id : killed.submitted) {
+    ASSERT_TRUE(
+        write_file_atomically(world.out().key(id), "hyfreedp key 1\n" + std::string(64, 'a') + "\n", 0600));
+  }
+  const auto odometer = odometer_of(world.store(), world.out()).value();
+  ASSERT_THAT(odometer.data, SizeIs(1));
+  EXPECT_EQ(steps_of(odometer.data.at(0)), 2 * 6);
+}
+
+TEST(LostRun, KeysThatWereNotPutInPlaceAreTidiedAway) {
+  World world;
+  FakeExecutor executor;
+  executor.at_end = [&](const std::string& id) {
+    ASSERT_TRUE(write_file_atomically(world.out().key(id) + ".tmp-123", "unfinished", 0600));
+  };
+  world.run(kSpec, executor);
+  EXPECT_TRUE(std::filesystem::is_empty(world.out().keys()));
 }
 
 // A key that no row needs any more is deleted, and with it what it alone knew: that goes into the

@@ -207,10 +207,16 @@ Result<void> Coordinator::delete_abandoned_keys() {
     if (!studies) return studies.error();
     if (studies->empty() || !std::ranges::all_of(*studies, results::is_answered)) return {};
   }
-  std::vector<std::string> keys;
+  std::vector<std::string> keys, unfinished;
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(out_.keys(), absent)) {
-    if (entry.path().extension() == ".key") keys.push_back(entry.path().string());
+    const auto name = entry.path().filename().string();
+    if (name.ends_with(".key")) keys.push_back(entry.path().string());
+    if (name.find(".key.tmp-") != std::string::npos) unfinished.push_back(entry.path().string());
+  }
+  // Their worker was killed before it put the key in place, so nothing was drawn from it.
+  for (const auto& path : unfinished) {
+    if (auto deleted = random::delete_key(path); !deleted) return deleted;
   }
   for (const auto& key : keys) {
     const auto settled = book_.settle_key(key);

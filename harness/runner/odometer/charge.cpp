@@ -1,7 +1,11 @@
 #include "harness/runner/odometer/charge.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <unistd.h>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -50,6 +54,22 @@ bool is_missing_journal(const std::string& path) {
   return text ? text->find('\n') == std::string::npos : !std::filesystem::exists(path);
 }
 
+Result<void> make_empty_journal(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0 && errno != EEXIST) {
+    return error(path + ": the journal cannot be made (" + std::strerror(errno) + ").");
+  }
+  if (descriptor >= 0) ::close(descriptor);
+  return {};
+}
+
+bool has_released_nothing(const std::string& journal, const std::string& key) {
+  std::error_code unknown;
+  // The key before the journal: a worker makes them in the other order.
+  const bool has_no_key = !std::filesystem::exists(key, unknown) && !unknown;
+  return has_no_key && std::filesystem::exists(journal, unknown) && is_missing_journal(journal);
+}
+
 Result<std::optional<random::KeyLabel>> key_label(const std::string& path) {
   auto stored = random::read_key(path);
   if (!stored) return stored.error();
@@ -57,12 +77,13 @@ Result<std::optional<random::KeyLabel>> key_label(const std::string& path) {
   return std::move((**stored).label);
 }
 
-Result<std::vector<ChargedAttempt>> charge_of(const mechanism::Journal* journal,
-                                              const std::optional<random::KeyLabel>& key,
-                                              const results::TrialRecord* recorded) {
+Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
+  const auto* journal = known.journal;
+  const auto& key = known.key;
   std::vector<ChargedAttempt> charged;
   if (journal != nullptr) charged = journal->charged;
-  const bool has_lost_journal = key && (journal == nullptr || !journal->nonces.contains(key->nonce));
+  const bool is_of_key = key && journal != nullptr && journal->nonces.contains(key->nonce);
+  const bool has_lost_journal = key && !is_of_key;
   if (has_lost_journal) {
     const auto config = trial::TrialConfig::from_json(key->config, "the key file of trial " + key->trial);
     if (!config) return config.error();
@@ -71,14 +92,23 @@ Result<std::vector<ChargedAttempt>> charge_of(const mechanism::Journal* journal,
     }
     charged.push_back({key->nonce, mechanism::events(*config)});
   }
-  if (recorded == nullptr) return charged;
-  add_recorded(charged, *recorded);
-  const bool is_explained = has_lost_journal || (journal != nullptr && recorded->begun_after &&
-                                                 journal->starts > *recorded->begun_after);
-  if (recorded->begun_after && !is_explained) {
-    const auto config = trial::TrialConfig::from_json(recorded->config, "trial " + recorded->id);
+  if (known.recorded == nullptr) return charged;
+  const auto& recorded = *known.recorded;
+  add_recorded(charged, recorded);
+  const bool is_explained =
+      has_lost_journal ||
+      (journal != nullptr ? recorded.begun_after && journal->starts > *recorded.begun_after
+                          : known.released_nothing);
+  if (recorded.begun_after && !is_explained) {
+    const auto config = trial::TrialConfig::from_json(recorded.config, "trial " + recorded.id);
     if (!config) return config.error();
-    charged.push_back({"", mechanism::events(*config)});
+    const auto of_key =
+        is_of_key ? std::ranges::find(charged, key->nonce, &ChargedAttempt::name) : charged.end();
+    if (of_key != charged.end()) {
+      of_key->events = mechanism::events(*config);
+    } else {
+      charged.push_back({"", mechanism::events(*config)});
+    }
   }
   return charged;
 }

@@ -8,9 +8,15 @@
 //   recorded   what the database took from journal and key once, by attempt. An attempt that they
 //              still name is charged the larger of both. One that they do not name is added,
 //              unless they charge a lost attempt for it
-//   begun      the database knows that a worker was given the trial, and not how that ended. If
-//              neither a further start line in the journal nor a key tells what became of it, one
-//              more attempt is charged whole
+//   begun      the database knows that a worker was given the trial, and not how that ended. A
+//              worker writes its start line before it makes a key, and makes the key before it
+//              releases anything. So nothing more is charged where the journal has a further start
+//              line, and where it has no line yet and there is no key. Where the key is the
+//              journal's, the journal may be an older copy, but no other key was used: the attempt
+//              of that key is charged whole. Otherwise one more attempt is charged whole
+//
+// Who puts back older copies of a journal and of its key, but not of the database, hides what was
+// released in between under another key.
 #pragma once
 
 #include <optional>
@@ -23,18 +29,30 @@
 
 namespace hyfreedp::runner {
 
-// There is no such journal, or one whose worker was killed before its first line was whole: it
-// tells of nothing.
+// There is no such journal, or one that has no whole line: it tells of no release.
 bool is_missing_journal(const std::string& path);
+
+// Makes the file of a journal that no worker has begun, so that it can be told from one that is
+// lost. Does nothing where the file exists.
+Result<void> make_empty_journal(const std::string& path);
+
+// Whether the trial's journal is there without a whole line and its key file is not: no worker has
+// released anything of it. To be asked after everything else was read.
+bool has_released_nothing(const std::string& journal, const std::string& key);
 
 // The label of a run's key file; none where there is no file or it is of the first format, which
 // names no journal.
 Result<std::optional<random::KeyLabel>> key_label(const std::string& path);
 
-// The trial's attempts, charged. `journal` and `recorded` may be null. An error where the config in
-// the label or in the record is none.
-Result<std::vector<trial::ChargedAttempt>> charge_of(const mechanism::Journal* journal,
-                                                     const std::optional<random::KeyLabel>& key,
-                                                     const results::TrialRecord* recorded);
+// What is known of a trial. `journal` and `recorded` may be null.
+struct KnownOfTrial {
+  const mechanism::Journal* journal = nullptr;
+  std::optional<random::KeyLabel> key;
+  const results::TrialRecord* recorded = nullptr;
+  bool released_nothing = false;  // has_released_nothing()
+};
+
+// The trial's attempts, charged. An error where the config in the label or in the record is none.
+Result<std::vector<trial::ChargedAttempt>> charge_of(const KnownOfTrial& known);
 
 }  // namespace hyfreedp::runner

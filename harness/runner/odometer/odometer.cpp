@@ -109,9 +109,9 @@ std::map<std::string, random::KeyLabel> keys_of_runs(const OutFolder& out,
 // From journals, keys and the database's records of runs that are not over.
 class RunReader {
  public:
-  RunReader(Runs& runs, const std::map<std::string, random::KeyLabel>& labels,
+  RunReader(Runs& runs, const OutFolder& out, const std::map<std::string, random::KeyLabel>& labels,
             const std::map<std::string, results::TrialRecord>& records)
-      : runs_(runs), labels_(labels), records_(records) {}
+      : runs_(runs), out_(out), labels_(labels), records_(records) {}
 
   Result<void> add(mechanism::Journal journal) {
     const std::string id = journal.trial;
@@ -140,7 +140,8 @@ class RunReader {
       if (!charged) return charged.error();
       run.executed = trial::events_of(*charged);
       const auto record = records_.find(id);
-      const bool was_under_way = record != records_.end() && record->second.begun_after.has_value();
+      const bool was_under_way = record != records_.end() && record->second.begun_after &&
+                                 !has_released_nothing(out_.journal(id), out_.key(id));
       run.has_begun = run.has_begun || was_under_way || labels_.contains(id);
       run.has_validated = run.has_begun;  // for all that is known
     }
@@ -152,11 +153,14 @@ class RunReader {
                                                     const mechanism::Journal* journal) const {
     const auto label = labels_.find(id);
     const auto record = records_.find(id);
-    return charge_of(journal, label != labels_.end() ? std::optional(label->second) : std::nullopt,
-                     record != records_.end() ? &record->second : nullptr);
+    return charge_of({.journal = journal,
+                      .key = label != labels_.end() ? std::optional(label->second) : std::nullopt,
+                      .recorded = record != records_.end() ? &record->second : nullptr,
+                      .released_nothing = has_released_nothing(out_.journal(id), out_.key(id))});
   }
 
   Runs& runs_;
+  const OutFolder& out_;
   const std::map<std::string, random::KeyLabel>& labels_;
   const std::map<std::string, results::TrialRecord>& records_;
   std::set<std::string> read_;
@@ -175,7 +179,7 @@ Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
     runs.emplace(record.id, std::move(*run));
   }
   const auto labels = keys_of_runs(out, unreadable);
-  RunReader reader(runs, labels, open);
+  RunReader reader(runs, out, labels, open);
   for (const auto& path : files_in(out.journals(), ".jsonl")) {
     const auto known = runs.find(path.stem().string());
     if (known != runs.end() && known->second.is_final) continue;

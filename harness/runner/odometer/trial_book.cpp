@@ -144,7 +144,9 @@ Result<void> TrialBook::note(const trial::TrialConfig& config, bool begins) {
   record.failure_message.clear();
   if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
   if (begins) record.begun_after = journal ? journal->starts : 0;
-  return store_.put_trial(record, {}, {});
+  if (auto written = store_.put_trial(record, {}, {}); !written) return written;
+  // Only now: where an earlier journal is lost, what that costs is recorded.
+  return begins ? make_empty_journal(out_.journal(id)) : Result<void>{};
 }
 
 Result<bool> TrialBook::settle_key(const std::string& path) {
@@ -207,7 +209,11 @@ Result<void> TrialBook::charge(results::TrialRecord& record, const mechanism::Jo
   std::optional<random::KeyLabel> key;
   // A key file that cannot be read is for the worker to refuse and for the odometer to name.
   if (auto label = key_label(out_.key(record.id))) key = std::move(*label);
-  auto charged = charge_of(journal, key, recorded);
+  auto charged =
+      charge_of({.journal = journal,
+                 .key = key,
+                 .recorded = recorded,
+                 .released_nothing = has_released_nothing(out_.journal(record.id), out_.key(record.id))});
   if (!charged) return charged.error();
   record.charged = std::move(*charged);
   record.events = trial::events_of(record.charged);
