@@ -84,6 +84,10 @@ std::vector<Named> datasets_of(const Panel& panel) {
   return all;
 }
 
+bool has_sequential_seeds(const Panel& panel, const Row& row) {
+  return panel.sequential && row.seeds == panel.seeds;
+}
+
 const Named& optimizer_of(const Panel& panel, const Row& row) {
   return row.optimizer ? *row.optimizer : panel.train.optimizer;
 }

@@ -105,6 +105,25 @@ BOOST_DESCRIBE_STRUCT(Row, (),
                       (id, method, title, label, options, seeds, epsilons, steps, footnotes, control, group,
                        optimizer, clipping_constant, training, paper, paper_ood_test))
 
+// Seeds that are trained one after the other until a comparison of two rows is decided
+// (results/table/sequential_seeds.h).
+struct SequentialSeeds {
+  std::string until;  // as the spec has it
+  // What it says: the rows compared, by id, the differences being first - second; the width of the
+  // interval, in percentage points of test accuracy, that is narrow enough; whether an interval
+  // without 0 is enough, too.
+  std::string first, second;
+  std::optional<double> narrower;
+  bool excludes_zero = false;
+  std::int64_t from = 0, to = 0;  // seeds before the first look, and at most
+  double confidence = 0.95;
+
+  static constexpr bool kMayLack = true;
+  static constexpr std::array kLeftOut = {"narrower"};
+};
+BOOST_DESCRIBE_STRUCT(SequentialSeeds, (),
+                      (until, first, second, narrower, excludes_zero, from, to, confidence))
+
 // The ids of the paper's tables that print a panel's cells.
 struct PaperTables {
   std::vector<std::string> tables;
@@ -124,7 +143,8 @@ struct Panel {
   Train train;
   Evaluate evaluate;
   double delta = 0;
-  std::vector<std::int64_t> seeds;
+  std::vector<std::int64_t> seeds;  // of sequential seeds 0 to `to` - 1
+  std::optional<SequentialSeeds> sequential;
   std::vector<double> epsilons;
   // Of the gradients of all private runs, where the spec fixes them instead of `epsilons`: the
   // cells of a row are those of Row::epsilons, its i-th with the i-th of these.
@@ -135,13 +155,13 @@ struct Panel {
   std::vector<Row> rows;
 
   static constexpr bool kMayLack = true;
-  static constexpr std::array kLeftOut = {"ood_test", "noise_multipliers", "paper", "table"};
+  static constexpr std::array kLeftOut = {"ood_test", "sequential", "noise_multipliers", "paper", "table"};
   static constexpr std::array kInlined = {"train", "evaluate"};
 };
 BOOST_DESCRIBE_STRUCT(Panel, (),
                       (id, title, dataset, ood_test, model, dimension, population, validation, test, classes,
-                       train, evaluate, delta, seeds, epsilons, noise_multipliers, footnotes, paper, table,
-                       rows))
+                       train, evaluate, delta, seeds, sequential, epsilons, noise_multipliers, footnotes,
+                       paper, table, rows))
 
 // A figure that the spec asks for. A list without elements means all.
 struct Figure {
@@ -218,6 +238,9 @@ const Row* find_row(const Panel& panel, const std::string& id);
 std::vector<std::string> row_names(const std::vector<Panel>& panels);
 // The panel's dataset, and those of its ood_test.
 std::vector<Named> datasets_of(const Panel& panel);
+// Whether how many of its seeds are trained is decided by the panel's comparison; a row that lists
+// seeds of its own trains these.
+bool has_sequential_seeds(const Panel& panel, const Row& row);
 // The optimizer that the row asks for: its own, else the panel's.
 const Named& optimizer_of(const Panel& panel, const Row& row);
 

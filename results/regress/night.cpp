@@ -9,6 +9,7 @@
 #include "harness/base/text.h"
 #include "harness/trial/released_norms.h"
 #include "results/store/records.h"
+#include "results/store/states.h"
 #include "results/table/table_model.h"
 
 namespace hyfreedp::results {
@@ -89,7 +90,7 @@ Result<void> add_asked(const Store& store, const StudyRecord& study, NightRun& r
 Result<NightRun> read_run(const Store& store, const StudyRecord& study) {
   NightRun run;
   run.seed = study.seed;
-  if (study.state == StudyState::open) return run;
+  if (study.state == StudyState::open || is_not_needed(study)) return run;
   run.failure_kind = study.failure_kind;
   run.state = NightRun::State::failed;
   if (auto added = add_asked(store, study, run); !added) return added.error();

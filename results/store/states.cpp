@@ -26,6 +26,10 @@ bool is_answered(const StudyRecord& study) {
          (study.state == StudyState::failed && !may_be_tried_again(study.failure_kind));
 }
 
+bool is_not_needed(const StudyRecord& study) {
+  return study.state == StudyState::concluded && study.reported_trial.empty();
+}
+
 bool same_outcome(const TrialRecord& a, const TrialRecord& b) {
   const auto outcome = [](TrialRecord record) {
     record.seconds = 0;

@@ -8,7 +8,7 @@
 //           finished final
 //   study   open     -> open, concluded, failed
 //           failed   -> open, concluded, failed: its trials may be tried again
-//           concluded final
+//           concluded final; without a reported run: a seed that was not needed
 //
 // A final row is immutable: writing exactly the same row again is accepted and changes nothing.
 #pragma once
@@ -28,6 +28,10 @@ bool is_final(const StudyRecord& study);
 // Whether the study has its row: a value, or the method's own reason for having none. Running it
 // again could only repeat the answer, or, if its draws are hidden, make a second release.
 bool is_answered(const StudyRecord& study);
+
+// Whether the study is of a seed that a comparison did not need (spec::SequentialSeeds): concluded
+// without a run. What it would have cost is charged.
+bool is_not_needed(const StudyRecord& study);
 
 // Whether two trials are equal in all that may not change, which is everything but the seconds and
 // the memory.

@@ -15,6 +15,7 @@
 #include "results/table/cell_metric.h"
 #include "results/table/cell_values.h"
 #include "results/table/footnotes.h"
+#include "results/table/sequential_seeds.h"
 #include "results/table/groups.h"
 #include "results/table/statistics.h"
 #include "results/table/table_extras.h"
@@ -223,6 +224,11 @@ class Builder {
       }
     }
     for (const auto& note : view.footnotes) panel.notes.push_back(footnotes_.number_of(note));
+    if (view.sequential) {
+      const auto notes = sequential_notes(store_, view, studies_of(view.id));
+      if (!notes) return notes.error();
+      for (const auto& note : *notes) panel.notes.push_back(footnotes_.number_of(note));
+    }
     std::vector<std::pair<std::string, std::string>> optimizers;  // titles and names
     for (const auto& row : view.rows) {
       auto built = build_row(view, row, panel.columns);
@@ -249,6 +255,16 @@ class Builder {
       }
     }
     return panel;
+  }
+
+  std::vector<const StudyRecord*> studies_of(const std::string& panel) const {
+    std::vector<const StudyRecord*> studies;
+    for (const auto& [cell, by_seed] : by_cell_) {
+      for (const auto& [seed, study] : by_seed) {
+        if (study.panel == panel) studies.push_back(&study);
+      }
+    }
+    return studies;
   }
 
   // The panel's epsilons and those that only a row has, ascending, the non-private arm last.
@@ -329,6 +345,7 @@ class Builder {
     for (const auto seed : row.seeds) {
       auto result = seed_only(seed);
       if (const auto study = found->second.find(seed); study != found->second.end()) {
+        if (is_not_needed(study->second)) continue;
         auto reported = add_study(study->second, result, cell);
         if (!reported) return reported.error();
         if (result.value) seconds.push_back(reported->seconds);

@@ -9,6 +9,7 @@
 #include "harness/cli/run/commands.h"
 #include "harness/mechanism/journal.h"
 #include "harness/runner/odometer/out_folder.h"
+#include "results/store/states.h"
 #include "results/store/store.h"
 #include "results/table/table_model.h"
 
@@ -46,14 +47,17 @@ Result<void> print_specs(const results::Store& store, std::ostream& out) {
     if (!studies) return studies.error();
     std::map<results::StudyState, std::size_t> states;
     std::map<std::string, std::size_t> kinds;
+    std::size_t not_needed = 0;
     for (const auto& study : *studies) {
+      if (results::is_not_needed(study)) ++not_needed;
       ++states[study.state];
       if (study.state == results::StudyState::failed) ++kinds[study.failure_kind];
     }
     out << fmt::format("{}  {}: {} concluded, {} open, {} failed", spec.name,
                        counted(static_cast<std::int64_t>(studies->size()), "study", "studies"),
-                       states[results::StudyState::concluded], states[results::StudyState::open],
+                       states[results::StudyState::concluded] - not_needed, states[results::StudyState::open],
                        states[results::StudyState::failed]);
+    if (not_needed > 0) out << fmt::format(", {} not needed", not_needed);
     const char* separator = " (";
     for (const auto& [kind, count] : kinds) {
       out << separator << count << ' ' << kind;

@@ -9,9 +9,11 @@
 #include "datasets/facts.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 #include "results/table/table_notes.h"
 
@@ -61,6 +63,7 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   }
   progress_.clear();
   if (!outcome) return outcome.error();
+  report_.left_open += gate_->held();
   for (auto& [index, failure] : failed_) report_.failed.push_back(std::move(failure));
   const bool complete = !report_.stopped && !report_.halt && !report_.refused &&
                         !report_.failed_unexpectedly() && report_.left_open == 0;
@@ -103,6 +106,7 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   auto pace = stored_pace(store_);
   if (!pace) return pace.error();
   tally_.earlier(std::move(*pace));
+  gate_.emplace(store_, spec.content);
   for (auto& study : *planned) {
     const auto found = recorded.find(study.id);
     if (!only_.covers(study.cell)) {
@@ -122,12 +126,13 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     if (opened.baseline->confidential_runs && !opened.cell.base.noise_seed) report_.hides_times = true;
     studies_.back().book_selection();
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
-    ready_.push_back(index);
+    if (!gate_->hold(index, studies_.back().outcome())) ready_.push_back(index);
     // Under private selection the number of runs does not show: the study counts as one, also where
     // it drew none.
     if (opened.baseline->confidential_runs)
       tally_.known("study " + opened.id, work_of(opened.cell.base), false, expected_runs(opened));
   }
+  if (auto opened = open_gate(); !opened) return opened;
   if (report_.hides_times) tally_.hide_times();
   // Before anything is drawn.
   return draw_key_ ? write_release_record(store_, out_, name, false) : Result<void>{};
@@ -448,6 +453,46 @@ Result<void> Coordinator::finish(std::size_t index) {
   tally_.over("study " + run.study().id);
   tally_.cell_over();
   note_failure(index, record, run.failed_unexpectedly() || record.failure_kind == kInternal);
+  gate_->over(index, record);
+  return open_gate();
+}
+
+// Lets the studies of further seeds begin, or end where they are not needed.
+Result<void> Coordinator::open_gate() {
+  const auto next = gate_->next();
+  if (!next) return next.error();
+  ready_.insert(ready_.end(), next->start.begin(), next->start.end());
+  for (const auto index : next->not_needed) {
+    if (auto ended = end_not_needed(index); !ended) return ended;
+  }
+  return {};
+}
+
+// Its price is the largest of what the row's other seeds were to release in this column.
+Result<void> Coordinator::end_not_needed(std::size_t index) {
+  auto& run = studies_[index];
+  const auto& wanted = run.outcome();
+  const auto known = store_.studies(wanted.spec);
+  if (!known) return known.error();
+  trial::EventTally largest;
+  for (const auto& other : *known) {
+    if (other.panel != wanted.panel || other.row != wanted.row ||
+        other.epsilon_target != wanted.epsilon_target)
+      continue;
+    trial::EventTally planned;
+    for (const auto& id : other.trials) {
+      const auto record = book_.stored(id);
+      if (!record) return record.error();
+      const auto config = trial::TrialConfig::from_json(record->config, "trial " + id);
+      if (!config) return config.error();
+      planned.add(mechanism::events(*config));
+    }
+    largest.raise_to(planned);
+  }
+  run.end_without_runs(largest.events());
+  if (auto written = store_.put_study(run.outcome()); !written) return written.error();
+  tally_.over("study " + run.study().id);
+  tally_.cell_over();
   return {};
 }
 

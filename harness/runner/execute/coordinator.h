@@ -25,6 +25,7 @@
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/kept_weights.h"
 #include "harness/runner/execute/progress.h"
+#include "harness/runner/execute/seed_gate.h"
 #include "harness/runner/execute/study_epsilon.h"
 #include "harness/runner/execute/study_run.h"
 #include "harness/runner/execute/tally.h"
@@ -122,6 +123,8 @@ class Coordinator {
   Result<void> take_prepared(const Update& update);
   void deliver(std::size_t index, const std::string& trial, const TrialEnd& end);
   Result<void> finish(std::size_t index);
+  Result<void> open_gate();
+  Result<void> end_not_needed(std::size_t index);
   void note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected);
   Result<void> price(const StudyRun& run, results::StudyRecord& record);
   void halt(const std::string& kind, const std::string& message);
@@ -142,6 +145,7 @@ class Coordinator {
   std::optional<Refused> refused_;  // the first
   RunReport report_;
   std::vector<StudyRun> studies_;
+  std::optional<SeedGate> gate_;
   std::deque<std::size_t> ready_;          // studies to advance
   std::map<std::string, Wanted> trials_;   // waiting or running
   std::map<std::string, TrialEnd> ended_;  // trials

@@ -52,6 +52,24 @@ void StudyRun::book_selection() {
   write_booking();
 }
 
+void StudyRun::end_without_runs(const std::vector<accounting::Event>& planned) {
+  HYFREEDP_CHECK(asked_.empty() && !is_over(), "a study that has begun was found to be not needed");
+  over_ = true;
+  outcome_.state = results::StudyState::concluded;
+  if (composition_.rule == baselines::Composition::Rule::selection) {
+    composition_.drew_no_run = true;
+    write_booking();
+    return;
+  }
+  composition_ = {.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
+  if (const auto first = study_.baseline->next(cell(), {})) {
+    for (const auto& config : *first) composition_.trials.push_back(config.id());
+  }
+  composition_.not_begun.push_back({planned, ""});
+  outcome_.composition = composition_.to_json();
+  outcome_.composition["dataset"] = as_json(cell().base.dataset);
+}
+
 // Which data it is about is nowhere else while its runs are not listed.
 void StudyRun::write_booking() {
   outcome_.composition = composition_.to_json();

@@ -35,6 +35,12 @@ class StudyRun {
   // (Baseline::selection).
   void book_selection();
 
+  // In place of advance(): the study is of a seed that a comparison did not need
+  // (results::is_not_needed). `planned` is what it would have released, which is charged, since how
+  // many seeds there are follows from runs on the private data. Of a private selection it is not
+  // used: the selection's own cost is charged.
+  void end_without_runs(const std::vector<accounting::Event>& planned);
+
   // The study's record, without epsilons and seconds, which come from executed events. While the
   // study is open, it lists the trials that were asked for. If the runs are confidential
   // (Baseline::confidential_runs), a study that is open or ended unexpectedly lists none of them:

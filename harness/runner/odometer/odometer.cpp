@@ -227,7 +227,8 @@ struct Studies {
   std::set<std::string> open_to_all;  // runs that a row lists whose number of runs is public
   std::vector<SelectionStudy> selections;
   std::vector<results::StudyRecord> priced;
-  std::vector<Composition> ended_early;  // searches whose planned rest is charged
+  // Searches that ended early, and seeds that were not needed: the rest that was planned is charged.
+  std::vector<std::pair<Composition, std::optional<trial::Named>>> ended_early;
 };
 
 class StudyReader {
@@ -266,7 +267,9 @@ class StudyReader {
       auto parsed = Composition::from_json(composition, "study " + id);
       if (!parsed) return parsed.error();
       // A seeded spec under two names makes the same search.
-      if (seen_.insert(join(parsed->trials, " ")).second) found_.ended_early.push_back(std::move(*parsed));
+      if (seen_.insert(join(parsed->trials, " ")).second) {
+        found_.ended_early.emplace_back(std::move(*parsed), booked_dataset(composition));
+      }
       return {};
     }
     // lost, by a program that did not record its rule
@@ -316,7 +319,7 @@ class Composer {
       }
     }
     for (const auto& [id, run] : runs_) add_run(id, run);
-    for (const auto& search : studies_.ended_early) add_rest(search);
+    for (const auto& [search, dataset] : studies_.ended_early) add_rest(search, dataset);
     for (const auto& study : studies_.priced) add_table(study);
   }
 
@@ -404,9 +407,16 @@ class Composer {
     spending.add(run.executed);
   }
 
-  void add_rest(const Composition& search) {
+  // With `dataset`: of a seed that was not needed. Where another study made its run, that is counted.
+  void add_rest(const Composition& search, const std::optional<trial::Named>& dataset) {
     const auto run = search.trials.empty() ? runs_.end() : runs_.find(search.trials.front());
-    if (run == runs_.end()) return;
+    if (run == runs_.end()) {
+      for (const auto& rest : search.not_begun) {
+        if (dataset && !rest.events.empty()) odometer_.of(*dataset).add(rest.events);
+      }
+      return;
+    }
+    if (dataset) return;
     for (const auto& rest : search.not_begun) odometer_.of(run->second.config.dataset).add(rest.events);
   }
 

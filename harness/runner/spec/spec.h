@@ -42,6 +42,13 @@ Result<std::vector<std::string>> read_texts(const std::optional<Entry>& entry);
 
 // Distinct whole numbers, at least one.
 std::optional<std::vector<std::int64_t>> read_seeds(const Entry& entry, Problems& problems);
+// In place of that list: `{until: ..., from: ..., to: ..., confidence: ...}`.
+std::optional<spec::SequentialSeeds> read_sequential_seeds(const Entry& entry, Problems& problems);
+// A mistake where the rows cannot be compared so.
+void check_sequential_seeds(const Entry& entry, const spec::SequentialSeeds& seeds,
+                            const std::vector<spec::Row>& rows, Problems& problems);
+// All that may be trained.
+std::vector<std::int64_t> seeds_of(const spec::SequentialSeeds& sequential);
 // Distinct positive numbers or inf, at least one; a single number is a list of one.
 std::optional<std::vector<double>> read_epsilons(const Entry& entry, Problems& problems);
 // The same of positive, finite numbers.

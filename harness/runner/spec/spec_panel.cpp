@@ -306,6 +306,7 @@ struct PanelParts {
   std::optional<spec::Named> optimizer;
   std::optional<trial::TrainingOptions> training;
   std::optional<std::vector<std::int64_t>> seeds;
+  std::optional<spec::SequentialSeeds> sequential;
   std::optional<std::vector<double>> epsilons;
   std::vector<double> noise_multipliers;  // in place of epsilons, which are empty
   std::optional<double> delta;
@@ -399,7 +400,12 @@ void read_epsilons_or_noise(const Layers& layers, PanelParts& parts, Problems& p
 
 void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
   if (!layers.find("seeds")) layers.need("seeds", problems);
-  if (const auto given = layers.find("seeds")) parts.seeds = read_seeds(*given, problems);
+  if (const auto given = layers.find("seeds"); given && given->is_map()) {
+    parts.sequential = read_sequential_seeds(*given, problems);
+    if (parts.sequential) parts.seeds = seeds_of(*parts.sequential);
+  } else if (given) {
+    parts.seeds = read_seeds(*given, problems);
+  }
   read_epsilons_or_noise(layers, parts, problems);
   if (!parts.sizes) return;
   const auto population = parts.sizes->private_train;
@@ -453,6 +459,7 @@ spec::Panel resolved_panel(PanelParts parts) {
                     .evaluate = *parts.evaluate,
                     .delta = *parts.delta,
                     .seeds = std::move(*parts.seeds),
+                    .sequential = std::move(parts.sequential),
                     .epsilons = std::move(*parts.epsilons),
                     .noise_multipliers = std::move(parts.noise_multipliers),
                     .footnotes = std::move(parts.footnotes),
@@ -501,6 +508,9 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
                           .ood_test = ids_of(parts.ood_test),
                           .shared_are_known = request.shared_are_known},
                          problems);
+  if (parts.sequential && parts.rows) {
+    check_sequential_seeds(*layers.find("seeds"), *parts.sequential, *parts.rows, problems);
+  }
   const auto table = request.is_document ? std::nullopt : panel.find("table");
   std::optional<spec::Table> options_of_table;
   if (table) options_of_table = read_table_options(*table, problems);
