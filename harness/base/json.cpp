@@ -23,6 +23,23 @@ void write_double(std::string& out, double value) {
   if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
+// Boost's serializer is an object of its own for each value, which is most of the time of a short
+// text. It escapes what the test here does not let through.
+void write_text(std::string& out, json::string_view text) {
+  const bool is_plain =
+      std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });
+  if (is_plain) {
+    ((out += '"') += std::string_view(text)) += '"';
+  } else {
+    out += json::serialize(json::value(text));
+  }
+}
+
+void write_whole(std::string& out, auto value) {
+  char buffer[32];
+  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+}
+
 void write(std::string& out, const json::value& value, int indent) {
   const bool pretty = indent >= 0;
   const auto newline = [&](int level) {
@@ -40,7 +57,7 @@ void write(std::string& out, const json::value& value, int indent) {
         if (!first) out += ',';
         first = false;
         newline(indent + 1);
-        out += json::serialize(json::value(member->key()));
+        write_text(out, member->key());
         out += pretty ? ": " : ":";
         write(out, member->value(), pretty ? indent + 1 : indent);
       }
@@ -61,6 +78,15 @@ void write(std::string& out, const json::value& value, int indent) {
     }
     case json::kind::double_:
       write_double(out, value.get_double());
+      break;
+    case json::kind::string:
+      write_text(out, value.get_string());
+      break;
+    case json::kind::int64:
+      write_whole(out, value.get_int64());
+      break;
+    case json::kind::uint64:
+      write_whole(out, value.get_uint64());
       break;
     default:
       out += json::serialize(value);

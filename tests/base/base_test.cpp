@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <limits>
 #include <unistd.h>
 
 #include "harness/base/files.h"
@@ -14,6 +15,21 @@
 
 namespace hyfreedp {
 namespace {
+
+// Texts and whole numbers are written without Boost's serializer, to the same bytes.
+TEST(Json, CanonicalTextsAreTheSerializers) {
+  for (int c = 0; c < 256; ++c) {
+    const std::string text{'a', static_cast<char>(c), 'b'};
+    EXPECT_EQ(canonical_json(json::value(text)), json::serialize(json::value(text))) << c;
+    EXPECT_EQ(canonical_json(json::object{{text, 1}}), json::serialize(json::object{{text, 1}})) << c;
+  }
+  for (const json::value& value :
+       {json::value(std::numeric_limits<std::int64_t>::min()), json::value(std::int64_t{0}),
+        json::value(std::numeric_limits<std::uint64_t>::max()), json::value(nullptr), json::value(true),
+        json::value(""), json::value("a long text, longer than a small string is")}) {
+    EXPECT_EQ(canonical_json(value), json::serialize(value));
+  }
+}
 
 TEST(Json, CanonicalTextDoesNotDependOnTheOrderOfInsertion) {
   const json::object a{{"b", 1}, {"a", json::array{1.5, "x"}}};
