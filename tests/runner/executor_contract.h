@@ -174,7 +174,8 @@ TEST_P(ExecutorContract, AWorkerThatDiesLosesOneJob) {
   const std::map<std::string, std::pair<std::string, std::string>> expected = {
       {"kill", {kKilled, "signal 9"}},
       {"exit", {kInternal, "exited with status 3"}},
-      {"garbage", {kInternal, "not JSON"}},
+      {"garbage", {kInternal, "not valid JSON"}},
+      {"wrong-type", {kInternal, "'seconds' must be a number"}},
       {"endless-line", {kInternal, "signal 9"}},
       {"unknown-type", {kInternal, "greetings"}},
       {"other-trial", {kInternal, "another job"}}};

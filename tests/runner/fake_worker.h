@@ -39,6 +39,7 @@ inline void fake_run(const json::object& request) {
   if (behaviour == "garbage") std::cout << "Segmentation fault, said the printer" << std::endl;
   if (behaviour == "endless-line") std::cout << std::string(3 << 20, 'x') << std::flush;
   if (behaviour == "unknown-type") fake_say({{"type", "greetings"}});
+  if (behaviour == "wrong-type") fake_say({{"type", "done"}, {"trial", trial}, {"seconds", "soon"}});
   if (behaviour == "other-trial") fake_done("another");
   if (behaviour == "twice") {
     // In one write: the second must not come only when the next job runs.

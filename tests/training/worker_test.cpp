@@ -376,13 +376,15 @@ TEST(Worker, FailuresAreTyped) {
 }
 
 TEST(Worker, BadInputEndsItWithAReason) {
-  for (const auto& [line, says] :
-       std::vector<std::pair<std::string, std::string>>{{"hello", "standard input"},
-                                                        {"[1,2]", "must be a JSON object"},
-                                                        {"{}", "type"},
-                                                        {R"({"type":"dance"})", "dance"},
-                                                        {R"({"type":"run"})", "trial"},
-                                                        {R"({"type":"prepare"})", "dataset"}}) {
+  for (const auto& [line, says] : std::vector<std::pair<std::string, std::string>>{
+           {"hello", "standard input"},
+           {"[1,2]", "must be a JSON object"},
+           {"{}", "type"},
+           {R"({"type":"dance"})", "dance"},
+           {R"({"type":"run"})", "trial"},
+           {R"({"type":"run","trial":7})", "'trial' must be text"},
+           {R"({"type":"stop","key":[]})", "'key' must be text"},
+           {R"({"type":"prepare"})", "dataset"}}) {
     Worker worker;
     worker.receive();
     worker.send_line(line);

@@ -36,9 +36,9 @@ struct Message {
 };
 
 Result<Message> parse_message(const std::string& line) {
-  auto value = parse_json(line, "worker");
-  if (!value || !value->is_object()) return error("it wrote a line that is not JSON");
-  Message message{.kind = Message::Kind::error, .body = std::move(value->get_object())};
+  auto body = trial::parse_message(line, "line");
+  if (!body) return error("it wrote a line that is no message (" + body.error().message + ")");
+  Message message{.kind = Message::Kind::error, .body = std::move(*body)};
   const std::string type = string_or(message.body, "type", "");
   static const std::map<std::string, Message::Kind> kinds = {{"hello", Message::Kind::hello},
                                                              {"prepared", Message::Kind::prepared},
@@ -93,7 +93,8 @@ class LocalExecutor::Pool {
 
   void submit(Job job) {
     boost::asio::post(io_, [this, job = std::move(job)]() mutable {
-      pending_.push_back(std::move(job));
+      const double cost = job.cost;
+      pending_.emplace(cost, std::move(job));
       hand_out();
     });
   }
@@ -123,9 +124,9 @@ class LocalExecutor::Pool {
         if (slots_[i].job && slots_[i].job->id == job) return dismiss(i);
       }
       const auto waiting = std::find_if(pending_.begin(), pending_.end(),
-                                        [&](const Job& candidate) { return candidate.id == job; });
+                                        [&](const auto& candidate) { return candidate.second.id == job; });
       if (waiting == pending_.end()) return;
-      report_failed(*waiting, 0, kCancelled, "It was cancelled before it started.");
+      report_failed(waiting->second, 0, kCancelled, "It was cancelled before it started.");
       pending_.erase(waiting);
     });
   }
@@ -133,7 +134,7 @@ class LocalExecutor::Pool {
   void stop() {
     on_own_thread([this] {
       stopping_ = true;
-      for (const auto& job : pending_)
+      for (const auto& [cost, job] : pending_)
         report_failed(job, 0, kCancelled, "It was cancelled before it started.");
       pending_.clear();
       for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -180,7 +181,7 @@ class LocalExecutor::Pool {
 
   void give_up(const std::string& why) {
     stopping_ = true;
-    for (const auto& job : pending_) report_failed(job, 0, kInternal, why);
+    for (const auto& [cost, job] : pending_) report_failed(job, 0, kInternal, why);
     pending_.clear();
     {
       const std::lock_guard lock(mutex_);
@@ -191,7 +192,7 @@ class LocalExecutor::Pool {
 
   void hand_out() {
     if (stopping_) {
-      for (const auto& job : pending_) report_failed(job, 0, kCancelled, "The executor has stopped.");
+      for (const auto& [cost, job] : pending_) report_failed(job, 0, kCancelled, "The executor has stopped.");
       pending_.clear();
       return;
     }
@@ -222,12 +223,9 @@ class LocalExecutor::Pool {
   }
 
   void start_job(std::size_t index) {
-    const auto dearest = std::max_element(pending_.begin(), pending_.end(),
-                                          [](const Job& a, const Job& b) { return a.cost < b.cost; });
     auto& slot = slots_[index];
-    slot.job = std::move(*dearest);
+    slot.job = std::move(pending_.extract(pending_.begin()).mapped());
     slot.job_started = Clock::now();
-    pending_.erase(dearest);
     if (!slot.job->before_start) return send_job(index);
     {
       const std::lock_guard lock(mutex_);
@@ -374,7 +372,8 @@ class LocalExecutor::Pool {
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{io_.get_executor()};
   std::vector<Slot> slots_;
-  std::deque<Job> pending_;
+  // By cost, the dearest first; of equal cost, in the order of submission.
+  std::multimap<double, Job, std::greater<>> pending_;
   bool stopping_ = false;
   int losses_ = 0;
   int start_failures_ = 0;

@@ -8,16 +8,15 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "harness/trial/worker_protocol.h"
+
 namespace hyfreedp::worker {
 namespace {
 
 Message parse(const std::string& line) {
-  auto value = parse_json(line, "standard input");
-  if (!value) return {{}, value.error().message};
-  if (!value->is_object()) return {{}, "standard input: a message must be a JSON object"};
-  auto type = get_string(value->get_object(), "type", "standard input");
-  if (!type) return {{}, type.error().message};
-  return {std::move(value->get_object()), ""};
+  auto message = trial::parse_message(line, "standard input");
+  if (!message) return {{}, message.error().message};
+  return {std::move(*message), ""};
 }
 
 }  // namespace
