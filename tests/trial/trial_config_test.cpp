@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/mechanism/releases.h"
+#include "harness/trial/config_text.h"
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::trial {
@@ -68,6 +69,36 @@ TEST(TrialConfig, EveryFieldIsPartOfTheIdentityAndIsReadBack) {
     const auto back = TrialConfig::from_json(config.to_json(), "test");
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(back->id(), config.id()) << name;
+  }
+}
+
+// ConfigText keeps what it wrote of the config before: nothing of that may stay that is another's.
+TEST(ConfigText, IsTheCanonicalJsonOfEachConfig) {
+  ConfigText texts;
+  auto many = changes();
+  many.push_back(
+      {"precision of probes", [](auto& config) { config.training.probe_precision = Precision::bf16; }});
+  many.push_back({"precision", [](auto& config) { config.training.precision = Precision::bf16; }});
+  many.push_back({"minus zero", [](auto& config) { config.privacy.gradient_noise = -0.0; }});
+  many.push_back({"zero", [](auto& config) { config.privacy.gradient_noise = 0; }});
+  many.push_back({"a whole number", [](auto& config) { config.model.options["gain"] = 1; }});
+  many.push_back({"the same as a real one", [](auto& config) { config.model.options["gain"] = 1.0; }});
+  for (const auto& [name, change] : many) {
+    auto config = private_config(7);
+    change(config);
+    EXPECT_EQ(texts.of(config), canonical_json(config.to_json())) << name;
+    EXPECT_EQ(texts.id_of(config), config.id()) << name;
+  }
+  for (const auto& [name, change] : many) {
+    auto config = private_config(7);
+    EXPECT_EQ(texts.id_of(config), config.id()) << "before " << name;
+    change(config);
+    EXPECT_EQ(texts.id_of(config), config.id()) << name;
+  }
+  auto probed = private_config(7);
+  for (const int points : {3, 5}) {
+    probed.privacy.probe = ProbePlan{.points = points};
+    EXPECT_EQ(texts.id_of(probed), probed.id());
   }
 }
 

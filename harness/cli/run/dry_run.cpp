@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <set>
+#include <utility>
 
 #include "harness/base/text.h"
 #include "harness/cli/common/disk_needs.h"
@@ -12,6 +14,7 @@
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/execute/run_price.h"
 #include "harness/runner/executors/machine_memory.h"
+#include "harness/trial/config_text.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -20,12 +23,43 @@ std::string epsilon_text(const std::optional<double>& epsilon) {
   return epsilon ? short_number(*epsilon) : "non-private";
 }
 
+// The noise multipliers of what some runs release, by purpose.
+class NoiseRanges {
+ public:
+  struct Range {
+    double low = 0, high = 0;
+  };
+
+  void add(const trial::TrialConfig& config) {
+    for (const auto& release : mechanism::releases(config.privacy)) {
+      const double noise = release.noise_multiplier;
+      auto& range = ranges_.try_emplace(release.purpose, Range{noise, noise}).first->second;
+      range = {std::min(range.low, noise), std::max(range.high, noise)};
+    }
+  }
+  std::string text(const std::string& purpose) const {
+    const auto& [low, high] = ranges_.at(purpose);
+    return low == high ? short_number(low) : short_number(low) + " to " + short_number(high);
+  }
+
+ private:
+  std::map<std::string, Range> ranges_;
+};
+
 // All cells of one row and epsilon; they differ in the seed only.
 struct Group {
   const runner::PlannedStudy* first = nullptr;
   std::size_t seeds = 0;
-  std::vector<trial::TrialConfig> wanted;
-  std::string problem;
+  std::size_t wanted = 0;                       // runs
+  std::optional<trial::PrivacyPlan> plan = {};  // of the first run
+  NoiseRanges noises = {};
+  std::string problem = {};
+
+  void add(const trial::TrialConfig& config) {
+    ++wanted;
+    if (!plan) plan = config.privacy;
+    noises.add(config);
+  }
 };
 
 // How many runs a private selection makes is confidential, also where it is known beforehand.
@@ -91,26 +125,17 @@ std::string control_text(const trial::PrivacyPlan& plan) {
 
 // "sigma_g 1.508, clip-count 10, sigma_l 5.559": noise multipliers by release; a range where runs
 // differ.
-std::string noise_text(const std::vector<trial::TrialConfig>& wanted) {
-  const auto range = [](std::vector<double> values) {
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    return *low == *high ? short_number(*low) : short_number(*low) + " to " + short_number(*high);
-  };
-  if (wanted.empty()) return "no noise";
-  const auto& plan = wanted.front().privacy;
+std::string noise_text(const Group& group) {
+  if (!group.plan) return "no noise";
+  const auto& plan = *group.plan;
   if (!plan.is_private) return "no noise; " + control_text(plan);
   const std::map<std::string, std::string> symbols = {{mechanism::kGradient, "sigma_g"},
                                                       {mechanism::kProbe, "sigma_l"}};
   std::vector<std::string> parts;
   for (const auto& release : mechanism::releases(plan)) {
-    std::vector<double> noises;
-    for (const auto& config : wanted) {
-      const auto list = mechanism::releases(config.privacy);
-      if (const auto* found = mechanism::find(list, release.purpose))
-        noises.push_back(found->noise_multiplier);
-    }
     const auto symbol = symbols.find(release.purpose);
-    parts.push_back((symbol == symbols.end() ? release.purpose : symbol->second) + " " + range(noises));
+    parts.push_back((symbol == symbols.end() ? release.purpose : symbol->second) + " " +
+                    group.noises.text(release.purpose));
   }
   return join(parts, ", ");
 }
@@ -121,9 +146,9 @@ std::string group_line(const Group& group) {
                                 group.seeds, group.seeds == 1 ? " " : "s");
   if (!group.problem.empty()) return head + group.problem + "\n";
   const bool hidden = hides_count(group);
-  const auto count = hidden ? "a hidden number of" : std::to_string(group.wanted.size());
-  return head + fmt::format("{} first trial{}, {}\n", count, group.wanted.size() == 1 && !hidden ? "" : "s",
-                            noise_text(group.wanted));
+  const auto count = hidden ? "a hidden number of" : std::to_string(group.wanted);
+  return head + fmt::format("{} first trial{}, {}\n", count, group.wanted == 1 && !hidden ? "" : "s",
+                            noise_text(group));
 }
 
 // Of the first trials. A private selection is expected to take its mean number of runs, which is
@@ -132,8 +157,8 @@ class ExpectedTime {
  public:
   explicit ExpectedTime(const runner::Pace& pace) : pace_(pace) {}
 
-  void add(const trial::TrialConfig& config, double runs = 1) {
-    const auto seconds = pace_.predicted(runner::work_of(config));
+  void add(const runner::Work& work, double runs = 1) {
+    const auto seconds = pace_.predicted(work);
     all_known_ = all_known_ && seconds;
     seconds_ += runs * seconds.value_or(0);
   }
@@ -158,6 +183,41 @@ class ExpectedTime {
   bool all_known_ = true;
 };
 
+// What runs cost. Those of a grid or of further seeds cost the same, one after another.
+class Costs {
+ public:
+  struct Cost {
+    std::optional<runner::RunPrice> price;
+    runner::Work work;
+  };
+
+  const Cost& of(const trial::TrialConfig& config) {
+    if (!last_ || !is_same(*last_, config)) {
+      last_ = config;
+      const auto price = runner::price_of(config);
+      cost_ = {price ? std::optional(*price) : std::nullopt, runner::work_of(config)};
+    }
+    return cost_;
+  }
+
+ private:
+  // In all but seed, noise and options of optimizer and controller, of which neither
+  // price_of() nor work_of() reads any.
+  static bool is_same(const trial::TrialConfig& a, const trial::TrialConfig& b) {
+    const auto& p = a.privacy;
+    const auto& q = b.privacy;
+    return a.dataset == b.dataset && a.ood_test == b.ood_test && a.model == b.model &&
+           a.optimizer.name == b.optimizer.name && a.controller.name == b.controller.name &&
+           a.steps == b.steps && a.device == b.device && a.dtype == b.dtype && a.training == b.training &&
+           as_json(a.evaluation) == as_json(b.evaluation) && p.sampler == q.sampler &&
+           p.clipping == q.clipping && p.population == q.population && p.sample_rate == q.sample_rate &&
+           as_json(p.probe) == as_json(q.probe);
+  }
+
+  std::optional<trial::TrialConfig> last_;
+  Cost cost_;
+};
+
 void print_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy>& studies, int workers,
                 std::ostream& out) {
   const auto largest = runner::largest_run(studies);
@@ -170,17 +230,19 @@ void print_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy
 }  // namespace
 
 int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out, const runner::Only& only) {
-  const auto planned = runner::plan(spec);
+  auto planned = runner::plan(spec, runner::StudyIds::left_empty);
   if (!planned) {
     out << planned.error().message << '\n';
     return 2;
   }
-  const auto studies = runner::covered(*planned, only);
+  const auto studies = runner::covered(std::move(*planned), only);
   out << fmt::format("{}: {}\n{}\n", spec.content.name, spec.content.title,
                      runner::size_text(studies.size(), runner::count_cells(studies)));
   std::set<std::string> trials;
   runner::RunPrice price;
   ExpectedTime time(rates.measured);
+  Costs costs;
+  trial::ConfigText ids;
   std::size_t asked = 0;
   double features = 0;
   std::set<std::string> priced;  // datasets: panels share their features
@@ -211,16 +273,16 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
       }
       if (!hides_count(group)) {
         for (const auto& config : *wanted) {
-          if (!trials.insert(config.id()).second) continue;
-          const auto one = runner::price_of(config);
-          if (one) price.add(*one);
-          time.add(config);
+          if (!trials.insert(ids.id_of(config)).second) continue;
+          const auto& cost = costs.of(config);
+          if (cost.price) price.add(*cost.price);
+          time.add(cost.work);
         }
         asked += wanted->size();
       } else {
-        time.add(cell.base, runner::expected_runs(study));
+        time.add(runner::work_of(cell.base), runner::expected_runs(study));
       }
-      group.wanted.insert(group.wanted.end(), wanted->begin(), wanted->end());
+      for (const auto& config : *wanted) group.add(config);
       if (!wanted->empty()) continue;
       const auto conclusion = study.baseline->conclude(cell, {});
       if (conclusion && conclusion->failure) group.problem = conclusion->failure->message;

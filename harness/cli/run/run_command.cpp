@@ -220,7 +220,7 @@ Result<void> check_devices(const runner::Spec& spec) {
 // What this machine does not have for a run: each a sentence. That not so many workers fit at once
 // is only a warning: the estimate is an upper one, and runs are seldom at their peaks together.
 Result<void> check_room(const AskedPart& part, int workers, std::ostream& err) {
-  auto studies = runner::plan(part.needs);
+  auto studies = runner::plan(part.needs, runner::StudyIds::left_empty);
   if (!studies) return studies.error();
   const auto largest = runner::largest_run(runner::covered(std::move(*studies), part.only));
   if (!largest) return largest.error();
@@ -400,7 +400,7 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, const run
 // An error where there would be none: nothing is trained for weights that cannot be kept.
 Result<runner::KeptForecast> foresee_weights(const runner::Spec& spec, const runner::Only& only,
                                              const runner::KeptWeights& keeper) {
-  auto planned = runner::plan(spec);
+  auto planned = runner::plan(spec, runner::StudyIds::left_empty);
   if (!planned) return planned.error();
   auto forecast = keeper.foresee(runner::covered(std::move(*planned), only));
   if (forecast.kept > 0) return forecast;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "harness/base/text.h"
+#include "harness/trial/config_text.h"
 #include "results/store/states.h"
 #include "results/table/cell_text.h"
 
@@ -53,10 +55,17 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
   auto admitted = admitted_;
   std::set<std::string> datasets;
   std::set<std::string> needed;  // those on which anything would start
+  trial::ConfigText ids;
+  std::map<std::string, results::StudyRecord> known;
+  if (auto all = store_->all_studies(); !all) {
+    return all.error();
+  } else {
+    for (auto& study : *all) known.emplace(study.id, std::move(study));
+  }
   for (const auto& study : studies) {
-    const auto recorded = store_->study(study.id);
-    if (!recorded) return recorded.error();
-    if (*recorded && results::is_answered(**recorded)) continue;
+    const auto found = known.find(study.id);
+    const auto* recorded = found != known.end() ? &found->second : nullptr;
+    if (recorded != nullptr && results::is_answered(*recorded)) continue;
     if (is_reserved_as_selection(*study.baseline) && study.cell.epsilon) {
       const auto selection = study.baseline->selection(study.cell);
       if (!selection) continue;  // infeasible: nothing will run
@@ -64,13 +73,13 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       datasets.insert(spending.title);
       needed.insert(spending.title);
       if (study.cell.base.noise_seed) spending.reproducible_noise = true;
-      if (!*recorded || (**recorded).composition.empty()) spending.add_selection(*selection);
+      if (recorded == nullptr || recorded->composition.empty()) spending.add_selection(*selection);
       continue;
     }
     const auto wishes = study.baseline->next(study.cell, {});
     if (!wishes) continue;  // the run will say so
     for (const auto& config : *wishes) {
-      const auto id = config.id();
+      const auto id = ids.id_of(config);
       auto& spending = wanted.of(config.dataset);
       datasets.insert(spending.title);
       if (then_.final_runs.contains(id) || !admitted.insert(id).second) continue;

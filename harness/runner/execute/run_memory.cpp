@@ -201,7 +201,13 @@ Result<RunMemory> largest_run(const std::vector<PlannedStudy>& studies) {
   std::map<std::string, double> tables;  // by dataset
   // Cells of a row differ in what needs no memory.
   std::set<std::string> seen;
+  const PlannedStudy* before = nullptr;
   for (const auto& study : studies) {
+    const bool is_same = before != nullptr && before->cell.panel == study.cell.panel &&
+                         before->cell.row == study.cell.row &&
+                         before->cell.base.privacy.is_private == study.cell.base.privacy.is_private;
+    before = &study;
+    if (is_same) continue;
     auto config = study.cell.base;
     if (study.baseline->name == kTakesParts) {
       config.dataset.options =

@@ -10,6 +10,7 @@
 #include "baselines/fixed_noise.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/trial/config_text.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
@@ -107,8 +108,35 @@ Result<void> check_price(const baselines::Baseline& baseline, const baselines::C
                            cell.epsilon ? spec::epsilon_text(*cell.epsilon) : "inf"));
 }
 
-Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const spec::Row& row,
-                         std::vector<PlannedStudy>& studies) {
+// The ids of a cell's studies: the digest of the canonical JSON of the list
+//   [spec, panel, row, method, epsilon, seed, delta, options, validation size, base]
+// and the noise multiplier, where the panel fixes it.
+class CellIdentity {
+ public:
+  CellIdentity(const std::string& spec, const std::string& method, double epsilon,
+               const baselines::Cell& cell)
+      : before_seed_(elements({spec, cell.panel, cell.row, method, number(epsilon)})),
+        after_seed_(elements({cell.delta, cell.options, cell.validation_size})) {
+    if (cell.noise_multiplier) after_base_ = "," + elements({*cell.noise_multiplier});
+  }
+
+  std::string id(std::int64_t seed, const std::string& base) const {
+    const auto list =
+        "[" + before_seed_ + "," + std::to_string(seed) + "," + after_seed_ + "," + base + after_base_ + "]";
+    return sha256_hex(list).substr(0, 16);
+  }
+
+ private:
+  static std::string elements(const json::array& list) {
+    const auto text = canonical_json(list);
+    return text.substr(1, text.size() - 2);
+  }
+
+  std::string before_seed_, after_seed_, after_base_;
+};
+
+Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const spec::Row& row, StudyIds ids,
+                         trial::ConfigText& texts, std::vector<PlannedStudy>& studies) {
   const auto baseline = baselines::find_baseline(row.method);
   if (!baseline) return baseline.error();
   const auto* reading = &baselines::reading_of(**baseline, row.options);
@@ -125,17 +153,17 @@ Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const sp
   }
   for (std::size_t column = 0; column < row.epsilons.size(); ++column) {
     const double epsilon = row.epsilons[column];
+    const auto first = cell_of(planned, panel, row, base, column, spec::target_of(epsilon));
+    const CellIdentity identity(spec.name, row.method, epsilon, first);
     for (const auto seed : row.seeds) {
-      auto cell = cell_of(planned, panel, row, base, column, spec::target_of(epsilon));
+      auto cell = first;
       cell.seed = seed;
       cell.base.seed = seed;
-      json::array identity{spec.name, cell.panel, cell.row,     row.method,           number(epsilon),
-                           seed,      cell.delta, cell.options, cell.validation_size, cell.base.to_json()};
       if (cell.noise_multiplier) {
-        identity.emplace_back(*cell.noise_multiplier);
         if (auto checked = check_price(*reading, cell); !checked) return checked;
       }
-      studies.push_back({digest(identity), std::move(cell), reading});
+      auto id = ids == StudyIds::computed ? identity.id(seed, texts.of(cell.base)) : std::string();
+      studies.push_back({std::move(id), std::move(cell), reading});
     }
   }
   return {};
@@ -167,11 +195,12 @@ Result<void> price_fixed_noise(Spec& spec) {
   return {};
 }
 
-Result<std::vector<PlannedStudy>> plan(const Spec& spec) {
+Result<std::vector<PlannedStudy>> plan(const Spec& spec, StudyIds ids) {
   std::vector<PlannedStudy> studies;
+  trial::ConfigText texts;
   for (const auto& panel : spec.content.panels) {
     for (const auto& row : panel.rows) {
-      if (auto added = add_studies(spec, panel, row, studies); !added)
+      if (auto added = add_studies(spec, panel, row, ids, texts, studies); !added)
         return in_context(spec.path, added.error());
     }
   }

@@ -43,8 +43,10 @@ struct PlannedStudy {
   const baselines::Baseline* baseline = nullptr;
 };
 
+// Whoever asks only for the cells of studies need not wait for their hashes.
+enum class StudyIds { computed, left_empty };
 // An error if a row of a panel that fixes noise multipliers has other epsilons than these cost.
-Result<std::vector<PlannedStudy>> plan(const Spec& spec);
+Result<std::vector<PlannedStudy>> plan(const Spec& spec, StudyIds ids = StudyIds::computed);
 // Sets the epsilons of these rows; load_spec has done so.
 Result<void> price_fixed_noise(Spec& spec);
 // Cells (panel x row x epsilon) that these studies fill.
