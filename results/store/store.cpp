@@ -117,6 +117,7 @@ bool same_metrics(const std::vector<trial::MetricRecord>& a, const std::vector<t
 struct Store::State {
   std::string path;
   SQLite::Database database;
+  bool is_together = false;  // in write_together()
 
   State(const std::string& file, int flags) : path(file), database(file, flags, kBusyMilliseconds) {}
 
@@ -154,6 +155,30 @@ struct Store::State {
     SQLite::Backup(copy, database).executeStep();
     database = std::move(copy);
   }
+
+  // One change as a whole: a transaction, or a part of the one that write_together() has begun.
+  class Change {
+   public:
+    explicit Change(State& state) : state_(state) {
+      state_.database.exec(state_.is_together ? "SAVEPOINT change" : "BEGIN IMMEDIATE");
+    }
+    ~Change() {
+      if (is_over_) return;
+      // A full disk may have ended the transaction already.
+      static_cast<void>(state_.database.tryExec(state_.is_together ? "ROLLBACK TO change" : "ROLLBACK"));
+      if (state_.is_together) static_cast<void>(state_.database.tryExec("RELEASE change"));
+    }
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+    void commit() {
+      state_.database.exec(state_.is_together ? "RELEASE change" : "COMMIT");
+      is_over_ = true;
+    }
+
+   private:
+    State& state_;
+    bool is_over_ = false;
+  };
 
   std::optional<std::int64_t> trial_number(const std::string& id) {
     SQLite::Statement select(database, "SELECT number FROM trials WHERE id = ?");
@@ -197,7 +222,6 @@ struct Store::State {
   }
 
   std::vector<trial::MetricRecord> metrics(const std::string& trial, bool confidential) {
-    std::vector<trial::MetricRecord> found;
     SQLite::Statement select(
         database,
         "SELECT step, split, name, value, visibility FROM metrics JOIN trials ON trials.number = "
@@ -205,6 +229,30 @@ struct Store::State {
         "WHERE trials.id = ? AND (visibility IN ('released', 'test') OR ?) ORDER BY step, split, name");
     select.bind(1, trial);
     select.bind(2, confidential ? 1 : 0);
+    return read_metrics(select);
+  }
+
+  // The primary key is read backwards until there are enough.
+  std::vector<trial::MetricRecord> last_metrics(const std::string& trial, const std::string& split,
+                                                const std::string& name, std::int64_t count,
+                                                bool confidential) {
+    SQLite::Statement select(
+        database,
+        "SELECT step, split, name, value, visibility FROM metrics "
+        "WHERE trial = (SELECT number FROM trials WHERE id = ?) AND split = ? AND name = ? "
+        "AND (visibility IN ('released', 'test') OR ?) ORDER BY step DESC LIMIT ?");
+    select.bind(1, trial);
+    select.bind(2, split);
+    select.bind(3, name);
+    select.bind(4, confidential ? 1 : 0);
+    select.bind(5, count);
+    auto found = read_metrics(select);
+    std::ranges::reverse(found);
+    return found;
+  }
+
+  static std::vector<trial::MetricRecord> read_metrics(SQLite::Statement& select) {
+    std::vector<trial::MetricRecord> found;
     while (select.executeStep()) {
       Columns columns(select, "metric");
       trial::MetricRecord metric;
@@ -420,7 +468,7 @@ Result<std::unique_ptr<Store>> Store::in_memory() { return open(":memory:", Mode
 Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
   return state_->guarded([&]() -> Result<void> {
     auto& database = state_->database;
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    State::Change change(*state_);
     auto existing = this->spec(spec.name);
     if (!existing) return existing.error();
     if (*existing && (**existing).hash == spec.hash) return {};
@@ -440,7 +488,7 @@ Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
         database, "INSERT INTO specs (name, hash, resolved, text, version) VALUES (?, ?, ?, ?, ?)");
     BoundRow(insert) << spec.name << spec.hash << canonical_json(spec.resolved) << spec.text << spec.version;
     insert.exec();
-    transaction.commit();
+    change.commit();
     return {};
   });
 }
@@ -448,7 +496,7 @@ Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
 Result<void> Store::put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
                               const std::vector<trial::MetricRecord>& metrics) {
   return state_->guarded([&]() -> Result<void> {
-    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    State::Change change(*state_);
     auto existing = state_->trial(trial.id);
     if (!existing) return existing.error();
     if (*existing && is_final(**existing)) {
@@ -462,14 +510,14 @@ Result<void> Store::put_trial(const TrialRecord& trial, const std::vector<trial:
     HYFREEDP_CHECK(number.has_value(), "a trial just written is not there");
     state_->write_steps(*number, steps);
     state_->write_metrics(*number, metrics);
-    transaction.commit();
+    change.commit();
     return {};
   });
 }
 
 Result<void> Store::put_study(const StudyRecord& study) {
   return state_->guarded([&]() -> Result<void> {
-    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    State::Change change(*state_);
     auto existing = this->study(study.id);
     if (!existing) return existing.error();
     if (*existing && is_final(**existing)) {
@@ -477,14 +525,14 @@ Result<void> Store::put_study(const StudyRecord& study) {
       return error("study " + study.id + " is concluded in the database and cannot be changed.");
     }
     state_->write_study(study);
-    transaction.commit();
+    change.commit();
     return {};
   });
 }
 
 Result<void> Store::put_retired(const RetiredStudy& study) {
   return state_->guarded([&]() -> Result<void> {
-    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    State::Change change(*state_);
     const auto known = retired_studies();
     if (!known) return known.error();
     const bool is_there = std::ranges::any_of(*known, [&](const RetiredStudy& one) {
@@ -492,9 +540,32 @@ Result<void> Store::put_retired(const RetiredStudy& study) {
              one.composition == study.composition && one.trials == study.trials;
     });
     if (!is_there) state_->write_retired(study);
-    transaction.commit();
+    change.commit();
     return {};
   });
+}
+
+Result<void> Store::write_together(const std::function<Result<void>()>& body) {
+  HYFREEDP_CHECK(!state_->is_together, "write_together in itself");
+  auto begun = state_->guarded(
+      [&]() -> Result<void> { return state_->database.exec("BEGIN IMMEDIATE"), Result<void>{}; });
+  if (!begun) return begun;
+  struct Together {
+    explicit Together(State& given) : state(given) { state.is_together = true; }
+    ~Together() {
+      state.is_together = false;
+      // Where `body` threw.
+      if (!is_over) static_cast<void>(state.database.tryExec("ROLLBACK"));
+    }
+    State& state;
+    bool is_over = false;
+  } together(*state_);
+  const auto written = body();
+  together.is_over = true;
+  const auto committed =
+      state_->guarded([&]() -> Result<void> { return state_->database.exec("COMMIT"), Result<void>{}; });
+  if (!committed) static_cast<void>(state_->database.tryExec("ROLLBACK"));
+  return written ? committed : written;
 }
 
 Result<std::vector<SpecRecord>> Store::specs() const {
@@ -607,6 +678,15 @@ Result<std::optional<StudyRecord>> Store::study(const std::string& id) const {
 Result<std::vector<trial::MetricRecord>> Store::metrics(const std::string& trial, bool confidential) const {
   return state_->guarded(
       [&]() -> Result<std::vector<trial::MetricRecord>> { return state_->metrics(trial, confidential); });
+}
+
+Result<std::vector<trial::MetricRecord>> Store::last_metrics(const std::string& trial,
+                                                             const std::string& split,
+                                                             const std::string& name, std::int64_t count,
+                                                             bool confidential) const {
+  return state_->guarded([&]() -> Result<std::vector<trial::MetricRecord>> {
+    return state_->last_metrics(trial, split, name, count, confidential);
+  });
 }
 
 Result<std::vector<trial::StepRecord>> Store::steps(const std::string& trial) const {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -117,6 +118,11 @@ class Store {
   Result<void> put_study(const StudyRecord& study);
   // Of another database. One that is there already, equal in all, is not added again.
   Result<void> put_retired(const RetiredStudy& study);
+  // What `body` writes becomes one transaction, with one sync of the disk for all of it. Each of its
+  // writes still happens as a whole or not at all, and those before an error are kept. Nothing of it
+  // is durable, and no other process sees it, before this returns. An error is the body's, or why it
+  // could not be written.
+  Result<void> write_together(const std::function<Result<void>()>& body);
 
   // Reading.
   Result<std::vector<SpecRecord>> specs() const;
@@ -132,6 +138,10 @@ class Store {
   Result<std::optional<StudyRecord>> study(const std::string& id) const;
   // Released and test metrics; confidential ones only if `confidential`.
   Result<std::vector<trial::MetricRecord>> metrics(const std::string& trial, bool confidential = false) const;
+  // The last `count` values of one metric, oldest first. Reads a run's end, not all that it holds.
+  Result<std::vector<trial::MetricRecord>> last_metrics(const std::string& trial, const std::string& split,
+                                                        const std::string& name, std::int64_t count,
+                                                        bool confidential = false) const;
   Result<std::vector<trial::StepRecord>> steps(const std::string& trial) const;
 
  private:

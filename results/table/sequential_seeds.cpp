@@ -15,13 +15,9 @@ constexpr double kPercent = 100;
 // In percent, of the reported run's last evaluation; nothing of a study that failed.
 Result<std::optional<double>> accuracy_of(const Store& store, const StudyRecord& study) {
   if (study.reported_trial.empty()) return std::optional<double>{};
-  const auto metrics = store.metrics(study.reported_trial);
-  if (!metrics) return metrics.error();
-  std::optional<double> accuracy;
-  for (const auto& metric : *metrics) {
-    if (metric.split == "test" && metric.name == "accuracy") accuracy = kPercent * metric.value;
-  }
-  return accuracy;
+  const auto last = store.last_metrics(study.reported_trial, "test", "accuracy", 1);
+  if (!last) return last.error();
+  return last->empty() ? std::optional<double>{} : kPercent * last->front().value;
 }
 
 std::string column_text(const std::optional<double>& epsilon) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -15,8 +16,8 @@
 #include "results/table/cell_metric.h"
 #include "results/table/cell_values.h"
 #include "results/table/footnotes.h"
-#include "results/table/sequential_seeds.h"
 #include "results/table/groups.h"
+#include "results/table/sequential_seeds.h"
 #include "results/table/statistics.h"
 #include "results/table/table_extras.h"
 #include "results/table/table_notes.h"
@@ -211,7 +212,9 @@ class Builder {
     panel.is_the_papers_task = table_.preset.empty() || table_.preset == "paper";
     facts_.splits[split_of(view)].push_back(view.title);
     facts_.has_own_test = facts_.has_own_test || has_own_test(view);
+    ood_splits_.clear();
     for (const auto& shifted : view.ood_test) {
+      ood_splits_.push_back(shifted.split());
       panel.ood_test.push_back(shifted.id);
       add_once(facts_.ood_tests, ood_test_text(shifted));
       facts_.has_own_test = facts_.has_own_test || is_own(shifted.dataset);
@@ -451,7 +454,7 @@ class Builder {
       reported.outcomes = (**trial).notes;
     }
     if (run_count_is_public(study) || options_.confidential) reported.seconds = study.seconds;
-    auto metrics = store_.metrics(study.reported_trial, options_.confidential);
+    auto metrics = shown_metrics(study.reported_trial);
     if (!metrics) return metrics.error();
     reported.accuracy = last_accuracy(*metrics, "test");
     reported.validation = last_accuracy(*metrics, "private_validation");
@@ -465,6 +468,27 @@ class Builder {
                                                                          : checkpoints.mean;
     if (checkpoints.n < settings_.last_checkpoints) reported.short_of_checkpoints = checkpoints.n;
     return reported;
+  }
+
+  // Of all that a run measured, what a cell is made of: the last evaluations.
+  Result<std::vector<trial::MetricRecord>> shown_metrics(const std::string& trial) const {
+    std::vector<trial::MetricRecord> shown;
+    Result<void> outcome;
+    const auto add = [&](const std::string& split, const std::string& name, std::int64_t count) {
+      if (!outcome) return;
+      auto last = store_.last_metrics(trial, split, name, count, options_.confidential);
+      if (!last) {
+        outcome = last.error();
+        return;
+      }
+      std::ranges::move(*last, std::back_inserter(shown));
+    };
+    add("test", "accuracy", settings_.last_checkpoints);
+    if (settings_.metric == spec::Metric::loss) add("test", "loss", settings_.last_checkpoints);
+    if (options_.confidential) add("private_validation", "accuracy", 1);
+    for (const auto& split : ood_splits_) add(split, "accuracy", 1);
+    if (!outcome) return outcome.error();
+    return shown;
   }
 
   void conclude(CellModel& cell) {
@@ -550,6 +574,7 @@ class Builder {
   std::string row_title_;                    // of the row that is being built
   std::vector<std::string> row_optimizers_;  // of its reported runs, each once
   std::set<trial::Build> row_builds_;        // of its runs
+  std::vector<std::string> ood_splits_;      // of the panel that is being built
   TableModel table_;
   Footnotes footnotes_;
   NoteFacts facts_;

@@ -232,6 +232,53 @@ std::string name_of(const testing::TestParamInfo<Storage>& info) {
   return info.param == Storage::file ? "file" : "reopened";
 }
 
+TEST_P(StoreContract, TheLastMetricsAreThoseOfTheEnd) {
+  using trial::Visibility;
+  std::vector<trial::MetricRecord> metrics;
+  for (int step = 0; step < 20; ++step) {
+    metrics.push_back({step, "test", "accuracy", 0.01 * step, Visibility::test});
+    metrics.push_back({step, "test", "loss", 1.0 * step, Visibility::test});
+    metrics.push_back({step, "private_validation", "accuracy", 0.5, Visibility::confidential});
+  }
+  ASSERT_TRUE(writer().put_trial(small::trial("a"), {}, metrics));
+  ASSERT_TRUE(writer().put_trial(small::trial("b"), {}, {{99, "test", "accuracy", 1, Visibility::test}}));
+  const auto last = reader().last_metrics("a", "test", "accuracy", 3).value();
+  ASSERT_EQ(last.size(), 3U);
+  EXPECT_EQ(last.front().step, 17);
+  EXPECT_EQ(last.back().step, 19);
+  EXPECT_EQ(last.back().value, 0.19);
+  EXPECT_EQ(reader().last_metrics("a", "test", "accuracy", 100)->size(), 20U);
+  EXPECT_TRUE(reader().last_metrics("a", "test", "score", 1)->empty());
+  EXPECT_TRUE(reader().last_metrics("none", "test", "accuracy", 1)->empty());
+  EXPECT_TRUE(reader().last_metrics("a", "private_validation", "accuracy", 1)->empty());
+  EXPECT_EQ(reader().last_metrics("a", "private_validation", "accuracy", 1, true)->size(), 1U);
+}
+
+// One transaction, of which each change still is a whole, and nothing is lost by an error after it.
+TEST_P(StoreContract, WhatIsWrittenTogetherIsThere) {
+  const auto written = writer().write_together([&]() -> Result<void> {
+    if (auto put = writer().put_trial(small::trial("a"), small::steps(), small::metrics(0.5)); !put)
+      return put;
+    auto orphan = small::study("a", "prodigy", 1.0, 0);
+    orphan.spec = "nobody's";
+    EXPECT_FALSE(writer().put_study(orphan));
+    return writer().put_study(small::study("a", "prodigy", 1.0, 1));
+  });
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(reader().metrics("a")->size(), 4U);
+  EXPECT_EQ(reader().studies("small")->size(), 1U);
+  const auto failed = writer().write_together([&]() -> Result<void> {
+    if (auto put = writer().put_trial(small::trial("b"), {}, {}); !put) return put;
+    return error("that far");
+  });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "that far");
+  EXPECT_TRUE(reader().trial("b")->has_value());
+  // And each alone, as before.
+  ASSERT_TRUE(writer().put_trial(small::trial("c"), {}, {}));
+  EXPECT_TRUE(reader().trial("c")->has_value());
+}
+
 INSTANTIATE_TEST_SUITE_P(Storages, StoreContract,
                          testing::Values(Storage::memory, Storage::file, Storage::reopened), name_of);
 

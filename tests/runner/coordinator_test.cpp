@@ -458,6 +458,27 @@ TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {
   EXPECT_THAT(world.store().studies("tiny").value(), IsEmpty());
 }
 
+// A spec that is changed while its run is half finished: what is there stays, and the unchanged spec
+// completes it.
+TEST(Release, AChangedSpecLeavesTheRowsOfAHalfFinishedOne) {
+  World whole;
+  FakeExecutor all;
+  whole.run(kSeeded, all);
+  World world;
+  FakeExecutor executor;
+  ASSERT_TRUE(world.run(kSeeded, executor, [&] { return executor.ended >= 3; }).stopped);
+  const auto before = world.rows("tiny");
+  auto changed = world.read("description: other\n" + kSeeded);
+  const auto refused = enter_spec(world.store(), world.out(), changed, false, false);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("--replace"));
+  EXPECT_EQ(world.rows("tiny"), before);
+  FakeExecutor rest;
+  world.run(kSeeded, rest);
+  EXPECT_LT(rest.ended, all.ended);
+  EXPECT_EQ(world.rows("tiny"), whole.rows("tiny"));
+}
+
 TEST(Release, AFreshRunIsANewReleaseAndKeepsTheOldTrials) {
   World world;
   FakeExecutor first;

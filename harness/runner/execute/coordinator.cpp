@@ -21,6 +21,8 @@ namespace hyfreedp::runner {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{100};
+// How long studies are advanced before workers are heard again.
+constexpr std::chrono::milliseconds kPlanningTurn{50};
 
 // What the user must mend before anything of the kind can run.
 bool is_halt(const std::string& failure_kind) {
@@ -51,7 +53,15 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   for (const auto& folder : {out_.journals(), out_.all_checkpoints()}) {
     if (auto made = make_closed_folder(folder); !made) return made.error();
   }
-  if (auto opened = open_studies(spec); !opened) return opened.error();
+  if (auto opened = store_.write_together([&] { return open_studies(spec); }); !opened) {
+    return opened.error();
+  }
+  // Before anything is drawn.
+  if (draw_key_) {
+    if (auto written = write_release_record(store_, out_, spec.content.name, false); !written) {
+      return written.error();
+    }
+  }
   progress_.show(tally_.board());
   auto outcome = loop(stop_asked);
   if (!outcome || report_.stopped || report_.halt) {
@@ -134,8 +144,7 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   }
   if (auto opened = open_gate(); !opened) return opened;
   if (report_.hides_times) tally_.hide_times();
-  // Before anything is drawn.
-  return draw_key_ ? write_release_record(store_, out_, name, false) : Result<void>{};
+  return {};
 }
 
 // Open, so that the spec does not count as complete, and without a booking, which would charge it.
@@ -240,19 +249,31 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
       return {};
     }
     if (report_.halt) return {};
-    const bool more = !ready_.empty();
-    if (more) {
-      const auto index = ready_.front();
-      ready_.pop_front();
-      if (auto advanced = advance(index); !advanced) return advanced.error();
+    auto updates = executor_.poll(ready_.empty() ? kPatience : std::chrono::milliseconds(0));
+    if (!updates) return updates.error();
+    if (!updates->empty() || !ready_.empty()) {
+      // One sync of the disk for all that ended meanwhile. A run that ended is known from its journal
+      // until then, and a worker gets no run before the next poll.
+      const auto written = store_.write_together([&]() -> Result<void> {
+        for (const auto& update : *updates) {
+          if (auto taken = take(update); !taken) return taken;
+        }
+        return report_.halt ? Result<void>{} : advance_ready();
+      });
+      if (!written) return written;
     }
     tally_.planning(!ready_.empty());
-    auto updates = executor_.poll(more ? std::chrono::milliseconds(0) : kPatience);
-    if (!updates) return updates.error();
-    for (const auto& update : *updates) {
-      if (auto taken = take(update); !taken) return taken.error();
-    }
     progress_.show(tally_.board());
+  }
+  return {};
+}
+
+Result<void> Coordinator::advance_ready() {
+  const auto until = std::chrono::steady_clock::now() + kPlanningTurn;
+  while (!ready_.empty() && std::chrono::steady_clock::now() < until) {
+    const auto index = ready_.front();
+    ready_.pop_front();
+    if (auto advanced = advance(index); !advanced) return advanced;
   }
   return {};
 }
@@ -287,15 +308,19 @@ Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& conf
   const auto work = work_of(config);
   const std::string unit = study.baseline->confidential_runs ? "study " + study.id : id;
 
-  if (!ended_.contains(id) && !trials_.contains(id)) {
+  if (!lost_.contains(id) && !trials_.contains(id)) {
     auto earlier = book_.earlier(config);
     if (!earlier) return earlier.error();
-    if (*earlier) ended_.emplace(id, std::move(**earlier));
+    if (*earlier) {
+      if (!study.baseline->confidential_runs) tally_.known(unit, work, true);
+      deliver(index, id, **earlier);
+      return {};
+    }
   }
-  const auto ended = ended_.find(id);
-  if (!study.baseline->confidential_runs) tally_.known(unit, work, ended != ended_.end());
-  if (ended != ended_.end()) {
-    deliver(index, id, ended->second);
+  const auto lost = lost_.find(id);
+  if (!study.baseline->confidential_runs) tally_.known(unit, work, lost != lost_.end());
+  if (lost != lost_.end()) {
+    deliver(index, id, lost->second);
     return {};
   }
   auto [entry, is_new] = trials_.try_emplace(id, Wanted{config, {}, unit, work.seconds});
@@ -332,7 +357,10 @@ Result<void> Coordinator::start(const std::string& trial) {
                         .weights = wants_weights(wanted) ? keeper_->staged(trial) : ""},
                        *attempts);
   job.cost = wanted.cost;
-  job.before_start = [this, config = wanted.config] { return book_.begin(config); };
+  // Of a seeded run nothing is recorded before it ends, so its worker need not wait.
+  if (!wanted.config.noise_seed) {
+    job.before_start = [this, config = wanted.config] { return book_.begin(config); };
+  }
   executor_.submit(std::move(job));
   return {};
 }
@@ -423,12 +451,12 @@ Result<void> Coordinator::take_end(const Update& update) {
   if (end->trial.failed && is_halt(end->trial.failure_kind)) {
     halt(end->trial.failure_kind, end->message);
   }
-  const auto& kept = ended_.emplace(update.job, std::move(*end)).first->second;
   if (wanted.unit == update.job) tally_.over(wanted.unit);
   for (const auto index : wanted.studies) {
-    deliver(index, update.job, kept);
+    deliver(index, update.job, *end);
     if (!studies_[index].is_waiting()) ready_.push_front(index);
   }
+  if (end->lost) lost_.emplace(update.job, std::move(*end));
   return {};
 }
 

@@ -112,6 +112,7 @@ class Coordinator {
   Result<void> forget_draws(const std::string& spec);
   Result<void> delete_abandoned_keys();
   Result<void> loop(const std::function<bool()>& stop_asked);
+  Result<void> advance_ready();
   Result<void> advance(std::size_t index);
   Result<void> want(std::size_t index, const trial::TrialConfig& config);
   Result<void> start_when_prepared(const std::string& trial);
@@ -146,9 +147,10 @@ class Coordinator {
   RunReport report_;
   std::vector<StudyRun> studies_;
   std::optional<SeedGate> gate_;
-  std::deque<std::size_t> ready_;          // studies to advance
-  std::map<std::string, Wanted> trials_;   // waiting or running
-  std::map<std::string, TrialEnd> ended_;  // trials
+  std::deque<std::size_t> ready_;         // studies to advance
+  std::map<std::string, Wanted> trials_;  // waiting or running
+  // Trials that this run does not try again. The database has the others that ended.
+  std::map<std::string, TrialEnd> lost_;
   // By prepare job that is not over: trials.
   std::map<std::string, std::vector<std::string>> held_back_;
   std::set<std::string> prepared_;             // prepare jobs that are over

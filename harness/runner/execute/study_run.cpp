@@ -98,6 +98,7 @@ std::vector<trial::TrialConfig> StudyRun::advance() {
 
 void StudyRun::end() {
   over_ = true;
+  finished_.clear();  // the database has them; a spec may have many
   if (!unexpected_ || !study_.baseline->confidential_runs) outcome_.trials = asked_;
 }
 

@@ -33,13 +33,11 @@ results::TrialRecord record_of(const trial::TrialConfig& config, const mechanism
   return record;
 }
 
-std::optional<double> last_value(const std::vector<trial::MetricRecord>& metrics, const std::string& split,
-                                 const std::string& name) {
-  std::optional<double> value;
-  for (const auto& metric : metrics) {
-    if (metric.split == split && metric.name == name) value = metric.value;
-  }
-  return value;
+Result<std::optional<double>> last_value(const results::Store& store, const std::string& trial,
+                                         const char* split, const char* name) {
+  const auto last = store.last_metrics(trial, split, name, 1, true);
+  if (!last) return last.error();
+  return last->empty() ? std::optional<double>{} : last->front().value;
 }
 
 }  // namespace
@@ -65,14 +63,22 @@ Result<TrialEnd> TrialBook::end_of(const results::TrialRecord& record,
   end.message = record.failure_message;
   end.lost = end.trial.failed && results::may_be_tried_again(record.failure_kind);
   if (end.trial.failed) return end;
-  const auto metrics = store_.metrics(record.id, true);
-  if (!metrics) return metrics.error();
   // A method gets what its config asked for, and nothing else.
   const auto& asked = config.evaluation;
-  if (asked.score) end.trial.released_score = last_value(*metrics, trial::kValidationSplit, "score");
-  if (asked.oracle_validation)
-    end.trial.oracle_validation = last_value(*metrics, trial::kValidationSplit, "accuracy");
-  if (asked.oracle_train) end.trial.oracle_train = last_value(*metrics, trial::kTrainSplit, "accuracy");
+  Result<void> outcome;
+  const auto read = [&](bool is_asked, const char* split, const char* name, std::optional<double>& target) {
+    if (!is_asked || !outcome) return;
+    auto value = last_value(store_, record.id, split, name);
+    if (value) {
+      target = *value;
+    } else {
+      outcome = value.error();
+    }
+  };
+  read(asked.score.has_value(), trial::kValidationSplit, "score", end.trial.released_score);
+  read(asked.oracle_validation, trial::kValidationSplit, "accuracy", end.trial.oracle_validation);
+  read(asked.oracle_train, trial::kTrainSplit, "accuracy", end.trial.oracle_train);
+  if (!outcome) return outcome.error();
   return end;
 }
 
