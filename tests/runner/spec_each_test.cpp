@@ -65,6 +65,16 @@ TEST_F(Each, ARowWithoutIsAsBefore) {
   }
 }
 
+// Nobody waits for the plan of a slip of the keyboard.
+TEST_F(Each, MoreThanAMillionStudiesAreRefused) {
+  std::string seeds, rates;
+  for (int i = 0; i < 2000; ++i) seeds += std::to_string(i) + ", ";
+  for (int i = 1; i <= 600; ++i) rates += "0." + std::to_string(1000 + i) + ", ";
+  const auto said = refusal(spec_of("{id: f, method: fixed-rate, seeds: [" + seeds +
+                                    "], epsilon: [1], each: {options.lr: [" + rates + "]}}"));
+  EXPECT_THAT(said, HasSubstr("the spec makes 1200000 studies"));
+}
+
 TEST_F(Each, MistakesAreNamedWhereTheyAre) {
   const auto each = [&](const std::string& what) {
     return refusal(spec_of("{id: f, method: fixed-rate, options: {lr: 1}, each: {" + what + "}}"));

@@ -1,5 +1,6 @@
 #include "harness/runner/spec/spec.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -24,6 +25,20 @@ const std::vector<std::string>& spec_keys() {
     return all;
   }();
   return keys;
+}
+
+// Each is a row of the database, and a run at least; planning holds all of them in memory.
+constexpr std::size_t kMostStudies = 1'000'000;
+
+std::size_t count_studies(const spec::Spec& spec) {
+  std::size_t count = 0;
+  for (const auto& panel : spec.panels) {
+    for (const auto& row : panel.rows) {
+      // The epsilons of fixed noise are computed later.
+      count += std::max(row.epsilons.size(), panel.noise_multipliers.size()) * row.seeds.size();
+    }
+  }
+  return count;
 }
 
 std::string text_at(const Entry& document, const std::string& key, const std::string& default_value,
@@ -186,6 +201,12 @@ Result<Spec> load_spec(const std::string& path, const std::string& preset,
             .content = std::move(content),
             .warnings = problems.warnings(),
             .settings = settings};
+  if (const auto count = count_studies(spec.content); count > kMostStudies) {
+    return error(
+        fmt::format("{}: the spec makes {} studies (rows x epsilons x seeds), and one may make {}; split it "
+                    "into several.",
+                    path, count, kMostStudies));
+  }
   if (auto priced = price_fixed_noise(spec); !priced) return in_context(path, priced.error());
   return spec;
 }
