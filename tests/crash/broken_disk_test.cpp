@@ -117,5 +117,26 @@ TEST_F(BrokenDisk, AFolderThatVanishesComesBackWithItsRows) {
   expect_rows_of_an_undisturbed_run();
 }
 
+// The weights have a small disk of their own, so that it is their write that fails. The row stands,
+// the command says what is missing, and so does the next one: the run is over.
+TEST_F(BrokenDisk, WeightsWithoutRoomCostNoRow) {
+  mount_disk("size=64m");
+  const auto staged = folder_ / "disk/out/staged-weights";
+  fs::create_directories(staged);
+  ASSERT_EQ(::mount("none", staged.c_str(), "tmpfs", 0, "size=8k,mode=700"), 0) << std::strerror(errno);
+  auto keeping = command("disk/out");
+  keeping.insert(keeping.end(), {"--keep-weights", "--confidential"});
+  const auto full = run(keeping);
+  EXPECT_EQ(full.code, 1) << full.out << full.err;
+  EXPECT_THAT(full.err, HasSubstr("weights not kept"));
+  EXPECT_THAT(full.err, HasSubstr("No space left on device"));
+  ASSERT_EQ(::umount2(staged.c_str(), MNT_DETACH), 0) << std::strerror(errno);
+  const auto again = run(keeping);
+  EXPECT_EQ(again.code, 1) << again.out << again.err;
+  EXPECT_THAT(again.err, HasSubstr("its weights were not kept when its run ended"));
+  EXPECT_FALSE(fs::exists(folder_ / "disk/out/disk/weights.confidential/small"));
+  expect_rows_of_an_undisturbed_run();
+}
+
 }  // namespace
 }  // namespace hyfreedp::end_to_end

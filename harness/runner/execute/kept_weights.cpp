@@ -187,9 +187,13 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
       draft && draft->is_object() && int_or(draft->get_object(), "attempt", -1) == (**trial).attempts - 1;
   if (!is_there) {
     const auto problem = problems_.find((**trial).id);
-    lose(problem != problems_.end() ? problem->second
-                                    : std::string("its weights were not kept when its run ended; --fresh "
-                                                  "trains anew and spends its epsilon again"));
+    const bool is_seeded = planned.cell.base.noise_seed.has_value();
+    lose(problem != problems_.end()
+             ? problem->second
+             : fmt::format("its weights were not kept when its run ended; {}",
+                           is_seeded
+                               ? "a run in another folder (--out DIR) trains the same, with the same noise"
+                               : "--fresh trains anew and spends its epsilon again"));
     return {};
   }
   const auto seen = seen_by_start(**trial);
