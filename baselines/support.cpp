@@ -194,6 +194,7 @@ Result<void> check_scores(const Cell& cell, std::int64_t scores, double score_no
 }
 
 const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config) {
+  if (finished.empty()) return nullptr;
   const std::string id = config.id();
   const auto found = std::find_if(finished.begin(), finished.end(),
                                   [&](const FinishedTrial& trial) { return trial.id == id; });

@@ -171,7 +171,9 @@ EVP_MD_CTX* digest_in(const std::shared_ptr<void>& context) {
 
 Sha256::Sha256()
     : context_(EVP_MD_CTX_new(), [](void* context) { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context)); }) {
-  HYFREEDP_CHECK(context_ != nullptr && EVP_DigestInit_ex(digest_in(context_), EVP_sha256(), nullptr) == 1,
+  // Fetched once: EVP_sha256() is looked up by name at each use.
+  static const EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  HYFREEDP_CHECK(context_ != nullptr && EVP_DigestInit_ex(digest_in(context_), kSha256, nullptr) == 1,
                  "OpenSSL has no SHA-256");
 }
 

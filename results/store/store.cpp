@@ -1,5 +1,3 @@
-#include "results/store/store.h"
-
 #include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <algorithm>
@@ -10,6 +8,8 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <memory>
 #include <set>
 #include <unistd.h>
 #include <utility>
@@ -20,6 +20,7 @@
 #include "results/store/schema.h"
 #include "results/store/statement.h"
 #include "results/store/states.h"
+#include "results/store/store.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -117,7 +118,8 @@ bool same_metrics(const std::vector<trial::MetricRecord>& a, const std::vector<t
 struct Store::State {
   std::string path;
   SQLite::Database database;
-  bool is_together = false;  // in write_together()
+  std::map<std::string, std::unique_ptr<SQLite::Statement>> statements = {};  // null: in use
+  bool is_together = false;                                                   // in write_together()
 
   State(const std::string& file, int flags) : path(file), database(file, flags, kBusyMilliseconds) {}
 
@@ -180,32 +182,54 @@ struct Store::State {
     bool is_over_ = false;
   };
 
+  // A statement that is kept for the next time: preparing it takes longer than running it. In a use
+  // within another one it is a further statement.
+  class Prepared {
+   public:
+    Prepared(State& state, const std::string& sql) : kept_(state.statements[sql]) {
+      statement_ = std::exchange(kept_, nullptr);
+      if (!statement_) statement_ = std::make_unique<SQLite::Statement>(state.database, sql);
+    }
+    ~Prepared() {
+      // A statement that is not reset keeps its snapshot of the database.
+      static_cast<void>(statement_->tryReset());
+      kept_ = std::move(statement_);
+    }
+    Prepared(const Prepared&) = delete;
+    Prepared& operator=(const Prepared&) = delete;
+    SQLite::Statement& operator*() const { return *statement_; }
+    SQLite::Statement* operator->() const { return statement_.get(); }
+
+   private:
+    std::unique_ptr<SQLite::Statement>& kept_;
+    std::unique_ptr<SQLite::Statement> statement_;
+  };
+
   std::optional<std::int64_t> trial_number(const std::string& id) {
-    SQLite::Statement select(database, "SELECT number FROM trials WHERE id = ?");
-    select.bind(1, id);
-    if (!select.executeStep()) return std::nullopt;
-    return select.getColumn(0).getInt64();
+    const Prepared select(*this, "SELECT number FROM trials WHERE id = ?");
+    select->bind(1, id);
+    if (!select->executeStep()) return std::nullopt;
+    return select->getColumn(0).getInt64();
   }
 
   Result<std::optional<TrialRecord>> trial(const std::string& id) {
-    SQLite::Statement select(database, fmt::format("SELECT {} FROM trials WHERE id = ?", kTrialColumns));
-    select.bind(1, id);
-    if (!select.executeStep()) return std::optional<TrialRecord>{};
-    auto record = read_trial(select);
+    const Prepared select(*this, fmt::format("SELECT {} FROM trials WHERE id = ?", kTrialColumns));
+    select->bind(1, id);
+    if (!select->executeStep()) return std::optional<TrialRecord>{};
+    auto record = read_trial(*select);
     if (!record) return in_context(path, record.error());
     return std::optional<TrialRecord>(std::move(*record));
   }
 
   Result<std::vector<StudyRecord>> studies(const std::string& condition, const std::string& argument) {
     std::vector<StudyRecord> found;
-    SQLite::Statement select(
-        database,
-        fmt::format("SELECT {} FROM studies WHERE {} = ? ORDER BY panel, row, epsilon_target IS NULL, "
-                    "epsilon_target, seed, id",
-                    kStudyColumns, condition));
-    select.bind(1, argument);
-    while (select.executeStep()) {
-      auto study = read_study(select);
+    const Prepared select(
+        *this, fmt::format("SELECT {} FROM studies WHERE {} = ? ORDER BY panel, row, epsilon_target IS NULL, "
+                           "epsilon_target, seed, id",
+                           kStudyColumns, condition));
+    select->bind(1, argument);
+    while (select->executeStep()) {
+      auto study = read_study(*select);
       if (!study) return in_context(path, study.error());
       study->trials = trials_of(study->id);
       found.push_back(std::move(*study));
@@ -215,9 +239,9 @@ struct Store::State {
 
   std::vector<std::string> trials_of(const std::string& study) {
     std::vector<std::string> trials;
-    SQLite::Statement select(database, "SELECT trial FROM study_trials WHERE study = ? ORDER BY position");
-    select.bind(1, study);
-    while (select.executeStep()) trials.push_back(select.getColumn(0).getString());
+    const Prepared select(*this, "SELECT trial FROM study_trials WHERE study = ? ORDER BY position");
+    select->bind(1, study);
+    while (select->executeStep()) trials.push_back(select->getColumn(0).getString());
     return trials;
   }
 
@@ -236,17 +260,16 @@ struct Store::State {
   std::vector<trial::MetricRecord> last_metrics(const std::string& trial, const std::string& split,
                                                 const std::string& name, std::int64_t count,
                                                 bool confidential) {
-    SQLite::Statement select(
-        database,
-        "SELECT step, split, name, value, visibility FROM metrics "
-        "WHERE trial = (SELECT number FROM trials WHERE id = ?) AND split = ? AND name = ? "
-        "AND (visibility IN ('released', 'test') OR ?) ORDER BY step DESC LIMIT ?");
-    select.bind(1, trial);
-    select.bind(2, split);
-    select.bind(3, name);
-    select.bind(4, confidential ? 1 : 0);
-    select.bind(5, count);
-    auto found = read_metrics(select);
+    const Prepared select(*this,
+                          "SELECT step, split, name, value, visibility FROM metrics "
+                          "WHERE trial = (SELECT number FROM trials WHERE id = ?) AND split = ? AND name = ? "
+                          "AND (visibility IN ('released', 'test') OR ?) ORDER BY step DESC LIMIT ?");
+    select->bind(1, trial);
+    select->bind(2, split);
+    select->bind(3, name);
+    select->bind(4, confidential ? 1 : 0);
+    select->bind(5, count);
+    auto found = read_metrics(*select);
     std::ranges::reverse(found);
     return found;
   }
@@ -269,8 +292,8 @@ struct Store::State {
   }
 
   void write_trial(const TrialRecord& trial) {
-    SQLite::Statement upsert(
-        database,
+    const Prepared upsert(
+        *this,
         fmt::format(
             "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
             "(id) DO "
@@ -282,26 +305,26 @@ struct Store::State {
             "begun_after = excluded.begun_after, peak_bytes = excluded.peak_bytes, "
             "device_peak_bytes = excluded.device_peak_bytes",
             kTrialColumns));
-    BoundRow(upsert) << trial.id << canonical_json(trial.config) << name_of(trial.state) << trial.failure_kind
-                     << trial.failure_message << canonical_json(as_json(trial.notes))
-                     << canonical_json(as_json(trial.counts)) << canonical_json(trial.fingerprint)
-                     << trial.attempts << trial.seconds
-                     << canonical_json(accounting::events_to_json({.events = trial.events}))
-                     << canonical_json(as_json(trial.builds)) << canonical_json(to_json(trial.charged))
-                     << trial.begun_after << trial.peak_bytes << trial.device_peak_bytes;
-    upsert.exec();
+    BoundRow(*upsert) << trial.id << canonical_json(trial.config) << name_of(trial.state)
+                      << trial.failure_kind << trial.failure_message << canonical_json(as_json(trial.notes))
+                      << canonical_json(as_json(trial.counts)) << canonical_json(trial.fingerprint)
+                      << trial.attempts << trial.seconds
+                      << canonical_json(accounting::events_to_json({.events = trial.events}))
+                      << canonical_json(as_json(trial.builds)) << canonical_json(to_json(trial.charged))
+                      << trial.begun_after << trial.peak_bytes << trial.device_peak_bytes;
+    upsert->exec();
   }
 
   void write_steps(std::int64_t number, const std::vector<trial::StepRecord>& steps) {
-    SQLite::Statement clear(database, "DELETE FROM steps WHERE trial = ?");
-    clear.bind(1, number);
-    clear.exec();
-    SQLite::Statement insert(database,
-                             "INSERT OR REPLACE INTO steps (trial, step, hash, scalars) VALUES (?, ?, ?, ?)");
+    const Prepared clear(*this, "DELETE FROM steps WHERE trial = ?");
+    clear->bind(1, number);
+    clear->exec();
+    const Prepared insert(*this,
+                          "INSERT OR REPLACE INTO steps (trial, step, hash, scalars) VALUES (?, ?, ?, ?)");
     for (const auto& step : steps) {
-      BoundRow(insert) << number << step.step << step.hash << canonical_json(as_json(step.scalars));
-      insert.exec();
-      insert.reset();
+      BoundRow(*insert) << number << step.step << step.hash << canonical_json(as_json(step.scalars));
+      insert->exec();
+      insert->reset();
     }
   }
 
@@ -322,13 +345,25 @@ struct Store::State {
   };
 
   void write_metrics(std::int64_t number, const std::vector<trial::MetricRecord>& metrics) {
-    SQLite::Statement clear(database, "DELETE FROM metrics WHERE trial = ?");
-    clear.bind(1, number);
-    clear.exec();
+    const Prepared clear(*this, "DELETE FROM metrics WHERE trial = ?");
+    clear->bind(1, number);
+    clear->exec();
+    static const std::string kInsert =
+        "INSERT OR REPLACE INTO metrics (trial, step, split, name, value, visibility) VALUES (?, ?, ?, ?, ?, "
+        "?)";
+    // A few are not worth it: the pragma makes SQLite prepare every kept statement anew.
+    constexpr std::size_t kFew = 64;
+    if (metrics.size() <= kFew) {
+      const Prepared insert(*this, kInsert);
+      return insert_metrics(*insert, number, metrics);
+    }
     const Unchecked unchecked(database);
-    SQLite::Statement insert(database,
-                             "INSERT OR REPLACE INTO metrics (trial, step, split, name, value, visibility) "
-                             "VALUES (?, ?, ?, ?, ?, ?)");
+    SQLite::Statement insert(database, kInsert);
+    insert_metrics(insert, number, metrics);
+  }
+
+  static void insert_metrics(SQLite::Statement& insert, std::int64_t number,
+                             const std::vector<trial::MetricRecord>& metrics) {
     for (const auto& metric : metrics) {
       const auto value = std::isnan(metric.value) ? std::optional<double>{} : metric.value;
       BoundRow(insert) << number << metric.step << metric.split << metric.name << value
@@ -357,25 +392,25 @@ struct Store::State {
   }
 
   void write_study(const StudyRecord& study) {
-    SQLite::Statement upsert(database, fmt::format("INSERT OR REPLACE INTO studies ({}) VALUES (?, ?, ?, ?, "
-                                                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                                                   "?, ?)",
-                                                   kStudyColumns));
-    BoundRow(upsert) << study.id << study.spec << study.panel << study.row << study.method
-                     << study.epsilon_target << study.delta << study.seed << name_of(study.state)
-                     << study.reported_trial << canonical_json(study.composition) << study.label
-                     << canonical_json(as_json(study.flags)) << canonical_json(as_json(study.footnotes))
-                     << study.claimed_epsilon << epsilon_text(study.total) << epsilon_text(study.training)
-                     << study.failure_kind << study.failure_message << study.seconds;
-    upsert.exec();
-    SQLite::Statement clear(database, "DELETE FROM study_trials WHERE study = ?");
-    clear.bind(1, study.id);
-    clear.exec();
-    SQLite::Statement insert(database, "INSERT INTO study_trials (study, position, trial) VALUES (?, ?, ?)");
+    const Prepared upsert(*this, fmt::format("INSERT OR REPLACE INTO studies ({}) VALUES (?, ?, ?, ?, "
+                                             "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                                             "?, ?)",
+                                             kStudyColumns));
+    BoundRow(*upsert) << study.id << study.spec << study.panel << study.row << study.method
+                      << study.epsilon_target << study.delta << study.seed << name_of(study.state)
+                      << study.reported_trial << canonical_json(study.composition) << study.label
+                      << canonical_json(as_json(study.flags)) << canonical_json(as_json(study.footnotes))
+                      << study.claimed_epsilon << epsilon_text(study.total) << epsilon_text(study.training)
+                      << study.failure_kind << study.failure_message << study.seconds;
+    upsert->exec();
+    const Prepared clear(*this, "DELETE FROM study_trials WHERE study = ?");
+    clear->bind(1, study.id);
+    clear->exec();
+    const Prepared insert(*this, "INSERT INTO study_trials (study, position, trial) VALUES (?, ?, ?)");
     for (std::size_t i = 0; i < study.trials.size(); ++i) {
-      BoundRow(insert) << study.id << static_cast<std::int64_t>(i) << study.trials[i];
-      insert.exec();
-      insert.reset();
+      BoundRow(*insert) << study.id << static_cast<std::int64_t>(i) << study.trials[i];
+      insert->exec();
+      insert->reset();
     }
   }
 };
