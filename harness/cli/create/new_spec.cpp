@@ -22,6 +22,7 @@ title: @                                    # <- what a person reads above the t
 dataset: {name: synthetic, train: 2000}     # <- hyfreedp list datasets
 model: linear                               # <- hyfreedp list models
 seeds: [0, 1, 2]                            # <- one study of each cell for each; a mean needs several
+# seeds: {until: paired interval of prodigy - hyfreedp-plus excludes 0, from: 3, to: 20}   # or as many as it takes
 epsilon: [1, 3, inf]                        # <- columns; inf: the non-private arm, of the methods that have one
 # noise_multiplier: [2, 4]                  #    instead of epsilon, which then follows
 # delta: 1e-5                               #    default: N^-1.1 of the training split

@@ -497,6 +497,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   parts.rows = read_rows(panel, request.is_document ? std::nullopt : panel.find("rows"), request.shared,
                          {.seeds = parts.seeds.value_or(std::vector<std::int64_t>{}),
                           .epsilons = parts.epsilons.value_or(std::vector<double>{}),
+                          .has_sequential_seeds = parts.sequential.has_value(),
                           .has_fixed_noise = !parts.noise_multipliers.empty(),
                           .steps = parts.train ? parts.train->train.steps : 0,
                           .control = parts.train ? parts.train->control : spec::Control::sampling_only,
@@ -508,6 +509,11 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
                           .ood_test = ids_of(parts.ood_test),
                           .shared_are_known = request.shared_are_known},
                          problems);
+  if (parts.sequential && !parts.noise_multipliers.empty()) {
+    problems.add(layers.find("seeds")->wrong(
+        "compares rows of one epsilon, and under 'noise_multiplier' each row has its own; give 'epsilon', or "
+        "list the seeds"));
+  }
   if (parts.sequential && parts.rows) {
     check_sequential_seeds(*layers.find("seeds"), *parts.sequential, *parts.rows, problems);
   }

@@ -78,7 +78,12 @@ std::optional<std::vector<double>> row_epsilons(const Layers& layers, const Pane
 }
 
 // Fewer seeds than the panel has are said in the table, never silently run.
-std::string fewer_seeds_note(std::size_t own, std::size_t panel) {
+std::string fewer_seeds_note(std::size_t own, const PanelFrame& frame) {
+  const auto panel = frame.seeds.size();
+  if (frame.has_sequential_seeds) {
+    return fmt::format("{}, however many the comparison of the panel needs.",
+                       counted(static_cast<std::int64_t>(own), "seed"));
+  }
   return fmt::format("{} instead of {}.", counted(static_cast<std::int64_t>(own), "seed"), panel);
 }
 
@@ -204,7 +209,7 @@ std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame&
   row.training = row_training(layers, frame, problems);
   if (row.training) add_notes(row.training->notes());
   if (seeds && seeds->size() < frame.seeds.size() && row.footnotes.empty()) {
-    row.footnotes.push_back(fewer_seeds_note(seeds->size(), frame.seeds.size()));
+    row.footnotes.push_back(fewer_seeds_note(seeds->size(), frame));
   }
   read_control(layers, frame, epsilons.value_or(std::vector<double>{}), row, problems);
   add_own_training(layers, frame, row, problems);

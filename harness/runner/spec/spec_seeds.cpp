@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
+#include <sstream>
 #include <string_view>
 
 #include "harness/base/text.h"
@@ -11,14 +12,25 @@
 namespace hyfreedp::runner {
 namespace {
 
+constexpr std::int64_t kFewestSeeds = 2;
 constexpr std::int64_t kMostSeeds = 1000;
 constexpr std::string_view kBeginning = "paired interval of ";
 constexpr std::string_view kNarrow = "is narrower than ";
 constexpr std::string_view kNarrowAgain = "narrower than ";
 constexpr std::string_view kExcludes = "excludes 0";
+constexpr std::string_view kOr = " or ";
 constexpr std::string_view kGrammar =
-    "must say 'paired interval of ROW - ROW is narrower than WIDTH', '... excludes 0', or both with 'or' "
-    "between; WIDTH is in percentage points of test accuracy";
+    "must be like 'paired interval of prodigy - hyfreedp is narrower than 0.5 or excludes 0': two rows of "
+    "the "
+    "panel, then a width in percentage points of test accuracy, 'excludes 0', or both with 'or' between";
+
+// Lines and runs of spaces, as YAML folds them, are one space.
+std::string words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return join(words, " ");
+}
 
 bool take(std::string_view& text, std::string_view beginning) {
   if (!text.starts_with(beginning)) return false;
@@ -56,10 +68,10 @@ bool take_rule(std::string_view text, spec::SequentialSeeds& seeds) {
   if (!second) return false;
   seeds.first = *first;
   seeds.second = *second;
-  const auto between = text.find(" or ");
+  const auto between = text.find(kOr);
   if (between == std::string_view::npos) return take_condition(text, seeds);
-  return take_condition(text.substr(0, between), seeds) && take_condition(text.substr(between + 4), seeds) &&
-         seeds.narrower && seeds.excludes_zero;
+  return take_condition(text.substr(0, between), seeds) &&
+         take_condition(text.substr(between + kOr.size()), seeds) && seeds.narrower && seeds.excludes_zero;
 }
 
 }  // namespace
@@ -69,20 +81,23 @@ std::optional<spec::SequentialSeeds> read_sequential_seeds(const Entry& entry, P
   const auto before = problems.added();
   if (!entry.check_keys(&kKeys, problems)) return std::nullopt;
   spec::SequentialSeeds seeds;
-  for (const char* key : {"until", "from", "to"}) entry.need(key, problems);
+  for (const char* key : {"until", "from", "to"}) {
+    if (!entry.find(key)) entry.need(key, problems);
+  }
   if (const auto until = entry.find("until")) {
     if (const auto text = problems.take(until->text())) {
-      seeds.until = *text;
-      if (!take_rule(*text, seeds)) problems.add(until->wrong(std::string(kGrammar)));
+      seeds.until = words_of(*text);
+      if (!take_rule(seeds.until, seeds)) problems.add(until->wrong(std::string(kGrammar)));
     }
   }
   const auto from = entry.find("from"), to = entry.find("to"), confidence = entry.find("confidence");
-  if (from) seeds.from = problems.take(from->integer()).value_or(2);
+  if (from) seeds.from = problems.take(from->integer()).value_or(kFewestSeeds);
   if (to) seeds.to = problems.take(to->integer()).value_or(kMostSeeds);
-  if (from && seeds.from < 2) problems.add(from->wrong("must be at least 2: one seed has no interval"));
-  if (to && (seeds.to < seeds.from || seeds.to > kMostSeeds)) {
-    problems.add(to->wrong(fmt::format("must be at least 'from' and at most {}", kMostSeeds)));
-  }
+  if (from && seeds.from < kFewestSeeds)
+    problems.add(from->wrong("must be at least 2: one seed has no interval"));
+  if (to && seeds.to > kMostSeeds) problems.add(to->wrong(fmt::format("must be at most {}", kMostSeeds)));
+  if (from && to && seeds.to < seeds.from)
+    problems.add(to->wrong(fmt::format("must be at least 'from', which is {}", seeds.from)));
   if (confidence) seeds.confidence = problems.take(confidence->number()).value_or(seeds.confidence);
   if (!(seeds.confidence >= 0.5 && seeds.confidence < 1)) {
     problems.add(confidence->wrong("must be at least 0.5 and below 1"));
@@ -105,14 +120,15 @@ void check_sequential_seeds(const Entry& entry, const spec::SequentialSeeds& see
     if (compared[side] == nullptr) {
       problems.add(until.wrong(fmt::format("names '{}', which is no row of the panel (it has: {}).{}", id,
                                            join(ids, ", "), did_you_mean(id, ids))));
-    } else if (static_cast<std::int64_t>(compared[side]->seeds.size()) != seeds.to) {
+    } else if (compared[side]->seeds != seeds_of(seeds)) {
       problems.add(until.wrong(fmt::format("compares '{}', which lists seeds of its own", id)));
     }
   }
   if (compared[0] == nullptr || compared[1] == nullptr) return;
   if (compared[0] == compared[1]) problems.add(until.wrong("compares a row with itself"));
   if (compared[0]->epsilons != compared[1]->epsilons) {
-    problems.add(until.wrong("compares two rows that have not the same columns"));
+    problems.add(until.wrong(fmt::format(
+        "compares '{}' and '{}', which do not have the same columns (epsilons)", seeds.first, seeds.second)));
   }
 }
 
