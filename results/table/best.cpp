@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "results/table/anytime_interval.h"
 #include "results/table/cell_values.h"
 
 namespace hyfreedp::results {
@@ -14,6 +15,19 @@ bool competes(const RowModel& row, const CellModel& cell) {
   return row.group.empty() && cell.kind == CellModel::Kind::value && missing_seeds(cell).empty() &&
          cell.epsilon_target && cell.label == "end-to-end DP" && cell.epsilon &&
          *cell.epsilon <= *cell.epsilon_target * kTargetSlack;
+}
+
+// An interval of the mean difference. Where the values decided how many there are, it is one that
+// allows for that, and of the seeds that both have.
+std::optional<Interval> interval_of(const PanelModel& panel, const CellModel& one, const CellModel& other,
+                                    double level) {
+  const auto a = by_seed(one), b = by_seed(other);
+  if (!panel.has_sequential_seeds) return difference_interval(a, b, level);
+  std::vector<double> differences;
+  for (const auto& [seed, value] : a) {
+    if (const auto found = b.find(seed); found != b.end()) differences.push_back(value - found->second);
+  }
+  return anytime_interval(differences, level);
 }
 
 }  // namespace
@@ -33,7 +47,7 @@ void mark_best(PanelModel& panel) {
     const double level = 1 - (1 - kLevel) / static_cast<double>(rivals.size() - 1);
     leader->best = std::all_of(rivals.begin(), rivals.end(), [&](const auto* rival) {
       if (rival == leader) return true;
-      const auto interval = difference_interval(by_seed(*leader), by_seed(*rival), level);
+      const auto interval = interval_of(panel, *leader, *rival, level);
       return interval && (sign > 0 ? interval->low > 0 : interval->high < 0);
     });
   }

@@ -35,9 +35,10 @@ std::string note_of(const spec::SequentialSeeds& rule, const std::string& column
   if (looks < 1) return fmt::format("{}: {} of the first {} seeds so far", column, look.seeds, rule.from);
   const auto looked = counted(looks, "look");
   if (has_stopped || look.is_decided()) {
-    const char* why = !look.excludes_zero ? "narrow enough"
-                      : look.is_narrow    ? "narrow enough, without 0"
-                                          : "without 0";
+    const char* why = look.is_narrow && look.excludes_zero ? "narrow enough, without 0"
+                      : look.is_narrow                     ? "narrow enough"
+                      : look.excludes_zero                 ? "without 0"
+                                                           : "an earlier look had decided";
     return fmt::format("{}: stopped after {} of {} seeds ({}): {}, {}", column, look.seeds, rule.to, looked,
                        text_of(look), why);
   }
@@ -49,7 +50,25 @@ std::string note_of(const spec::SequentialSeeds& rule, const std::string& column
                      text_of(look));
 }
 
+// Columns of the panel that a row does not have.
+std::vector<std::string> columns_without(const spec::Panel& panel, const spec::Row& row) {
+  std::vector<std::string> columns;
+  for (const auto& other : panel.rows) {
+    for (const auto& epsilon : spec::targets_of(other.epsilons)) {
+      const auto text = column_text(epsilon);
+      if (!has_column(row, epsilon) && std::ranges::find(columns, text) == columns.end())
+        columns.push_back(text);
+    }
+  }
+  return columns;
+}
+
 }  // namespace
+
+bool has_column(const spec::Row& row, const std::optional<double>& epsilon) {
+  const auto targets = spec::targets_of(row.epsilons);
+  return std::ranges::find(targets, epsilon) != targets.end();
+}
 
 SeedLook look_at(const spec::SequentialSeeds& rule, std::int64_t seeds, std::vector<double> differences) {
   SeedLook look{.seeds = seeds, .differences = std::move(differences), .interval = {}};
@@ -101,10 +120,11 @@ Result<std::vector<std::string>> sequential_notes(const Store& store, const spec
                                                   const std::vector<const StudyRecord*>& studies) {
   const auto& rule = *panel.sequential;
   std::vector<std::string> notes{fmt::format(
-      "Seeds: from {} to {}, until the {}, in percentage points of test accuracy, at confidence {} %. The "
-      "interval is one that holds at every look (results/table/anytime_interval.h), of each column by "
-      "itself; differences between seeds are taken as normal. The odometer counts the seeds that were not "
-      "needed as well.",
+      "Seeds: from {} to {}, until the {}, in percentage points of test accuracy, at confidence {} %, each "
+      "column by itself. The interval holds at all looks together, and so does that of the mark of the best "
+      "row; it takes the differences between seeds as normal. Standard deviations and other intervals here "
+      "take the number of seeds as chosen beforehand. The odometer counts the seeds that were not needed, "
+      "too.",
       rule.from, rule.to, rule.until, short_number(kPercent * rule.confidence))};
   const auto* row = spec::find_row(panel, rule.first);
   if (row == nullptr) return notes;
@@ -117,6 +137,10 @@ Result<std::vector<std::string>> sequential_notes(const Store& store, const spec
     const auto look = compared.look(rule.to);
     if (!look) return look.error();
     columns.push_back(note_of(rule, column_text(epsilon), *look, compared.has_stopped()));
+  }
+  if (const auto others = columns_without(panel, *row); !others.empty()) {
+    columns.push_back(fmt::format("{}: {}, since the two rows are not there", join(others, ", "),
+                                  counted(rule.from, "seed")));
   }
   notes.push_back(fmt::format("{} - {}. {}.", rule.first, rule.second, join(columns, "; ")));
   return notes;

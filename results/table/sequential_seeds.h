@@ -50,6 +50,10 @@ class ComparedSeeds {
   std::map<std::int64_t, StudyRecord> first_, second_;
 };
 
+// Whether the row has the column. In one that the compared rows do not have, nothing is decided, and
+// `from` seeds are trained.
+bool has_column(const spec::Row& row, const std::optional<double>& epsilon);
+
 // For the table: how many seeds each column took, and why. `studies` are those of the panel.
 Result<std::vector<std::string>> sequential_notes(const Store& store, const spec::Panel& panel,
                                                   const std::vector<const StudyRecord*>& studies);

@@ -227,6 +227,7 @@ class Builder {
       }
     }
     for (const auto& note : view.footnotes) panel.notes.push_back(footnotes_.number_of(note));
+    panel.has_sequential_seeds = view.sequential.has_value();
     if (view.sequential) {
       const auto notes = sequential_notes(store_, view, studies_of(view.id));
       if (!notes) return notes.error();

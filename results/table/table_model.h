@@ -157,6 +157,8 @@ struct PanelModel {
   std::vector<RowModel> rows;
   std::vector<int> notes;
   TableSettings table = {};
+  // How many seeds there are follows from their values (sequential_seeds.h).
+  bool has_sequential_seeds = false;
   // false: the spec's preset stands for another (`small`, `smoke`, ...)
   bool is_the_papers_task = true;
 
