@@ -83,10 +83,20 @@ class Claims {
       if (seed.is_object()) here.push_back(text_in(seed.get_object(), "seed"));
     }
     const auto& own = list_in(row_, "seeds");
-    for (const auto& seed : own) asked.push_back(canonical_json(seed));
+    const auto& panel = object_in(file_, "panel");
+    // Of a panel whose comparison says how many there are (sequential_seeds.h), which needs the other
+    // row: the first of them, as many as at the first look or more.
+    const auto& sequential = object_in(panel, "sequential");
+    const auto least = number_in(sequential, "from");
+    const bool may_stop = least && own == list_in(panel, "seeds") &&
+                          static_cast<double>(here.size()) >= *least && here.size() < own.size();
+    for (const auto& seed : own) {
+      if (!may_stop || asked.size() < here.size()) asked.push_back(canonical_json(seed));
+    }
     std::sort(here.begin(), here.end());
     std::sort(asked.begin(), asked.end());
-    say("seeds, those that the row asks for", join(here, ", "), join(asked, ", "));
+    say(may_stop ? "seeds, the first that the row may train" : "seeds, those that the row asks for",
+        join(here, ", "), join(asked, ", "));
     // The program says fewer seeds than the panel's in a footnote, unless the row has notes of its
     // own.
     const auto fewer = own.size() < list_in(object_in(file_, "panel"), "seeds").size();

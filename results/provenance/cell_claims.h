@@ -15,7 +15,8 @@ struct DerivedSeed {
   std::optional<double> epsilon;  // total, derived from its events
 };
 
-// The checks: the seeds are those that the row asks for; the column is one of its epsilons, and a
+// The checks: the seeds are those that the row asks for, or, where a comparison says how many are
+// needed, the first of them; the column is one of its epsilons, and a
 // row that claims no other epsilon spends no more than that; labels agree with the row's, with the
 // runs' configs and with each other; seeded noise has its flag, and other noise has not; a claimed
 // epsilon is the column's, and if the noise follows the paper's accounting there is a claim,

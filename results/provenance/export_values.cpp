@@ -3,6 +3,7 @@
 
 #include "harness/base/text.h"
 #include "results/provenance/export.h"
+#include "results/store/states.h"
 #include "results/table/cell_place.h"
 #include "results/table/csv_writer.h"
 #include "results/table/released_scalars.h"
@@ -97,6 +98,10 @@ Result<std::string> export_values(const Store& store, const std::string& spec, c
   for (const auto& study : *studies) {
     lines.begin(study);
     if (study.state == StudyState::open) lines.add({}, "open", 1);
+    if (is_not_needed(study)) {
+      lines.add({}, "not_needed", 1);
+      continue;
+    }
     if (study.state == StudyState::failed) lines.add({}, "failed." + study.failure_kind, 1);
     if (study.total) lines.add_bound("epsilon_spent", study.total->epsilon);
     if (study.claimed_epsilon) lines.add_bound("epsilon_claimed", *study.claimed_epsilon);

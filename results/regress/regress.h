@@ -61,6 +61,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,7 @@ struct NightCell {
   std::optional<double> epsilon;  // absent: non-private
   double resolution = 0;          // of accuracy, percentage points
   std::vector<NightRun> runs;
+  std::set<std::int64_t> not_needed = {};  // seeds that a comparison did not need (spec::SequentialSeeds)
 };
 
 struct Night {

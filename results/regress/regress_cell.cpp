@@ -185,6 +185,7 @@ std::optional<RegressFinding> compare_values(const NightCell& tonight, const Nig
     if (!has_value(before)) continue;
     const auto* now = run_of(tonight, before.seed);
     const auto seed = std::to_string(before.seed);
+    if (tonight.not_needed.contains(before.seed)) continue;
     if (now == nullptr || now->state == NightRun::State::open) {
       open.push_back(seed);
     } else if (now->state == NightRun::State::failed && !fails_by_chance(now->failure_kind)) {

@@ -27,7 +27,7 @@ bool is_answered(const StudyRecord& study) {
 }
 
 bool is_not_needed(const StudyRecord& study) {
-  return study.state == StudyState::concluded && study.reported_trial.empty();
+  return study.state == StudyState::failed && study.failure_kind == kNotNeeded;
 }
 
 bool same_outcome(const TrialRecord& a, const TrialRecord& b) {

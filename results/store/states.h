@@ -8,7 +8,7 @@
 //           finished final
 //   study   open     -> open, concluded, failed
 //           failed   -> open, concluded, failed: its trials may be tried again
-//           concluded final; without a reported run: a seed that was not needed
+//           concluded final
 //
 // A final row is immutable: writing exactly the same row again is accepted and changes nothing.
 #pragma once
@@ -29,8 +29,10 @@ bool is_final(const StudyRecord& study);
 // again could only repeat the answer, or, if its draws are hidden, make a second release.
 bool is_answered(const StudyRecord& study);
 
-// Whether the study is of a seed that a comparison did not need (spec::SequentialSeeds): concluded
-// without a run. What it would have cost is charged.
+// The failure kind of a study of a seed that a comparison did not need (spec::SequentialSeeds). No
+// run was made for it, and it has no value; what it would have cost is charged. Whoever counts
+// failures leaves it out.
+inline constexpr const char* kNotNeeded = "not-needed";
 bool is_not_needed(const StudyRecord& study);
 
 // Whether two trials are equal in all that may not change, which is everything but the seconds and

@@ -37,6 +37,8 @@ class FakeExecutor final : public Executor {
   std::function<void(const std::string& trial)> at_end = [](const auto&) {};
   bool prepare_fails = false;
   double test_shift = 0;  // of the test accuracies alone
+  // The test accuracy instead, where it is given.
+  std::function<double(const trial::TrialConfig&)> test_accuracy = {};
   // Another one cannot repeat the noise of a killed run: a new attempt.
   std::string machine = "fake";
   std::vector<std::string> submitted;  // trials
@@ -154,8 +156,8 @@ class FakeExecutor final : public Executor {
 
   void write_metrics(const trial::TrialConfig& config, mechanism::JournalWriter& journal) const {
     const double value = static_cast<double>(std::stoul(config.id().substr(0, 6), nullptr, 16)) / 0x1000000;
-    EXPECT_TRUE(journal.metric(
-        {config.steps, "test", "accuracy", value + test_shift * (0.5 - value), trial::Visibility::test}));
+    const double tested = test_accuracy ? test_accuracy(config) : value + test_shift * (0.5 - value);
+    EXPECT_TRUE(journal.metric({config.steps, "test", "accuracy", tested, trial::Visibility::test}));
     EXPECT_TRUE(journal.metric(
         {config.steps, "private_validation", "accuracy", value, trial::Visibility::confidential}));
     for (const auto& shifted : config.ood_test) {

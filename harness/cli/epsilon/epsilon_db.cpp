@@ -11,6 +11,7 @@
 #include "results/provenance/export.h"
 #include "results/provenance/ledger.h"
 #include "results/store/records.h"
+#include "results/store/states.h"
 #include "results/store/store.h"
 #include "results/table/table_model.h"
 
@@ -69,6 +70,11 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
   const auto& record = **study;
   if (record.state == results::StudyState::open) {
     return error("study " + id + " (" + row_text(record) + ") is not finished yet.");
+  }
+  if (results::is_not_needed(record)) {
+    return error("study " + id + " (" + row_text(record) +
+                 ") was not needed, so it has no epsilon of its own: " + record.failure_message +
+                 " `hyfreedp odometer` charges what it would have released.");
   }
   // A method that failed has spent what its runs released all the same.
   if (record.composition.empty()) {

@@ -50,7 +50,10 @@ class NoiseRanges {
 struct Group {
   const runner::PlannedStudy* first = nullptr;
   std::size_t seeds = 0;
-  std::size_t wanted = 0;                       // runs
+  std::size_t wanted = 0;  // runs
+  // Of these, of seeds that are trained whatever a comparison says (spec::SequentialSeeds).
+  std::size_t sure_seeds = 0;
+  std::size_t sure_trials = 0;
   std::optional<trial::PrivacyPlan> plan = {};  // of the first run
   NoiseRanges noises = {};
   std::string problem = {};
@@ -140,13 +143,18 @@ std::string noise_text(const Group& group) {
   return join(parts, ", ");
 }
 
+// "20", "3 to 20".
+std::string range_text(std::size_t least, std::size_t most) {
+  return least == most ? std::to_string(most) : fmt::format("{} to {}", least, most);
+}
+
 std::string group_line(const Group& group) {
   const auto& cell = group.first->cell;
   const auto head = fmt::format("  {:<24} {:<12} {:>2} seed{}  ", cell.row, epsilon_text(cell.epsilon),
-                                group.seeds, group.seeds == 1 ? " " : "s");
+                                range_text(group.sure_seeds, group.seeds), group.seeds == 1 ? " " : "s");
   if (!group.problem.empty()) return head + group.problem + "\n";
   const bool hidden = hides_count(group);
-  const auto count = hidden ? "a hidden number of" : std::to_string(group.wanted);
+  const auto count = hidden ? "a hidden number of" : range_text(group.sure_trials, group.wanted);
   return head + fmt::format("{} first trial{}, {}\n", count, group.wanted == 1 && !hidden ? "" : "s",
                             noise_text(group));
 }
@@ -218,6 +226,24 @@ class Costs {
   Cost cost_;
 };
 
+// Of the trials of seeds that are trained whatever a comparison says.
+struct SureTrials {
+  std::set<std::string> trials;
+  runner::RunPrice price;
+};
+
+// Whether how many seeds there are follows from a comparison in one of the panels.
+bool has_sequential_seeds(const spec::Spec& spec) {
+  return std::ranges::any_of(spec.panels, [](const auto& panel) { return panel.sequential.has_value(); });
+}
+
+void print_sure(const SureTrials& sure, std::ostream& out) {
+  out << fmt::format(
+      "Seeds are trained until a comparison is decided: at least {} of these trials ({} examples seen, about "
+      "{} FLOPs), at most all. The odometer and --cap count all.\n",
+      sure.trials.size(), short_number(sure.price.examples, 3), short_number(sure.price.flops, 3));
+}
+
 void print_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy>& studies, int workers,
                 std::ostream& out) {
   const auto largest = runner::largest_run(studies);
@@ -240,6 +266,7 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
                      runner::size_text(studies.size(), runner::count_cells(studies)));
   std::set<std::string> trials;
   runner::RunPrice price;
+  SureTrials sure;
   ExpectedTime time(rates.measured);
   Costs costs;
   trial::ConfigText ids;
@@ -266,6 +293,10 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
       if (!same) groups.push_back({.first = &study});
       auto& group = groups.back();
       ++group.seeds;
+      const auto* row = spec::find_row(panel, cell.row);
+      const bool is_sure =
+          row == nullptr || !spec::has_sequential_seeds(panel, *row) || cell.seed < panel.sequential->from;
+      if (is_sure) ++group.sure_seeds;
       const auto wanted = first_runs(study);
       if (!wanted) {
         group.problem = wanted.error().message;
@@ -273,12 +304,15 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
       }
       if (!hides_count(group)) {
         for (const auto& config : *wanted) {
-          if (!trials.insert(ids.id_of(config)).second) continue;
+          auto id = ids.id_of(config);
           const auto& cost = costs.of(config);
+          if (is_sure && sure.trials.insert(id).second && cost.price) sure.price.add(*cost.price);
+          if (!trials.insert(std::move(id)).second) continue;
           if (cost.price) price.add(*cost.price);
           time.add(cost.work);
         }
         asked += wanted->size();
+        if (is_sure) group.sure_trials += wanted->size();
       } else {
         time.add(runner::work_of(cell.base), runner::expected_runs(study));
       }
@@ -294,6 +328,7 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
       "that\n"
       "search ask for more as these finish.\n",
       trials.size(), asked);
+  if (has_sequential_seeds(spec.content)) print_sure(sure, out);
   out << runner::price_text(price, rates.gpu_tflops, features) << '\n' << time.text(rates) << '\n';
   print_room(spec, studies, rates.workers, out);
   return 0;

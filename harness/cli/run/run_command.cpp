@@ -327,6 +327,12 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
                                                            "trains these too",
                                                            report.left_open));
   }
+  if (report.held > 0) {
+    out << fmt::format(
+        "Not begun: {} of further seeds. The comparison that says whether they are needed lacks a row; "
+        "run the same command again, without --only.\n",
+        counted(static_cast<std::int64_t>(report.held), "study", "studies"));
+  }
   if (report.known_before == report.studies && report.left_open == 0 && !runner::has_seeded_noise(spec)) {
     out << "Everything was finished already. --fresh makes a new release, which spends its epsilon again.\n";
   }

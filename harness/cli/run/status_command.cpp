@@ -49,13 +49,16 @@ Result<void> print_specs(const results::Store& store, std::ostream& out) {
     std::map<std::string, std::size_t> kinds;
     std::size_t not_needed = 0;
     for (const auto& study : *studies) {
-      if (results::is_not_needed(study)) ++not_needed;
+      if (results::is_not_needed(study)) {
+        ++not_needed;
+        continue;
+      }
       ++states[study.state];
       if (study.state == results::StudyState::failed) ++kinds[study.failure_kind];
     }
     out << fmt::format("{}  {}: {} concluded, {} open, {} failed", spec.name,
                        counted(static_cast<std::int64_t>(studies->size()), "study", "studies"),
-                       states[results::StudyState::concluded] - not_needed, states[results::StudyState::open],
+                       states[results::StudyState::concluded], states[results::StudyState::open],
                        states[results::StudyState::failed]);
     if (not_needed > 0) out << fmt::format(", {} not needed", not_needed);
     const char* separator = " (";

@@ -83,6 +83,7 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       auto& spending = wanted.of(config.dataset);
       datasets.insert(spending.title);
       if (then_.final_runs.contains(id) || !admitted.insert(id).second) continue;
+      if (then_.booked_runs.contains(id)) continue;  // of a seed that may not be needed: in then_ already
       spending.plan(config);
       needed.insert(spending.title);
     }

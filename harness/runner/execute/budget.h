@@ -6,6 +6,10 @@
 // and may stay below it. (One exception: a worker whose replay is not reproduced starts again by
 // itself; the budget learns of this at the next `hyfreedp run`.)
 //
+// Where how many seeds are trained follows from a comparison (spec::SequentialSeeds), all are
+// reserved. Of a method that asks for runs in several rounds only the first round of a seed that is
+// not trained is; its further rounds are charged when the comparison ends, and may exceed the limit.
+//
 // A run without privacy, or one that passes un-noised validation scores to its method, has no
 // epsilon. Under a limit it is refused, and so is everything on data that such a run has touched.
 #pragma once

@@ -13,7 +13,6 @@
 #include "harness/random/key_file.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
-#include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 #include "results/table/table_notes.h"
 
@@ -73,10 +72,10 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   }
   progress_.clear();
   if (!outcome) return outcome.error();
-  report_.left_open += gate_->held();
+  report_.held = gate_->held();
   for (auto& [index, failure] : failed_) report_.failed.push_back(std::move(failure));
   const bool complete = !report_.stopped && !report_.halt && !report_.refused &&
-                        !report_.failed_unexpectedly() && report_.left_open == 0;
+                        !report_.failed_unexpectedly() && report_.left_open == 0 && report_.held == 0;
   if (complete && draw_key_) {
     if (auto forgotten = forget_draws(spec.content.name); !forgotten) return forgotten.error();
   }
@@ -135,8 +134,10 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     const auto& opened = studies_.back().study();
     if (opened.baseline->confidential_runs && !opened.cell.base.noise_seed) report_.hides_times = true;
     studies_.back().book_selection();
+    const bool is_held = gate_->hold(index, studies_.back().outcome());
+    if (is_held) studies_.back().book_seed();
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
-    if (!gate_->hold(index, studies_.back().outcome())) ready_.push_back(index);
+    if (!is_held) ready_.push_back(index);
     // Under private selection the number of runs does not show: the study counts as one, also where
     // it drew none.
     if (opened.baseline->confidential_runs)
@@ -496,26 +497,23 @@ Result<void> Coordinator::open_gate() {
   return {};
 }
 
-// Its price is the largest of what the row's other seeds were to release in this column.
+// A method that searches asks for its runs in several rounds, which are not known of a seed that has
+// not begun: the row's most expensive other seed stands for it.
 Result<void> Coordinator::end_not_needed(std::size_t index) {
   auto& run = studies_[index];
   const auto& wanted = run.outcome();
-  const auto known = store_.studies(wanted.spec);
-  if (!known) return known.error();
   trial::EventTally largest;
-  for (const auto& other : *known) {
-    if (other.panel != wanted.panel || other.row != wanted.row ||
-        other.epsilon_target != wanted.epsilon_target)
-      continue;
-    trial::EventTally planned;
-    for (const auto& id : other.trials) {
-      const auto record = book_.stored(id);
-      if (!record) return record.error();
-      const auto config = trial::TrialConfig::from_json(record->config, "trial " + id);
-      if (!config) return config.error();
-      planned.add(mechanism::events(*config));
+  if (!run.study().baseline->confidential_runs) {
+    const auto known = store_.studies(wanted.spec);
+    if (!known) return known.error();
+    for (const auto& other : *known) {
+      if (other.panel != wanted.panel || other.row != wanted.row ||
+          other.epsilon_target != wanted.epsilon_target)
+        continue;
+      const auto planned = planned_events(other);
+      if (!planned) return planned.error();
+      largest.raise_to(*planned);
     }
-    largest.raise_to(planned);
   }
   run.end_without_runs(largest.events());
   if (auto written = store_.put_study(run.outcome()); !written) return written.error();
@@ -524,8 +522,22 @@ Result<void> Coordinator::end_not_needed(std::size_t index) {
   return {};
 }
 
+// Of the study's runs that the database knows.
+Result<trial::EventTally> Coordinator::planned_events(const results::StudyRecord& study) const {
+  trial::EventTally planned;
+  for (const auto& id : study.trials) {
+    const auto record = store_.trial(id);
+    if (!record) return record.error();
+    if (!*record) continue;
+    const auto config = trial::TrialConfig::from_json((**record).config, "trial " + id);
+    if (!config) return config.error();
+    planned.add(mechanism::events(*config));
+  }
+  return planned;
+}
+
 void Coordinator::note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected) {
-  if (record.state != results::StudyState::failed) return;
+  if (record.state != results::StudyState::failed || results::is_not_needed(record)) return;
   failed_[index] = {describe(index), record.failure_kind, record.failure_message, unexpected};
 }
 

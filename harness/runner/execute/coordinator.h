@@ -34,6 +34,7 @@
 #include "harness/runner/odometer/trial_book.h"
 #include "harness/runner/spec/only.h"
 #include "harness/runner/spec/plan.h"
+#include "harness/trial/event_tally.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::runner {
@@ -52,6 +53,9 @@ struct RunReport {
   std::size_t known_before = 0;  // answered by an earlier run
   std::size_t left_out = 0;      // studies of the spec that were not asked for
   std::size_t left_open = 0;     // of these, without an answer
+  // Studies of seeds of which the comparison (spec::SequentialSeeds) could not say whether they are
+  // needed: a row of it has no answer yet.
+  std::size_t held = 0;
   std::vector<FailedStudy> failed;
   bool stopped = false;             // asked to; what is missing is continued by the next run
   std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
@@ -126,6 +130,7 @@ class Coordinator {
   Result<void> finish(std::size_t index);
   Result<void> open_gate();
   Result<void> end_not_needed(std::size_t index);
+  Result<trial::EventTally> planned_events(const results::StudyRecord& study) const;
   void note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected);
   Result<void> price(const StudyRun& run, results::StudyRecord& record);
   void halt(const std::string& kind, const std::string& message);

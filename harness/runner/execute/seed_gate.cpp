@@ -20,8 +20,7 @@ bool SeedGate::hold(std::size_t index, const results::StudyRecord& study) {
 
 void SeedGate::over(std::size_t index, const results::StudyRecord& study) {
   const auto found = columns_.find({study.panel, study.epsilon_target});
-  if (found == columns_.end() || found->second.running.erase(index) == 0) return;
-  if (!results::is_answered(study)) found->second.is_stuck = true;
+  if (found != columns_.end()) found->second.running.erase(index);
 }
 
 Result<SeedGate::Next> SeedGate::next() {
@@ -34,8 +33,20 @@ Result<SeedGate::Next> SeedGate::next() {
   return next;
 }
 
+void SeedGate::end_rest(Column& column, Next& next) {
+  for (const auto& [seed, indices] : column.held) {
+    next.not_needed.insert(next.not_needed.end(), indices.begin(), indices.end());
+  }
+  column.held.clear();
+}
+
 Result<void> SeedGate::look(const spec::Panel& panel, const std::optional<double>& epsilon, Column& column,
                             Next& next) const {
+  const auto* row = spec::find_row(panel, panel.sequential->first);
+  if (row == nullptr || !results::has_column(*row, epsilon)) {
+    end_rest(column, next);
+    return {};
+  }
   const auto studies = store_.studies(spec_.name);
   if (!studies) return studies.error();
   results::ComparedSeeds compared(store_, *panel.sequential);
@@ -47,13 +58,16 @@ Result<void> SeedGate::look(const spec::Panel& panel, const std::optional<double
     column.is_stuck = true;
     return {};
   }
-  const auto found = compared.look(seed);
-  if (!found) return found.error();
-  if (compared.has_stopped() || found->is_decided()) {
-    for (auto& [later, indices] : column.held) {
-      next.not_needed.insert(next.not_needed.end(), indices.begin(), indices.end());
-    }
-    column.held.clear();
+  // Where they were not trained at the same time, the other rows of the panel follow the compared
+  // ones.
+  bool is_needed = seed < compared.known();
+  if (!is_needed && !compared.has_stopped()) {
+    const auto found = compared.look(seed);
+    if (!found) return found.error();
+    is_needed = !found->is_decided();
+  }
+  if (!is_needed) {
+    end_rest(column, next);
     return {};
   }
   for (const auto index : column.held.begin()->second) {

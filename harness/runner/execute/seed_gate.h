@@ -23,7 +23,7 @@ class SeedGate {
 
   // Study `index` of the coordinator, which has no answer yet. Returns whether it is held back.
   bool hold(std::size_t index, const results::StudyRecord& study);
-  // It is over, with the record that is in the store now.
+  // It is over, and in the store.
   void over(std::size_t index, const results::StudyRecord& study);
 
   struct Next {
@@ -44,6 +44,7 @@ class SeedGate {
     std::map<std::int64_t, std::vector<std::size_t>> held;  // by seed
     bool is_stuck = false;
   };
+  static void end_rest(Column& column, Next& next);
   Result<void> look(const spec::Panel& panel, const std::optional<double>& epsilon, Column& column,
                     Next& next) const;
 

@@ -10,7 +10,9 @@
 #include "harness/mechanism/releases.h"
 #include "harness/random/partition.h"
 #include "harness/runner/executors/executor.h"
+#include "harness/runner/odometer/odometer.h"
 #include "harness/trial/event_tally.h"
+#include "results/store/states.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -52,20 +54,43 @@ void StudyRun::book_selection() {
   write_booking();
 }
 
+void StudyRun::book_seed() {
+  // Which runs a private selection would make is not to be told.
+  if (study_.baseline->confidential_runs) {
+    if (!outcome_.composition.empty()) outcome_.composition[kBookedAhead] = true;
+    return;
+  }
+  composition_ = {.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
+  if (const auto first = study_.baseline->next(cell(), {})) {
+    for (const auto& config : *first) {
+      composition_.trials.push_back(config.id());
+      composition_.not_begun.push_back({mechanism::events(config), ""});
+    }
+  }
+  write_seed_booking();
+}
+
 void StudyRun::end_without_runs(const std::vector<accounting::Event>& planned) {
   HYFREEDP_CHECK(asked_.empty() && !is_over(), "a study that has begun was found to be not needed");
   over_ = true;
-  outcome_.state = results::StudyState::concluded;
+  outcome_.state = results::StudyState::failed;
+  outcome_.failure_kind = results::kNotNeeded;
+  outcome_.failure_message = "The comparison was decided before this seed, so it was not trained.";
   if (composition_.rule == baselines::Composition::Rule::selection) {
     composition_.drew_no_run = true;
     write_booking();
     return;
   }
-  composition_ = {.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
-  if (const auto first = study_.baseline->next(cell(), {})) {
-    for (const auto& config : *first) composition_.trials.push_back(config.id());
+  trial::EventTally booked;
+  for (const auto& one : composition_.not_begun) booked.add(one.events);
+  if (!booked.contains(trial::EventTally(planned))) {
+    composition_.trials.clear();
+    composition_.not_begun = {{planned, ""}};
   }
-  composition_.not_begun.push_back({planned, ""});
+  write_seed_booking();
+}
+
+void StudyRun::write_seed_booking() {
   outcome_.composition = composition_.to_json();
   outcome_.composition["dataset"] = as_json(cell().base.dataset);
 }

@@ -35,10 +35,14 @@ class StudyRun {
   // (Baseline::selection).
   void book_selection();
 
-  // In place of advance(): the study is of a seed that a comparison did not need
-  // (results::is_not_needed). `planned` is what it would have released, which is charged, since how
-  // many seeds there are follows from runs on the private data. Of a private selection it is not
-  // used: the selection's own cost is charged.
+  // For a study of a seed that may not be needed (spec::SequentialSeeds): writes the runs that it
+  // would begin with into the outcome, so that they are charged whether or not they are made. How
+  // many seeds are trained follows from runs on the private data, so all that may be are charged.
+  // To be called after book_selection(), whose booking is marked.
+  void book_seed();
+  // In place of advance(): the seed was not needed (results::is_not_needed). `planned` is the most
+  // that another seed of the row was to release, which is charged where it is more than the booking:
+  // methods that search ask for runs in several rounds.
   void end_without_runs(const std::vector<accounting::Event>& planned);
 
   // The study's record, without epsilons and seconds, which come from executed events. While the
@@ -54,6 +58,7 @@ class StudyRun {
   std::vector<trial::TrialConfig> new_wishes();
   void conclude();
   void write_booking();
+  void write_seed_booking();
   void check_end_to_end(const baselines::Conclusion& conclusion) const;
   void check_selection(const baselines::Conclusion& conclusion) const;
   void check_parts(const baselines::Conclusion& conclusion) const;

@@ -220,6 +220,7 @@ struct SelectionStudy {
   std::vector<std::string> runs;        // none while it is open
   std::optional<trial::Named> dataset;  // while it is open, and where it drew no run
   bool is_retired = false;
+  bool is_booked_ahead = false;
 };
 
 // What the database says of how runs compose.
@@ -227,8 +228,9 @@ struct Studies {
   std::set<std::string> open_to_all;  // runs that a row lists whose number of runs is public
   std::vector<SelectionStudy> selections;
   std::vector<results::StudyRecord> priced;
-  // Searches that ended early, and seeds that were not needed: the rest that was planned is charged.
-  std::vector<std::pair<Composition, std::optional<trial::Named>>> ended_early;
+  std::vector<Composition> ended_early;  // searches whose planned rest is charged
+  // Seeds that may not be needed, or were not, with their data: their runs are charged all the same.
+  std::vector<std::pair<Composition, trial::Named>> booked_seeds;
 };
 
 class StudyReader {
@@ -266,10 +268,12 @@ class StudyReader {
       if (!composition.contains("not_begun")) return {};
       auto parsed = Composition::from_json(composition, "study " + id);
       if (!parsed) return parsed.error();
-      // A seeded spec under two names makes the same search.
-      if (seen_.insert(join(parsed->trials, " ")).second) {
-        found_.ended_early.emplace_back(std::move(*parsed), booked_dataset(composition));
+      if (auto dataset = booked_dataset(composition)) {
+        found_.booked_seeds.emplace_back(std::move(*parsed), std::move(*dataset));
+        return {};
       }
+      // A seeded spec under two names makes the same search.
+      if (seen_.insert(join(parsed->trials, " ")).second) found_.ended_early.push_back(std::move(*parsed));
       return {};
     }
     // lost, by a program that did not record its rule
@@ -277,7 +281,9 @@ class StudyReader {
     const std::string where = "study " + id;
     auto parsed = Composition::from_json(composition, where);
     if (!parsed) return parsed.error();
-    SelectionStudy study{.composition = std::move(*parsed), .is_retired = is_retired};
+    SelectionStudy study{.composition = std::move(*parsed),
+                         .is_retired = is_retired,
+                         .is_booked_ahead = bool_or(composition, kBookedAhead, false)};
     study.dataset = booked_dataset(composition);
     if (study.composition.unlisted) {
       found_.selections.push_back(std::move(study));
@@ -319,7 +325,8 @@ class Composer {
       }
     }
     for (const auto& [id, run] : runs_) add_run(id, run);
-    for (const auto& [search, dataset] : studies_.ended_early) add_rest(search, dataset);
+    for (const auto& search : studies_.ended_early) add_rest(search);
+    for (const auto& [seed, dataset] : studies_.booked_seeds) add_booked(seed, dataset);
     for (const auto& study : studies_.priced) add_table(study);
   }
 
@@ -379,7 +386,7 @@ class Composer {
       open_.insert(id);
       has_begun = true;
     }
-    if (has_begun || (options_.to_be_continued && !study.is_retired)) {
+    if (has_begun || study.is_booked_ahead || (options_.to_be_continued && !study.is_retired)) {
       add_selection(study, base, *study.dataset);
     }
   }
@@ -407,17 +414,24 @@ class Composer {
     spending.add(run.executed);
   }
 
-  // With `dataset`: of a seed that was not needed. Where another study made its run, that is counted.
-  void add_rest(const Composition& search, const std::optional<trial::Named>& dataset) {
+  void add_rest(const Composition& search) {
     const auto run = search.trials.empty() ? runs_.end() : runs_.find(search.trials.front());
-    if (run == runs_.end()) {
-      for (const auto& rest : search.not_begun) {
-        if (dataset && !rest.events.empty()) odometer_.of(*dataset).add(rest.events);
-      }
-      return;
-    }
-    if (dataset) return;
+    if (run == runs_.end()) return;
     for (const auto& rest : search.not_begun) odometer_.of(run->second.config.dataset).add(rest.events);
+  }
+
+  // The runs of a seed, in the order of what each was to release. One that was made is counted
+  // already, whoever made it.
+  void add_booked(const Composition& seed, const trial::Named& dataset) {
+    for (std::size_t i = 0; i < seed.not_begun.size(); ++i) {
+      const auto& events = seed.not_begun[i].events;
+      if (i < seed.trials.size()) {
+        const auto run = runs_.find(seed.trials[i]);
+        if (run != runs_.end() && !run->second.executed.empty()) continue;
+        if (!odometer_.booked_runs.insert(seed.trials[i]).second) continue;
+      }
+      if (!events.empty()) odometer_.of(dataset).add(events);
+    }
   }
 
   void add_table(const results::StudyRecord& study) {

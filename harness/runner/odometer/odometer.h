@@ -26,6 +26,8 @@
 //                 counts in full as soon as it may have begun. Runs that may belong to a selection
 //                 of which no rule is recorded are left out (Spending::has_unknown_selection),
 //                 unless confidential values are asked for.
+//   Seeds         Where how many seeds are trained follows from a comparison (spec::SequentialSeeds),
+//                 all that the spec allows count from the start, whether or not they are trained.
 //   Lower bound   With has_unknown_selection or Odometer::unreadable files the reading lacks what
 //                 these released. It is then no upper bound, and `hyfreedp odometer` says "at
 //                 least".
@@ -78,6 +80,9 @@ struct Spending {
   void add(const std::vector<accounting::Event>& events);
 };
 
+// Key of a private selection's booking that counts before any of its runs has begun.
+inline constexpr const char* kBookedAhead = "booked_ahead";
+
 // The data that a composition is about, which is written with it where it lists no run, or not all.
 std::optional<trial::Named> booked_dataset(const json::object& composition);
 
@@ -111,6 +116,8 @@ struct OdometerOptions {
 struct Odometer {
   std::vector<Spending> data;        // by title
   std::set<std::string> final_runs;  // ids of those that will not be run again
+  // Ids of runs of seeds that may not be needed, which are counted though they have not begun.
+  std::set<std::string> booked_runs;
   // Journals and keys, with the reason: what they tell of is not counted. How many there are is
   // confidential, as the number of runs is.
   std::vector<std::string> unreadable;

@@ -398,9 +398,14 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
                           const std::set<std::string>& studies) {
   const auto records = read_release_records(out, spec);
   if (!records) return records.error();
+  const auto current = store.spec(spec);
+  if (!current) return current.error();
   for (const auto& record : *records) {
+    const bool is_same = *current && (**current).hash == record.spec.hash;
     for (const auto& recorded : record.studies) {
       if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study)) continue;
+      // What another rule did not need, the spec's own may.
+      if (results::is_not_needed(recorded.study) && !is_same) continue;
       if (auto put = put_back(store, out, recorded); !put) return put;
     }
   }
