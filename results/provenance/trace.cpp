@@ -219,10 +219,16 @@ Result<CellTrace> trace_cell(const Store& store, const std::string& spec, const 
   trace.other_panels = place->other_panels;
   trace.cell = *place->cell;
   trace.footnotes = numbered_footnotes(*table, *place);
+  const auto notes = store.notes();
+  if (!notes) return notes.error();
   Tracer tracer(store, trace.metric, confidential);
   for (const auto& result : place->cell->seeds) {
     auto seed = tracer.seed(result);
     if (!seed) return seed.error();
+    if (const auto written = notes->find(seed->study); written != notes->end()) {
+      seed->user_note = written->second.note;
+      seed->tags = written->second.tags;
+    }
     trace.seeds.push_back(std::move(*seed));
   }
   return trace;

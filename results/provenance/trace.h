@@ -53,9 +53,11 @@ struct TracedSeed {
   std::vector<std::string> flags;
   std::vector<std::string> footnotes;
   std::vector<std::string> notes;  // what the reported run says of itself
-  std::vector<TracedRun> runs;     // the reported one first, then in the order asked for
-  bool runs_are_hidden = false;    // the others are confidential
-  std::optional<double> seconds;   // of all its runs; absent where that is confidential
+  std::string user_note;           // what its user wrote about the study
+  std::vector<std::string> tags;
+  std::vector<TracedRun> runs;    // the reported one first, then in the order asked for
+  bool runs_are_hidden = false;   // the others are confidential
+  std::optional<double> seconds;  // of all its runs; absent where that is confidential
 };
 
 struct CellTrace {

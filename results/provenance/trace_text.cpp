@@ -111,6 +111,8 @@ std::string seed_text(const TracedSeed& seed, const CellTrace& trace, const json
   if (seed.study.empty()) return text + entry("study", seed.state);
   text += entry("study", seed.study + ", " + seed.state);
   if (!seed.failure.empty()) text += entry("failed", seed.failure);
+  if (!seed.user_note.empty()) text += entry("your note", seed.user_note);
+  if (!seed.tags.empty()) text += entry("tags", join(seed.tags, " "));
   text += entry("label", seed.label.empty() ? "-" : seed.label);
   for (const auto& flag : seed.flags) text += entry("flag", flag);
   if (seed.builds.size() > 1) {
@@ -188,6 +190,8 @@ json::object seed_json(const TracedSeed& seed) {
           {"flags", as_json(seed.flags)},
           {"footnotes", as_json(seed.footnotes)},
           {"notes", as_json(seed.notes)},
+          {"user_note", seed.user_note},
+          {"tags", as_json(seed.tags)},
           {"composition", seed.composition},
           {"delta", number(seed.delta)},
           {"total", as_json(seed.total)},

@@ -215,9 +215,32 @@ JOIN json_each(trial.events, '$.events') AS event
 LEFT JOIN json_each(event.value, '$.releases') AS part;
 )sql";
 
+// What users write about studies. Without a reference to `studies`, whose rows are replaced whenever
+// a study's state is written.
+constexpr const char* kVersion7 = R"sql(
+CREATE TABLE notes (
+  study TEXT PRIMARY KEY NOT NULL,
+  note  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tags (
+  study TEXT NOT NULL,
+  tag   TEXT NOT NULL,
+  PRIMARY KEY (study, tag)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIEW study_notes AS
+SELECT study.spec, study.panel, study.row, study.epsilon_target, study.seed,
+       written.note,
+       (SELECT group_concat(tag, ' ') FROM (SELECT tag FROM tags WHERE tags.study = study.id ORDER BY tag)) AS tags
+FROM studies AS study
+LEFT JOIN notes AS written ON written.study = study.id
+WHERE written.note IS NOT NULL OR study.id IN (SELECT study FROM tags);
+)sql";
+
 // Entry i brings version i to version i + 1.
-constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3,
-                                                                 kVersion4, kVersion5, kVersion6};
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3, kVersion4,
+                                                                 kVersion5, kVersion6, kVersion7};
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);

@@ -30,6 +30,10 @@ bool is_not_needed(const StudyRecord& study) {
   return study.state == StudyState::failed && study.failure_kind == kNotNeeded;
 }
 
+bool is_cancelled(const StudyRecord& study) {
+  return study.state == StudyState::failed && study.failure_kind == kCancelledStudy;
+}
+
 bool same_outcome(const TrialRecord& a, const TrialRecord& b) {
   const auto outcome = [](TrialRecord record) {
     record.seconds = 0;

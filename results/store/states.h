@@ -7,7 +7,8 @@
 //           failed   final, if the run itself was at fault (diverged, invalid-config)
 //           finished final
 //   study   open     -> open, concluded, failed
-//           failed   -> open, concluded, failed: its trials may be tried again
+//           failed   -> open, concluded, failed: its trials may be tried again; one that was
+//                    cancelled is open again when its user says so (`hyfreedp retry`)
 //           concluded final
 //
 // A final row is immutable: writing exactly the same row again is accepted and changes nothing.
@@ -34,6 +35,11 @@ bool is_answered(const StudyRecord& study);
 // failures leaves it out.
 inline constexpr const char* kNotNeeded = "not-needed";
 bool is_not_needed(const StudyRecord& study);
+
+// The failure kind of a study that its user ended (`hyfreedp cancel`). It counts as answered, so
+// that no run tries it again by itself, but nothing is known of its value.
+inline constexpr const char* kCancelledStudy = "cancelled";
+bool is_cancelled(const StudyRecord& study);
 
 // Whether two trials are equal in all that may not change, which is everything but the seconds and
 // the memory.

@@ -1,3 +1,5 @@
+#include "results/store/store.h"
+
 #include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <algorithm>
@@ -20,7 +22,6 @@
 #include "results/store/schema.h"
 #include "results/store/statement.h"
 #include "results/store/states.h"
-#include "results/store/store.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -601,6 +602,47 @@ Result<void> Store::write_together(const std::function<Result<void>()>& body) {
       state_->guarded([&]() -> Result<void> { return state_->database.exec("COMMIT"), Result<void>{}; });
   if (!committed) static_cast<void>(state_->database.tryExec("ROLLBACK"));
   return written ? committed : written;
+}
+
+Result<void> Store::put_note(const StudyNote& note) {
+  return state_->guarded([&]() -> Result<void> {
+    auto& database = state_->database;
+    State::Change change(*state_);
+    for (const char* table : {"notes", "tags"}) {
+      SQLite::Statement clear(database, fmt::format("DELETE FROM {} WHERE study = ?", table));
+      clear.bind(1, note.study);
+      clear.exec();
+    }
+    if (!note.note.empty()) {
+      SQLite::Statement insert(database, "INSERT INTO notes (study, note) VALUES (?, ?)");
+      BoundRow(insert) << note.study << note.note;
+      insert.exec();
+    }
+    for (const auto& tag : note.tags) {
+      SQLite::Statement insert(database, "INSERT OR IGNORE INTO tags (study, tag) VALUES (?, ?)");
+      BoundRow(insert) << note.study << tag;
+      insert.exec();
+    }
+    change.commit();
+    return {};
+  });
+}
+
+Result<std::map<std::string, StudyNote>> Store::notes() const {
+  return state_->guarded([&]() -> Result<std::map<std::string, StudyNote>> {
+    std::map<std::string, StudyNote> found;
+    const auto of = [&](const std::string& study) -> StudyNote& {
+      auto& note = found[study];
+      note.study = study;
+      return note;
+    };
+    SQLite::Statement notes(state_->database, "SELECT study, note FROM notes");
+    while (notes.executeStep()) of(notes.getColumn(0).getString()).note = notes.getColumn(1).getString();
+    SQLite::Statement tags(state_->database, "SELECT study, tag FROM tags ORDER BY study, tag");
+    while (tags.executeStep())
+      of(tags.getColumn(0).getString()).tags.push_back(tags.getColumn(1).getString());
+    return found;
+  });
 }
 
 Result<std::vector<SpecRecord>> Store::specs() const {

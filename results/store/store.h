@@ -26,7 +26,7 @@
 
 namespace hyfreedp::results {
 
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 
 struct SpecRecord {
   std::string name;  // "quick"
@@ -101,6 +101,15 @@ struct RetiredStudy {
   std::vector<std::string> trials;
 };
 
+// What the user wrote about a study.
+struct StudyNote {
+  std::string study;  // id
+  std::string note;
+  std::vector<std::string> tags;  // sorted, each once
+
+  bool operator==(const StudyNote&) const = default;
+};
+
 class Store {
  public:
   enum class Mode { read_only, read_write };
@@ -123,6 +132,9 @@ class Store {
   // is durable, and no other process sees it, before this returns. An error is the body's, or why it
   // could not be written.
   Result<void> write_together(const std::function<Result<void>()>& body);
+  // Replaces what was noted about the study. It stays with the study's id, so that a study that
+  // --replace leaves as it was keeps it, and one of a new release (--fresh) has none.
+  Result<void> put_note(const StudyNote& note);
 
   // Reading.
   Result<std::vector<SpecRecord>> specs() const;
@@ -136,6 +148,8 @@ class Store {
   // Those of all specs, by the specs' names.
   Result<std::vector<StudyRecord>> all_studies() const;
   Result<std::optional<StudyRecord>> study(const std::string& id) const;
+  // By study; those about which something was noted.
+  Result<std::map<std::string, StudyNote>> notes() const;
   // Released and test metrics; confidential ones only if `confidential`.
   Result<std::vector<trial::MetricRecord>> metrics(const std::string& trial, bool confidential = false) const;
   // The last `count` values of one metric, oldest first. Reads a run's end, not all that it holds.

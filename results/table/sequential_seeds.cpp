@@ -88,7 +88,8 @@ std::int64_t ComparedSeeds::known() const {
   std::int64_t seeds = 0;
   const auto has = [&](const std::map<std::int64_t, StudyRecord>& row) {
     const auto found = row.find(seeds);
-    return found != row.end() && is_answered(found->second) && !is_not_needed(found->second);
+    return found != row.end() && is_answered(found->second) && !is_not_needed(found->second) &&
+           !is_cancelled(found->second);
   };
   while (has(first_) && has(second_)) ++seeds;
   return seeds;

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::array kViews = {"cells", "epsilon", "runs", "run_metrics", "run_events"};
+constexpr std::array kViews = {"cells", "epsilon", "runs", "run_metrics", "run_events", "study_notes"};
 
 // A row's values joined by " | ", as the page shows them; one line a row.
 std::string rows_of(SQLite::Database& database, const std::string& query) {
@@ -63,6 +63,7 @@ class Views : public testing::Test {
 
 TEST_F(Views, OfAPrivateSelectionTheyShowTheReportedRunAlone) {
   ASSERT_TRUE(small::fill(*store()));
+  ASSERT_TRUE(store()->put_note({.study = "study-c-1-0", .note = "n", .tags = {}}));
   for (const char* view : kViews) {
     const auto all = rows(fmt::format("SELECT * FROM {}", view));
     EXPECT_THAT(all, HasSubstr("small")) << view;
@@ -140,6 +141,26 @@ TEST_F(Views, CellsAreTheTablesValues) {
           "SELECT DISTINCT purpose, split, sample_rate, batches, noise, noise_multiplier, releases_per_batch "
           "FROM run_events"),
       "NULL | private_train | 0.1 | 10 | gaussian | 1.5 | 1\n");
+}
+
+TEST_F(Views, NotesAreOfStudiesThatAreThere) {
+  const auto writer = store();
+  ASSERT_TRUE(small::fill(*writer));
+  auto study = small::study("a", "prodigy", 1.0, 7);
+  ASSERT_TRUE(writer->put_study(study));
+  ASSERT_TRUE(writer->put_note({.study = study.id, .note = "the first", .tags = {}}));
+  ASSERT_TRUE(writer->put_note({.study = study.id, .note = "", .tags = {"good", "draft"}}));
+  ASSERT_TRUE(writer->put_note({.study = "gone", .note = "of a study that was replaced", .tags = {"x"}}));
+  const std::string all = "SELECT row, seed, note, tags FROM study_notes";
+  EXPECT_EQ(rows(all), "a | 7 | NULL | draft good\n");
+  // A study's row is replaced whenever its state is written.
+  study.state = StudyState::failed;
+  study.failure_kind = "killed";
+  ASSERT_TRUE(writer->put_study(study));
+  EXPECT_EQ(rows(all), "a | 7 | NULL | draft good\n");
+  EXPECT_EQ(writer->notes().value().at(study.id), (StudyNote{study.id, "", {"draft", "good"}}));
+  ASSERT_TRUE(writer->put_note({.study = study.id, .note = "", .tags = {}}));
+  EXPECT_EQ(rows(all), "");
 }
 
 TEST_F(Views, EpsilonIsSplitIntoTrainingAndTuning) {
