@@ -50,9 +50,9 @@ namespace hyfreedp::trial {
 inline constexpr std::string_view kWorkerProtocolVersion = "1";
 
 // A line of either direction: an object with a text `type`, in which every text and number that is
-// named above and is there (not null) has its type; numbers are finite. So string_or(), int_or() and
-// double_or() do not throw for these. Whether a member is needed, and what else the object holds,
-// is for the reader. Errors begin with `where`.
+// named above and is there (not null) has its type; numbers are finite. So string_or(), int_or()
+// and double_or() do not throw for these. Whether a member is needed, and what else the object
+// holds, is for the reader. Errors begin with `where`.
 Result<json::object> parse_message(std::string_view line, const std::string& where);
 
 }  // namespace hyfreedp::trial

@@ -127,10 +127,10 @@ class Store {
   Result<void> put_study(const StudyRecord& study);
   // Of another database. One that is there already, equal in all, is not added again.
   Result<void> put_retired(const RetiredStudy& study);
-  // What `body` writes becomes one transaction, with one sync of the disk for all of it. Each of its
-  // writes still happens as a whole or not at all, and those before an error are kept. Nothing of it
-  // is durable, and no other process sees it, before this returns. An error is the body's, or why it
-  // could not be written.
+  // What `body` writes becomes one transaction, with one sync of the disk for all of it. Each of
+  // its writes still happens as a whole or not at all, and those before an error are kept. Nothing
+  // of it is durable, and no other process sees it, before this returns. An error is the body's, or
+  // why it could not be written.
   Result<void> write_together(const std::function<Result<void>()>& body);
   // Replaces what was noted about the study. It stays with the study's id, so that a study that
   // --replace leaves as it was keeps it, and one of a new release (--fresh) has none.

@@ -1,4 +1,5 @@
-// libFuzzer's target for lines of the worker protocol (targets.h). README.md says how to build and run it.
+// libFuzzer's target for lines of the worker protocol (targets.h). README.md says how to build and
+// run it.
 #include <cstddef>
 #include <cstdint>
 

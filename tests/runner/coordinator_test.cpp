@@ -458,8 +458,8 @@ TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {
   EXPECT_THAT(world.store().studies("tiny").value(), IsEmpty());
 }
 
-// A spec that is changed while its run is half finished: what is there stays, and the unchanged spec
-// completes it.
+// A spec that is changed while its run is half finished: what is there stays, and the unchanged
+// spec completes it.
 TEST(Release, AChangedSpecLeavesTheRowsOfAHalfFinishedOne) {
   World whole;
   FakeExecutor all;

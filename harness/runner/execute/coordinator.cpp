@@ -253,8 +253,8 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
     auto updates = executor_.poll(ready_.empty() ? kPatience : std::chrono::milliseconds(0));
     if (!updates) return updates.error();
     if (!updates->empty() || !ready_.empty()) {
-      // One sync of the disk for all that ended meanwhile. A run that ended is known from its journal
-      // until then, and a worker gets no run before the next poll.
+      // One sync of the disk for all that ended meanwhile. A run that ended is known from its
+      // journal until then, and a worker gets no run before the next poll.
       const auto written = store_.write_together([&]() -> Result<void> {
         for (const auto& update : *updates) {
           if (auto taken = take(update); !taken) return taken;
