@@ -79,8 +79,8 @@ TEST_F(Completion, OffersEveryCommand) {
   std::set<std::string> names = {"help", "--help", "--version"};
   for (const auto& command : commands()) names.insert(command.name);
   EXPECT_EQ(offered({""}), names);
-  EXPECT_THAT(offered({"ta"}), ElementsAre("table"));
-  EXPECT_THAT(offered({"help", "ca"}), ElementsAre("calibrate"));
+  EXPECT_THAT(offered({"tab"}), ElementsAre("table"));
+  EXPECT_THAT(offered({"help", "cal"}), ElementsAre("calibrate"));
 }
 
 TEST_F(Completion, OffersEveryOptionOfEveryCommand) {

@@ -23,8 +23,8 @@
 
 namespace hyfreedp::runner {
 
-// unwritten: killed before its worker wrote a line.
-enum class Fate { finish, diverge, kill, no_device, cancel, unwritten };
+// unwritten: killed before its worker wrote a line. linger: under way until it is cancelled.
+enum class Fate { finish, diverge, kill, no_device, cancel, unwritten, linger };
 enum class Order { first_in, last_in, shuffled };
 
 class FakeExecutor final : public Executor {
@@ -33,8 +33,9 @@ class FakeExecutor final : public Executor {
   std::function<Fate(const trial::TrialConfig&)> fate = [](const auto&) { return Fate::finish; };
   // What of a finished trial is put into the folder for its weights; returns why it could not be.
   std::function<std::string(const std::string& folder, const trial::TrialConfig&)> keep_weights = {};
-  // Called with the trial when it is over, before the coordinator hears of it.
+  // Called with the trial when it is over, or lingers, before the coordinator hears of it.
   std::function<void(const std::string& trial)> at_end = [](const auto&) {};
+  std::function<void(const std::string& trial)> at_submit = [](const auto&) {};
   bool prepare_fails = false;
   double test_shift = 0;  // of the test accuracies alone
   // The test accuracy instead, where it is given.
@@ -43,30 +44,53 @@ class FakeExecutor final : public Executor {
   std::string machine = "fake";
   std::vector<std::string> submitted;  // trials
   std::vector<std::string> prepared;   // jobs
+  std::vector<std::string> cancelled;  // jobs, that were not over
   std::size_t ended = 0;
   bool stopped = false;
+  int idle = 0;  // so many calls of poll() yet in which nothing happens
 
   void submit(Job job) override {
     const bool is_trial = string_or(job.request, "type", "") == "run";
     (is_trial ? submitted : prepared).push_back(job.id);
     waiting_.push_back(std::move(job));
+    if (is_trial) at_submit(submitted.back());
   }
-  void cancel(const std::string&) override {}
+  void cancel(const std::string& id) override {
+    const auto waiting = std::ranges::find(waiting_, id, &Job::id);
+    if (waiting != waiting_.end()) {
+      over_.push_back(failure(id, kCancelled));
+      waiting_.erase(waiting);
+    } else if (auto lingering = lingering_.extract(id)) {
+      over_.push_back(std::move(lingering.mapped()));
+    } else {
+      return;
+    }
+    cancelled.push_back(id);
+  }
   int slots() const override { return 1; }
   void stop() override { stopped = true; }
 
   Result<std::vector<Update>> poll(std::chrono::milliseconds) override {
-    std::vector<Update> updates;
+    std::vector<Update> updates = std::exchange(over_, {});
     if (stopped) {
       for (const auto& job : waiting_) updates.push_back(failure(job.id, kCancelled));
+      for (auto& [id, over] : lingering_) updates.push_back(std::move(over));
       waiting_.clear();
+      lingering_.clear();
+    } else if (idle > 0) {
+      --idle;
     } else if (!waiting_.empty()) {
       const auto job = take();
       if (job.before_start) {
         if (auto begun = job.before_start(); !begun) return begun.error();
       }
       updates.push_back({.kind = Update::Kind::started, .job = job.id});
-      updates.push_back(end(job));
+      auto over = end(job);
+      if (std::exchange(lingers_, false)) {
+        lingering_.emplace(job.id, std::move(over));
+      } else {
+        updates.push_back(std::move(over));
+      }
       if (string_or(job.request, "type", "") == "run") at_end(job.id);
     }
     return updates;
@@ -107,7 +131,8 @@ class FakeExecutor final : public Executor {
       EXPECT_TRUE(journal->step({step, "hash", {{"eta", 0.5}}}, {"gradient"}));
     }
     if (ending == Fate::kill) return failure(job.id, kKilled);
-    if (ending == Fate::cancel) return failure(job.id, kCancelled);
+    lingers_ = ending == Fate::linger;
+    if (ending == Fate::cancel || ending == Fate::linger) return failure(job.id, kCancelled);
     if (ending != Fate::finish) {
       const std::string kind = ending == Fate::diverge ? "diverged" : "device-unavailable";
       EXPECT_TRUE(
@@ -178,6 +203,9 @@ class FakeExecutor final : public Executor {
   }
 
   std::deque<Job> waiting_;
+  std::map<std::string, Update> lingering_;  // with their ends
+  std::vector<Update> over_;
+  bool lingers_ = false;
   std::mt19937 random_{7};
 };
 
@@ -223,6 +251,7 @@ class World {
     Progress progress(silent_, Progress::Style::none);
     Coordinator coordinator(*store_, executor, out(), progress);
     coordinator.keep_to(only);
+    coordinator.look_for_requests_every(std::chrono::seconds(0));
     if (keeper) {
       keeper->open().value();
       coordinator.keep_weights(*keeper);

@@ -14,6 +14,16 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
 // `hyfreedp status`: what an output folder holds, and what is missing.
 int status_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
+// `hyfreedp cancel`: ends studies that are not over, also while a run works there.
+int cancel_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+// `hyfreedp retry`: opens cancelled and lost studies again.
+int retry_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+// `hyfreedp note`, `hyfreedp tag`: what the user writes about studies.
+int note_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+int tag_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
 // `hyfreedp replay`: methods over a stored pool of runs, thousands of times, without training.
 int replay_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 

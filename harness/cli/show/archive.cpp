@@ -60,7 +60,8 @@ std::size_t unfinished_cells(const results::TableModel& table) {
         if (cell.kind == results::CellModel::Kind::not_planned) continue;
         const auto waits = [](const results::SeedResult& seed) {
           return !seed.value && (seed.study.empty() || seed.state == results::StudyState::open ||
-                                 results::may_be_tried_again(seed.failure_kind));
+                                 results::may_be_tried_again(seed.failure_kind) ||
+                                 seed.failure_kind == results::kCancelledStudy);
         };
         if (cell.seeds.empty() || std::any_of(cell.seeds.begin(), cell.seeds.end(), waits)) ++count;
       }

@@ -8,6 +8,7 @@
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
 #include "harness/cli/show/commands.h"
+#include "harness/cli/show/list_runs.h"
 #include "harness/cli/show/list_specs.h"
 #include "harness/models/facts/facts.h"
 #include "harness/runner/spec/spec.h"
@@ -20,16 +21,21 @@ namespace {
 
 namespace options = boost::program_options;
 
-const std::vector<std::string> kKinds = {"methods",  "optimizers", "controllers", "models", "datasets",
-                                         "training", "specs",      "analytic",    "figures"};
+const std::vector<std::string> kKinds = {"methods",  "optimizers", "controllers", "models",  "datasets",
+                                         "training", "specs",      "analytic",    "figures", "runs"};
 
 const char kUsage[] =
     "hyfreedp list KIND [NAME] [options]\n"
+    "hyfreedp list runs [SPEC] [--only KEY=VALUE,...] [--state STATE] [--tag TAG] [options]\n"
     "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets, training (what a\n"
     "spec's `train` may say), specs, analytic (papers' tables and figures that need no training) or figures\n"
     "(what a spec may list under `figures`). NAME: that one alone; of specs, those with it in their path.\n"
+    "`list runs`: the studies of an output folder, each with the runs that may be shown: all of them, or of "
+    "a private\n"
+    "selection the reported one.\n"
     "Examples: hyfreedp list methods prodigy\n"
-    "          hyfreedp list specs --short --state runnable\n\n";
+    "          hyfreedp list specs --short --state runnable\n"
+    "          hyfreedp list runs quick --state failed --out out\n\n";
 
 // One entry of any registry, as JSON keeps it and as text prints it.
 struct Listed {
@@ -219,6 +225,7 @@ int list_specs(const SpecFilter& filter, const options::variables_map& given, st
 
 int list_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   SpecFilter filter;
+  RunsRequest runs;
   CommandLine line{.command = "list", .usage = kUsage, .positional = "kind", .more_positional = {"name"}};
   line.words = kKinds;
   auto add = line.options.add_options();
@@ -226,8 +233,17 @@ int list_command(const std::vector<std::string>& arguments, std::ostream& out, s
   add("json", "machine-readable");
   add("short", "one line each");
   add("state", options::value(&filter.state)->value_name("STATE"),
-      "specs: runnable, data-missing, gpu-missing, too-large, not-runnable, analytic or cannot-be-read");
+      "specs: runnable, data-missing, gpu-missing, too-large, not-runnable, analytic or cannot-be-read; "
+      "runs: "
+      "of studies that are open, concluded, not-needed, failed, or failed with that kind (cancelled)");
   add("paper", options::value(&filter.paper)->value_name("PAPER"), "specs: those that reproduce it");
+  add("only", options::value(&runs.choice.only)->composing()->value_name("KEY=VALUE,..."),
+      "runs: of these studies of SPEC alone, named as for `hyfreedp run --only`");
+  add("tag", options::value(&runs.tag)->value_name("TAG"), "runs: of studies that have the tag");
+  add("format", options::value(&runs.format)->default_value("text")->value_name("text|jsonl"),
+      "runs: a table, or one JSON object a line");
+  add("out", options::value(&runs.choice.out)->default_value("out")->value_name("DIR"),
+      "runs: output folder of `hyfreedp run`");
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   if (given.count("kind") == 0) {
@@ -239,8 +255,16 @@ int list_command(const std::vector<std::string>& arguments, std::ostream& out, s
     filter.in_path = name;
     return list_specs(filter, given, out, err);
   }
+  if (kind == "runs") {
+    runs.choice.spec = name;
+    runs.state = filter.state;
+    return list_runs(runs, out, err);
+  }
   if (!filter.state.empty() || !filter.paper.empty()) {
     return refused("list", error("--state and --paper are for `hyfreedp list specs`."), err);
+  }
+  if (!runs.tag.empty() || !runs.choice.only.empty()) {
+    return refused("list", error("--tag and --only are for `hyfreedp list runs`."), err);
   }
   auto entries = entries_of(kind);
   if (entries && !name.empty()) entries = only(*entries, kind, name);

@@ -11,6 +11,7 @@
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/random/key_file.h"
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
 #include "results/store/states.h"
@@ -69,6 +70,8 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
     executor_.stop();
     // What ended just before is recorded all the same; the journals keep the rest.
     if (auto wound_up = wind_up(); !wound_up && outcome) outcome = wound_up;
+    for (auto& [index, runs] : cancelling_) runs.clear();
+    if (auto concluded = conclude_cancelled(); !concluded && outcome) outcome = concluded;
   }
   progress_.clear();
   if (!outcome) return outcome.error();
@@ -221,6 +224,8 @@ Result<void> Coordinator::delete_abandoned_keys() {
     const auto studies = store_.studies(spec.name);
     if (!studies) return studies.error();
     if (studies->empty() || !std::ranges::all_of(*studies, results::is_answered)) return {};
+    // `retry` may go on with its runs.
+    if (std::ranges::any_of(*studies, results::is_cancelled)) return {};
   }
   std::vector<std::string> keys, unfinished;
   std::error_code absent;
@@ -250,6 +255,7 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
       return {};
     }
     if (report_.halt) return {};
+    if (auto heeded = heed_requests(); !heeded) return heeded;
     auto updates = executor_.poll(ready_.empty() ? kPatience : std::chrono::milliseconds(0));
     if (!updates) return updates.error();
     if (!updates->empty() || !ready_.empty()) {
@@ -263,6 +269,7 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
       });
       if (!written) return written;
     }
+    if (auto concluded = conclude_cancelled(); !concluded) return concluded;
     tally_.planning(!ready_.empty());
     progress_.show(tally_.board());
   }
@@ -277,6 +284,96 @@ Result<void> Coordinator::advance_ready() {
     if (auto advanced = advance(index); !advanced) return advanced;
   }
   return {};
+}
+
+// Where nobody asks anything, there is no folder to look into.
+Result<void> Coordinator::heed_requests() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_look_) return {};
+  next_look_ = now + request_interval_;
+  for (auto& taken : take_requests(out_)) {
+    auto request = taken.request;
+    if (request.kind == StudyRequest::Kind::cancel) {
+      for (const auto& study : request.studies) {
+        if (auto cancelled = cancel(study); !cancelled) return cancelled;
+      }
+      std::erase_if(request.studies, [&](const std::string& study) {
+        return std::ranges::any_of(studies_, [&](const StudyRun& run) { return run.study().id == study; });
+      });
+    }
+    // Whoever asked sees what came of it; that it failed is no reason to end the run.
+    static_cast<void>(carry_out(store_, out_, request));
+    heeded_.push_back(std::move(taken));
+  }
+  return conclude_cancelled();
+}
+
+// A study of this run, where it has no answer.
+Result<void> Coordinator::cancel(const std::string& study) {
+  const auto found =
+      std::ranges::find_if(studies_, [&](const StudyRun& run) { return run.study().id == study; });
+  if (found == studies_.end() || found->is_over()) return {};
+  const auto known = store_.study(study);
+  if (!known) return known.error();
+  if (*known && results::is_answered(**known)) return {};
+  const auto index = static_cast<std::size_t>(found - studies_.begin());
+  std::erase(ready_, index);
+  gate_->drop(index);
+  found->cancel();
+  cancelling_.try_emplace(index);
+  stop_runs_of(index);
+  return {};
+}
+
+void Coordinator::stop_runs_of(std::size_t index) {
+  for (auto entry = trials_.begin(); entry != trials_.end();) {
+    const auto& id = entry->first;
+    auto& wanted = entry->second;
+    if (std::erase(wanted.studies, index) == 0 || !wanted.studies.empty()) {
+      ++entry;
+      continue;
+    }
+    tally_.over(wanted.unit);
+    std::size_t held_back = 0;
+    for (auto& [job, trials] : held_back_) held_back += std::erase(trials, id);
+    if (held_back > 0) {
+      entry = trials_.erase(entry);
+      continue;
+    }
+    executor_.cancel(id);
+    wanted.is_stopping = true;
+    cancelling_[index].insert(id);
+    ++entry;
+  }
+}
+
+// Those whose runs have stopped.
+Result<void> Coordinator::conclude_cancelled() {
+  bool any = false;
+  for (auto entry = cancelling_.begin(); entry != cancelling_.end();) {
+    if (!entry->second.empty()) {
+      ++entry;
+      continue;
+    }
+    const auto index = entry->first;
+    entry = cancelling_.erase(entry);
+    const auto record = as_cancelled(store_, out_, studies_[index].outcome());
+    if (!record) return record.error();
+    if (auto written = store_.put_study(*record); !written) return written;
+    tally_.over("study " + record->id);
+    tally_.cell_over();
+    note_failure(index, *record, false);
+    gate_->over(index, *record);
+    any = true;
+  }
+  if (any && draw_key_) {
+    if (auto written = write_release_record(store_, out_, studies_.front().outcome().spec, false); !written)
+      return written;
+  }
+  if (!cancelling_.empty()) return {};
+  for (const auto& taken : heeded_) remove_request(taken);
+  heeded_.clear();
+  return any ? open_gate() : Result<void>{};
 }
 
 Result<void> Coordinator::advance(std::size_t index) {
@@ -396,6 +493,9 @@ Result<void> Coordinator::take(const Update& update) {
   }
   const auto found = trials_.find(update.job);
   if (found == trials_.end()) return {};
+  if (update.kind == Update::Kind::started) found->second.has_worker = true;
+  // Of a study that was cancelled.
+  if (found->second.studies.empty() && update.kind != Update::Kind::over) return {};
   switch (update.kind) {
     case Update::Kind::started: {
       const auto index = found->second.studies.front();
@@ -431,6 +531,7 @@ Result<void> Coordinator::take_prepared(const Update& update) {
   }
   prepared_.insert(update.job);
   for (const auto& trial : held.mapped()) {
+    if (!trials_.contains(trial)) continue;  // of a study that was cancelled
     if (auto started = start_when_prepared(trial); !started) return started;
   }
   return {};
@@ -438,15 +539,24 @@ Result<void> Coordinator::take_prepared(const Update& update) {
 
 Result<void> Coordinator::take_end(const Update& update) {
   auto wanted = std::move(trials_.extract(update.job).mapped());
-  tally_.ended(update.slot, !update.failed, update.seconds);
+  for (auto& [index, runs] : cancelling_) runs.erase(update.job);
+  const bool was_cancelled = update.failed && update.failure_kind == kCancelled;
+  if (std::exchange(wanted.has_worker, false)) tally_.ended(update.slot, !update.failed, update.seconds);
   if (!update.checkpoint_problem.empty()) {
     // Its text names the trial.
-    const bool is_hidden = studies_[wanted.studies.front()].study().baseline->confidential_runs;
+    const bool is_hidden = wanted.unit != update.job;
     report_.checkpoint_problem = is_hidden ? "a file cannot be written" : update.checkpoint_problem;
   }
   if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
-  // its journal goes on in the next run
-  if (update.failed && update.failure_kind == kCancelled) return book_.interrupt(wanted.config);
+  if (was_cancelled) {
+    // its journal goes on in the next run
+    if (auto noted = book_.interrupt(wanted.config); !noted) return noted;
+    const bool was_asked = std::exchange(wanted.is_stopping, false);
+    if (!was_asked || wanted.studies.empty() || report_.stopped || report_.halt) return {};
+    // Meanwhile another study wanted it.
+    trials_.emplace(update.job, std::move(wanted));
+    return start(update.job);
+  }
   auto end = book_.record(wanted.config, update);
   if (!end) return end.error();
   if (end->trial.failed && is_halt(end->trial.failure_kind)) {

@@ -10,6 +10,8 @@
 //     this run, and the next run tries again. A trial that failed by itself (diverged) is an
 //     answer, which the method sees.
 //   - Each dataset is prepared once, before its first trial.
+//   - A study that its user cancels while it runs (study_request.h) has no part in this any more: a
+//     run that no other study wants is stopped, as at Ctrl-C, and the others go on.
 #pragma once
 
 #include <chrono>
@@ -27,6 +29,7 @@
 #include "harness/runner/execute/progress.h"
 #include "harness/runner/execute/seed_gate.h"
 #include "harness/runner/execute/study_epsilon.h"
+#include "harness/runner/execute/study_request.h"
 #include "harness/runner/execute/study_run.h"
 #include "harness/runner/execute/tally.h"
 #include "harness/runner/executors/executor.h"
@@ -88,6 +91,9 @@ class Coordinator {
   // answer.
   void keep_to(Only only) { only_ = std::move(only); }
 
+  // How often it looks for what `cancel`, `note` and `tag` ask (study_request.h).
+  void look_for_requests_every(std::chrono::steady_clock::duration interval) { request_interval_ = interval; }
+
   // Stages the runs' weights, and publishes those that rows report at the end of run(). open() must
   // have been called.
   void keep_weights(KeptWeights keeper) { keeper_ = std::move(keeper); }
@@ -101,6 +107,8 @@ class Coordinator {
     std::vector<std::size_t> studies;  // waiting for it
     std::string unit;                  // what it counts as in the tally
     double cost = 0;                   // for the order: dearest first
+    bool has_worker = false;
+    bool is_stopping = false;  // the studies that wanted it were cancelled
   };
 
   struct Refused {
@@ -131,6 +139,10 @@ class Coordinator {
   Result<void> open_gate();
   Result<void> end_not_needed(std::size_t index);
   Result<trial::EventTally> planned_events(const results::StudyRecord& study) const;
+  Result<void> heed_requests();
+  Result<void> cancel(const std::string& study);
+  void stop_runs_of(std::size_t index);
+  Result<void> conclude_cancelled();
   void note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected);
   Result<void> price(const StudyRun& run, results::StudyRecord& record);
   void halt(const std::string& kind, const std::string& message);
@@ -152,8 +164,12 @@ class Coordinator {
   RunReport report_;
   std::vector<StudyRun> studies_;
   std::optional<SeedGate> gate_;
-  std::deque<std::size_t> ready_;         // studies to advance
-  std::map<std::string, Wanted> trials_;  // waiting or running
+  std::chrono::steady_clock::duration request_interval_ = std::chrono::seconds(1);
+  std::chrono::steady_clock::time_point next_look_ = {};
+  std::vector<TakenRequest> heeded_;                         // until all that they cancel is over
+  std::map<std::size_t, std::set<std::string>> cancelling_;  // studies: their runs that are to stop
+  std::deque<std::size_t> ready_;                            // studies to advance
+  std::map<std::string, Wanted> trials_;                     // waiting or running
   // Trials that this run does not try again. The database has the others that ended.
   std::map<std::string, TrialEnd> lost_;
   // By prepare job that is not over: trials.

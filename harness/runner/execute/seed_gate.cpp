@@ -23,6 +23,13 @@ void SeedGate::over(std::size_t index, const results::StudyRecord& study) {
   if (found != columns_.end()) found->second.running.erase(index);
 }
 
+void SeedGate::drop(std::size_t index) {
+  for (auto& [place, column] : columns_) {
+    for (auto& [seed, indices] : column.held) std::erase(indices, index);
+    std::erase_if(column.held, [](const auto& one) { return one.second.empty(); });
+  }
+}
+
 Result<SeedGate::Next> SeedGate::next() {
   Next next;
   for (auto& [place, column] : columns_) {

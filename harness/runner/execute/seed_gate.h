@@ -23,6 +23,9 @@ class SeedGate {
 
   // Study `index` of the coordinator, which has no answer yet. Returns whether it is held back.
   bool hold(std::size_t index, const results::StudyRecord& study);
+  // It was cancelled: it is held back no more. The comparison does without its seed, and those after
+  // it, until it is retried.
+  void drop(std::size_t index);
   // It is over, and in the store.
   void over(std::size_t index, const results::StudyRecord& study);
 

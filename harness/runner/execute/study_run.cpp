@@ -268,6 +268,11 @@ void StudyRun::receive(const baselines::FinishedTrial& trial) {
   finished_[trial.id] = trial;
 }
 
+void StudyRun::cancel() {
+  over_ = true;
+  waiting_.clear();
+}
+
 void StudyRun::receive_lost(const std::string& trial, const std::string& kind, const std::string& message) {
   auto others = waiting_;
   others.erase(trial);

@@ -31,6 +31,10 @@ class StudyRun {
   // does not conclude: a conclusion without that trial would make the row depend on the accident.
   void receive_lost(const std::string& trial, const std::string& kind, const std::string& message);
 
+  // Its user ended it: it asks for nothing more, and outcome() stays that of an open study, from which
+  // the record of a cancelled one follows (cancelled_study.h).
+  void cancel();
+
   // For a private selection: writes its cost into the outcome before any of its runs
   // (Baseline::selection).
   void book_selection();

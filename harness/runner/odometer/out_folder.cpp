@@ -51,10 +51,12 @@ std::string OutFolder::derived(const std::string& spec) const { return root + "/
 std::string OutFolder::staged_weights(const std::string& spec) const {
   return root + "/staged-weights/" + spec;
 }
+std::string OutFolder::requests() const { return root + "/requests"; }
 std::string OutFolder::lock() const { return root + "/hyfreedp.lock"; }
 
 bool is_taken_in_out_folder(const std::string& name) {
-  return name == "journals" || name == "keys" || name == "checkpoints" || name == "staged-weights";
+  return name == "journals" || name == "keys" || name == "checkpoints" || name == "staged-weights" ||
+         name == "requests";
 }
 
 Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {

@@ -28,7 +28,10 @@ struct OutFolder {
   std::string derived(const std::string& spec) const;  // ROOT/SPEC
   // Weights of runs whose rows have no end yet, each trial's in a folder of its own; mode 0700.
   std::string staged_weights(const std::string& spec) const;  // ROOT/staged-weights/SPEC
-  std::string lock() const;                                   // ROOT/hyfreedp.lock
+  // What `cancel`, `note` and `tag` ask of the coordinator that works there
+  // (execute/study_request.h); mode 0700.
+  std::string requests() const;  // ROOT/requests
+  std::string lock() const;      // ROOT/hyfreedp.lock
 };
 
 // Whether ROOT/NAME is a folder of ROOT's own, so that no spec can be named NAME.

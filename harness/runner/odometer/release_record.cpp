@@ -194,7 +194,8 @@ Result<void> put_back(results::Store& store, const OutFolder& out, const Recorde
   if (!known) return known.error();
   if (*known) return {};
   if (auto put = put_costs(store, out, recorded); !put) return put;
-  if (results::is_answered(recorded.study)) {
+  // Runs of a cancelled study may have no end: what they executed is in its record.
+  if (results::is_answered(recorded.study) && !results::is_cancelled(recorded.study)) {
     TrialBook book(store, out);
     for (const auto& id : recorded.journals) {
       if (auto rebuilt = book.rebuild(id); !rebuilt) {
@@ -364,6 +365,24 @@ Result<void> write_release_record(const results::Store& store, const OutFolder& 
   return write_all(out, spec, *records);
 }
 
+Result<void> update_release_record(const results::Store& store, const OutFolder& out,
+                                   const std::string& spec) {
+  const auto known = store.spec(spec);
+  if (!known) return known.error();
+  if (!*known) return error("the database has no spec '" + spec + "'.");
+  const auto content = results::spec_of(**known);
+  if (!content) return content.error();
+  if (content->noise_seed) return {};
+  auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  const bool was_complete =
+      !records->empty() && records->back().spec.hash == (**known).hash && records->back().complete;
+  const auto studies = store.studies(spec);
+  if (!studies) return studies.error();
+  const bool all_answered = std::ranges::all_of(*studies, results::is_answered);
+  return write_release_record(store, out, spec, was_complete && all_answered);
+}
+
 Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash) {
   const auto records = read_release_records(out, spec);
   if (!records) return records.error();
@@ -403,7 +422,9 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
   for (const auto& record : *records) {
     const bool is_same = *current && (**current).hash == record.spec.hash;
     for (const auto& recorded : record.studies) {
-      if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study)) continue;
+      if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study) ||
+          results::is_cancelled(recorded.study))
+        continue;
       // What another rule did not need, the spec's own may.
       if (results::is_not_needed(recorded.study) && !is_same) continue;
       if (auto put = put_back(store, out, recorded); !put) return put;

@@ -70,6 +70,11 @@ Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, co
 Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
                                   bool complete);
 
+// The same for a spec whose rows were changed outside a run of it (cancelled, opened again), which
+// says nothing of draws; nothing for a seeded spec, which needs no record.
+Result<void> update_release_record(const results::Store& store, const OutFolder& out,
+                                   const std::string& spec);
+
 // Whether the spec of that name and hash was begun under a key of draws that is not there any more,
 // and has no answer for every row. Another spec may have had the name since, and deleted the key.
 Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash);

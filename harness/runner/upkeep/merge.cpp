@@ -213,6 +213,7 @@ class Merger {
       if (auto put = store_.put_study(**study); !put) return put.error();
       ++report_.studies;
     }
+    if (auto noted = put_notes(); !noted) return noted.error();
     for (const auto& name : continued_) {
       const auto studies = store_.studies(name);
       if (!studies) return studies.error();
@@ -231,6 +232,26 @@ class Merger {
   }
 
  private:
+  // Tags of all folders together; of notes the one that is here, or else the first folder's.
+  Result<void> put_notes() {
+    auto here = store_.notes();
+    if (!here) return here.error();
+    for (std::size_t side = 1; side < sides_.size(); ++side) {
+      const auto there = sides_[side].store->notes();
+      if (!there) return there.error();
+      for (const auto& [id, other] : *there) {
+        auto& note = (*here)[id];
+        note.study = id;
+        if (note.note.empty()) note.note = other.note;
+        std::set<std::string> tags(note.tags.begin(), note.tags.end());
+        tags.insert(other.tags.begin(), other.tags.end());
+        note.tags.assign(tags.begin(), tags.end());
+        if (auto put = store_.put_note(note); !put) return put;
+      }
+    }
+    return {};
+  }
+
   Result<void> check_folder(const OutFolder& other) const {
     if (!fs::is_directory(other.root)) return error(fmt::format("there is no folder {}.", other.root));
     std::error_code failure;
@@ -321,8 +342,12 @@ class Merger {
       return true;
     }
     if (must_equal) return false;
-    if (!results::is_answered(study)) return false;
-    if (!results::is_answered(earlier)) {
+    // What was cancelled in one folder may have its answer in the other.
+    const auto has_answer = [](const StudyRecord& one) {
+      return results::is_answered(one) && !results::is_cancelled(one);
+    };
+    if (!has_answer(study)) return false;
+    if (!has_answer(earlier)) {
       known->second = side;
       return false;
     }

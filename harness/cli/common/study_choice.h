@@ -1,0 +1,38 @@
+// Which studies of an output folder a command is about: SPEC, and --only as `hyfreedp run` has it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/cli/common/command_line.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::cli {
+
+struct StudyChoice {
+  std::string spec;  // its name in the database, or its file
+  std::string preset;
+  std::vector<std::string> only;
+  std::string out = "out";
+};
+
+// Adds --help, --preset, --only and --out, which fill `choice`. `what`: the verb of --only's help,
+// such as "cancel".
+void add_choice_options(boost::program_options::options_description& options, StudyChoice& choice,
+                        const std::string& what);
+
+struct ChosenStudies {
+  results::SpecRecord spec;
+  std::vector<results::StudyRecord> studies;  // in the database's order
+};
+
+// The recorded studies of the spec that `choice` names, in its present release. An error where the
+// database has no such spec, or --only names nothing of it.
+Result<ChosenStudies> chosen_studies(const results::Store& store, const StudyChoice& choice);
+
+// "3 studies of 'quick'"
+std::string studies_text(std::size_t count, const std::string& spec);
+
+}  // namespace hyfreedp::cli

@@ -1,0 +1,157 @@
+#include "harness/runner/execute/cancelled_study.h"
+
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include "harness/base/text.h"
+#include "harness/mechanism/journal.h"
+#include "harness/mechanism/releases.h"
+#include "harness/runner/odometer/odometer.h"
+#include "harness/trial/event_tally.h"
+#include "results/store/states.h"
+#include "results/table/table_notes.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using baselines::Composition;
+
+// What the database or the journal says, whichever is more: of a seeded run that was interrupted the
+// journal alone says it.
+Result<std::vector<accounting::Event>> executed_so_far(const results::Store& store, const OutFolder& out,
+                                                       const std::string& trial) {
+  trial::EventTally executed;
+  const auto record = store.trial(trial);
+  if (!record) return record.error();
+  if (*record) executed.raise_to(trial::EventTally((**record).events));
+  const auto journal = mechanism::read_journal(out.journal(trial));
+  if (journal && journal->trial == trial) executed.raise_to(trial::EventTally(journal->executed));
+  return executed.events();
+}
+
+// What the dearest run like those of the selection executed, at least what each was to execute.
+Result<std::vector<accounting::Event>> dearest_like(const results::Store& store,
+                                                    const accounting::Selection& booked,
+                                                    const trial::Named& dataset) {
+  std::set<std::string> listed;
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (const auto& study : *studies) listed.insert(study.trials.begin(), study.trials.end());
+  const trial::EventTally planned(booked.base);
+  auto dearest = planned;
+  const auto trials = store.trials();
+  if (!trials) return trials.error();
+  for (const auto& run : *trials) {
+    if (listed.contains(run.id)) continue;
+    const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
+    if (!config) return config.error();
+    const trial::EventTally own(mechanism::events(*config));
+    if (as_json(config->dataset) != as_json(dataset) || !own.contains(planned) || !planned.contains(own))
+      continue;
+    dearest.raise_to(trial::EventTally(run.events));
+  }
+  return dearest.events();
+}
+
+Result<bool> is_seeded(const results::Store& store, const std::string& spec) {
+  const auto record = store.spec(spec);
+  if (!record) return record.error();
+  if (!*record) return false;
+  const auto* seed = (**record).resolved.if_contains("noise_seed");
+  return seed != nullptr && !seed->is_null();
+}
+
+// How its cost composes. Only of a selection that was booked is there a rule already.
+Result<Composition> composition_of(const results::Store& store, const results::StudyRecord& study,
+                                   const std::optional<trial::Named>& dataset) {
+  if (string_or(study.composition, "rule", "") == "selection" && study.composition.contains("selection") &&
+      dataset) {
+    auto booked = Composition::from_json(study.composition, "study " + study.id);
+    if (!booked) return booked.error();
+    auto executed = dearest_like(store, booked->selection, *dataset);
+    if (!executed) return executed.error();
+    booked->unlisted =
+        Composition::Unlisted{.executed = std::move(*executed), .planned = booked->selection.base};
+    return booked;
+  }
+  if (study.trials.empty())
+    return Composition{.rule = Composition::Rule::none, .trials = {}, .selection = {}};
+  return Composition{.rule = Composition::Rule::sum, .trials = study.trials, .selection = {}};
+}
+
+}  // namespace
+
+Result<results::StudyRecord> as_cancelled(const results::Store& store, const OutFolder& out,
+                                          results::StudyRecord study) {
+  const auto seeded = is_seeded(store, study.spec);
+  if (!seeded) return seeded.error();
+  const auto dataset = booked_dataset(study.composition);
+  const auto composition = composition_of(store, study, dataset);
+  if (!composition) return composition.error();
+  study.state = results::StudyState::failed;
+  study.failure_kind = results::kCancelledStudy;
+  study.failure_message = composition->rule == Composition::Rule::selection
+                              ? "It was cancelled; its private selection stays charged as a whole."
+                          : composition->rule == Composition::Rule::sum
+                              ? "It was cancelled; what its runs executed stays charged."
+                              : "It was cancelled.";
+  study.failure_message += " hyfreedp retry opens it again.";
+  study.composition = composition->to_json();
+  if (composition->unlisted) {
+    // Where a row that was rebuilt from its release record has it, too.
+    study.composition["dataset"] = as_json(*dataset);
+    study.composition["unlisted"].as_object()["dataset"] = as_json(*dataset);
+  }
+  study.total.reset();
+  study.training.reset();
+  study.seconds = 0;
+  for (const auto& id : study.trials) {
+    const auto trial = store.trial(id);
+    if (!trial) return trial.error();
+    if (*trial) study.seconds += (**trial).seconds;
+  }
+  if (!study.epsilon_target) return study;
+  if (*seeded) study.flags = {results::kReproducibleNoise};
+  const auto priced = StudyPricer().price(
+      study, *composition, [&](const std::string& trial) { return executed_so_far(store, out, trial); });
+  if (!priced) return priced.error();
+  return study;
+}
+
+results::StudyRecord as_reopened(results::StudyRecord study) {
+  study.state = results::StudyState::open;
+  study.failure_kind.clear();
+  study.failure_message.clear();
+  study.flags.clear();
+  study.footnotes.clear();
+  study.claimed_epsilon.reset();
+  study.total.reset();
+  study.training.reset();
+  study.seconds = 0;
+  if (string_or(study.composition, "rule", "") == "selection") {
+    study.composition.erase("unlisted");
+  } else {
+    study.composition = {};
+  }
+  return study;
+}
+
+std::optional<std::string> why_not_retried(const results::StudyRecord& study, bool seeded) {
+  if (study.state == results::StudyState::open) return std::nullopt;
+  if (results::is_not_needed(study)) return "its comparison did not need it";
+  if (study.state == results::StudyState::concluded) return "it has its value";
+  if (results::is_cancelled(study) || results::may_be_tried_again(study.failure_kind)) return std::nullopt;
+  return fmt::format("{} is its answer: {}", study.failure_kind,
+                     seeded ? "with the spec's noise_seed it would end the same way"
+                            : "another try would be another release, which `hyfreedp run --fresh` makes of "
+                              "the whole spec");
+}
+
+std::string study_text(const results::StudyRecord& study) {
+  const std::string epsilon =
+      study.epsilon_target ? "ε " + short_number(*study.epsilon_target) : "non-private";
+  return fmt::format("{}, {}, {}, seed {}", study.panel, study.row, epsilon, study.seed);
+}
+
+}  // namespace hyfreedp::runner

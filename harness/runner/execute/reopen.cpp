@@ -1,0 +1,44 @@
+#include "harness/runner/execute/reopen.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <utility>
+
+#include "harness/runner/execute/cancelled_study.h"
+#include "harness/runner/odometer/release.h"
+#include "harness/runner/odometer/release_record.h"
+#include "results/store/records.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+// As a run refuses it (coordinator.cpp), before the rows are opened: the spec could not be completed
+// any more.
+Result<void> check_draws(const OutFolder& out, const results::SpecRecord& record) {
+  auto content = results::spec_of(record);
+  if (!content) return content.error();
+  const Spec spec{.path = record.name, .text = record.text, .content = std::move(*content)};
+  if (has_seeded_noise(spec) || std::filesystem::exists(out.draw_key(record.name))) return {};
+  const auto planned = plan_release(spec);
+  if (!planned) return planned.error();
+  if (!draws_anything(*planned)) return {};
+  return error(fmt::format(
+      "{}: the key of this spec's draws is gone, so its rows cannot be opened again: other draws would "
+      "release the same data a second time unseen. Put the file back from a copy, or make that new release "
+      "with `hyfreedp run --fresh`.",
+      out.draw_key(record.name)));
+}
+
+}  // namespace
+
+Result<void> reopen(results::Store& store, const OutFolder& out, const results::SpecRecord& spec,
+                    const std::vector<results::StudyRecord>& studies) {
+  if (auto checked = check_draws(out, spec); !checked) return checked;
+  for (const auto& study : studies) {
+    if (auto written = store.put_study(as_reopened(study)); !written) return written;
+  }
+  return update_release_record(store, out, spec.name);
+}
+
+}  // namespace hyfreedp::runner
