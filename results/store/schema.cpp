@@ -217,6 +217,9 @@ LEFT JOIN json_each(event.value, '$.releases') AS part;
 
 // What users write about studies. Without a reference to `studies`, whose rows are replaced whenever
 // a study's state is written.
+//
+// What runs took of their machine over time (SystemSample), and the view of it, with the same lines
+// as `runs`.
 constexpr const char* kVersion7 = R"sql(
 CREATE TABLE notes (
   study TEXT PRIMARY KEY NOT NULL,
@@ -236,6 +239,25 @@ SELECT study.spec, study.panel, study.row, study.epsilon_target, study.seed,
 FROM studies AS study
 LEFT JOIN notes AS written ON written.study = study.id
 WHERE written.note IS NOT NULL OR study.id IN (SELECT study FROM tags);
+
+CREATE TABLE run_samples (
+  trial          INTEGER NOT NULL REFERENCES trials (number) ON DELETE CASCADE,
+  execution      INTEGER NOT NULL,
+  position       INTEGER NOT NULL,
+  seconds        REAL NOT NULL,
+  cpu_share      REAL NOT NULL,
+  resident_bytes INTEGER NOT NULL,
+  device_bytes   INTEGER NOT NULL,
+  PRIMARY KEY (trial, execution, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIEW run_system AS
+SELECT runs.spec, runs.panel, runs.row, runs.epsilon_target, runs.seed, runs.run, runs.reported,
+       sample.execution, sample.seconds, sample.cpu_share, sample.resident_bytes,
+       nullif(sample.device_bytes, 0) AS device_bytes
+FROM runs
+JOIN trials AS trial ON trial.id = runs.run
+JOIN run_samples AS sample ON sample.trial = trial.number;
 )sql";
 
 // Entry i brings version i to version i + 1.

@@ -551,6 +551,32 @@ Result<void> Store::put_trial(const TrialRecord& trial, const std::vector<trial:
   });
 }
 
+Result<void> Store::put_system(const std::string& trial, const std::vector<SystemSample>& samples) {
+  if (samples.empty()) return {};
+  return state_->guarded([&]() -> Result<void> {
+    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    const auto number = state_->trial_number(trial);
+    if (!number) return error("The database has no trial " + trial + ".");
+    SQLite::Statement next(state_->database,
+                           "SELECT coalesce(max(execution) + 1, 0) FROM run_samples WHERE trial = ?");
+    next.bind(1, *number);
+    next.executeStep();
+    const std::int64_t execution = next.getColumn(0).getInt64();
+    SQLite::Statement insert(state_->database,
+                             "INSERT INTO run_samples (trial, execution, position, seconds, cpu_share, "
+                             "resident_bytes, device_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)");
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const auto& sample = samples[i];
+      BoundRow(insert) << *number << execution << static_cast<std::int64_t>(i) << sample.seconds
+                       << sample.cpu_share << sample.resident_bytes << sample.device_bytes;
+      insert.exec();
+      insert.reset();
+    }
+    transaction.commit();
+    return {};
+  });
+}
+
 Result<void> Store::put_study(const StudyRecord& study) {
   return state_->guarded([&]() -> Result<void> {
     State::Change change(*state_);
@@ -782,6 +808,29 @@ Result<std::vector<trial::StepRecord>> Store::steps(const std::string& trial) co
       step.scalars = columns.take(from_json<std::map<std::string, double>>(columns.parsed(), "scalars"));
       if (auto outcome = columns.outcome(); !outcome) return outcome.error();
       found.push_back(std::move(step));
+    }
+    return found;
+  });
+}
+
+Result<std::vector<SystemSample>> Store::system(const std::string& trial) const {
+  return state_->guarded([&]() -> Result<std::vector<SystemSample>> {
+    std::vector<SystemSample> found;
+    SQLite::Statement select(
+        state_->database,
+        "SELECT execution, run_samples.seconds, cpu_share, resident_bytes, device_bytes FROM run_samples "
+        "JOIN trials ON trials.number = run_samples.trial WHERE trials.id = ? ORDER BY execution, position");
+    select.bind(1, trial);
+    while (select.executeStep()) {
+      Columns columns(select, state_->path);
+      SystemSample sample;
+      sample.execution = columns.integer();
+      sample.seconds = columns.real();
+      sample.cpu_share = columns.real();
+      sample.resident_bytes = columns.integer();
+      sample.device_bytes = columns.integer();
+      if (auto outcome = columns.outcome(); !outcome) return outcome.error();
+      found.push_back(sample);
     }
     return found;
   });

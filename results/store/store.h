@@ -8,8 +8,8 @@
 //   - A database of a newer schema is refused; an older one is migrated step by step: the file
 //     where it is opened for writing, a copy in memory where it is only read.
 //   - Every metric has a visibility. Readers get confidential values only if they ask for them.
-//   - Times, seconds and peaks of memory are the only columns that may differ between two runs of a
-//     seeded spec.
+//   - Times, seconds, peaks of memory and the table of what runs took of the machine are all that
+//     may differ between two runs of a seeded spec.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,16 @@ struct TrialRecord {
   // Set while a worker has the trial: the number of start lines in its journal before. It stays if
   // the end of the run was not recorded.
   std::optional<std::int64_t> begun_after;
+};
+
+// What a run took of its machine at a moment of one of its executions: a worker process has it from
+// its start to its end, to a stop, or to the worker's death.
+struct SystemSample {
+  std::int64_t execution = 0;       // 0: the first; put_system() counts them
+  double seconds = 0;               // since the execution began
+  double cpu_share = 0;             // processor time over time, since the sample before; 1: one core
+  std::int64_t resident_bytes = 0;  // memory of the worker's process, mapped files included
+  std::int64_t device_bytes = 0;    // of tensors on the GPU; 0: none
 };
 
 // The builds that worked on a trial. For a trial of a version that did not record builds, the one
@@ -124,6 +134,9 @@ class Store {
   // earlier ones.
   Result<void> put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
                          const std::vector<trial::MetricRecord>& metrics);
+  // Of one more execution of a trial that was put, in the order of time. Samples are kept, whatever
+  // becomes of the trial.
+  Result<void> put_system(const std::string& trial, const std::vector<SystemSample>& samples);
   Result<void> put_study(const StudyRecord& study);
   // Of another database. One that is there already, equal in all, is not added again.
   Result<void> put_retired(const RetiredStudy& study);
@@ -157,6 +170,7 @@ class Store {
                                                         const std::string& name, std::int64_t count,
                                                         bool confidential = false) const;
   Result<std::vector<trial::StepRecord>> steps(const std::string& trial) const;
+  Result<std::vector<SystemSample>> system(const std::string& trial) const;
 
  private:
   struct State;

@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::array kViews = {"cells", "epsilon", "runs", "run_metrics", "run_events", "study_notes"};
+constexpr std::array kViews = {"cells",      "epsilon",    "runs",       "run_metrics",
+                               "run_events", "run_system", "study_notes"};
 
 // A row's values joined by " | ", as the page shows them; one line a row.
 std::string rows_of(SQLite::Database& database, const std::string& query) {
@@ -83,6 +84,10 @@ TEST_F(Views, OfAPrivateSelectionTheyShowTheReportedRunAlone) {
       << "the time of all runs would tell how many there were";
   EXPECT_EQ(rows("SELECT count(*) FROM run_events WHERE row = 'c'"), "3\n");
   EXPECT_EQ(rows("SELECT count(*) FROM run_metrics WHERE row = 'c'"), "12\n") << "four metrics of each";
+  EXPECT_EQ(
+      rows("SELECT seconds, cpu_share, resident_bytes, device_bytes FROM run_system WHERE row = 'c' AND "
+           "seed = 2"),
+      "0.25 | 0.75 | 150000000 | NULL\n0.5 | 1.0 | 160000000 | NULL\n");
 }
 
 // The rule of run_count_is_public() stands in the schema a second time.
@@ -101,6 +106,7 @@ TEST_F(Views, TheRuleOfWhichRunsArePublicIsTheTables) {
       for (int run = 0; run < 3; ++run) {
         study.trials.push_back(fmt::format("{}-{}", study.id, run));
         ASSERT_TRUE(writer->put_trial(small::trial(study.trials.back()), {}, small::metrics(0.8)));
+        ASSERT_TRUE(writer->put_system(study.trials.back(), {{.seconds = 1}}));
       }
       if (state == StudyState::concluded) study.reported_trial = study.trials[1];
       ASSERT_TRUE(writer->put_study(study));
@@ -109,7 +115,7 @@ TEST_F(Views, TheRuleOfWhichRunsArePublicIsTheTables) {
       if (!study.reported_trial.empty()) expected.insert(study.reported_trial);
       std::string listed;
       for (const auto& id : expected) listed += id + "\n";
-      for (const char* view : {"runs", "run_metrics", "run_events"}) {
+      for (const char* view : {"runs", "run_metrics", "run_events", "run_system"}) {
         EXPECT_EQ(
             rows(fmt::format("SELECT DISTINCT run FROM {} WHERE seed = {} ORDER BY run", view, study.seed)),
             listed)

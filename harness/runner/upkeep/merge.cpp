@@ -519,7 +519,23 @@ class Merger {
     if (!metrics) return metrics.error();
     const auto steps = side.store->steps(id);
     if (!steps) return steps.error();
-    return store_.put_trial((**now).record, *steps, *metrics);
+    if (auto put = store_.put_trial((**now).record, *steps, *metrics); !put) return put;
+    return put_system(id, side);
+  }
+
+  // What the run took of its machine; not again, where it is here already.
+  Result<void> put_system(const std::string& id, const Side& side) {
+    const auto here = store_.system(id);
+    if (!here) return here.error();
+    const auto there = side.store->system(id);
+    if (!there) return there.error();
+    if (!here->empty()) return {};
+    std::map<std::int64_t, std::vector<results::SystemSample>> executions;
+    for (const auto& sample : *there) executions[sample.execution].push_back(sample);
+    for (const auto& [execution, samples] : executions) {
+      if (auto put = store_.put_system(id, samples); !put) return put;
+    }
+    return {};
   }
 
   OutFolder into_;
