@@ -1,6 +1,7 @@
 #include "datasets/cache.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include "harness/base/files.h"
@@ -77,8 +79,14 @@ class FileLock {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) return error(path + ": cannot create the lock file (" + std::strerror(errno) + ")");
     auto lock = std::make_unique<FileLock>(descriptor);
-    while (::flock(descriptor, LOCK_EX) != 0) {
-      if (errno != EINTR) return error(path + ": cannot lock (" + std::strerror(errno) + ")");
+    // Asked for again and again: a thread that sleeps in one call looks as if it hung
+    // (harness/training/worker/heartbeat.h).
+    while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      } else if (errno != EINTR) {
+        return error(path + ": cannot lock (" + std::strerror(errno) + ")");
+      }
     }
     return lock;
   }

@@ -13,6 +13,11 @@ constexpr auto kGpu = c10::DeviceType::CUDA;
 
 c10::DeviceIndex gpu() { return c10::impl::VirtualGuardImpl(kGpu).getDevice().index(); }
 
+auto allocated_on_gpu() {
+  const auto stats = c10::getDeviceAllocator(kGpu)->getDeviceStats(gpu());
+  return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
+}
+
 }  // namespace
 
 PeakMemory::PeakMemory(const std::string& device) : on_gpu_(device != "cpu" && at::hasCUDA()) {
@@ -32,10 +37,8 @@ std::int64_t PeakMemory::host() const {
   return 0;
 }
 
-std::int64_t PeakMemory::device() const {
-  if (!on_gpu_) return 0;
-  const auto stats = c10::getDeviceAllocator(kGpu)->getDeviceStats(gpu());
-  return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
-}
+std::int64_t PeakMemory::device() const { return on_gpu_ ? allocated_on_gpu().peak : 0; }
+
+std::int64_t device_bytes_now() { return at::hasCUDA() ? allocated_on_gpu().current : 0; }
 
 }  // namespace hyfreedp::training

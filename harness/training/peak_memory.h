@@ -27,4 +27,7 @@ class PeakMemory {
   bool on_gpu_;
 };
 
+// Bytes that LibTorch's tensors take on the GPU now, from any thread, once a run there has begun.
+std::int64_t device_bytes_now();
+
 }  // namespace hyfreedp::training

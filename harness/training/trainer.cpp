@@ -259,9 +259,12 @@ class Run {
     setup_.train.stop_when(job_.stop_requested);
     losses_ = job_.parts.clipped_sum(setup_.network, setup_.labels.loss, setup_.clipping, setup_.train, rows_,
                                      sum_, wants_norms ? &clipped_ : nullptr);
-    // From here on the step is done to its end.
-    setup_.train.stop_when({});
     if (setup_.train.was_stopped()) return Next::stopped;
+    // From here on the step is done to its end.
+    setup_.train.stop_when([this] {
+      static_cast<void>(job_.stop_requested());
+      return false;
+    });
     const double rate = setup_.controller->learning_rate(step_);
     norms_.see_weights(weights_);
     if (auto released = release_and_advance(rate); !released) return released.error();

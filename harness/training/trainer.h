@@ -55,7 +55,8 @@ struct TrainingJob {
   std::function<Result<random::Key>()> next_key = {};
   // Called between steps and between microbatches. If it returns true, training stops without a
   // finish line, and the journal allows the run to continue later. A step that was begun is given
-  // up as long as nothing of it was released, and completed otherwise.
+  // up as long as nothing of it was released, and completed otherwise. Whoever asks is seen to make
+  // progress: it is called between the microbatches of probes, too, where the answer is not used.
   std::function<bool()> stop_requested = [] { return false; };
   // Called after each step, with released values only.
   std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {

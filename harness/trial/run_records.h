@@ -40,8 +40,8 @@ BOOST_DESCRIBE_STRUCT(MetricRecord, (), (step, split, name, value, visibility))
 enum class TrialState { running, finished, failed };
 BOOST_DESCRIBE_ENUM(TrialState, running, finished, failed)
 
-// How a run ended. Kinds of failure: "diverged", "killed", "out-of-memory", "invalid-config",
-// "missing-data", "device-unavailable", "internal". A finished run whose method did not work has a
+// How a run ended. Kinds of failure: "diverged", "invalid-config", and those of the machine, such as
+// "killed", "hung" or "out-of-memory" (results/store/states.h). A finished run that did not work has a
 // note, such as "fit rejected throughout" or "stuck at d0".
 struct Finish {
   TrialState state = TrialState::finished;

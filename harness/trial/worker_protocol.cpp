@@ -10,8 +10,9 @@ constexpr std::array kTexts = {"type",        "trial",   "journal",         "key
                                "checkpoints", "weights", "commit",          "version",
                                "state",       "kind",    "weights_problem", "checkpoint_problem",
                                "message"};
-constexpr std::array kWholeNumbers = {"attempts", "step", "steps"};
-constexpr std::array kNumbers = {"checkpoint_seconds", "seconds", "cpu_seconds", "peak_bytes"};
+constexpr std::array kWholeNumbers = {"attempts", "step", "steps", "moves"};
+constexpr std::array kNumbers = {"checkpoint_seconds", "seconds", "cpu_seconds", "peak_bytes",
+                                 "device_bytes"};
 
 template <class Check>
 Result<void> check_each(const json::object& message, const auto& names, Check&& check) {

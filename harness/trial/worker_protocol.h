@@ -25,6 +25,11 @@
 //   {"type":"progress","trial":ID,"step":s,"steps":T,"scalars":{..}}
 //       At most four times a second. s is the number of completed steps; scalars are released
 //       values only.
+//   {"type":"heartbeat","moves":n,"device_bytes":b}
+//       Once a second while it works on a message. n changes while the work goes on: training comes
+//       to its next microbatch, data are read or made. A worker of which n stands still, or which
+//       is silent, hangs. It follows realised batch sizes, so it is neither stored nor shown. b:
+//       memory of tensors on the GPU; 0 on the processor.
 //   {"type":"done","trial":ID,"state":"finished|failed","kind":k,"message":m,"weights_problem":m,
 //    "checkpoint_problem":m,"seconds":x,"cpu_seconds":x,"peak_bytes":n}
 //       The run ended. A run that was stopped sends none.
@@ -47,7 +52,7 @@
 
 namespace hyfreedp::trial {
 
-inline constexpr std::string_view kWorkerProtocolVersion = "1";
+inline constexpr std::string_view kWorkerProtocolVersion = "2";
 
 // A line of either direction: an object with a text `type`, in which every text and number that is
 // named above and is there (not null) has its type; numbers are finite. So string_or(), int_or()

@@ -411,8 +411,8 @@ std::string chance_text(const RegressFinding& finding, double rate) {
 bool fails_by_chance(const std::string& failure_kind) { return failure_kind == "diverged"; }
 
 bool machine_failed(const std::string& failure_kind) {
-  static const std::set<std::string> kinds = {"killed", "out-of-memory", "missing-data", "device-unavailable",
-                                              "cancelled"};
+  static const std::set<std::string> kinds = {
+      "killed", "hung", "over-time", "out-of-memory", "missing-data", "device-unavailable", "cancelled"};
   return kinds.contains(failure_kind);
 }
 

@@ -24,8 +24,9 @@ RegressFinding timing_finding(const AbTiming& timing, const RegressOptions& opti
 //   tests   the number of tests of the whole night
 void judge(RegressFinding& finding, std::size_t tests, const RegressOptions& options);
 
-// The cause of a failed run, by its kind: chance ("diverged"), the machine ("killed",
-// "out-of-memory", "missing-data", "device-unavailable", "cancelled"), or else the program.
+// The cause of a failed run, by its kind: chance ("diverged"), the machine ("killed", "hung",
+// "over-time", "out-of-memory", "missing-data", "device-unavailable", "cancelled"), or else the
+// program.
 bool fails_by_chance(const std::string& failure_kind);
 bool machine_failed(const std::string& failure_kind);
 

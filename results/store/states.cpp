@@ -9,8 +9,8 @@
 namespace hyfreedp::results {
 
 bool may_be_tried_again(const std::string& failure_kind) {
-  static constexpr std::array<std::string_view, 5> kMachine = {"killed", "out-of-memory", "missing-data",
-                                                               "device-unavailable", "internal"};
+  static constexpr std::array<std::string_view, 7> kMachine = {
+      "killed", "hung", "over-time", "out-of-memory", "missing-data", "device-unavailable", "internal"};
   return std::find(kMachine.begin(), kMachine.end(), failure_kind) != kMachine.end();
 }
 

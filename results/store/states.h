@@ -2,8 +2,8 @@
 //
 //   trial   running  -> running, finished, failed
 //           failed   -> running, finished, failed, if the machine was at fault
-//                    (killed, out-of-memory, missing-data, device-unavailable, internal): the next
-//                    run tries again
+//                    (killed, hung, over-time, out-of-memory, missing-data, device-unavailable,
+//                    internal): the next run tries again
 //           failed   final, if the run itself was at fault (diverged, invalid-config)
 //           finished final
 //   study   open     -> open, concluded, failed

@@ -150,6 +150,23 @@ TEST_F(Room, ADryRunSaysWhatIsNeeded) {
   EXPECT_THAT(out(), HasSubstr("Disk: caches 3.7 MB; 3.7 MB more in " + path("cache") + "/hyfreedp, where "));
 }
 
+TEST_F(Room, TheMemoryToUseMayBeGiven) {
+  const auto one = spec("{name: synthetic, train: 1000}", "linear");
+  EXPECT_EQ(run({one, "--dry-run", "--memory", "0.3", "--out", path("out")}), 0) << err();
+  EXPECT_THAT(out(), ContainsRegex("2 runs at once: 4[0-9][0-9] MB of 300 MB"));
+  EXPECT_THAT(err(), HasSubstr("and there are 300 MB: where they do not fit, some wait (--workers 1 fits;"));
+  EXPECT_EQ(run({one, "--dry-run", "--memory", "0", "--out", path("out")}), 2);
+}
+
+TEST_F(Room, LimitsAreChecked) {
+  const auto one = spec("{name: synthetic, train: 1000}", "linear");
+  expect_refused({one, "--hang-minutes", "-1"}, {"--hang-minutes", "at least 0"});
+  expect_refused({one, "--time-limit", "0"}, {"--time-limit", "above 0"});
+  expect_refused({one, "--time-limit", "inf"}, {"--time-limit", "finite"});
+  expect_refused({one, "--memory-limit", "16GB"}, {"--memory-limit", "16GB"});
+  expect_refused({one, "--memory", "nan"}, {"--memory", "finite"});
+}
+
 TEST_F(Room, MemoryFollowsTheMicrobatchAndWhatTrains) {
   const std::string vit = "{name: vit, size: vit_small_patch16_224}";
   const auto whole = memory(kImages, vit, ", microbatch: 16").host;

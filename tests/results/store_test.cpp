@@ -139,7 +139,8 @@ TEST_P(StoreContract, AFinishedTrialIsImmutable) {
 TEST_P(StoreContract, AFailedTrialMayBeTriedAgainOnlyWhereTheMachineWasAtFault) {
   for (const auto& [kind, again] :
        {std::pair{"killed", true}, std::pair{"out-of-memory", true}, std::pair{"internal", true},
-        std::pair{"diverged", false}, std::pair{"invalid-config", false}}) {
+        std::pair{"hung", true}, std::pair{"over-time", true}, std::pair{"diverged", false},
+        std::pair{"invalid-config", false}}) {
     auto record = small::trial(kind);
     record.state = TrialState::failed;
     record.failure_kind = kind;

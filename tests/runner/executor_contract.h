@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "harness/runner/executors/executor.h"
@@ -20,6 +21,8 @@ using ExecutorFactory = std::function<std::unique_ptr<Executor>(int slots)>;
 struct NamedFactory {
   std::string name;
   ExecutorFactory make;
+  // With so many bytes for the jobs under way together. Absent: the executor has no such limit.
+  std::function<std::unique_ptr<Executor>(int slots, double memory)> make_bounded = {};
 };
 
 inline Job fake_job(const std::string& id, const std::string& behaviour = "finish", int milliseconds = 0,
@@ -234,6 +237,68 @@ TEST_P(ExecutorContract, DearestFirstThenInOrder) {
     if (update.kind == Update::Kind::over) order.push_back(update.job);
   }
   EXPECT_EQ(order, (std::vector<std::string>{"first", "dear", "cheap", "cheap too"}));
+}
+
+// Started, and not over yet: the largest memory that these needed together.
+inline double most_memory(const std::vector<Update>& updates, const std::map<std::string, double>& memory) {
+  double now = 0, most = 0;
+  for (const auto& update : updates) {
+    if (update.kind == Update::Kind::started) now += memory.at(update.job);
+    if (update.kind == Update::Kind::over) now -= memory.at(update.job);
+    most = std::max(most, now);
+  }
+  return most;
+}
+
+TEST_P(ExecutorContract, JobsThatDoNotFitIntoMemoryTogetherWait) {
+  if (!GetParam().make_bounded) GTEST_SKIP() << "it has no limit of memory";
+  const auto executor = GetParam().make_bounded(3, 100);
+  std::map<std::string, double> memory;
+  // The dearest are the largest; "none" and "whole" are of unknown size and larger than the machine.
+  for (const auto& [name, bytes] :
+       {std::pair{"whole", 250.0}, std::pair{"large", 70.0}, std::pair{"large too", 60.0},
+        std::pair{"small", 30.0}, std::pair{"small too", 30.0}, std::pair{"none", 0.0}}) {
+    auto job = fake_job(name, "finish", 60, bytes);
+    job.memory = memory[name] = bytes;
+    executor->submit(std::move(job));
+  }
+  const auto updates = poll_until(*executor, memory.size());
+  for (const auto& [job, end] : ends_of(updates)) EXPECT_FALSE(end.failed) << job << ": " << end.message;
+  // What is larger than all runs alone, whatever ran before or beside it.
+  memory["whole"] = 100;
+  EXPECT_LE(most_memory(updates, memory), 100);
+}
+
+TEST_P(ExecutorContract, WhatFitsRunsWhileTheDearestWaits) {
+  if (!GetParam().make_bounded) GTEST_SKIP() << "it has no limit of memory";
+  const auto executor = GetParam().make_bounded(2, 100);
+  std::vector<std::string> started;
+  for (const auto& [name, bytes, milliseconds] :
+       {std::tuple{"first", 60.0, 1500}, std::tuple{"dearest", 50.0, 0}, std::tuple{"fits", 40.0, 0}}) {
+    auto job = fake_job(name, "finish", milliseconds, bytes);
+    job.memory = bytes;
+    if (name == std::string("first")) job.cost = 1e9;
+    executor->submit(std::move(job));
+  }
+  for (const auto& update : poll_until(*executor, 3)) {
+    if (update.kind == Update::Kind::started) started.push_back(update.job);
+  }
+  EXPECT_EQ(started, (std::vector<std::string>{"first", "fits", "dearest"}));
+}
+
+// Told to stop, and gone after that; the next job gets a worker.
+TEST_P(ExecutorContract, AJobBeyondItsTimeEndsByItself) {
+  auto executor = make(1);
+  auto slow = fake_job("slow", "finish", 60000, 9);
+  slow.time_limit = std::chrono::milliseconds(300);
+  auto quick = fake_job("quick", "finish", 10);
+  quick.time_limit = std::chrono::seconds(60);
+  executor->submit(std::move(slow));
+  executor->submit(std::move(quick));
+  const auto ends = ends_of(poll_until(*executor, 2));
+  EXPECT_EQ(ends.at("slow").failure_kind, kOverTime);
+  EXPECT_THAT(ends.at("slow").message, ::testing::HasSubstr("300 ms"));
+  EXPECT_FALSE(ends.at("quick").failed) << ends.at("quick").message;
 }
 
 TEST_P(ExecutorContract, CancelEndsOneJobOnly) {

@@ -10,9 +10,11 @@
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "harness/base/json.h"
 #include "harness/runner/executors/local_executor.h"
+#include "harness/trial/worker_protocol.h"
 
 namespace hyfreedp::runner {
 
@@ -27,6 +29,21 @@ inline void fake_done(const std::string& trial) { fake_say(end_of(trial)); }
 inline void fake_run(const json::object& request) {
   const std::string trial = string_or(request, "trial", "");
   const std::string behaviour = string_or(request, "behaviour", "finish");
+  if (behaviour == "beats" || behaviour == "stands-still") {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto lasts = std::chrono::milliseconds(int_or(request, "milliseconds", 0));
+    for (int moves = 0; std::chrono::steady_clock::now() - begin < lasts; ++moves) {
+      fake_say({{"type", "heartbeat"}, {"moves", behaviour == "beats" ? moves : 1}, {"device_bytes", 7}});
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return fake_done(trial);
+  }
+  if (behaviour == "stopped") std::raise(SIGSTOP);
+  if (behaviour == "grows") {
+    std::vector<char> memory(200'000'000, 'x');
+    std::this_thread::sleep_for(std::chrono::seconds(60));
+    std::cerr << memory[7];
+  }
   std::this_thread::sleep_for(std::chrono::milliseconds(int_or(request, "milliseconds", 0)));
   if (behaviour == "kill") {
     std::cerr << "about to be killed" << std::endl;
@@ -80,7 +97,9 @@ inline int fake_worker(const std::string& mode) {
     return 127;
   }
   if (mode == "stubborn") std::signal(SIGTERM, SIG_IGN);
-  fake_say({{"type", "hello"}, {"version", mode == "old" ? "0" : "1"}, {"fingerprint", json::object{}}});
+  fake_say({{"type", "hello"},
+            {"version", mode == "old" ? "0" : trial::kWorkerProtocolVersion},
+            {"fingerprint", json::object{}}});
   std::string line;
   while (std::getline(std::cin, line) || mode == "stubborn") {
     if (!std::cin) {

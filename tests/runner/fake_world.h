@@ -36,15 +36,18 @@ class FakeExecutor final : public Executor {
   // Called with the trial when it is over, or lingers, before the coordinator hears of it.
   std::function<void(const std::string& trial)> at_end = [](const auto&) {};
   std::function<void(const std::string& trial)> at_submit = [](const auto&) {};
+  int uses = 0;  // updates of what a trial takes, before its end
   bool prepare_fails = false;
   double test_shift = 0;  // of the test accuracies alone
   // The test accuracy instead, where it is given.
   std::function<double(const trial::TrialConfig&)> test_accuracy = {};
   // Another one cannot repeat the noise of a killed run: a new attempt.
   std::string machine = "fake";
-  std::vector<std::string> submitted;  // trials
-  std::vector<std::string> prepared;   // jobs
-  std::vector<std::string> cancelled;  // jobs, that were not over
+  std::vector<std::string> submitted;    // trials
+  std::vector<std::string> prepared;     // jobs
+  std::vector<std::string> cancelled;    // jobs, that were not over
+  std::map<std::string, double> memory;  // of each job, as submitted
+  std::map<std::string, std::chrono::duration<double>> time_limits;
   std::size_t ended = 0;
   bool stopped = false;
   int idle = 0;  // so many calls of poll() yet in which nothing happens
@@ -52,6 +55,8 @@ class FakeExecutor final : public Executor {
   void submit(Job job) override {
     const bool is_trial = string_or(job.request, "type", "") == "run";
     (is_trial ? submitted : prepared).push_back(job.id);
+    memory[job.id] = job.memory;
+    time_limits[job.id] = job.time_limit;
     waiting_.push_back(std::move(job));
     if (is_trial) at_submit(submitted.back());
   }
@@ -85,7 +90,10 @@ class FakeExecutor final : public Executor {
         if (auto begun = job.before_start(); !begun) return begun.error();
       }
       updates.push_back({.kind = Update::Kind::started, .job = job.id});
+      const bool is_trial = string_or(job.request, "type", "") == "run";
+      for (int i = 1; is_trial && i <= uses; ++i) updates.push_back(use(job.id, i));
       auto over = end(job);
+      if (is_trial && uses > 0) over.resident_bytes = 5e8;
       if (std::exchange(lingers_, false)) {
         lingering_.emplace(job.id, std::move(over));
       } else {
@@ -104,6 +112,15 @@ class FakeExecutor final : public Executor {
     auto job = waiting_[index];
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(index));
     return job;
+  }
+
+  // Half a core, and a byte more each time.
+  static Update use(const std::string& job, int count) {
+    Update update{.kind = Update::Kind::use, .job = job};
+    update.seconds = 10.0 * count;
+    update.cpu_seconds = 5.0 * count;
+    update.resident_bytes = 1e8 + count;
+    return update;
   }
 
   static Update failure(const std::string& job, const std::string& kind) {

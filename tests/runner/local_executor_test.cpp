@@ -11,10 +11,22 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// Its workers are looked at often enough for a test.
+LocalOptions watched(int slots) {
+  auto options = fake_options(slots);
+  options.watch = std::chrono::milliseconds(20);
+  return options;
+}
+
 INSTANTIATE_TEST_SUITE_P(Local, ExecutorContract,
                          ::testing::Values(NamedFactory{
                              "local",
-                             [](int slots) { return std::make_unique<LocalExecutor>(fake_options(slots)); }}),
+                             [](int slots) { return std::make_unique<LocalExecutor>(watched(slots)); },
+                             [](int slots, double memory) {
+                               auto options = watched(slots);
+                               options.memory = memory;
+                               return std::make_unique<LocalExecutor>(options);
+                             }}),
                          [](const auto& instance) { return instance.param.name; });
 
 // Waits until poll() says why nothing can run.
@@ -82,6 +94,77 @@ TEST(LocalExecutor, AWorkerThatWillNotStopIsKilled) {
   const auto took = std::chrono::steady_clock::now() - begin;
   EXPECT_GE(took, std::chrono::milliseconds(300));
   EXPECT_LT(took, std::chrono::seconds(10));
+}
+
+// One job of each kind of hang, beside one that is slow and says that it works.
+TEST(LocalExecutor, AHangTakesOneJob) {
+  auto options = watched(2);
+  options.hang_limit = std::chrono::milliseconds(600);
+  LocalExecutor executor(options);
+  executor.submit(fake_job("stopped", "stopped", 60000, 9));
+  executor.submit(fake_job("stands still", "stands-still", 60000, 9));
+  executor.submit(fake_job("silent", "finish", 60000, 9));
+  executor.submit(fake_job("slow", "beats", 2000, 8));
+  executor.submit(fake_job("quick"));
+  const auto ends = ends_of(poll_until(executor, 5));
+  for (const char* job : {"stopped", "stands still", "silent"}) {
+    EXPECT_EQ(ends.at(job).failure_kind, kHung) << job;
+    EXPECT_THAT(ends.at(job).message, HasSubstr("no progress for 600 ms")) << job;
+  }
+  EXPECT_FALSE(ends.at("slow").failed) << ends.at("slow").message;
+  EXPECT_FALSE(ends.at("quick").failed) << ends.at("quick").message;
+}
+
+TEST(LocalExecutor, AnIdleWorkerDoesNotHang) {
+  auto options = watched(1);
+  options.hang_limit = std::chrono::milliseconds(200);
+  LocalExecutor executor(options);
+  executor.submit(fake_job("first"));
+  poll_until(executor, 1);
+  EXPECT_TRUE(executor.poll(std::chrono::milliseconds(600)).value().empty());
+  executor.submit(fake_job("second"));
+  EXPECT_FALSE(ends_of(poll_until(executor, 1)).at("second").failed);
+}
+
+// More than eight in a row, which no limit of losses may take for workers that cannot run.
+TEST(LocalExecutor, AWorkerBeyondItsMemoryTakesItsJobAlone) {
+  auto options = watched(2);
+  options.memory_limit = 100e6;
+  LocalExecutor executor(options);
+  for (int i = 0; i < 9; ++i) executor.submit(fake_job("large " + std::to_string(i), "grows", 0, 9));
+  executor.submit(fake_job("small"));
+  for (const auto& [job, end] : ends_of(poll_until(executor, 10))) {
+    if (job == "small") {
+      EXPECT_FALSE(end.failed) << end.message;
+      continue;
+    }
+    EXPECT_EQ(end.failure_kind, kOutOfMemory);
+    EXPECT_THAT(end.message, HasSubstr("--memory-limit allows 100 MB"));
+  }
+}
+
+TEST(LocalExecutor, WhatAJobTakesIsToldNowAndThen) {
+  auto options = watched(1);
+  options.use_interval = std::chrono::milliseconds(100);
+  LocalExecutor executor(options);
+  executor.submit(fake_job("a", "beats", 1000));
+  const auto updates = poll_until(executor, 1);
+  std::vector<Update> uses;
+  for (const auto& update : updates) {
+    if (update.kind == Update::Kind::use) uses.push_back(update);
+  }
+  ASSERT_GE(uses.size(), 3U);
+  EXPECT_LE(uses.size(), 10U);
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    EXPECT_EQ(uses[i].job, "a");
+    EXPECT_GT(uses[i].resident_bytes, 1e6);
+    EXPECT_EQ(uses[i].device_bytes, 7);
+    EXPECT_GE(uses[i].cpu_seconds, 0);
+    if (i > 0) {
+      EXPECT_GT(uses[i].seconds, uses[i - 1].seconds);
+    }
+  }
+  EXPECT_GT(updates.back().resident_bytes, 1e6);
 }
 
 TEST(LocalExecutor, WorkersStartOnlyForWork) {

@@ -13,7 +13,6 @@
 #include "harness/mechanism/releases.h"
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/execute/run_price.h"
-#include "harness/runner/executors/machine_memory.h"
 #include "harness/trial/config_text.h"
 
 namespace hyfreedp::cli {
@@ -244,10 +243,10 @@ void print_sure(const SureTrials& sure, std::ostream& out) {
       sure.trials.size(), short_number(sure.price.examples, 3), short_number(sure.price.flops, 3));
 }
 
-void print_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy>& studies, int workers,
-                std::ostream& out) {
+void print_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy>& studies,
+                const DryRunRates& rates, std::ostream& out) {
   const auto largest = runner::largest_run(studies);
-  out << (largest ? runner::memory_text(*largest, workers, runner::machine_memory())
+  out << (largest ? runner::memory_text(*largest, rates.workers, rates.memory)
                   : "The memory of a run is not known: " + largest.error().message)
       << '\n';
   if (const auto disk = disk_text(disk_needs(spec)); !disk.empty()) out << disk << '\n';
@@ -330,7 +329,7 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
       trials.size(), asked);
   if (has_sequential_seeds(spec.content)) print_sure(sure, out);
   out << runner::price_text(price, rates.gpu_tflops, features) << '\n' << time.text(rates) << '\n';
-  print_room(spec, studies, rates.workers, out);
+  print_room(spec, studies, rates, out);
   return 0;
 }
 

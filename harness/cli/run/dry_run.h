@@ -16,6 +16,7 @@ struct DryRunRates {
   runner::Pace measured;  // of the output folder's earlier runs; of none: no time is stated
   std::string folder;     // where they ran
   int workers = 1;
+  std::uint64_t memory = 0;  // bytes that they may have together
 };
 
 // 0; 2 when the spec cannot be planned (the message goes to `out`). A cell that cannot meet its

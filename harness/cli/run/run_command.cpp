@@ -50,6 +50,7 @@ constexpr const char* kUsage =
     "--cap leaves no room, or memory or disk do not suffice, 130 stopped.\n\n";
 
 constexpr int kMostWorkers = 256;
+constexpr double kHangMinutes = 30;
 
 struct Request {
   std::string spec;
@@ -62,6 +63,10 @@ struct Request {
   int workers = 2;
   double checkpoint_minutes =
       std::chrono::duration<double, std::ratio<60>>(runner::kCheckpointInterval).count();
+  double hang_minutes = kHangMinutes;
+  double time_limit = 0;                // minutes; 0: none
+  double memory_limit = 0;              // bytes, of a worker; 0: none
+  std::optional<std::uint64_t> memory;  // bytes, of all workers; absent: what the machine has
   std::optional<runner::Cap> cap;
   std::optional<double> cap_delta;
   bool dry_run = false;
@@ -112,6 +117,17 @@ CommandLine command_line(Request& request) {
   add("checkpoint-minutes", options::value<std::string>()->value_name("M"),
       "write each run's state every M minutes, so that after a crash it goes on from there; 0: only when it "
       "is stopped; default: 10");
+  add("hang-minutes", options::value<std::string>()->value_name("M"),
+      "kill a worker that shows no progress for M minutes, not a microbatch; its run is lost, and the same "
+      "command tries it again; 0: never; default: 30");
+  add("time-limit", options::value<std::string>()->value_name("M"),
+      "stop a run after M minutes, with a checkpoint; its row is lost, and the same command continues it for "
+      "M minutes more");
+  add("memory-limit", options::value<std::string>()->value_name("GB"),
+      "kill a worker that has more memory of its own; its run is lost, and the same command tries it again");
+  add("memory", options::value<std::string>()->value_name("GB"),
+      "what the runs under way may need together, by the estimates of --dry-run: one that does not fit waits "
+      "for the others; default: what this machine has");
   add("keep-weights", options::bool_switch(&request.keep_weights),
       "keep the weights of the runs that rows report, in DIR/NAME/weights: a folder each that `weights:` or "
       "`adapter:` of a spec reads, and trial.json with what may be said of their privacy");
@@ -143,6 +159,34 @@ Result<void> read_cap(const options::variables_map& given, Request& request) {
   return {};
 }
 
+// Absent: the option was not given.
+Result<std::optional<double>> positive_given(const options::variables_map& given, const std::string& name,
+                                             bool may_be_zero = false) {
+  if (given.count(name) == 0) return std::optional<double>();
+  const auto value = number_given(given, name);
+  if (!value) return value.error();
+  if (!std::isfinite(*value) || *value < 0 || (*value == 0 && !may_be_zero)) {
+    return error(fmt::format("--{} must be finite and {}.", name, may_be_zero ? "at least 0" : "above 0"));
+  }
+  return std::optional(*value);
+}
+
+Result<void> read_limits(const options::variables_map& given, Request& request) {
+  const auto hang = positive_given(given, "hang-minutes", true);
+  if (!hang) return hang.error();
+  request.hang_minutes = hang->value_or(kHangMinutes);
+  const auto time = positive_given(given, "time-limit");
+  if (!time) return time.error();
+  request.time_limit = time->value_or(0);
+  const auto worker = positive_given(given, "memory-limit");
+  if (!worker) return worker.error();
+  request.memory_limit = 1e9 * worker->value_or(0);
+  const auto all = positive_given(given, "memory");
+  if (!all) return all.error();
+  if (*all) request.memory = static_cast<std::uint64_t>(std::min(1e9 * **all, 1e18));
+  return {};
+}
+
 // The exit code where there is nothing left to do.
 std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
                          std::ostream& err) {
@@ -166,6 +210,7 @@ std::optional<int> parse(const std::vector<std::string>& arguments, Request& req
     request.checkpoint_minutes = *minutes;
   }
   if (const auto read = read_cap(given, request); !read) return refused("run", read.error(), err);
+  if (const auto read = read_limits(given, request); !read) return refused("run", read.error(), err);
   std::string problem;
   if (request.confidential && !request.keep_weights) problem = "--confidential is for --keep-weights";
   if (request.spec.empty()) problem = "name a spec, for example experiments/quick.yaml";
@@ -217,14 +262,19 @@ Result<void> check_devices(const runner::Spec& spec) {
   return {};
 }
 
+std::uint64_t memory_for(const Request& request) {
+  return request.memory ? *request.memory : runner::machine_memory();
+}
+
 // What this machine does not have for a run: each a sentence. That not so many workers fit at once
-// is only a warning: the estimate is an upper one, and runs are seldom at their peaks together.
-Result<void> check_room(const AskedPart& part, int workers, std::ostream& err) {
+// is only a warning: some wait then.
+Result<void> check_room(const AskedPart& part, const Request& request, std::ostream& err) {
+  const int workers = request.workers;
   auto studies = runner::plan(part.needs, runner::StudyIds::left_empty);
   if (!studies) return studies.error();
   const auto largest = runner::largest_run(runner::covered(std::move(*studies), part.only));
   if (!largest) return largest.error();
-  const auto machine = runner::machine_memory();
+  const auto machine = memory_for(request);
   std::vector<std::string> sentences;
   for (const auto& room : {runner::check_memory(*largest, machine), check_disk(disk_needs(part.needs))}) {
     if (!room) sentences.push_back(room.error().message);
@@ -235,8 +285,8 @@ Result<void> check_room(const AskedPart& part, int workers, std::ostream& err) {
                        bytes_text(static_cast<std::uint64_t>(largest->host)), bytes_text(machine));
   } else if (const int fit = runner::workers_that_fit(*largest, workers, machine); fit < workers) {
     err << fmt::format(
-        "hyfreedp run: warning: {} at once may need {} of memory, and this machine has {}: --workers {} "
-        "fits.\n",
+        "hyfreedp run: warning: {} at once may need {} of memory, and there are {}: where they do not fit, "
+        "some wait (--workers {} fits; --memory says otherwise).\n",
         counted(workers, "run"), bytes_text(static_cast<std::uint64_t>(workers * largest->host)),
         bytes_text(machine), fit);
   }
@@ -475,9 +525,14 @@ int run(const Request& request, runner::Spec spec, const runner::Only& only, std
   const runner::StopSignal signals;
   runner::Progress progress(
       err, request.quiet ? runner::Progress::Style::none : runner::Progress::style_for(STDERR_FILENO));
-  runner::LocalExecutor executor({.worker = *worker, .slots = request.workers});
+  runner::LocalExecutor executor({.worker = *worker,
+                                  .slots = request.workers,
+                                  .hang_limit = std::chrono::duration<double>(60 * request.hang_minutes),
+                                  .memory_limit = request.memory_limit,
+                                  .memory = static_cast<double>(memory_for(request))});
   runner::Coordinator coordinator(**store, executor, folder, progress);
   coordinator.checkpoint_every(std::chrono::duration<double>(60 * request.checkpoint_minutes));
+  coordinator.limit_time(std::chrono::duration<double>(60 * request.time_limit));
   coordinator.keep_to(only);
   if (budget) coordinator.keep_within(std::move(*budget));
   if (request.keep_weights) coordinator.keep_weights(keeper);
@@ -508,7 +563,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
       if (!part) return refuse(part.error(), err);
       if (auto usable = check_devices(part->needs); !usable) return refuse(usable.error(), err);
       std::ostringstream later;  // what is only a warning is said when it runs
-      if (auto room = check_room(*part, request.workers, later); !room) return refuse(room.error(), err);
+      if (auto room = check_room(*part, request, later); !room) return refuse(room.error(), err);
     }
     // What is wrong with the spec, or cannot be fetched, is said below.
     if (const auto needs = runner::spec_needs(request.spec, request.preset, request.settings)) {
@@ -529,7 +584,8 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   if (!part) return refuse(part.error(), err);
   const auto& [only, needs] = *part;
   if (request.dry_run) {
-    const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers};
+    const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers,
+                            memory_for(request)};
     if (const int code = dry_run(needs, rates, out, only); code != 0) return code;
     if (request.keep_weights) {
       const runner::KeptWeights keeper({request.out}, spec->content.name, request.confidential);
@@ -546,12 +602,12 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
       if (request.cap) return refuse(printed.error(), err);
       out << "The odometer cannot be read: " << printed.error().message << '\n';
     }
-    const auto room = check_room(*part, request.workers, err);
+    const auto room = check_room(*part, request, err);
     return room ? 0 : refuse(room.error(), err);
   }
   if (auto present = check_datasets(needs); !present) return refuse(present.error(), err);
   if (auto usable = check_devices(needs); !usable) return refuse(usable.error(), err);
-  if (auto room = check_room(*part, request.workers, err); !room) return refuse(room.error(), err);
+  if (auto room = check_room(*part, request, err); !room) return refuse(room.error(), err);
   return run(request, std::move(*spec), only, out, err);
 }
 

@@ -12,6 +12,7 @@
 #include "harness/mechanism/releases.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/execute/cancelled_study.h"
+#include "harness/runner/execute/run_memory.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
 #include "results/store/states.h"
@@ -27,6 +28,13 @@ constexpr std::chrono::milliseconds kPlanningTurn{50};
 // What the user must mend before anything of the kind can run.
 bool is_halt(const std::string& failure_kind) {
   return failure_kind == "device-unavailable" || failure_kind == "missing-data";
+}
+
+// Bytes; 0 where that cannot be told, as of a model that does not fit its data, which the worker
+// refuses.
+double memory_needed(const trial::TrialConfig& config) {
+  const auto memory = memory_of(config);
+  return memory ? memory->host : 0;
 }
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
@@ -428,7 +436,7 @@ Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& conf
 
 Result<void> Coordinator::start_when_prepared(const std::string& trial) {
   for (const auto& dataset : trial::datasets_of(trials_.at(trial).config)) {
-    const auto job = prepare_job(dataset);
+    auto job = prepare_job(dataset);
     if (prepared_.contains(job.id)) continue;
     auto [waiting, is_new] = held_back_.try_emplace(job.id);
     waiting->second.push_back(trial);
@@ -436,7 +444,8 @@ Result<void> Coordinator::start_when_prepared(const std::string& trial) {
     tally_.phase(
         fmt::format("preparing {} (features are computed once, cached in {})", dataset.name, cache_folder()));
     progress_.show(tally_.board());
-    executor_.submit(job);
+    job.memory = memory_needed(trials_.at(trial).config);
+    executor_.submit(std::move(job));
     return {};
   }
   return start(trial);
@@ -455,6 +464,8 @@ Result<void> Coordinator::start(const std::string& trial) {
                         .weights = wants_weights(wanted) ? keeper_->staged(trial) : ""},
                        *attempts);
   job.cost = wanted.cost;
+  job.memory = memory_needed(wanted.config);
+  job.time_limit = time_limit_;
   // Of a seeded run nothing is recorded before it ends, so its worker need not wait.
   if (!wanted.config.noise_seed) {
     job.before_start = [this, config = wanted.config] { return book_.begin(config); };
@@ -516,6 +527,9 @@ Result<void> Coordinator::take(const Update& update) {
     case Update::Kind::progress:
       tally_.stepped(update);
       return {};
+    case Update::Kind::use:
+      found->second.system.add(update);
+      return {};
     case Update::Kind::over:
       return take_end(update);
   }
@@ -548,17 +562,21 @@ Result<void> Coordinator::take_end(const Update& update) {
     report_.checkpoint_problem = is_hidden ? "a file cannot be written" : update.checkpoint_problem;
   }
   if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
+  wanted.system.end(update);
   if (was_cancelled) {
     // its journal goes on in the next run
     if (auto noted = book_.interrupt(wanted.config); !noted) return noted;
+    if (auto kept = keep_system(update.job, wanted.system); !kept) return kept;
     const bool was_asked = std::exchange(wanted.is_stopping, false);
     if (!was_asked || wanted.studies.empty() || report_.stopped || report_.halt) return {};
     // Meanwhile another study wanted it.
+    wanted.system = {};
     trials_.emplace(update.job, std::move(wanted));
     return start(update.job);
   }
   auto end = book_.record(wanted.config, update);
   if (!end) return end.error();
+  if (auto kept = keep_system(update.job, wanted.system); !kept) return kept;
   if (end->trial.failed && is_halt(end->trial.failure_kind)) {
     halt(end->trial.failure_kind, end->message);
   }
@@ -569,6 +587,13 @@ Result<void> Coordinator::take_end(const Update& update) {
   }
   if (end->lost) lost_.emplace(update.job, std::move(*end));
   return {};
+}
+
+// Of a seeded run that was interrupted the database knows nothing yet.
+Result<void> Coordinator::keep_system(const std::string& trial, const SystemLog& log) {
+  const auto known = store_.trial(trial);
+  if (!known) return known.error();
+  return *known ? store_.put_system(trial, log.samples()) : Result<void>{};
 }
 
 void Coordinator::deliver(std::size_t index, const std::string& trial, const TrialEnd& end) {
@@ -689,7 +714,7 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
 
 void Coordinator::halt(const std::string& kind, const std::string& message) {
   report_.halt = message;
-  report_.halt_is_crash = kind == kKilled;
+  report_.halt_is_crash = kind == kKilled || kind == kHung;
 }
 
 Result<void> Coordinator::wind_up() {

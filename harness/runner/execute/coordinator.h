@@ -6,12 +6,15 @@
 // interrupted.
 //   - A trial that several studies want runs once; one that ended in an earlier run
 //     (in the store, or in a complete journal) is not run again.
-//   - A trial that the machine lost (killed, out of memory, ...) fails the studies that want it in
+//   - A trial that the machine lost (killed, hung, out of memory, ...) or that reached its time limit
+//     fails the studies that want it in
 //     this run, and the next run tries again. A trial that failed by itself (diverged) is an
 //     answer, which the method sees.
 //   - Each dataset is prepared once, before its first trial.
 //   - A study that its user cancels while it runs (study_request.h) has no part in this any more: a
 //     run that no other study wants is stopped, as at Ctrl-C, and the others go on.
+//   - Every job says what memory it may need (execute/run_memory.h), so that the executor lets those
+//     wait that do not fit beside others.
 #pragma once
 
 #include <chrono>
@@ -31,6 +34,7 @@
 #include "harness/runner/execute/study_epsilon.h"
 #include "harness/runner/execute/study_request.h"
 #include "harness/runner/execute/study_run.h"
+#include "harness/runner/execute/system_log.h"
 #include "harness/runner/execute/tally.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/out_folder.h"
@@ -86,6 +90,10 @@ class Coordinator {
   // when it is told to stop.
   void checkpoint_every(std::chrono::duration<double> interval) { checkpoint_interval_ = interval; }
 
+  // How long a run may take in this execution of the program; what is reached is kept in a
+  // checkpoint, from which the next one continues. By default there is no limit.
+  void limit_time(std::chrono::duration<double> limit) { time_limit_ = limit; }
+
   // Trains these studies alone. The others are recorded as open; nothing of them is drawn, booked
   // or charged. The spec counts as complete, and gives up the key of its draws, when all have an
   // answer.
@@ -109,6 +117,7 @@ class Coordinator {
     double cost = 0;                   // for the order: dearest first
     bool has_worker = false;
     bool is_stopping = false;  // the studies that wanted it were cancelled
+    SystemLog system = {};
   };
 
   struct Refused {
@@ -134,6 +143,7 @@ class Coordinator {
   Result<void> take(const Update& update);
   Result<void> take_end(const Update& update);
   Result<void> take_prepared(const Update& update);
+  Result<void> keep_system(const std::string& trial, const SystemLog& log);
   void deliver(std::size_t index, const std::string& trial, const TrialEnd& end);
   Result<void> finish(std::size_t index);
   Result<void> open_gate();
@@ -157,6 +167,7 @@ class Coordinator {
   StudyPricer pricer_;
   Tally tally_;
   std::chrono::duration<double> checkpoint_interval_ = kCheckpointInterval;
+  std::chrono::duration<double> time_limit_{0};
   std::optional<Budget> budget_;
   Only only_;
   std::optional<KeptWeights> keeper_;

@@ -10,6 +10,9 @@
 //     continue elsewhere.
 //   - Among waiting jobs the costliest starts first; of equal cost, the one submitted first. This
 //     affects speed only: no result may depend on the order in which jobs end.
+//   - Where an executor has a limit of memory, the jobs under way need no more than that together
+//     (Job::memory): one that does not fit waits, and cheaper ones that fit start before it. One
+//     job always runs, whatever it needs.
 //   - poll() fails only if no job can run at all (the worker program is missing, or dies at once,
 //     repeatedly).
 //   - What a job's before_start writes is written before any worker has the job.
@@ -33,6 +36,9 @@ struct Job {
   std::string id;        // unique among the jobs that are not over
   json::object request;  // a line of the worker protocol
   double cost = 0;       // relative, any unit; dearer jobs start first
+  double memory = 0;     // bytes that it may need, an upper estimate; 0: unknown
+  // From its start; then its worker is told to stop, and the job ends as kOverTime. 0: no limit.
+  std::chrono::duration<double> time_limit{0};
   // Called by poll() before a worker gets the job, and not at all if none does; the job waits for
   // it. Its error is poll()'s.
   std::function<Result<void>()> before_start = {};
@@ -52,12 +58,16 @@ Job trial_job(const trial::TrialConfig& config, const TrialFiles& files, std::in
 Job prepare_job(const trial::Named& dataset);
 
 // Kinds of failure that an executor itself reports for a job; all others come from the worker.
-inline constexpr const char* kKilled = "killed";        // a signal ended the worker
-inline constexpr const char* kInternal = "internal";    // the worker left, or spoke nonsense
-inline constexpr const char* kCancelled = "cancelled";  // cancel() or stop()
+inline constexpr const char* kKilled = "killed";              // a signal ended the worker
+inline constexpr const char* kInternal = "internal";          // the worker left, or spoke nonsense
+inline constexpr const char* kCancelled = "cancelled";        // cancel() or stop()
+inline constexpr const char* kHung = "hung";                  // the worker showed no progress
+inline constexpr const char* kOverTime = "over-time";         // the job's time limit
+inline constexpr const char* kOutOfMemory = "out-of-memory";  // the worker's limit; also a worker's own kind
 
 struct Update {
-  enum class Kind { started, progress, over };
+  // use: what the job's process takes, now and then
+  enum class Kind { started, progress, use, over };
   Kind kind = Kind::over;
   std::string job;
   int slot = 0;  // which worker, from 0
@@ -66,6 +76,11 @@ struct Update {
   std::int64_t step = 0;
   std::int64_t steps = 0;
   std::map<std::string, double> scalars;
+
+  // use, and over where the worker still lives then; in use, seconds and cpu_seconds are those since
+  // the job's start
+  double resident_bytes = 0;  // memory of the process, mapped files included
+  double device_bytes = 0;    // on the GPU; 0: none
 
   // over
   bool failed = false;

@@ -17,20 +17,25 @@
 #include <thread>
 #include <utility>
 
+#include "harness/base/text.h"
+#include "harness/runner/executors/process_use.h"
 #include "harness/trial/worker_protocol.h"
 
 namespace hyfreedp::runner {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
 
+// LibTorch may have to come from a slow disk first.
+constexpr Seconds kStartPatience{60};
 // Deaths in a row, without a job that ended well in between, after which there is no point in going
 // on.
 constexpr int kStartFailures = 3;
 constexpr int kLossesInARow = 8;
 
 struct Message {
-  enum class Kind { hello, prepared, progress, done, error };
+  enum class Kind { hello, prepared, progress, heartbeat, done, error };
   Kind kind = Kind::error;
   json::object body;
 };
@@ -40,11 +45,10 @@ Result<Message> parse_message(const std::string& line) {
   if (!body) return error("it wrote a line that is no message (" + body.error().message + ")");
   Message message{.kind = Message::Kind::error, .body = std::move(*body)};
   const std::string type = string_or(message.body, "type", "");
-  static const std::map<std::string, Message::Kind> kinds = {{"hello", Message::Kind::hello},
-                                                             {"prepared", Message::Kind::prepared},
-                                                             {"progress", Message::Kind::progress},
-                                                             {"done", Message::Kind::done},
-                                                             {"error", Message::Kind::error}};
+  static const std::map<std::string, Message::Kind> kinds = {
+      {"hello", Message::Kind::hello},       {"prepared", Message::Kind::prepared},
+      {"progress", Message::Kind::progress}, {"heartbeat", Message::Kind::heartbeat},
+      {"done", Message::Kind::done},         {"error", Message::Kind::error}};
   const auto kind = kinds.find(type);
   if (kind == kinds.end()) return error("it wrote a message of unknown type '" + type + "'");
   message.kind = kind->second;
@@ -61,6 +65,12 @@ std::map<std::string, double> scalars_of(const json::object& body) {
   return scalars;
 }
 
+// Why a worker was ended that would have gone on.
+struct Ending {
+  std::string kind;
+  std::string message;
+};
+
 struct Slot {
   std::unique_ptr<WorkerProcess> process;
   bool ready = false;
@@ -69,6 +79,15 @@ struct Slot {
   std::optional<Job> job;
   Clock::time_point job_started;
   std::unique_ptr<boost::asio::steady_timer> grace;
+
+  bool sent = false;              // the job, to the worker
+  std::optional<Ending> ending;   // of the job
+  Seconds without_progress{0};    // of the job, or of the start
+  Seconds running{0};             // the job
+  Seconds since_use{0};           // was told
+  std::int64_t moves = -1;        // that its last heartbeat counted
+  double cpu_seconds_before = 0;  // the job
+  double device_bytes = 0;
 };
 
 }  // namespace
@@ -79,6 +98,7 @@ class LocalExecutor::Pool {
   explicit Pool(LocalOptions options) : options_(std::move(options)), slots_(count()) {
     // A write to a worker that has just died is an error to handle, not the end of this program.
     std::signal(SIGPIPE, SIG_IGN);
+    watch();
     thread_ = std::thread([this] { io_.run(); });
   }
 
@@ -201,7 +221,8 @@ class LocalExecutor::Pool {
       if (slots_[i].process && slots_[i].ready && !slots_[i].leaving && !slots_[i].job) start_job(i);
       if (slots_[i].process && !slots_[i].ready) ++starting;
     }
-    for (std::size_t i = 0; i < slots_.size() && starting < pending_.size(); ++i) {
+    const auto wanted = workers_wanted();
+    for (std::size_t i = 0; i < slots_.size() && starting < wanted; ++i) {
       if (slots_[i].process) continue;
       start_worker(i);
       ++starting;
@@ -222,10 +243,40 @@ class LocalExecutor::Pool {
     count_alive();
   }
 
+  // What the jobs under way may need; nothing where there are none.
+  std::optional<double> memory_under_way() const {
+    std::optional<double> bytes;
+    for (const auto& slot : slots_) {
+      if (slot.job) bytes = bytes.value_or(0) + slot.job->memory;
+    }
+    return bytes;
+  }
+
+  bool fits(const Job& job, const std::optional<double>& under_way) const {
+    return options_.memory <= 0 || !under_way || *under_way + job.memory <= options_.memory;
+  }
+
+  // For how many of the waiting jobs there is memory, as far as slots go.
+  std::size_t workers_wanted() const {
+    auto under_way = memory_under_way();
+    std::size_t count = 0;
+    for (auto job = pending_.begin(); job != pending_.end() && count < slots_.size(); ++job) {
+      if (!fits(job->second, under_way)) continue;
+      under_way = under_way.value_or(0) + job->second.memory;
+      ++count;
+    }
+    return count;
+  }
+
   void start_job(std::size_t index) {
+    const auto under_way = memory_under_way();
+    const auto dearest =
+        std::ranges::find_if(pending_, [&](const auto& job) { return fits(job.second, under_way); });
+    if (dearest == pending_.end()) return;
     auto& slot = slots_[index];
-    slot.job = std::move(pending_.extract(pending_.begin()).mapped());
+    slot.job = std::move(pending_.extract(dearest).mapped());
     slot.job_started = Clock::now();
+    slot.sent = false;
     if (!slot.job->before_start) return send_job(index);
     {
       const std::lock_guard lock(mutex_);
@@ -237,6 +288,12 @@ class LocalExecutor::Pool {
   void send_job(std::size_t index) {
     auto& slot = slots_[index];
     slot.job_started = Clock::now();
+    slot.sent = true;
+    slot.without_progress = slot.running = slot.since_use = Seconds{0};
+    slot.moves = -1;
+    slot.device_bytes = 0;
+    const auto use = process_use(slot.process->id());
+    slot.cpu_seconds_before = use ? use->cpu_seconds : 0;
     slot.process->send(canonical_json(slot.job->request));
     publish({.kind = Update::Kind::started, .job = slot.job->id, .slot = static_cast<int>(index)});
   }
@@ -256,6 +313,8 @@ class LocalExecutor::Pool {
         return on_hello(index, message->body);
       case Message::Kind::progress:
         return on_progress(index, message->body);
+      case Message::Kind::heartbeat:
+        return on_heartbeat(index, message->body);
       case Message::Kind::prepared:
         return end_job(index, "",
                        {{"seconds", double_or(message->body, "seconds", 0)}, {"state", "finished"}});
@@ -280,12 +339,22 @@ class LocalExecutor::Pool {
     }
     start_failures_ = 0;
     slots_[index].ready = true;
+    slots_[index].without_progress = Seconds{0};
     hand_out();
   }
 
+  void on_heartbeat(std::size_t index, const json::object& body) {
+    auto& slot = slots_[index];
+    const auto moves = int_or(body, "moves", 0);
+    if (moves != slot.moves) slot.without_progress = Seconds{0};
+    slot.moves = moves;
+    slot.device_bytes = double_or(body, "device_bytes", 0);
+  }
+
   void on_progress(std::size_t index, const json::object& body) {
-    const auto& slot = slots_[index];
+    auto& slot = slots_[index];
     if (!slot.job || string_or(body, "trial", "") != slot.job->id) return;
+    slot.without_progress = Seconds{0};
     Update update{.kind = Update::Kind::progress, .job = slot.job->id, .slot = static_cast<int>(index)};
     update.step = int_or(body, "step", 0);
     update.steps = int_or(body, "steps", 0);
@@ -309,6 +378,9 @@ class LocalExecutor::Pool {
     update.peak_bytes = double_or(body, "peak_bytes", 0);
     update.weights_problem = string_or(body, "weights_problem", "");
     update.checkpoint_problem = string_or(body, "checkpoint_problem", "");
+    const auto use = process_use(slot.process->id());
+    update.resident_bytes = use ? use->resident_bytes : 0;
+    update.device_bytes = slot.device_bytes;
     slot.job.reset();
     losses_ = 0;
     publish(std::move(update));
@@ -319,6 +391,62 @@ class LocalExecutor::Pool {
   void expel(std::size_t index, const std::string& why) {
     slots_[index].nonsense = why;
     slots_[index].process->signal(SIGKILL);
+  }
+
+  void watch() {
+    watch_.expires_after(options_.watch);
+    watch_.async_wait([this, before = Clock::now()](const boost::system::error_code& failure) {
+      if (failure) return;
+      const Seconds passed = std::min<Seconds>(Clock::now() - before, 2 * options_.watch);
+      for (std::size_t i = 0; i < slots_.size(); ++i) look_at(i, passed);
+      watch();
+    });
+  }
+
+  void look_at(std::size_t index, Seconds passed) {
+    auto& slot = slots_[index];
+    if (!slot.process || slot.leaving || slot.ending || !slot.nonsense.empty()) return;
+    if (slot.ready && !(slot.job && slot.sent)) return;  // it waits for work
+    slot.without_progress += passed;
+    const auto hang_limit = slot.ready ? options_.hang_limit : std::max(options_.hang_limit, kStartPatience);
+    if (options_.hang_limit > Seconds{0} && slot.without_progress > hang_limit) {
+      return end_worker(index, kHung,
+                        "Its worker showed no progress for " + human_duration(hang_limit.count()) +
+                            " (--hang-minutes) and was killed.");
+    }
+    if (!slot.ready) return;
+    slot.running += passed;
+    slot.since_use += passed;
+    const auto use = process_use(slot.process->id());
+    if (use && slot.since_use >= options_.use_interval) tell_use(index, *use);
+    if (use && options_.memory_limit > 0 && use->own_bytes > options_.memory_limit) {
+      return end_worker(index, kOutOfMemory,
+                        fmt::format("Its worker had {} of memory, and --memory-limit allows {}.",
+                                    bytes_text(static_cast<std::uint64_t>(use->own_bytes)),
+                                    bytes_text(static_cast<std::uint64_t>(options_.memory_limit))));
+    }
+    const auto time_limit = slot.job->time_limit;
+    if (time_limit > Seconds{0} && slot.running > time_limit) {
+      slot.ending = Ending{kOverTime, "It ran for " + human_duration(time_limit.count()) +
+                                          " (--time-limit); the next run continues it."};
+      dismiss(index);
+    }
+  }
+
+  void end_worker(std::size_t index, const char* kind, std::string message) {
+    slots_[index].ending = Ending{kind, std::move(message)};
+    slots_[index].process->signal(SIGKILL);
+  }
+
+  void tell_use(std::size_t index, const ProcessUse& use) {
+    auto& slot = slots_[index];
+    slot.since_use = Seconds{0};
+    Update update{.kind = Update::Kind::use, .job = slot.job->id, .slot = static_cast<int>(index)};
+    update.seconds = seconds_of(slot);
+    update.cpu_seconds = use.cpu_seconds - slot.cpu_seconds_before;
+    update.resident_bytes = use.resident_bytes;
+    update.device_bytes = slot.device_bytes;
+    publish(std::move(update));
   }
 
   void dismiss(std::size_t index) {
@@ -346,7 +474,8 @@ class LocalExecutor::Pool {
     if (lost.job) report_lost(index, lost, death);
     count_alive();
     if (stopping_) return;
-    if (!lost.leaving) {
+    const bool too_large = lost.ending && lost.ending->kind == kOutOfMemory;
+    if (!lost.leaving && !too_large) {
       ++losses_;
       if (!lost.ready) ++start_failures_;
     }
@@ -364,6 +493,7 @@ class LocalExecutor::Pool {
     if (!lost.nonsense.empty()) {
       return report_failed(*lost.job, index, kInternal, "The worker was stopped: " + lost.nonsense + ".");
     }
+    if (lost.ending) return report_failed(*lost.job, index, lost.ending->kind, lost.ending->message);
     if (lost.leaving) return report_failed(*lost.job, index, kCancelled, "It was cancelled.");
     report_failed(*lost.job, index, death.by_signal ? kKilled : kInternal, death.sentence());
   }
@@ -371,6 +501,7 @@ class LocalExecutor::Pool {
   LocalOptions options_;
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{io_.get_executor()};
+  boost::asio::steady_timer watch_{io_};
   std::vector<Slot> slots_;
   // By cost, the dearest first; of equal cost, in the order of submission.
   std::multimap<double, Job, std::greater<>> pending_;

@@ -4,6 +4,12 @@
 // dies is replaced while jobs wait; if workers die repeatedly without ending a job, poll() fails. A
 // thread of the executor gives out jobs, so that workers stay busy while the coordinator computes
 // an epsilon.
+//
+// Every `watch` it looks at its workers. One that does not say that its work goes on
+// (trial::worker_protocol.h, "heartbeat") for `hang_limit` is killed, however it came to that:
+// stopped, in a deadlock, in an endless loop. So is one that has more memory than `memory_limit`.
+// Time is counted look by look: what passes while this program itself is stopped (Ctrl-Z, a machine
+// that sleeps) counts for no limit.
 #pragma once
 
 #include <chrono>
@@ -20,6 +26,12 @@ struct LocalOptions {
   int slots = 2;
   std::chrono::milliseconds grace{15000};  // from being told to stop to SIGKILL
   WorkerProcess::Environment environment;  // added to worker_environment()
+  std::chrono::milliseconds watch{1000};
+  // Without progress, from its job's start on; while it starts, a minute at least. 0: no limit.
+  std::chrono::duration<double> hang_limit{0};
+  double memory_limit = 0;  // bytes that a worker may have for itself, mapped files apart; 0: no limit
+  double memory = 0;        // bytes that jobs under way may need together; 0: no limit
+  std::chrono::duration<double> use_interval{10};  // between two updates of kind `use`
 };
 
 // The environment of a worker: HYFREEDP_THREADS threads (default 1 for any number of workers, so

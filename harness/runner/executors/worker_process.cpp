@@ -238,4 +238,6 @@ void WorkerProcess::close_input() {
 
 void WorkerProcess::signal(int number) { state_->kill(number); }
 
+int WorkerProcess::id() const { return state_->child.id(); }
+
 }  // namespace hyfreedp::runner

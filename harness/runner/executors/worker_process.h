@@ -43,6 +43,7 @@ class WorkerProcess {
   void send(const std::string& line);
   void close_input();
   void signal(int number);
+  int id() const;  // of the process
 
  private:
   struct State;

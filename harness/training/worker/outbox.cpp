@@ -17,6 +17,7 @@ Outbox::~Outbox() { ::close(descriptor_); }
 
 bool Outbox::send(const json::object& message) {
   const auto line = canonical_json(message) + "\n";
+  const std::lock_guard lock(mutex_);
   for (std::size_t sent = 0; sent < line.size();) {
     const auto written = ::write(descriptor_, line.data() + sent, line.size() - sent);
     if (written < 0 && errno == EINTR) continue;

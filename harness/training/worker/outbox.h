@@ -2,6 +2,8 @@
 // to standard error.
 #pragma once
 
+#include <mutex>
+
 #include "harness/base/json.h"
 
 namespace hyfreedp::worker {
@@ -13,11 +15,12 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  // Sends a message. Returns false if the reader has closed its end.
+  // Sends a message, from any thread. Returns false if the reader has closed its end.
   bool send(const json::object& message);
 
  private:
   int descriptor_ = -1;
+  std::mutex mutex_;
 };
 
 }  // namespace hyfreedp::worker

@@ -84,7 +84,10 @@ int Session::serve() {
                 {"fingerprint", training::fingerprint("cpu")}});
   while (auto message = inbox_.next()) {
     if (!message->problem.empty()) problem_ = message->problem;
-    if (!problem_.empty() || !handle(message->object)) {
+    heartbeat_.begin();
+    const bool handled = problem_.empty() && handle(message->object);
+    heartbeat_.end();
+    if (!handled) {
       std::cerr << "hyfreedp-worker: " << problem_ << "\n";
       return kBadInput;
     }
@@ -229,6 +232,7 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
     if (!loaded) return fail("missing-data", loaded.error().message);
     ood_test.push_back((**loaded).test);
   }
+  heartbeat_.watch_gpu(config.device != "cpu");
   const auto present_key = [&] { return mechanism::run_key(config, request.key, **journal); };
   const auto key = present_key();
   if (!key) return key.error();
@@ -237,7 +241,11 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
                               .key = *key,
                               .journal = **journal,
                               .next_key = present_key,
-                              .stop_requested = [&] { return inbox_.stop_requested(); },
+                              .stop_requested =
+                                  [&] {
+                                    heartbeat_.move();
+                                    return inbox_.stop_requested();
+                                  },
                               .progress = ProgressReporter(outbox_, request.trial, config.steps),
                               .checkpoints = checkpoints ? &*checkpoints : nullptr,
                               .weights_folder = request.weights,

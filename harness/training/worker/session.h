@@ -8,6 +8,7 @@
 
 #include "datasets/dataset.h"
 #include "harness/training/trainer.h"
+#include "harness/training/worker/heartbeat.h"
 #include "harness/training/worker/inbox.h"
 #include "harness/training/worker/outbox.h"
 
@@ -21,7 +22,7 @@ inline constexpr int kNobodyReads = 3;
 class Session {
  public:
   Session(Inbox& inbox, Outbox& outbox, training::Parts parts = {})
-      : inbox_(inbox), outbox_(outbox), parts_(std::move(parts)) {}
+      : inbox_(inbox), outbox_(outbox), heartbeat_(outbox), parts_(std::move(parts)) {}
   // Reads messages until a stop, and returns the exit status.
   int serve();
 
@@ -51,6 +52,7 @@ class Session {
 
   Inbox& inbox_;
   Outbox& outbox_;
+  Heartbeat heartbeat_;
   training::Parts parts_;
   std::map<std::string, std::shared_ptr<const datasets::Dataset>> datasets_;
   std::string problem_;
