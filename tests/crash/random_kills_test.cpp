@@ -43,15 +43,24 @@ class RandomKills : public Program {
  protected:
   // The weights that seeded rows report are confidential.
   static std::vector<std::string> command(const std::string& spec, const std::string& out) {
-    return {"run",           spec, "--out", out, "--quiet", "--checkpoint-minutes", "0.001", "--keep-weights",
-            "--confidential"};
+    return {"run",
+            spec,
+            "--out",
+            out,
+            "--quiet",
+            "--checkpoint-minutes",
+            "0.001",
+            "--keep-weights",
+            "--confidential",
+            "--hang-minutes",
+            "0.05"};
   }
 
   // What happens to a run at a random moment; it has ended when this returns.
   void disturb(Running& running) {
     const auto workers = running.workers();
     const int worker = workers.empty() ? 0 : workers[random_() % workers.size()];
-    const auto kind = random_() % 6;
+    const auto kind = random_() % 7;
     ++happened_[kind];
     switch (kind) {
       case 0:
@@ -73,7 +82,10 @@ class RandomKills : public Program {
         if (worker != 0) ::kill(worker, SIGCONT);
         running.kill();
         break;
-      default:  // hangs and is killed
+      case 5:  // hangs, and the run finds it and kills it
+        if (worker != 0) ::kill(worker, SIGSTOP);
+        break;
+      default:  // hangs until all is killed
         if (worker != 0) ::kill(worker, SIGSTOP);
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         running.kill();

@@ -1,4 +1,4 @@
-// A worker with the fault that HYFREEDP_PLANT names, for the tests of nightly comparisons.
+// A worker with the fault that HYFREEDP_PLANT names, for the tests of nightly comparisons and of hangs.
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -13,7 +13,9 @@ int main(int count, char** arguments) {
                                                {"noise", scaled_noise(1.1)},
                                                {"eta", longer_steps(1.2)},
                                                {"frozen", first_layer_frozen()},
-                                               {"slow", slower_steps()}};
+                                               {"slow", slower_steps()},
+                                               {"waits", hanging_step(false)},
+                                               {"loops", hanging_step(true)}};
   const char* name = std::getenv("HYFREEDP_PLANT");
   const auto found = faults.find(name == nullptr ? "" : name);
   if (found == faults.end()) {

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <limits>
 #include <memory>
+#include <unistd.h>
 
 #include "harness/random/draws.h"
 #include "harness/training/parts.h"
@@ -200,6 +203,24 @@ inline Parts slower_steps() {
     while (std::clock() < until) continue;
     *ended = std::clock();
     return finite;
+  };
+  return parts;
+}
+
+// One worker comes to no further microbatch: the first that takes away the file which HYFREEDP_HANG
+// names, at its 200th step. It waits, or with `busy` computes, for ever.
+inline Parts hanging_step(bool busy) {
+  Parts parts;
+  const auto steps = std::make_shared<int>(0);
+  parts.weight_step = [steps, busy](const torch::Tensor& weights, const torch::Tensor& direction, double x,
+                                    torch::Tensor& out) {
+    const char* file = std::getenv("HYFREEDP_HANG");
+    if (++*steps == 200 && file != nullptr && std::remove(file) == 0) {
+      for (volatile std::int64_t turns = 0;; turns = turns + 1) {
+        if (!busy) ::pause();
+      }
+    }
+    return subtract_scaled(weights, direction, x, out);
   };
   return parts;
 }
