@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <fstream>
 #include <set>
 #include <utility>
 
@@ -100,14 +101,40 @@ class Reader {
 
   const Journal& so_far() const { return journal_; }
 
+  // By attempt, lost ones first. A finished attempt is charged what it executed; one that diverged
+  // its whole rest, since it stopped where its noisy outputs told it to, and a price that depends on
+  // them is no guarantee; every other what it booked. Of a lost one nobody knows how far it came.
+  std::vector<trial::ChargedAttempt> charged() const {
+    auto all = journal_.charged;
+    for (const auto& [number, attempt] : parsed_.attempts) {
+      const bool finished =
+          number == journal_.attempt && journal_.finish && journal_.finish->state == TrialState::finished;
+      auto steps = finished ? attempt.executed : attempt.booked;
+      if (attempt.diverged) steps = journal_.config.steps;
+      auto charge = events(journal_.config.privacy, attempt.first, steps - attempt.first);
+      for (const auto& score : charged_scores(attempt))
+        charge.push_back(score_event(score.noise_multiplier, score.split));
+      all.push_back({attempt.name, std::move(charge)});
+    }
+    return all;
+  }
+
   Parsed take(std::size_t valid_bytes, std::string checksum) {
-    charge();
+    for (auto& [number, attempt] : parsed_.attempts) attempt.scores = charged_scores(attempt);
+    journal_.charged = charged();
+    journal_.executed = trial::events_of(journal_.charged);
     journal_.valid_bytes = valid_bytes;
     parsed_.checksum = std::move(checksum);
     return std::move(parsed_);
   }
 
  private:
+  std::vector<Score> charged_scores(const Attempt& attempt) const {
+    const auto& score = journal_.config.evaluation.score;
+    if (!attempt.diverged || !score || !attempt.scores.empty()) return attempt.scores;
+    return {{score->noise_counts, trial::kValidationSplit}};
+  }
+
   Result<void> add(const json::object& line, const std::string& where) {
     const auto type = get_string(line, "type", where);
     if (!type) return type.error();
@@ -225,28 +252,6 @@ class Reader {
     return {};
   }
 
-  // A finished attempt is charged what it executed; one that diverged its whole rest, since it
-  // stopped where its noisy outputs told it to, and a price that depends on them is no guarantee;
-  // every other what it booked. Of a lost one nobody knows how far it came.
-  void charge() {
-    for (auto& [number, attempt] : parsed_.attempts) {
-      const bool finished =
-          number == journal_.attempt && journal_.finish && journal_.finish->state == TrialState::finished;
-      auto steps = finished ? attempt.executed : attempt.booked;
-      if (attempt.diverged) {
-        steps = journal_.config.steps;
-        const auto& score = journal_.config.evaluation.score;
-        if (score && attempt.scores.empty())
-          attempt.scores.push_back({score->noise_counts, trial::kValidationSplit});
-      }
-      auto charged = events(journal_.config.privacy, attempt.first, steps - attempt.first);
-      for (const auto& score : attempt.scores)
-        charged.push_back(score_event(score.noise_multiplier, score.split));
-      journal_.charged.push_back({attempt.name, std::move(charged)});
-    }
-    journal_.executed = trial::events_of(journal_.charged);
-  }
-
   std::string path_;
   std::set<std::string> wanted_places_;
   Parsed parsed_;
@@ -301,6 +306,60 @@ Result<Journal> read_journal(const std::string& path) {
   if (!parsed) return parsed.error();
   if (parsed->journal.trial.empty()) return error(path + ": the journal has no complete start line");
   return std::move(parsed->journal);
+}
+
+struct JournalFollower::State {
+  std::string path;
+  Reader reader{path, {}};
+  std::string checksum;  // of the last line that was read
+  std::size_t position = 0;
+  std::size_t lines = 0;
+
+  explicit State(std::string of) : path(std::move(of)) {}
+  // The whole lines of `text`, the last of which ends with a newline.
+  Result<void> add(std::string_view text);
+};
+
+Result<void> JournalFollower::State::add(std::string_view text) {
+  while (!text.empty()) {
+    const auto newline = text.find('\n');
+    auto line = open_line(text.substr(0, newline), checksum);
+    if (!line) return error(fmt::format("{}:{}: {}", path, lines + 1, line.error().message));
+    if (auto added = reader.add(*line, lines + 1); !added) return added;
+    checksum = std::move(line->checksum);
+    ++lines;
+    position += newline + 1;
+    text.remove_prefix(newline + 1);
+  }
+  return {};
+}
+
+JournalFollower::JournalFollower(const std::string& path) : state_(std::make_unique<State>(path)) {}
+JournalFollower::JournalFollower(JournalFollower&&) noexcept = default;
+JournalFollower& JournalFollower::operator=(JournalFollower&&) noexcept = default;
+JournalFollower::~JournalFollower() = default;
+
+Result<bool> JournalFollower::read(std::size_t most) {
+  std::ifstream file(state_->path, std::ios::binary | std::ios::ate);
+  if (!file) return error(state_->path + ": cannot read the journal");
+  const auto size = static_cast<std::size_t>(file.tellg());
+  // Another file is in its place.
+  if (size < state_->position) *this = JournalFollower(state_->path);
+  std::string text(std::min(most, size - state_->position), '\0');
+  file.seekg(static_cast<std::streamoff>(state_->position));
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  const bool is_all = state_->position + text.size() == size;
+  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  if (text.empty() && !is_all) return read(2 * most);
+  if (auto added = state_->add(text); !added) return added.error();
+  return is_all;
+}
+
+const Journal& JournalFollower::journal() const { return state_->reader.so_far(); }
+
+std::vector<accounting::Event> JournalFollower::charged() const {
+  return trial::events_of(state_->reader.charged());
 }
 
 struct JournalWriter::State {
