@@ -70,11 +70,11 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
       return written.error();
     }
   }
-  progress_.show(tally_.board());
+  show();
   auto outcome = loop(stop_asked);
   if (!outcome || report_.stopped || report_.halt) {
     tally_.phase("stopping");
-    progress_.show(tally_.board());
+    show();
     executor_.stop();
     // What ended just before is recorded all the same; the journals keep the rest.
     if (auto wound_up = wind_up(); !wound_up && outcome) outcome = wound_up;
@@ -279,7 +279,7 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
     }
     if (auto concluded = conclude_cancelled(); !concluded) return concluded;
     tally_.planning(!ready_.empty());
-    progress_.show(tally_.board());
+    show();
   }
   return {};
 }
@@ -371,6 +371,7 @@ Result<void> Coordinator::conclude_cancelled() {
     tally_.over("study " + record->id);
     tally_.cell_over();
     note_failure(index, *record, false);
+    for (auto* listener : listeners_) listener->study_over(news_of(index, *record), store_);
     gate_->over(index, *record);
     any = true;
   }
@@ -386,6 +387,9 @@ Result<void> Coordinator::conclude_cancelled() {
 
 Result<void> Coordinator::advance(std::size_t index) {
   auto& run = studies_[index];
+  if (begun_.insert(index).second) {
+    for (auto* listener : listeners_) listener->study_begun(news_of(index, run.outcome()));
+  }
   const auto wishes = run.advance();
   if (budget_ && !wishes.empty()) {
     if (auto admitted = budget_->admit(*run.study().baseline, wishes); !admitted) {
@@ -443,7 +447,7 @@ Result<void> Coordinator::start_when_prepared(const std::string& trial) {
     if (!is_new) return {};
     tally_.phase(
         fmt::format("preparing {} (features are computed once, cached in {})", dataset.name, cache_folder()));
-    progress_.show(tally_.board());
+    show();
     job.memory = memory_needed(trials_.at(trial).config);
     executor_.submit(std::move(job));
     return {};
@@ -517,11 +521,14 @@ Result<void> Coordinator::take(const Update& update) {
         return {};
       }
       tally_.started(update.slot,
-                     {.title = describe(index),
+                     {.trial = update.job,
+                      .title = describe(index),
+                      .delta = studies_[index].cell().delta,
                       .loss_is_released = datasets::training_values_are_released(config.privacy.is_private,
                                                                                  config.dataset.name),
                       .steps = config.steps},
                      found->second.unit);
+      for (auto* listener : listeners_) listener->trial_begun(update.job, describe(index), config.steps);
       return {};
     }
     case Update::Kind::progress:
@@ -560,6 +567,11 @@ Result<void> Coordinator::take_end(const Update& update) {
     // Its text names the trial.
     const bool is_hidden = wanted.unit != update.job;
     report_.checkpoint_problem = is_hidden ? "a file cannot be written" : update.checkpoint_problem;
+  }
+  // Of private selections only that they are under way may be told. Nobody waits for a run whose
+  // studies were cancelled.
+  if (wanted.unit == update.job && !wanted.studies.empty()) {
+    for (auto* listener : listeners_) listener->trial_over(update, describe(wanted.studies.front()));
   }
   if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
   wanted.system.end(update);
@@ -616,6 +628,7 @@ Result<void> Coordinator::finish(std::size_t index) {
   if (auto written = store_.put_study(record); !written) return written.error();
   tally_.over("study " + run.study().id);
   tally_.cell_over();
+  for (auto* listener : listeners_) listener->study_over(news_of(index, record), store_);
   note_failure(index, record, run.failed_unexpectedly() || record.failure_kind == kInternal);
   gate_->over(index, record);
   return open_gate();
@@ -654,6 +667,7 @@ Result<void> Coordinator::end_not_needed(std::size_t index) {
   if (auto written = store_.put_study(run.outcome()); !written) return written.error();
   tally_.over("study " + run.study().id);
   tally_.cell_over();
+  for (auto* listener : listeners_) listener->study_over(news_of(index, run.outcome()), store_);
   return {};
 }
 
@@ -710,6 +724,17 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
     std::erase(record.flags, baselines::kUnderstated);
   }
   return {};
+}
+
+void Coordinator::show() {
+  const auto& board = tally_.board();
+  progress_.show(board);
+  for (auto* listener : listeners_) listener->board(board);
+}
+
+StudyNews Coordinator::news_of(std::size_t index, const results::StudyRecord& record) const {
+  return {
+      .place = index, .record = record, .is_selection = studies_[index].study().baseline->confidential_runs};
 }
 
 void Coordinator::halt(const std::string& kind, const std::string& message) {

@@ -30,6 +30,7 @@
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/kept_weights.h"
 #include "harness/runner/execute/progress.h"
+#include "harness/runner/execute/run_listener.h"
 #include "harness/runner/execute/seed_gate.h"
 #include "harness/runner/execute/study_epsilon.h"
 #include "harness/runner/execute/study_request.h"
@@ -106,6 +107,9 @@ class Coordinator {
   // have been called.
   void keep_weights(KeptWeights keeper) { keeper_ = std::move(keeper); }
 
+  // Tells `listener`, which must outlive run(), what happens.
+  void tell(RunListener& listener) { listeners_.push_back(&listener); }
+
   // Runs `spec` as recorded in the store (enter_spec). An error if nothing can run any more.
   Result<RunReport> run(const Spec& spec, const std::function<bool()>& stop_asked);
 
@@ -155,6 +159,8 @@ class Coordinator {
   Result<void> conclude_cancelled();
   void note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected);
   Result<void> price(const StudyRun& run, results::StudyRecord& record);
+  void show();
+  StudyNews news_of(std::size_t index, const results::StudyRecord& record) const;
   void halt(const std::string& kind, const std::string& message);
   Result<void> wind_up();
   std::string describe(std::size_t index) const;
@@ -163,6 +169,7 @@ class Coordinator {
   Executor& executor_;
   OutFolder out_;
   Progress& progress_;
+  std::vector<RunListener*> listeners_;
   TrialBook book_;
   StudyPricer pricer_;
   Tally tally_;
@@ -183,6 +190,7 @@ class Coordinator {
   std::map<std::string, Wanted> trials_;                     // waiting or running
   // Trials that this run does not try again. The database has the others that ended.
   std::map<std::string, TrialEnd> lost_;
+  std::set<std::size_t> begun_;  // studies that listeners know of
   // By prepare job that is not over: trials.
   std::map<std::string, std::vector<std::string>> held_back_;
   std::set<std::string> prepared_;             // prepare jobs that are over

@@ -15,15 +15,20 @@
 #include <string>
 #include <vector>
 
+#include "harness/runner/execute/live_block.h"
+
 namespace hyfreedp::runner {
 
 struct RunningTrial {
+  std::string trial = {};        // its id
   std::string title;             // "linear  hyfreedp  eps 3  seed 0"
+  double delta = 0;              // at which its study states epsilon
   bool loss_is_released = true;  // noised, or of data that is nobody's
   std::int64_t step = 0;
   std::int64_t steps = 0;
   std::optional<double> step_size;
   std::optional<double> private_loss;
+  std::optional<double> steps_per_second;  // since its first news; absent where times are hidden
 };
 
 // The numbers behind the display; the coordinator updates them.
@@ -65,15 +70,14 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  void draw(const std::vector<std::string>& lines);
   std::ostream& out_;
+  LiveBlock block_;
   Style style_;
   std::chrono::milliseconds interval_;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> last_;
   std::string last_phase_;
   std::string last_line_;
-  std::size_t drawn_ = 0;
 };
 
 }  // namespace hyfreedp::runner

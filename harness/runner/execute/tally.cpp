@@ -53,7 +53,7 @@ void Tally::over(const std::string& unit) {
 
 void Tally::started(int slot, const RunningTrial& trial, const std::string& unit) {
   board_.running[slot] = trial;
-  started_[slot] = {unit, clock_()};
+  started_[slot] = {.unit = unit, .at = clock_()};
 }
 
 void Tally::stepped(const Update& update) {
@@ -62,10 +62,23 @@ void Tally::stepped(const Update& update) {
   auto& trial = found->second;
   trial.step = update.step;
   trial.steps = update.steps;
+  measure_rate(started_.at(update.slot), trial);
   // Scalars that a step does not have keep their last value: probes come every few steps.
   if (const auto eta = scalar(update, "eta")) trial.step_size = eta;
   if (!trial.loss_is_released) return;
   if (const auto loss = scalar(update, "private_loss")) trial.private_loss = loss;
+}
+
+// From its first news on: what came before is loading, and a run that goes on begins at a later step.
+void Tally::measure_rate(Started& start, RunningTrial& trial) {
+  if (board_.hides_times) return;
+  const double now = clock_();
+  if (!start.first_step) {
+    start.first_step = trial.step;
+    start.first_at = now;
+  } else if (now > start.first_at && trial.step > *start.first_step) {
+    trial.steps_per_second = static_cast<double>(trial.step - *start.first_step) / (now - start.first_at);
+  }
 }
 
 void Tally::ended(int slot, bool finished, double seconds) {

@@ -11,8 +11,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "harness/runner/execute/pace.h"
@@ -60,8 +62,11 @@ class Tally {
   struct Started {
     std::string unit;
     double at = 0;
+    std::optional<std::int64_t> first_step = {};  // of its first news, which came at ...
+    double first_at = 0;
   };
 
+  void measure_rate(Started& start, RunningTrial& trial);
   double seconds_of(const Pace& measured, const Kind& kind, double planned) const;
 
   Clock clock_;

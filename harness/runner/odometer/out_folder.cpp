@@ -53,6 +53,7 @@ std::string OutFolder::staged_weights(const std::string& spec) const {
 }
 std::string OutFolder::requests() const { return root + "/requests"; }
 std::string OutFolder::lock() const { return root + "/hyfreedp.lock"; }
+std::string OutFolder::progress() const { return root + "/progress.json"; }
 
 bool is_taken_in_out_folder(const std::string& name) {
   return name == "journals" || name == "keys" || name == "checkpoints" || name == "staged-weights" ||

@@ -32,6 +32,8 @@ struct OutFolder {
   // (execute/study_request.h); mode 0700.
   std::string requests() const;  // ROOT/requests
   std::string lock() const;      // ROOT/hyfreedp.lock
+  // How a run under way stands (harness/runner/execute/snapshot.h): ROOT/progress.json
+  std::string progress() const;
 };
 
 // Whether ROOT/NAME is a folder of ROOT's own, so that no spec can be named NAME.
