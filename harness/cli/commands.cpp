@@ -46,6 +46,8 @@ const std::vector<Command>& commands() {
        note_command},
       {"tag", "gives tags to studies, or takes them away", "hyfreedp tag quick --add good --only row=prodigy",
        tag_command},
+      {"watch", "from another terminal: how a run stands, its curves and epsilon so far",
+       "hyfreedp watch --out out", watch_command},
       {"table", "prints a finished or running spec's table again", "hyfreedp table quick", table_command},
       {"plot", "draws its plots again", "hyfreedp plot quick", plot_command},
       {"report", "writes its HTML report again", "hyfreedp report quick", report_command},

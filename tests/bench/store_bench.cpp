@@ -13,6 +13,8 @@
 #include <sstream>
 
 #include "harness/cli/commands.h"
+#include "harness/mechanism/journal.h"
+#include "harness/runner/execute/snapshot.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp {
@@ -122,6 +124,42 @@ void query(const std::string& path, const std::string& title, const std::string&
   fmt::print("{:<40} {:>9.3f} s ({} lines)\n", title, seconds, rows);
 }
 
+// Two runs under way, each with as many steps behind it.
+void watch_long_runs(const std::string& root, std::int64_t steps) {
+  const runner::OutFolder folder{root + "/long"};
+  runner::Board board{.phase = "training", .cells = 2, .runs = 2, .left = 1};
+  for (const int run : {0, 1}) {
+    trial::TrialConfig config;
+    config.dataset = {"fashion-mnist", {}};
+    config.model = {"linear", {}};
+    config.optimizer = {"adamw", {}};
+    config.controller = {"constant", {{"lr", 1e-3 * (run + 1)}}};
+    config.privacy = {.is_private = true,
+                      .population = 50000,
+                      .batch_size = 1000,
+                      .sample_rate = 0.02,
+                      .gradient_noise = 1.5};
+    config.steps = 2 * steps;
+    config.noise_seed = "bench";
+    const auto path = folder.journal(config.id());
+    std::filesystem::remove(path);
+    const auto writer =
+        mechanism::JournalWriter::open(path, config, {}, {}, {}, [](int) { return 0; }).value();
+    for (std::int64_t step = 0; step < steps; ++step) {
+      check(writer->ensure_booked(step));
+      check(writer->step({step, std::string(64, 'a'), {{"eta", 0.1}, {"private_loss", 1.0 / (1.0 + step)}}},
+                         {"gradient"}));
+      if (step % 100 == 99) check(writer->metric({step, "test", "accuracy", 0.5, trial::Visibility::test}));
+    }
+    board.running[run] = {.trial = config.id(), .title = "a long run", .delta = 1e-5, .steps = config.steps};
+  }
+  const auto lock = runner::FolderLock::acquire(folder).value();
+  runner::SnapshotWriter snapshot(folder, "long");
+  snapshot.board(board);
+  fmt::print("two journals of {} steps:\n", steps);
+  command({"watch", "--once"}, folder.root);
+}
+
 int run(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     fmt::print(stderr, "store_bench DIR [SPECS [SEEDS [METRICS]]]\n");
@@ -137,6 +175,7 @@ int run(const std::vector<std::string>& arguments) {
   fmt::print("{:<40} {:>9.0f} MB\n", "file", static_cast<double>(std::filesystem::file_size(path)) / 1e6);
   for (int round = 0; round < 2; ++round) {
     command({"status"}, folder);
+    command({"watch", "--once", spec_name(0)}, folder);
     command({"table", spec_name(0)}, folder);
     command({"export", "values", spec_name(0)}, folder);
     query(path, "view cells of a spec", fmt::format("SELECT * FROM cells WHERE spec = '{}'", spec_name(0)));
@@ -147,6 +186,7 @@ int run(const std::vector<std::string>& arguments) {
     query(path, "view run_events of a spec",
           fmt::format("SELECT * FROM run_events WHERE spec = '{}'", spec_name(0)));
   }
+  watch_long_runs(folder, 100000);
   return 0;
 }
 

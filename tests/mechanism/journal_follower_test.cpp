@@ -89,7 +89,7 @@ TEST(JournalFollower, RefusesAChangedLineAndAMissingFile) {
     ASSERT_TRUE(writer->step({0, "hash", {{"eta", 0.5}}}, {"gradient"}));
   }
   auto text = read_file(path).value();
-  text.replace(text.find("\"eta\":0.5"), 9, "\"eta\":0.6");
+  text.replace(text.find("\"hash\":\"hash\""), 13, "\"hash\":\"hasj\"");
   ASSERT_TRUE(std::ofstream(path, std::ios::binary) << text);
   JournalFollower follower(path);
   const auto read = follower.read(kAll);

@@ -2,6 +2,8 @@
 // runs a private selection makes.
 #include "harness/runner/execute/run_log.h"
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <set>

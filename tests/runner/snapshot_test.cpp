@@ -61,10 +61,11 @@ TEST_F(SnapshotFile, HasNoTimesWhereTheyTellOfASelection) {
   auto board = busy_board();
   board.hides_times = true;
   SnapshotWriter(folder_, "quick").board(board);
-  const auto snapshot = snapshot_of(board, "quick", 1234);
+  auto snapshot = snapshot_of(board, "quick", 1234);
   EXPECT_FALSE(snapshot.seconds);
   EXPECT_FALSE(snapshot.seconds_left);
   EXPECT_FALSE(snapshot.running.at(0).steps_per_second);
+  snapshot.process = 1;  // whose digits may be any
   const auto text = canonical_json(as_json(snapshot));
   for (const char* told : {"1234", "77", "12.5"}) EXPECT_THAT(text, Not(HasSubstr(told)));
 }

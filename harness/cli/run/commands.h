@@ -24,6 +24,9 @@ int retry_command(const std::vector<std::string>& arguments, std::ostream& out, 
 int note_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 int tag_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
+// `hyfreedp watch`: how a run in an output folder stands, drawn again until it is over.
+int watch_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
 // `hyfreedp replay`: methods over a stored pool of runs, thousands of times, without training.
 int replay_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 

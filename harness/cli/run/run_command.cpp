@@ -3,12 +3,15 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <unistd.h>
 
 #include "harness/base/text.h"
+#include "harness/base/utf8.h"
+#include "harness/base/version.h"
 #include "harness/cli/common/command_line.h"
 #include "harness/cli/common/data_items.h"
 #include "harness/cli/common/disk_needs.h"
@@ -19,11 +22,14 @@
 #include "harness/cli/common/value_spec.h"
 #include "harness/cli/run/commands.h"
 #include "harness/cli/run/dry_run.h"
+#include "harness/cli/run/notify.h"
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/execute/mixed_builds.h"
+#include "harness/runner/execute/run_log.h"
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/execute/run_price.h"
+#include "harness/runner/execute/snapshot.h"
 #include "harness/runner/executors/local_executor.h"
 #include "harness/runner/executors/machine_memory.h"
 #include "harness/runner/executors/stop_signal.h"
@@ -76,6 +82,8 @@ struct Request {
   bool keep_weights = false;
   bool confidential = false;
   bool quiet = false;
+  std::string log;
+  std::string notify;
 };
 
 CommandLine command_line(Request& request) {
@@ -134,6 +142,12 @@ CommandLine command_line(Request& request) {
   add("confidential", options::bool_switch(&request.confidential),
       "with --keep-weights: also weights that are no release (without noise, of an oracle's choice, of "
       "reproducible noise), in DIR/NAME/weights.confidential");
+  add("log", options::value(&request.log)->value_name("FILE"),
+      "append what happens to FILE, one JSON object a line: begin, phases, studies, runs, problems, end "
+      "(experiments/README.md)");
+  add("notify", options::value(&request.notify)->value_name("COMMAND"),
+      "when the run has ended, however it did, run COMMAND by /bin/sh with HYFREEDP_SPEC, HYFREEDP_OUT, "
+      "HYFREEDP_EXIT_CODE and HYFREEDP_SUMMARY (one line), for a minute at most. That it fails is a warning");
   add("quiet", options::bool_switch(&request.quiet), "no progress lines; the table is still printed");
   return line;
 }
@@ -488,8 +502,46 @@ int give_values(const Request& request, const runner::Spec& spec, std::ostream& 
   return 0;
 }
 
-int run(const Request& request, runner::Spec spec, const runner::Only& only, std::ostream& out,
-        std::ostream& err) {
+// What is told of a run's end to those who do not look on.
+struct Ending {
+  bool has_begun = false;  // else it was refused, and only the error stream says so
+  std::string summary;     // one line
+};
+
+std::string summary_of(const runner::RunReport& report, const std::string& name, int code, double seconds) {
+  if (report.halt) return fmt::format("{} halted: {}", name, *report.halt);
+  if (report.stopped) return name + " stopped; the same command continues it";
+  const auto lost = std::ranges::count_if(report.failed, &runner::FailedStudy::unexpected);
+  const auto without = static_cast<std::int64_t>(report.failed.size()) - lost;
+  std::string text = fmt::format("{} {}: {}", name, code == 0 ? "finished" : "failed",
+                                 runner::size_text(report.studies, report.cells));
+  if (lost > 0) text += fmt::format(", {} lost (the same command tries again)", lost);
+  if (without > 0) text += fmt::format(", {} without a value", without);
+  if (report.refused) return text + "; stopped short of the rest: " + *report.refused;
+  return report.hides_times ? text : text + "; " + human_duration(seconds);
+}
+
+// Errors of --log and --notify are warnings: the run is over, and its exit code stays.
+void tell_end(const Request& request, const std::string& spec, const Ending& ending, int code,
+              runner::RunLog* log, std::ostream& err) {
+  if (!ending.has_begun) return;
+  const auto summary = as_one_line(ending.summary);
+  if (log != nullptr) {
+    log->end(code, summary);
+    if (!log->problem().empty())
+      err << fmt::format("hyfreedp run: warning: the log lacks lines. {}\n", log->problem());
+  }
+  if (request.notify.empty()) return;
+  const auto told =
+      run_notify(request.notify, {{"HYFREEDP_SPEC", spec},
+                                  {"HYFREEDP_OUT", std::filesystem::absolute(request.out).lexically_normal()},
+                                  {"HYFREEDP_EXIT_CODE", std::to_string(code)},
+                                  {"HYFREEDP_SUMMARY", summary}});
+  if (!told) err << fmt::format("hyfreedp run: warning: {}\n", told.error().message);
+}
+
+int run(const Request& request, runner::Spec spec, const runner::Only& only, runner::RunLog* log,
+        Ending& ending, std::ostream& out, std::ostream& err) {
   const auto begin = std::chrono::steady_clock::now();
   const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
   const runner::KeptWeights keeper(folder, spec.content.name, request.confidential);
@@ -522,6 +574,17 @@ int run(const Request& request, runner::Spec spec, const runner::Only& only, std
   const auto mixed = runner::mixed_builds_warning(**store, spec, runner::build_of_worker(*worker));
   if (!mixed) return refuse(mixed.error(), err);
   if (*mixed) err << fmt::format("hyfreedp run: {}\n", **mixed);
+  ending = {.has_begun = true, .summary = name + " failed"};
+  if (log != nullptr) {
+    log->begin({{"spec", name},
+                {"hash", spec.hash()},
+                {"version", program_version()},
+                {"workers", request.workers},
+                {"out", folder.root}});
+    for (const auto& warning : spec.warnings) log->warning(warning);
+    if (*mixed) log->warning(**mixed);
+  }
+  runner::SnapshotWriter snapshot(folder, name);
   const runner::StopSignal signals;
   runner::Progress progress(
       err, request.quiet ? runner::Progress::Style::none : runner::Progress::style_for(STDERR_FILENO));
@@ -536,13 +599,22 @@ int run(const Request& request, runner::Spec spec, const runner::Only& only, std
   coordinator.keep_to(only);
   if (budget) coordinator.keep_within(std::move(*budget));
   if (request.keep_weights) coordinator.keep_weights(keeper);
+  coordinator.tell(snapshot);
+  if (log != nullptr) coordinator.tell(*log);
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);
   if (!report) {
     refuse(report.error(), err);
+    ending.summary = name + " failed: " + report.error().message;
     return 1;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return finish(*report, **store, spec, folder, seconds, out, err);
+  const int code = finish(*report, **store, spec, folder, seconds, out, err);
+  ending.summary = summary_of(*report, name, code, seconds);
+  if (log != nullptr) {
+    if (!report->checkpoint_problem.empty()) log->checkpoint_problem(report->checkpoint_problem);
+    for (const auto& sentence : report->weights.lost) log->warning("weights not kept: " + sentence);
+  }
+  return code;
 }
 
 }  // namespace
@@ -608,7 +680,17 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   if (auto present = check_datasets(needs); !present) return refuse(present.error(), err);
   if (auto usable = check_devices(needs); !usable) return refuse(usable.error(), err);
   if (auto room = check_room(*part, request, err); !room) return refuse(room.error(), err);
-  return run(request, std::move(*spec), only, out, err);
+  std::unique_ptr<runner::RunLog> log;
+  if (!request.log.empty()) {
+    auto opened = runner::RunLog::open(request.log);
+    if (!opened) return refuse(opened.error(), err);
+    log = std::move(*opened);
+  }
+  Ending ending;
+  const auto name = spec->content.name;
+  const int code = run(request, std::move(*spec), only, log.get(), ending, out, err);
+  tell_end(request, name, ending, code, log.get(), err);
+  return code;
 }
 
 }  // namespace hyfreedp::cli

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
 #include "harness/cli/run/commands.h"
+#include "harness/cli/run/study_counts.h"
 #include "harness/mechanism/journal.h"
 #include "harness/runner/odometer/out_folder.h"
 #include "results/store/states.h"
@@ -45,28 +45,7 @@ Result<void> print_specs(const results::Store& store, std::ostream& out) {
   for (const auto& spec : *specs) {
     const auto studies = store.studies(spec.name);
     if (!studies) return studies.error();
-    std::map<results::StudyState, std::size_t> states;
-    std::map<std::string, std::size_t> kinds;
-    std::size_t not_needed = 0;
-    for (const auto& study : *studies) {
-      if (results::is_not_needed(study)) {
-        ++not_needed;
-        continue;
-      }
-      ++states[study.state];
-      if (study.state == results::StudyState::failed) ++kinds[study.failure_kind];
-    }
-    out << fmt::format("{}  {}: {} concluded, {} open, {} failed", spec.name,
-                       counted(static_cast<std::int64_t>(studies->size()), "study", "studies"),
-                       states[results::StudyState::concluded], states[results::StudyState::open],
-                       states[results::StudyState::failed]);
-    if (not_needed > 0) out << fmt::format(", {} not needed", not_needed);
-    const char* separator = " (";
-    for (const auto& [kind, count] : kinds) {
-      out << separator << count << ' ' << kind;
-      separator = ", ";
-    }
-    out << (kinds.empty() ? "\n" : ")\n");
+    out << fmt::format("{}  {}\n", spec.name, study_counts(*studies));
   }
   return {};
 }

@@ -44,8 +44,8 @@ json::object test_values(const results::Store& store, const std::string& trial) 
 }
 
 std::string end_of(const results::StudyRecord& record) {
-  if (record.state == results::StudyState::failed) return "failed";
-  return results::is_not_needed(record) ? "not-needed" : "concluded";
+  if (results::is_not_needed(record)) return "not-needed";
+  return record.state == results::StudyState::failed ? "failed" : "concluded";
 }
 
 }  // namespace

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <poll.h>
+#include <unistd.h>
+
+#include "harness/base/text.h"
+#include "harness/cli/common/command_line.h"
+#include "harness/cli/run/commands.h"
+#include "harness/cli/run/study_counts.h"
+#include "harness/cli/run/watched_run.h"
+#include "harness/runner/execute/live_block.h"
+#include "harness/runner/execute/progress.h"
+#include "harness/runner/execute/snapshot.h"
+#include "harness/runner/executors/stop_signal.h"
+#include "harness/runner/odometer/out_folder.h"
+#include "harness/runner/spec/plan.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::cli {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage =
+    "hyfreedp watch [SPEC] [options]\n"
+    "Shows from another terminal how the run in an output folder stands: what is done, the time left, and of "
+    "each run\n"
+    "under way its step, its rate, curves of its test accuracy, noised loss and step size, and the epsilon "
+    "of "
+    "what its\n"
+    "journal has booked. Of private selections it shows that they are under way. On a terminal it draws this "
+    "again until\n"
+    "the run is over; elsewhere, or with --once, it prints it once. It only reads.\n"
+    "Example: hyfreedp watch --out out\n"
+    "Exit code: 0 the run is over, or was shown once; 1 the run was killed; 2 bad input; 130 Ctrl-C.\n\n";
+
+// Of a redraw, for reading journals; the rest is read for the next.
+constexpr std::chrono::milliseconds kReading{400};
+constexpr double kLongestInterval = 3600;
+
+struct WatchRequest {
+  std::string spec;  // its name; empty: whichever is run
+  runner::OutFolder folder;
+  bool once = false;
+  double interval = 1;
+};
+
+// How things stand in the folder.
+struct Sight {
+  std::optional<int> process;                // that works there
+  std::optional<runner::Snapshot> snapshot;  // of that process, or of one that was killed
+  bool is_killed() const { return snapshot && !process; }
+};
+
+Result<Sight> look_at(const runner::OutFolder& folder) {
+  // In this order: a run that ends meanwhile has removed its snapshot before it gives up the lock.
+  Sight sight{.process = runner::FolderLock::holder(folder)};
+  auto snapshot = runner::read_snapshot(folder);
+  if (!snapshot) return snapshot.error();
+  sight.snapshot = std::move(*snapshot);
+  // Left by one that was killed, before the present one wrote its own.
+  if (sight.process && sight.snapshot && sight.snapshot->process != *sight.process) sight.snapshot.reset();
+  return sight;
+}
+
+// The runs under way, each read as far as it was.
+class WatchedRuns {
+ public:
+  explicit WatchedRuns(const runner::OutFolder& folder) : folder_(folder) {}
+
+  void keep_to(const std::vector<runner::SnapshotRun>& running) {
+    std::erase_if(runs_, [&](const auto& run) {
+      return std::ranges::find(running, run.first, &runner::SnapshotRun::trial) == running.end();
+    });
+    for (const auto& run : running) runs_.try_emplace(run.trial, folder_, run.trial);
+  }
+
+  // By turns, until all is read or the time is over.
+  void read(std::optional<std::chrono::milliseconds> time) {
+    const auto begin = std::chrono::steady_clock::now();
+    bool more = true;
+    while (more && (!time || std::chrono::steady_clock::now() - begin < *time)) {
+      more = false;
+      for (auto& [trial, run] : runs_) more = run.read() || more;
+    }
+  }
+
+  WatchedView view(const runner::SnapshotRun& run) { return runs_.at(run.trial).view(run); }
+
+ private:
+  runner::OutFolder folder_;
+  std::map<std::string, WatchedRun> runs_;
+};
+
+std::vector<std::string> lines_of(const runner::Snapshot& snapshot, WatchedRuns& runs, std::size_t width) {
+  auto overall = runner::live_lines(runner::board_of(snapshot), snapshot.seconds.value_or(0), width);
+  std::vector<std::string> lines = {overall.front()};
+  bool has_epsilon = false;
+  bool is_reproducible = false;
+  for (const auto& run : snapshot.running) {
+    const auto view = runs.view(run);
+    for (auto& line : lines_of(view, width)) lines.push_back(std::move(line));
+    has_epsilon = has_epsilon || view.epsilon.starts_with("ε ");
+    is_reproducible = is_reproducible || view.is_reproducible;
+  }
+  lines.insert(lines.end(), overall.begin() + 1, overall.end());  // private selections
+  if (has_epsilon) {
+    lines.push_back(
+        "  ε: of the run alone, steps booked so far (up to 128 ahead); hyfreedp odometer composes all");
+  }
+  if (is_reproducible) lines.push_back("  reproducible noise: not a private release");
+  for (auto& line : lines) line = runner::cut_to(line, width);
+  return lines;
+}
+
+// What the database has of the spec, or of all where none is named.
+Result<std::string> summary(const WatchRequest& request, const std::string& spec) {
+  const auto store = results::Store::open(request.folder.database(), results::Store::Mode::read_only);
+  if (!store) return store.error();
+  const auto specs = (**store).specs();
+  if (!specs) return specs.error();
+  std::string text;
+  for (const auto& one : *specs) {
+    if (!spec.empty() && one.name != spec) continue;
+    const auto studies = (**store).studies(one.name);
+    if (!studies) return studies.error();
+    text += fmt::format("{}  {}\n", one.name, study_counts(*studies));
+  }
+  if (!text.empty()) return text;
+  if (spec.empty()) return std::string("No spec was run here yet.\n");
+  return error(fmt::format("{} has no spec '{}'; hyfreedp status --out {} lists those that it has.",
+                           request.folder.database(), spec, request.folder.root));
+}
+
+int print_summary(const WatchRequest& request, const std::string& spec, std::ostream& out,
+                  std::ostream& err) {
+  const auto text = summary(request, spec);
+  if (!text) return refused("watch", text.error(), err);
+  out << *text;
+  return 0;
+}
+
+// Nothing of the wanted spec goes on any more, or ever did.
+int print_end(const WatchRequest& request, const Sight& sight, const std::string& spec, std::ostream& out,
+              std::ostream& err) {
+  if (const int code = print_summary(request, spec, out, err); code != 0) return code;
+  if (sight.process && sight.snapshot) {
+    out << fmt::format("Process {} works on {} now.\n", *sight.process, sight.snapshot->spec);
+  }
+  if (!sight.is_killed()) return 0;
+  err << fmt::format(
+      "hyfreedp watch: the process that ran {} was killed; the same hyfreedp run continues it.\n",
+      sight.snapshot->spec);
+  return 1;
+}
+
+bool is_watched(const WatchRequest& request, const Sight& sight) {
+  return sight.process && (request.spec.empty() || !sight.snapshot || sight.snapshot->spec == request.spec);
+}
+
+std::vector<std::string> lines_of(const Sight& sight, WatchedRuns& runs, std::size_t width) {
+  if (!sight.snapshot) {
+    return {runner::cut_to(
+        fmt::format("Process {} begins or ends its work; no run is under way.", *sight.process), width)};
+  }
+  return lines_of(*sight.snapshot, runs, width);
+}
+
+void follow(const Sight& sight, WatchedRuns& runs, std::optional<std::chrono::milliseconds> time) {
+  if (!sight.snapshot) return;
+  runs.keep_to(sight.snapshot->running);
+  runs.read(time);
+}
+
+int watch_once(const WatchRequest& request, std::ostream& out, std::ostream& err) {
+  const auto sight = look_at(request.folder);
+  if (!sight) return refused("watch", sight.error(), err);
+  if (!is_watched(request, *sight)) return print_end(request, *sight, request.spec, out, err);
+  WatchedRuns runs(request.folder);
+  follow(*sight, runs, std::nullopt);
+  for (const auto& line : lines_of(*sight, runs, runner::TerminalSize{}.columns)) out << line << '\n';
+  return 0;
+}
+
+void wait(double seconds) {
+  // A signal ends it early, as it would not end std::this_thread::sleep_for.
+  ::poll(nullptr, 0, static_cast<int>(std::lround(1000 * seconds)));
+}
+
+int watch_on_terminal(const WatchRequest& request, std::ostream& out, std::ostream& err) {
+  const runner::StopSignal signals;
+  runner::LiveBlock block(out);
+  WatchedRuns runs(request.folder);
+  const char* no_colour = std::getenv("NO_COLOR");
+  const bool coloured = no_colour == nullptr || *no_colour == '\0';
+  std::string spec = request.spec;
+  while (!runner::StopSignal::asked()) {
+    const auto sight = look_at(request.folder);
+    if (!sight) return refused("watch", sight.error(), err);
+    if (!is_watched(request, *sight)) {
+      block.clear();
+      return print_end(request, *sight, spec, out, err);
+    }
+    if (sight->snapshot) spec = sight->snapshot->spec;
+    follow(*sight, runs, kReading);
+    const auto size = runner::terminal_size(STDOUT_FILENO);
+    auto lines = lines_of(*sight, runs, size.columns);
+    if (lines.size() >= size.rows) {
+      const auto kept = size.rows > 2 ? size.rows - 2 : 1;
+      const auto more = lines.size() - kept;
+      lines.resize(kept);
+      lines.push_back(runner::cut_to(fmt::format("  ... {} more lines", more), size.columns));
+    }
+    block.draw(lines, coloured);
+    wait(request.interval);
+  }
+  return runner::kExitStopped;
+}
+
+}  // namespace
+
+int watch_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  WatchRequest request;
+  std::string preset;
+  CommandLine line{.command = "watch", .usage = kUsage, .positional = "spec"};
+  auto add = line.options.add_options();
+  add("help,h", "this text");
+  add("out", options::value(&request.folder.root)->default_value("out")->value_name("DIR"), "output folder");
+  add("once", options::bool_switch(&request.once), "print once, and end");
+  add("interval", options::value<std::string>()->value_name("S"),
+      "seconds between two drawings, from 0.1; default: 1");
+  add("preset", options::value(&preset)->value_name("PRESET"),
+      "where the spec is given as a file: which of its presets");
+  options::variables_map given;
+  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+  if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
+  if (request.spec.ends_with(".yaml") || request.spec.ends_with(".yml")) {
+    const auto loaded = runner::load_spec(request.spec, preset);
+    if (!loaded) return refused_lines("watch", loaded.error(), err);
+    request.spec = loaded->content.name;
+  } else if (!preset.empty()) {
+    return refused("watch", error("--preset is of a spec's file; name the file, or NAME-PRESET."), err);
+  }
+  if (given.count("interval") > 0) {
+    const auto interval = number_given(given, "interval");
+    if (!interval) return refused("watch", interval.error(), err);
+    if (!(*interval >= 0.1 && *interval <= kLongestInterval)) {
+      return refused("watch", error("--interval must be from 0.1 to 3600 seconds."), err);
+    }
+    request.interval = *interval;
+  }
+  const bool is_live = !request.once && runner::is_live_terminal(STDOUT_FILENO);
+  return is_live ? watch_on_terminal(request, out, err) : watch_once(request, out, err);
+}
+
+}  // namespace hyfreedp::cli
