@@ -230,6 +230,12 @@ TEST_F(SpecProblems, EveryExampleLoads) {
                             : head("rows") + "rows: [" + row + "]\n";
     } else if (outer == "dataset" || outer == "model" || outer == "evaluate") {
       yaml = head(outer) + outer + ": {" + example + "}\n";
+    } else if (outer == "seeds") {
+      yaml = replaced(head("seeds"), "[prodigy]", "[prodigy, hyfreedp]") + "seeds: {" + example;
+      for (const std::string key : {"until", "from", "to"}) {
+        if (inner != key) yaml += ", " + spec_examples().at("seeds." + key);
+      }
+      yaml += "}\n";
     } else if (outer == "ood_test") {
       const auto set = inner == "id"        ? example + ", dataset: synthetic"
                        : inner == "dataset" ? "id: one, " + example
