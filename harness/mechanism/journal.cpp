@@ -102,8 +102,9 @@ class Reader {
   const Journal& so_far() const { return journal_; }
 
   // By attempt, lost ones first. A finished attempt is charged what it executed; one that diverged
-  // its whole rest, since it stopped where its noisy outputs told it to, and a price that depends on
-  // them is no guarantee; every other what it booked. Of a lost one nobody knows how far it came.
+  // its whole rest, since it stopped where its noisy outputs told it to, and a price that depends
+  // on them is no guarantee; every other what it booked. Of a lost one nobody knows how far it
+  // came.
   std::vector<trial::ChargedAttempt> charged() const {
     auto all = journal_.charged;
     for (const auto& [number, attempt] : parsed_.attempts) {

@@ -40,9 +40,9 @@ BOOST_DESCRIBE_STRUCT(MetricRecord, (), (step, split, name, value, visibility))
 enum class TrialState { running, finished, failed };
 BOOST_DESCRIBE_ENUM(TrialState, running, finished, failed)
 
-// How a run ended. Kinds of failure: "diverged", "invalid-config", and those of the machine, such as
-// "killed", "hung" or "out-of-memory" (results/store/states.h). A finished run that did not work has a
-// note, such as "fit rejected throughout" or "stuck at d0".
+// How a run ended. Kinds of failure: "diverged", "invalid-config", and those of the machine, such
+// as "killed", "hung" or "out-of-memory" (results/store/states.h). A finished run that did not work
+// has a note, such as "fit rejected throughout" or "stuck at d0".
 struct Finish {
   TrialState state = TrialState::finished;
   std::string kind;     // of a failure; empty otherwise

@@ -90,7 +90,7 @@ Result<void> add_asked(const Store& store, const StudyRecord& study, NightRun& r
 Result<NightRun> read_run(const Store& store, const StudyRecord& study) {
   NightRun run;
   run.seed = study.seed;
-  if (study.state == StudyState::open || is_not_needed(study)) return run;
+  if (study.state == StudyState::open || is_cancelled(study)) return run;
   run.failure_kind = study.failure_kind;
   run.state = NightRun::State::failed;
   if (auto added = add_asked(store, study, run); !added) return added.error();
@@ -158,6 +158,10 @@ Result<Night> read_night(const Store& store, const std::string& name) {
   for (const auto& study : *studies) {
     const auto place = places.find({study.panel, study.row, study.epsilon_target});
     if (place == places.end()) continue;
+    if (is_not_needed(study)) {
+      night.cells[place->second].not_needed.insert(study.seed);
+      continue;
+    }
     auto run = read_run(store, study);
     if (!run) return run.error();
     night.cells[place->second].runs.push_back(std::move(*run));

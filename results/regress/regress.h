@@ -108,7 +108,8 @@ struct NightCell {
   std::optional<double> epsilon;  // absent: non-private
   double resolution = 0;          // of accuracy, percentage points
   std::vector<NightRun> runs;
-  std::set<std::int64_t> not_needed = {};  // seeds that a comparison did not need (spec::SequentialSeeds)
+  // Seeds that a comparison did not need (spec::SequentialSeeds).
+  std::set<std::int64_t> not_needed = {};
 };
 
 struct Night {

@@ -215,11 +215,12 @@ JOIN json_each(trial.events, '$.events') AS event
 LEFT JOIN json_each(event.value, '$.releases') AS part;
 )sql";
 
-// What users write about studies. Without a reference to `studies`, whose rows are replaced whenever
-// a study's state is written.
+// What users write about studies. Without a reference to `studies`, whose rows are replaced
+// whenever a study's state is written.
 //
-// What runs took of their machine over time (SystemSample), and the view of it, with the same lines
-// as `runs`.
+// What runs took of their machine over time (SystemSample), and the view of it. Memory follows the
+// realised batch sizes a little, so the view rounds it up to steps of 64 MiB; and a worker's memory
+// tells of the runs before, so a private selection's reported run is not in it.
 constexpr const char* kVersion7 = R"sql(
 CREATE TABLE notes (
   study TEXT PRIMARY KEY NOT NULL,
@@ -253,11 +254,15 @@ CREATE TABLE run_samples (
 
 CREATE VIEW run_system AS
 SELECT runs.spec, runs.panel, runs.row, runs.epsilon_target, runs.seed, runs.run, runs.reported,
-       sample.execution, sample.seconds, sample.cpu_share, sample.resident_bytes,
-       nullif(sample.device_bytes, 0) AS device_bytes
+       sample.execution, sample.seconds, sample.cpu_share,
+       (sample.resident_bytes + 67108863) / 67108864 * 67108864 AS resident_bytes,
+       nullif((sample.device_bytes + 67108863) / 67108864 * 67108864, 0) AS device_bytes
 FROM runs
+JOIN studies AS study ON study.spec = runs.spec AND study.panel = runs.panel AND study.row = runs.row
+                         AND study.epsilon_target IS runs.epsilon_target AND study.seed = runs.seed
 JOIN trials AS trial ON trial.id = runs.run
-JOIN run_samples AS sample ON sample.trial = trial.number;
+JOIN run_samples AS sample ON sample.trial = trial.number
+WHERE json_extract(study.composition, '$.rule') IN ('none', 'trial', 'sum');
 )sql";
 
 // Entry i brings version i to version i + 1.

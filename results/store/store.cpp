@@ -554,7 +554,7 @@ Result<void> Store::put_trial(const TrialRecord& trial, const std::vector<trial:
 Result<void> Store::put_system(const std::string& trial, const std::vector<SystemSample>& samples) {
   if (samples.empty()) return {};
   return state_->guarded([&]() -> Result<void> {
-    SQLite::Transaction transaction(state_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    State::Change change(*state_);
     const auto number = state_->trial_number(trial);
     if (!number) return error("The database has no trial " + trial + ".");
     SQLite::Statement next(state_->database,
@@ -572,7 +572,7 @@ Result<void> Store::put_system(const std::string& trial, const std::vector<Syste
       insert.exec();
       insert.reset();
     }
-    transaction.commit();
+    change.commit();
     return {};
   });
 }
@@ -714,6 +714,15 @@ Result<std::vector<std::string>> Store::trial_ids(const std::string& spec) const
         "ORDER BY trials.id");
     select.bind(1, spec);
     while (select.executeStep()) ids.push_back(select.getColumn(0).getString());
+    return ids;
+  });
+}
+
+Result<std::set<std::string>> Store::finished_trials() const {
+  return state_->guarded([&]() -> Result<std::set<std::string>> {
+    std::set<std::string> ids;
+    SQLite::Statement select(state_->database, "SELECT id FROM trials WHERE state = 'finished'");
+    while (select.executeStep()) ids.insert(select.getColumn(0).getString());
     return ids;
   });
 }

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,9 +64,10 @@ struct TrialRecord {
 // What a run took of its machine at a moment of one of its executions: a worker process has it from
 // its start to its end, to a stop, or to the worker's death.
 struct SystemSample {
-  std::int64_t execution = 0;       // 0: the first; put_system() counts them
-  double seconds = 0;               // since the execution began
-  double cpu_share = 0;             // processor time over time, since the sample before; 1: one core
+  std::int64_t execution = 0;  // 0: the first; put_system() counts them
+  double seconds = 0;          // since the execution began
+  // Processor time over time, since the sample before; 1: one core.
+  double cpu_share = 0;
   std::int64_t resident_bytes = 0;  // memory of the worker's process, mapped files included
   std::int64_t device_bytes = 0;    // of tensors on the GPU; 0: none
 };
@@ -154,6 +156,8 @@ class Store {
   Result<std::optional<SpecRecord>> spec(const std::string& name) const;
   Result<std::optional<TrialRecord>> trial(const std::string& id) const;
   Result<std::vector<std::string>> trial_ids(const std::string& spec) const;
+  // The ids of those that are finished.
+  Result<std::set<std::string>> finished_trials() const;
   // Every trial of the database in the order of first writing, also those that no study lists.
   Result<std::vector<TrialRecord>> trials() const;
   Result<std::vector<RetiredStudy>> retired_studies() const;

@@ -14,13 +14,13 @@
 // is a martingale at the true mean with expectation 1 (Perez-Ortiz, Lardy, de Heide and Gruenwald,
 // "E-statistics, group invariance and anytime-valid testing", Annals of Statistics 52, 2024; Wang
 // and Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown
-// variance", Sequential Analysis 44, 2025), so by Ville's inequality it ever reaches 1 / (1 - level)
-// with probability at most 1 - level.
+// variance", Sequential Analysis 44, 2025), so by Ville's inequality it ever reaches 1 / (1 -
+// level) with probability at most 1 - level.
 //
 // Values that are not normal: of exponential ones the mean is missed in about 11 % of studies with
 // looks from 3 to 20 values at 95 %, of ones with heavy tails (t of 3 degrees of freedom) in about
-// 1 %. Differences of two accuracies over test sets of thousands are near normal; runs that collapse
-// in some seeds are not.
+// 1 %. Differences of two accuracies over test sets of thousands are near normal; runs that
+// collapse in some seeds are not.
 //
 //   g = 3   chosen beforehand: near the shortest intervals of 5 to 20 values. At 95 % the half
 //           width is 2.5 sample standard deviations of 5 values, 1.2 of 10, 0.8 of 20

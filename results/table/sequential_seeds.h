@@ -1,10 +1,11 @@
 // When a panel whose seeds are trained until a comparison is decided (`seeds: {until: ...}`) has
 // enough of them.
 //
-// Each column of the panel is decided by itself: by the differences of the two rows' test accuracies,
-// in percentage points, paired by seed. After `from` seeds, and after each further one, the interval
-// of their mean (anytime_interval.h) is looked at. It holds at all looks together, so stopping at
-// one of them does not spoil it. A seed that failed in either row has no difference and is left out.
+// Each column of the panel is decided by itself: by the differences of the two rows' test
+// accuracies, in percentage points, paired by seed. After `from` seeds, and after each further one,
+// the interval of their mean (anytime_interval.h) is looked at. It holds at all looks together, so
+// stopping at one of them does not spoil it. A seed that failed in either row has no difference and
+// is left out.
 #pragma once
 
 #include <map>
@@ -50,8 +51,8 @@ class ComparedSeeds {
   std::map<std::int64_t, StudyRecord> first_, second_;
 };
 
-// Whether the row has the column. In one that the compared rows do not have, nothing is decided, and
-// `from` seeds are trained.
+// Whether the row has the column. In one that the compared rows do not have, nothing is decided,
+// and `from` seeds are trained.
 bool has_column(const spec::Row& row, const std::optional<double>& epsilon);
 
 // For the table: how many seeds each column took, and why. `studies` are those of the panel.

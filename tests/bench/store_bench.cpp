@@ -14,7 +14,7 @@
 
 #include "harness/cli/commands.h"
 #include "harness/mechanism/journal.h"
-#include "harness/runner/execute/snapshot.h"
+#include "harness/runner/progress/snapshot.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp {

@@ -4,7 +4,7 @@
 #include "command_fixture.h"
 #include "harness/cli/common/run_needs.h"
 #include "harness/runner/execute/run_memory.h"
-#include "harness/runner/execute/run_price.h"
+#include "harness/runner/progress/run_price.h"
 #include "harness/runner/spec/plan.h"
 #include "tests/datasets/scratch.h"
 

@@ -154,7 +154,9 @@ TEST_F(Room, TheMemoryToUseMayBeGiven) {
   const auto one = spec("{name: synthetic, train: 1000}", "linear");
   EXPECT_EQ(run({one, "--dry-run", "--memory", "0.3", "--out", path("out")}), 0) << err();
   EXPECT_THAT(out(), ContainsRegex("2 runs at once: 4[0-9][0-9] MB of 300 MB"));
-  EXPECT_THAT(err(), HasSubstr("and there are 300 MB: where they do not fit, some wait (--workers 1 fits;"));
+  EXPECT_THAT(
+      err(),
+      HasSubstr("and there are 300 MB: a run that does not fit waits for the others. --workers 1 fits;"));
   EXPECT_EQ(run({one, "--dry-run", "--memory", "0", "--out", path("out")}), 2);
 }
 

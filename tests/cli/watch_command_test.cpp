@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/cli/run/watched_run.h"
-#include "harness/runner/execute/snapshot.h"
+#include "harness/runner/progress/snapshot.h"
 #include "tests/cli/folder_world.h"
 
 namespace hyfreedp::cli {

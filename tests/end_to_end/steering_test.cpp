@@ -16,7 +16,7 @@ panels:
     seeds: [0]
     epsilon: [3]
     delta: N^-1.1
-    train: {sample_rate: 0.1, steps: 6000, optimizer: adamw}
+    train: {sample_rate: 0.1, steps: 15000, optimizer: adamw}
     evaluate: {every: 500}
     rows:
       - {method: prodigy}
@@ -32,11 +32,11 @@ TEST_F(Steering, ACancelledStudyIsRetriedBitForBit) {
   auto running = start({"run", spec, "--out", "out", "--quiet"});
   ASSERT_TRUE(wait_for([&] { return journal_bytes("out") > 20000 || !running.is_running(); }));
   ASSERT_TRUE(running.is_running()) << "the run was over before anything could be cancelled";
+  const auto cancelled = run({"cancel", "long", "--only", "row=prodigy", "--out", "out"});
+  ASSERT_EQ(cancelled.code, 0) << cancelled.err;
+  EXPECT_THAT(cancelled.out, HasSubstr("1 study of 'long' cancelled."));
   const auto tagged = run({"tag", "long", "--add", "slow", "--out", "out"});
   EXPECT_EQ(tagged.code, 0) << tagged.err;
-  const auto cancelled = run({"cancel", "long", "--only", "row=prodigy", "--out", "out"});
-  EXPECT_EQ(cancelled.code, 0) << cancelled.err;
-  EXPECT_THAT(cancelled.out, HasSubstr("1 study of 'long' cancelled."));
   const auto ended = running.wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("prodigy, ε 3, seed 0: cancelled."));
@@ -47,7 +47,7 @@ TEST_F(Steering, ACancelledStudyIsRetriedBitForBit) {
   const auto again = run({"run", spec, "--out", "out", "--quiet"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(rows("long"), rows("long", "clean"));
-  EXPECT_THAT(run({"list", "runs", "long", "--tag", "slow", "--out", "out"}).out, HasSubstr("6000/6000"));
+  EXPECT_THAT(run({"list", "runs", "long", "--tag", "slow", "--out", "out"}).out, HasSubstr("15000/15000"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A journal that is read while it is written: at every moment what a reader of the whole file finds.
+// A journal that is read while it is written: at every moment what a reader of the whole file
+// finds.
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// A worker with the fault that HYFREEDP_PLANT names, for the tests of nightly comparisons and of hangs.
+// A worker with the fault that HYFREEDP_PLANT names, for the tests of nightly comparisons and of
+// hangs.
 #include <cstdlib>
 #include <iostream>
 #include <map>

@@ -173,8 +173,9 @@ TEST(AnytimeInterval, HoldsAtTheLookThatEndsTheStudy) {
   EXPECT_LE(stopped(normal_draw(0, 1), 0, 0).decided, kMostErring);
 }
 
-// Of 20 seeds, by the mean difference in standard deviations. The tolerances are five standard errors
-// of the mean over 2000 studies or more: a correct program fails with probability below 1e-5.
+// Of 20 seeds, by the mean difference in standard deviations. The tolerances are five standard
+// errors of the mean over 2000 studies or more: a correct program fails with probability below
+// 1e-5.
 TEST(AnytimeInterval, TakesFewSeedsWhereTheEffectIsLarge) {
   EXPECT_NEAR(stopped(normal_draw(4, 1), 4, 0).seeds, 4.44, 0.15);
   EXPECT_NEAR(stopped(normal_draw(2, 1), 2, 0).seeds, 6.20, 0.25);

@@ -84,10 +84,13 @@ TEST_F(Views, OfAPrivateSelectionTheyShowTheReportedRunAlone) {
       << "the time of all runs would tell how many there were";
   EXPECT_EQ(rows("SELECT count(*) FROM run_events WHERE row = 'c'"), "3\n");
   EXPECT_EQ(rows("SELECT count(*) FROM run_metrics WHERE row = 'c'"), "12\n") << "four metrics of each";
+  EXPECT_EQ(rows("SELECT count(*) FROM run_system WHERE row = 'c'"), "0\n")
+      << "the memory of its worker tells of the runs before";
   EXPECT_EQ(
-      rows("SELECT seconds, cpu_share, resident_bytes, device_bytes FROM run_system WHERE row = 'c' AND "
+      rows("SELECT seconds, cpu_share, resident_bytes, device_bytes FROM run_system WHERE row = 'b' AND "
            "seed = 2"),
-      "0.25 | 0.75 | 150000000 | NULL\n0.5 | 1.0 | 160000000 | NULL\n");
+      "0.25 | 0.75 | 201326592 | NULL\n0.5 | 1.0 | 201326592 | NULL\n")
+      << "150 and 160 MB, in steps of 64 MiB";
 }
 
 // The rule of run_count_is_public() stands in the schema a second time.
@@ -115,12 +118,16 @@ TEST_F(Views, TheRuleOfWhichRunsArePublicIsTheTables) {
       if (!study.reported_trial.empty()) expected.insert(study.reported_trial);
       std::string listed;
       for (const auto& id : expected) listed += id + "\n";
-      for (const char* view : {"runs", "run_metrics", "run_events", "run_system"}) {
+      for (const char* view : {"runs", "run_metrics", "run_events"}) {
         EXPECT_EQ(
             rows(fmt::format("SELECT DISTINCT run FROM {} WHERE seed = {} ORDER BY run", view, study.seed)),
             listed)
             << view << ' ' << canonical_json(composition) << ' ' << name_of(state);
       }
+      EXPECT_EQ(
+          rows(fmt::format("SELECT DISTINCT run FROM run_system WHERE seed = {} ORDER BY run", study.seed)),
+          run_count_is_public(study) ? listed : "")
+          << canonical_json(composition) << ' ' << name_of(state);
       const auto seconds = run_count_is_public(study)     ? "7.0\n"
                            : study.reported_trial.empty() ? "NULL\n"
                                                           : "0.5\n";

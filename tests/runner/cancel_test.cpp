@@ -120,7 +120,7 @@ void run_and_cancel(World& world, FakeExecutor& executor, const std::vector<std:
   executor.at_submit = [&](const auto&) { executor.idle = executor.submitted.size() == 2 ? 1 : 0; };
   bool asked = false;
   world.run(spec_of(kThreeRows, "s"), executor, [&] {
-    if (!asked && !study_of(world, "c").trials.empty()) {
+    if (!asked && executor.submitted.size() == 2) {
       for (const auto& row : rows) ask_to_cancel(world, row);
       asked = true;
     }
@@ -164,13 +164,18 @@ TEST(Cancel, AStudyThatAskedForNothingIsChargedNothing) {
   EXPECT_THAT(executor.submitted, SizeIs(1));
 }
 
-// `b` is cancelled when its run waits for a worker, before `c` asks for the same run.
+// `b` is cancelled when its run waits for a worker, and `c` asks for the same run while it stops. Each
+// study has a turn of the coordinator's planning for itself.
 TEST(Cancel, ARunThatIsWantedAgainWhileItStopsBeginsAgain) {
   World world;
   FakeExecutor executor;
+  const auto let_the_turn_pass = [] { std::this_thread::sleep_for(Coordinator::kPlanningTurn * 2); };
+  executor.at_prepare = let_the_turn_pass;
   executor.at_submit = [&](const auto&) {
     if (executor.submitted.size() == 2) ask_to_cancel(world, "b");
+    let_the_turn_pass();
   };
+  executor.cancels_slowly = true;
   world.run(spec_of(kThreeRows, "s"), executor);
   const auto shared = trial_of(world, "c");
   EXPECT_THAT(executor.cancelled, ElementsAre(shared));

@@ -254,7 +254,8 @@ TEST_P(ExecutorContract, JobsThatDoNotFitIntoMemoryTogetherWait) {
   if (!GetParam().make_bounded) GTEST_SKIP() << "it has no limit of memory";
   const auto executor = GetParam().make_bounded(3, 100);
   std::map<std::string, double> memory;
-  // The dearest are the largest; "none" and "whole" are of unknown size and larger than the machine.
+  // The dearest are the largest; "none" and "whole" are of unknown size and larger than the
+  // machine.
   for (const auto& [name, bytes] :
        {std::pair{"whole", 250.0}, std::pair{"large", 70.0}, std::pair{"large too", 60.0},
         std::pair{"small", 30.0}, std::pair{"small too", 30.0}, std::pair{"none", 0.0}}) {

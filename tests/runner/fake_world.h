@@ -36,7 +36,9 @@ class FakeExecutor final : public Executor {
   // Called with the trial when it is over, or lingers, before the coordinator hears of it.
   std::function<void(const std::string& trial)> at_end = [](const auto&) {};
   std::function<void(const std::string& trial)> at_submit = [](const auto&) {};
-  int uses = 0;  // updates of what a trial takes, before its end
+  std::function<void()> at_prepare = [] {};
+  bool cancels_slowly = false;  // what is cancelled is over at the second call of poll() from then on
+  int uses = 0;                 // updates of what a trial takes, before its end
   bool prepare_fails = false;
   double test_shift = 0;  // of the test accuracies alone
   // The test accuracy instead, where it is given.
@@ -58,12 +60,12 @@ class FakeExecutor final : public Executor {
     memory[job.id] = job.memory;
     time_limits[job.id] = job.time_limit;
     waiting_.push_back(std::move(job));
-    if (is_trial) at_submit(submitted.back());
+    is_trial ? at_submit(submitted.back()) : at_prepare();
   }
   void cancel(const std::string& id) override {
     const auto waiting = std::ranges::find(waiting_, id, &Job::id);
     if (waiting != waiting_.end()) {
-      over_.push_back(failure(id, kCancelled));
+      (cancels_slowly ? over_later_ : over_).push_back(failure(id, kCancelled));
       waiting_.erase(waiting);
     } else if (auto lingering = lingering_.extract(id)) {
       over_.push_back(std::move(lingering.mapped()));
@@ -76,7 +78,7 @@ class FakeExecutor final : public Executor {
   void stop() override { stopped = true; }
 
   Result<std::vector<Update>> poll(std::chrono::milliseconds) override {
-    std::vector<Update> updates = std::exchange(over_, {});
+    std::vector<Update> updates = std::exchange(over_, std::exchange(over_later_, {}));
     if (stopped) {
       for (const auto& job : waiting_) updates.push_back(failure(job.id, kCancelled));
       for (auto& [id, over] : lingering_) updates.push_back(std::move(over));
@@ -221,7 +223,7 @@ class FakeExecutor final : public Executor {
 
   std::deque<Job> waiting_;
   std::map<std::string, Update> lingering_;  // with their ends
-  std::vector<Update> over_;
+  std::vector<Update> over_, over_later_;
   bool lingers_ = false;
   std::mt19937 random_{7};
 };

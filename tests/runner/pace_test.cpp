@@ -1,5 +1,5 @@
 // How long runs are expected to take, from how long similar ones took.
-#include "harness/runner/execute/pace.h"
+#include "harness/runner/progress/pace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/runner/execute/progress.h"
+#include "harness/runner/progress/progress.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-#include "harness/runner/execute/tally.h"
+#include "harness/runner/progress/tally.h"
 
 namespace hyfreedp::runner {
 namespace {

@@ -1,5 +1,6 @@
 // `seeds: {until: ...}`: a comparison trains as many seeds as it needs, through interruptions,
-// failures and private selection, and what it spent is that of all seeds that it might have trained.
+// failures and private selection, and what it spent is that of all seeds that it might have
+// trained.
 #include "results/table/sequential_seeds.h"
 
 #include <cmath>

@@ -1,12 +1,12 @@
 // What another process can read of a run under way.
-#include "harness/runner/execute/snapshot.h"
+#include "harness/runner/progress/snapshot.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include "harness/base/files.h"
-#include "harness/runner/execute/tally.h"
+#include "harness/runner/progress/tally.h"
 
 namespace hyfreedp::runner {
 namespace {

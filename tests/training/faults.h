@@ -216,7 +216,7 @@ inline Parts hanging_step(bool busy) {
                                     torch::Tensor& out) {
     const char* file = std::getenv("HYFREEDP_HANG");
     if (++*steps == 200 && file != nullptr && std::remove(file) == 0) {
-      for (volatile std::int64_t turns = 0;; turns = turns + 1) {
+      for (std::atomic<std::int64_t> turns{0};; ++turns) {
         if (!busy) ::pause();
       }
     }

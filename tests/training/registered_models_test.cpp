@@ -58,7 +58,9 @@ TEST(RegisteredModels, TheSumDoesNotDependOnTheMicrobatches) {
         clipped_gradient_sum(setup.network, setup.labels.loss, {trial::Clipping::auto_s, 0.01}, reader, rows,
                              sum);
         if (!one_shot.defined()) one_shot = sum;
-        EXPECT_TRUE(near_relative(sum, one_shot, dtype == std::string("float64") ? 1e-12 : 2e-6))
+        // Which kernel LibTorch takes depends on the processor and on the shapes: on some
+        // ConvNeXt's float32 sums differ by 2.4e-6.
+        EXPECT_TRUE(near_relative(sum, one_shot, dtype == std::string("float64") ? 1e-12 : 4e-6))
             << microbatch;
       }
     }

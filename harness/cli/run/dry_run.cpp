@@ -12,7 +12,7 @@
 #include "harness/cli/common/disk_needs.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/execute/run_memory.h"
-#include "harness/runner/execute/run_price.h"
+#include "harness/runner/progress/run_price.h"
 #include "harness/trial/config_text.h"
 
 namespace hyfreedp::cli {

@@ -5,7 +5,7 @@
 
 #include <iosfwd>
 
-#include "harness/runner/execute/pace.h"
+#include "harness/runner/progress/pace.h"
 #include "harness/runner/spec/only.h"
 #include "harness/runner/spec/plan.h"
 

@@ -26,15 +26,15 @@
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/execute/mixed_builds.h"
-#include "harness/runner/execute/run_log.h"
 #include "harness/runner/execute/run_memory.h"
-#include "harness/runner/execute/run_price.h"
-#include "harness/runner/execute/snapshot.h"
 #include "harness/runner/executors/local_executor.h"
 #include "harness/runner/executors/machine_memory.h"
 #include "harness/runner/executors/stop_signal.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/runner/progress/run_log.h"
+#include "harness/runner/progress/run_price.h"
+#include "harness/runner/progress/snapshot.h"
 #include "harness/runner/spec/only.h"
 #include "harness/runner/spec/spec_needs.h"
 #include "results/table/cell_text.h"
@@ -126,11 +126,13 @@ CommandLine command_line(Request& request) {
       "write each run's state every M minutes, so that after a crash it goes on from there; 0: only when it "
       "is stopped; default: 10");
   add("hang-minutes", options::value<std::string>()->value_name("M"),
-      "kill a worker that shows no progress for M minutes, not a microbatch; its run is lost, and the same "
-      "command tries it again; 0: never; default: 30");
+      "kill a worker that makes no progress, not even one microbatch, for M minutes; its run is lost, and "
+      "the "
+      "same command tries it again; 0: never; default: 30");
   add("time-limit", options::value<std::string>()->value_name("M"),
-      "stop a run after M minutes, with a checkpoint; its row is lost, and the same command continues it for "
-      "M minutes more");
+      "stop a run after M minutes, with a checkpoint; its row has no value yet, and the same command "
+      "continues "
+      "the run for M minutes more");
   add("memory-limit", options::value<std::string>()->value_name("GB"),
       "kill a worker that has more memory of its own; its run is lost, and the same command tries it again");
   add("memory", options::value<std::string>()->value_name("GB"),
@@ -299,8 +301,8 @@ Result<void> check_room(const AskedPart& part, const Request& request, std::ostr
                        bytes_text(static_cast<std::uint64_t>(largest->host)), bytes_text(machine));
   } else if (const int fit = runner::workers_that_fit(*largest, workers, machine); fit < workers) {
     err << fmt::format(
-        "hyfreedp run: warning: {} at once may need {} of memory, and there are {}: where they do not fit, "
-        "some wait (--workers {} fits; --memory says otherwise).\n",
+        "hyfreedp run: warning: {} at once may need {} of memory, and there are {}: a run "
+        "that does not fit waits for the others. --workers {} fits; --memory GB sets what they may have.\n",
         counted(workers, "run"), bytes_text(static_cast<std::uint64_t>(workers * largest->host)),
         bytes_text(machine), fit);
   }
@@ -393,8 +395,9 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
   }
   if (report.held > 0) {
     out << fmt::format(
-        "Not begun: {} of further seeds. The comparison that says whether they are needed lacks a row; "
-        "run the same command again, without --only.\n",
+        "Not begun: {} of further seeds. The comparison that says whether they are needed lacks a study: "
+        "train it by the same command without --only, or open it again by hyfreedp retry if it was "
+        "cancelled.\n",
         counted(static_cast<std::int64_t>(report.held), "study", "studies"));
   }
   if (report.known_before == report.studies && report.left_open == 0 && !runner::has_seeded_noise(spec)) {
@@ -604,7 +607,10 @@ int run(const Request& request, runner::Spec spec, const runner::Only& only, run
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);
   if (!report) {
     refuse(report.error(), err);
-    ending.summary = name + " failed: " + report.error().message;
+    // The message may name a run of a private selection, and the summary goes to a log and to others.
+    ending.summary =
+        name + " failed" +
+        (runner::has_seeded_noise(spec) ? ": " + report.error().message : "; the terminal says why");
     return 1;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -63,20 +63,38 @@ Result<std::set<std::string>> public_trials(const results::Store& store) {
   return known;
 }
 
+// Trials that go on, or that the next run continues: those of studies without an answer.
+Result<std::set<std::string>> open_trials(const results::Store& store) {
+  std::set<std::string> open;
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (const auto& study : *studies) {
+    if (!results::is_answered(study)) open.insert(study.trials.begin(), study.trials.end());
+  }
+  return open;
+}
+
 Result<void> print_journals(const results::Store& store, const runner::OutFolder& folder, bool at_work,
                             bool confidential, std::ostream& out) {
   const auto known = public_trials(store);
   if (!known) return known.error();
+  const auto open = open_trials(store);
+  if (!open) return open.error();
+  const auto finished = store.finished_trials();
+  if (!finished) return finished.error();
   bool first = true;
   bool has_unreadable = false;
   for (const auto& path : files_in(folder.journals(), ".jsonl")) {
     const auto id = path.stem().string();
+    // A long run's journal takes a while to read.
+    if (finished->contains(id)) continue;
     const auto journal = mechanism::read_journal(path.string());
     if (journal && journal->finish) continue;
     if (!confidential && !known->contains(id)) {
       has_unreadable = has_unreadable || !journal;
       continue;
     }
+    if (journal && !confidential && !open->contains(id)) continue;  // of a study that was cancelled
     if (first)
       out << (at_work ? "Trials under way:\n" : "Interrupted trials, which the next run continues:\n");
     first = false;

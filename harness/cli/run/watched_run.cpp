@@ -8,7 +8,7 @@
 
 #include "harness/accounting/accountant.h"
 #include "harness/base/text.h"
-#include "harness/runner/execute/live_block.h"
+#include "harness/runner/progress/live_block.h"
 #include "harness/trial/event_tally.h"
 #include "results/table/cell_text.h"
 #include "results/table/released_scalars.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "harness/mechanism/journal.h"
-#include "harness/runner/execute/snapshot.h"
+#include "harness/runner/progress/snapshot.h"
 
 namespace hyfreedp::cli {
 
@@ -27,7 +27,8 @@ struct WatchedView {
   std::int64_t step = 0;  // steps done
   std::int64_t steps = 0;
   std::optional<double> steps_per_second;
-  std::string epsilon;           // "ε 1.23 booked (δ 1e-05)", "no privacy"; empty: nothing is known yet
+  // "ε 1.23 booked (δ 1e-05)", "no privacy"; empty: nothing is known yet.
+  std::string epsilon;
   bool is_reproducible = false;  // its noise has a public seed
   std::vector<WatchedCurve> curves;
   std::string problem;  // why more is not shown

@@ -15,7 +15,8 @@ struct RunsRequest {
   std::string format = "text";  // or "jsonl"
 };
 
-// Prints one line for each run, and one for each study that has none to show. Returns the exit code.
+// Prints one line for each run, and one for each study that has none to show. Returns the exit
+// code.
 int list_runs(const RunsRequest& request, std::ostream& out, std::ostream& err);
 
 }  // namespace hyfreedp::cli

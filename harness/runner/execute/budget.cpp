@@ -83,7 +83,8 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       auto& spending = wanted.of(config.dataset);
       datasets.insert(spending.title);
       if (then_.final_runs.contains(id) || !admitted.insert(id).second) continue;
-      if (then_.booked_runs.contains(id)) continue;  // of a seed that may not be needed: in then_ already
+      // Of a seed that may not be needed: in then_ already.
+      if (then_.booked_runs.contains(id)) continue;
       spending.plan(config);
       needed.insert(spending.title);
     }

@@ -8,7 +8,8 @@
 //
 // Where how many seeds are trained follows from a comparison (spec::SequentialSeeds), all are
 // reserved. Of a method that asks for runs in several rounds only the first round of a seed that is
-// not trained is; its further rounds are charged when the comparison ends, and may exceed the limit.
+// not trained is; its further rounds are charged when the comparison ends, and may exceed the
+// limit.
 //
 // A run without privacy, or one that passes un-noised validation scores to its method, has no
 // epsilon. Under a limit it is refused, and so is everything on data that such a run has touched.

@@ -17,8 +17,8 @@ namespace {
 
 using baselines::Composition;
 
-// What the database or the journal says, whichever is more: of a seeded run that was interrupted the
-// journal alone says it.
+// What the database or the journal says, whichever is more: of a seeded run that was interrupted
+// the journal alone says it.
 Result<std::vector<accounting::Event>> executed_so_far(const results::Store& store, const OutFolder& out,
                                                        const std::string& trial) {
   trial::EventTally executed;
@@ -129,8 +129,10 @@ results::StudyRecord as_reopened(results::StudyRecord study) {
   study.total.reset();
   study.training.reset();
   study.seconds = 0;
+  study.reported_trial.clear();
   if (string_or(study.composition, "rule", "") == "selection") {
     study.composition.erase("unlisted");
+    study.trials.clear();  // an open selection lists none
   } else {
     study.composition = {};
   }

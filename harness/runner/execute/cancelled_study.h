@@ -1,7 +1,7 @@
 // Studies that their user ends (`hyfreedp cancel`) and opens again (`hyfreedp retry`).
 //
-// A cancelled study is `failed: cancelled`. It counts as answered, so that runs of its spec leave it
-// alone. What it executed stays charged:
+// A cancelled study is `failed: cancelled`. It counts as answered, so that runs of its spec leave
+// it alone. What it executed stays charged:
 //   - its runs, composed in sequence, whatever its method would have reported;
 //   - a private selection whole, at the price that was booked when it opened, or the dearest that a
 //     run like its own executed. Which runs are its own is not recorded, and how many there were
@@ -21,17 +21,17 @@
 
 namespace hyfreedp::runner {
 
-// The record of `study`, which has no answer, as a cancelled one, with its ε. Its runs have ended, or
-// are another study's too. Nothing is written. An error if what a run executed cannot be read.
+// The record of `study`, which has no answer, as a cancelled one, with its ε. Its runs have ended,
+// or are another study's too. Nothing is written. An error if what a run executed cannot be read.
 Result<results::StudyRecord> as_cancelled(const results::Store& store, const OutFolder& out,
                                           results::StudyRecord study);
 
-// The record as that of an open study: the next run of the spec goes on with it. What is booked of a
-// private selection stays.
+// The record as that of an open study: the next run of the spec goes on with it. What is booked of
+// a private selection stays.
 results::StudyRecord as_reopened(results::StudyRecord study);
 
-// Why `retry` cannot open the study again, as a sentence; nothing where it can (cancelled, or failed
-// through the machine). `seeded`: its spec has a noise_seed.
+// Why `retry` cannot open the study again, as a sentence; nothing where it can (cancelled, or
+// failed through the machine). `seeded`: its spec has a noise_seed.
 std::optional<std::string> why_not_retried(const results::StudyRecord& study, bool seeded);
 
 // "linear, prodigy, ε 3, seed 0"

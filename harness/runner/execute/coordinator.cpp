@@ -22,8 +22,6 @@ namespace hyfreedp::runner {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{100};
-// How long studies are advanced before workers are heard again.
-constexpr std::chrono::milliseconds kPlanningTurn{50};
 
 // What the user must mend before anything of the kind can run.
 bool is_halt(const std::string& failure_kind) {
@@ -142,6 +140,7 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
       note_failure(index, found->second, false);
       continue;
     }
+    if (found != recorded.end()) studies_.back().goes_on_from(found->second);
     const auto& opened = studies_.back().study();
     if (opened.baseline->confidential_runs && !opened.cell.base.noise_seed) report_.hides_times = true;
     studies_.back().book_selection();
@@ -154,9 +153,9 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     if (opened.baseline->confidential_runs)
       tally_.known("study " + opened.id, work_of(opened.cell.base), false, expected_runs(opened));
   }
-  if (auto opened = open_gate(); !opened) return opened;
   if (report_.hides_times) tally_.hide_times();
-  return {};
+  show();  // before any study is told of
+  return open_gate();
 }
 
 // Open, so that the spec does not count as complete, and without a booking, which would charge it.
@@ -268,7 +267,8 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
     if (!updates) return updates.error();
     if (!updates->empty() || !ready_.empty()) {
       // One sync of the disk for all that ended meanwhile. A run that ended is known from its
-      // journal until then, and a worker gets no run before the next poll.
+      // journal until then, and no worker gets an unseeded run before the
+      // next poll.
       const auto written = store_.write_together([&]() -> Result<void> {
         for (const auto& update : *updates) {
           if (auto taken = take(update); !taken) return taken;
@@ -300,8 +300,10 @@ Result<void> Coordinator::heed_requests() {
   if (now < next_look_) return {};
   next_look_ = now + request_interval_;
   for (auto& taken : take_requests(out_)) {
+    if (std::ranges::any_of(heeded_, [&](const auto& one) { return one.path == taken.path; })) continue;
     auto request = taken.request;
-    if (request.kind == StudyRequest::Kind::cancel) {
+    const bool cancels = request.kind == StudyRequest::Kind::cancel;
+    if (cancels) {
       for (const auto& study : request.studies) {
         if (auto cancelled = cancel(study); !cancelled) return cancelled;
       }
@@ -311,7 +313,11 @@ Result<void> Coordinator::heed_requests() {
     }
     // Whoever asked sees what came of it; that it failed is no reason to end the run.
     static_cast<void>(carry_out(store_, out_, request));
-    heeded_.push_back(std::move(taken));
+    if (cancels) {
+      heeded_.push_back(std::move(taken));
+    } else {
+      remove_request(taken);
+    }
   }
   return conclude_cancelled();
 }
@@ -328,6 +334,10 @@ Result<void> Coordinator::cancel(const std::string& study) {
   std::erase(ready_, index);
   gate_->drop(index);
   found->cancel();
+  if (refused_ && refused_->study == index) {
+    refused_.reset();
+    report_.refused.reset();
+  }
   cancelling_.try_emplace(index);
   stop_runs_of(index);
   return {};
@@ -366,7 +376,14 @@ Result<void> Coordinator::conclude_cancelled() {
     const auto index = entry->first;
     entry = cancelling_.erase(entry);
     const auto record = as_cancelled(store_, out_, studies_[index].outcome());
-    if (!record) return record.error();
+    if (!record) {
+      // It stays open, and the others go on.
+      auto failed = studies_[index].outcome();
+      failed.failure_kind = kInternal;
+      failed.failure_message = record.error().message;
+      note_failure(index, failed, true);
+      continue;
+    }
     if (auto written = store_.put_study(*record); !written) return written;
     tally_.over("study " + record->id);
     tally_.cell_over();
@@ -562,7 +579,8 @@ Result<void> Coordinator::take_end(const Update& update) {
   auto wanted = std::move(trials_.extract(update.job).mapped());
   for (auto& [index, runs] : cancelling_) runs.erase(update.job);
   const bool was_cancelled = update.failed && update.failure_kind == kCancelled;
-  if (std::exchange(wanted.has_worker, false)) tally_.ended(update.slot, !update.failed, update.seconds);
+  const bool had_worker = std::exchange(wanted.has_worker, false);
+  if (had_worker) tally_.ended(update.slot, !update.failed, update.seconds);
   if (!update.checkpoint_problem.empty()) {
     // Its text names the trial.
     const bool is_hidden = wanted.unit != update.job;
@@ -570,7 +588,7 @@ Result<void> Coordinator::take_end(const Update& update) {
   }
   // Of private selections only that they are under way may be told. Nobody waits for a run whose
   // studies were cancelled.
-  if (wanted.unit == update.job && !wanted.studies.empty()) {
+  if (had_worker && wanted.unit == update.job && !wanted.studies.empty()) {
     for (auto* listener : listeners_) listener->trial_over(update, describe(wanted.studies.front()));
   }
   if (keeper_ && !update.weights_problem.empty()) keeper_->note_problem(update.job, update.weights_problem);
@@ -603,9 +621,11 @@ Result<void> Coordinator::take_end(const Update& update) {
 
 // Of a seeded run that was interrupted the database knows nothing yet.
 Result<void> Coordinator::keep_system(const std::string& trial, const SystemLog& log) {
+  const auto samples = log.samples();
+  if (samples.empty()) return {};
   const auto known = store_.trial(trial);
   if (!known) return known.error();
-  return *known ? store_.put_system(trial, log.samples()) : Result<void>{};
+  return *known ? store_.put_system(trial, samples) : Result<void>{};
 }
 
 void Coordinator::deliver(std::size_t index, const std::string& trial, const TrialEnd& end) {
@@ -645,8 +665,8 @@ Result<void> Coordinator::open_gate() {
   return {};
 }
 
-// A method that searches asks for its runs in several rounds, which are not known of a seed that has
-// not begun: the row's most expensive other seed stands for it.
+// A method that searches asks for its runs in several rounds, which are not known of a seed that
+// has not begun: the row's most expensive other seed stands for it.
 Result<void> Coordinator::end_not_needed(std::size_t index) {
   auto& run = studies_[index];
   const auto& wanted = run.outcome();

@@ -6,15 +6,14 @@
 // interrupted.
 //   - A trial that several studies want runs once; one that ended in an earlier run
 //     (in the store, or in a complete journal) is not run again.
-//   - A trial that the machine lost (killed, hung, out of memory, ...) or that reached its time limit
-//     fails the studies that want it in
-//     this run, and the next run tries again. A trial that failed by itself (diverged) is an
-//     answer, which the method sees.
+//   - A trial that the machine lost (killed, hung, out of memory, ...) or that reached its time
+//     limit fails the studies that want it in this run, and the next run tries again. A trial that
+//     failed by itself (diverged) is an answer, which the method sees.
 //   - Each dataset is prepared once, before its first trial.
 //   - A study that its user cancels while it runs (study_request.h) has no part in this any more: a
 //     run that no other study wants is stopped, as at Ctrl-C, and the others go on.
-//   - Every job says what memory it may need (execute/run_memory.h), so that the executor lets those
-//     wait that do not fit beside others.
+//   - Every job says what memory it may need (execute/run_memory.h), so that the executor lets
+//     those wait that do not fit beside others.
 #pragma once
 
 #include <chrono>
@@ -29,17 +28,17 @@
 
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/kept_weights.h"
-#include "harness/runner/execute/progress.h"
-#include "harness/runner/execute/run_listener.h"
 #include "harness/runner/execute/seed_gate.h"
 #include "harness/runner/execute/study_epsilon.h"
 #include "harness/runner/execute/study_request.h"
 #include "harness/runner/execute/study_run.h"
 #include "harness/runner/execute/system_log.h"
-#include "harness/runner/execute/tally.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/out_folder.h"
 #include "harness/runner/odometer/trial_book.h"
+#include "harness/runner/progress/progress.h"
+#include "harness/runner/progress/run_listener.h"
+#include "harness/runner/progress/tally.h"
 #include "harness/runner/spec/only.h"
 #include "harness/runner/spec/plan.h"
 #include "harness/trial/event_tally.h"
@@ -81,6 +80,9 @@ inline constexpr std::chrono::minutes kCheckpointInterval{10};
 
 class Coordinator {
  public:
+  // How long studies are advanced before workers are heard again.
+  static constexpr std::chrono::milliseconds kPlanningTurn{50};
+
   Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress);
 
   // Sets a budget; by default nothing is refused. What the spec starts with must be reserved

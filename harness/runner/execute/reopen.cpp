@@ -13,8 +13,8 @@
 namespace hyfreedp::runner {
 namespace {
 
-// As a run refuses it (coordinator.cpp), before the rows are opened: the spec could not be completed
-// any more.
+// As a run refuses it (coordinator.cpp), before the rows are opened: the spec could not be
+// completed any more.
 Result<void> check_draws(const OutFolder& out, const results::SpecRecord& record) {
   auto content = results::spec_of(record);
   if (!content) return content.error();

@@ -10,7 +10,7 @@ bool SeedGate::hold(std::size_t index, const results::StudyRecord& study) {
   const auto* row = panel != nullptr ? spec::find_row(*panel, study.row) : nullptr;
   if (row == nullptr || !spec::has_sequential_seeds(*panel, *row)) return false;
   auto& column = columns_[{study.panel, study.epsilon_target}];
-  if (study.seed < panel->sequential->from) {
+  if (study.seed < panel->sequential->from || !study.trials.empty()) {
     column.running.insert(index);
     return false;
   }

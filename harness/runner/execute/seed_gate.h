@@ -1,9 +1,10 @@
-// Holds back the studies of seeds that may not be needed: those of panels with `seeds: {until: ...}`,
-// from the `from`-th seed on. Whenever all studies of a column that were let through are over, it
-// looks at the comparison (results/table/sequential_seeds.h), and lets the next seed through or
-// says that the others are not needed.
+// Holds back the studies of seeds that may not be needed: those of panels with `seeds: {until:
+// ...}`, from the `from`-th seed on. Whenever all studies of a column that were let through are
+// over, it looks at the comparison (results/table/sequential_seeds.h), and lets the next seed
+// through or says that the others are not needed.
 //
-// What it decides follows from the store alone, so a run that goes on after a crash decides the same.
+// What it decides follows from the store alone, so a run that goes on after a crash decides the
+// same.
 #pragma once
 
 #include <map>
@@ -21,10 +22,11 @@ class SeedGate {
  public:
   SeedGate(const results::Store& store, const spec::Spec& spec) : store_(store), spec_(spec) {}
 
-  // Study `index` of the coordinator, which has no answer yet. Returns whether it is held back.
+  // Study `index` of the coordinator, which has no answer yet. Returns whether it is held back; one
+  // that has begun is not.
   bool hold(std::size_t index, const results::StudyRecord& study);
-  // It was cancelled: it is held back no more. The comparison does without its seed, and those after
-  // it, until it is retried.
+  // It was cancelled: it is held back no more. If the comparison needs its seed, it waits until the
+  // study is retried.
   void drop(std::size_t index);
   // It is over, and in the store.
   void over(std::size_t index, const results::StudyRecord& study);

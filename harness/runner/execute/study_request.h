@@ -1,8 +1,8 @@
 // What a command asks about studies of an output folder that a coordinator may work in: `cancel`,
 // `note`, `tag`.
 //
-// The database has one writer, whoever holds the folder's lock. Where nobody does, the command takes
-// the lock and writes itself. Where a coordinator works, the command leaves a file for it in
+// The database has one writer, whoever holds the folder's lock. Where nobody does, the command
+// takes the lock and writes itself. Where a coordinator works, the command leaves a file for it in
 // ROOT/requests (mode 0700), and waits until that is gone:
 //   N.json      one request, written atomically with mode 0600
 //   N.taken     the coordinator carries it out; removed when that is done

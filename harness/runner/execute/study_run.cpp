@@ -54,6 +54,20 @@ void StudyRun::book_selection() {
   write_booking();
 }
 
+void StudyRun::goes_on_from(const results::StudyRecord& recorded) {
+  if (study_.baseline->confidential_runs) return;
+  earlier_ = recorded.trials;
+  list_trials();
+}
+
+// What was asked for, by this run of the spec or an earlier one.
+void StudyRun::list_trials() {
+  outcome_.trials = asked_;
+  for (const auto& id : earlier_) {
+    if (std::ranges::find(asked_, id) == asked_.end()) outcome_.trials.push_back(id);
+  }
+}
+
 void StudyRun::book_seed() {
   // Which runs a private selection would make is not to be told.
   if (study_.baseline->confidential_runs) {
@@ -124,7 +138,11 @@ std::vector<trial::TrialConfig> StudyRun::advance() {
 void StudyRun::end() {
   over_ = true;
   finished_.clear();  // the database has them; a spec may have many
-  if (!unexpected_ || !study_.baseline->confidential_runs) outcome_.trials = asked_;
+  if (!unexpected_) {
+    outcome_.trials = asked_;
+  } else if (!study_.baseline->confidential_runs) {
+    list_trials();
+  }
 }
 
 std::vector<trial::TrialConfig> StudyRun::new_wishes() {
@@ -143,7 +161,7 @@ std::vector<trial::TrialConfig> StudyRun::new_wishes() {
   if (!wanted->empty() && fresh.empty()) {
     throw std::runtime_error(study_.baseline->name + " asks again for runs that have finished");
   }
-  if (!study_.baseline->confidential_runs) outcome_.trials = asked_;
+  if (!study_.baseline->confidential_runs) list_trials();
   if (++rounds_ > kMostRounds || asked_.size() > kMostTrials) {
     throw std::runtime_error(study_.baseline->name + " never stops asking for runs");
   }

@@ -31,13 +31,17 @@ class StudyRun {
   // does not conclude: a conclusion without that trial would make the row depend on the accident.
   void receive_lost(const std::string& trial, const std::string& kind, const std::string& message);
 
-  // Its user ended it: it asks for nothing more, and outcome() stays that of an open study, from which
-  // the record of a cancelled one follows (cancelled_study.h).
+  // Its user ended it: it asks for nothing more, and outcome() stays that of an open study, from
+  // which the record of a cancelled one follows (cancelled_study.h).
   void cancel();
 
   // For a private selection: writes its cost into the outcome before any of its runs
   // (Baseline::selection).
   void book_selection();
+  // An earlier run of the spec left the study without an answer: what it had asked for stays listed,
+  // so that it is charged also where the study is cancelled before it asks for it again. Of a private
+  // selection nothing is listed.
+  void goes_on_from(const results::StudyRecord& recorded);
 
   // For a study of a seed that may not be needed (spec::SequentialSeeds): writes the runs that it
   // would begin with into the outcome, so that they are charged whether or not they are made. How
@@ -45,8 +49,8 @@ class StudyRun {
   // To be called after book_selection(), whose booking is marked.
   void book_seed();
   // In place of advance(): the seed was not needed (results::is_not_needed). `planned` is the most
-  // that another seed of the row was to release, which is charged where it is more than the booking:
-  // methods that search ask for runs in several rounds.
+  // that another seed of the row was to release, which is charged where it is more than the
+  // booking: methods that search ask for runs in several rounds.
   void end_without_runs(const std::vector<accounting::Event>& planned);
 
   // The study's record, without epsilons and seconds, which come from executed events. While the
@@ -59,6 +63,7 @@ class StudyRun {
   bool failed_unexpectedly() const { return unexpected_; }
 
  private:
+  void list_trials();
   std::vector<trial::TrialConfig> new_wishes();
   void conclude();
   void write_booking();
@@ -71,7 +76,8 @@ class StudyRun {
   std::vector<baselines::FinishedTrial> finished() const;
 
   PlannedStudy study_;
-  std::vector<std::string> asked_;  // in order
+  std::vector<std::string> asked_;    // in order
+  std::vector<std::string> earlier_;  // by an earlier run of the spec
   std::set<std::string> waiting_;
   std::map<std::string, baselines::FinishedTrial> finished_;
   results::StudyRecord outcome_;

@@ -58,12 +58,13 @@ Job trial_job(const trial::TrialConfig& config, const TrialFiles& files, std::in
 Job prepare_job(const trial::Named& dataset);
 
 // Kinds of failure that an executor itself reports for a job; all others come from the worker.
-inline constexpr const char* kKilled = "killed";              // a signal ended the worker
-inline constexpr const char* kInternal = "internal";          // the worker left, or spoke nonsense
-inline constexpr const char* kCancelled = "cancelled";        // cancel() or stop()
-inline constexpr const char* kHung = "hung";                  // the worker showed no progress
-inline constexpr const char* kOverTime = "over-time";         // the job's time limit
-inline constexpr const char* kOutOfMemory = "out-of-memory";  // the worker's limit; also a worker's own kind
+inline constexpr const char* kKilled = "killed";        // a signal ended the worker
+inline constexpr const char* kInternal = "internal";    // the worker left, or spoke nonsense
+inline constexpr const char* kCancelled = "cancelled";  // cancel() or stop()
+inline constexpr const char* kHung = "hung";            // the worker showed no progress
+inline constexpr const char* kOverTime = "over-time";   // the job's time limit
+// The worker's limit; also a worker's own kind.
+inline constexpr const char* kOutOfMemory = "out-of-memory";
 
 struct Update {
   // use: what the job's process takes, now and then
@@ -77,8 +78,8 @@ struct Update {
   std::int64_t steps = 0;
   std::map<std::string, double> scalars;
 
-  // use, and over where the worker still lives then; in use, seconds and cpu_seconds are those since
-  // the job's start
+  // use, and over where the worker still lives then; in use, seconds and cpu_seconds are those
+  // since the job's start
   double resident_bytes = 0;  // memory of the process, mapped files included
   double device_bytes = 0;    // on the GPU; 0: none
 

@@ -210,6 +210,11 @@ class LocalExecutor::Pool {
     changed_.notify_all();
   }
 
+  // One that was killed may be there for a moment yet.
+  static bool can_work(const Slot& slot) {
+    return slot.process && slot.ready && !slot.leaving && !slot.ending && slot.nonsense.empty();
+  }
+
   void hand_out() {
     if (stopping_) {
       for (const auto& [cost, job] : pending_) report_failed(job, 0, kCancelled, "The executor has stopped.");
@@ -218,7 +223,7 @@ class LocalExecutor::Pool {
     }
     std::size_t starting = 0;
     for (std::size_t i = 0; i < slots_.size() && !pending_.empty(); ++i) {
-      if (slots_[i].process && slots_[i].ready && !slots_[i].leaving && !slots_[i].job) start_job(i);
+      if (can_work(slots_[i]) && !slots_[i].job) start_job(i);
       if (slots_[i].process && !slots_[i].ready) ++starting;
     }
     const auto wanted = workers_wanted();
@@ -280,7 +285,7 @@ class LocalExecutor::Pool {
     if (!slot.job->before_start) return send_job(index);
     {
       const std::lock_guard lock(mutex_);
-      to_start_.emplace(index, *slot.job);
+      to_start_.insert_or_assign(index, *slot.job);
     }
     changed_.notify_all();
   }
@@ -331,7 +336,7 @@ class LocalExecutor::Pool {
   void on_hello(std::size_t index, const json::object& body) {
     const std::string version = string_or(body, "version", "?");
     if (version != trial::kWorkerProtocolVersion) {
-      slots_[index].leaving = true;
+      dismiss(index);
       return give_up(
           fmt::format("The worker {} uses version {} of the worker protocol, and this program uses version "
                       "{}. Build both from the same sources.",
@@ -365,7 +370,7 @@ class LocalExecutor::Pool {
   // `trial`: whose end was announced; empty: of whatever it was doing.
   void end_job(std::size_t index, const std::string& trial, const json::object& body) {
     auto& slot = slots_[index];
-    if (!slot.job) return expel(index, "it reported the end of a job that it was not given");
+    if (!slot.job || !slot.sent) return expel(index, "it reported the end of a job that it was not given");
     if (!trial.empty() && trial != slot.job->id)
       return expel(index, "it reported the end of another job than its own");
     Update update{.kind = Update::Kind::over, .job = slot.job->id, .slot = static_cast<int>(index)};
@@ -397,7 +402,7 @@ class LocalExecutor::Pool {
     watch_.expires_after(options_.watch);
     watch_.async_wait([this, before = Clock::now()](const boost::system::error_code& failure) {
       if (failure) return;
-      const Seconds passed = std::min<Seconds>(Clock::now() - before, 2 * options_.watch);
+      const Seconds passed = std::min<Seconds>(Clock::now() - before, options_.watch);
       for (std::size_t i = 0; i < slots_.size(); ++i) look_at(i, passed);
       watch();
     });
@@ -427,8 +432,9 @@ class LocalExecutor::Pool {
     }
     const auto time_limit = slot.job->time_limit;
     if (time_limit > Seconds{0} && slot.running > time_limit) {
-      slot.ending = Ending{kOverTime, "It ran for " + human_duration(time_limit.count()) +
-                                          " (--time-limit); the next run continues it."};
+      slot.ending =
+          Ending{kOverTime, "It was stopped after " + human_duration(time_limit.count()) +
+                                " (--time-limit), with a checkpoint; the next hyfreedp run continues it."};
       dismiss(index);
     }
   }

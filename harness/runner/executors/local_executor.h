@@ -29,8 +29,10 @@ struct LocalOptions {
   std::chrono::milliseconds watch{1000};
   // Without progress, from its job's start on; while it starts, a minute at least. 0: no limit.
   std::chrono::duration<double> hang_limit{0};
-  double memory_limit = 0;  // bytes that a worker may have for itself, mapped files apart; 0: no limit
-  double memory = 0;        // bytes that jobs under way may need together; 0: no limit
+  // Bytes that a worker may have for itself, mapped files apart; 0: no limit.
+  double memory_limit = 0;
+  // Bytes that jobs under way may need together; 0: no limit.
+  double memory = 0;
   std::chrono::duration<double> use_interval{10};  // between two updates of kind `use`
 };
 

@@ -229,7 +229,8 @@ struct Studies {
   std::vector<SelectionStudy> selections;
   std::vector<results::StudyRecord> priced;
   std::vector<Composition> ended_early;  // searches whose planned rest is charged
-  // Seeds that may not be needed, or were not, with their data: their runs are charged all the same.
+  // Seeds that may not be needed, or were not, with their data: their runs are charged all the
+  // same.
   std::vector<std::pair<Composition, trial::Named>> booked_seeds;
 };
 

@@ -26,7 +26,7 @@
 //                 counts in full as soon as it may have begun. Runs that may belong to a selection
 //                 of which no rule is recorded are left out (Spending::has_unknown_selection),
 //                 unless confidential values are asked for.
-//   Seeds         Where how many seeds are trained follows from a comparison (spec::SequentialSeeds),
+//   Seeds         Where a comparison decides how many seeds are trained (spec::SequentialSeeds),
 //                 all that the spec allows count from the start, whether or not they are trained.
 //   Lower bound   With has_unknown_selection or Odometer::unreadable files the reading lacks what
 //                 these released. It is then no upper bound, and `hyfreedp odometer` says "at

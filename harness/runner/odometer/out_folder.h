@@ -32,7 +32,7 @@ struct OutFolder {
   // (execute/study_request.h); mode 0700.
   std::string requests() const;  // ROOT/requests
   std::string lock() const;      // ROOT/hyfreedp.lock
-  // How a run under way stands (harness/runner/execute/snapshot.h): ROOT/progress.json
+  // How a run under way stands (harness/runner/progress/snapshot.h): ROOT/progress.json
   std::string progress() const;
 };
 

@@ -422,11 +422,11 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
   for (const auto& record : *records) {
     const bool is_same = *current && (**current).hash == record.spec.hash;
     for (const auto& recorded : record.studies) {
-      if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study) ||
-          results::is_cancelled(recorded.study))
-        continue;
-      // What another rule did not need, the spec's own may.
-      if (results::is_not_needed(recorded.study) && !is_same) continue;
+      if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study)) continue;
+      // What another rule did not need, the spec's own may; and what was cancelled of another spec was
+      // not cancelled of this one.
+      const bool is_of_spec = results::is_not_needed(recorded.study) || results::is_cancelled(recorded.study);
+      if (is_of_spec && !is_same) continue;
       if (auto put = put_back(store, out, recorded); !put) return put;
     }
   }

@@ -2,17 +2,17 @@
 // reads (snapshot.h).
 //
 // The coordinator tells of private selections that their studies begin and end, and never of their
-// runs. A listener that keeps what it hears must also keep to Board::hides_times: where that is set,
-// the time at which a selection ends tells how many runs it made.
-// Called from the coordinator's thread; a listener must not throw, and be quick.
+// runs. A listener that keeps what it hears must also keep to Board::hides_times: where that is
+// set, the time at which a selection ends tells how many runs it made. Called from the
+// coordinator's thread; a listener must not throw, and be quick.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "harness/runner/execute/progress.h"
 #include "harness/runner/executors/executor.h"
+#include "harness/runner/progress/progress.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::runner {

@@ -1,4 +1,4 @@
-#include "harness/runner/execute/progress.h"
+#include "harness/runner/progress/progress.h"
 
 #include <algorithm>
 #include <cmath>

@@ -17,9 +17,9 @@
 #include <optional>
 #include <string>
 
-#include "harness/runner/execute/pace.h"
-#include "harness/runner/execute/progress.h"
 #include "harness/runner/executors/executor.h"
+#include "harness/runner/progress/pace.h"
+#include "harness/runner/progress/progress.h"
 
 namespace hyfreedp::runner {
 

@@ -1,4 +1,4 @@
-#include "harness/runner/execute/run_price.h"
+#include "harness/runner/progress/run_price.h"
 
 #include <algorithm>
 #include <cmath>

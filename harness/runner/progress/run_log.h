@@ -2,8 +2,9 @@
 // experiments/README.md ("A log") lists the lines and their members.
 //
 // Where Board::hides_times is set, only the first lines of a run, written before anything of it was
-// drawn, have times; and of private selections all is written at the run's end, in the spec's order,
-// so that not even the order of lines tells how long one took. No line tells of a selection's runs.
+// drawn, have times; and all lines of studies and trials are written at the run's end, those of the
+// studies in the spec's order, those of the trials by their ids, so that not even the order of lines
+// tells how long a private selection took. No line tells of a selection's runs.
 //
 // A line that cannot be written stops nothing: problem() says why, and later lines are tried again.
 #pragma once
@@ -14,13 +15,14 @@
 #include <vector>
 
 #include "harness/base/json.h"
-#include "harness/runner/execute/run_listener.h"
+#include "harness/runner/progress/run_listener.h"
 
 namespace hyfreedp::runner {
 
 class RunLog final : public RunListener {
  public:
-  // Makes the file and its folder where there is none; what it holds stays. An error if it cannot be opened.
+  // Makes the file and its folder where there is none; what it holds stays. An error if it cannot
+  // be opened.
   static Result<std::unique_ptr<RunLog>> open(const std::string& path);
   ~RunLog() override;
   RunLog(const RunLog&) = delete;
@@ -43,7 +45,8 @@ class RunLog final : public RunListener {
  private:
   RunLog(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
   void write(const std::string& event, json::object line);
-  void write_or_hold(const std::string& event, const StudyNews& news, json::object line);
+  // `place`: where it belongs among the lines that are held.
+  void write_or_hold(const std::string& event, const std::string& place, json::object line);
 
   struct Held {
     std::string event;
@@ -54,7 +57,7 @@ class RunLog final : public RunListener {
   bool hides_times_ = false;
   std::string phase_;
   std::string problem_;
-  std::map<std::size_t, std::vector<Held>> held_;  // of private selections, by place in the spec
+  std::map<std::string, std::vector<Held>> held_;
 };
 
 }  // namespace hyfreedp::runner

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/runner/execute/live_block.h"
+#include "harness/runner/progress/live_block.h"
 
 namespace hyfreedp::runner {
 

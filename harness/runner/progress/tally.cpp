@@ -1,4 +1,4 @@
-#include "harness/runner/execute/tally.h"
+#include "harness/runner/progress/tally.h"
 
 #include <algorithm>
 #include <optional>
@@ -69,7 +69,8 @@ void Tally::stepped(const Update& update) {
   if (const auto loss = scalar(update, "private_loss")) trial.private_loss = loss;
 }
 
-// From its first news on: what came before is loading, and a run that goes on begins at a later step.
+// From its first news on: what came before is loading, and a run that goes on begins at a later
+// step.
 void Tally::measure_rate(Started& start, RunningTrial& trial) {
   if (board_.hides_times) return;
   const double now = clock_();

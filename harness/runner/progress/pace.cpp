@@ -1,10 +1,10 @@
-#include "harness/runner/execute/pace.h"
+#include "harness/runner/progress/pace.h"
 
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
 
-#include "harness/runner/execute/run_price.h"
+#include "harness/runner/progress/run_price.h"
 #include "results/table/table_model.h"
 
 namespace hyfreedp::runner {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "harness/base/describe.h"
-#include "harness/runner/execute/run_listener.h"
 #include "harness/runner/odometer/out_folder.h"
+#include "harness/runner/progress/run_listener.h"
 
 namespace hyfreedp::runner {
 

@@ -1,4 +1,4 @@
-#include "harness/runner/execute/snapshot.h"
+#include "harness/runner/progress/snapshot.h"
 
 #include <algorithm>
 #include <cstdio>

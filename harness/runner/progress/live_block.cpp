@@ -1,4 +1,4 @@
-#include "harness/runner/execute/live_block.h"
+#include "harness/runner/progress/live_block.h"
 
 #include <algorithm>
 #include <cmath>

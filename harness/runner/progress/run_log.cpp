@@ -1,4 +1,4 @@
-#include "harness/runner/execute/run_log.h"
+#include "harness/runner/progress/run_log.h"
 
 #include <cerrno>
 #include <chrono>
@@ -43,6 +43,10 @@ json::object test_values(const results::Store& store, const std::string& trial) 
   return values;
 }
 
+// Studies before trials.
+std::string place_of(const StudyNews& news) { return fmt::format("study {:09}", news.place); }
+std::string place_of(const std::string& trial) { return "trial " + trial; }
+
 std::string end_of(const results::StudyRecord& record) {
   if (results::is_not_needed(record)) return "not-needed";
   return record.state == results::StudyState::failed ? "failed" : "concluded";
@@ -54,7 +58,7 @@ Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& path) {
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
     if (auto made = make_folders(folder.string()); !made) return made.error();
   }
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor < 0) return error(path + ": cannot open the log (" + std::strerror(errno) + ")");
   return std::unique_ptr<RunLog>(new RunLog(path, descriptor));
 }
@@ -83,7 +87,7 @@ void RunLog::board(const Board& board) {
 }
 
 void RunLog::study_begun(const StudyNews& news) {
-  write_or_hold("study-begun", news, study_members(news.record));
+  write_or_hold("study-begun", place_of(news), study_members(news.record));
 }
 
 void RunLog::study_over(const StudyNews& news, const results::Store& store) {
@@ -95,11 +99,11 @@ void RunLog::study_over(const StudyNews& news, const results::Store& store) {
     line["delta"] = number(news.record.total->delta);
   }
   if (!news.record.reported_trial.empty()) line["test"] = test_values(store, news.record.reported_trial);
-  write_or_hold("study-over", news, std::move(line));
+  write_or_hold("study-over", place_of(news), std::move(line));
 }
 
 void RunLog::trial_begun(const std::string& trial, const std::string& title, std::int64_t steps) {
-  write("trial-begun", {{"trial", trial}, {"title", title}, {"steps", steps}});
+  write_or_hold("trial-begun", place_of(trial), {{"trial", trial}, {"title", title}, {"steps", steps}});
 }
 
 void RunLog::trial_over(const Update& update, const std::string& title) {
@@ -109,12 +113,12 @@ void RunLog::trial_over(const Update& update, const std::string& title) {
     if (update.failure_kind != kCancelled) line["failure"] = update.failure_kind;
   }
   if (!hides_times_) line["seconds"] = number(update.seconds);
-  write("trial-over", std::move(line));
+  write_or_hold("trial-over", place_of(update.job), std::move(line));
 }
 
-void RunLog::write_or_hold(const std::string& event, const StudyNews& news, json::object line) {
-  if (hides_times_ && news.is_selection) {
-    held_[news.place].push_back({event, std::move(line)});
+void RunLog::write_or_hold(const std::string& event, const std::string& place, json::object line) {
+  if (hides_times_) {
+    held_[place].push_back({event, std::move(line)});
   } else {
     write(event, std::move(line));
   }
