@@ -164,8 +164,8 @@ TEST(Cancel, AStudyThatAskedForNothingIsChargedNothing) {
   EXPECT_THAT(executor.submitted, SizeIs(1));
 }
 
-// `b` is cancelled when its run waits for a worker, and `c` asks for the same run while it stops. Each
-// study has a turn of the coordinator's planning for itself.
+// `b` is cancelled when its run waits for a worker, and `c` asks for the same run while it stops.
+// Each study has a turn of the coordinator's planning for itself.
 TEST(Cancel, ARunThatIsWantedAgainWhileItStopsBeginsAgain) {
   World world;
   FakeExecutor executor;

@@ -37,7 +37,7 @@ class FakeExecutor final : public Executor {
   std::function<void(const std::string& trial)> at_end = [](const auto&) {};
   std::function<void(const std::string& trial)> at_submit = [](const auto&) {};
   std::function<void()> at_prepare = [] {};
-  bool cancels_slowly = false;  // what is cancelled is over at the second call of poll() from then on
+  bool cancels_slowly = false;  // what is cancelled is over at the second poll() from then on
   int uses = 0;                 // updates of what a trial takes, before its end
   bool prepare_fails = false;
   double test_shift = 0;  // of the test accuracies alone
