@@ -164,6 +164,27 @@ TEST(Cancel, AStudyThatAskedForNothingIsChargedNothing) {
   EXPECT_THAT(executor.submitted, SizeIs(1));
 }
 
+// Its run was interrupted, and the next command ends before it asks for it again.
+TEST(Cancel, AStudyThatAnEarlierCommandBeganStaysCharged) {
+  World world;
+  const auto yaml = spec_of(kThreeRows, "s");
+  FakeExecutor first, stopped, last;
+  bool is_under_way = false;
+  first.fate = [](const auto& config) {
+    return config.optimizer.name == "prodigy" ? Fate::finish : Fate::linger;
+  };
+  first.at_end = [&](const auto&) { is_under_way = true; };
+  world.run(yaml, first, [&] { return is_under_way; });
+  world.run(yaml, stopped, [] { return true; });
+  ask_to_cancel(world, "a");
+  world.run(yaml, last);
+  const auto cancelled = study_of(world, "a");
+  ASSERT_TRUE(results::is_cancelled(cancelled));
+  EXPECT_THAT(cancelled.trials, SizeIs(1));
+  ASSERT_TRUE(cancelled.total) << "what the first command executed";
+  EXPECT_GT(cancelled.total->epsilon, 0);
+}
+
 // `b` is cancelled when its run waits for a worker, and `c` asks for the same run while it stops.
 // Each study has a turn of the coordinator's planning for itself.
 TEST(Cancel, ARunThatIsWantedAgainWhileItStopsBeginsAgain) {

@@ -607,7 +607,8 @@ int run(const Request& request, runner::Spec spec, const runner::Only& only, run
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);
   if (!report) {
     refuse(report.error(), err);
-    // The message may name a run of a private selection, and the summary goes to a log and to others.
+    // The message may name a run of a private selection, and the summary goes to a log and to
+    // others.
     ending.summary =
         name + " failed" +
         (runner::has_seeded_noise(spec) ? ": " + report.error().message : "; the terminal says why");

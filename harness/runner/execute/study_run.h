@@ -38,9 +38,9 @@ class StudyRun {
   // For a private selection: writes its cost into the outcome before any of its runs
   // (Baseline::selection).
   void book_selection();
-  // An earlier run of the spec left the study without an answer: what it had asked for stays listed,
-  // so that it is charged also where the study is cancelled before it asks for it again. Of a private
-  // selection nothing is listed.
+  // An earlier run of the spec left the study without an answer: what it had asked for stays
+  // listed, so that it is charged also where the study is cancelled before it asks for it again. Of
+  // a private selection nothing is listed.
   void goes_on_from(const results::StudyRecord& recorded);
 
   // For a study of a seed that may not be needed (spec::SequentialSeeds): writes the runs that it

@@ -423,8 +423,8 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
     const bool is_same = *current && (**current).hash == record.spec.hash;
     for (const auto& recorded : record.studies) {
       if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study)) continue;
-      // What another rule did not need, the spec's own may; and what was cancelled of another spec was
-      // not cancelled of this one.
+      // What another rule did not need, the spec's own may; and what was cancelled of another spec
+      // was not cancelled of this one.
       const bool is_of_spec = results::is_not_needed(recorded.study) || results::is_cancelled(recorded.study);
       if (is_of_spec && !is_same) continue;
       if (auto put = put_back(store, out, recorded); !put) return put;
@@ -445,7 +445,7 @@ Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& o
   }
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
-    const auto path = entry.path();
+    const auto& path = entry.path();
     if (path.extension() != ".jsonl" || known->trials.contains(path.stem().string())) continue;
     if (is_missing_journal(path.string())) continue;
     const auto journal = mechanism::read_journal(path.string());

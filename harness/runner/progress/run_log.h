@@ -3,8 +3,8 @@
 //
 // Where Board::hides_times is set, only the first lines of a run, written before anything of it was
 // drawn, have times; and all lines of studies and trials are written at the run's end, those of the
-// studies in the spec's order, those of the trials by their ids, so that not even the order of lines
-// tells how long a private selection took. No line tells of a selection's runs.
+// studies in the spec's order, those of the trials by their ids, so that not even the order of
+// lines tells how long a private selection took. No line tells of a selection's runs.
 //
 // A line that cannot be written stops nothing: problem() says why, and later lines are tried again.
 #pragma once
