@@ -1,106 +1,25 @@
 #include "results/store/store.h"
 
-#include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <algorithm>
 #include <cmath>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
-#include <limits>
 #include <map>
 #include <memory>
 #include <set>
-#include <unistd.h>
 #include <utility>
 
 #include "harness/base/files.h"
-#include "harness/base/text.h"
+#include "results/store/connection.h"
+#include "results/store/database_file.h"
 #include "results/store/records.h"
-#include "results/store/schema.h"
+#include "results/store/rows.h"
 #include "results/store/statement.h"
 #include "results/store/states.h"
 
 namespace hyfreedp::results {
 namespace {
-
-// the first bytes of every database
-constexpr std::string_view kSqliteHead{"SQLite format 3\0", 16};
-constexpr const char* kDatabaseName = "hyfreedp.sqlite";  // in an output folder
-constexpr std::size_t kMostNamed = 5;                     // folders, by a refusal
-// readers and the one writer wait for each other that long
-constexpr int kBusyMilliseconds = 10000;
-
-constexpr const char* kTrialColumns =
-    "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, "
-    "events, builds, charged, begun_after, peak_bytes, device_peak_bytes";
-constexpr const char* kStudyColumns =
-    "id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial, composition, label, "
-    "flags, "
-    "footnotes, claimed_epsilon, total, training, failure_kind, failure_message, seconds";
-
-Result<TrialRecord> read_trial(SQLite::Statement& statement) {
-  Columns columns(statement, "trial");
-  TrialRecord trial;
-  trial.id = columns.text();
-  trial.config = columns.object();
-  trial.state = columns.take(enum_from<trial::TrialState>(columns.text(), "state"));
-  trial.failure_kind = columns.text();
-  trial.failure_message = columns.text();
-  trial.notes = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "notes"));
-  trial.counts = columns.take(from_json<std::map<std::string, std::int64_t>>(columns.parsed(), "counts"));
-  trial.fingerprint = columns.object();
-  trial.attempts = columns.integer();
-  trial.seconds = columns.real();
-  trial.events = columns.take(accounting::events_from_json(columns.parsed(), "events")).events;
-  trial.builds = columns.take(from_json<std::vector<trial::Build>>(columns.parsed(), "builds"));
-  trial.charged = columns.take(charged_from(columns.parsed(), "charged"));
-  trial.begun_after = columns.optional_integer();
-  trial.peak_bytes = columns.integer();
-  trial.device_peak_bytes = columns.integer();
-  if (auto outcome = columns.outcome(); !outcome) return in_context("trial " + trial.id, outcome.error());
-  return trial;
-}
-
-std::optional<accounting::ReportedEpsilon> read_epsilon(Columns& columns) {
-  const auto text = columns.optional_text();
-  if (!text) return std::nullopt;
-  return columns.take(reported_epsilon_from(columns.take(parse_json(*text, "epsilon")), "epsilon"));
-}
-
-Result<StudyRecord> read_study(SQLite::Statement& statement) {
-  Columns columns(statement, "study");
-  StudyRecord study;
-  study.id = columns.text();
-  study.spec = columns.text();
-  study.panel = columns.text();
-  study.row = columns.text();
-  study.method = columns.text();
-  study.epsilon_target = columns.optional_real();
-  study.delta = columns.real();
-  study.seed = columns.integer();
-  study.state = columns.take(enum_from<StudyState>(columns.text(), "state"));
-  study.reported_trial = columns.text();
-  study.composition = columns.object();
-  study.label = columns.text();
-  study.flags = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "flags"));
-  study.footnotes = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "footnotes"));
-  study.claimed_epsilon = columns.optional_real();
-  study.total = read_epsilon(columns);
-  study.training = read_epsilon(columns);
-  study.failure_kind = columns.text();
-  study.failure_message = columns.text();
-  study.seconds = columns.real();
-  if (auto outcome = columns.outcome(); !outcome) return in_context("study " + study.id, outcome.error());
-  return study;
-}
-
-std::optional<std::string> epsilon_text(const std::optional<accounting::ReportedEpsilon>& epsilon) {
-  if (!epsilon) return std::nullopt;
-  return canonical_json(as_json(*epsilon));
-}
 
 bool same_metrics(const std::vector<trial::MetricRecord>& a, const std::vector<trial::MetricRecord>& b) {
   const auto keyed = [](const std::vector<trial::MetricRecord>& metrics) {
@@ -116,95 +35,8 @@ bool same_metrics(const std::vector<trial::MetricRecord>& a, const std::vector<t
 
 }  // namespace
 
-struct Store::State {
-  std::string path;
-  SQLite::Database database;
-  std::map<std::string, std::unique_ptr<SQLite::Statement>> statements = {};  // null: in use
-  bool is_together = false;                                                   // in write_together()
-
-  State(const std::string& file, int flags) : path(file), database(file, flags, kBusyMilliseconds) {}
-
-  // Runs `body`; what SQLite throws becomes an error that names the file.
-  template <class Body>
-  auto guarded(Body&& body) -> decltype(body()) {
-    try {
-      return body();
-    } catch (const SQLite::Exception& failure) {
-      return error(path + ": SQLite failed (" + failure.what() + ")");
-    }
-  }
-
-  Result<void> prepare(bool read_only) {
-    return guarded([&]() -> Result<void> {
-      database.exec("PRAGMA foreign_keys = ON");
-      if (!read_only) {
-        database.exec("PRAGMA journal_mode = WAL");
-        // That a run was begun is known here before it is known anywhere else.
-        database.exec("PRAGMA synchronous = FULL");
-      }
-      if (!read_only) return migrate(database, path);
-      const auto version = schema_version(database, path);
-      if (!version) return version.error();
-      if (*version > 0 && *version < kSchemaVersion) continue_in_memory();
-      if (auto migrated = migrate(database, path); !migrated) return migrated.error();
-      return {};
-    });
-  }
-
-  // A file of an older schema that is only to be read, such as the reference of a night, stays as
-  // it is: what is brought up to date is a copy.
-  void continue_in_memory() {
-    SQLite::Database copy(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    SQLite::Backup(copy, database).executeStep();
-    database = std::move(copy);
-  }
-
-  // One change as a whole: a transaction, or a part of the one that write_together() has begun.
-  class Change {
-   public:
-    explicit Change(State& state) : state_(state) {
-      state_.database.exec(state_.is_together ? "SAVEPOINT change" : "BEGIN IMMEDIATE");
-    }
-    ~Change() {
-      if (is_over_) return;
-      // A full disk may have ended the transaction already.
-      static_cast<void>(state_.database.tryExec(state_.is_together ? "ROLLBACK TO change" : "ROLLBACK"));
-      if (state_.is_together) static_cast<void>(state_.database.tryExec("RELEASE change"));
-    }
-    Change(const Change&) = delete;
-    Change& operator=(const Change&) = delete;
-    void commit() {
-      state_.database.exec(state_.is_together ? "RELEASE change" : "COMMIT");
-      is_over_ = true;
-    }
-
-   private:
-    State& state_;
-    bool is_over_ = false;
-  };
-
-  // A statement that is kept for the next time: preparing it takes longer than running it. In a use
-  // within another one it is a further statement.
-  class Prepared {
-   public:
-    Prepared(State& state, const std::string& sql) : kept_(state.statements[sql]) {
-      statement_ = std::exchange(kept_, nullptr);
-      if (!statement_) statement_ = std::make_unique<SQLite::Statement>(state.database, sql);
-    }
-    ~Prepared() {
-      // A statement that is not reset keeps its snapshot of the database.
-      static_cast<void>(statement_->tryReset());
-      kept_ = std::move(statement_);
-    }
-    Prepared(const Prepared&) = delete;
-    Prepared& operator=(const Prepared&) = delete;
-    SQLite::Statement& operator*() const { return *statement_; }
-    SQLite::Statement* operator->() const { return statement_.get(); }
-
-   private:
-    std::unique_ptr<SQLite::Statement>& kept_;
-    std::unique_ptr<SQLite::Statement> statement_;
-  };
+struct Store::State : Connection {
+  using Connection::Connection;
 
   std::optional<std::int64_t> trial_number(const std::string& id) {
     const Prepared select(*this, "SELECT number FROM trials WHERE id = ?");
@@ -272,23 +104,6 @@ struct Store::State {
     select->bind(5, count);
     auto found = read_metrics(*select);
     std::ranges::reverse(found);
-    return found;
-  }
-
-  static std::vector<trial::MetricRecord> read_metrics(SQLite::Statement& select) {
-    std::vector<trial::MetricRecord> found;
-    while (select.executeStep()) {
-      Columns columns(select, "metric");
-      trial::MetricRecord metric;
-      metric.step = columns.integer();
-      metric.split = columns.text();
-      metric.name = columns.text();
-      metric.value = columns.optional_real().value_or(std::numeric_limits<double>::quiet_NaN());
-      // An unreadable visibility stays what undeclared means: confidential.
-      if (auto visibility = enum_from<trial::Visibility>(columns.text(), "visibility"))
-        metric.visibility = *visibility;
-      found.push_back(std::move(metric));
-    }
     return found;
   }
 
@@ -401,8 +216,9 @@ struct Store::State {
                       << study.epsilon_target << study.delta << study.seed << name_of(study.state)
                       << study.reported_trial << canonical_json(study.composition) << study.label
                       << canonical_json(as_json(study.flags)) << canonical_json(as_json(study.footnotes))
-                      << study.claimed_epsilon << epsilon_text(study.total) << epsilon_text(study.training)
-                      << study.failure_kind << study.failure_message << study.seconds;
+                      << study.claimed_epsilon << epsilon_column(study.total)
+                      << epsilon_column(study.training) << study.failure_kind << study.failure_message
+                      << study.seconds;
     upsert->exec();
     const Prepared clear(*this, "DELETE FROM study_trials WHERE study = ?");
     clear->bind(1, study.id);
@@ -418,65 +234,6 @@ struct Store::State {
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Store::~Store() = default;
-
-namespace {
-
-// The database holds confidential values: its owner alone reads it. SQLite gives its side files the
-// same mode.
-void make_private(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor >= 0) ::close(descriptor);
-}
-
-// SQLite takes an empty file for a new database, and says little of what is neither.
-Result<void> check_is_sqlite(const std::string& path) {
-  if (std::filesystem::is_directory(path)) {
-    return error(path + ": this is a folder, not a database; in an output folder it is hyfreedp.sqlite.");
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::string head(kSqliteHead.size(), '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  if (head.empty() || head == kSqliteHead) return {};
-  return error(
-      path +
-      " is not an SQLite database: it is damaged, or another program's file. Put back a copy, or name "
-      "another output folder.");
-}
-
-// Folders near one without a database that have one: those in it, and `out`, where runs write.
-std::vector<std::string> folders_with_database(const std::filesystem::path& near) {
-  std::error_code failure;
-  std::set<std::string> folders{"out"};
-  for (const auto& entry : std::filesystem::directory_iterator(near, failure)) {
-    folders.insert(entry.path().lexically_normal().string());
-  }
-  std::vector<std::string> found;
-  for (const auto& folder : folders) {
-    if (std::filesystem::is_regular_file(folder + "/" + kDatabaseName, failure)) found.push_back(folder);
-  }
-  return found;
-}
-
-Error no_database(const std::string& path) {
-  const std::filesystem::path file(path);
-  if (file.filename() != kDatabaseName) return error("there is no file " + path + ".");
-  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  std::error_code failure;
-  const auto what = std::filesystem::is_directory(folder, failure)
-                        ? fmt::format("the folder {} has no database ({})", folder.string(), kDatabaseName)
-                        : fmt::format("there is no folder {}", folder.string());
-  auto others = folders_with_database(folder);
-  if (others.empty()) {
-    return error(fmt::format("{}. `hyfreedp run SPEC.yaml --out {}` makes it.", what, folder.string()));
-  }
-  const auto more = others.size() > kMostNamed ? others.size() - kMostNamed : 0;
-  others.resize(others.size() - more);
-  return error(fmt::format("{}; there is a database in {}{}.", what, join(others, ", "),
-                           more > 0 ? fmt::format(" and {} more folders", more) : ""));
-}
-
-}  // namespace
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
   const bool read_only = mode == Mode::read_only;
@@ -608,26 +365,7 @@ Result<void> Store::put_retired(const RetiredStudy& study) {
 }
 
 Result<void> Store::write_together(const std::function<Result<void>()>& body) {
-  HYFREEDP_CHECK(!state_->is_together, "write_together in itself");
-  auto begun = state_->guarded(
-      [&]() -> Result<void> { return state_->database.exec("BEGIN IMMEDIATE"), Result<void>{}; });
-  if (!begun) return begun;
-  struct Together {
-    explicit Together(State& given) : state(given) { state.is_together = true; }
-    ~Together() {
-      state.is_together = false;
-      // Where `body` threw.
-      if (!is_over) static_cast<void>(state.database.tryExec("ROLLBACK"));
-    }
-    State& state;
-    bool is_over = false;
-  } together(*state_);
-  const auto written = body();
-  together.is_over = true;
-  const auto committed =
-      state_->guarded([&]() -> Result<void> { return state_->database.exec("COMMIT"), Result<void>{}; });
-  if (!committed) static_cast<void>(state_->database.tryExec("ROLLBACK"));
-  return written ? committed : written;
+  return state_->write_together(body);
 }
 
 Result<void> Store::put_note(const StudyNote& note) {

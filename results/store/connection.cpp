@@ -1,0 +1,65 @@
+#include "results/store/connection.h"
+
+#include <SQLiteCpp/Backup.h>
+
+#include "results/store/schema.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::results {
+namespace {
+
+// readers and the one writer wait for each other that long
+constexpr int kBusyMilliseconds = 10000;
+
+}  // namespace
+
+Connection::Connection(const std::string& file, int flags)
+    : path(file), database(file, flags, kBusyMilliseconds) {}
+
+Result<void> Connection::prepare(bool read_only) {
+  return guarded([&]() -> Result<void> {
+    database.exec("PRAGMA foreign_keys = ON");
+    if (!read_only) {
+      database.exec("PRAGMA journal_mode = WAL");
+      // That a run was begun is known here before it is known anywhere else.
+      database.exec("PRAGMA synchronous = FULL");
+    }
+    if (!read_only) return migrate(database, path);
+    const auto version = schema_version(database, path);
+    if (!version) return version.error();
+    if (*version > 0 && *version < kSchemaVersion) continue_in_memory();
+    if (auto migrated = migrate(database, path); !migrated) return migrated.error();
+    return {};
+  });
+}
+
+// A file of an older schema that is only to be read, such as the reference of a night, stays as
+// it is: what is brought up to date is a copy.
+void Connection::continue_in_memory() {
+  SQLite::Database copy(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  SQLite::Backup(copy, database).executeStep();
+  database = std::move(copy);
+}
+
+Result<void> Connection::write_together(const std::function<Result<void>()>& body) {
+  HYFREEDP_CHECK(!is_together, "write_together in itself");
+  auto begun = guarded([&]() -> Result<void> { return database.exec("BEGIN IMMEDIATE"), Result<void>{}; });
+  if (!begun) return begun;
+  struct Together {
+    explicit Together(Connection& given) : state(given) { state.is_together = true; }
+    ~Together() {
+      state.is_together = false;
+      // Where `body` threw.
+      if (!is_over) static_cast<void>(state.database.tryExec("ROLLBACK"));
+    }
+    Connection& state;
+    bool is_over = false;
+  } together(*this);
+  const auto written = body();
+  together.is_over = true;
+  const auto committed = guarded([&]() -> Result<void> { return database.exec("COMMIT"), Result<void>{}; });
+  if (!committed) static_cast<void>(database.tryExec("ROLLBACK"));
+  return written ? committed : written;
+}
+
+}  // namespace hyfreedp::results

@@ -1,0 +1,80 @@
+#include "results/store/database_file.h"
+
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <set>
+#include <string_view>
+#include <unistd.h>
+#include <vector>
+
+#include "harness/base/text.h"
+
+namespace hyfreedp::results {
+namespace {
+
+// the first bytes of every database
+constexpr std::string_view kSqliteHead{"SQLite format 3\0", 16};
+constexpr const char* kDatabaseName = "hyfreedp.sqlite";  // in an output folder
+constexpr std::size_t kMostNamed = 5;                     // folders, by a refusal
+
+}  // namespace
+
+void make_private(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor >= 0) ::close(descriptor);
+}
+
+Result<void> check_is_sqlite(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    return error(path + ": this is a folder, not a database; in an output folder it is hyfreedp.sqlite.");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kSqliteHead.size(), '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (head.empty() || head == kSqliteHead) return {};
+  return error(
+      path +
+      " is not an SQLite database: it is damaged, or another program's file. Put back a copy, or name "
+      "another output folder.");
+}
+
+namespace {
+
+// Folders near one without a database that have one: those in it, and `out`, where runs write.
+std::vector<std::string> folders_with_database(const std::filesystem::path& near) {
+  std::error_code failure;
+  std::set<std::string> folders{"out"};
+  for (const auto& entry : std::filesystem::directory_iterator(near, failure)) {
+    folders.insert(entry.path().lexically_normal().string());
+  }
+  std::vector<std::string> found;
+  for (const auto& folder : folders) {
+    if (std::filesystem::is_regular_file(folder + "/" + kDatabaseName, failure)) found.push_back(folder);
+  }
+  return found;
+}
+
+}  // namespace
+
+Error no_database(const std::string& path) {
+  const std::filesystem::path file(path);
+  if (file.filename() != kDatabaseName) return error("there is no file " + path + ".");
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  std::error_code failure;
+  const auto what = std::filesystem::is_directory(folder, failure)
+                        ? fmt::format("the folder {} has no database ({})", folder.string(), kDatabaseName)
+                        : fmt::format("there is no folder {}", folder.string());
+  auto others = folders_with_database(folder);
+  if (others.empty()) {
+    return error(fmt::format("{}. `hyfreedp run SPEC.yaml --out {}` makes it.", what, folder.string()));
+  }
+  const auto more = others.size() > kMostNamed ? others.size() - kMostNamed : 0;
+  others.resize(others.size() - more);
+  return error(fmt::format("{}; there is a database in {}{}.", what, join(others, ", "),
+                           more > 0 ? fmt::format(" and {} more folders", more) : ""));
+}
+
+}  // namespace hyfreedp::results
