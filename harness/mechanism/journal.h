@@ -114,30 +114,6 @@ struct Journal {
 // has no complete start line, or was written by a newer version.
 Result<Journal> read_journal(const std::string& path);
 
-// Reads a journal while it is written, each line once, without disturbing its writer. An incomplete
-// last line is left for later.
-class JournalFollower {
- public:
-  explicit JournalFollower(const std::string& path);
-  JournalFollower(JournalFollower&&) noexcept;
-  JournalFollower& operator=(JournalFollower&&) noexcept;
-  ~JournalFollower();
-  // Reads on, about `most` bytes (> 0). Returns whether all that is there was read. An error if the
-  // file cannot be read or was changed after it was written. A file that became shorter is another
-  // one, and is read from its beginning.
-  Result<bool> read(std::size_t most);
-  // What was read, without `charged`, `executed` and `valid_bytes`. `trial` is empty before the
-  // first line.
-  const Journal& journal() const;
-  // The events that are charged by the rules above, as far as it was read: of a run under way what
-  // it booked, which is up to 128 steps ahead of what it did.
-  std::vector<accounting::Event> charged() const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
-
 // What the key file and the database say about the attempts of an unseeded run.
 struct EarlierAttempts {
   std::optional<random::KeyLabel> key = {};  // label of the run's key file

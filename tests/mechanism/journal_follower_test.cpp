@@ -1,12 +1,13 @@
 // A journal that is read while it is written: at every moment what a reader of the whole file
 // finds.
+#include "harness/mechanism/journal_follower.h"
+
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 
 #include "harness/accounting/event.h"
 #include "harness/base/files.h"
-#include "harness/mechanism/journal.h"
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::mechanism {

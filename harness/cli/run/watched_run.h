@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/mechanism/journal.h"
+#include "harness/mechanism/journal_follower.h"
 #include "harness/runner/progress/snapshot.h"
 
 namespace hyfreedp::cli {
