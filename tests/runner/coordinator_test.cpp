@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "harness/random/key_file.h"
-#include "harness/runner/execute/run_memory.h"
 #include "results/provenance/export.h"
 #include "results/table/table_model.h"
 #include "tests/runner/fake_world.h"
@@ -60,76 +59,6 @@ TEST(Coordinator, SharedTrialsRunOnce) {
     EXPECT_EQ(study.total.has_value(), study.epsilon_target.has_value());
     EXPECT_EQ(study.training.has_value(), study.epsilon_target.has_value());
   }
-}
-
-// What the executor lets wait, and stops.
-TEST(Coordinator, JobsSayWhatTheyMayTake) {
-  World world;
-  FakeExecutor executor;
-  auto spec = world.read(kSeeded);
-  enter_spec(world.store(), world.out(), spec, false, false).value();
-  std::ostream silent(nullptr);
-  Progress progress(silent, Progress::Style::none);
-  Coordinator coordinator(world.store(), executor, world.out(), progress);
-  coordinator.limit_time(std::chrono::minutes(7));
-  ASSERT_TRUE(coordinator.run(spec, [] { return false; }));
-  EXPECT_THAT(executor.memory, SizeIs(kTrials + 1));
-  for (const auto& [id, bytes] : executor.memory) {
-    const auto trial = world.store().trial(id).value();
-    EXPECT_GT(bytes, 1e8) << id;
-    EXPECT_EQ(executor.time_limits[id].count(), trial ? 420 : 0) << id << ": preparing has no limit of time";
-    if (!trial) continue;
-    const auto config = trial::TrialConfig::from_json(trial->config, id).value();
-    EXPECT_EQ(bytes, memory_of(config)->host);
-  }
-}
-
-TEST(Coordinator, WhatRunsTakeOverTimeIsKept) {
-  World world;
-  FakeExecutor executor;
-  executor.uses = 2;
-  executor.fate = [](const auto& config) { return is_private_at(config, 0.1) ? Fate::kill : Fate::finish; };
-  world.run(kSeeded, executor);
-  for (const auto& id : executor.submitted) {
-    const auto samples = world.store().system(id).value();
-    ASSERT_GE(samples.size(), 2U);
-    EXPECT_EQ(samples[0].seconds, 10);
-    EXPECT_EQ(samples[0].cpu_share, 0.5);
-    EXPECT_EQ(samples[1].resident_bytes, 100'000'002);
-  }
-  // A run that was lost has its next execution beside the first.
-  executor.fate = [](const auto&) { return Fate::finish; };
-  executor.submitted.clear();
-  world.run(kSeeded, executor);
-  ASSERT_THAT(executor.submitted, SizeIs(1));
-  const auto samples = world.store().system(executor.submitted.front()).value();
-  ASSERT_FALSE(samples.empty());
-  EXPECT_EQ(samples.front().execution, 0);
-  EXPECT_EQ(samples.back().execution, 1);
-  EXPECT_EQ(samples.back().resident_bytes, 500'000'000);
-}
-
-TEST(SystemLog, ALongRunKeepsAsManySamplesOfItsWhole) {
-  SystemLog log;
-  constexpr int kUpdates = 10000;
-  for (int i = 1; i <= kUpdates; ++i) {
-    Update update;
-    update.seconds = 10.0 * i;
-    update.cpu_seconds = i <= kUpdates / 2 ? 10.0 * i : 5.0 * kUpdates + 2.5 * (i - kUpdates / 2) * 2;
-    log.add(update);
-  }
-  Update over;
-  over.seconds = 10.0 * kUpdates + 1;
-  over.resident_bytes = 7;
-  log.end(over);
-  const auto samples = log.samples();
-  EXPECT_LE(samples.size(), SystemLog::kMost + 1);
-  EXPECT_GT(samples.size(), SystemLog::kMost / 3);
-  EXPECT_EQ(samples.back().seconds, 10.0 * kUpdates + 1);
-  EXPECT_EQ(samples.back().cpu_share, 0) << "never below";
-  EXPECT_NEAR(samples.front().cpu_share, 1, 1e-9);
-  EXPECT_NEAR(samples[samples.size() - 3].cpu_share, 0.5, 1e-9);
-  EXPECT_LT(samples[0].seconds, 500);
 }
 
 TEST(Coordinator, RowsDoNotDependOnTheOrderOfEnds) {

@@ -10,8 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
-#include "harness/random/key_file.h"
-#include "harness/runner/execute/cancelled_study.h"
+#include "harness/runner/execute/run_keys.h"
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
@@ -86,10 +85,10 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   const bool complete = !report_.stopped && !report_.halt && !report_.refused &&
                         !report_.failed_unexpectedly() && report_.left_open == 0 && report_.held == 0;
   if (complete && draw_key_) {
-    if (auto forgotten = forget_draws(spec.content.name); !forgotten) return forgotten.error();
+    if (auto forgotten = forget_draws(store_, out_, spec.content.name); !forgotten) return forgotten.error();
   }
   if (complete) {
-    if (auto deleted = delete_abandoned_keys(); !deleted) return deleted.error();
+    if (auto deleted = delete_abandoned_keys(store_, out_, book_); !deleted) return deleted.error();
   }
   if (auto kept = conclude_weights(spec.content.name, complete); !kept) return kept.error();
   if (refused_) {
@@ -115,7 +114,9 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   if (!known) return known.error();
   const auto& recorded = *known;
   if (!has_seeded_noise(spec)) {
-    if (auto hidden = hide_draws(*planned, spec, recorded); !hidden) return hidden.error();
+    auto key = hide_draws(store_, out_, *planned, spec, recorded);
+    if (!key) return key.error();
+    draw_key_ = std::move(*key);
   }
   const auto asked = covered(*planned, only_);
   report_.studies = asked.size();
@@ -177,84 +178,6 @@ Result<std::map<std::string, results::StudyRecord>> Coordinator::recorded_studie
   return recorded;
 }
 
-// Draws of an unseeded spec come from a key of the system's entropy that lives as long as a study
-// is open. It is made once a release: a second one would draw other runs, and release the same data
-// again.
-Result<void> Coordinator::hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
-                                     const std::map<std::string, results::StudyRecord>& recorded) {
-  const bool complete = std::ranges::all_of(planned, [&](const PlannedStudy& study) {
-    const auto found = recorded.find(study.id);
-    return found != recorded.end() && results::is_answered(found->second);
-  });
-  const auto& name = spec.content.name;
-  const std::string path = out_.draw_key(name);
-  // A run killed between its last row and the deletion of its key leaves the key behind.
-  if (complete) return forget_draws(name);
-  const bool was_begun = std::ranges::any_of(planned, [&](const PlannedStudy& study) {
-    const auto found = recorded.find(study.id);
-    return found != recorded.end() && !results::is_answered(found->second);
-  });
-  const auto lost = has_lost_its_draws(out_, name, spec.hash());
-  if (!lost) return lost.error();
-  const bool is_gone = *lost || (was_begun && !std::filesystem::exists(path));
-  if (is_gone && draws_anything(planned)) {
-    return error(fmt::format(
-        "{}: the key of this spec's draws is gone, so its open rows cannot go on: other draws would release "
-        "the same data a "
-        "second time unseen. Put the file back from a copy, or make that new release with --fresh.",
-        path));
-  }
-  draw_key_ = path;
-  if (auto made = make_closed_folder(out_.keys()); !made) return made.error();
-  const auto key = random::create_or_read_key(*draw_key_);
-  if (!key) return key.error();
-  const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
-  const std::string release = std::to_string(spec.content.release);
-  const auto of_draws = sha256_hex("draws " + release + " " + secret);
-  for (auto& study : planned) study.cell.draw_secret = of_draws;
-  return {};
-}
-
-// From here on the record says what came of them.
-Result<void> Coordinator::forget_draws(const std::string& spec) {
-  if (auto written = write_release_record(store_, out_, spec, true); !written) return written;
-  return random::delete_key(out_.draw_key(spec));
-}
-
-// What --fresh and --replace gave up leaves its keys behind: a trial does not say which spec wanted
-// it, and an edited spec may go on with it. Once every row of the folder is there, no key has a use
-// any more.
-Result<void> Coordinator::delete_abandoned_keys() {
-  const auto specs = store_.specs();
-  if (!specs) return specs.error();
-  for (const auto& spec : *specs) {
-    const auto studies = store_.studies(spec.name);
-    if (!studies) return studies.error();
-    if (studies->empty() || !std::ranges::all_of(*studies, results::is_answered)) return {};
-    // `retry` may go on with its runs.
-    if (std::ranges::any_of(*studies, results::is_cancelled)) return {};
-  }
-  std::vector<std::string> keys, unfinished;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(out_.keys(), absent)) {
-    const auto name = entry.path().filename().string();
-    if (name.ends_with(".key")) keys.push_back(entry.path().string());
-    if (name.find(".key.tmp-") != std::string::npos) unfinished.push_back(entry.path().string());
-  }
-  // Their worker was killed before it put the key in place, so nothing was drawn from it.
-  for (const auto& path : unfinished) {
-    if (auto deleted = random::delete_key(path); !deleted) return deleted;
-  }
-  for (const auto& key : keys) {
-    const auto settled = book_.settle_key(key);
-    if (!settled) return settled.error();
-    if (!*settled) continue;
-    if (auto deleted = random::delete_key(key); !deleted) return deleted;
-  }
-  if (auto removed = remove_folder(out_.all_checkpoints()); !removed) return removed;
-  return {};
-}
-
 Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
   while (!ready_.empty() || !trials_.empty()) {
     if (stop_asked()) {
@@ -269,7 +192,7 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
       // One sync of the disk for all that ended meanwhile. A run that ended is known from its
       // journal until then, and no worker gets an unseeded run before the
       // next poll.
-      const auto written = store_.write_together([&]() -> Result<void> {
+      auto written = store_.write_together([&]() -> Result<void> {
         for (const auto& update : *updates) {
           if (auto taken = take(update); !taken) return taken;
         }
@@ -292,114 +215,6 @@ Result<void> Coordinator::advance_ready() {
     if (auto advanced = advance(index); !advanced) return advanced;
   }
   return {};
-}
-
-// Where nobody asks anything, there is no folder to look into.
-Result<void> Coordinator::heed_requests() {
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_look_) return {};
-  next_look_ = now + request_interval_;
-  for (auto& taken : take_requests(out_)) {
-    if (std::ranges::any_of(heeded_, [&](const auto& one) { return one.path == taken.path; })) continue;
-    auto request = taken.request;
-    const bool cancels = request.kind == StudyRequest::Kind::cancel;
-    if (cancels) {
-      for (const auto& study : request.studies) {
-        if (auto cancelled = cancel(study); !cancelled) return cancelled;
-      }
-      std::erase_if(request.studies, [&](const std::string& study) {
-        return std::ranges::any_of(studies_, [&](const StudyRun& run) { return run.study().id == study; });
-      });
-    }
-    // Whoever asked sees what came of it; that it failed is no reason to end the run.
-    static_cast<void>(carry_out(store_, out_, request));
-    if (cancels) {
-      heeded_.push_back(std::move(taken));
-    } else {
-      remove_request(taken);
-    }
-  }
-  return conclude_cancelled();
-}
-
-// A study of this run, where it has no answer.
-Result<void> Coordinator::cancel(const std::string& study) {
-  const auto found =
-      std::ranges::find_if(studies_, [&](const StudyRun& run) { return run.study().id == study; });
-  if (found == studies_.end() || found->is_over()) return {};
-  const auto known = store_.study(study);
-  if (!known) return known.error();
-  if (*known && results::is_answered(**known)) return {};
-  const auto index = static_cast<std::size_t>(found - studies_.begin());
-  std::erase(ready_, index);
-  gate_->drop(index);
-  found->cancel();
-  if (refused_ && refused_->study == index) {
-    refused_.reset();
-    report_.refused.reset();
-  }
-  cancelling_.try_emplace(index);
-  stop_runs_of(index);
-  return {};
-}
-
-void Coordinator::stop_runs_of(std::size_t index) {
-  for (auto entry = trials_.begin(); entry != trials_.end();) {
-    const auto& id = entry->first;
-    auto& wanted = entry->second;
-    if (std::erase(wanted.studies, index) == 0 || !wanted.studies.empty()) {
-      ++entry;
-      continue;
-    }
-    tally_.over(wanted.unit);
-    std::size_t held_back = 0;
-    for (auto& [job, trials] : held_back_) held_back += std::erase(trials, id);
-    if (held_back > 0) {
-      entry = trials_.erase(entry);
-      continue;
-    }
-    executor_.cancel(id);
-    wanted.is_stopping = true;
-    cancelling_[index].insert(id);
-    ++entry;
-  }
-}
-
-// Those whose runs have stopped.
-Result<void> Coordinator::conclude_cancelled() {
-  bool any = false;
-  for (auto entry = cancelling_.begin(); entry != cancelling_.end();) {
-    if (!entry->second.empty()) {
-      ++entry;
-      continue;
-    }
-    const auto index = entry->first;
-    entry = cancelling_.erase(entry);
-    const auto record = as_cancelled(store_, out_, studies_[index].outcome());
-    if (!record) {
-      // It stays open, and the others go on.
-      auto failed = studies_[index].outcome();
-      failed.failure_kind = kInternal;
-      failed.failure_message = record.error().message;
-      note_failure(index, failed, true);
-      continue;
-    }
-    if (auto written = store_.put_study(*record); !written) return written;
-    tally_.over("study " + record->id);
-    tally_.cell_over();
-    note_failure(index, *record, false);
-    for (auto* listener : listeners_) listener->study_over(news_of(index, *record), store_);
-    gate_->over(index, *record);
-    any = true;
-  }
-  if (any && draw_key_) {
-    if (auto written = write_release_record(store_, out_, studies_.front().outcome().spec, false); !written)
-      return written;
-  }
-  if (!cancelling_.empty()) return {};
-  for (const auto& taken : heeded_) remove_request(taken);
-  heeded_.clear();
-  return any ? open_gate() : Result<void>{};
 }
 
 Result<void> Coordinator::advance(std::size_t index) {

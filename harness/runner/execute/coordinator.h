@@ -134,10 +134,6 @@ class Coordinator {
   Result<void> open_studies(const Spec& spec);
   Result<void> leave_out(PlannedStudy study, const std::string& spec, const results::StudyRecord* recorded);
   Result<std::map<std::string, results::StudyRecord>> recorded_studies(const std::string& spec) const;
-  Result<void> hide_draws(std::vector<PlannedStudy>& planned, const Spec& spec,
-                          const std::map<std::string, results::StudyRecord>& recorded);
-  Result<void> forget_draws(const std::string& spec);
-  Result<void> delete_abandoned_keys();
   Result<void> loop(const std::function<bool()>& stop_asked);
   Result<void> advance_ready();
   Result<void> advance(std::size_t index);

@@ -1,0 +1,89 @@
+#include "harness/runner/execute/run_keys.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "harness/base/files.h"
+#include "harness/random/key_file.h"
+#include "harness/runner/odometer/release.h"
+#include "harness/runner/odometer/release_record.h"
+#include "results/store/states.h"
+
+namespace hyfreedp::runner {
+
+Result<std::optional<std::string>> hide_draws(const results::Store& store, const OutFolder& out,
+                                              std::vector<PlannedStudy>& planned, const Spec& spec,
+                                              const std::map<std::string, results::StudyRecord>& recorded) {
+  const bool complete = std::ranges::all_of(planned, [&](const PlannedStudy& study) {
+    const auto found = recorded.find(study.id);
+    return found != recorded.end() && results::is_answered(found->second);
+  });
+  const auto& name = spec.content.name;
+  const std::string path = out.draw_key(name);
+  // A run killed between its last row and the deletion of its key leaves the key behind.
+  if (complete) {
+    if (auto forgotten = forget_draws(store, out, name); !forgotten) return forgotten.error();
+    return std::optional<std::string>{};
+  }
+  const bool was_begun = std::ranges::any_of(planned, [&](const PlannedStudy& study) {
+    const auto found = recorded.find(study.id);
+    return found != recorded.end() && !results::is_answered(found->second);
+  });
+  const auto lost = has_lost_its_draws(out, name, spec.hash());
+  if (!lost) return lost.error();
+  const bool is_gone = *lost || (was_begun && !std::filesystem::exists(path));
+  if (is_gone && draws_anything(planned)) {
+    return error(fmt::format(
+        "{}: the key of this spec's draws is gone, so its open rows cannot go on: other draws would release "
+        "the same data a "
+        "second time unseen. Put the file back from a copy, or make that new release with --fresh.",
+        path));
+  }
+  if (auto made = make_closed_folder(out.keys()); !made) return made.error();
+  const auto key = random::create_or_read_key(path);
+  if (!key) return key.error();
+  const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
+  const std::string release = std::to_string(spec.content.release);
+  const auto of_draws = sha256_hex("draws " + release + " " + secret);
+  for (auto& study : planned) study.cell.draw_secret = of_draws;
+  return std::optional(path);
+}
+
+Result<void> forget_draws(const results::Store& store, const OutFolder& out, const std::string& spec) {
+  if (auto written = write_release_record(store, out, spec, true); !written) return written;
+  return random::delete_key(out.draw_key(spec));
+}
+
+Result<void> delete_abandoned_keys(const results::Store& store, const OutFolder& out, TrialBook& book) {
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  for (const auto& spec : *specs) {
+    const auto studies = store.studies(spec.name);
+    if (!studies) return studies.error();
+    if (studies->empty() || !std::ranges::all_of(*studies, results::is_answered)) return {};
+    // `retry` may go on with its runs.
+    if (std::ranges::any_of(*studies, results::is_cancelled)) return {};
+  }
+  std::vector<std::string> keys, unfinished;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(out.keys(), absent)) {
+    const auto name = entry.path().filename().string();
+    if (name.ends_with(".key")) keys.push_back(entry.path().string());
+    if (name.find(".key.tmp-") != std::string::npos) unfinished.push_back(entry.path().string());
+  }
+  // Their worker was killed before it put the key in place, so nothing was drawn from it.
+  for (const auto& path : unfinished) {
+    if (auto deleted = random::delete_key(path); !deleted) return deleted;
+  }
+  for (const auto& key : keys) {
+    const auto settled = book.settle_key(key);
+    if (!settled) return settled.error();
+    if (!*settled) continue;
+    if (auto deleted = random::delete_key(key); !deleted) return deleted;
+  }
+  if (auto removed = remove_folder(out.all_checkpoints()); !removed) return removed;
+  return {};
+}
+
+}  // namespace hyfreedp::runner
