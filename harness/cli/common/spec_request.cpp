@@ -10,6 +10,21 @@ namespace hyfreedp::cli {
 
 namespace options = boost::program_options;
 
+namespace {
+
+constexpr const char* kPresetOfName = "--preset is of a spec's file; name the file, or NAME-PRESET.";
+
+bool is_file_of_spec(const std::string& spec) { return spec.ends_with(".yaml") || spec.ends_with(".yml"); }
+
+}  // namespace
+
+Result<std::string> name_of_spec(const std::string& spec, const std::string& preset) {
+  if (!is_file_of_spec(spec)) return preset.empty() ? Result<std::string>(spec) : error(kPresetOfName);
+  const auto loaded = runner::load_spec(spec, preset);
+  if (!loaded) return loaded.error();
+  return loaded->content.name;
+}
+
 void add_set_option(options::options_description& all, std::vector<std::string>& settings) {
   all.add_options()(
       "set", options::value(&settings)->composing()->value_name("KEY=VALUE"),
@@ -40,7 +55,7 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
   if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
-  if (request.spec.ends_with(".yaml") || request.spec.ends_with(".yml")) {
+  if (is_file_of_spec(request.spec)) {
     auto loaded = runner::load_spec(request.spec, request.preset, request.settings);
     if (!loaded) return refused_lines(command, loaded.error(), err);
     request.spec = loaded->content.name;
@@ -48,7 +63,7 @@ std::optional<int> parse_spec_request(const std::string& command, const std::str
     return std::nullopt;
   }
   if (!request.preset.empty()) {
-    return refused(command, error("--preset is of a spec's file; name the file, or NAME-PRESET."), err);
+    return refused(command, error(kPresetOfName), err);
   }
   if (!request.settings.empty())
     return refused(command, error("--set is of a spec's file; name the file."), err);

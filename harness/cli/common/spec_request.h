@@ -27,6 +27,9 @@ struct SpecRequest {
   std::string folder() const { return out + "/" + spec; }
 };
 
+// The name of the spec that `spec` names: a name as it is, or its file (SPEC.yaml, with `preset`).
+Result<std::string> name_of_spec(const std::string& spec, const std::string& preset);
+
 // Adds --set, which fills `settings`: of commands that take a spec's file.
 void add_set_option(boost::program_options::options_description& options, std::vector<std::string>& settings);
 // Adds --help, --out, --confidential, --preset and --set, which the report of several specs has

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "harness/base/text.h"
+#include "harness/cli/common/spec_request.h"
 #include "harness/runner/spec/only.h"
 #include "results/store/records.h"
 
@@ -11,17 +12,6 @@ namespace hyfreedp::cli {
 namespace {
 
 namespace options = boost::program_options;
-
-Result<std::string> name_of_spec(const StudyChoice& choice) {
-  if (choice.spec.empty()) return error("name a spec of the database, for example quick.");
-  if (!choice.spec.ends_with(".yaml") && !choice.spec.ends_with(".yml")) {
-    if (choice.preset.empty()) return choice.spec;
-    return error("--preset is of a spec's file; name the file, or NAME-PRESET.");
-  }
-  const auto loaded = runner::load_spec(choice.spec, choice.preset);
-  if (!loaded) return loaded.error();
-  return loaded->content.name;
-}
 
 Result<results::SpecRecord> recorded(const results::Store& store, const std::string& name) {
   auto all = store.specs();
@@ -51,7 +41,8 @@ void add_choice_options(options::options_description& all, StudyChoice& choice, 
 }
 
 Result<ChosenStudies> chosen_studies(const results::Store& store, const StudyChoice& choice) {
-  const auto name = name_of_spec(choice);
+  if (choice.spec.empty()) return error("name a spec of the database, for example quick.");
+  const auto name = name_of_spec(choice.spec, choice.preset);
   if (!name) return name.error();
   auto record = recorded(store, *name);
   if (!record) return record.error();
@@ -73,6 +64,16 @@ Result<ChosenStudies> chosen_studies(const results::Store& store, const StudyCho
     });
   }
   return ChosenStudies{std::move(*record), std::move(*studies)};
+}
+
+Result<std::string> hand_in_for(const StudyChoice& choice, runner::StudyRequest request) {
+  const auto store = open_for_reading(choice.out);
+  if (!store) return store.error();
+  const auto chosen = chosen_studies(**store, choice);
+  if (!chosen) return chosen.error();
+  for (const auto& study : chosen->studies) request.studies.push_back(study.id);
+  if (auto done = runner::hand_in({choice.out}, request); !done) return done.error();
+  return studies_text(chosen->studies.size(), chosen->spec.name);
 }
 
 std::string studies_text(std::size_t count, const std::string& spec) {

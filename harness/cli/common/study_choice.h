@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/cli/common/command_line.h"
+#include "harness/runner/execute/study_request.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::cli {
@@ -31,6 +32,10 @@ struct ChosenStudies {
 // The recorded studies of the spec that `choice` names, in its present release. An error where the
 // database has no such spec, or --only names nothing of it.
 Result<ChosenStudies> chosen_studies(const results::Store& store, const StudyChoice& choice);
+
+// Hands the request in for the studies that `choice` names (runner::hand_in). Returns which they
+// are, as studies_text() says it.
+Result<std::string> hand_in_for(const StudyChoice& choice, runner::StudyRequest request);
 
 // "3 studies of 'quick'"
 std::string studies_text(std::size_t count, const std::string& spec);

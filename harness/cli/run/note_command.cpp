@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include "harness/base/utf8.h"
-#include "harness/cli/common/spec_request.h"
 #include "harness/cli/common/study_choice.h"
 #include "harness/cli/run/commands.h"
-#include "harness/runner/execute/study_request.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -41,16 +39,11 @@ int note_command(const std::vector<std::string>& arguments, std::ostream& out, s
     return refused("note", error(fmt::format("a note is one line of text, of at most {} bytes.", kMostNote)),
                    err);
   }
-  const auto store = open_for_reading(choice.out);
-  if (!store) return refused("note", store.error(), err);
-  const auto chosen = chosen_studies(**store, choice);
-  if (!chosen) return refused("note", chosen.error(), err);
   runner::StudyRequest request{.kind = runner::StudyRequest::Kind::note};
   request.note = text;
-  for (const auto& study : chosen->studies) request.studies.push_back(study.id);
-  if (auto done = runner::hand_in({choice.out}, request); !done) return refused("note", done.error(), err);
-  out << fmt::format("{} {}.\n", studies_text(chosen->studies.size(), chosen->spec.name),
-                     text.empty() ? "without a note" : "noted");
+  const auto studies = hand_in_for(choice, std::move(request));
+  if (!studies) return refused("note", studies.error(), err);
+  out << fmt::format("{} {}.\n", *studies, text.empty() ? "without a note" : "noted");
   return 0;
 }
 

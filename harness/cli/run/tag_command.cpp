@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "harness/cli/common/spec_request.h"
 #include "harness/cli/common/study_choice.h"
 #include "harness/cli/run/commands.h"
-#include "harness/runner/execute/study_request.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -54,13 +52,9 @@ int tag_command(const std::vector<std::string>& arguments, std::ostream& out, st
                                      *wrong, kMostTag)),
                    err);
   }
-  const auto store = open_for_reading(choice.out);
-  if (!store) return refused("tag", store.error(), err);
-  const auto chosen = chosen_studies(**store, choice);
-  if (!chosen) return refused("tag", chosen.error(), err);
-  for (const auto& study : chosen->studies) request.studies.push_back(study.id);
-  if (auto done = runner::hand_in({choice.out}, request); !done) return refused("tag", done.error(), err);
-  out << fmt::format("{} tagged.\n", studies_text(chosen->studies.size(), chosen->spec.name));
+  const auto studies = hand_in_for(choice, std::move(request));
+  if (!studies) return refused("tag", studies.error(), err);
+  out << fmt::format("{} tagged.\n", *studies);
   return 0;
 }
 

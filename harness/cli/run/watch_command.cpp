@@ -7,6 +7,7 @@
 
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
+#include "harness/cli/common/spec_request.h"
 #include "harness/cli/run/commands.h"
 #include "harness/cli/run/study_counts.h"
 #include "harness/cli/run/watched_run.h"
@@ -15,7 +16,6 @@
 #include "harness/runner/progress/live_block.h"
 #include "harness/runner/progress/progress.h"
 #include "harness/runner/progress/snapshot.h"
-#include "harness/runner/spec/plan.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::cli {
@@ -236,13 +236,9 @@ int watch_command(const std::vector<std::string>& arguments, std::ostream& out, 
   options::variables_map given;
   if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
   if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
-  if (request.spec.ends_with(".yaml") || request.spec.ends_with(".yml")) {
-    const auto loaded = runner::load_spec(request.spec, preset);
-    if (!loaded) return refused_lines("watch", loaded.error(), err);
-    request.spec = loaded->content.name;
-  } else if (!preset.empty()) {
-    return refused("watch", error("--preset is of a spec's file; name the file, or NAME-PRESET."), err);
-  }
+  auto name = name_of_spec(request.spec, preset);
+  if (!name) return refused_lines("watch", name.error(), err);
+  request.spec = std::move(*name);
   if (given.count("interval") > 0) {
     const auto interval = number_given(given, "interval");
     if (!interval) return refused("watch", interval.error(), err);
