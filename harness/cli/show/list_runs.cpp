@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "harness/base/text.h"
@@ -34,16 +35,27 @@ struct ListedRun {
 };
 
 std::string state_of(const results::StudyRecord& study) {
-  if (results::is_not_needed(study)) return "not needed";
+  if (results::is_not_needed(study)) return results::kNotNeeded;
   if (study.state == results::StudyState::failed) return "failed: " + study.failure_kind;
   return name_of(study.state);
 }
 
 bool has_state(const results::StudyRecord& study, const std::string& asked) {
   if (asked.empty()) return true;
-  if (results::is_not_needed(study)) return asked == "not-needed";
+  if (results::is_not_needed(study)) return asked == results::kNotNeeded;
   if (asked == name_of(study.state)) return true;
   return study.state == results::StudyState::failed && asked == study.failure_kind;
+}
+
+Result<void> check_state(const std::vector<results::StudyRecord>& studies, const std::string& asked) {
+  using enum results::StudyState;
+  std::set<std::string> states{name_of(open), name_of(concluded), name_of(failed), results::kNotNeeded};
+  for (const auto& study : studies) {
+    if (study.state == failed) states.insert(study.failure_kind);
+  }
+  if (asked.empty() || states.contains(asked)) return {};
+  return error(fmt::format("--state is none of those of the studies here, '{}'. They are: {}.", asked,
+                           join({states.begin(), states.end()}, ", ")));
 }
 
 // Of a private selection the reported run alone; an open one lists none.
@@ -79,9 +91,9 @@ class Lister {
     if (listed.run) listed.steps = int_or(listed.run->config, "steps", 0);
     if (finished) {
       listed.steps_done = listed.steps;
-      const auto metrics = store_.metrics(listed.run_id);
-      if (!metrics) return metrics.error();
-      listed.accuracy = results::last_accuracy(*metrics, "test");
+      const auto last = store_.last_metrics(listed.run_id, "test", "accuracy", 1);
+      if (!last) return last.error();
+      listed.accuracy = results::last_accuracy(*last, "test");
       return {};
     }
     // How far it got stands in its journal alone.
@@ -100,14 +112,11 @@ class Lister {
 
 json::object to_json(const ListedRun& listed) {
   const auto& study = listed.study;
-  const auto optional = [](const std::optional<double>& value) {
-    return value ? number(*value) : json::value(nullptr);
-  };
   json::object object{{"spec", study.spec},
                       {"panel", study.panel},
                       {"row", study.row},
                       {"method", study.method},
-                      {"epsilon_target", optional(study.epsilon_target)},
+                      {"epsilon_target", as_json(study.epsilon_target)},
                       {"seed", study.seed},
                       {"study", study.id},
                       {"state", name_of(study.state)},
@@ -118,7 +127,7 @@ json::object to_json(const ListedRun& listed) {
                       {"steps_done", nullptr},
                       {"steps", nullptr},
                       {"seconds", nullptr},
-                      {"test_accuracy_percent", optional(listed.accuracy)},
+                      {"test_accuracy_percent", as_json(listed.accuracy)},
                       {"note", listed.written.note},
                       {"tags", as_json(listed.written.tags)}};
   if (listed.run_id.empty()) return object;
@@ -201,6 +210,7 @@ Result<std::vector<ListedRun>> listed_runs(const results::Store& store, const Ru
     if (!chosen) return chosen.error();
     studies = std::move(chosen->studies);
   }
+  if (auto known = check_state(studies, request.state); !known) return known.error();
   auto notes = store.notes();
   if (!notes) return notes.error();
   Lister lister(store, {request.choice.out});
@@ -223,9 +233,10 @@ int list_runs(const RunsRequest& request, std::ostream& out, std::ostream& err) 
   if (!store) return refused("list", store.error(), err);
   const auto runs = listed_runs(**store, request);
   if (!runs) return refused("list", runs.error(), err);
-  if (runs->empty()) return refused("list", error("no study here is as asked for."), err);
   if (request.format == "jsonl") {
     for (const auto& listed : *runs) out << canonical_json(to_json(listed)) << '\n';
+  } else if (runs->empty()) {
+    out << "no study\n";
   } else {
     print(*runs, out);
   }
