@@ -32,7 +32,8 @@ class DryRunTime : public CommandTest {
   }
   static std::string said(const runner::Spec& spec, const runner::Pace& pace, int workers = 2) {
     std::ostringstream out;
-    EXPECT_EQ(dry_run(spec, {100, pace, "out", workers}, out), 0);
+    const auto done = dry_run(spec, runner::plan(spec).value(), {100, pace, "out", workers}, out);
+    EXPECT_TRUE(done) << (done ? "" : done.error().message);
     return out.str();
   }
 };

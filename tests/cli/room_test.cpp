@@ -163,7 +163,7 @@ TEST_F(Room, TheMemoryToUseMayBeGiven) {
 TEST_F(Room, LimitsAreChecked) {
   const auto one = spec("{name: synthetic, train: 1000}", "linear");
   expect_refused({one, "--hang-minutes", "-1"}, {"--hang-minutes", "at least 0"});
-  expect_refused({one, "--time-limit", "0"}, {"--time-limit", "above 0"});
+  expect_refused({one, "--time-limit", "0"}, {"--time-limit", "must be positive and finite"});
   expect_refused({one, "--time-limit", "inf"}, {"--time-limit", "finite"});
   expect_refused({one, "--memory-limit", "16GB"}, {"--memory-limit", "16GB"});
   expect_refused({one, "--memory", "nan"}, {"--memory", "finite"});

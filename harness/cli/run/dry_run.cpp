@@ -6,6 +6,7 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "harness/base/text.h"
@@ -254,16 +255,12 @@ void print_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy
 
 }  // namespace
 
-int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out, const runner::Only& only) {
-  auto planned = runner::plan(spec, runner::StudyIds::left_empty);
-  if (!planned) {
-    out << planned.error().message << '\n';
-    return 2;
-  }
-  const auto studies = runner::covered(std::move(*planned), only);
+Result<void> dry_run(const runner::Spec& spec, const std::vector<runner::PlannedStudy>& studies,
+                     const DryRunRates& rates, std::ostream& out) {
   out << fmt::format("{}: {}\n{}\n", spec.content.name, spec.content.title,
                      runner::size_text(studies.size(), runner::count_cells(studies)));
-  std::set<std::string> trials;
+  const bool is_sequential = has_sequential_seeds(spec.content);
+  std::unordered_set<std::string> trials;
   runner::RunPrice price;
   SureTrials sure;
   ExpectedTime time(rates.measured);
@@ -277,10 +274,7 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
     for (const auto& dataset : spec::datasets_of(panel)) {
       if (!priced.insert(dataset.name + canonical_json(dataset.options)).second) continue;
       const auto made = runner::feature_flops(dataset);
-      if (!made) {
-        out << made.error().message << '\n';
-        return 2;
-      }
+      if (!made) return made.error();
       features += *made;
     }
     std::vector<Group> groups;
@@ -305,7 +299,9 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
         for (const auto& config : *wanted) {
           auto id = ids.id_of(config);
           const auto& cost = costs.of(config);
-          if (is_sure && sure.trials.insert(id).second && cost.price) sure.price.add(*cost.price);
+          if (is_sequential && is_sure && sure.trials.insert(id).second && cost.price) {
+            sure.price.add(*cost.price);
+          }
           if (!trials.insert(std::move(id)).second) continue;
           if (cost.price) price.add(*cost.price);
           time.add(cost.work);
@@ -327,10 +323,10 @@ int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& ou
       "that\n"
       "search ask for more as these finish.\n",
       trials.size(), asked);
-  if (has_sequential_seeds(spec.content)) print_sure(sure, out);
+  if (is_sequential) print_sure(sure, out);
   out << runner::price_text(price, rates.gpu_tflops, features) << '\n' << time.text(rates) << '\n';
   print_room(spec, studies, rates, out);
-  return 0;
+  return {};
 }
 
 }  // namespace hyfreedp::cli

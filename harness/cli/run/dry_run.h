@@ -4,9 +4,11 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
+#include <vector>
 
+#include "harness/base/result.h"
 #include "harness/runner/progress/pace.h"
-#include "harness/runner/spec/only.h"
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {
@@ -19,10 +21,10 @@ struct DryRunRates {
   std::uint64_t memory = 0;  // bytes that they may have together
 };
 
-// 0; 2 when the spec cannot be planned (the message goes to `out`). A cell that cannot meet its
-// epsilon is printed with its reason and is not an error: in a run it is a row. Only studies that
-// `only` covers are planned; of those `spec` may be the narrowed one.
-int dry_run(const runner::Spec& spec, const DryRunRates& rates, std::ostream& out,
-            const runner::Only& only = {});
+// `studies`: those of the spec that are asked for. A cell that cannot meet its epsilon is printed
+// with its reason and is not an error: in a run it is a row. An error where what the features of a
+// dataset cost is not known.
+Result<void> dry_run(const runner::Spec& spec, const std::vector<runner::PlannedStudy>& studies,
+                     const DryRunRates& rates, std::ostream& out);
 
 }  // namespace hyfreedp::cli

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
@@ -23,6 +22,7 @@
 #include "harness/cli/run/commands.h"
 #include "harness/cli/run/dry_run.h"
 #include "harness/cli/run/notify.h"
+#include "harness/cli/run/run_request.h"
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/execute/mixed_builds.h"
@@ -41,204 +41,6 @@
 
 namespace hyfreedp::cli {
 namespace {
-
-namespace options = boost::program_options;
-
-constexpr const char* kUsage =
-    "hyfreedp run SPEC.yaml [options]\n"
-    "Trains what the spec asks for and writes DIR/NAME/{table.{md,csv,tex,html}, report.html, plots}. The "
-    "same "
-    "command\n"
-    "again continues where the last one stopped; finished runs are not repeated. Ctrl-C stops cleanly.\n"
-    "Example: hyfreedp run experiments/smoke.yaml --out out\n"
-    "Exit code: 0 all rows are there (a method's own failure is a row), 1 some run was lost or broke, 2 bad "
-    "input,\n"
-    "--cap leaves no room, or memory or disk do not suffice, 130 stopped.\n\n";
-
-constexpr int kMostWorkers = 256;
-constexpr double kHangMinutes = 30;
-
-struct Request {
-  std::string spec;
-  std::string preset;
-  std::vector<std::string> settings;  // of --set
-  std::vector<std::string> only;      // as given
-  double gpu_tflops = runner::kAssumedTflops;
-  std::string out;
-  std::string device;
-  int workers = 2;
-  double checkpoint_minutes =
-      std::chrono::duration<double, std::ratio<60>>(runner::kCheckpointInterval).count();
-  double hang_minutes = kHangMinutes;
-  double time_limit = 0;                // minutes; 0: none
-  double memory_limit = 0;              // bytes, of a worker; 0: none
-  std::optional<std::uint64_t> memory;  // bytes, of all workers; absent: what the machine has
-  std::optional<runner::Cap> cap;
-  std::optional<double> cap_delta;
-  bool dry_run = false;
-  bool fetch = false;
-  bool fresh = false;
-  bool replace = false;
-  bool keep_weights = false;
-  bool confidential = false;
-  bool quiet = false;
-  std::string log;
-  std::string notify;
-};
-
-CommandLine command_line(Request& request) {
-  CommandLine line{.command = "run", .usage = kUsage, .positional = "spec"};
-  auto add = line.options.add_options();
-  add("help,h", "this text");
-  add("preset", options::value(&request.preset)->value_name("PRESET"),
-      "which of the spec's presets (hyfreedp list specs); default: small where there is one, else the first");
-  add_set_option(line.options, request.settings);
-  add("only", options::value(&request.only)->composing()->value_name("KEY=VALUE,..."),
-      "train only these studies: panel, row, epsilon, noise_multiplier, seed (row=prodigy,epsilon=3), or a "
-      "value that only one key has; repeated: these too. The rest stays open for a later run. --dry-run, "
-      "--cap, --keep-weights and the checks of memory and disk are of these alone");
-  add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
-      "output folder: database, journals, keys, tables");
-  add("workers", options::value(&request.workers)->default_value(2)->value_name("N"),
-      "worker processes, one thread each");
-  add("device", options::value(&request.device)->value_name("cpu|cuda"),
-      "where to train, instead of the spec's own");
-  add("dry-run", options::bool_switch(&request.dry_run),
-      "print what would run, the noise and the price in time, memory and disk; train nothing");
-  add("gpu-tflops", options::value<std::string>()->value_name("R"),
-      "the rate at which --dry-run states GPU hours, 10^12 operations a second; default: 100");
-  add("fetch", options::bool_switch(&request.fetch),
-      "first bring the data and weights that the spec needs and that are not here (hyfreedp data fetch); "
-      "where "
-      "all is here, nothing is asked of the network");
-  add("fresh", options::bool_switch(&request.fresh),
-      "a new release of a finished spec without noise_seed: new keys, new noise, spent anew");
-  add("replace", options::bool_switch(&request.replace),
-      "discard the rows of another spec of the same name in DIR");
-  add("cap", options::value<std::string>()->value_name("E"),
-      "start nothing that may take a dataset's odometer (hyfreedp odometer) beyond this epsilon; non-private "
-      "and "
-      "oracle rows have none and cannot run under it");
-  add("cap-delta", options::value<std::string>()->value_name("D"),
-      "the delta of --cap, and of what --dry-run says of the odometer; default: N^-1.1 of each dataset's "
-      "training split");
-  add("checkpoint-minutes", options::value<std::string>()->value_name("M"),
-      "write each run's state every M minutes, so that after a crash it goes on from there; 0: only when it "
-      "is stopped; default: 10");
-  add("hang-minutes", options::value<std::string>()->value_name("M"),
-      "kill a worker that makes no progress, not even one microbatch, for M minutes; its run is lost, and "
-      "the "
-      "same command tries it again; 0: never; default: 30");
-  add("time-limit", options::value<std::string>()->value_name("M"),
-      "stop a run after M minutes, with a checkpoint; its row has no value yet, and the same command "
-      "continues "
-      "the run for M minutes more");
-  add("memory-limit", options::value<std::string>()->value_name("GB"),
-      "kill a worker that has more memory of its own; its run is lost, and the same command tries it again");
-  add("memory", options::value<std::string>()->value_name("GB"),
-      "what the runs under way may need together, by the estimates of --dry-run: one that does not fit waits "
-      "for the others; default: what this machine has");
-  add("keep-weights", options::bool_switch(&request.keep_weights),
-      "keep the weights of the runs that rows report, in DIR/NAME/weights: a folder each that `weights:` or "
-      "`adapter:` of a spec reads, and trial.json with what may be said of their privacy");
-  add("confidential", options::bool_switch(&request.confidential),
-      "with --keep-weights: also weights that are no release (without noise, of an oracle's choice, of "
-      "reproducible noise), in DIR/NAME/weights.confidential");
-  add("log", options::value(&request.log)->value_name("FILE"),
-      "append what happens to FILE, one JSON object a line: begin, phases, studies, runs, problems, end "
-      "(experiments/README.md)");
-  add("notify", options::value(&request.notify)->value_name("COMMAND"),
-      "when the run has ended, however it did, run COMMAND by /bin/sh with HYFREEDP_SPEC, HYFREEDP_OUT, "
-      "HYFREEDP_EXIT_CODE and HYFREEDP_SUMMARY (one line), for a minute at most. That it fails is a warning");
-  add("quiet", options::bool_switch(&request.quiet), "no progress lines; the table is still printed");
-  return line;
-}
-
-Result<void> read_cap(const options::variables_map& given, Request& request) {
-  if (given.count("cap-delta") > 0) {
-    const auto delta = number_given(given, "cap-delta");
-    if (!delta) return delta.error();
-    if (!(*delta > 0 && *delta < 1)) return error("--cap-delta must lie in (0, 1).");
-    request.cap_delta = *delta;
-  }
-  if (given.count("cap") == 0) {
-    if (request.cap_delta && !request.dry_run) {
-      return error("--cap-delta is the delta of --cap, which is missing.");
-    }
-    return {};
-  }
-  const auto epsilon = number_given(given, "cap");
-  if (!epsilon) return epsilon.error();
-  if (!(*epsilon >= 0) || !std::isfinite(*epsilon))
-    return error("--cap must be a finite epsilon of at least 0.");
-  request.cap = runner::Cap{*epsilon, request.cap_delta};
-  return {};
-}
-
-// Absent: the option was not given.
-Result<std::optional<double>> positive_given(const options::variables_map& given, const std::string& name,
-                                             bool may_be_zero = false) {
-  if (given.count(name) == 0) return std::optional<double>();
-  const auto value = number_given(given, name);
-  if (!value) return value.error();
-  if (!std::isfinite(*value) || *value < 0 || (*value == 0 && !may_be_zero)) {
-    return error(fmt::format("--{} must be finite and {}.", name, may_be_zero ? "at least 0" : "above 0"));
-  }
-  return std::optional(*value);
-}
-
-Result<void> read_limits(const options::variables_map& given, Request& request) {
-  const auto hang = positive_given(given, "hang-minutes", true);
-  if (!hang) return hang.error();
-  request.hang_minutes = hang->value_or(kHangMinutes);
-  const auto time = positive_given(given, "time-limit");
-  if (!time) return time.error();
-  request.time_limit = time->value_or(0);
-  const auto worker = positive_given(given, "memory-limit");
-  if (!worker) return worker.error();
-  request.memory_limit = 1e9 * worker->value_or(0);
-  const auto all = positive_given(given, "memory");
-  if (!all) return all.error();
-  if (*all) request.memory = static_cast<std::uint64_t>(std::min(1e9 * **all, 1e18));
-  return {};
-}
-
-// The exit code where there is nothing left to do.
-std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
-                         std::ostream& err) {
-  options::variables_map given;
-  if (const auto code = read_command_line(command_line(request), arguments, given, out, err)) return code;
-  if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
-  if (given.count("gpu-tflops") > 0) {
-    const auto rate = number_given(given, "gpu-tflops");
-    if (!rate) return refused("run", rate.error(), err);
-    if (!(*rate > 0) || !std::isfinite(*rate)) {
-      return refused("run", error("--gpu-tflops must be positive and finite."), err);
-    }
-    request.gpu_tflops = *rate;
-  }
-  if (given.count("checkpoint-minutes") > 0) {
-    const auto minutes = number_given(given, "checkpoint-minutes");
-    if (!minutes) return refused("run", minutes.error(), err);
-    if (!(*minutes >= 0) || !std::isfinite(*minutes)) {
-      return refused("run", error("--checkpoint-minutes must be finite and at least 0."), err);
-    }
-    request.checkpoint_minutes = *minutes;
-  }
-  if (const auto read = read_cap(given, request); !read) return refused("run", read.error(), err);
-  if (const auto read = read_limits(given, request); !read) return refused("run", read.error(), err);
-  std::string problem;
-  if (request.confidential && !request.keep_weights) problem = "--confidential is for --keep-weights";
-  if (request.spec.empty()) problem = "name a spec, for example experiments/quick.yaml";
-  if (request.workers < 1 || request.workers > kMostWorkers) {
-    problem = fmt::format("--workers must be from 1 to {}", kMostWorkers);
-  }
-  if (!request.device.empty() && request.device != "cpu" && request.device != "cuda") {
-    problem = "--device is cpu or cuda, not '" + request.device + "'";
-  }
-  if (problem.empty()) return std::nullopt;
-  return refused("run", error(problem + "; see hyfreedp run --help."), err);
-}
 
 int refuse(const Error& failure, std::ostream& err) { return refused_lines("run", failure, err); }
 
@@ -278,21 +80,20 @@ Result<void> check_devices(const runner::Spec& spec) {
   return {};
 }
 
-std::uint64_t memory_for(const Request& request) {
+std::uint64_t memory_for(const RunRequest& request) {
   return request.memory ? *request.memory : runner::machine_memory();
 }
 
 // What this machine does not have for a run: each a sentence. That not so many workers fit at once
 // is only a warning: some wait then.
-Result<void> check_room(const AskedPart& part, const Request& request, std::ostream& err) {
+Result<void> check_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy>& studies,
+                        const RunRequest& request, std::ostream& err) {
   const int workers = request.workers;
-  auto studies = runner::plan(part.needs, runner::StudyIds::left_empty);
-  if (!studies) return studies.error();
-  const auto largest = runner::largest_run(runner::covered(std::move(*studies), part.only));
+  const auto largest = runner::largest_run(studies);
   if (!largest) return largest.error();
   const auto machine = memory_for(request);
   std::vector<std::string> sentences;
-  for (const auto& room : {runner::check_memory(*largest, machine), check_disk(disk_needs(part.needs))}) {
+  for (const auto& room : {runner::check_memory(*largest, machine), check_disk(disk_needs(spec))}) {
     if (!room) sentences.push_back(room.error().message);
   }
   if (!sentences.empty()) return error(join(sentences, " "));
@@ -307,6 +108,12 @@ Result<void> check_room(const AskedPart& part, const Request& request, std::ostr
         bytes_text(machine), fit);
   }
   return {};
+}
+
+Result<void> check_room(const AskedPart& part, const RunRequest& request, std::ostream& err) {
+  auto studies = runner::plan(part.needs, runner::StudyIds::left_empty);
+  if (!studies) return studies.error();
+  return check_room(part.needs, runner::covered(std::move(*studies), part.only), request, err);
 }
 
 Result<void> check_name(const runner::Spec& spec) {
@@ -406,15 +213,23 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
   return report.failed_unexpectedly() || !report.weights.lost.empty() ? 1 : 0;
 }
 
+// `planned`: the studies that are asked for, of the spec's first release; empty: to be planned
+// here.
 Result<runner::Budget> reserved_budget(const results::Store& store, const runner::OutFolder& folder,
-                                       runner::Spec& spec, const Request& request, const runner::Only& only) {
+                                       runner::Spec& spec, const RunRequest& request,
+                                       const runner::Only& only,
+                                       const std::vector<runner::PlannedStudy>& planned = {}) {
   if (auto settled = runner::settle_release(store, folder, spec, request.fresh, request.replace); !settled) {
     return settled.error();
   }
-  auto studies = runner::plan_release(spec);
-  if (!studies) return studies.error();
   auto budget = runner::Budget::open(store, folder, request.cap);
   if (!budget) return budget.error();
+  if (!planned.empty() && spec.content.release == 0) {
+    if (auto reserved = budget->reserve(planned); !reserved) return reserved.error();
+    return budget;
+  }
+  auto studies = runner::plan_release(spec);
+  if (!studies) return studies.error();
   if (auto reserved = budget->reserve(runner::covered(std::move(*studies), only)); !reserved)
     return reserved.error();
   return budget;
@@ -432,8 +247,8 @@ runner::Pace measured_in(const std::string& out) {
 }
 
 // What the odometers show now, and when all that the spec starts with is done.
-Result<void> print_forecast(const Request& request, runner::Spec spec, const runner::Only& only,
-                            std::ostream& out) {
+Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const runner::Only& only,
+                            const std::vector<runner::PlannedStudy>& planned, std::ostream& out) {
   const runner::OutFolder folder{request.out};
   auto store = std::filesystem::exists(folder.database())
                    ? results::Store::open(folder.database(), results::Store::Mode::read_only)
@@ -446,7 +261,7 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, const run
   auto asked = request;
   asked.replace = true;  // a dry run discards nothing
   asked.cap.reset();
-  const auto budget = reserved_budget(**store, folder, spec, asked, only);
+  const auto budget = reserved_budget(**store, folder, spec, asked, only, planned);
   if (!budget) return budget.error();
   const auto delta = request.cap_delta;
   const auto forecasts = budget->forecast(delta);
@@ -464,7 +279,7 @@ Result<void> print_forecast(const Request& request, runner::Spec spec, const run
   }
   if (!request.cap) return {};
   asked.cap = request.cap;
-  const auto kept = reserved_budget(**store, folder, spec, asked, only);
+  const auto kept = reserved_budget(**store, folder, spec, asked, only, planned);
   if (!kept) return kept.error();
   out << fmt::format("--cap {} lets all of this start.\n", short_number(request.cap->epsilon));
   return {};
@@ -486,7 +301,7 @@ Result<runner::KeptForecast> foresee_weights(const runner::Spec& spec, const run
 }
 
 // A spec that trains nothing: its table, computed or the paper's own.
-int give_values(const Request& request, const runner::Spec& spec, std::ostream& out, std::ostream& err) {
+int give_values(const RunRequest& request, const runner::Spec& spec, std::ostream& out, std::ostream& err) {
   const auto& name = spec.content.name;
   const auto& reason = spec.content.not_runnable;
   if (request.dry_run) {
@@ -525,7 +340,7 @@ std::string summary_of(const runner::RunReport& report, const std::string& name,
 }
 
 // Errors of --log and --notify are warnings: the run is over, and its exit code stays.
-void tell_end(const Request& request, const std::string& spec, const Ending& ending, int code,
+void tell_end(const RunRequest& request, const std::string& spec, const Ending& ending, int code,
               runner::RunLog* log, std::ostream& err) {
   if (!ending.has_begun) return;
   const auto summary = as_one_line(ending.summary);
@@ -543,7 +358,7 @@ void tell_end(const Request& request, const std::string& spec, const Ending& end
   if (!told) err << fmt::format("hyfreedp run: warning: {}\n", told.error().message);
 }
 
-int run(const Request& request, runner::Spec spec, const runner::Only& only, runner::RunLog* log,
+int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, runner::RunLog* log,
         Ending& ending, std::ostream& out, std::ostream& err) {
   const auto begin = std::chrono::steady_clock::now();
   const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
@@ -627,8 +442,8 @@ int run(const Request& request, runner::Spec spec, const runner::Only& only, run
 }  // namespace
 
 int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  Request request;
-  if (const auto code = parse(arguments, request, out, err)) return *code;
+  RunRequest request;
+  if (const auto code = parse_run_request(arguments, request, out, err)) return *code;
   const auto load = [&request] {
     auto spec = runner::load_spec(request.spec, request.preset, request.settings);
     if (spec && !request.device.empty()) runner::set_device(*spec, request.device);
@@ -665,7 +480,10 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
   if (request.dry_run) {
     const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers,
                             memory_for(request)};
-    if (const int code = dry_run(needs, rates, out, only); code != 0) return code;
+    auto planned = runner::plan(needs);
+    if (!planned) return refuse(planned.error(), err);
+    const auto studies = runner::covered(std::move(*planned), only);
+    if (auto said = dry_run(needs, studies, rates, out); !said) return refuse(said.error(), err);
     if (request.keep_weights) {
       const runner::KeptWeights keeper({request.out}, spec->content.name, request.confidential);
       const auto weights = foresee_weights(*spec, only, keeper);
@@ -677,11 +495,11 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     if (auto usable = check_devices(needs); !usable)
       out << "Not on this machine: " << usable.error().message << '\n';
     out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
-    if (auto printed = print_forecast(request, *spec, only, out); !printed) {
+    if (auto printed = print_forecast(request, *spec, only, studies, out); !printed) {
       if (request.cap) return refuse(printed.error(), err);
       out << "The odometer cannot be read: " << printed.error().message << '\n';
     }
-    const auto room = check_room(*part, request, err);
+    const auto room = check_room(needs, studies, request, err);
     return room ? 0 : refuse(room.error(), err);
   }
   if (auto present = check_datasets(needs); !present) return refuse(present.error(), err);

@@ -56,6 +56,9 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
   std::set<std::string> datasets;
   std::set<std::string> needed;  // those on which anything would start
   trial::ConfigText ids;
+  // Of the last run's dataset: the next run's is nearly always the same.
+  std::optional<trial::Named> dataset;
+  Spending* of_dataset = nullptr;
   std::map<std::string, results::StudyRecord> known;
   if (auto all = store_->all_studies(); !all) {
     return all.error();
@@ -69,6 +72,7 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
     if (is_reserved_as_selection(*study.baseline) && study.cell.epsilon) {
       const auto selection = study.baseline->selection(study.cell);
       if (!selection) continue;  // infeasible: nothing will run
+      dataset.reset();
       auto& spending = wanted.of(study.cell.base.dataset);
       datasets.insert(spending.title);
       needed.insert(spending.title);
@@ -80,8 +84,12 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
     if (!wishes) continue;  // the run will say so
     for (const auto& config : *wishes) {
       const auto id = ids.id_of(config);
-      auto& spending = wanted.of(config.dataset);
-      datasets.insert(spending.title);
+      if (dataset != config.dataset) {
+        dataset = config.dataset;
+        of_dataset = &wanted.of(config.dataset);
+        datasets.insert(of_dataset->title);
+      }
+      auto& spending = *of_dataset;
       if (then_.final_runs.contains(id) || !admitted.insert(id).second) continue;
       // Of a seed that may not be needed: in then_ already.
       if (then_.booked_runs.contains(id)) continue;

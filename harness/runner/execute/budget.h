@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -67,8 +68,8 @@ class Budget {
   Odometer now_;   // what was released when this was opened
   Odometer then_;  // and what may still be, of all that was admitted
   std::optional<Cap> cap_;
-  std::set<std::string> admitted_;  // runs
-  std::set<std::string> touched_;   // datasets, by title
+  std::unordered_set<std::string> admitted_;  // runs
+  std::set<std::string> touched_;             // datasets, by title
 };
 
 // Whether the method's runs are reserved as one selection, before any of them is known.
