@@ -79,6 +79,8 @@ TEST_F(Presets, MistakesSayLineAndWayOut) {
   auto nowhere = text;
   nowhere.replace(nowhere.find("from: small"), 11, "from: smal");
   EXPECT_THAT(refusal(nowhere, "smoke"), HasSubstr("Did you mean 'small'?"));
+  EXPECT_THAT(refusal(kHead + "presets:\n  small: [personachat]\n"),
+              HasSubstr("presets.small must be a map of keys and values, not a list"));
 }
 
 TEST_F(Presets, AChangedAliasLeavesTheOthersAlone) {

@@ -83,7 +83,8 @@ std::optional<ChosenPreset> choose_preset(const Entry& document, const std::stri
     return std::nullopt;
   }
   const auto chain = problems.take(chain_of(presets, name, *names));
-  if (!chain) return std::nullopt;
+  // That one is no map was said above.
+  if (!chain || !std::ranges::all_of(*chain, &Entry::is_map)) return std::nullopt;
   auto chosen = document.without("presets");
   for (const auto& preset : *chain) chosen = chosen.overlaid(preset.without("from"));
   return ChosenPreset{std::move(chosen), name};
