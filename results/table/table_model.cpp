@@ -7,16 +7,16 @@
 #include <set>
 #include <tuple>
 
-#include "datasets/facts.h"
-#include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/spec/paper.h"
 #include "results/store/records.h"
+#include "results/store/states.h"
 #include "results/table/best.h"
 #include "results/table/cell_metric.h"
 #include "results/table/cell_values.h"
 #include "results/table/footnotes.h"
 #include "results/table/groups.h"
+#include "results/table/panel_text.h"
 #include "results/table/sequential_seeds.h"
 #include "results/table/statistics.h"
 #include "results/table/table_extras.h"
@@ -51,60 +51,6 @@ std::string rule_of(const StudyRecord& study) {
   return rule == "sum" && study.trials.size() < 2 ? "trial" : rule;
 }
 
-// "optimizer adamw (Prodigy: prodigy; Linear scaling, DPSGD: sgd)": the panel's, and the rows that
-// ran with another. `rows`:
-// titles and names, in the table's order. Empty where no name is known.
-std::string optimizers_text(const std::string& usual,
-                            const std::vector<std::pair<std::string, std::string>>& rows) {
-  std::vector<std::string> names;
-  std::map<std::string, std::vector<std::string>> titles;
-  for (const auto& [title, name] : rows) {
-    if (name.empty()) continue;
-    add_once(names, name);
-    add_once(titles[name], title);
-  }
-  if (names.empty()) return usual.empty() ? "" : "optimizer " + usual;
-  const auto& first = titles.contains(usual) ? usual : names.front();
-  std::vector<std::string> others;
-  for (const auto& name : names) {
-    if (name != first) others.push_back(join(titles[name], ", ") + ": " + name);
-  }
-  return others.empty() ? "optimizer " + first : fmt::format("optimizer {} ({})", first, join(others, "; "));
-}
-
-// Whether these are records of a user's own files.
-bool is_own(const trial::Named& dataset) {
-  const auto facts = datasets::find_dataset(dataset.name);
-  return facts && (**facts).own_records;
-}
-
-// Whether it is tested on records of a user's own files.
-bool has_own_test(const spec::Panel& panel) { return panel.test > 0 && is_own(panel.dataset); }
-
-// Of the weights that training begins with and of those that make the features.
-std::vector<std::string> overlap_notes(const spec::Panel& panel) {
-  std::vector<std::string> notes;
-  const auto add = [&](const trial::Named& dataset, const auto& note_of) {
-    const auto facts = datasets::find_dataset(dataset.name);
-    for (const auto* options : {&panel.model.options, &dataset.options}) {
-      auto note = facts ? note_of(**facts, string_or(*options, "weights", "")) : "";
-      if (!note.empty()) notes.push_back(std::move(note));
-    }
-  };
-  add(panel.dataset, datasets::overlap_note);
-  for (const auto& shifted : panel.ood_test) add(shifted.dataset, datasets::seen_test_note);
-  return notes;
-}
-
-// "stl10: 7200 records of stl10"
-std::string ood_test_text(const trial::OodTest& shifted) {
-  const auto& [id, dataset] = shifted;
-  const auto facts = datasets::find_dataset(dataset.name);
-  const auto count =
-      facts ? fmt::format("{} records", datasets::sizes(**facts, dataset.options).test) : "records";
-  return fmt::format("{}: {} of {}", id, count, datasets::data_name(dataset.name, dataset.options));
-}
-
 // Of one set, over the seeds that have a value of the cell.
 OodValue over_seeds(const std::string& id, const std::vector<SeedResult>& seeds) {
   std::vector<double> values;
@@ -121,28 +67,6 @@ OodValue over_seeds(const std::string& id, const std::vector<SeedResult>& seeds)
 
 PaperValue paper_value(const spec::PaperCell& cell) {
   return {.value = *cell.number(), .sd = cell.sd, .unit = cell.unit};
-}
-
-std::string split_of(const spec::Panel& panel) {
-  std::vector<std::string> parts{fmt::format("{} private training", panel.population)};
-  if (panel.validation > 0) parts.push_back(fmt::format("{} private validation", panel.validation));
-  if (panel.test > 0)
-    parts.push_back(fmt::format("{} {}test", panel.test, has_own_test(panel) ? "" : "public "));
-  return join(parts, ", ") + " records";
-}
-
-// "N = 50000, d = 7850, T = 250, q = 0.02, δ = 6.778e-06", of those that the spec has.
-std::string settings_line(const spec::Panel& panel) {
-  std::vector<std::string> parts;
-  const auto add = [&](const char* symbol, double value) {
-    if (value > 0) parts.push_back(fmt::format("{} = {}", symbol, short_number(value, 8)));
-  };
-  add("N", static_cast<double>(panel.population));
-  add("d", static_cast<double>(panel.dimension));
-  add("T", static_cast<double>(panel.train.steps));
-  add("q", panel.train.sample_rate);
-  if (panel.delta > 0) parts.push_back("δ = " + short_number(panel.delta));
-  return join(parts, ", ");
 }
 
 class Builder {
@@ -217,7 +141,7 @@ class Builder {
       ood_splits_.push_back(shifted.split());
       panel.ood_test.push_back(shifted.id);
       add_once(facts_.ood_tests, ood_test_text(shifted));
-      facts_.has_own_test = facts_.has_own_test || is_own(shifted.dataset);
+      facts_.has_own_test = facts_.has_own_test || has_own_records(shifted);
     }
     for (auto& note : overlap_notes(view)) facts_.overlaps.insert(std::move(note));
     panel.columns = columns_of(view);
