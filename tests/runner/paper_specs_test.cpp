@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -26,6 +27,14 @@ std::vector<fs::path> spec_files() {
   return files;
 }
 
+// Kept for the tests that follow: all presets take seconds.
+const Result<Spec>& loaded(const fs::path& file, const std::string& preset) {
+  static std::map<std::pair<fs::path, std::string>, Result<Spec>> specs;
+  const auto found = specs.find({file, preset});
+  if (found != specs.end()) return found->second;
+  return specs.emplace(std::pair(file, preset), load_spec(file.string(), preset)).first->second;
+}
+
 TEST(PaperSpecFiles, EveryPresetLoadsAndPlans) {
   std::set<std::string> names;
   for (const auto& file : spec_files()) {
@@ -33,7 +42,7 @@ TEST(PaperSpecFiles, EveryPresetLoadsAndPlans) {
     ASSERT_TRUE(presets) << presets.error().message;
     if (presets->empty()) presets->emplace_back();
     for (const auto& preset : *presets) {
-      const auto spec = load_spec(file.string(), preset);
+      const auto& spec = loaded(file, preset);
       ASSERT_TRUE(spec) << spec.error().message;
       EXPECT_TRUE(names.insert(spec->content.name).second)
           << file << ' ' << preset << ": two specs of one name share an output folder";
@@ -50,7 +59,7 @@ TEST(PaperSpecFiles, TitlesSayTheScale) {
   for (const auto& file : spec_files()) {
     for (const auto& preset : presets_of(file.string()).value()) {
       if (preset != "small" && preset != "smoke" && preset != "tiny") continue;
-      const auto spec = load_spec(file.string(), preset);
+      const auto& spec = loaded(file, preset);
       ASSERT_TRUE(spec) << spec.error().message;
       if (!is_runnable(*spec)) continue;
       const auto title = spec->content.title;
@@ -68,7 +77,7 @@ TEST(PaperSpecFiles, PrintedCellsBesideOtherDataAreFootnoted) {
   std::size_t beside = 0;
   for (const auto& file : spec_files()) {
     for (const auto& preset : presets_of(file.string()).value()) {
-      const auto spec = load_spec(file.string(), preset);
+      const auto& spec = loaded(file, preset);
       ASSERT_TRUE(spec) << spec.error().message;
       for (const auto& panel : spec->content.panels) {
         bool has_cells = false;
@@ -93,7 +102,7 @@ TEST(PaperSpecFiles, SmokesFootnotesAndTitlesAreOfSmoke) {
     const auto presets = presets_of(file.string()).value();
     if (std::ranges::count(presets, "smoke") == 0) continue;
     ++smokes;
-    const auto spec = load_spec(file.string(), "smoke");
+    const auto& spec = loaded(file, "smoke");
     ASSERT_TRUE(spec) << spec.error().message;
     const auto check = [&](const auto& of) {
       auto texts = of.footnotes;
@@ -149,9 +158,8 @@ TEST(PaperSpecFiles, TinyIsThePapersBody) {
   std::size_t tinies = 0;
   for (const auto& file : spec_files()) {
     const auto presets = presets_of(file.string()).value();
-    const auto paper = std::ranges::count(presets, "paper") == 0
-                           ? std::nullopt
-                           : std::optional(load_spec(file.string(), "paper"));
+    const auto paper =
+        std::ranges::count(presets, "paper") == 0 ? std::nullopt : std::optional(loaded(file, "paper"));
     if (paper) {
       ASSERT_TRUE(*paper) << paper->error().message;
     }
@@ -164,7 +172,7 @@ TEST(PaperSpecFiles, TinyIsThePapersBody) {
     EXPECT_EQ(std::ranges::count(presets, "tiny") == 1, on_files) << file;
     if (!on_files) continue;
     ++tinies;
-    const auto tiny = load_spec(file.string(), "tiny");
+    const auto& tiny = loaded(file, "tiny");
     ASSERT_TRUE(tiny) << tiny.error().message;
     std::set<std::string> covered;
     const auto kinds_of = [](const spec::Panel& panel) {
