@@ -91,6 +91,7 @@ TEST_F(Each, MistakesAreNamedWhereTheyAre) {
   EXPECT_THAT(each("train.optimizer.beta: [0.5]"), HasSubstr("Did you mean 'beta"));
   EXPECT_THAT(each("train.step: [1]"), HasSubstr("unknown key 'step'"));
   EXPECT_THAT(each(""), HasSubstr("must vary at least one key"));
+  EXPECT_THAT(each("[options.lr]: [1]"), HasSubstr("has a key that is not text"));
 }
 
 }  // namespace

@@ -271,7 +271,9 @@ bool Entry::check_keys(const std::vector<std::string>* valid, Problems& problems
 
 std::vector<std::string> Entry::keys() const {
   std::vector<std::string> names;
-  for (const auto& member : *node_) names.push_back(member.first.Scalar());
+  for (const auto& member : *node_) {
+    if (member.first.IsScalar()) names.push_back(member.first.Scalar());
+  }
   return names;
 }
 

@@ -75,12 +75,11 @@ class Entry {
   bool is_null() const { return node_->IsNull(); }
 
   // Maps. check_keys: this is a map, its keys are text, none occurs twice and each is one of
-  // `valid` (null:
-  // any). Returns whether it is a map. `options`: those among the valid keys that have an example
-  // to show.
+  // `valid` (null: any). Returns whether it is a map. `options`: those among the valid keys that
+  // have an example to show.
   bool check_keys(const std::vector<std::string>* valid, Problems& problems,
                   const std::vector<OptionSpec>* options = nullptr) const;
-  std::vector<std::string> keys() const;
+  std::vector<std::string> keys() const;  // those that are text
   std::optional<Entry> find(const std::string& key) const;
 
   // Lists; a single value is not a list.
