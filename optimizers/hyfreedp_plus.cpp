@@ -54,7 +54,7 @@ class HyFreeDpPlus final : public LearningRateController {
     bound_rule_.floor = rule_.loss_bound_floor > 0 ? rule_.loss_bound_floor : std::log(classes);
     steps_ = start.steps;
     curvature_ = slope_ = {};
-    log_rate_ = curvature_to_noise_ = fitted_ = raised_ = 0;
+    log_rate_ = curvature_to_noise_ = slope_to_noise_ = fitted_ = raised_ = 0;
     log_.clear();
   }
 
@@ -74,8 +74,10 @@ class HyFreeDpPlus final : public LearningRateController {
     const double noise = std::max(result.noise_sd, kLossRounding * std::max(1.0, std::abs(fit.intercept)));
     const double curvature_sd = std::sqrt(6.0) * noise / (h * h);
     curvature_.add(fit.curvature, curvature_sd, rule_.rho);
-    slope_.add(fit.slope, noise / (std::sqrt(2.0) * h), rule_.rho);
+    const double slope_sd = noise / (std::sqrt(2.0) * h);
+    slope_.add(fit.slope, slope_sd, rule_.rho);
     curvature_to_noise_ = fit.curvature / curvature_sd;
+    slope_to_noise_ = fit.slope / slope_sd;
     if (!rule_.mean_of_fits) {
       choose_rate(h);
     } else if (double(step) < rule_.until * double(steps_)) {
@@ -100,8 +102,10 @@ class HyFreeDpPlus final : public LearningRateController {
   std::map<std::string, double> scalars() const override {
     std::map<std::string, double> values = {{"eta", eta_}, {"R_l", loss_bound_}, {"radius", radius_}};
     if (log_.total() > 0) {
-      values.insert(
-          {{"H", curvature_.value}, {"G", slope_.value}, {"curvature_to_noise", curvature_to_noise_}});
+      values.insert({{"H", curvature_.value},
+                     {"G", slope_.value},
+                     {"curvature_to_noise", curvature_to_noise_},
+                     {"slope_to_noise", slope_to_noise_}});
     }
     return values;
   }
@@ -166,10 +170,10 @@ class HyFreeDpPlus final : public LearningRateController {
   const Rule rule_;
   double eta_ = 0, radius_ = 0, loss_bound_ = 0;
   RunningMean curvature_, slope_;
-  double curvature_to_noise_ = 0;  // of the last probe alone
-  double fitted_ = 0;              // fits so far
-  double raised_ = 0;              // 1 once a lower bound of the rate has been taken
-  double log_rate_ = 0;            // of the mean of the fits
+  double curvature_to_noise_ = 0, slope_to_noise_ = 0;  // of the last probe alone
+  double fitted_ = 0;                                   // fits so far
+  double raised_ = 0;                                   // 1 once a lower bound of the rate has been taken
+  double log_rate_ = 0;                                 // of the mean of the fits
   LossBoundRule bound_rule_;
   std::int64_t steps_ = 0;
   DecisionLog log_{{"accepted", "raised", "slope_negative", "curvature_invisible", "held", "nonfinite_loss"}};
@@ -181,6 +185,7 @@ class HyFreeDpPlus final : public LearningRateController {
                      {"slope", &slope_.value},
                      {"slope_precision", &slope_.precision},
                      {"curvature_to_noise", &curvature_to_noise_},
+                     {"slope_to_noise", &slope_to_noise_},
                      {"raised", &raised_},
                      {"log_rate", &log_rate_},
                      {"fitted", &fitted_}};

@@ -126,6 +126,20 @@ QuadraticFit fit_quadratic(const std::vector<double>& abscissas, const std::vect
   return fit;
 }
 
+FitNoise noise_of_fit(const std::vector<double>& abscissas, double sd, bool differences) {
+  // The fit is linear in the losses.
+  FitNoise squares;
+  for (std::size_t i = 0; i < abscissas.size(); ++i) {
+    if (differences && abscissas[i] == 0) continue;
+    std::vector<double> unit(abscissas.size(), 0.0);
+    unit[i] = 1;
+    const auto fit = fit_quadratic(abscissas, unit, Intercept::fixed);
+    squares.curvature += fit.curvature * fit.curvature;
+    squares.slope += fit.slope * fit.slope;
+  }
+  return {.curvature = sd * std::sqrt(squares.curvature), .slope = sd * std::sqrt(squares.slope)};
+}
+
 std::string judge_fit(const QuadraticFit& fit, const std::vector<double>& losses,
                       std::optional<double> r2_min) {
   if (!all_finite(losses)) return "nonfinite_loss";

@@ -36,6 +36,16 @@ struct QuadraticFit {
   double minimum() const { return slope / curvature; }  // G / H
 };
 
+// Standard deviations of G and H that come from noise of deviation `sd` in each loss, independent;
+// `differences`: in each loss's difference from the one at x = 0, which is the same for all
+// (paired release). Three points: sqrt(6) sd / h^2 and sd / (sqrt(2) h); of differences
+// sqrt(2) sd / h^2 and sd / (sqrt(2) h).
+struct FitNoise {
+  double curvature = 0;
+  double slope = 0;
+};
+FitNoise noise_of_fit(const std::vector<double>& abscissas, double sd, bool differences);
+
 // 0, h, -h, ..., pairs h, -pairs h.
 std::vector<double> symmetric_abscissas(double h, std::int64_t pairs);
 

@@ -36,13 +36,16 @@ constexpr std::array<Explanation, 4> kFlags = {{
      "run alone."},
 }};
 
-constexpr std::array<Explanation, 3> kOutcomes = {{
+constexpr std::array<Explanation, 4> kOutcomes = {{
     {"stuck at d0",
      "The estimate of the distance to the solution, which is the step size, never left its start, so the "
      "weights "
      "hardly moved."},
     {"fit rejected throughout",
      "No fit of the released losses was accepted, so the learning rate was never fitted."},
+    {"curvature within its noise",
+     "In most probes the fitted curvature was below twice the standard deviation of its noise, so the learning "
+     "rate is mostly a ratio of noises."},
     {"every update rejected",
      "The step-size control took back every pair of half steps, so the weights never moved."},
 }};
