@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "optimizers/facts.h"
 #include "optimizers/option_values.h"
 #include "optimizers/quadratic_fit.h"
 
@@ -35,6 +36,12 @@ LossBoundRule loss_bound_of(const json::object& options) {
   return {.center = options.contains("R_l_mode") && text(options, "R_l_mode") == "center",
           .floor = real(options, "R_l_floor"),
           .change = real(options, "R_l_change")};
+}
+
+double difference_share_of(const json::object& options) {
+  return string_or(options, "release", "separate") == "paired"
+             ? double_or(options, "difference_share", kDifferenceShare)
+             : 0;
 }
 
 double next_loss_bound(const LossBoundRule& rule, double bound, const std::vector<double>& abscissas,

@@ -42,6 +42,10 @@ struct LossBoundRule {
 };
 LossBoundRule loss_bound_of(const json::object& options);
 
+// Bound of a sample's difference of losses over R_l, from the options release and
+// difference_share; 0: each loss is a release of its own.
+double difference_share_of(const json::object& options);
+
 double next_loss_bound(const LossBoundRule& rule, double bound, const std::vector<double>& abscissas,
                        const std::vector<double>& losses);
 

@@ -231,6 +231,17 @@ OptionSpec loss_pairs() {
                         "losses at w and at w -+ eta u, ..., w -+ pairs eta u");
 }
 
+// Stored only where given: specs from before these options keep the ids of their runs.
+std::vector<OptionSpec> release_options() {
+  std::vector<OptionSpec> options = {
+      choice_option("release", {"separate", "paired"},
+                    "what a probe releases: each loss by itself, or one loss and the differences from it"),
+      real_option("difference_share", kDifferenceShare, kTiny, 2,
+                  "release paired: bound of a sample's difference over the loss bound")};
+  for (auto& option : options) option.stored_always = false;
+  return options;
+}
+
 Facts hyfreedp_facts() {
   Facts facts{
       .name = "hyfreedp",
@@ -246,16 +257,10 @@ Facts hyfreedp_facts() {
       .probes = true};
   for (auto& option : loss_bound_options()) facts.options.push_back(option);
   for (auto& option : fit_options()) facts.options.push_back(option);
-  auto release =
-      choice_option("release", {"separate", "paired"},
-                    "what a probe releases: each loss by itself, or one loss and the differences from it");
-  auto share = real_option("difference_share", kDifferenceShare, kTiny, 2,
-                           "release paired: bound of a sample's difference over the loss bound");
+  for (auto& option : release_options()) facts.options.push_back(option);
   auto pairs = loss_pairs();
-  for (auto* option : {&release, &share, &pairs}) {
-    option->stored_always = false;
-    facts.options.push_back(*option);
-  }
+  pairs.stored_always = false;
+  facts.options.push_back(pairs);
   return facts;
 }
 
@@ -289,6 +294,7 @@ Facts hyfreedp_plus_facts() {
            real_option("R_l_change", kInfinity, 1, kInfinity,
                        "the loss bound changes at most by this factor per probe")},
       .probes = true};
+  for (auto& option : release_options()) facts.options.push_back(option);
   return facts;
 }
 

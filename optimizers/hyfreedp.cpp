@@ -117,9 +117,7 @@ Result<std::unique_ptr<LearningRateController>> make_hyfreedp(const json::object
                   .loss_bound0 = real(options, "R_l0"),
                   .interval = integer(options, "interval"),
                   .pairs = int_or(options, "pairs", kLossPairs),
-                  .difference_share = string_or(options, "release", "separate") == "paired"
-                                          ? double_or(options, "difference_share", kDifferenceShare)
-                                          : 0};
+                  .difference_share = difference_share_of(options)};
   return std::unique_ptr<LearningRateController>(new HyFreeDp(rule));
 }
 

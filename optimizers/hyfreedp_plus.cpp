@@ -24,6 +24,7 @@ struct Rule {
   double share, until;
   double loss_bound0;       // 0: 2 ln(classes)
   double loss_bound_floor;  // 0: ln(classes)
+  double difference_share;  // of the loss bound; 0: no paired release
   LossBoundRule loss_bound;
 };
 
@@ -60,7 +61,9 @@ class HyFreeDpPlus final : public LearningRateController {
 
   bool wants_probe(std::int64_t step) const override { return step % rule_.interval == 0; }
   ProbeRequest request(std::int64_t) const override {
-    return {.abscissas = {0, radius_, -radius_}, .loss_bound = loss_bound_};
+    return {.abscissas = {0, radius_, -radius_},
+            .loss_bound = loss_bound_,
+            .difference_bound = rule_.difference_share * loss_bound_};
   }
 
   void observe(std::int64_t step, const ProbeResult& result) override {
@@ -72,12 +75,11 @@ class HyFreeDpPlus final : public LearningRateController {
     }
     const double h = radius_;
     const double noise = std::max(result.noise_sd, kLossRounding * std::max(1.0, std::abs(fit.intercept)));
-    const double curvature_sd = std::sqrt(6.0) * noise / (h * h);
-    curvature_.add(fit.curvature, curvature_sd, rule_.rho);
-    const double slope_sd = noise / (std::sqrt(2.0) * h);
-    slope_.add(fit.slope, slope_sd, rule_.rho);
-    curvature_to_noise_ = fit.curvature / curvature_sd;
-    slope_to_noise_ = fit.slope / slope_sd;
+    const auto sd = noise_of_fit(result.abscissas, noise, rule_.difference_share > 0);
+    curvature_.add(fit.curvature, sd.curvature, rule_.rho);
+    slope_.add(fit.slope, sd.slope, rule_.rho);
+    curvature_to_noise_ = fit.curvature / sd.curvature;
+    slope_to_noise_ = fit.slope / sd.slope;
     if (!rule_.mean_of_fits) {
       choose_rate(h);
     } else if (double(step) < rule_.until * double(steps_)) {
@@ -207,6 +209,7 @@ Result<std::unique_ptr<LearningRateController>> make_hyfreedp_plus(const json::o
                   .until = real(options, "until"),
                   .loss_bound0 = real_or(options, "R_l0", 0),
                   .loss_bound_floor = real_or(options, "R_l_floor", 0),
+                  .difference_share = difference_share_of(options),
                   .loss_bound = {.change = real(options, "R_l_change")}};
   return std::unique_ptr<LearningRateController>(new HyFreeDpPlus(rule));
 }

@@ -74,6 +74,22 @@ TEST(HyFreeDpPlus, DoublesTheRadiusAndKeepsTheRateWhileTheCurvatureIsInvisible) 
   EXPECT_NEAR(rule->learning_rate(0), loss.slope / loss.curvature, 1e-9);
 }
 
+// The noise of differences is known to be smaller in the curvature, so it is seen earlier.
+TEST(HyFreeDpPlus, APairedReleaseBoundsDifferencesAndSeesACurvatureEarlier) {
+  const auto options = last_fit({{"eta0", 0.01}, {"release", "paired"}, {"difference_share", 0.25}});
+  const auto rule = make("hyfreedp-plus", options);
+  EXPECT_DOUBLE_EQ(rule->request(0).difference_bound, 0.25 * rule->request(0).loss_bound);
+  EXPECT_EQ(make("hyfreedp-plus", last_fit())->request(0).difference_bound, 0);
+  const Parabola loss{2, 2, 25};
+  // 2 sqrt(2) sd / h^2 is 22 at the first radius, 2 sqrt(6) sd / h^2 is 39.
+  const double h = rule->request(0).abscissas[1], sd = 8 * h * h;
+  probe(*rule, loss, sd);
+  EXPECT_EQ(rule->last_decision(), "accepted");
+  const auto separate = make("hyfreedp-plus", last_fit({{"eta0", 0.01}}));
+  probe(*separate, loss, sd);
+  EXPECT_EQ(separate->last_decision(), "curvature_invisible");
+}
+
 TEST(HyFreeDpPlus, HalvesTheRadiusDownToTheRateWhereTheCurvatureIsPlain) {
   const auto rule = make("hyfreedp-plus", last_fit({{"eta0", 0.1}}));
   const Parabola loss{2, 0.01, 10};  // the minimum is at 1e-3: far inside
