@@ -291,5 +291,74 @@ TEST_F(Merge, ADamagedJournalRefusesEverythingAndIsNotNamed) {
   EXPECT_THAT(err(), Not(HasSubstr(trials[0].id)));
 }
 
+// A comparison that stops after 4 of 8 seeds, on two machines.
+class MergeOfSequentialSeeds : public Merge {
+ protected:
+  static std::string yaml(const std::string& noise_seed = "s-1") {
+    auto text = spec_of(
+        "  - {id: a, method: fixed-rate, options: {lr: 5e-2}}\n"
+        "  - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n"
+        "  - {id: c, method: fixed-rate, options: {lr: 1e-2}}\n",
+        "seq", noise_seed);
+    const std::string seeds = "seeds: [0]";
+    return text.replace(text.find(seeds), seeds.size(),
+                        "seeds: {until: paired interval of a - b excludes 0, from: 3, to: 8}");
+  }
+  static runner::FakeExecutor worker() {
+    runner::FakeExecutor executor;
+    executor.test_accuracy = [](const trial::TrialConfig& config) {
+      const bool is_a = double_or(config.controller.options, "lr", 0) == 5e-2;
+      return is_a ? 0.7 + (config.seed % 2 == 0 ? 0.01 : 0) : 0.5;
+    };
+    return executor;
+  }
+  // What `hyfreedp run` trains there.
+  std::size_t go_on(const std::string& name, const std::string& text, std::optional<double> lost_rate = {},
+                    std::int64_t lost_seed = -1) const {
+    auto executor = worker();
+    executor.fate = [=](const trial::TrialConfig& config) {
+      const bool is_lost = lost_rate && double_or(config.controller.options, "lr", 0) == *lost_rate &&
+                           (lost_seed < 0 || config.seed == lost_seed);
+      return is_lost ? runner::Fate::kill : runner::Fate::finish;
+    };
+    fill(name, text, executor);
+    return executor.submitted.size();
+  }
+};
+
+// Neither could look: each lost what the other has.
+TEST_F(MergeOfSequentialSeeds, PartsOfTheSeedsMakeOneComparison) {
+  EXPECT_EQ(go_on("all", yaml()), 3u * 4);
+  EXPECT_EQ(go_on("a", yaml(), 5e-2), 3u * 3);
+  EXPECT_EQ(go_on("b", yaml(), 2e-2), 3u * 3);
+  const double spent = odometer("all");
+  EXPECT_NEAR(odometer("a"), spent, 1e-9 * spent) << "all seeds are booked";
+  ASSERT_EQ(merge({"b"}, "a"), 0) << err();
+  EXPECT_NEAR(odometer("a"), spent, 1e-9 * spent);
+  EXPECT_EQ(go_on("a", yaml()), 3u) << "the fourth seed alone";
+  EXPECT_EQ(rows("a", "seq"), rows("all", "seq"));
+  EXPECT_NEAR(odometer("a"), spent, 1e-9 * spent);
+}
+
+TEST_F(MergeOfSequentialSeeds, OneThatStoppedAndOneUnderWayAreStopped) {
+  for (const std::string into : {"a", "b"}) {
+    for (const char* name : {"a", "b"}) fs::remove_all(path(name));
+    go_on("a", yaml());
+    go_on("b", yaml(), 2e-2, 3);
+    const auto all = rows("a", "seq");
+    const double spent = odometer("a");
+    ASSERT_EQ(merge({into == "a" ? "b" : "a"}, into), 0) << err();
+    EXPECT_EQ(rows(into, "seq"), all) << into;
+    EXPECT_NEAR(odometer(into), spent, 1e-9 * spent) << into;
+    EXPECT_EQ(go_on(into, yaml()), 0u) << into;
+  }
+}
+
+TEST_F(MergeOfSequentialSeeds, WithoutANoiseSeedTwoMachinesAreRefused) {
+  go_on("a", yaml(""), 5e-2);
+  go_on("b", yaml(""), 2e-2);
+  expect_refused_unchanged({"b"}, {"both run 'seq', which has no noise_seed"});
+}
+
 }  // namespace
 }  // namespace hyfreedp::cli

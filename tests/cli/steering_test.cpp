@@ -123,6 +123,30 @@ TEST_F(Steering, NotesAndTagsAreFoundAgain) {
   EXPECT_EQ(say({"note", "hidden", "two\nlines"}).code, 2);
 }
 
+TEST_F(Steering, NotesStayUnderAnotherSpecAndGoWithANewRelease) {
+  const auto enter = [&](const std::string& rows, bool fresh, bool replace) {
+    auto spec = runner::load_spec(file("spec.yaml", spec_of(rows))).value();
+    const auto opened = store("out");
+    ASSERT_TRUE(runner::enter_spec(*opened, folder("out"), spec, fresh, replace));
+    runner::FakeExecutor executor;
+    std::ostream silent(nullptr);
+    runner::Progress progress(silent, runner::Progress::Style::none);
+    ASSERT_TRUE(
+        runner::Coordinator(*opened, executor, folder("out"), progress).run(spec, [] { return false; }));
+  };
+  enter(kProdigyRow, false, false);
+  EXPECT_EQ(say({"note", "hidden", "kept"}).code, 0);
+  EXPECT_EQ(say({"tag", "hidden", "--add", "good"}).code, 0);
+  enter(kProdigyRow + kFixedRow, false, true);
+  ASSERT_EQ(listed({"hidden"}).size(), 2U);
+  const auto tagged = listed({"hidden", "--tag", "good"});
+  ASSERT_EQ(tagged.size(), 1U) << "the new row's study has none";
+  EXPECT_EQ(text(tagged.at(0), "note"), "kept");
+  enter(kProdigyRow + kFixedRow, true, false);
+  ASSERT_EQ(listed({"hidden"}).size(), 2U);
+  EXPECT_TRUE(listed({"hidden", "--tag", "good"}).empty());
+}
+
 TEST_F(Steering, RunsAreListedWithWhatMayBeShown) {
   fill("out", spec_of(kSelectionRow + kProdigyRow));
   const auto runs = listed({});
