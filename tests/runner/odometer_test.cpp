@@ -1,6 +1,7 @@
 #include "harness/runner/odometer/odometer.h"
 
 #include <gmock/gmock.h>
+#include <map>
 
 #include "harness/mechanism/releases.h"
 #include "harness/runner/execute/budget.h"
@@ -507,6 +508,37 @@ TEST(Budget, RefusesWhatWouldGoBeyondAndForeseesWhatItComesTo) {
   const auto free = reserved(world, spec_of("free", kFixed, "[inf]"), Cap{1000, kDelta});
   ASSERT_FALSE(free);
   EXPECT_THAT(free.error().message, HasSubstr("2 non-private runs"));
+}
+
+// A private selection or a run on other data lies between runs on the same data.
+TEST(Budget, ReservesEachRunOnItsOwnData) {
+  // Panels, each with its own training records.
+  const auto spec_with = [](const std::vector<std::pair<int, std::string>>& panels) {
+    auto text = spec_of("several", "");
+    const auto begin = text.find("  - id: small");
+    const auto panel = text.substr(begin);
+    text.resize(begin);
+    for (const auto& [train, rows] : panels) {
+      auto one = panel + rows;
+      one.replace(one.find("small"), 5, "p" + std::to_string(text.size()));
+      text += one.replace(one.find("train: 2000"), 11, "train: " + std::to_string(train));
+    }
+    return text;
+  };
+  // What it may come to, by dataset.
+  const auto foreseen = [](const std::string& yaml) {
+    World world;
+    std::map<std::string, double> then;
+    const auto budget = reserved(world, yaml, {}).value();
+    for (const auto& one : budget.forecast(kDelta).value()) then[one.dataset] = one.then;
+    return then;
+  };
+  for (const auto& middle : {kSelection, kFixed}) {
+    auto apart = foreseen(spec_with({{2000, kFixed}, {2000, kAnother}}));
+    apart.merge(foreseen(spec_with({{1000, middle}})));
+    ASSERT_THAT(apart, SizeIs(2));
+    EXPECT_EQ(foreseen(spec_with({{2000, kFixed}, {1000, middle}, {2000, kAnother}})), apart) << middle;
+  }
 }
 
 TEST(Budget, ReservesAPrivateSelectionAsAWhole) {

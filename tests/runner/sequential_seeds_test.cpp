@@ -142,6 +142,18 @@ TEST(SequentialSeeds, ANarrowIntervalIsEnoughOnlyWhereTheRuleSaysSo) {
   EXPECT_EQ(seeds("is narrower than 1.2 or excludes 0"), 7u);
 }
 
+TEST(SequentialSeeds, ARowThatIsWorseStopsAsEarlyAsOneThatIsBetter) {
+  const auto seeds = [](double points) {
+    World world;
+    auto executor = worker([points](const auto& config) { return points + wiggle(config); });
+    world.run(spec_of(kRows, "{until: paired interval of a - b excludes 0, from: 3, to: 8}", "[3]"),
+              executor);
+    return trained(world, "b", 3.0).size();
+  };
+  EXPECT_LT(seeds(20), 8u);
+  EXPECT_EQ(seeds(-20), seeds(20));
+}
+
 TEST(SequentialSeeds, StudiesThatAreNotNeededAreNoResults) {
   World world;
   auto executor = worker(large_with_noise);
