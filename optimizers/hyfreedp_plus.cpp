@@ -172,9 +172,9 @@ class HyFreeDpPlus final : public LearningRateController {
   const Rule rule_;
   double eta_ = 0, radius_ = 0, loss_bound_ = 0;
   RunningMean curvature_, slope_;
-  double curvature_to_noise_ = 0, slope_to_noise_ = 0;  // of the last probe alone
+  double curvature_to_noise_ = 0, slope_to_noise_ = 0;  // of the last probe
   double fitted_ = 0;                                   // fits so far
-  double raised_ = 0;                                   // 1 once a lower bound of the rate has been taken
+  double raised_ = 0;                                   // 1 once a lower bound became the rate
   double log_rate_ = 0;                                 // of the mean of the fits
   LossBoundRule bound_rule_;
   std::int64_t steps_ = 0;
