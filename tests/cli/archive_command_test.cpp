@@ -135,7 +135,7 @@ void put_folded(results::Store& store, const std::optional<Ending>& second) {
   rows.resize(2);
   for (auto& row : rows) {
     row.as_object()["group"] = "mine";
-    row.as_object()["epsilons"] = {1};
+    row.as_object()["epsilons"] = json::array{1};
   }
   ASSERT_TRUE(store.put_spec(record));
   for (const std::string row : {"a", "b"}) {

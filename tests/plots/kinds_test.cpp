@@ -305,7 +305,7 @@ TEST(RunsWithoutNoise, RawLossesOfPrivateDataAreNotDrawn) {
 TEST(RunsWithoutNoise, NothingElseToDrawIsSaid) {
   const auto store = without_noise("fashion-mnist");
   auto request = kProbes;
-  request["epsilons"] = {3};
+  request["epsilons"] = json::array{3};
   const auto nothing = drawn_of(*store, request, false);
   EXPECT_FALSE(nothing.figure);
   EXPECT_THAT(nothing.why, HasSubstr("--confidential"));
@@ -338,7 +338,7 @@ const Line* parabola_of_five(const json::object& options, Figure& figure) {
   EXPECT_TRUE(grid::Maker(*store, change).fill({}));
   auto request = kProbes;
   request["options"] = {{"at", {0}}, {"seed", 1}};
-  request["epsilons"] = {3};
+  request["epsilons"] = json::array{3};
   figure = *drawn_of(*store, request, false).figure;
   return line_of(figure.boxes[0], "#0072B2");
 }
@@ -368,7 +368,7 @@ TEST(ProbeFit, ARejectedFitIsSaidToBe) {
   };
   ASSERT_TRUE(grid::Maker(*store, change).fill({}));
   auto request = kProbes;
-  request["epsilons"] = {3};
+  request["epsilons"] = json::array{3};
   request["options"] = {{"at", {0, 15}}, {"seed", 1}};
   const auto drawn = drawn_of(*store, request, false);
   ASSERT_TRUE(drawn.figure);

@@ -284,7 +284,7 @@ TEST(CellFileForgery, ASeedLeftOutIsFound) {
   file["cell"].as_object()["sd"] = nullptr;
   file["cell"].as_object()["n"] = 1;
   EXPECT_EQ(failures_after(file), "seeds, those that the row asks for: 1 v. 0, 1\n");
-  file["row"].as_object()["seeds"] = {1};  // and from the row: the panel still has two
+  file["row"].as_object()["seeds"] = json::array{1};  // and from the row: the panel still has two
   EXPECT_EQ(failures_after(file), "seeds, fewer than the panel's: not said v. a footnote of the row\n");
 }
 
@@ -295,7 +295,7 @@ TEST(CellFileForgery, TheFlagFollowsTheNoiseSeed) {
     seeded.noise_seed = "text";
     seed["config"] = seeded.to_json();
     seed["trial"] = seeded.id();
-    seed["flags"] = {"reproducible noise: not a private release"};
+    seed["flags"] = json::array{"reproducible noise: not a private release"};
   });
   EXPECT_EQ(failures_after(file), "");
   file["seeds"].as_array()[1].as_object()["flags"] = json::array{};
@@ -342,7 +342,8 @@ TEST(CellFileForgery, AClaimIsTheColumns) {
   EXPECT_NE(failures_after(file).find("seed 0: claimed epsilon, the column's: 3 v. 8"), std::string::npos);
   forge_seeds(file, [](json::object& seed) { seed["claimed_epsilon"] = 8; });
   EXPECT_EQ(failures_after(file), "");
-  forge_seeds(file, [](json::object& seed) { seed["flags"] = {"paper accounting: epsilon understated"}; });
+  forge_seeds(
+      file, [](json::object& seed) { seed["flags"] = json::array{"paper accounting: epsilon understated"}; });
   EXPECT_NE(failures_after(file).find("flag of an understated epsilon: yes v. no"), std::string::npos);
 }
 

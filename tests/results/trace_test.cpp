@@ -104,7 +104,8 @@ TEST_F(Trace, ConfigsAreToldByWhatDiffers) {
   study.seed = 3;
   auto record = small::spec();
   record.name = "grid";
-  record.resolved["panels"].as_array()[0].as_object()["rows"].as_array()[0].as_object()["seeds"] = {3};
+  record.resolved["panels"].as_array()[0].as_object()["rows"].as_array()[0].as_object()["seeds"] =
+      json::array{3};
   ASSERT_TRUE(store_->put_spec(record));
   study.spec = "grid";
   for (const char* id : {"one", "two", "three"}) {
