@@ -1,0 +1,163 @@
+// A limit on the odometer: what it refuses, reserves and foresees.
+#include "harness/runner/execute/budget.h"
+
+#include <gmock/gmock.h>
+#include <map>
+
+#include "results/table/cell_text.h"
+#include "tests/runner/spending_world.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using namespace spending;
+
+Result<Budget> reserved(World& world, const std::string& yaml, std::optional<Cap> cap) {
+  auto budget = Budget::open(world.store(), world.out(), cap);
+  if (!budget) return budget.error();
+  const auto spec = world.read(yaml);
+  if (auto done = budget->reserve(plan_release(spec).value()); !done) return done.error();
+  return budget;
+}
+
+TEST(Budget, RefusesWhatWouldGoBeyondAndForeseesWhatItComesTo) {
+  World world;
+  const auto spec = spec_of("tiny", kFixed);
+  const auto forecast = reserved(world, spec, {})->forecast(kDelta)->at(0);
+  EXPECT_EQ(forecast.now, 0);
+  EXPECT_FALSE(forecast.then_infinite);
+  EXPECT_TRUE(reserved(world, spec, Cap{forecast.then, kDelta}));
+  const auto refused = reserved(world, spec, Cap{0.999 * forecast.then, kDelta});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("So far ε 0.00 was spent"));
+
+  FakeExecutor executor;
+  world.run(spec, executor);
+  EXPECT_EQ(epsilon_of(world), forecast.then) << "what was foreseen is what was spent";
+  EXPECT_TRUE(reserved(world, spec, Cap{0.1, kDelta})) << "nothing would start";
+  const auto more = reserved(world, spec_of("more", kFixed + kAnother), Cap{1.01 * forecast.then, kDelta});
+  ASSERT_FALSE(more);
+  EXPECT_THAT(more.error().message, HasSubstr("Raise --cap"));
+  const auto foreseen = reserved(world, spec_of("more", kFixed + kAnother), {})->forecast(kDelta)->at(0);
+  EXPECT_EQ(foreseen.now, forecast.then);
+  FakeExecutor another;
+  world.run(spec_of("more", kFixed + kAnother), another);
+  EXPECT_EQ(epsilon_of(world), foreseen.then) << "runs that are over cost nothing again";
+  const auto free = reserved(world, spec_of("free", kFixed, "[inf]"), Cap{1000, kDelta});
+  ASSERT_FALSE(free);
+  EXPECT_THAT(free.error().message, HasSubstr("2 non-private runs"));
+}
+
+// A private selection or a run on other data lies between runs on the same data.
+TEST(Budget, ReservesEachRunOnItsOwnData) {
+  // Panels, each with its own training records.
+  const auto spec_with = [](const std::vector<std::pair<int, std::string>>& panels) {
+    auto text = spec_of("several", "");
+    const auto begin = text.find("  - id: small");
+    const auto panel = text.substr(begin);
+    text.resize(begin);
+    for (const auto& [train, rows] : panels) {
+      auto one = panel + rows;
+      one.replace(one.find("small"), 5, "p" + std::to_string(text.size()));
+      text += one.replace(one.find("train: 2000"), 11, "train: " + std::to_string(train));
+    }
+    return text;
+  };
+  // What it may come to, by dataset.
+  const auto foreseen = [](const std::string& yaml) {
+    World world;
+    std::map<std::string, double> then;
+    const auto budget = reserved(world, yaml, {}).value();
+    for (const auto& one : budget.forecast(kDelta).value()) then[one.dataset] = one.then;
+    return then;
+  };
+  for (const auto& middle : {kSelection, kFixed}) {
+    auto apart = foreseen(spec_with({{2000, kFixed}, {2000, kAnother}}));
+    apart.merge(foreseen(spec_with({{1000, middle}})));
+    ASSERT_THAT(apart, SizeIs(2));
+    EXPECT_EQ(foreseen(spec_with({{2000, kFixed}, {1000, middle}, {2000, kAnother}})), apart) << middle;
+  }
+}
+
+TEST(Budget, ReservesAPrivateSelectionAsAWhole) {
+  World world;
+  const auto spec = spec_of("selection", kSelection, "[8]");
+  const auto forecast = reserved(world, spec, {})->forecast(kDelta)->at(0);
+  FakeExecutor first;
+  world.run(spec, first, [&] { return first.ended >= 1; });
+  EXPECT_NEAR(reserved(world, spec, {})->forecast(kDelta)->at(0).then, forecast.then, 1e-9);
+  FakeExecutor second;
+  world.run(spec, second);
+  EXPECT_NEAR(epsilon_of(world), forecast.then, 1e-9);
+}
+
+// An interrupted run may have to begin anew on another machine: both count.
+TEST(Budget, CountsAnInterruptedRunAsBegunAnew) {
+  World world;
+  const auto spec = spec_of("tiny", kFixed);
+  const auto once = reserved(world, spec, {})->forecast(kDelta)->at(0).then;
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::kill; };
+  world.run(spec, executor);
+  const auto twice = reserved(world, spec, {})->forecast(kDelta)->at(0).then;
+  EXPECT_GT(twice, once);
+  EXPECT_FALSE(reserved(world, spec, Cap{once, kDelta}));
+  FakeExecutor again;
+  again.machine = "another";
+  world.run(spec, again);
+  EXPECT_EQ(epsilon_of(world), twice);
+}
+
+TEST(Budget, CountsAnInterruptedSelectionAsBegunAnew) {
+  World world;
+  const auto spec = spec_of("selection", kSelection, "[8]");
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::kill; };
+  world.run(spec, executor);
+  const auto foreseen = reserved(world, spec, {})->forecast(kDelta)->at(0);
+  FakeExecutor again;
+  again.machine = "another";
+  world.run(spec, again);
+  EXPECT_NEAR(epsilon_of(world), foreseen.then, 1e-9);
+  EXPECT_GT(foreseen.then, foreseen.now);
+}
+
+// What a method asks for on its way is refused too; its row stays open, the others are there.
+TEST(Budget, StopsAStudyThatAsksForTooMuchOnItsWay) {
+  World world;
+  const auto yaml = spec_of("rounds", kTwoRounds + kFixed);
+  const auto run = [&](double epsilon, FakeExecutor& executor) {
+    auto spec = world.read(yaml);
+    auto budget = reserved(world, yaml, Cap{epsilon, kDelta}).value();
+    enter_spec(world.store(), world.out(), spec, false, false).value();
+    std::ostream silent(nullptr);
+    Progress progress(silent, Progress::Style::none);
+    Coordinator coordinator(world.store(), executor, world.out(), progress);
+    coordinator.keep_within(std::move(budget));
+    return coordinator.run(spec, [] { return false; }).value();
+  };
+  const auto first_round = reserved(world, yaml, {})->forecast(kDelta)->at(0).then;
+  FakeExecutor executor;
+  const auto report = run(1.0001 * first_round, executor);
+  ASSERT_TRUE(report.refused);
+  EXPECT_THAT(*report.refused, HasSubstr("Raise --cap"));
+  EXPECT_THAT(*report.refused,
+              HasSubstr("So far ε " + results::epsilon_text(epsilon_of(world)) + " was spent"));
+  EXPECT_LE(epsilon_of(world), 1.0001 * first_round);
+  for (const auto& study : world.store().studies("rounds").value()) {
+    EXPECT_EQ(study.state == results::StudyState::open, study.row != "fixed") << study.row;
+  }
+  FakeExecutor again;
+  EXPECT_FALSE(run(10 * first_round, again).refused);
+  EXPECT_THAT(again.submitted, Not(IsEmpty()));
+  for (const auto& study : world.store().studies("rounds").value()) {
+    EXPECT_EQ(study.state, results::StudyState::concluded);
+  }
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
