@@ -15,6 +15,7 @@ Result<Outcome> candidates_kind(const Source& source, const results::FigureReque
 Result<Outcome> pareto_kind(const Source& source, const results::FigureRequest& request);
 Result<Outcome> bars_kind(const Source& source, const results::FigureRequest& request);
 Result<Outcome> epsilon_steps_kind(const Source& source, const results::FigureRequest& request);
+Result<Outcome> signal_kind(const Source& source, const results::FigureRequest& request);
 Result<Outcome> tuning_cost_kind(const Source& source, const results::FigureRequest& request);
 
 struct FigureBuilder {
@@ -22,11 +23,17 @@ struct FigureBuilder {
   Result<Outcome> (*build)(const Source& source, const results::FigureRequest& request);
 };
 
-inline constexpr FigureBuilder kBuilders[] = {
-    {"accuracy", accuracy_kind},      {"curves", curves_kind}, {"probe-fit", probe_fit_kind},
-    {"heat-map", heat_map_kind},      {"box", box_kind},       {"candidates", candidates_kind},
-    {"pareto", pareto_kind},          {"bars", bars_kind},     {"epsilon-steps", epsilon_steps_kind},
-    {"tuning-cost", tuning_cost_kind}};
+inline constexpr FigureBuilder kBuilders[] = {{"accuracy", accuracy_kind},
+                                              {"curves", curves_kind},
+                                              {"probe-fit", probe_fit_kind},
+                                              {"heat-map", heat_map_kind},
+                                              {"box", box_kind},
+                                              {"candidates", candidates_kind},
+                                              {"pareto", pareto_kind},
+                                              {"bars", bars_kind},
+                                              {"epsilon-steps", epsilon_steps_kind},
+                                              {"signal", signal_kind},
+                                              {"tuning-cost", tuning_cost_kind}};
 
 // Sets name and title: those of the spec, or by default the kind's.
 void name_sheet(const results::FigureRequest& request, std::string& name, std::string& title);

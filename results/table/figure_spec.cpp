@@ -111,6 +111,13 @@ std::vector<FigureKind> make_kinds() {
          .help = "steps at which it is priced",
          .min = 2,
          .max = 200}}},
+      {"signal",
+       "What probes see beside their noise",
+       "Slope and curvature along the step over the standard deviation of the noise in them, against the "
+       "number of trained "
+       "parameters: a point a panel, a line a row.",
+       false,
+       {}},
       {"tuning-cost",
        "ε over the number of candidates",
        "What trying so many candidates would cost at a row's noise: each composed with the last (PLD or RDP, "
@@ -182,6 +189,7 @@ bool FigureRequest::wants_epsilon(const std::optional<double>& epsilon) const {
 
 std::vector<FigureRequest> figure_requests(const std::vector<spec::Figure>& figures) {
   std::vector<FigureRequest> requests;
+  requests.reserve(figures.size());
   for (const auto& figure : figures) requests.push_back(request_of(figure));
   return requests;
 }

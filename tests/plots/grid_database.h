@@ -98,6 +98,7 @@ class Maker {
                        {"panels",
                         {{{"id", "p"},
                           {"title", "Adult, logistic regression"},
+                          {"dimension", 785},
                           {"steps", kSteps},
                           {"delta", 1e-5},
                           {"seeds", {0, 1}},

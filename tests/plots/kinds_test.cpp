@@ -376,6 +376,34 @@ TEST(ProbeFit, ARejectedFitIsSaidToBe) {
   EXPECT_FALSE(has_text(*drawn.figure, "step 0, fit rejected"));
 }
 
+TEST(Signal, IsTheMedianOfAbsoluteValuesAtTheSizeOfThePanel) {
+  auto store = *results::Store::in_memory();
+  const auto change = [](results::TrialRecord& trial, auto& steps) {
+    if (!trial.id.starts_with("trial-free-")) return;
+    const double seed = trial.id.ends_with("-1-0") ? 1 : 0;
+    for (std::size_t t = 0; t < steps.size(); ++t) {
+      steps[t].scalars["slope_to_noise"] = (t % 2 == 0 ? 1 : -1) * (1 + seed);
+      steps[t].scalars["curvature_to_noise"] = t < 10 ? 100 : 4;
+    }
+  };
+  ASSERT_TRUE(grid::Maker(*store, change).fill({}));
+  const auto drawn = drawn_of(*store, {{"kind", "signal"}, {"name", "s"}, {"epsilons", {3}}}, false);
+  ASSERT_TRUE(drawn.figure) << drawn.why;
+  ASSERT_EQ(drawn.figure->boxes.size(), 2U);
+  const auto& slope = drawn.figure->boxes[0].lines;  // noise alone, and the row
+  const auto& curvature = drawn.figure->boxes[1].lines;
+  ASSERT_TRUE(slope.size() == 2 && curvature.size() == 2);
+  ASSERT_EQ(slope[1].points.size(), 1U);
+  const auto& point = slope[1].points[0];
+  EXPECT_EQ(point.x, 785);
+  EXPECT_EQ(point.y, 1.5) << "of two seeds";
+  EXPECT_EQ(point.low, 1);
+  EXPECT_EQ(point.high, 2);
+  EXPECT_EQ(curvature[1].points[0].y, 4);
+  EXPECT_THAT(drawn_of(*store, {{"kind", "signal"}, {"name", "s"}, {"rows", {"DPSGD"}}}, false).why,
+              HasSubstr("slope_to_noise"));
+}
+
 TEST_F(Kinds, EpsilonOverStepsEndsAtTheRunsPrice) {
   const auto drawn = figure({{"kind", "epsilon-steps"},
                              {"name", "epsilon-steps"},
