@@ -59,7 +59,7 @@ class RunChanged : public Changed {};
 TEST_F(RunChanged, ADryRunIsOfThePartAskedFor) {
   ASSERT_EQ(in_folder({spec_, "--dry-run", "--only", "row=prodigy,seed=1"}), 0) << err();
   EXPECT_THAT(out(), AllOf(HasSubstr("1 study of 1 cell"), HasSubstr("prodigy"),
-                           HasSubstr("1 trials to start with"), Not(HasSubstr("fixed-rate"))));
+                           HasSubstr("1 trial to start with"), Not(HasSubstr("fixed-rate"))));
   expect_refused({spec_, "--dry-run", "--only", "row=prodgy"},
                  {"there is no row prodgy", "Did you mean 'prodigy'?"});
   expect_refused({"experiments/none.yaml", "--only", "a"}, {"there is no file"});

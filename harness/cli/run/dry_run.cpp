@@ -319,10 +319,10 @@ Result<void> dry_run(const runner::Spec& spec, const std::vector<runner::Planned
     for (const auto& group : groups) out << group_line(group);
   }
   out << fmt::format(
-      "\n{} trials to start with ({} before rows share equal ones; private selection's not counted); methods "
+      "\n{} to start with ({} before rows share equal ones; private selection's not counted); methods "
       "that\n"
       "search ask for more as these finish.\n",
-      trials.size(), asked);
+      counted(static_cast<std::int64_t>(trials.size()), "trial"), asked);
   if (is_sequential) print_sure(sure, out);
   out << runner::price_text(price, rates.gpu_tflops, features) << '\n' << time.text(rates) << '\n';
   print_room(spec, studies, rates, out);
