@@ -295,6 +295,10 @@ Facts hyfreedp_plus_facts() {
                        "the loss bound changes at most by this factor per probe")},
       .probes = true};
   for (auto& option : release_options()) facts.options.push_back(option);
+  auto weight =
+      real_option("start_weight", 0, 0, 100, "fits mean: as how many fits the first rate counts in the mean");
+  weight.stored_always = false;
+  facts.options.push_back(weight);
   return facts;
 }
 

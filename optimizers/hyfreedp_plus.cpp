@@ -22,6 +22,7 @@ struct Rule {
   double rho, low, high, reach, radius_max;
   bool mean_of_fits;
   double share, until;
+  double start_weight;      // as how many fits the first rate counts
   double loss_bound0;       // 0: 2 ln(classes)
   double loss_bound_floor;  // 0: ln(classes)
   double difference_share;  // of the loss bound; 0: no paired release
@@ -55,7 +56,8 @@ class HyFreeDpPlus final : public LearningRateController {
     bound_rule_.floor = rule_.loss_bound_floor > 0 ? rule_.loss_bound_floor : std::log(classes);
     steps_ = start.steps;
     curvature_ = slope_ = {};
-    log_rate_ = curvature_to_noise_ = slope_to_noise_ = fitted_ = raised_ = 0;
+    log_rate_ = rule_.start_weight > 0 ? std::log(eta_ / rule_.share) : 0;
+    curvature_to_noise_ = slope_to_noise_ = fitted_ = raised_ = 0;
     log_.clear();
   }
 
@@ -147,7 +149,7 @@ class HyFreeDpPlus final : public LearningRateController {
     } else if (visible) {
       fitted_ += 1;
       const double near = std::log(std::clamp(fit, seen / kFar, seen * kFar));
-      set_mean(log_rate_ + (near - log_rate_) / (fitted_ + raised_));
+      set_mean(log_rate_ + (near - log_rate_) / (fitted_ + std::max(raised_, rule_.start_weight)));
       log_.record(b < -rule_.low * b_sd ? "slope_negative" : "accepted");
     } else {
       log_.record("curvature_invisible");
@@ -207,6 +209,7 @@ Result<std::unique_ptr<LearningRateController>> make_hyfreedp_plus(const json::o
                   .mean_of_fits = text(options, "fits") == "mean",
                   .share = real(options, "share"),
                   .until = real(options, "until"),
+                  .start_weight = double_or(options, "start_weight", 0),
                   .loss_bound0 = real_or(options, "R_l0", 0),
                   .loss_bound_floor = real_or(options, "R_l_floor", 0),
                   .difference_share = difference_share_of(options),

@@ -23,6 +23,7 @@
 //   force:
 //     A > low sd_A:    r = max(B, sd_B) / A within [r0/3, 3 r0], the n-th fit;
 //                      m <- m + (ln r - m) / n;  eta = share exp(m)
+//     with start_weight w > 0, m begins at ln(eta0 / share), which counts as w fits in n
 //     before the first fit, where B > low sd_B, the climb from eta0, which counts as one fit in n:
 //       A > low sd_A and B / A > 3 r0:      eta <- 3 eta
 //       else r = B / (max(A, 0) + low sd_A), a lower bound of the best rate, where it exceeds r0:

@@ -180,6 +180,20 @@ TEST(HyFreeDpPlus, ClimbsByFactorsOf3WhichCountAsOneFitAndLimitEveryOther) {
   EXPECT_NEAR(rule->learning_rate(0), 0.45 * std::cbrt(3.0) / std::pow(3.0, 0.25), 1e-9);
 }
 
+TEST(HyFreeDpPlus, TheFirstRateCountsAsSoManyFitsAsItsWeightSays) {
+  const json::object options = {{"eta0_rule", "fixed"}, {"eta0", 0.05}, {"rho", 0.0}, {"start_weight", 2.0}};
+  const auto rule = make("hyfreedp-plus", options);
+  probe(*rule, {2, 0.001, 10}, 1e-6);  // far below: within a factor of 3, a third of the weight
+  EXPECT_EQ(rule->last_decision(), "accepted");
+  EXPECT_NEAR(rule->learning_rate(0), 0.05 / std::cbrt(3.0), 1e-9);
+  const auto climbing = make("hyfreedp-plus", options);
+  probe(*climbing, {2, 100, 10}, 1e-6);
+  EXPECT_EQ(climbing->last_decision(), "raised");
+  EXPECT_NEAR(climbing->learning_rate(0), 0.15, 1e-9) << "the climb is not held back";
+  probe(*climbing, {2, 0.001, 10}, 1e-6);
+  EXPECT_NEAR(climbing->learning_rate(0), 0.15 / std::cbrt(3.0), 1e-9) << "where it ends counts as the first";
+}
+
 // Within reach of a small rate the curvature never shows, so a rule that waits for it would wait
 // for ever.
 TEST(HyFreeDpPlus, ClimbsOnTheSlopeAloneWhereTheCurvatureIsOutOfReach) {
