@@ -11,6 +11,7 @@
 
 #include "harness/base/text.h"
 #include "harness/cli/common/disk_needs.h"
+#include "harness/cli/run/probe_forecast.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/progress/run_price.h"
@@ -55,12 +56,16 @@ struct Group {
   std::size_t sure_seeds = 0;
   std::size_t sure_trials = 0;
   std::optional<trial::PrivacyPlan> plan = {};  // of the first run
+  std::optional<ProbeForecast> probes = {};     // likewise
   NoiseRanges noises = {};
   std::string problem = {};
 
   void add(const trial::TrialConfig& config) {
     ++wanted;
-    if (!plan) plan = config.privacy;
+    if (!plan) {
+      plan = config.privacy;
+      probes = foresee_probes(config);
+    }
     noises.add(config);
   }
 };
@@ -155,8 +160,13 @@ std::string group_line(const Group& group) {
   if (!group.problem.empty()) return head + group.problem + "\n";
   const bool hidden = hides_count(group);
   const auto count = hidden ? "a hidden number of" : range_text(group.sure_trials, group.wanted);
-  return head + fmt::format("{} first trial{}, {}\n", count, group.wanted == 1 && !hidden ? "" : "s",
-                            noise_text(group));
+  auto line = head + fmt::format("{} first trial{}, {}\n", count, group.wanted == 1 && !hidden ? "" : "s",
+                                 noise_text(group));
+  if (!group.probes) return line;
+  return line + fmt::format(
+                    "    its first probe, at rate {}, can see a curvature (2 sd of its noise) only if the "
+                    "best rate is below {}\n",
+                    short_number(group.probes->first_rate), short_number(group.probes->largest_visible, 2));
 }
 
 // Of the first trials. A private selection is expected to take its mean number of runs, which is
