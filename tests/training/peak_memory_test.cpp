@@ -24,7 +24,10 @@ TEST(PeakMemory, IsOfTheTimeSinceItsStart) {
   EXPECT_GE(all.host(), before + 190 * kMegabytes);
   EXPECT_LE(all.host(), before + 250 * kMegabytes);
   const PeakMemory later("cpu");
+// The address sanitizer keeps what is freed for a while.
+#if !defined(__SANITIZE_ADDRESS__)
   EXPECT_LE(later.host(), before + 60 * kMegabytes) << "what was freed is no part of it";
+#endif
   EXPECT_EQ(later.device(), 0);
 }
 
