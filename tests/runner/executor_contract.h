@@ -74,7 +74,7 @@ TEST_P(ExecutorContract, BeforeStartIsOverBeforeAWorkerHasTheJob) {
   auto executor = make(1);
   std::vector<std::string> begun;
   const auto noted = [&](Job job) {
-    job.before_start = [&begun, id = job.id]() -> Result<void> {
+    job.before_start = [&begun, id = job.id](json::object&) -> Result<void> {
       begun.push_back(id);
       return {};
     };
@@ -100,7 +100,7 @@ TEST_P(ExecutorContract, BeforeStartIsOverBeforeAWorkerHasTheJob) {
 TEST_P(ExecutorContract, ABeforeStartThatFailsStartsNothing) {
   auto executor = make(1);
   auto job = fake_job("job");
-  job.before_start = []() -> Result<void> { return error("the disk is full"); };
+  job.before_start = [](json::object&) -> Result<void> { return error("the disk is full"); };
   executor->submit(std::move(job));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   auto updates = executor->poll(std::chrono::milliseconds(50));

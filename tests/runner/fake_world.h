@@ -45,10 +45,11 @@ class FakeExecutor final : public Executor {
   std::function<double(const trial::TrialConfig&)> test_accuracy = {};
   // Another one cannot repeat the noise of a killed run: a new attempt.
   std::string machine = "fake";
-  std::vector<std::string> submitted;    // trials
-  std::vector<std::string> prepared;     // jobs
-  std::vector<std::string> cancelled;    // jobs, that were not over
-  std::map<std::string, double> memory;  // of each job, as submitted
+  std::vector<std::string> submitted;            // trials
+  std::vector<std::string> prepared;             // jobs
+  std::vector<std::string> cancelled;            // jobs, that were not over
+  std::map<std::string, double> memory;          // of each job, as submitted
+  std::map<std::string, std::int64_t> attempts;  // earlier ones that a started job is told of
   std::map<std::string, std::chrono::duration<double>> time_limits;
   std::size_t ended = 0;
   bool stopped = false;
@@ -87,10 +88,11 @@ class FakeExecutor final : public Executor {
     } else if (idle > 0) {
       --idle;
     } else if (!waiting_.empty()) {
-      const auto job = take();
+      auto job = take();
       if (job.before_start) {
-        if (auto begun = job.before_start(); !begun) return begun.error();
+        if (auto begun = job.before_start(job.request); !begun) return begun.error();
       }
+      attempts[job.id] = int_or(job.request, "attempts", 0);
       updates.push_back({.kind = Update::Kind::started, .job = job.id});
       const bool is_trial = string_or(job.request, "type", "") == "run";
       for (int i = 1; is_trial && i <= uses; ++i) updates.push_back(use(job.id, i));

@@ -168,6 +168,20 @@ TEST_F(LostRuns, CountWhereTheNextWorkerWroteNothingAndTheKeyIsGone) {
   EXPECT_EQ(steps_of(only(world_)), 2 * 12);
 }
 
+// A worker that was killed with its coordinator may still finish the write that it was in: its
+// start line can appear after the next coordinator has read the journal.
+TEST_F(LostRuns, AStartLineThatAppearsLateIsNoFurtherAttempt) {
+  begin_again(world_, runs_);
+  lose_keys();
+  FakeExecutor executor;
+  executor.at_submit = [&](const std::string& id) {
+    const auto config = trial::TrialConfig::from_json(world_.store().trial(id).value()->config, id).value();
+    ASSERT_TRUE(mechanism::JournalWriter::open(world_.out().journal(id), config, {}, {}));
+  };
+  world_.run(kSpec, executor);
+  for (const auto& id : runs_) EXPECT_EQ(executor.attempts.at(id), 1) << "the first alone did anything";
+}
+
 TEST_F(LostRuns, StayChargedWhereTheirJournalsAreDamaged) {
   for (const auto& id : runs_) {
     auto text = read_file(world_.out().journal(id)).value();

@@ -289,22 +289,23 @@ Result<void> Coordinator::start_when_prepared(const std::string& trial) {
 
 Result<void> Coordinator::start(const std::string& trial) {
   const auto& wanted = trials_.at(trial);
-  const auto attempts = book_.attempts(wanted.config);
-  if (!attempts) return attempts.error();
   tally_.phase("training");
-  auto job = trial_job(wanted.config,
-                       {.journal = out_.journal(trial),
-                        .key = out_.key(trial),
-                        .checkpoints = out_.checkpoints(trial),
-                        .checkpoint_seconds = checkpoint_interval_.count(),
-                        .weights = wants_weights(wanted) ? keeper_->staged(trial) : ""},
-                       *attempts);
+  auto job = trial_job(wanted.config, {.journal = out_.journal(trial),
+                                       .key = out_.key(trial),
+                                       .checkpoints = out_.checkpoints(trial),
+                                       .checkpoint_seconds = checkpoint_interval_.count(),
+                                       .weights = wants_weights(wanted) ? keeper_->staged(trial) : ""});
   job.cost = wanted.cost;
   job.memory = memory_needed(wanted.config);
   job.time_limit = time_limit_;
   // Of a seeded run nothing is recorded before it ends, so its worker need not wait.
   if (!wanted.config.noise_seed) {
-    job.before_start = [this, config = wanted.config] { return book_.begin(config); };
+    job.before_start = [this, config = wanted.config](json::object& request) -> Result<void> {
+      const auto attempts = book_.begin(config);
+      if (!attempts) return attempts.error();
+      if (*attempts > 0) request["attempts"] = *attempts;
+      return {};
+    };
   }
   executor_.submit(std::move(job));
   return {};

@@ -6,7 +6,7 @@
 
 namespace hyfreedp::runner {
 
-Job trial_job(const trial::TrialConfig& config, const TrialFiles& files, std::int64_t attempts) {
+Job trial_job(const trial::TrialConfig& config, const TrialFiles& files) {
   const std::string id = config.id();
   Job job{.id = id,
           .request = {{"type", "run"},
@@ -16,7 +16,6 @@ Job trial_job(const trial::TrialConfig& config, const TrialFiles& files, std::in
                       {"key", files.key},
                       {"commit", build_commit()}},
           .cost = 0};
-  if (attempts > 0) job.request["attempts"] = attempts;
   if (!files.checkpoints.empty()) {
     job.request["checkpoints"] = files.checkpoints;
     job.request["checkpoint_seconds"] = files.checkpoint_seconds;

@@ -40,8 +40,8 @@ struct Job {
   // From its start; then its worker is told to stop, and the job ends as kOverTime. 0: no limit.
   std::chrono::duration<double> time_limit{0};
   // Called by poll() before a worker gets the job, and not at all if none does; the job waits for
-  // it. Its error is poll()'s.
-  std::function<Result<void>()> before_start = {};
+  // it. It may complete the request. Its error is poll()'s.
+  std::function<Result<void>(json::object& request)> before_start = {};
 };
 
 // What a trial's run reads and writes.
@@ -52,8 +52,7 @@ struct TrialFiles {
   double checkpoint_seconds = 0;  // between two; 0: only when the run is told to stop
   std::string weights = {};       // folder in which its weights are to be kept; empty: nowhere
 };
-// `attempts`: those that may have booked something.
-Job trial_job(const trial::TrialConfig& config, const TrialFiles& files, std::int64_t attempts = 0);
+Job trial_job(const trial::TrialConfig& config, const TrialFiles& files);
 // It starts before every trial, since trials wait for it, perhaps the dearest.
 Job prepare_job(const trial::Named& dataset);
 

@@ -122,12 +122,15 @@ class LocalExecutor::Pool {
   Result<std::vector<Update>> poll(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, patience, [this] { return !updates_.empty() || !to_start_.empty() || failure_; });
-    const auto to_start = std::exchange(to_start_, {});
+    auto to_start = std::exchange(to_start_, {});
     lock.unlock();
-    for (const auto& [index, job] : to_start) {
-      if (auto prepared = job.before_start(); !prepared) return prepared.error();
-      boost::asio::post(io_, [this, index = index, id = job.id] {
-        if (slots_[index].job && slots_[index].job->id == id) send_job(index);
+    for (auto& [index, job] : to_start) {
+      if (auto prepared = job.before_start(job.request); !prepared) return prepared.error();
+      boost::asio::post(io_, [this, index = index, id = job.id, request = std::move(job.request)]() mutable {
+        auto& present = slots_[index].job;
+        if (!present || present->id != id) return;
+        present->request = std::move(request);
+        send_job(index);
       });
     }
     lock.lock();

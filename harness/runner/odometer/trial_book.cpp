@@ -13,6 +13,10 @@ namespace hyfreedp::runner {
 namespace {
 
 // `journal` may be null: of a run that left none that can be read.
+std::int64_t count_booked(const results::TrialRecord& record) {
+  return std::ranges::count_if(record.charged, [](const auto& attempt) { return !attempt.events.empty(); });
+}
+
 results::TrialRecord record_of(const trial::TrialConfig& config, const mechanism::Journal* journal) {
   results::TrialRecord record;
   record.id = config.id();
@@ -128,31 +132,36 @@ Result<std::int64_t> TrialBook::attempts(const trial::TrialConfig& config) const
   const auto journal = journal_of(config.id());
   auto record = record_of(config, nullptr);
   if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
-  return std::ranges::count_if(record.charged, [](const auto& attempt) { return !attempt.events.empty(); });
+  return count_booked(record);
 }
 
-Result<void> TrialBook::begin(const trial::TrialConfig& config) { return note(config, true); }
+Result<std::int64_t> TrialBook::begin(const trial::TrialConfig& config) { return note(config, true); }
 
 Result<void> TrialBook::interrupt(const trial::TrialConfig& config) {
   const auto known = store_.trial(config.id());
   if (!known) return known.error();
-  return *known && (**known).begun_after ? note(config, false) : Result<void>{};
+  if (!*known || !(**known).begun_after) return {};
+  if (auto noted = note(config, false); !noted) return noted.error();
+  return {};
 }
 
-Result<void> TrialBook::note(const trial::TrialConfig& config, bool begins) {
+Result<std::int64_t> TrialBook::note(const trial::TrialConfig& config, bool begins) {
   const std::string id = config.id();
-  if (config.noise_seed) return {};
+  if (config.noise_seed) return 0;
   const auto journal = journal_of(id);
-  if (!journal && !is_missing_journal(out_.journal(id))) return {};
+  if (!journal && !is_missing_journal(out_.journal(id))) return attempts(config);
   auto record = record_of(config, journal ? &*journal : nullptr);
   record.state = trial::TrialState::running;
   record.failure_kind.clear();
   record.failure_message.clear();
   if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  const auto booked = count_booked(record);
   if (begins) record.begun_after = journal ? journal->starts : 0;
-  if (auto written = store_.put_trial(record, {}, {}); !written) return written;
+  if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
+  if (!begins) return booked;
   // Only now: where an earlier journal is lost, what that costs is recorded.
-  return begins ? make_empty_journal(out_.journal(id)) : Result<void>{};
+  if (auto made = make_empty_journal(out_.journal(id)); !made) return made.error();
+  return booked;
 }
 
 Result<bool> TrialBook::settle_key(const std::string& path) {

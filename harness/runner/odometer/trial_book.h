@@ -37,8 +37,10 @@ class TrialBook {
   Result<void> rebuild(const std::string& id);
   // Before a worker gets the trial: if it leaves neither journal nor key, this tells that it began.
   // Nothing is written for a seeded trial, whose noise can be repeated, and for one whose journal
-  // is damaged, which no worker continues.
-  Result<void> begin(const trial::TrialConfig& config);
+  // is damaged, which no worker continues. Returns how many earlier attempts may have booked
+  // something, as it is charged here: a process of an earlier command that was just killed may
+  // still finish a write until its worker is there.
+  Result<std::int64_t> begin(const trial::TrialConfig& config);
   // After its worker was told to stop, and has: what it booked, where it began.
   Result<void> interrupt(const trial::TrialConfig& config);
   // The end that the executor announced.
@@ -56,8 +58,9 @@ class TrialBook {
  private:
   // The journal of an unseeded trial that is readable, where it has one.
   std::optional<mechanism::Journal> journal_of(const std::string& id) const;
-  // What is known of a trial that has not ended; `begins`: a worker is to get it.
-  Result<void> note(const trial::TrialConfig& config, bool begins);
+  // Records what is known of a trial that has not ended; `begins`: a worker is to get it. Returns
+  // attempts().
+  Result<std::int64_t> note(const trial::TrialConfig& config, bool begins);
   Result<TrialEnd> put(const trial::TrialConfig& config, const mechanism::Journal& journal);
   Result<void> charge(results::TrialRecord& record, const mechanism::Journal* journal) const;
   // The key of an unseeded trial, and checkpoints.
