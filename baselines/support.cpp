@@ -201,12 +201,9 @@ const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& 
   return found == finished.end() ? nullptr : &*found;
 }
 
-std::vector<trial::TrialConfig> unfinished(const std::vector<trial::TrialConfig>& wanted, Finished finished) {
-  std::vector<trial::TrialConfig> missing;
-  for (const auto& config : wanted) {
-    if (find_finished(finished, config) == nullptr) missing.push_back(config);
-  }
-  return missing;
+std::vector<trial::TrialConfig> unfinished(std::vector<trial::TrialConfig> wanted, Finished finished) {
+  std::erase_if(wanted, [&](const auto& config) { return find_finished(finished, config) != nullptr; });
+  return wanted;
 }
 
 void make_independent(std::vector<trial::TrialConfig>& configs) {
@@ -279,9 +276,10 @@ Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished f
 void make_single_run(Baseline& baseline, const MakeTrial& make, const Describe& describe) {
   const Label label = baseline.label;
   baseline.next = [make](const Cell& cell, Finished finished) -> Result<std::vector<trial::TrialConfig>> {
-    const auto config = make(cell);
-    if (!config) return std::vector<trial::TrialConfig>{};
-    return unfinished({*config}, finished);
+    auto config = make(cell);
+    std::vector<trial::TrialConfig> wanted;
+    if (config) wanted.push_back(std::move(*config));
+    return unfinished(std::move(wanted), finished);
   };
   baseline.conclude = [make, describe, label](const Cell& cell, Finished finished) -> Result<Conclusion> {
     const auto config = make(cell);

@@ -65,7 +65,7 @@ Result<void> check_scores(const Cell& cell, std::int64_t scores, double score_no
 
 const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config);
 // Those of the wanted trials that have not finished, in order.
-std::vector<trial::TrialConfig> unfinished(const std::vector<trial::TrialConfig>& wanted, Finished finished);
+std::vector<trial::TrialConfig> unfinished(std::vector<trial::TrialConfig> wanted, Finished finished);
 // Counts up `repetition` of configs that occur earlier in the list, so that equal draws become
 // independent runs.
 void make_independent(std::vector<trial::TrialConfig>& configs);

@@ -101,6 +101,8 @@ struct ProbePlan {
   int points = 3;
   std::int64_t interval = 5;  // K: probes at t % K == 0, t from 0
 
+  bool operator==(const ProbePlan&) const = default;
+
   static constexpr std::array kLeftOut = {"distribution"};
 };
 BOOST_DESCRIBE_STRUCT(ProbePlan, (),

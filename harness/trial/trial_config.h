@@ -51,6 +51,8 @@ BOOST_DESCRIBE_STRUCT(OodTest, (), (id, dataset))
 struct ScoreRelease {
   double noise_counts = 0;  // > 0
 
+  bool operator==(const ScoreRelease&) const = default;
+
   json::value to_json() const { return noise_counts; }
   static Result<ScoreRelease> from_json(const json::value& value, const std::string& where);
 };
@@ -70,6 +72,8 @@ struct Evaluation {
   // and on public training splits the residual of the noise.
   bool released_norms = false;
   bool noise_residual = false;
+
+  bool operator==(const Evaluation&) const = default;
 
   static constexpr std::array kNames = {description::Name{"score", "score_noise_counts"}};
   static constexpr std::array kLeftOut = {"gradient_norms", "oracle_train", "released_norms",

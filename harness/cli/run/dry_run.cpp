@@ -227,9 +227,8 @@ class Costs {
     return a.dataset == b.dataset && a.ood_test == b.ood_test && a.model == b.model &&
            a.optimizer.name == b.optimizer.name && a.controller.name == b.controller.name &&
            a.steps == b.steps && a.device == b.device && a.dtype == b.dtype && a.training == b.training &&
-           as_json(a.evaluation) == as_json(b.evaluation) && p.sampler == q.sampler &&
-           p.clipping == q.clipping && p.population == q.population && p.sample_rate == q.sample_rate &&
-           as_json(p.probe) == as_json(q.probe);
+           a.evaluation == b.evaluation && p.sampler == q.sampler && p.clipping == q.clipping &&
+           p.population == q.population && p.sample_rate == q.sample_rate && p.probe == q.probe;
   }
 
   std::optional<trial::TrialConfig> last_;
