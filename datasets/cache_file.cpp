@@ -86,8 +86,8 @@ json::object image_identity(const std::string& dataset, json::value files) {
 std::string image_cache_path(const json::object& identity, const json::object& options,
                              const std::string& device) {
   auto own = options;
-  // Where files lie says nothing of what they are.
-  for (const char* place : {"weights", "path"}) own.erase(place);
+  // Where files lie, and what is said of them, is nothing of what they are.
+  for (const char* said : {"weights", "path", "public"}) own.erase(said);
   const bool pixels = string_or(options, "features", "pixels") == "pixels";
   if (pixels) own.erase("normalise");
   json::object all = {{"images", identity}, {"options", own}, {"image_code_version", kImageCodeVersion}};

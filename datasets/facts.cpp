@@ -215,13 +215,20 @@ Result<void> verify_files(const Facts& facts, const std::string& folder) {
   return {};
 }
 
-bool training_split_is_public(const std::string& dataset) {
+bool training_split_is_public(const std::string& dataset, const json::object& options) {
   const auto facts = find_dataset(dataset);
-  return facts && (**facts).public_train;
+  return facts && ((**facts).public_train || bool_or(options, "public", false));
 }
 
-bool training_values_are_released(bool is_private, const std::string& dataset) {
-  return is_private || training_split_is_public(dataset);
+bool training_split_is_public(const json::object& dataset) {
+  const auto* options = dataset.if_contains("options");
+  const bool has_options = options != nullptr && options->is_object();
+  return training_split_is_public(string_or(dataset, "name", ""),
+                                  has_options ? options->get_object() : json::object{});
+}
+
+bool training_values_are_released(bool is_private, const std::string& dataset, const json::object& options) {
+  return is_private || training_split_is_public(dataset, options);
 }
 
 }  // namespace hyfreedp::datasets

@@ -118,10 +118,13 @@ json::array checksums(const Facts& facts);
 // where `supply` has it. The error names the first that differs.
 Result<void> verify_files(const Facts& facts, const std::string& folder);
 
-// Facts::public_train of a dataset by name. An unknown dataset counts as private.
-bool training_split_is_public(const std::string& dataset);
+// Whether the training split is nobody's (Facts::public_train), or the option `public` declares it
+// public. An unknown dataset counts as private.
+bool training_split_is_public(const std::string& dataset, const json::object& options);
+// The same of a dataset as a stored run has it: {"name": ..., "options": {...}}.
+bool training_split_is_public(const json::object& dataset);
 // Whether values computed from training examples (losses, norms, step sizes) may be shown: they are
 // released with noise, or the training split is public.
-bool training_values_are_released(bool is_private, const std::string& dataset);
+bool training_values_are_released(bool is_private, const std::string& dataset, const json::object& options);
 
 }  // namespace hyfreedp::datasets

@@ -70,7 +70,11 @@ std::vector<OptionSpec> image_options(std::vector<std::string> features, std::st
        .default_value = nullptr,
        .help = "number of its features; filled in when a spec is read",
        .min = 1,
-       .max = 1e6}};
+       .max = 1e6},
+      flag_option(
+          "public", false,
+          "declares the training and validation images public, as those of a benchmark on which weights are "
+          "pretrained: what is computed from them without noise is then no secret")};
   for (auto& option : options) option.stored_always = false;
   options.insert(options.begin(), choice_option("features", std::move(features), std::move(help)));
   return options;

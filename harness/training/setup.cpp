@@ -34,9 +34,7 @@ Checked<datasets::Sizes> public_sizes(const trial::TrialConfig& config) {
 Checked<void> check_norms(const trial::TrialConfig& config) {
   const auto& evaluation = config.evaluation;
   if (!evaluation.gradient_norms && !evaluation.noise_residual) return {};
-  const auto facts = datasets::find_dataset(config.dataset.name);
-  if (!facts) return invalid(facts.error().message);
-  if ((**facts).public_train) return {};
+  if (datasets::training_split_is_public(config.dataset.name, config.dataset.options)) return {};
   const std::string what = evaluation.gradient_norms ? "gradient_norms would journal raw norms"
                                                      : "noise_residual would journal what the noise hides";
   return invalid(what + " of the private examples of '" + config.dataset.name +

@@ -14,7 +14,8 @@ double squared_norm(const torch::Tensor& vector) {
 }
 
 bool norms_are_released(const trial::TrialConfig& config) {
-  return datasets::training_values_are_released(config.privacy.is_private, config.dataset.name);
+  return datasets::training_values_are_released(config.privacy.is_private, config.dataset.name,
+                                                config.dataset.options);
 }
 
 }  // namespace

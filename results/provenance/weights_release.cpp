@@ -13,7 +13,7 @@ constexpr const char* kEndToEnd = "end-to-end DP";
 std::string why_weights_are_confidential(const std::string& label, const json::object& trial_config) {
   const auto* dataset = trial_config.if_contains("dataset");
   if (dataset != nullptr && dataset->is_object() &&
-      datasets::training_split_is_public(string_or(dataset->get_object(), "name", ""))) {
+      datasets::training_split_is_public(dataset->get_object())) {
     return "";
   }
   if (!scalars_are_released(trial_config)) return "trained without noise on private data";

@@ -24,8 +24,9 @@ bool has_own_test(const spec::Panel& panel) { return panel.test > 0 && is_own(pa
 bool has_own_records(const trial::OodTest& shifted) { return is_own(shifted.dataset); }
 
 std::string split_of(const spec::Panel& panel) {
-  std::vector<std::string> parts{fmt::format("{} private training", panel.population)};
-  if (panel.validation > 0) parts.push_back(fmt::format("{} private validation", panel.validation));
+  const char* kind = bool_or(panel.dataset.options, "public", false) ? "declared public" : "private";
+  std::vector<std::string> parts{fmt::format("{} {} training", panel.population, kind)};
+  if (panel.validation > 0) parts.push_back(fmt::format("{} {} validation", panel.validation, kind));
   if (panel.test > 0)
     parts.push_back(fmt::format("{} {}test", panel.test, has_own_test(panel) ? "" : "public "));
   return join(parts, ", ") + " records";

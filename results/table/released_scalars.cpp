@@ -19,9 +19,8 @@ bool scalars_are_released(const json::object& trial_config) {
   const auto* privacy = object_at(trial_config, "privacy");
   const auto* is_private = privacy != nullptr ? privacy->if_contains("is_private") : nullptr;
   const auto* dataset = object_at(trial_config, "dataset");
-  return datasets::training_values_are_released(
-      is_private != nullptr && is_private->is_bool() && is_private->get_bool(),
-      dataset != nullptr ? string_or(*dataset, "name", "") : "");
+  return (is_private != nullptr && is_private->is_bool() && is_private->get_bool()) ||
+         (dataset != nullptr && datasets::training_split_is_public(*dataset));
 }
 
 bool is_step_size(const std::string& scalar) {

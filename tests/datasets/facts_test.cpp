@@ -73,6 +73,18 @@ TEST(DatasetFacts, ASubsetIsFixedAndPartOfALargerOne) {
   EXPECT_EQ(sizes, (Sizes{.private_train = 3, .private_validation = 9, .test = 8}));
 }
 
+TEST(DatasetFacts, TrainingDataArePublicWhereTheyAreGeneratedOrDeclaredSo) {
+  EXPECT_TRUE(training_split_is_public("synthetic", {}));
+  EXPECT_FALSE(training_split_is_public("adult", {}));
+  EXPECT_FALSE(training_split_is_public("no such dataset", {{"public", true}}));
+  EXPECT_FALSE(training_split_is_public("image-folder", {{"public", false}}));
+  EXPECT_TRUE(training_split_is_public("image-folder", {{"public", true}}));
+  EXPECT_TRUE(training_split_is_public({{"name", "cifar10"}, {"options", {{"public", true}}}}));
+  EXPECT_FALSE(training_split_is_public({{"name", "cifar10"}}));
+  EXPECT_TRUE(training_values_are_released(true, "adult", {}));
+  EXPECT_FALSE(training_values_are_released(false, "adult", {}));
+}
+
 TEST(DatasetFacts, SizesOfFashionMnist) {
   const auto& facts = facts_of("fashion-mnist");
   const Sizes expected = {.private_train = 50000,

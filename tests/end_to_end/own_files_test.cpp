@@ -25,6 +25,15 @@ class OwnFiles : public Program {
       EXPECT_THAT(ended.out, HasSubstr("1 study of 1 cell, 0 known before"));
     }
   }
+  // 120 images of two classes.
+  void write_photos(const std::string& name) {
+    for (int i = 0; i < 120; ++i) {
+      const auto kind = fmt::format("{}/{}", name, i % 2 == 0 ? "cats" : "dogs");
+      fs::create_directories(folder_ / kind);
+      write(fmt::format("{}/{:03}.ppm", kind, i),
+            "P6\n8 8\n255\n" + std::string(8 * 8 * 3, static_cast<char>(i)));
+    }
+  }
   static std::string file_of_numpy(const char* type, const std::string& shape, const std::string& values) {
     const auto header =
         fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}\n", type, shape);
@@ -54,13 +63,44 @@ TEST_F(OwnFiles, ArraysOfNumPyRun) {
 }
 
 TEST_F(OwnFiles, AFolderOfImagesRuns) {
-  for (int i = 0; i < 120; ++i) {
-    const auto kind = fmt::format("photos/{}", i % 2 == 0 ? "cats" : "dogs");
-    fs::create_directories(folder_ / kind);
-    write(fmt::format("{}/{:03}.ppm", kind, i),
-          "P6\n8 8\n255\n" + std::string(8 * 8 * 3, static_cast<char>(i)));
-  }
+  write_photos("photos");
   expect_runs("{name: image-folder, path: photos, side: 8}");
+}
+
+// Pretraining without privacy: the weights are kept only where the images are declared public, and
+// a private run begins with them only on other images.
+TEST_F(OwnFiles, WeightsOfImagesThatAreDeclaredPublicAreKept) {
+  write_photos("photos");
+  write_photos("others");
+  const auto spec = [this](const std::string& name, const std::string& dataset, const std::string& model,
+                           const std::string& epsilon) {
+    return write(
+        name + ".yaml",
+        "name: " + name + "\npanels:\n  - id: one\n    dataset: {name: image-folder, side: 8, path: " +
+            dataset + "}\n    model: " + model + "\n    epsilon: [" + epsilon +
+            "]\n    seeds: [0]\n    delta: 1e-3\n    train: {batch_size: 50, steps: 3, optimizer: adamw}\n"
+            "    rows: [{method: fixed-rate, options: {lr: 0.1}}]\n");
+  };
+  const auto kept = [this](const std::string& file) {
+    return run({"run", file, "--quiet", "--keep-weights"});
+  };
+  const auto refused = kept(spec("secret", "photos", "linear", "inf"));
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("trained without noise on private data"));
+
+  const auto ended = kept(spec("public", "photos, public: true", "linear", "inf"));
+  ASSERT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("declared public training"));
+  const auto folder = folder_ / "out/public/weights/one/fixed-rate.non-private.seed-0";
+  const auto metadata = read_json_file((folder / "trial.json").string()).value().as_object();
+  EXPECT_FALSE(metadata.contains("watermark"));
+
+  const auto model = "{name: linear, weights: " + folder.string() + "}";
+  const auto other = kept(spec("other", "others", model, "8"));
+  EXPECT_EQ(other.code, 0) << other.out << other.err;
+  const auto same = kept(spec("same", "photos", model, "8"));
+  EXPECT_EQ(same.code, 2) << same.out;
+  EXPECT_THAT(same.err, HasSubstr("were trained on 'image-folder (photos)' already"));
 }
 
 }  // namespace

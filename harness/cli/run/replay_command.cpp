@@ -99,8 +99,7 @@ Result<void> check_confidential(const results::SpecRecord& spec, bool asked) {
   if (!content) return content.error();
   for (const auto& panel : content->panels) {
     const auto& name = panel.dataset.name;
-    const auto facts = datasets::find_dataset(name);
-    if (facts && (**facts).public_train) continue;
+    if (datasets::training_split_is_public(name, panel.dataset.options)) continue;
     return error(
         fmt::format("The pool '{}' holds un-noised validation accuracies of {}, which are confidential; "
                     "--confidential uses them, and what is printed then is confidential too.",

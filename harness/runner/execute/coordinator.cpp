@@ -357,8 +357,8 @@ Result<void> Coordinator::take(const Update& update) {
                      {.trial = update.job,
                       .title = describe(index),
                       .delta = studies_[index].cell().delta,
-                      .loss_is_released = datasets::training_values_are_released(config.privacy.is_private,
-                                                                                 config.dataset.name),
+                      .loss_is_released = datasets::training_values_are_released(
+                          config.privacy.is_private, config.dataset.name, config.dataset.options),
                       .steps = config.steps},
                      found->second.unit);
       for (auto* listener : listeners_) listener->trial_begun(update.job, describe(index), config.steps);

@@ -163,8 +163,7 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
   if (!trial) return trial.error();
   if (!*trial) return {};
   auto why = results::why_weights_are_confidential((**study).label, (**trial).config);
-  const bool is_public =
-      datasets::training_split_is_public(string_or((**trial).config.at("dataset").as_object(), "name", ""));
+  const bool is_public = datasets::training_split_is_public((**trial).config.at("dataset").as_object());
   if (why.empty() && !is_public && !(**study).total) why = "what the row spent is not known";
   if (!why.empty() && !confidential_) {
     name_once(report.confidential[why], row_of(planned));

@@ -65,8 +65,9 @@ std::string privacy_claim(const WeightsMetadata& metadata) {
   if (!metadata.why_confidential.empty()) {
     return fmt::format("confidential: not a release under any epsilon: {}.", metadata.why_confidential);
   }
-  const auto dataset = string_or(object_at(metadata.trial.config, "dataset"), "name", "");
-  const bool is_public = datasets::training_split_is_public(dataset);
+  const auto& data = object_at(metadata.trial.config, "dataset");
+  const auto dataset = datasets::data_name(string_or(data, "name", ""), object_at(data, "options"));
+  const bool is_public = datasets::training_split_is_public(data);
   if (!metadata.study.total) {
     return fmt::format("'{}' has public training examples; no privacy is claimed.", dataset);
   }
@@ -117,7 +118,10 @@ json::array private_data_of(const WeightsMetadata& metadata) {
   auto seen = metadata.private_data;
   const auto& dataset = object_at(metadata.trial.config, "dataset");
   const auto own = string_or(dataset, "name", "");
-  if (datasets::training_split_is_public(own)) return seen;
+  // Data that are declared public are listed: a private run on them must not begin with these
+  // weights.
+  const auto facts = datasets::find_dataset(own);
+  if (facts && (**facts).public_train) return seen;
   json::object release{{"dataset", datasets::data_name(own, object_at(dataset, "options"))},
                        {"epsilon", nullptr},
                        {"delta", nullptr}};

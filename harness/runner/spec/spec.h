@@ -99,8 +99,8 @@ void check_average(const trial::TrainingOptions& training, const json::object& o
 std::optional<spec::Named> read_optimizer(const Layers& train, Problems& problems);
 
 // What of a run is journaled beside its last test accuracy, every default filled in; checked
-// against what may be shown of the dataset (null where that is wrong).
-std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const datasets::Facts* dataset,
+// against what may be shown of the dataset (none where that is wrong).
+std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const std::optional<spec::Named>& dataset,
                                             Problems& problems);
 
 // Keys of `defaults`, which may also stand at the top level of a spec without `panels`.

@@ -29,10 +29,10 @@ std::vector<std::string> evaluate_keys() {
   return names;
 }
 
-std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const datasets::Facts* dataset,
+std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const std::optional<spec::Named>& dataset,
                                             Problems& problems) {
   const auto read = read_options<spec::Evaluate>(evaluate_options(), evaluate, problems);
-  if (!read || dataset == nullptr || dataset->public_train) return read;
+  if (!read || !dataset || datasets::training_split_is_public(dataset->name, dataset->options)) return read;
   const auto refuse = [&](bool asked, const char* key, const char* shown) {
     if (!asked) return;
     problems.add(evaluate.find(key)->wrong(

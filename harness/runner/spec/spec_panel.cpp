@@ -485,9 +485,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   read_id_and_title(request, parts, problems);
   read_how_to_train(layers, parts, problems);
   read_columns(layers, parts, problems);
-  parts.evaluate =
-      read_evaluate(layers.below("evaluate"),
-                    parts.dataset ? datasets::find_dataset(parts.dataset->name).value() : nullptr, problems);
+  parts.evaluate = read_evaluate(layers.below("evaluate"), parts.dataset, problems);
   read_footnotes(layers, parts, problems);
   parts.place = panel_paper(panel, request.paper, problems);
   if (parts.place && !parts.noise_multipliers.empty()) {
