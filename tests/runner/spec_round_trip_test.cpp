@@ -18,6 +18,8 @@ std::vector<std::string> spec_files() {
 }
 
 TEST(SpecRoundTrip, EverySpecAndPreset) {
+  // Weights of the project are looked for in the working folder.
+  std::filesystem::current_path(HYFREEDP_SOURCE_DIR);
   std::size_t panels = 0, kinds = 0;
   for (const auto& path : spec_files()) {
     auto names = presets_of(path).value();

@@ -505,6 +505,8 @@ TEST_F(SpecFile, TheDocumentedExampleLoads) {
 }
 
 TEST(ShippedSpecs, AllLoadAndPlan) {
+  // Weights of the project are looked for in the working folder.
+  std::filesystem::current_path(HYFREEDP_SOURCE_DIR);
   std::size_t count = 0;
   for (const auto& file : std::filesystem::directory_iterator(HYFREEDP_SOURCE_DIR "/experiments")) {
     if (file.path().extension() != ".yaml") continue;
