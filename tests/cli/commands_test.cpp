@@ -1,10 +1,11 @@
 // What every command answers alike: help, and refusals that name what is wrong.
 #include "harness/cli/commands.h"
 
-#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>
+
+#include "tests/in_project_folder.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -61,10 +62,8 @@ TEST(Commands, AnArgumentThatBelongsNowhereIsNamed) {
 }
 
 TEST(Commands, RunSuggestsTheSpecOfThatName) {
-  const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(HYFREEDP_SOURCE_DIR);
+  const InProjectFolder there;
   const auto said = run({"run", "quick"});
-  std::filesystem::current_path(before);
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.err, HasSubstr("did you mean experiments/quick.yaml?"));
 }

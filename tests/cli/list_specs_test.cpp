@@ -7,6 +7,7 @@
 #include "harness/runner/progress/run_price.h"
 #include "harness/runner/spec/plan.h"
 #include "tests/datasets/scratch.h"
+#include "tests/in_project_folder.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -76,6 +77,7 @@ TEST_F(ListSpecs, FiltersKeepPathsPapersAndStates) {
 }
 
 TEST_F(ListSpecs, TheProjectsOwnCanAllBeRead) {
+  const InProjectFolder there;
   const auto specs = listed_specs(std::string(HYFREEDP_SOURCE_DIR) + "/experiments");
   ASSERT_TRUE(specs);
   for (const auto& spec : *specs) {

@@ -5,6 +5,7 @@
 
 #include "harness/runner/spec/plan.h"
 #include "harness/spec/spec.h"
+#include "tests/in_project_folder.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -18,8 +19,7 @@ std::vector<std::string> spec_files() {
 }
 
 TEST(SpecRoundTrip, EverySpecAndPreset) {
-  // Weights of the project are looked for in the working folder.
-  std::filesystem::current_path(HYFREEDP_SOURCE_DIR);
+  const InProjectFolder there;
   std::size_t panels = 0, kinds = 0;
   for (const auto& path : spec_files()) {
     auto names = presets_of(path).value();

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "harness/runner/spec/plan.h"
+#include "tests/in_project_folder.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -505,8 +506,7 @@ TEST_F(SpecFile, TheDocumentedExampleLoads) {
 }
 
 TEST(ShippedSpecs, AllLoadAndPlan) {
-  // Weights of the project are looked for in the working folder.
-  std::filesystem::current_path(HYFREEDP_SOURCE_DIR);
+  const InProjectFolder there;
   std::size_t count = 0;
   for (const auto& file : std::filesystem::directory_iterator(HYFREEDP_SOURCE_DIR "/experiments")) {
     if (file.path().extension() != ".yaml") continue;
