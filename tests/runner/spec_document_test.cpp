@@ -2,6 +2,9 @@
 // written.
 #include "harness/runner/spec/spec_document.h"
 
+#include <array>
+#include <unistd.h>
+
 #include "harness/runner/spec/spec_needs.h"
 #include "spec_file.h"
 
@@ -264,6 +267,21 @@ TEST_F(Include, ErrorsNameFileAndLineOfTheValue) {
       AllOf(HasSubstr("/spec.yaml:2: include names no file: "), HasSubstr("/absent.yaml is not there")));
   EXPECT_THAT(refusal("include: [base.yaml, [x]]\n" + rest),
               HasSubstr("include[1] must be a file's name, not a list"));
+}
+
+TEST_F(Include, NamesThatNoFileCanHaveAreRefused) {
+  EXPECT_THAT(refusal("include: " + std::string(5000, 'a') + "\nname: n\n"),
+              HasSubstr("include names no file"));
+  // As the shell's <(...) gives it.
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const std::string text = "include: absent.yaml\nname: n\n";
+  ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::close(ends[1]);
+  const auto spec = load_spec("/proc/self/fd/" + std::to_string(ends[0]));
+  ::close(ends[0]);
+  ASSERT_FALSE(spec);
+  EXPECT_THAT(spec.error().message, HasSubstr("include names no file"));
 }
 
 TEST_F(Include, CyclesAreRefused) {

@@ -36,6 +36,13 @@ void check_keys_below(const Entry& entry, Problems& problems) {
   for (const auto& key : entry.keys()) check_keys_below(*entry.find(key), problems);
 }
 
+// By which a file is known again. A pipe, from which a spec can be read, has no canonical path.
+fs::path identity_of(const fs::path& file) {
+  std::error_code failure;
+  auto canonical = fs::weakly_canonical(file, failure);
+  return failure ? file.lexically_normal() : canonical;
+}
+
 class Includer {
  public:
   explicit Includer(std::string text) : text_(std::move(text)) {}
@@ -46,7 +53,7 @@ class Includer {
     if (auto checked = check_keys_of(document, path); !checked) return checked.error();
     const auto files = include->is_list() ? include->list() : Result<std::vector<Entry>>({*include});
     if (!files) return files.error();
-    open_.push_back(fs::weakly_canonical(path));
+    open_.push_back(identity_of(path));
     std::optional<Entry> below;
     for (const auto& file : *files) {
       auto included = read(file, path);
@@ -71,10 +78,11 @@ class Includer {
   Result<Entry> read(const Entry& name, const std::string& path) {
     if (!name.is_text()) return name.wrong("must be a file's name, not " + name.shown());
     const auto file = (fs::path(path).parent_path() / name.text().value()).lexically_normal();
-    if (!fs::is_regular_file(file)) {
+    std::error_code ignored;  // such as of a name that is too long
+    if (!fs::is_regular_file(file, ignored)) {
       return name.wrong(fmt::format("names no file: {} is not there", file.string()), "");
     }
-    if (std::ranges::count(open_, fs::weakly_canonical(file)) > 0) {
+    if (std::ranges::count(open_, identity_of(file)) > 0) {
       return name.wrong(fmt::format("comes back to {}, which includes this file", file.string()), "");
     }
     const auto text = read_file(file.string());
