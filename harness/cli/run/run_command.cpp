@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -483,6 +485,10 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     auto planned = runner::plan(needs);
     if (!planned) return refuse(planned.error(), err);
     const auto studies = runner::covered(std::move(*planned), only);
+    // In another thread, for of 10^5 runs it takes as long as what is printed before it.
+    std::ostringstream odometers;
+    auto forecast = std::async(std::launch::async, print_forecast, std::cref(request), *spec, std::cref(only),
+                               std::cref(studies), std::ref(odometers));
     if (auto said = dry_run(needs, studies, rates, out); !said) return refuse(said.error(), err);
     if (request.keep_weights) {
       const runner::KeptWeights keeper({request.out}, spec->content.name, request.confidential);
@@ -495,7 +501,9 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     if (auto usable = check_devices(needs); !usable)
       out << "Not on this machine: " << usable.error().message << '\n';
     out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
-    if (auto printed = print_forecast(request, *spec, only, studies, out); !printed) {
+    const auto printed = forecast.get();
+    out << odometers.str();
+    if (!printed) {
       if (request.cap) return refuse(printed.error(), err);
       out << "The odometer cannot be read: " << printed.error().message << '\n';
     }
