@@ -41,8 +41,8 @@
 //         peak_bytes          resident memory of the process while it trained (Finish); 0: unknown
 //
 // Standard error is free text and is shown to the user if a worker dies. A worker does not read the
-// database. The end of the input, SIGTERM and SIGINT mean the same as "stop"; the journal then
-// allows the run to continue later.
+// database. The end of the input, SIGTERM, SIGINT, SIGHUP and SIGUSR1 mean the same as "stop"; the
+// journal then allows the run to continue later.
 #pragma once
 
 #include <string>

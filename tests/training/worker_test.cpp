@@ -265,6 +265,8 @@ TEST(Worker, StopsBetweenStepsOnEverySign) {
   };
   stopped_by("terminate", [](Worker& worker) { worker.kill(SIGTERM); });
   stopped_by("interrupt", [](Worker& worker) { worker.kill(SIGINT); });
+  stopped_by("hang-up", [](Worker& worker) { worker.kill(SIGHUP); });
+  stopped_by("user", [](Worker& worker) { worker.kill(SIGUSR1); });
   stopped_by("message", [](Worker& worker) { worker.send({{"type", "stop"}}); });
   stopped_by("end", [](Worker& worker) { worker.close_input(); });
 }

@@ -24,8 +24,11 @@ Message parse(const std::string& line) {
 Inbox::Inbox() {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGINT);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaddset(&set, signal);  // under nohup
+  }
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC);
   wake_ = ::eventfd(0, EFD_CLOEXEC);

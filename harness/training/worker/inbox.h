@@ -1,6 +1,6 @@
 // The worker's standard input, read by a thread of its own so that a stop is noticed between the
 // steps of a running trial. A stop is a {"type":"stop"} line, the end of the input
-// (the coordinator has ended), SIGTERM or SIGINT.
+// (the coordinator has ended), SIGTERM, SIGINT, SIGHUP or SIGUSR1.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct Message {
 
 class Inbox {
  public:
-  // Blocks SIGTERM and SIGINT for the whole process; must be called before any other thread starts.
+  // Blocks these signals for the whole process; must be called before any other thread starts.
   Inbox();
   ~Inbox();
   Inbox(const Inbox&) = delete;

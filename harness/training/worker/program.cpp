@@ -21,7 +21,7 @@ constexpr const char* kHelp =
 
 It reads one JSON message a line on standard input ("prepare", "run", "stop") and answers on standard
 output; harness/trial/worker_protocol.h describes both. It leaves after "stop", at the end of the input
-or on SIGTERM; a trial it was running can be continued from its journal.
+or on SIGTERM, SIGINT, SIGHUP or SIGUSR1; a trial it was running can be continued from its journal.
 
   --help          this text
   --version       versions of the program and of LibTorch
