@@ -9,9 +9,10 @@
 namespace hyfreedp::results {
 
 bool may_be_tried_again(const std::string& failure_kind) {
-  static constexpr std::array<std::string_view, 7> kMachine = {
-      "killed", "hung", "over-time", "out-of-memory", "missing-data", "device-unavailable", "internal"};
-  return std::find(kMachine.begin(), kMachine.end(), failure_kind) != kMachine.end();
+  static constexpr std::array<std::string_view, 8> kNotItsOwn = {
+      "killed",   "hung",          "over-time", "out-of-memory", "missing-data", "device-unavailable",
+      "internal", "invalid-config"};
+  return std::find(kNotItsOwn.begin(), kNotItsOwn.end(), failure_kind) != kNotItsOwn.end();
 }
 
 bool is_final(const TrialRecord& trial) {

@@ -3,8 +3,9 @@
 //   trial   running  -> running, finished, failed
 //           failed   -> running, finished, failed, if the machine was at fault
 //                    (killed, hung, over-time, out-of-memory, missing-data, device-unavailable,
-//                    internal): the next run tries again
-//           failed   final, if the run itself was at fault (diverged, invalid-config)
+//                    internal), or what it was to train with (invalid-config: weights that do not
+//                    fit, say): the next run tries again
+//           failed   final, if the run itself was at fault (diverged)
 //           finished final
 //   study   open     -> open, concluded, failed
 //           failed   -> open, concluded, failed: its trials may be tried again; one that was
@@ -20,7 +21,7 @@
 
 namespace hyfreedp::results {
 
-// Whether the machine was at fault and not the run.
+// Whether the machine, or what the run was to train with, was at fault and not the run.
 bool may_be_tried_again(const std::string& failure_kind);
 
 bool is_final(const TrialRecord& trial);

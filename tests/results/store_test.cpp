@@ -140,7 +140,7 @@ TEST_P(StoreContract, AFailedTrialMayBeTriedAgainOnlyWhereTheMachineWasAtFault) 
   for (const auto& [kind, again] :
        {std::pair{"killed", true}, std::pair{"out-of-memory", true}, std::pair{"internal", true},
         std::pair{"hung", true}, std::pair{"over-time", true}, std::pair{"diverged", false},
-        std::pair{"invalid-config", false}}) {
+        std::pair{"invalid-config", true}}) {
     auto record = small::trial(kind);
     record.state = TrialState::failed;
     record.failure_kind = kind;

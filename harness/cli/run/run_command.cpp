@@ -125,15 +125,31 @@ Result<void> check_name(const runner::Spec& spec) {
                "': that folder of the output is taken. Rename it.");
 }
 
+// The message without the name of the run that it may begin with.
+std::string reason_of(const runner::FailedStudy& study) {
+  constexpr std::string_view kRun = "The run ";
+  constexpr std::size_t kName = 16;
+  auto text = study.kind + ": " + study.message;
+  if (study.message.starts_with(kRun)) text.erase(study.kind.size() + 2 + kRun.size(), kName);
+  return text;
+}
+
+// A reason that several studies have is told once, with the message of the first.
 void print_failures(const runner::RunReport& report, std::ostream& out) {
   for (const bool unexpected : {false, true}) {
-    bool first = true;
+    std::vector<const runner::FailedStudy*> firsts;
+    std::map<std::string, std::size_t> count;
     for (const auto& study : report.failed) {
-      if (study.unexpected != unexpected) continue;
-      if (first)
-        out << (unexpected ? "\nLost; the same command tries again:\n" : "\nNo value, with the reason:\n");
-      first = false;
-      out << fmt::format("  {}: {}. {}\n", study.cell, study.kind, study.message);
+      if (study.unexpected == unexpected && count[reason_of(study)]++ == 0) firsts.push_back(&study);
+    }
+    if (firsts.empty()) continue;
+    out << (unexpected ? "\nLost; the same command tries again:\n" : "\nNo value, with the reason:\n");
+    for (const auto* study : firsts) {
+      const auto further = static_cast<std::int64_t>(count.at(reason_of(*study))) - 1;
+      out << fmt::format(
+          "  {}{}: {}. {}\n", study->cell,
+          further == 0 ? "" : fmt::format(" and {}", counted(further, "further study", "further studies")),
+          study->kind, study->message);
     }
   }
 }
