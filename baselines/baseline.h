@@ -49,9 +49,7 @@
 
 namespace hyfreedp::baselines {
 
-// TrialConfig::repetition of release r (harness/runner/odometer/release.h) starts at r times this
-// number; a method adds less than it.
-inline constexpr std::int64_t kRepetitionsPerRelease = 1'000'000;
+using trial::kRepetitionsPerRelease;
 
 class Calibrations;  // calibrations.h
 

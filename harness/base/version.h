@@ -5,7 +5,7 @@
 #include <string>
 
 namespace hyfreedp {
-inline constexpr const char* kVersion = "0.10.0";
+inline constexpr const char* kVersion = "0.11.0";
 inline constexpr int kComparabilityVersion = 7;
 
 // "0.4.0 (comparability 4, commit 0123456789ab)": what is kept with results. Without the commit

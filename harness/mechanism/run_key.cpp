@@ -34,7 +34,10 @@ Result<random::Key> run_key(const trial::TrialConfig& config, const std::string&
 
 random::Key seeded_key(const trial::TrialConfig& config) {
   HYFREEDP_CHECK(config.noise_seed.has_value(), "an unseeded run takes its key from a key file");
-  return random::key_from_seed(*config.noise_seed + "/" + config.id());
+  // A run that is trained again, by other code, has the noise that it has in a new folder.
+  auto first = config;
+  first.repetition %= trial::kRepetitionsPerRelease;
+  return random::key_from_seed(*config.noise_seed + "/" + first.id());
 }
 
 }  // namespace hyfreedp::mechanism

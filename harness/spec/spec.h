@@ -89,6 +89,8 @@ struct Row {
   std::vector<std::string> footnotes;
   Control control = Control::sampling_only;
   std::string group;  // rows of one `each`, or of a `group`; empty: none
+  // How often it was trained anew (`run --retrain`) since the spec's release.
+  std::int64_t release = 0;
   // In place of the panel's:
   std::optional<Named> optimizer;
   std::optional<double> clipping_constant;
@@ -98,12 +100,12 @@ struct Row {
   std::map<std::string, std::map<std::string, json::object>> paper_ood_test;  // by id of ood_test
 
   static constexpr bool kMayLack = true;
-  static constexpr std::array kLeftOut = {"control",  "group", "optimizer",     "clipping_constant",
-                                          "training", "paper", "paper_ood_test"};
+  static constexpr std::array kLeftOut = {"control",           "group",    "release", "optimizer",
+                                          "clipping_constant", "training", "paper",   "paper_ood_test"};
 };
 BOOST_DESCRIBE_STRUCT(Row, (),
                       (id, method, title, label, options, seeds, epsilons, steps, footnotes, control, group,
-                       optimizer, clipping_constant, training, paper, paper_ood_test))
+                       release, optimizer, clipping_constant, training, paper, paper_ood_test))
 
 // Seeds that are trained one after the other until a comparison of two rows is decided
 // (results/table/sequential_seeds.h).

@@ -25,6 +25,10 @@ struct Named {
 };
 BOOST_DESCRIBE_STRUCT(Named, (), (name, options))
 
+// TrialConfig::repetition of release r (harness/runner/odometer/release.h) starts at r times this
+// number; a method adds less than it.
+inline constexpr std::int64_t kRepetitionsPerRelease = 1'000'000;
+
 // The splits that a run's events name.
 inline constexpr const char* kTrainSplit = "private_train";
 inline constexpr const char* kValidationSplit = "private_validation";

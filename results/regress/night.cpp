@@ -20,7 +20,7 @@ using Key = std::tuple<std::string, std::string, std::optional<double>>;
 // All that decides the bits, but the program: what may differ there is said by the comparability
 // version.
 std::string machine_of(json::object fingerprint) {
-  for (const char* key : {"version", "commit", "worker"}) fingerprint.erase(key);
+  for (const char* key : {"version", "commit", "worker", "code"}) fingerprint.erase(key);
   return canonical_json(fingerprint);
 }
 

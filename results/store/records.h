@@ -20,7 +20,7 @@ BOOST_DESCRIBE_ENUM(StudyState, open, concluded, failed)
 BOOST_DESCRIBE_STRUCT(StudyRecord, (),
                       (id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial,
                        composition, label, flags, footnotes, claimed_epsilon, total, training, failure_kind,
-                       failure_message, trials, seconds))
+                       failure_message, trials, seconds, code))
 
 // What the spec says. Errors name the spec.
 Result<spec::Spec> spec_of(const SpecRecord& record);

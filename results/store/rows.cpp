@@ -64,6 +64,7 @@ Result<StudyRecord> read_study(SQLite::Statement& statement) {
   study.failure_kind = columns.text();
   study.failure_message = columns.text();
   study.seconds = columns.real();
+  study.code = columns.text();
   if (auto outcome = columns.outcome(); !outcome) return in_context("study " + study.id, outcome.error());
   return study;
 }

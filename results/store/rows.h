@@ -17,7 +17,8 @@ inline constexpr const char* kTrialColumns =
 inline constexpr const char* kStudyColumns =
     "id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial, composition, label, "
     "flags, "
-    "footnotes, claimed_epsilon, total, training, failure_kind, failure_message, seconds";
+    "footnotes, claimed_epsilon, total, training, failure_kind, failure_message, seconds, "
+    "code";
 
 // The statement's present row.
 Result<TrialRecord> read_trial(SQLite::Statement& statement);

@@ -265,9 +265,15 @@ JOIN run_samples AS sample ON sample.trial = trial.number
 WHERE json_extract(study.composition, '$.rule') IN ('none', 'trial', 'sum');
 )sql";
 
+// The code of the method that concluded a study (harness/trial/code_marks.h); that of its runs is in
+// their fingerprints.
+constexpr const char* kVersion8 = R"sql(
+ALTER TABLE studies ADD COLUMN code TEXT NOT NULL DEFAULT '';
+)sql";
+
 // Entry i brings version i to version i + 1.
 constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3, kVersion4,
-                                                                 kVersion5, kVersion6, kVersion7};
+                                                                 kVersion5, kVersion6, kVersion7, kVersion8};
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);

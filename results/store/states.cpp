@@ -48,6 +48,7 @@ bool same_outcome(const TrialRecord& a, const TrialRecord& b) {
 bool same_outcome(const StudyRecord& a, const StudyRecord& b) {
   const auto outcome = [](StudyRecord record) {
     record.seconds = 0;
+    record.code.clear();
     return canonical_json(as_json(record));
   };
   return outcome(a) == outcome(b);

@@ -210,7 +210,7 @@ struct Store::State : Connection {
   void write_study(const StudyRecord& study) {
     const Prepared upsert(*this, fmt::format("INSERT OR REPLACE INTO studies ({}) VALUES (?, ?, ?, ?, "
                                              "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                                             "?, ?)",
+                                             "?, ?, ?)",
                                              kStudyColumns));
     BoundRow(*upsert) << study.id << study.spec << study.panel << study.row << study.method
                       << study.epsilon_target << study.delta << study.seed << name_of(study.state)
@@ -218,7 +218,7 @@ struct Store::State : Connection {
                       << canonical_json(as_json(study.flags)) << canonical_json(as_json(study.footnotes))
                       << study.claimed_epsilon << epsilon_column(study.total)
                       << epsilon_column(study.training) << study.failure_kind << study.failure_message
-                      << study.seconds;
+                      << study.seconds << study.code;
     upsert->exec();
     const Prepared clear(*this, "DELETE FROM study_trials WHERE study = ?");
     clear->bind(1, study.id);
@@ -514,6 +514,44 @@ Result<std::vector<StudyRecord>> Store::all_studies() const {
     std::ranges::move(*found, std::back_inserter(all));
   }
   return all;
+}
+
+Result<std::vector<RowCode>> Store::row_codes(const std::string& spec) const {
+  return state_->guarded([&]() -> Result<std::vector<RowCode>> {
+    const State::Prepared select(
+        *state_,
+        "SELECT DISTINCT study.panel, study.row, study.method, study.code, "
+        "json_extract(trial.fingerprint, '$.code'), "
+        "coalesce(json_extract(trial.fingerprint, '$.worker'), ''), "
+        "coalesce(json_extract(trial.config, '$.optimizer.name'), ''), "
+        "coalesce(json_extract(trial.config, '$.controller.name'), '') "
+        "FROM studies AS study "
+        "JOIN study_trials AS listed ON listed.study = study.id "
+        "JOIN trials AS trial ON trial.id = listed.trial "
+        "WHERE study.spec = ? AND study.state <> 'open' AND study.failure_kind NOT IN (?, ?)");
+    select->bind(1, spec);
+    select->bind(2, kCancelledStudy);
+    select->bind(3, kNotNeeded);
+    std::vector<RowCode> found;
+    while (select->executeStep()) {
+      Columns columns(*select, "row's code");
+      RowCode code;
+      code.panel = columns.text();
+      code.row = columns.text();
+      code.method = columns.text();
+      code.method_code = columns.text();
+      if (const auto text = columns.optional_text()) {
+        if (auto parsed = columns.take(parse_json(*text, "code")); parsed.is_object())
+          code.code = std::move(parsed.get_object());
+      }
+      code.worker = columns.text();
+      code.optimizer = columns.text();
+      code.controller = columns.text();
+      if (auto outcome = columns.outcome(); !outcome) return in_context(state_->path, outcome.error());
+      found.push_back(std::move(code));
+    }
+    return found;
+  });
 }
 
 Result<std::optional<StudyRecord>> Store::study(const std::string& id) const {

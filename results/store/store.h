@@ -12,6 +12,7 @@
 //     may differ between two runs of a seeded spec.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,7 +28,7 @@
 
 namespace hyfreedp::results {
 
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
 
 struct SpecRecord {
   std::string name;  // "quick"
@@ -101,6 +102,9 @@ struct StudyRecord {
   std::string failure_message;
   std::vector<std::string> trials;  // all it asked for, in order
   double seconds = 0;               // of all its trials
+  std::string code;                 // of the method that concluded it (trial/code_marks.h); empty: not known
+
+  static constexpr std::array kLeftOut = {"code"};
 };
 
 // The part that is kept of a study whose spec was replaced or released again: its trials, and how
@@ -111,6 +115,15 @@ struct RetiredStudy {
   std::string method;
   json::object composition;
   std::vector<std::string> trials;
+};
+
+// The code that some of a row's results are of; there is one for each combination.
+struct RowCode {
+  std::string panel, row, method;
+  std::string method_code;            // StudyRecord::code
+  std::optional<json::object> code;   // of a run (trial/code_marks.h); none: not recorded
+  std::string worker;                 // Build::worker of that run
+  std::string optimizer, controller;  // of that run
 };
 
 // What the user wrote about a study.
@@ -165,6 +178,8 @@ class Store {
   // Those of all specs, by the specs' names.
   Result<std::vector<StudyRecord>> all_studies() const;
   Result<std::optional<StudyRecord>> study(const std::string& id) const;
+  // Of the answers that the spec's studies have, those aside that were cancelled or not needed.
+  Result<std::vector<RowCode>> row_codes(const std::string& spec) const;
   // By study; those about which something was noted.
   Result<std::map<std::string, StudyNote>> notes() const;
   // Released and test metrics; confidential ones only if `confidential`.

@@ -19,6 +19,7 @@
 #include "harness/random/key_file.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/odometer/release.h"
+#include "harness/trial/code_marks.h"
 #include "results/store/records.h"
 
 namespace hyfreedp::runner {
@@ -181,9 +182,12 @@ class FakeExecutor final : public Executor {
         earlier.has_old_key = !stored->label;
       }
     }
-    auto journal = mechanism::JournalWriter::open(string_or(request, "journal", ""), config,
-                                                  {{"machine", machine}}, earlier)
-                       .value();
+    json::object fingerprint{{"machine", machine}};
+    if (auto code = trial::code_of(config.optimizer.name, config.controller.name); !code.empty())
+      fingerprint["code"] = std::move(code);
+    auto journal =
+        mechanism::JournalWriter::open(string_or(request, "journal", ""), config, fingerprint, earlier)
+            .value();
     const bool goes_on = earlier.key && earlier.key->nonce == journal->nonce();
     if (!config.noise_seed && !goes_on) {
       EXPECT_TRUE(random::replace_key(key, {.nonce = journal->nonce(),

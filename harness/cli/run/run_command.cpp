@@ -26,6 +26,7 @@
 #include "harness/cli/run/notify.h"
 #include "harness/cli/run/run_request.h"
 #include "harness/runner/execute/budget.h"
+#include "harness/runner/execute/changed_code.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/execute/mixed_builds.h"
 #include "harness/runner/execute/run_memory.h"
@@ -231,6 +232,25 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
   return report.failed_unexpectedly() || !report.weights.lost.empty() ? 1 : 0;
 }
 
+// Marks the rows that --retrain asks for in `spec`, and returns the line that says which these are.
+Result<std::string> choose_retrained(const results::Store& store, runner::Spec& spec,
+                                     const RunRequest& request, const std::string& worker) {
+  auto changed = runner::changed_rows(store, spec.content.name, worker);
+  if (!changed) return changed.error();
+  const auto rows = runner::rows_to_retrain(*changed, request.retrain, spec.content);
+  if (!rows) return rows.error();
+  if (auto marked = runner::retrain(store, spec, *rows); !marked) return marked.error();
+  std::erase_if(*changed, [&](const auto& row) { return !rows->contains({row.panel, row.row}); });
+  if (changed->empty())
+    return std::string(
+        "hyfreedp run: nothing is trained anew: what --retrain names is of this program's code.\n");
+  return fmt::format("hyfreedp run: {}. Trained anew{}.\n", runner::changed_rows_text(*changed),
+                     runner::has_seeded_noise(spec)
+                         ? ""
+                         : ", as a further release of the same data: what was spent before stays in the "
+                           "odometer");
+}
+
 // `planned`: the studies that are asked for, of the spec's first release; empty: to be planned
 // here.
 Result<runner::Budget> reserved_budget(const results::Store& store, const runner::OutFolder& folder,
@@ -242,7 +262,7 @@ Result<runner::Budget> reserved_budget(const results::Store& store, const runner
   }
   auto budget = runner::Budget::open(store, folder, request.cap);
   if (!budget) return budget.error();
-  if (!planned.empty() && spec.content.release == 0) {
+  if (!planned.empty() && !runner::has_further_release(spec)) {
     if (auto reserved = budget->reserve(planned); !reserved) return reserved.error();
     return budget;
   }
@@ -275,6 +295,13 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
   if (!std::filesystem::exists(folder.database())) {
     const auto& name = spec.content.name;
     if (auto restored = runner::restore_releases(**store, folder, name); !restored) return restored;
+  }
+  if (!request.retrain.empty()) {
+    const auto worker = runner::find_worker();
+    const auto said =
+        choose_retrained(**store, spec, request, worker ? runner::build_of_worker(*worker).worker : "");
+    if (!said) return said.error();
+    out << *said;
   }
   auto asked = request;
   asked.replace = true;  // a dry run discards nothing
@@ -397,6 +424,11 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
   if (auto restored = runner::restore_releases(**store, folder, name); !restored) {
     return refuse(restored.error(), err);
   }
+  if (!request.retrain.empty()) {
+    const auto said = choose_retrained(**store, spec, request, runner::build_of_worker(*worker).worker);
+    if (!said) return refuse(said.error(), err);
+    err << *said;
+  }
   std::optional<runner::Budget> budget;
   if (request.cap) {
     // Before the spec is entered: a refused run leaves everything as it was.
@@ -447,10 +479,14 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
         (runner::has_seeded_noise(spec) ? ": " + report.error().message : "; the terminal says why");
     return 1;
   }
+  const auto other_code = runner::changed_code_note(**store, name, runner::build_of_worker(*worker).worker);
+  if (!other_code) return refuse(other_code.error(), err);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const int code = finish(*report, **store, spec, folder, seconds, out, err);
+  if (!other_code->empty()) err << fmt::format("hyfreedp run: warning: {}\n", *other_code);
   ending.summary = summary_of(*report, name, code, seconds);
   if (log != nullptr) {
+    if (!other_code->empty()) log->warning(*other_code);
     if (!report->checkpoint_problem.empty()) log->checkpoint_problem(report->checkpoint_problem);
     for (const auto& sentence : report->weights.lost) log->warning("weights not kept: " + sentence);
   }

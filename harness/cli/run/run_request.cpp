@@ -54,6 +54,10 @@ CommandLine command_line(RunRequest& request) {
       "a new release of a finished spec without noise_seed: new keys, new noise, spent anew");
   add("replace", options::bool_switch(&request.replace),
       "discard the rows of another spec of the same name in DIR");
+  add("retrain", options::value(&request.retrain)->composing()->value_name("ROW|all"),
+      "train this row anew where other code than this program's trained it, as after a change of its "
+      "optimizer; repeated: these too; all: every such row. Rows of this code stay. Without noise_seed it is "
+      "a further release of the same data, and the row's epsilon is spent again");
   add("cap", options::value<std::string>()->value_name("E"),
       "start nothing that may take a dataset's odometer (hyfreedp odometer) beyond this epsilon; non-private "
       "and "

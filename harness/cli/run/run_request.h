@@ -35,6 +35,7 @@ struct RunRequest {
   bool fetch = false;
   bool fresh = false;
   bool replace = false;
+  std::vector<std::string> retrain;  // rows, or "all"
   bool keep_weights = false;
   bool confidential = false;
   bool quiet = false;

@@ -101,9 +101,9 @@ Result<Pair> specs_of(const Request& request) {
                                          : recorded_spec(now->content.name, request.out);
   if (!before) return before.error();
   // A file does not say which release of it is meant.
-  if (is_file(request.specs.back())) runner::set_release(*now, before->content.release);
+  if (is_file(request.specs.back())) runner::set_releases(*now, before->content);
   if (is_file(request.specs.front()) && request.specs.size() > 1) {
-    runner::set_release(*before, now->content.release);
+    runner::set_releases(*before, now->content);
   }
   return Pair{std::move(*before), std::move(*now)};
 }

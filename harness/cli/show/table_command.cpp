@@ -5,6 +5,7 @@
 #include "harness/cli/common/table_format.h"
 #include "harness/cli/common/value_spec.h"
 #include "harness/cli/show/commands.h"
+#include "harness/runner/execute/changed_code.h"
 #include "results/provenance/ledger.h"
 #include "results/table/terminal_writer.h"
 
@@ -122,6 +123,9 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
     return out << results::ledger_text(*table, *lines), 0;
   }
   if (const int code = give(formatted(*table, *format, style), file, out, err); code != 0) return code;
+  const auto other_code = runner::changed_code_note(**store, request.spec, "");
+  if (!other_code) return refused("table", other_code.error(), err);
+  if (!other_code->empty()) err << fmt::format("hyfreedp table: {}\n", *other_code);
   if (!file.empty()) return 0;
   if (*format != TableFormat::terminal) return 0;
   // The files in DIR/NAME are the spec's own table.

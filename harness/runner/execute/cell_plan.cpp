@@ -74,6 +74,7 @@ Result<Spec> spec_of(const CellFile& file, const trial::TrialConfig& config) {
   spec.content.noise_seed = config.noise_seed;
   spec.content.release = config.repetition / baselines::kRepetitionsPerRelease;
   spec.content.panels = {std::move(*panel)};
+  for (auto& row : spec.content.panels.front().rows) row.release = 0;  // it is in the number above
   return spec;
 }
 

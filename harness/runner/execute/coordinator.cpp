@@ -540,7 +540,9 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
   }
   if (record.epsilon_target && run.cell().base.noise_seed)
     add_once(record.flags, results::kReproducibleNoise);
-  if (const auto release = run.cell().base.repetition / kRepetitionsPerRelease; release > 0) {
+  // Of a seeded row the same noise is drawn again, and nobody prices that.
+  const auto release = run.cell().base.repetition / kRepetitionsPerRelease;
+  if (release > 0 && !run.cell().base.noise_seed) {
     add_once(
         record.footnotes,
         fmt::format("Release {} of this spec. Earlier releases were about the same data; their cost is not "

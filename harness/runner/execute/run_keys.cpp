@@ -44,9 +44,10 @@ Result<std::optional<std::string>> hide_draws(const results::Store& store, const
   const auto key = random::create_or_read_key(path);
   if (!key) return key.error();
   const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
-  const std::string release = std::to_string(spec.content.release);
-  const auto of_draws = sha256_hex("draws " + release + " " + secret);
-  for (auto& study : planned) study.cell.draw_secret = of_draws;
+  for (auto& study : planned) {
+    const auto release = study.cell.base.repetition / kRepetitionsPerRelease;
+    study.cell.draw_secret = sha256_hex("draws " + std::to_string(release) + " " + secret);
+  }
   return std::optional(path);
 }
 

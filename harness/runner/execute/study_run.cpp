@@ -11,6 +11,7 @@
 #include "harness/random/partition.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/odometer.h"
+#include "harness/trial/code_marks.h"
 #include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 
@@ -246,6 +247,7 @@ void StudyRun::conclude() {
   check_selection(*conclusion);
   check_parts(*conclusion);
   composition_ = std::move(conclusion->composition);
+  outcome_.code = trial::code_mark("method", study_.baseline->name);
   outcome_.state = conclusion->failure ? results::StudyState::failed : results::StudyState::concluded;
   outcome_.reported_trial = std::move(conclusion->reported_trial);
   write_booking();

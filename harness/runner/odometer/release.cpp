@@ -13,13 +13,37 @@
 
 namespace hyfreedp::runner {
 
-void set_release(Spec& spec, std::int64_t release) { spec.content.release = release; }
+namespace {
+
+// Every row of `spec` with the row of that name in `other`; null where it has none.
+template <class Use>
+void with_rows_of(Spec& spec, const spec::Spec& other, Use use) {
+  for (auto& panel : spec.content.panels) {
+    const auto* there = spec::find_panel(other, panel.id);
+    for (auto& row : panel.rows) use(panel, row, there == nullptr ? nullptr : spec::find_row(*there, row.id));
+  }
+}
+
+}  // namespace
+
+void set_releases(Spec& spec, const spec::Spec& other) {
+  spec.content.release = other.release;
+  with_rows_of(spec, other, [](const auto&, spec::Row& row, const spec::Row* there) {
+    row.release = there == nullptr ? 0 : there->release;
+  });
+}
 
 void set_device(Spec& spec, const std::string& device) {
   for (auto& panel : spec.content.panels) panel.train.device = device;
 }
 
 bool has_seeded_noise(const Spec& spec) { return spec.content.noise_seed.has_value(); }
+
+bool has_further_release(const Spec& spec) {
+  return spec.content.release > 0 || std::ranges::any_of(spec.content.panels, [](const auto& panel) {
+           return std::ranges::any_of(panel.rows, [](const auto& row) { return row.release > 0; });
+         });
+}
 
 bool draws_anything(const std::vector<PlannedStudy>& studies) {
   // A method that draws asks for other runs under other draws; that all of these agree by chance is
@@ -41,6 +65,15 @@ bool draws_anything(const std::vector<PlannedStudy>& studies) {
 }
 
 namespace {
+
+// The number that no earlier trial of the spec has.
+std::int64_t next_release(const spec::Spec& spec) {
+  std::int64_t latest = 0;
+  for (const auto& panel : spec.panels) {
+    for (const auto& row : panel.rows) latest = std::max(latest, row.release);
+  }
+  return spec.release + latest + 1;
+}
 
 constexpr std::size_t kMostChanges = 6;  // that a refusal lists
 
@@ -64,7 +97,7 @@ Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out
   if (!unrecorded) return unrecorded.error();
   if (!*unrecorded) return {};
   if (fresh) {
-    set_release(spec, 1);
+    spec.content.release = 1;
     return {};
   }
   if (!draws_anything(*studies)) return {};
@@ -91,12 +124,20 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
   }
   const auto recorded = store.spec(name);
   if (!recorded) return recorded.error();
+  bool same = false;
+  std::int64_t next = 0;
   if (*recorded) {
     const auto content = results::spec_of(**recorded);
     if (!content) return content.error();
-    set_release(spec, content->release);
+    next = next_release(*content);
+    auto before = spec;
+    set_releases(before, *content);
+    same = (**recorded).hash == before.hash();
+    spec.content.release = content->release;
+    with_rows_of(spec, *content, [](const auto&, spec::Row& row, const spec::Row* there) {
+      if (there != nullptr) row.release = std::max(row.release, there->release);
+    });
   }
-  const bool same = *recorded && (**recorded).hash == spec.hash();
   if (*recorded && !same && !replace) {
     return error(
         fmt::format("{}: the folder {} already holds '{}', as another spec or an earlier version of this "
@@ -105,7 +146,11 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
                     spec.path, out.root, name, changes_since((**recorded).resolved, as_json(spec.content))));
   }
   if (*recorded) {
-    if (fresh) set_release(spec, spec.content.release + 1);
+    if (!fresh) return {};
+    spec.content.release = next;
+    for (auto& panel : spec.content.panels) {
+      for (auto& row : panel.rows) row.release = 0;
+    }
     return {};
   }
   return settle_unrecorded(store, out, spec, fresh);
@@ -117,7 +162,7 @@ Result<std::string> differs_from_recorded(const results::Store& store, Spec spec
   if (!*recorded) return std::string();
   const auto content = results::spec_of(**recorded);
   if (!content) return content.error();
-  set_release(spec, content->release);
+  set_releases(spec, *content);
   for (auto& panel : spec.content.panels) {
     const auto* there = spec::find_panel(*content, panel.id);
     if (there != nullptr) panel.train.device = there->train.device;
@@ -131,19 +176,37 @@ Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec,
     return restored;
   }
   if (auto settled = settle_release(store, out, spec, fresh, replace); !settled) return settled;
+  // What differs was allowed above: a new release, of the spec or of a row, or --replace.
+  constexpr bool kReplaces = true;
   return store.put_spec({.name = spec.content.name,
                          .hash = spec.hash(),
                          .resolved = as_json(spec.content),
                          .text = spec.text,
                          .version = program_version()},
-                        replace || fresh);
+                        kReplaces);
+}
+
+Result<void> retrain(const results::Store& store, Spec& spec,
+                     const std::set<std::pair<std::string, std::string>>& rows) {
+  const auto recorded = store.spec(spec.content.name);
+  if (!recorded) return recorded.error();
+  if (!*recorded) return {};
+  const auto content = results::spec_of(**recorded);
+  if (!content) return content.error();
+  with_rows_of(spec, *content, [&](const spec::Panel& panel, spec::Row& row, const spec::Row* there) {
+    if (there != nullptr && rows.contains({panel.id, row.id})) row.release = there->release + 1;
+  });
+  return {};
 }
 
 Result<std::vector<PlannedStudy>> plan_release(const Spec& spec) {
   auto studies = plan(spec);
-  const auto release = spec.content.release;
-  if (!studies || release == 0) return studies;
+  if (!studies) return studies;
   for (auto& study : *studies) {
+    const auto* panel = spec::find_panel(spec.content, study.cell.panel);
+    const auto* row = panel == nullptr ? nullptr : spec::find_row(*panel, study.cell.row);
+    const auto release = spec.content.release + (row == nullptr ? 0 : row->release);
+    if (release == 0) continue;
     study.cell.base.repetition += release * kRepetitionsPerRelease;
     study.id = sha256_hex(study.id + " release " + std::to_string(release)).substr(0, 16);
   }

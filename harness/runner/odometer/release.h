@@ -8,11 +8,17 @@
 // new id. Rows of the earlier release are no longer shown in tables. Its trials, with what they
 // spent, stay in the database. If the database was lost, it is rebuilt first
 // (release_record.h), so that no earlier release is left out.
+//
+// `--retrain` makes a new release of single rows, those that other code trained (changed_code.h):
+// Row::release counts them, and the numbers of spec and row are added. It is for seeded specs too,
+// whose trials then have another identity and the same noise (mechanism::seeded_key()).
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/runner/odometer/out_folder.h"
@@ -23,12 +29,14 @@ namespace hyfreedp::runner {
 
 using baselines::kRepetitionsPerRelease;
 
-// Stores the number of the release in spec.resolved; 0 removes it.
-void set_release(Spec& spec, std::int64_t release);
+// Gives the spec and its rows the numbers of release that `other`, a version of the same spec, has.
+void set_releases(Spec& spec, const spec::Spec& other);
 // Stores the device ("cpu", "cuda") in every panel of spec.resolved.
 void set_device(Spec& spec, const std::string& device);
 // Whether the spec has a `noise_seed`.
 bool has_seeded_noise(const Spec& spec);
+// Whether any of it is of another release than the first.
+bool has_further_release(const Spec& spec);
 
 // Sets in `spec` the number of the release that enter_spec() would run, without recording anything.
 // Returns the errors of enter_spec(). Call restore_releases() on `store` before.
@@ -40,7 +48,7 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
 Result<std::string> differs_from_recorded(const results::Store& store, Spec spec);
 // Decides which release runs, sets its number in `spec`, and records the spec in the store. Without
 // `fresh` it is the recorded release, so that an interrupted one continues; with `fresh` it is the
-// next. First rebuilds what a lost database had (restore_releases()). Errors:
+// next. A row whose number is above the recorded one, as retrain() leaves it, keeps it. First rebuilds what a lost database had (restore_releases()). Errors:
 //   - another spec of the same name is recorded, and `replace` is false. With `replace` the rows of
 //     that spec are discarded;
 //   - `fresh` for a spec with a noise seed, which would give the same rows;
@@ -49,12 +57,18 @@ Result<std::string> differs_from_recorded(const results::Store& store, Spec spec
 //     false. The journals may be this spec's, so running it might be a second release.
 Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace);
 
+// Gives these rows of `spec`, pairs of panel and row, the release after the recorded one. Call
+// restore_releases() on `store` before, and enter_spec() after it.
+Result<void> retrain(const results::Store& store, Spec& spec,
+                     const std::set<std::pair<std::string, std::string>>& rows);
+
 // Whether the method of any study chooses at random: a number of runs, candidates, learning rates.
 // It compares the trials that the method asks for under six draw secrets, so it misses a method
 // only if all six agree by chance.
 bool draws_anything(const std::vector<PlannedStudy>& studies);
 
-// plan() (plan.h), with the number of the release in the trials' repetitions and the studies' ids.
+// plan() (plan.h), with the number of the row's release in the trials' repetitions and the studies'
+// ids.
 Result<std::vector<PlannedStudy>> plan_release(const Spec& spec);
 
 }  // namespace hyfreedp::runner

@@ -11,6 +11,7 @@
 #include "harness/random/key_file.h"
 #include "harness/training/cuda_settings.h"
 #include "harness/training/fingerprint.h"
+#include "harness/trial/code_marks.h"
 #include "harness/trial/worker_protocol.h"
 
 namespace hyfreedp::worker {
@@ -209,6 +210,8 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
   earlier->recorded = request.attempts;
   auto fingerprint = training::fingerprint(config.device);
   if (!request.commit.empty()) fingerprint["commit"] = request.commit;
+  if (auto code = trial::code_of(config.optimizer.name, config.controller.name); !code.empty())
+    fingerprint["code"] = std::move(code);
   std::optional<training::Checkpoints> checkpoints;
   if (!request.checkpoints.empty()) {
     checkpoints.emplace(request.checkpoints, config.id(),

@@ -1,0 +1,90 @@
+#include "harness/runner/execute/changed_code.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+#include "harness/base/text.h"
+#include "harness/trial/code_marks.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+std::vector<std::string> parts_of(const results::RowCode& row, const std::string& worker) {
+  if (!row.code) {
+    if (worker.empty() || row.worker == worker) return {};
+    return {"the program, before it recorded its code"};
+  }
+  auto parts = trial::changed_parts(*row.code, row.optimizer, row.controller);
+  if (row.method_code != trial::code_mark("method", row.method)) parts.push_back("the method " + row.method);
+  return parts;
+}
+
+}  // namespace
+
+Result<std::vector<ChangedRow>> changed_rows(const results::Store& store, const std::string& spec,
+                                             const std::string& worker) {
+  if (trial::code_mark("engine").empty()) return std::vector<ChangedRow>{};
+  const auto codes = store.row_codes(spec);
+  if (!codes) return codes.error();
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> rows;
+  for (const auto& one : *codes) {
+    for (auto& part : parts_of(one, worker)) {
+      auto& parts = rows[{one.panel, one.row}];
+      if (std::ranges::find(parts, part) == parts.end()) parts.push_back(std::move(part));
+    }
+  }
+  std::vector<ChangedRow> changed;
+  for (auto& [place, parts] : rows) changed.push_back({place.first, place.second, std::move(parts)});
+  return changed;
+}
+
+std::string changed_rows_text(const std::vector<ChangedRow>& rows) {
+  const bool one_panel =
+      std::ranges::all_of(rows, [&](const auto& row) { return row.panel == rows[0].panel; });
+  std::vector<std::string> texts;
+  for (const auto& row : rows) {
+    texts.push_back(
+        fmt::format("{}{} ({})", one_panel ? "" : row.panel + ", ", row.row, join(row.parts, ", ")));
+  }
+  return fmt::format("{} trained by other code than this program's: {}",
+                     rows.size() == 1 ? "1 row was" : fmt::format("{} rows were", rows.size()),
+                     join(texts, "; "));
+}
+
+Result<std::string> changed_code_note(const results::Store& store, const std::string& spec,
+                                      const std::string& worker) {
+  const auto changed = changed_rows(store, spec, worker);
+  if (!changed) return changed.error();
+  const auto recorded = store.spec(spec);
+  if (!recorded) return recorded.error();
+  if (changed->empty() || !*recorded) return std::string();
+  const auto* seed = (**recorded).resolved.if_contains("noise_seed");
+  const bool is_seeded = seed != nullptr && !seed->is_null();
+  return fmt::format(
+      "{}. Their numbers stay those of that code; `hyfreedp run SPEC --retrain ROW` (or all) "
+      "trains them anew{}.",
+      changed_rows_text(*changed),
+      is_seeded ? "" : ", which is a further release of the same data and spends their epsilon again");
+}
+
+Result<std::set<std::pair<std::string, std::string>>> rows_to_retrain(const std::vector<ChangedRow>& changed,
+                                                                      const std::vector<std::string>& asked,
+                                                                      const spec::Spec& spec) {
+  std::set<std::string> known;
+  for (const auto& panel : spec.panels) {
+    for (const auto& row : panel.rows) known.insert(row.id);
+  }
+  const bool all = std::ranges::find(asked, "all") != asked.end() && !known.contains("all");
+  for (const auto& name : asked) {
+    if (!all && !known.contains(name))
+      return unknown_name("--retrain", name, std::vector<std::string>(known.begin(), known.end()));
+  }
+  std::set<std::pair<std::string, std::string>> rows;
+  for (const auto& row : changed) {
+    if (all || std::ranges::find(asked, row.row) != asked.end()) rows.insert({row.panel, row.row});
+  }
+  return rows;
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,113 @@
+// The marks of the code are made from a copy of the sources, of which a test changes one.
+#include "harness/trial/code_marks.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <regex>
+
+#include "baselines/baseline.h"
+#include "harness/base/files.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::UnorderedElementsAre;
+
+using Marks = std::map<std::string, std::string>;  // "optimizer adamw": hash
+
+class Sources : public ::testing::Test {
+ protected:
+  Sources() {
+    std::string pattern = ::testing::TempDir() + "hyfreedp-code-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+    for (const char* room : {"harness", "optimizers", "baselines", "datasets"})
+      fs::copy(fs::path(HYFREEDP_SOURCE_DIR) / room, folder_ / room, fs::copy_options::recursive);
+  }
+  ~Sources() override { fs::remove_all(folder_); }
+
+  Marks marks() const {
+    const auto header = (folder_ / "marks.h").string();
+    const auto command = "python3 " HYFREEDP_SOURCE_DIR "/harness/build/code_marks.py '" + folder_.string() +
+                         "' '" + header + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    const auto text = read_file(header).value();
+    Marks found;
+    const std::regex line("\\{\"([^\"]+)\", \"([^\"]*)\", \"([0-9a-f]{16})\"\\}");
+    for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at)
+      found[(*at)[1].str() + " " + (*at)[2].str()] = (*at)[3].str();
+    return found;
+  }
+  void change(const std::string& file) const {
+    std::ofstream(folder_ / file, std::ios::app) << "// changed\n";
+  }
+  // What `now` has otherwise than `before`.
+  static std::vector<std::string> changed(const Marks& before, const Marks& now) {
+    std::vector<std::string> names;
+    for (const auto& [name, hash] : now) {
+      const auto found = before.find(name);
+      if (found == before.end() || found->second != hash) names.push_back(name);
+    }
+    return names;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Sources, EveryRegisteredEntryHasAMark) {
+  const auto all = marks();
+  for (const char* part : {"engine ", "models ", "datasets "}) EXPECT_TRUE(all.contains(part)) << part;
+  for (const auto& method : baselines::registry())
+    EXPECT_TRUE(all.contains("method " + method.name)) << method.name;
+  for (const auto& facts : optimizers::optimizer_facts())
+    EXPECT_TRUE(all.contains("optimizer " + facts.name)) << facts.name;
+  for (const auto& facts : optimizers::controller_facts())
+    EXPECT_TRUE(all.contains("controller " + facts.name)) << facts.name;
+}
+
+TEST_F(Sources, AChangeMarksWhatItIsIn) {
+  auto before = marks();
+  const auto after = [&](const std::string& file) {
+    change(file);
+    auto now = marks();
+    return changed(std::exchange(before, now), now);
+  };
+  EXPECT_THAT(after("optimizers/prodigy.cpp"), UnorderedElementsAre("optimizer prodigy"));
+  EXPECT_THAT(after("baselines/hyfreedp.cpp"), ::testing::Contains("method hyfreedp"));
+  EXPECT_THAT(after("harness/training/clipping.cpp"), UnorderedElementsAre("engine "));
+  EXPECT_THAT(after("harness/models/layers/linear.cpp"), UnorderedElementsAre("models "));
+  EXPECT_THAT(after("datasets/adult.cpp"), UnorderedElementsAre("datasets "));
+  // A file that an entry includes is its code too.
+  EXPECT_THAT(after("optimizers/quadratic_fit.cpp"),
+              ::testing::IsSupersetOf({"controller hyfreedp", "controller gen"}));
+  // None of these trains.
+  EXPECT_THAT(after("harness/cli/main.cpp"), ::testing::IsEmpty());
+  EXPECT_THAT(after("harness/training/audit/audit_run.cpp"), ::testing::IsEmpty());
+}
+
+TEST_F(Sources, AnotherEntryLeavesTheMarksOfTheRest) {
+  const auto before = marks();
+  const auto with = [&](const std::string& file, const std::string& from, const std::string& to) {
+    auto text = read_file((folder_ / file).string()).value();
+    const auto at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << file;
+    text.insert(at, to);
+    std::ofstream(folder_ / file) << text;
+  };
+  for (const char* ending : {".h", ".cpp"}) {
+    auto text = read_file((folder_ / ("optimizers/template" + std::string(ending))).string()).value();
+    text = std::regex_replace(std::regex_replace(text, std::regex("template\\.h"), "own.h"),
+                              std::regex("signum"), "own");
+    std::ofstream(folder_ / ("optimizers/own" + std::string(ending))) << text;
+  }
+  with("optimizers/registry.cpp", "#include \"optimizers/prodigy.h\"", "#include \"optimizers/own.h\"\n");
+  with("optimizers/registry.cpp", "    // New optimizers go above", "    {\"own\", make_own},\n");
+  EXPECT_THAT(changed(before, marks()), UnorderedElementsAre("optimizer own"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
