@@ -6,10 +6,15 @@
 #include <numeric>
 #include <type_traits>
 
+#include "harness/base/vector_level.h"
 #include "harness/base/wide.h"
 #include "harness/kernels/kernels.h"
 
 namespace hyfreedp::models {
+
+extern const ProductKernel<float> kFloatProduct_baseline, kFloatProduct_avx2, kFloatProduct_avx512;
+extern const ProductKernel<double> kDoubleProduct_baseline, kDoubleProduct_avx2, kDoubleProduct_avx512;
+
 namespace {
 
 // Sixteen running sums, so that the order of additions, and with it every bit, is the same whatever
@@ -117,80 +122,67 @@ HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t c
 // this rounds assumes that cuBLAS does not add them up one after another.
 constexpr std::int64_t kRowsOnDevice = 512;
 
-// Rows of a product that are added up in its type, the most rows whose sums of so many are added up
-// in float64, and the entries of a tile, which stay in registers and in a core's cache.
-constexpr std::int64_t kRowsAtOnce = 40, kMostRows = 1024 * kRowsAtOnce;
-constexpr std::int64_t kTileHeight = 4, kTileWidth = 32, kBlockHeight = 64, kBlockWidth = 256;
+// The most rows whose sums of kRowsAtOnce are added up in float64.
+constexpr std::int64_t kMostRows = 1024 * kRowsAtOnce;
+// Products of two numbers that are worth a thread.
+constexpr std::int64_t kProductsOfThread = 1 << 18;
 
-// totals[i][j] += sum_k left[k][i] right[k][j] over `rows` rows, for i < height <= kTileHeight and
-// j < width <= kTileWidth.
+// sum[i * line + j * column] += totals[i * kBlockWidth + j]
+template <class S>
+HYFREEDP_WIDE void add_totals(const double* totals, std::int64_t height, std::int64_t width, S* sum,
+                              std::int64_t line, std::int64_t column) {
+  if (column == 1) {
+    for (std::int64_t i = 0; i < height; ++i, totals += kBlockWidth, sum += line) {
+      for (std::int64_t j = 0; j < width; ++j)
+        sum[j] = static_cast<S>(static_cast<double>(sum[j]) + totals[j]);
+    }
+    return;
+  }
+  for (std::int64_t j = 0; j < width; ++j, sum += column) {
+    for (std::int64_t i = 0; i < height; ++i) {
+      sum[i * line] = static_cast<S>(static_cast<double>(sum[i * line]) + totals[i * kBlockWidth + j]);
+    }
+  }
+}
+
+// left^T right, for left [rows, height] and right [rows, width], in blocks that threads share.
 template <class T>
-HYFREEDP_WIDE void add_tile(const T* left, std::int64_t left_stride, const T* right,
-                            std::int64_t right_stride, std::int64_t rows, std::int64_t height,
-                            std::int64_t width, double* totals) {
-  T tile[kTileHeight][kTileWidth] = {};
-  if (height == kTileHeight && width == kTileWidth) {
-    for (std::int64_t k = 0; k < rows; ++k, left += left_stride, right += right_stride) {
-      for (std::int64_t i = 0; i < kTileHeight; ++i) {
-        for (std::int64_t j = 0; j < kTileWidth; ++j) tile[i][j] += left[i] * right[j];
-      }
-    }
-  } else {
-    for (std::int64_t k = 0; k < rows; ++k, left += left_stride, right += right_stride) {
-      for (std::int64_t i = 0; i < height; ++i) {
-        for (std::int64_t j = 0; j < width; ++j) tile[i][j] += left[i] * right[j];
-      }
-    }
-  }
-  for (std::int64_t i = 0; i < height; ++i) {
-    for (std::int64_t j = 0; j < width; ++j) totals[i * kBlockWidth + j] += static_cast<double>(tile[i][j]);
-  }
-}
+struct Product {
+  const T* left;
+  const T* right;
+  std::int64_t rows, height, width;
 
-// totals [height, kBlockWidth] = left^T right of a block of at most kMostRows rows.
-template <class T>
-void fill_block(const T* left, std::int64_t left_stride, const T* right, std::int64_t right_stride,
-                std::int64_t rows, std::int64_t height, std::int64_t width, double* totals) {
-  std::fill_n(totals, height * kBlockWidth, 0.0);
-  for (std::int64_t first = 0; first < rows; first += kRowsAtOnce) {
-    const auto some = std::min(kRowsAtOnce, rows - first);
-    for (std::int64_t j = 0; j < width; j += kTileWidth) {
-      for (std::int64_t i = 0; i < height; i += kTileHeight) {
-        add_tile(left + first * left_stride + i, left_stride, right + first * right_stride + j, right_stride,
-                 some, std::min(kTileHeight, height - i), std::min(kTileWidth, width - j),
-                 totals + i * kBlockWidth + j);
+  // Vectors run over the width: the other way around where this does not fill one.
+  bool turned() const { return width < kWidths && height > width; }
+  std::int64_t down() const { return (height + kBlockHeight - 1) / kBlockHeight; }
+  std::int64_t across() const { return (width + kBlockWidth - 1) / kBlockWidth; }
+  std::int64_t blocks() const { return down() * across(); }
+
+  // Adds the blocks [begin, end) to `sum`, whose entry (i, j) is at i * line + j * column.
+  template <class S>
+  void add(const ProductKernel<T>& kernel, std::int64_t begin, std::int64_t end, S* sum, std::int64_t line,
+           std::int64_t column) const {
+    alignas(64) double totals[kBlockHeight * kBlockWidth];
+    for (auto block = begin; block < end; ++block) {
+      // Blocks are nearly equal, and those beside each other have the same columns of `right`.
+      const auto i = block % down(), j = block / down();
+      const auto top = i * height / down(), high = (i + 1) * height / down() - top;
+      const auto from = left_edge(j), wide = left_edge(j + 1) - from;
+      for (std::int64_t first = 0; first < rows; first += kMostRows) {
+        kernel.fill(left + first * height + top, height, right + first * width + from, width,
+                    std::min(kMostRows, rows - first), high, wide, totals);
+        add_totals(totals, high, wide, sum + top * line + from * column, line, column);
       }
     }
   }
-}
 
-std::int64_t block_count(std::int64_t height, std::int64_t width) {
-  return ((height + kBlockHeight - 1) / kBlockHeight) * ((width + kBlockWidth - 1) / kBlockWidth);
-}
-
-// Adds the blocks [begin, end) of left^T right, [rows, height] and [rows, width], to `sum`, whose
-// entry (i, j) is at i * line + j * column.
-template <class T, class S>
-void add_blocks(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
-                std::int64_t begin, std::int64_t end, S* sum, std::int64_t line, std::int64_t column) {
-  const auto across = (width + kBlockWidth - 1) / kBlockWidth;
-  std::vector<double> totals(static_cast<std::size_t>(kBlockHeight * kBlockWidth));
-  for (auto block = begin; block < end; ++block) {
-    const auto top = block / across * kBlockHeight, from = block % across * kBlockWidth;
-    const auto high = std::min(kBlockHeight, height - top), wide = std::min(kBlockWidth, width - from);
-    for (std::int64_t first = 0; first < rows; first += kMostRows) {
-      fill_block(left + first * height + top, height, right + first * width + from, width,
-                 std::min(kMostRows, rows - first), high, wide, totals.data());
-      for (std::int64_t i = 0; i < high; ++i) {
-        const double* of_line = totals.data() + i * kBlockWidth;
-        for (std::int64_t j = 0; j < wide; ++j) {
-          S& entry = sum[(top + i) * line + (from + j) * column];
-          entry = static_cast<S>(static_cast<double>(entry) + of_line[j]);
-        }
-      }
-    }
+ private:
+  static constexpr std::int64_t kWidths = 16;  // blocks are as wide as whole vectors
+  std::int64_t left_edge(std::int64_t j) const {
+    const auto vectors = (width + kWidths - 1) / kWidths;
+    return std::min(width, j * vectors / across() * kWidths);
   }
-}
+};
 
 // sum += term(first, count) over pieces of [0, rows), which are added up in float64.
 template <class Term>
@@ -247,6 +239,16 @@ void add_rows(const torch::Tensor& ids, const torch::Tensor& rows, const torch::
 }
 
 }  // namespace
+
+template <>
+ProductKernels<float> product_kernels<float>() {
+  return {{&kFloatProduct_baseline, &kFloatProduct_avx2, &kFloatProduct_avx512}, vector_level()};
+}
+
+template <>
+ProductKernels<double> product_kernels<double>() {
+  return {{&kDoubleProduct_baseline, &kDoubleProduct_avx2, &kDoubleProduct_avx512}, vector_level()};
+}
 
 double norm_rounding(torch::ScalarType type) { return type == torch::kFloat64 ? 0x1p-46 : 0x1p-17; }
 
@@ -349,8 +351,8 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 }
 
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum) {
-  const auto rows = left.size(0), height = left.size(1), width = right.size(1);
   if (!left.is_cpu()) {
+    const auto rows = left.size(0);
     if (rows <= kRowsOnDevice || left.scalar_type() == torch::kFloat64) {
       sum.addmm_(left.t(), right);
       return;
@@ -363,21 +365,40 @@ void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::T
   const auto a = left.contiguous(), b = right.contiguous();
   by_type(a, [&](auto zero) {
     using T = decltype(zero);
-    by_type(sum, [&](auto to) {
-      auto* out = sum.mutable_data_ptr<decltype(to)>();
-      at::parallel_for(0, block_count(height, width), 1, [&](std::int64_t begin, std::int64_t end) {
-        add_blocks(a.template const_data_ptr<T>(), b.template const_data_ptr<T>(), rows, height, width, begin,
-                   end, out, sum.stride(0), sum.stride(1));
-      });
-    });
+    const auto all = product_kernels<T>();
+    add_product_by(*all.kernels[all.count - 1], a, b, sum);
   });
 }
+
+template <class T>
+void add_product_by(const ProductKernel<T>& kernel, const torch::Tensor& left, const torch::Tensor& right,
+                    torch::Tensor sum) {
+  Product<T> p{left.const_data_ptr<T>(), right.const_data_ptr<T>(), left.size(0), left.size(1),
+               right.size(1)};
+  auto line = sum.stride(0), column = sum.stride(1);
+  if (p.turned()) {
+    p = {p.right, p.left, p.rows, p.width, p.height};
+    std::swap(line, column);
+  }
+  const auto grain = kProductsOfThread / std::max<std::int64_t>(1, p.rows * kBlockHeight * kBlockWidth) + 1;
+  by_type(sum, [&](auto to) {
+    auto* out = sum.mutable_data_ptr<decltype(to)>();
+    at::parallel_for(0, p.blocks(), grain,
+                     [&](auto begin, auto end) { p.add(kernel, begin, end, out, line, column); });
+  });
+}
+template void add_product_by(const ProductKernel<float>&, const torch::Tensor&, const torch::Tensor&,
+                             torch::Tensor);
+template void add_product_by(const ProductKernel<double>&, const torch::Tensor&, const torch::Tensor&,
+                             torch::Tensor);
 
 template <class T>
 void product(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
              T* out) {
   std::fill_n(out, height * width, T(0));
-  add_blocks(left, right, rows, height, width, 0, block_count(height, width), out, width, 1);
+  const auto all = product_kernels<T>();
+  const Product<T> p{left, right, rows, height, width};
+  p.add(*all.kernels[all.count - 1], 0, p.blocks(), out, width, 1);
 }
 template void product(const float*, const float*, std::int64_t, std::int64_t, std::int64_t, float*);
 template void product(const double*, const double*, std::int64_t, std::int64_t, std::int64_t, double*);

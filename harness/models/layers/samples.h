@@ -9,6 +9,7 @@
 
 #include "harness/base/result.h"
 #include "harness/models/layers/layer.h"
+#include "harness/models/layers/product_kernel.h"
 
 namespace hyfreedp::models {
 
@@ -128,6 +129,10 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 // absolute terms, and by u more for each further 40,960 rows, whatever the shapes are; and the bits
 // do not depend on the number of threads. On a GPU 512 rows are a product of cuBLAS.
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
+// The same by a given kernel, for tests and timings; left and right contiguous on the CPU.
+template <class T>
+void add_product_by(const ProductKernel<T>& kernel, const torch::Tensor& left, const torch::Tensor& right,
+                    torch::Tensor sum);
 // The same product as new numbers, on the calling thread: out [height, width], for left [rows,
 // height] and right [rows, width], each row-major; T is float or double.
 template <class T>

@@ -1,0 +1,105 @@
+// Every kernel of products that this processor can run, bit for bit against the sums in their order
+// (harness/models/layers/product_kernel.h).
+#include "harness/models/layers/product_kernel.h"
+
+#include <ATen/Functions.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "harness/models/layers/samples.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using torch::Tensor;
+
+// 40 rows in T, 1024 such sums in float64, each of these added to the sum.
+template <class T, class S>
+void add_in_order(const Tensor& left, const Tensor& right, Tensor sum) {
+  const auto rows = left.size(0), height = left.size(1), width = right.size(1);
+  const T* const a = left.const_data_ptr<T>();
+  const T* const b = right.const_data_ptr<T>();
+  S* to = sum.mutable_data_ptr<S>();
+  for (std::int64_t i = 0; i < height; ++i) {
+    for (std::int64_t j = 0; j < width; ++j, ++to) {
+      for (std::int64_t first = 0; first < rows; first += 40'960) {
+        const auto end = std::min(rows, first + 40'960);
+        double total = 0;
+        for (auto begin = first; begin < end; begin += 40) {
+          T few = 0;
+          for (auto k = begin; k < std::min(end, begin + 40); ++k) {
+            const T product = a[k * height + i] * b[k * width + j];
+            few += product;
+          }
+          total += static_cast<double>(few);
+        }
+        *to = static_cast<S>(static_cast<double>(*to) + total);
+      }
+    }
+  }
+}
+
+// Numbers of many magnitudes: sums in any other order would be other numbers.
+Tensor numbers(std::int64_t rows, std::int64_t columns, torch::ScalarType type) {
+  return (torch::randn({rows, columns}, torch::kFloat64) *
+          torch::randn({rows, columns}, torch::kFloat64).exp())
+      .to(type);
+}
+
+struct Shape {
+  std::int64_t rows, height, width;
+};
+constexpr Shape kShapes[] = {{1, 1, 1},     {39, 5, 3},     {40, 24, 16},    {41, 25, 17},   {80, 48, 64},
+                             {81, 49, 65},  {256, 10, 128}, {100, 130, 10},  {7, 100, 33},   {120, 13, 784},
+                             {50, 768, 96}, {64, 200, 31},  {41'003, 3, 18}, {82'000, 20, 2}};
+
+template <class T, class S>
+void check(const Shape& shape) {
+  const auto type = torch::CppTypeToScalarType<T>::value, to = torch::CppTypeToScalarType<S>::value;
+  const auto left = numbers(shape.rows, shape.height, type), right = numbers(shape.rows, shape.width, type);
+  const auto start = numbers(shape.height, shape.width, to);
+  auto expected = start.clone();
+  add_in_order<T, S>(left, right, expected);
+  const auto all = product_kernels<T>();
+  for (int k = 0; k < all.count; ++k) {
+    SCOPED_TRACE(
+        fmt::format("{}: {} rows of {} by {}", all.kernels[k]->name, shape.rows, shape.height, shape.width));
+    auto sum = start.clone();
+    add_product_by(*all.kernels[k], left, right, sum);
+    EXPECT_TRUE(at::equal(sum, expected));
+    auto transposed = start.t().clone(at::MemoryFormat::Contiguous);
+    add_product_by(*all.kernels[k], left, right, transposed.t());
+    EXPECT_TRUE(at::equal(transposed.t(), expected)) << "in a sum that lies transposed";
+  }
+}
+
+TEST(ProductKernels, AddUpInOneOrder) {
+  torch::manual_seed(11);
+  for (const auto& shape : kShapes) {
+    check<float, float>(shape);
+    check<float, double>(shape);
+    check<double, float>(shape);
+    check<double, double>(shape);
+  }
+}
+
+TEST(ProductKernels, AreWhatAddProductAndProductUse) {
+  torch::manual_seed(12);
+  for (const auto& shape : kShapes) {
+    SCOPED_TRACE(fmt::format("{} rows of {} by {}", shape.rows, shape.height, shape.width));
+    const auto left = numbers(shape.rows, shape.height, torch::kFloat32);
+    const auto right = numbers(shape.rows, shape.width, torch::kFloat32);
+    auto expected = torch::zeros({shape.height, shape.width});
+    add_in_order<float, float>(left, right, expected);
+    auto sum = torch::zeros_like(expected), alone = torch::full_like(expected, NAN);
+    add_product(left, right, sum);
+    EXPECT_TRUE(at::equal(sum, expected));
+    product(left.const_data_ptr<float>(), right.const_data_ptr<float>(), shape.rows, shape.height,
+            shape.width, alone.mutable_data_ptr<float>());
+    EXPECT_TRUE(at::equal(alone, expected));
+  }
+}
+
+}  // namespace
+}  // namespace hyfreedp::models
