@@ -135,9 +135,7 @@ class StockTrainer {
 class Trainer {
  public:
   Trainer(const Case& c, models::Network network) : case_(c), network_(std::move(network)) {
-    plan_.is_private = true;
     plan_.batch_size = static_cast<double>(c.batch);
-    plan_.gradient_noise = 1;
     const auto options =
         resolve_options((**optimizers::find_optimizer("adamw")).options, {}, "adamw").value();
     optimizer_ = optimizers::make_optimizer("adamw", options).value();
@@ -167,6 +165,7 @@ class Trainer {
       watch.lap(kSum);
     }
     plan_.is_private = variant == kDpNoise;
+    plan_.gradient_noise = plan_.is_private ? 1 : 0;
     // As the trainer does: the direction is written over the gradient, block by block.
     const auto advance = optimizer_->advance_by_pieces(sum_, network_.parameters(), 1e-6, sum_);
     training::release_gradient(plan_, key_, count_++, 0, sum_, advance);
