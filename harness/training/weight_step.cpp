@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "harness/base/result.h"
+#include "harness/base/wide.h"
 #include "harness/kernels/kernels.h"
 
 namespace hyfreedp::training {
@@ -19,7 +20,7 @@ constexpr std::int64_t kPiece = 16384;
 // was cleared: an OR over all elements tells whether one of them is infinite or NaN, in plain
 // integer arithmetic.
 template <class T>
-bool subtract_piece(const T* weights, const T* direction, double x, T* out, std::int64_t size) {
+HYFREEDP_WIDE bool subtract_piece(const T* weights, const T* direction, double x, T* out, std::int64_t size) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   constexpr int kFraction = sizeof(T) == 4 ? 23 : 52;
   constexpr Bits kSign = Bits{1} << (sizeof(T) * 8 - 1);

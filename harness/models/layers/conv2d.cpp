@@ -141,6 +141,65 @@ void transpose(const T* from, std::int64_t lines, std::int64_t columns, T factor
   }
 }
 
+// Writes the patches of one group of one sample as lines, [places, patch].
+template <class T>
+class PatchLines {
+ public:
+  PatchLines(const Conv2dShape& shape, const Geometry& g)
+      : shape_(shape),
+        g_(g),
+        height_(g.height + 2 * shape.padding[0]),
+        width_(g.width + 2 * shape.padding[1]),
+        taps_(shape.dilation[1] == 1 ? shape.kernel[1] : 1),
+        padded_(static_cast<std::size_t>(g.channels * height_ * width_ + kAtOnce)) {
+    for (std::int64_t c = 0; c < g.channels; ++c) {
+      for (std::int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
+        for (std::int64_t kx = 0; kx < shape.kernel[1]; kx += taps_) {
+          offsets_.push_back((c * height_ + ky * shape.dilation[0]) * width_ + kx * shape.dilation[1]);
+        }
+      }
+    }
+  }
+
+  void write(const T* image, T* to) {
+    for (std::int64_t c = 0; c < g_.channels; ++c) {
+      for (std::int64_t y = 0; y < g_.height; ++y, image += g_.width) {
+        std::copy_n(image, g_.width,
+                    padded_.data() + (c * height_ + y + shape_.padding[0]) * width_ + shape_.padding[1]);
+      }
+    }
+    for (std::int64_t place = 0; place < g_.places(); ++place, to += g_.patch) {
+      const T* corner = padded_.data() + place / g_.columns * shape_.stride[0] * width_ +
+                        place % g_.columns * shape_.stride[1];
+      place + 1 < g_.places() ? write_line<kAtOnce>(corner, to) : write_line<1>(corner, to);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kAtOnce = 4;
+
+  // Of a row of neighbouring taps kPiece numbers are copied at a time, up to kPiece - 1 too many,
+  // over which the next row or line is written.
+  template <std::int64_t kPiece>
+  void write_line(const T* corner, T* to) const {
+    for (const auto offset : offsets_) {
+      for (std::int64_t k = 0; k < taps_; k += kPiece) {
+        std::array<T, kPiece> piece;
+        std::copy_n(corner + offset + k, kPiece, piece.data());
+        std::copy_n(piece.data(), kPiece, to + k);
+      }
+      to += taps_;
+    }
+  }
+
+  const Conv2dShape& shape_;
+  const Geometry& g_;
+  std::int64_t height_, width_;        // of the padded image
+  std::int64_t taps_;                  // neighbours in a row of the kernel
+  std::vector<T> padded_;              // what surrounds the image stays zero
+  std::vector<std::int64_t> offsets_;  // of each such row, into the padded image
+};
+
 // total [groups, outputs, patch] += sum_i factors[i] dW_i, as products of the places' patches and
 // output gradients, whose rounding is bounded (add_product). So many samples at a time that their
 // patches have kPatchesAtOnce entries at most, or one.
@@ -158,10 +217,9 @@ void add_products_of_places(const Samples<T>& samples, const T* factors, Tensor&
     for (std::int64_t first = 0; first < samples.count; first += at_once) {
       const auto count = std::min(at_once, samples.count - first);
       at::parallel_for(0, count, 1, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<T> unfolded(static_cast<std::size_t>(size));
+        PatchLines<T> lines(samples.shape, g);
         for (auto i = begin; i < end; ++i) {
-          unfold(samples.shape, g, samples.image(first + i, group), unfolded.data());
-          transpose(unfolded.data(), g.patch, places, T(1), to_patches + i * size);
+          lines.write(samples.image(first + i, group), to_patches + i * size);
           transpose(samples.output_gradient(first + i, group), g.outputs, places, factors[first + i],
                     to_gradients + i * places * g.outputs);
         }
