@@ -2,6 +2,10 @@
 // lines; included by one file for each instruction set.
 #pragma once
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "harness/models/layers/product_kernel.h"
 
 namespace hyfreedp::models {
@@ -99,10 +103,23 @@ class ProductTiles {
       for (int v = 0; v < kVectors; ++v) store(sums[i][v], tile + (i * kVectors + v) * kLanes);
     }
     for (int i = 0; i < kLines; ++i, totals += kBlockWidth) {
-      for (int j = 0; j < kVectors * kLanes; ++j) {
-        totals[j] += static_cast<double>(tile[i * kVectors * kLanes + j]);
-      }
+      for (int v = 0; v < kVectors; ++v) add_widened(tile + (i * kVectors + v) * kLanes, totals + v * kLanes);
     }
+  }
+
+  // to += from, for kLanes numbers.
+  static void add_widened(const T* from, double* to) {
+#ifdef __AVX512F__
+    // The compiler would take a register apart, and Intel's cores have one port for that.
+    if constexpr (sizeof(T) == sizeof(float)) {
+      for (int k = 0; k < kLanes; k += 8) {
+        const auto wide = _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from + k));
+        _mm512_storeu_pd(to + k, _mm512_add_pd(_mm512_loadu_pd(to + k), wide));
+      }
+      return;
+    }
+#endif
+    for (int k = 0; k < kLanes; ++k) to[k] += static_cast<double>(from[k]);
   }
 };
 
