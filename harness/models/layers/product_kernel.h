@@ -1,9 +1,13 @@
-// The inner loops of add_product() (samples.h): sums over rows of products of two matrices' entries.
+// The inner loops of add_product() (samples.h): sums over rows of products of entries of two
+// matrices.
 //
 // 40 rows are added up in the type of the matrices, in order, and such sums in float64, in order.
-// Products and sums are rounded one after the other. How many columns stand in a vector or in a tile
-// has no part in this, so all kernels compute the same bits. A tile of such sums stays in registers
-// and the float64 totals of a block in a core's first cache.
+// Products and sums are rounded one after the other. How many columns stand in a vector or in a
+// tile has no part in this, so all kernels compute the same bits. A tile of such sums stays in
+// registers and the float64 totals of a block in a core's first cache.
+//
+// On Intel's cores products and sums compete for the same two ports, so this order takes twice as
+// long there as fused multiply-add would, whose bits are others (tests/bench/README.md).
 //
 // As in patch_kernel.h, no header of the standard library that defines functions is included here.
 #pragma once
