@@ -1,14 +1,13 @@
 #include "plots/figures.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <unistd.h>
+#include <fmt/format.h>
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/base/named_file.h"
+#include "harness/base/text.h"
 #include "plots/accuracy_figure.h"
 #include "plots/curve_figures.h"
 #include "plots/gnuplot.h"
@@ -112,25 +111,19 @@ Result<FileKind> drawable(const std::string& path) {
   return error("'" + path + "' does not end in .svg, .png or .pdf, which says what to draw.");
 }
 
-Result<void> draw_file(const Figure& figure, const std::string& path) {
+Result<void> draw_file(const Figure& figure, const std::string& path, bool owner_only) {
   const auto kind = drawable(path);
   if (!kind) return kind.error();
-  const auto base = path + ".tmp-" + std::to_string(::getpid());
-  const auto script = base + ".gp", half_done = base + ".part";
-  const auto drawn = [&]() -> Result<void> {
-    if (!(std::ofstream(script) << gnuplot_script(figure, *kind, half_done)).flush()) {
-      return error(path + ": cannot write (" + std::strerror(errno) + ")");
-    }
-    if (auto ran = must_succeed({.program = "gnuplot", .arguments = {script}}); !ran) return ran;
-    std::error_code code;
-    std::filesystem::rename(half_done, path, code);
-    if (code) return error(path + ": cannot write (" + code.message() + ")");
-    return {};
-  }();
-  std::error_code ignored;
-  std::filesystem::remove(script, ignored);
-  std::filesystem::remove(half_done, ignored);
-  return drawn;
+  // Not beside PATH, which may be a device.
+  const auto scratch = ScratchFolder::make();
+  if (!scratch) return scratch.error();
+  const auto script = scratch->path() + "/figure.gp", picture = scratch->path() + "/figure";
+  if (auto written = write_file_atomically(script, gnuplot_script(figure, *kind, picture)); !written)
+    return written;
+  if (auto ran = must_succeed({.program = "gnuplot", .arguments = {script}}); !ran) return ran;
+  const auto content = read_file(picture);
+  if (!content) return content.error();
+  return write_named_file(path, *content, owner_only);
 }
 
 }  // namespace hyfreedp::plots

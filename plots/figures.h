@@ -43,11 +43,11 @@ struct DrawnFigure {
 // is absent.
 Result<std::vector<DrawnFigure>> draw(const std::vector<Figure>& figures, const std::string& folder);
 
-// Writes one figure as one file, whose suffix (svg, png or pdf) gives its kind. No other file is
-// left behind, and an existing PATH stays if gnuplot fails. `drawable` checks beforehand: another
-// suffix, or no gnuplot (kNoGnuplot), is an error.
+// Writes one figure as one file that a user names (write_named_file()), whose suffix (svg, png or
+// pdf) gives its kind. No other file is left behind, and an existing PATH stays if gnuplot fails.
+// `drawable` checks beforehand: another suffix, or no gnuplot (kNoGnuplot), is an error.
 Result<FileKind> drawable(const std::string& path);
-Result<void> draw_file(const Figure& figure, const std::string& path);
+Result<void> draw_file(const Figure& figure, const std::string& path, bool owner_only = false);
 
 // The name of the scalar that is a trial's present step size if the method chooses it: "eta" of a
 // controller that probes, "d" of D-Adaptation and Prodigy, ...; nothing for fixed rates.

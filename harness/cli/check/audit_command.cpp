@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "harness/base/files.h"
+#include "harness/base/named_file.h"
 #include "harness/base/text.h"
 #include "harness/cli/check/audit_request.h"
 #include "harness/runner/executors/local_executor.h"
@@ -182,7 +183,7 @@ Result<int> audit(const boost::program_options::variables_map& given, std::ostre
   const auto answer = audit_by_worker(*asked, err);
   if (!answer) return answer.error();
   if (!asked->report.empty()) {
-    if (auto written = write_file_atomically(asked->report, pretty_json(answer->object)); !written) {
+    if (auto written = write_named_file(asked->report, pretty_json(answer->object)); !written) {
       return written.error();
     }
   }

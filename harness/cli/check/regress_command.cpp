@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "harness/base/files.h"
+#include "harness/base/named_file.h"
 #include "harness/cli/check/commands.h"
 #include "harness/cli/check/references.h"
 #include "harness/cli/common/command_line.h"
@@ -205,8 +206,7 @@ int regress_command(const std::vector<std::string>& arguments, std::ostream& out
   for (const auto& [file, text] : {std::pair{&request.markdown, &results::markdown_regress},
                                    std::pair{&request.junit, &results::junit_regress}}) {
     if (file->empty()) continue;
-    if (auto written = write_file_atomically(*file, text(*report)); !written)
-      return refuse(written.error(), err);
+    if (auto written = write_named_file(*file, text(*report)); !written) return refuse(written.error(), err);
   }
   out << results::terminal_regress(*report, results::style_of_standard_output());
   return report->exit_code();

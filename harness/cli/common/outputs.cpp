@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/files.h"
+#include "harness/base/named_file.h"
 #include "harness/cli/common/table_format.h"
 #include "plots/figures.h"
 #include "plots/gnuplot.h"
@@ -46,6 +47,13 @@ Result<Drawn> draw_all(const results::Store& store, const results::TableModel& t
 }
 
 }  // namespace
+
+Result<void> write_output(const std::string& path, const std::string& content, bool owner_only,
+                          std::ostream& out) {
+  if (auto written = write_named_file(path, content, owner_only); !written) return written;
+  if (!is_standard_output(path)) out << "Written: " << path << '\n';
+  return {};
+}
 
 Result<std::vector<std::string>> write_tables(const results::TableModel& table, const std::string& folder) {
   return write_table_files(table, folder, "table");

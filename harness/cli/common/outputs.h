@@ -12,6 +12,11 @@
 
 namespace hyfreedp::cli {
 
+// Writes a file that the user names (write_named_file()), and says so, but not within standard
+// output where the file is that.
+Result<void> write_output(const std::string& path, const std::string& content, bool owner_only,
+                          std::ostream& out);
+
 // Writes everything into `folder` and prints the terminal table. Without gnuplot the plots are left
 // out, and the terminal says which package brings it.
 Result<void> write_outputs(const results::Store& store, const std::string& spec_name,

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "datasets/facts.h"
-#include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/cli/common/outputs.h"
 #include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/run/commands.h"
@@ -271,9 +271,9 @@ std::map<std::string, std::string> titles_of(const runner::Spec& spec) {
 Result<void> write_files(const Request& request, const runner::Spec& spec,
                          const std::vector<ReplayedRow>& rows, std::ostream& out) {
   if (!request.csv.empty()) {
-    if (auto written = write_file_atomically(request.csv, csv_of(rows, request.pool.confidential)); !written)
+    const bool confidential = request.pool.confidential;
+    if (auto written = write_output(request.csv, csv_of(rows, confidential), confidential, out); !written)
       return written;
-    out << "Written: " << request.csv << '\n';
   }
   if (request.plot.empty()) return {};
   const auto figure = replay_figure({.title = spec.content.title,
@@ -282,7 +282,7 @@ Result<void> write_files(const Request& request, const runner::Spec& spec,
                                      .titles = titles_of(spec),
                                      .rows = rows});
   if (!figure) return figure.error();
-  if (auto drawn = plots::draw_file(*figure, request.plot); !drawn) return drawn;
+  if (auto drawn = plots::draw_file(*figure, request.plot, request.pool.confidential); !drawn) return drawn;
   out << "Written: " << request.plot << '\n';
   return {};
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/files.h"
+#include "harness/base/named_file.h"
 #include "harness/cli/common/cell_request.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/show/commands.h"
@@ -41,9 +42,10 @@ int export_cell_command(const std::vector<std::string>& arguments, std::ostream&
   if (path.empty()) {
     out << text;
   } else {
-    if (auto written = write_file_atomically(path, text); !written)
+    if (auto written = write_named_file(path, text); !written)
       return refused("export-cell", written.error(), err);
-    out << fmt::format("Written: {} ({} bytes); hyfreedp verify {} checks it.\n", path, text.size(), path);
+    if (!is_standard_output(path))
+      out << fmt::format("Written: {} ({} bytes); hyfreedp verify {} checks it.\n", path, text.size(), path);
   }
   const auto verified = results::verify_cell(*cell);
   if (!verified) return refused("export-cell", verified.error(), err);

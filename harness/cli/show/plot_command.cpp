@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "harness/base/files.h"
+#include "harness/base/named_file.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
@@ -39,6 +41,13 @@ int plot_command(const std::vector<std::string>& arguments, std::ostream& out, s
   }
   const auto store = open_for_reading("plot", request, err);
   if (!store) return refused("plot", store.error(), err);
+  if (!is_writable_folder(request.folder())) {
+    return refused("plot",
+                   error(fmt::format("{} cannot be written; hyfreedp report {} --output FILE.html draws the "
+                                     "figures into one file.",
+                                     request.folder(), request.spec)),
+                   err);
+  }
   const OwnerOnly closed(request.confidential);
   const auto written = write_plots(**store, request.spec, request.folder(),
                                    {.confidential = request.confidential, .pdf = format == "pdf"});

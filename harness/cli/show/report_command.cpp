@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/files.h"
+#include "harness/base/named_file.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
@@ -84,6 +85,7 @@ class Writer {
   Writer(const Request& request, std::ostream& err) : request_(request), err_(err) {}
 
   Result<std::vector<std::string>> write() {
+    if (auto placed = place_figures(); !placed) return placed.error();
     std::vector<plots::ReportPart> parts;
     for (const auto& spec : request_.specs) {
       auto part = part_of(spec);
@@ -100,25 +102,40 @@ class Writer {
     const auto path = !request_.output.empty()
                           ? request_.output
                           : folder + (request_.confidential ? "/report.confidential.html" : "/report.html");
-    if (auto written = write_file_atomically(path, *html); !written) return written.error();
+    const auto written = request_.output.empty() ? write_file_atomically(path, *html)
+                                                 : write_named_file(path, *html, request_.confidential);
+    if (!written) return written.error();
+    if (scratch_) paths_.clear();
     paths_.insert(paths_.begin(), path);
     return std::move(paths_);
   }
 
  private:
+  // Figures have files of their own where these can be written.
+  Result<void> place_figures() {
+    if (is_writable_folder(request_.out)) return {};
+    if (request_.output.empty())
+      return error(fmt::format("{} cannot be written; name a file with --output.", request_.out));
+    auto scratch = ScratchFolder::make();
+    if (!scratch) return scratch.error();
+    scratch_.emplace(std::move(*scratch));
+    figures_ = scratch_->path();
+    return {};
+  }
+
   Result<plots::ReportPart> part_of(const std::string& spec) {
     auto name = spec;
     std::optional<runner::Spec> file;
     if (is_file(spec)) {
       auto loaded = runner::load_spec(spec, request_.preset, request_.settings);
       if (!loaded) return loaded.error();
-      if (!runner::is_runnable(*loaded)) return value_part(*loaded, request_.out, paths_);
+      if (!runner::is_runnable(*loaded)) return value_part(*loaded, figures_, paths_);
       name = loaded->content.name;
       file = std::move(*loaded);
     } else {
       const auto kept = value_spec_by_name(fmt::format("{}/{}", request_.out, name));
       if (!kept) return kept.error();
-      if (*kept && !runner::is_runnable(**kept)) return value_part(**kept, request_.out, paths_);
+      if (*kept && !runner::is_runnable(**kept)) return value_part(**kept, figures_, paths_);
     }
     if (!store_) {
       auto opened = open_for_reading(request_.out);
@@ -126,12 +143,14 @@ class Writer {
       store_ = std::move(*opened);
     }
     if (file) warn_of_other_version("report", *store_, *file, err_);
-    return report_part_of(*store_, name, fmt::format("{}/{}", request_.out, name),
+    return report_part_of(*store_, name, fmt::format("{}/{}", figures_, name),
                           {.confidential = request_.confidential}, paths_);
   }
 
   const Request& request_;
   std::ostream& err_;
+  std::optional<ScratchFolder> scratch_;
+  std::string figures_ = request_.out;     // under which figures are drawn
   std::unique_ptr<results::Store> store_;  // opened where a spec needs it
   std::vector<std::string> paths_;
 };
@@ -154,6 +173,7 @@ int report_command(const std::vector<std::string>& arguments, std::ostream& out,
   const auto written = Writer(request, err).write();
   if (!written) return refused("report", written.error(), err);
   if (request.confidential) err << results::kWatermark << '\n';
+  if (is_standard_output(request.output)) return 0;
   for (const auto& path : *written) out << "Written: " << path << '\n';
   return 0;
 }

@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include "harness/base/files.h"
+#include "harness/base/named_file.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
@@ -21,11 +24,11 @@ constexpr const char* kUsage =
     "Example: hyfreedp table quick --out out\n\n";
 
 // Prints `text`, or writes it to `file` where one is named. The exit code.
-int give(const std::string& text, const std::string& file, std::ostream& out, std::ostream& err) {
+int give(const std::string& text, const std::string& file, bool owner_only, std::ostream& out,
+         std::ostream& err) {
   if (file.empty()) return out << text, 0;
-  const auto written = write_file_atomically(file, text);
-  if (!written) return refused("table", written.error(), err);
-  return out << "Written: " << file << '\n', 0;
+  const auto written = write_output(file, text, owner_only, out);
+  return written ? 0 : refused("table", written.error(), err);
 }
 
 // The table of a spec's file that trains nothing.
@@ -33,7 +36,8 @@ int value_table(const SpecRequest& request, TableFormat format, const results::T
                 const std::string& file, std::ostream& out, std::ostream& err) {
   const auto values = value_spec(*request.file);
   if (!values) return refused("table", values.error(), err);
-  if (const int code = give(formatted(values->table, format, style), file, out, err); code != 0) return code;
+  if (const int code = give(formatted(values->table, format, style), file, false, out, err); code != 0)
+    return code;
   if (!file.empty() || format != TableFormat::terminal) return 0;
   out << '\n';
   const auto written = write_value_spec(*values, *request.file, request.folder(), out);
@@ -122,7 +126,8 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
     if (!lines) return refused("table", lines.error(), err);
     return out << results::ledger_text(*table, *lines), 0;
   }
-  if (const int code = give(formatted(*table, *format, style), file, out, err); code != 0) return code;
+  const auto text = formatted(*table, *format, style);
+  if (const int code = give(text, file, request.confidential, out, err); code != 0) return code;
   const auto other_code = runner::changed_code_note(**store, request.spec, "");
   if (!other_code) return refused("table", other_code.error(), err);
   if (!other_code->empty()) err << fmt::format("hyfreedp table: {}\n", *other_code);
@@ -131,6 +136,13 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
   // The files in DIR/NAME are the spec's own table.
   if (overrides.any()) return 0;
   if (request.confidential) return 0;  // the files in DIR/NAME hold released values only
+  if (!is_writable_folder(request.folder())) {
+    err << fmt::format(
+        "hyfreedp table: note: {} cannot be written, so table.md, .csv, .tex and .html there are as they "
+        "were.\n",
+        request.folder());
+    return 0;
+  }
   const auto written = write_tables(*table, request.folder());
   if (!written) return refused("table", written.error(), err);
   out << '\n';

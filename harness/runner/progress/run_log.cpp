@@ -12,6 +12,7 @@
 
 #include "harness/base/describe.h"
 #include "harness/base/files.h"
+#include "harness/base/named_file.h"
 #include "results/store/states.h"
 
 namespace hyfreedp::runner {
@@ -58,7 +59,9 @@ Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& path) {
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
     if (auto made = make_folders(folder.string()); !made) return made.error();
   }
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const auto open_file = named_descriptor(path);
+  const int descriptor = open_file ? ::fcntl(*open_file, F_DUPFD_CLOEXEC, 0)
+                                   : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor < 0) return error(path + ": cannot open the log (" + std::strerror(errno) + ")");
   return std::unique_ptr<RunLog>(new RunLog(path, descriptor));
 }
