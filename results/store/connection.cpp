@@ -13,8 +13,18 @@ constexpr int kBusyMilliseconds = 10000;
 
 }  // namespace
 
-Connection::Connection(const std::string& file, int flags)
-    : path(file), database(file, flags, kBusyMilliseconds) {}
+Connection::Connection(const std::string& file, const std::string& name, int flags)
+    : path(file), database(name, flags, kBusyMilliseconds) {}
+
+void Connection::put_log_away() noexcept {
+  statements.clear();
+  try {
+    database.setBusyTimeout(0);  // whoever reads it may go on for long
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    database.exec("PRAGMA journal_mode = DELETE");
+  } catch (const SQLite::Exception&) {  // is in use: the next writer does it
+  }
+}
 
 Result<void> Connection::prepare(bool read_only) {
   return guarded([&]() -> Result<void> {

@@ -19,11 +19,17 @@ struct Connection {
   std::map<std::string, std::unique_ptr<SQLite::Statement>> statements = {};  // null: in use
   bool is_together = false;                                                   // in write_together()
 
-  Connection(const std::string& file, int flags);
+  // `name`: the file, or a URI of it.
+  Connection(const std::string& file, const std::string& name, int flags);
 
   // To be called once, before all else. A database of an older schema is migrated: the file, or
   // where it is only read a copy in memory.
   Result<void> prepare(bool read_only);
+
+  // To be called last, after writing. Takes the write-ahead log into the file, and the file out of
+  // that mode, in which nobody can read it who may not write beside it. Where others have it open,
+  // the log stays.
+  void put_log_away() noexcept;
 
   // Store::write_together().
   Result<void> write_together(const std::function<Result<void>()>& body);

@@ -1,5 +1,9 @@
 #include "results/store/database_file.h"
 
+#include <SQLiteCpp/Database.h>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
@@ -9,6 +13,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "harness/base/files.h"
+#include "harness/base/named_file.h"
 #include "harness/base/text.h"
 
 namespace hyfreedp::results {
@@ -31,6 +37,10 @@ Result<void> check_is_sqlite(const std::string& path) {
     return error(path + ": this is a folder, not a database; in an output folder it is hyfreedp.sqlite.");
   }
   std::ifstream file(path, std::ios::binary);
+  if (!file && std::filesystem::exists(path)) {
+    return error(path + ": cannot open (" + std::strerror(errno) +
+                 "). A database is its owner's alone; its owner can show tables or an archive.");
+  }
   std::string head(kSqliteHead.size(), '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
@@ -39,6 +49,47 @@ Result<void> check_is_sqlite(const std::string& path) {
       path +
       " is not an SQLite database: it is damaged, or another program's file. Put back a copy, or name "
       "another output folder.");
+}
+
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+bool has_log(const std::string& path) {
+  std::error_code absent;
+  const auto bytes = std::filesystem::file_size(path + "-wal", absent);
+  return !absent && bytes > 0;
+}
+
+// https://www.sqlite.org/uri.html
+std::string uri_of(const std::string& path) {
+  std::string uri = "file:";
+  for (const unsigned char c : std::filesystem::path(path).lexically_normal().string()) {
+    if (std::isalnum(c) != 0 ||
+        std::string_view("/._-~").find(static_cast<char>(c)) != std::string_view::npos)
+      uri += static_cast<char>(c);
+    else
+      uri += fmt::format("%{:02X}", c);
+  }
+  return uri + "?immutable=1";
+}
+
+}  // namespace
+
+ReadAccess read_access(const std::string& path) {
+  if (has_log(path) || is_writable_folder(folder_of(path))) return {path, SQLite::OPEN_READONLY};
+  return {uri_of(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI};
+}
+
+std::string advice_on_log(const std::string& path) {
+  if (!has_log(path) || is_writable_folder(folder_of(path))) return "";
+  return fmt::format(
+      " The last changes are in {}-wal, which SQLite can only read where it may write beside it: copy the "
+      "folder to a place where you may write, and name the copy.",
+      path);
 }
 
 namespace {

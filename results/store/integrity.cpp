@@ -3,6 +3,8 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 
+#include "results/store/database_file.h"
+
 namespace hyfreedp::results {
 namespace {
 
@@ -12,7 +14,8 @@ constexpr int kMostPages = 5;  // messages of the integrity check
 
 Result<std::vector<std::string>> integrity_problems(const std::string& path) {
   try {
-    SQLite::Database database(path, SQLite::OPEN_READONLY);
+    const auto access = read_access(path);
+    SQLite::Database database(access.name, access.flags);
     std::vector<std::string> problems;
     SQLite::Statement check(database, fmt::format("PRAGMA integrity_check({})", kMostPages));
     while (check.executeStep()) {

@@ -232,8 +232,10 @@ struct Store::State : Connection {
   }
 };
 
-Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Store::~Store() = default;
+Store::Store(std::unique_ptr<State> state, bool writes) : state_(std::move(state)), writes_(writes) {}
+Store::~Store() {
+  if (writes_) state_->put_log_away();
+}
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
   const bool read_only = mode == Mode::read_only;
@@ -246,13 +248,18 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
     if (auto made = make_folders(folder.empty() ? "." : folder); !made) return made.error();
     if (path != ":memory:") make_private(path);
   }
-  const int flags = read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+  const auto access =
+      read_only ? read_access(path) : ReadAccess{path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE};
+  const auto advised = [&](const std::string& problem) {
+    const auto advice = read_only ? advice_on_log(path) : "";
+    return error(advice.empty() ? problem : problem + "." + advice);
+  };
   try {
-    auto state = std::make_unique<State>(path, flags);
-    if (auto prepared = state->prepare(read_only); !prepared) return prepared.error();
-    return std::unique_ptr<Store>(new Store(std::move(state)));
+    auto state = std::make_unique<State>(path, access.name, access.flags);
+    if (auto prepared = state->prepare(read_only); !prepared) return advised(prepared.error().message);
+    return std::unique_ptr<Store>(new Store(std::move(state), !read_only && path != ":memory:"));
   } catch (const SQLite::Exception& failure) {
-    return error(path + ": cannot open the database (" + failure.what() + ")");
+    return advised(path + ": cannot open the database (" + failure.what() + ")");
   }
 }
 

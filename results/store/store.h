@@ -3,7 +3,8 @@
 //
 // Invariants
 //   - There is one writer (the coordinator) and any number of readers. SQLite's write-ahead log and
-//     foreign keys are on, and every change is a transaction.
+//     foreign keys are on, and every change is a transaction. The last writer puts the log away, so
+//     that a finished file can be read where nobody can write beside it.
 //   - States are enums with legal transitions; a finished trial or concluded study is immutable.
 //   - A database of a newer schema is refused; an older one is migrated step by step: the file
 //     where it is opened for writing, a copy in memory where it is only read.
@@ -193,8 +194,9 @@ class Store {
 
  private:
   struct State;
-  explicit Store(std::unique_ptr<State> state);
+  Store(std::unique_ptr<State> state, bool writes);
   std::unique_ptr<State> state_;
+  bool writes_;
 };
 
 }  // namespace hyfreedp::results
