@@ -36,7 +36,8 @@ class FolderTest : public CommandTest {
 
   // Runs the spec in the folder, as `hyfreedp run` would.
   Result<runner::RunReport> try_fill(const std::string& name, const std::string& yaml,
-                                     runner::FakeExecutor& executor) const {
+                                     runner::FakeExecutor& executor,
+                                     const std::vector<std::string>& only = {}) const {
     const auto out = folder(name);
     std::filesystem::create_directories(out.root);
     const auto opened = store(name);
@@ -44,7 +45,20 @@ class FolderTest : public CommandTest {
     if (auto entered = runner::enter_spec(*opened, out, spec, false, false); !entered) return entered.error();
     std::ostream silent(nullptr);
     runner::Progress progress(silent, runner::Progress::Style::none);
-    return runner::Coordinator(*opened, executor, out, progress).run(spec, [] { return false; });
+    runner::Coordinator coordinator(*opened, executor, out, progress);
+    coordinator.keep_to(runner::Only::read(only, spec).value());
+    return coordinator.run(spec, [] { return false; });
+  }
+  // As `hyfreedp run --only` would.
+  void fill_part(const std::string& name, const std::string& yaml, const std::vector<std::string>& only,
+                 runner::FakeExecutor& executor) const {
+    const auto ran = try_fill(name, yaml, executor, only);
+    ASSERT_TRUE(ran) << ran.error().message;
+  }
+  void fill_part(const std::string& name, const std::string& yaml,
+                 const std::vector<std::string>& only) const {
+    runner::FakeExecutor executor;
+    fill_part(name, yaml, only, executor);
   }
   void fill(const std::string& name, const std::string& yaml, runner::FakeExecutor& executor) const {
     const auto ran = try_fill(name, yaml, executor);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
+#include "results/store/states.h"
 #include "tests/cli/folder_world.h"
 
 namespace hyfreedp::cli {
@@ -143,6 +144,65 @@ TEST_F(Merge, AnUnseededSpecThatTwoMachinesRanIsRefused) {
   fill("a", spec_of(kSelectionRow + kFixedRow));
   fill("b", spec_of(kSelectionRow + kFixedRow));
   expect_refused_unchanged({"b"}, {"both run 'hidden', which has no noise_seed"});
+}
+
+std::string with_seeds(std::string yaml, const std::string& seeds) {
+  const std::string before = "seeds: [0]";
+  return yaml.replace(yaml.find(before), before.size(), "seeds: " + seeds);
+}
+
+// Two machines shared the seeds of one spec without a noise seed: each row is one release.
+TEST_F(Merge, SeedsOfAnUnseededSpecThatTwoMachinesSharedMakeOneTable) {
+  const auto yaml = with_seeds(spec_of(kSelectionRow + kFixedRow), "[0, 1, 2, 3]");
+  fill_part("a", yaml, {"seed=0,seed=1"});
+  fill_part("b", yaml, {"seed=2"});
+  fill_part("c", yaml, {"seed=3"});
+  const double of_a = odometer("a"), of_b = odometer("b"), of_c = odometer("c");
+  const auto of_seed = [](const std::string& rows, int seed) {
+    std::string found;
+    std::istringstream lines(rows);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(fmt::format("\"seed\":{},", seed)) != std::string::npos) found += line + "\n";
+    }
+    return found;
+  };
+  const auto rows_a = rows("a", "hidden"), rows_b = rows("b", "hidden");
+  ASSERT_EQ(merge({"b"}, "a"), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("2 studies new or newly answered"));
+  EXPECT_EQ(of_seed(rows("a", "hidden"), 0), of_seed(rows_a, 0));
+  EXPECT_EQ(of_seed(rows("a", "hidden"), 2), of_seed(rows_b, 2));
+  EXPECT_NE(of_seed(rows_b, 2), "");
+  EXPECT_GT(odometer("a"), std::max(of_a, of_b)) << "both stay charged";
+  // The rest can be trained here, under this folder's own key, or come from elsewhere.
+  fs::copy(path("a"), path("rest"), fs::copy_options::recursive);
+  runner::FakeExecutor executor;
+  fill("rest", yaml, executor);
+  EXPECT_FALSE(executor.submitted.empty());
+  EXPECT_EQ(of_seed(rows("rest", "hidden"), 2), of_seed(rows_b, 2));
+  ASSERT_EQ(merge({"c"}, "a"), 0) << err();
+  for (const auto& study : store("a")->studies("hidden").value()) EXPECT_TRUE(results::is_answered(study));
+  EXPECT_GT(odometer("a"), of_c);
+  runner::FakeExecutor none;
+  fill("a", yaml, none);
+  EXPECT_TRUE(none.submitted.empty());
+  // Into a folder of its own.
+  ASSERT_EQ(merge({"a", "b"}, "new"), 0) << err();
+  EXPECT_EQ(odometer("new"), odometer("a"));
+  ASSERT_EQ(merge({"b"}, "a"), 0) << "it is all there: " << err();
+}
+
+TEST_F(Merge, ARowOfAnUnseededSpecThatWasBegunTwiceIsNamed) {
+  const auto yaml = with_seeds(spec_of(kSelectionRow + kFixedRow), "[0, 1, 2]");
+  fill_part("a", yaml, {"seed=0,seed=1"});
+  fill_part("b", yaml, {"seed=1,seed=2"});
+  expect_refused_unchanged({"b"}, {"both run 'hidden', which has no noise_seed",
+                                   "Begun in both: ", "dp-hyper, epsilon 3, seed 1"});
+  runner::FakeExecutor killed;
+  killed.fate = [](const auto&) { return runner::Fate::kill; };
+  fill_part("c", with_seeds(spec_of(kFixedRow, "one"), "[0, 1]"), {"seed=0"});
+  fill_part("d", with_seeds(spec_of(kFixedRow, "one"), "[0, 1]"), {"seed=1"}, killed);
+  EXPECT_EQ(merge({"d"}, "c"), 2);
+  EXPECT_THAT(err(), HasSubstr("begun and not over"));
 }
 
 TEST_F(Merge, AnUnseededRunThatTwoSpecsShareIsRefused) {

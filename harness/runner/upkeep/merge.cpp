@@ -31,6 +31,7 @@ using results::TrialRecord;
 using trial::ChargedAttempt;
 
 constexpr std::size_t kMostShown = 20;  // contradictions
+constexpr std::size_t kMostRows = 5;    // in one of them
 constexpr std::string_view kReleases = ".releases.json";
 
 // One of the folders.
@@ -277,7 +278,7 @@ class Merger {
     if (!specs) return specs.error();
     for (const auto& spec : *specs) {
       const auto [known, is_new] = specs_.try_emplace(spec.name, side);
-      bool must_equal = false;
+      bool are_parts = false, must_equal = false;
       if (!is_new) {
         const auto recorded = sides_[known->second].store->spec(spec.name);
         if (!recorded) return recorded.error();
@@ -289,14 +290,25 @@ class Merger {
         if (!is_seeded(spec)) {
           const auto same = has_same_draws(known->second, side, spec);
           if (!same) return same.error();
-          must_equal = !*same;
-          if (*same) continued_.insert(spec.name);
+          const auto content = results::spec_of(spec);
+          if (!content) return content.error();
+          must_equal = !*same && std::ranges::any_of(content->panels, [](const spec::Panel& panel) {
+            return std::ranges::any_of(
+                panel.rows, [&](const spec::Row& row) { return spec::has_sequential_seeds(panel, row); });
+          });
+          are_parts = !*same && !must_equal;
+          if (!must_equal) continued_.insert(spec.name);
         }
       }
       const auto studies = sides_[side].store->studies(spec.name);
       if (!studies) return studies.error();
       bool differs = false;
+      std::vector<std::string> twice;
       for (const auto& study : *studies) {
+        if (are_parts) {
+          if (auto compared = compare_part(study, side, twice); !compared) return compared;
+          continue;
+        }
         auto equal = compare_study(study, side, must_equal);
         if (!equal) return equal.error();
         differs = differs || !*equal;
@@ -306,13 +318,16 @@ class Merger {
         if (!here) return here.error();
         differs = differs || here->size() != studies->size();
       }
-      if (must_equal && differs) {
-        contradict(
-            fmt::format("{} have both run '{}', which has no noise_seed, with different rows. That is two "
-                        "releases of the same "
-                        "data, and one table cannot show the epsilon of both.",
-                        both(known->second, side), spec.name));
-      }
+      if (twice.empty() && !(must_equal && differs)) continue;
+      const auto more = twice.size() > kMostRows ? twice.size() - kMostRows : 0;
+      twice.resize(twice.size() - more);
+      const auto rows = twice.empty() ? std::string()
+                                      : fmt::format(" Begun in both: {}{}.", join(twice, "; "),
+                                                    more > 0 ? fmt::format(" and {} more", more) : "");
+      contradict(
+          fmt::format("{} have both run '{}', which has no noise_seed, with different rows. That is two "
+                      "releases of the same data, and one table cannot show the epsilon of both.{}",
+                      both(known->second, side), spec.name, rows));
     }
     return {};
   }
@@ -328,6 +343,36 @@ class Merger {
       draws.insert(is_newest ? records->back().draws : "");
     }
     return draws.size() == 1 && !draws.contains("");
+  }
+
+  // A row of an unseeded spec that several folders ran under keys of their own. `twice` gets its
+  // name where two of them began it.
+  Result<void> compare_part(const StudyRecord& study, std::size_t side, std::vector<std::string>& twice) {
+    const auto is_begun = [](const StudyRecord& one) {
+      return !one.trials.empty() || (results::is_answered(one) && !results::is_cancelled(one));
+    };
+    const auto [known, is_new] = studies_.try_emplace(study.id, side);
+    if (!is_new) {
+      const auto recorded = sides_[known->second].store->study(study.id);
+      if (!recorded) return recorded.error();
+      if (results::same_outcome(**recorded, study)) {
+        ++report_.equal;
+        return {};
+      }
+      if (!is_begun(study)) return {};
+      if (is_begun(**recorded)) {
+        twice.push_back(study_name(study));
+        return {};
+      }
+      known->second = side;
+    }
+    if (is_begun(study) && (!results::is_answered(study) || results::is_cancelled(study))) {
+      contradict(
+          fmt::format("{}: this row of {} is begun and not over, and its draws can only go on there. "
+                      "Finish it there first.",
+                      study_name(study), sides_[side].out.root));
+    }
+    return {};
   }
 
   // Whether the row is the same as the known one.

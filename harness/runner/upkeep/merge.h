@@ -14,8 +14,13 @@
 // have the price of one, and could not show the other, so the merge is refused; the folders stay
 // apart, each with its odometer. Of an unseeded run, one folder may have more attempts than another
 // (a copy that went on): the larger charge, which has the smaller one in it, is taken.
-// An unseeded spec that is in two folders must have the same rows in both, unless one is a copy of
-// the other that went on: its draws come from a key, and two keys are two releases.
+// An unseeded spec that is in two folders has two keys of draws, which are two releases. Its rows
+// can still make one table where each row was begun in one folder alone, as with `run --only
+// seed=0` on one machine and `--only seed=1` on the other: every row shows the epsilon of its own
+// release, and the odometer counts all. Rows that come from another folder must be over, since
+// their draws cannot go on without its key. Seeds whose number a comparison decides are refused:
+// each folder looked for itself. Where one folder is a copy of the other that went on, there is
+// one key.
 //
 // A run that is not over comes with what it booked, as it is charged where its key is (charge.h).
 // Without the key its next attempt has new noise and is charged in addition.
