@@ -150,6 +150,7 @@ Result<Night> read_night(const Store& store, const std::string& name) {
       for (const auto& epsilon : spec::targets_of(row.epsilons)) {
         places[{panel.id, row.id, epsilon}] = night.cells.size();
         NightCell cell{.panel = panel.id, .row = row.id, .title = row.title, .epsilon = epsilon, .runs = {}};
+        cell.seeds.insert(row.seeds.begin(), row.seeds.end());
         if (panel.test > 0) cell.resolution = 100.0 / static_cast<double>(panel.test);
         night.cells.push_back(std::move(cell));
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <set>
 #include <tuple>
 
@@ -29,6 +30,22 @@ std::map<Key, const NightCell*> by_key(const Night& night) {
 }
 
 RegressCell frame_of(const NightCell& cell) { return {cell.panel, cell.row, cell.title, cell.epsilon, {}}; }
+
+bool has_seed(const NightCell& cell, std::int64_t seed) {
+  return cell.seeds.empty() || cell.seeds.contains(seed);
+}
+
+// The cell with the seeds alone that the other night's spec has, too; the others go into `only`.
+NightCell of_shared_seeds(const NightCell& cell, const NightCell& other, std::set<std::int64_t>& only) {
+  auto shared = cell;
+  std::erase_if(shared.runs, [&](const NightRun& run) {
+    if (has_seed(other, run.seed)) return false;
+    only.insert(run.seed);
+    return true;
+  });
+  std::erase_if(shared.not_needed, [&](std::int64_t seed) { return !has_seed(other, seed); });
+  return shared;
+}
 
 std::set<std::string> machines(const Night& night) {
   std::set<std::string> found;
@@ -167,12 +184,19 @@ std::vector<std::string> notes_of(const Night& tonight, const Night& reference,
   return notes;
 }
 
+void add_seeds_note(const std::set<std::int64_t>& seeds, const char* whose, std::vector<std::string>& notes) {
+  if (seeds.empty()) return;
+  notes.push_back(fmt::format("Seeds that only {} has are not compared: {}.", whose, fmt::join(seeds, ", ")));
+}
+
 }  // namespace
 
 std::string to_string(RegressVerdict verdict) {
   switch (verdict) {
     case RegressVerdict::regressed:
       return "regressed";
+    case RegressVerdict::changed:
+      return "changed";
     case RegressVerdict::unclear:
       return "could not tell";
     case RegressVerdict::improved:
@@ -189,6 +213,17 @@ RegressVerdict RegressCell::verdict() const {
   auto worst = RegressVerdict::skipped;
   for (const auto& finding : findings) worst = std::min(worst, finding.verdict);
   return worst;
+}
+
+bool RegressCell::is_better() const {
+  return verdict() != RegressVerdict::regressed && std::ranges::any_of(findings, [](const auto& finding) {
+           return finding.verdict == RegressVerdict::improved &&
+                  (finding.what == "accuracy" || finding.what == "loss");
+         });
+}
+
+bool RegressCell::is_alarm() const {
+  return verdict() == RegressVerdict::regressed || (verdict() == RegressVerdict::changed && !is_better());
 }
 
 std::string RegressCell::name() const {
@@ -210,17 +245,14 @@ std::size_t RegressReport::count(RegressVerdict verdict) const {
 }
 
 int RegressReport::exit_code() const {
-  switch (verdict()) {
-    case RegressVerdict::regressed:
-      return 1;
-    case RegressVerdict::improved:
-    case RegressVerdict::same:
-      return 0;
-    case RegressVerdict::unclear:
-    case RegressVerdict::skipped:
-      return 2;  // nothing was compared
-  }
-  return 2;
+  if (std::ranges::any_of(cells, &RegressCell::is_alarm)) return 1;
+  const bool compared = verdict() != RegressVerdict::skipped;
+  const bool clear = std::ranges::none_of(cells, [](const RegressCell& cell) {
+    return std::ranges::any_of(cell.findings, [](const RegressFinding& finding) {
+      return finding.verdict == RegressVerdict::unclear;
+    });
+  });
+  return compared && clear ? 0 : 2;
 }
 
 RegressReport compare_nights(const Night& tonight, const Night& reference,
@@ -231,10 +263,13 @@ RegressReport compare_nights(const Night& tonight, const Night& reference,
   report.spec_changed = tonight.hash != reference.hash;
   report.notes = notes_of(tonight, reference, options);
   const auto now = by_key(tonight);
+  std::set<std::int64_t> only_before, only_now;
   for (const auto& before : reference.cells) {
     auto cell = frame_of(before);
     if (const auto found = now.find(key_of(before)); found != now.end()) {
-      cell.findings = compare_cells(*found->second, before, !report.spec_changed, options);
+      cell.findings =
+          compare_cells(of_shared_seeds(*found->second, before, only_now),
+                        of_shared_seeds(before, *found->second, only_before), !report.spec_changed, options);
     } else {
       cell.findings.push_back({.what = "values",
                                .test = "",
@@ -243,6 +278,8 @@ RegressReport compare_nights(const Night& tonight, const Night& reference,
     }
     report.cells.push_back(std::move(cell));
   }
+  add_seeds_note(only_now, "tonight", report.notes);
+  add_seeds_note(only_before, "the reference", report.notes);
   auto night = whole_night();
   if (timings.empty()) night.findings.push_back(stored_seconds(tonight, reference));
   if (!night.findings.empty()) report.cells.push_back(std::move(night));

@@ -2,8 +2,8 @@
 // These functions read and write no files: two Nights in, a report out. night.h reads a Night from
 // a store, regress_writers.h prints a report, and `hyfreedp regress` is the command.
 //
-// A cell is one (panel, row, epsilon); its replicates are seeds. Some checks involve no chance and
-// are outside the false-alarm rate:
+// A cell is one (panel, row, epsilon); its replicates are the seeds that both nights' specs have.
+// Some checks involve no chance and are outside the false-alarm rate:
 //
 //   setting      The configs of the runs that each method asked for, without seeds, are the same if
 //                the spec is. With one noise seed they are a function of spec and program, so a
@@ -15,14 +15,16 @@
 //   bits         The hashes of all releases and all metrics of each run are equal. This is compared
 //                only if both runs had the same config, a noise seed, and the same build, device
 //                and number of threads; otherwise it is skipped, with the reason. A run that had a
-//                value and diverged tonight is not equal
+//                value and diverged tonight is not equal, and has regressed
 //   epsilon      What the row spent, the largest over seeds, is at most (1 + margin) times the
 //                reference
 //   values       No seed lost its value for a reason that is the program's, and a cell in which
 //                more than half of the seeds had a value still has one. If runs of a row diverge by
 //                chance with probability q, all n do so, after more than half had a value, with
 //                probability q^n P(more than half of n have a value): at most 0.9 % with 6 seeds,
-//                8 % with 3, 25 % with 1 (for the worst q), and far less where divergence is rare
+//                8 % with 3, 25 % with 1 (for the worst q), and far less where divergence is rare.
+//                Of a cell without a value in either night nothing was compared, and of seeds that
+//                failed both nights, but for those that diverged, neither: could not tell
 //
 // If nothing changed, all tests of a night together raise an alarm with probability at most
 // `false_alarms_per_night` (regress_tests.h; Holm over all p-values of all cells; or FDR):
@@ -49,6 +51,7 @@
 //   regressed    The change is beyond the margin, in the bad direction, and chance does not explain
 //                it (adjusted p <= rate)
 //   improved     The same in the good direction
+//   changed      The same where no direction is the bad one (settings, bits, norms)
 //   same         There is no alarm, and the change is shown to be within the margin (two one-sided
 //                tests at `equivalence_level`). A whole night is the same only if all of its tests
 //                show it, so this level holds for the night as well (intersection-union)
@@ -56,6 +59,8 @@
 //                the true change were the observed one: more than were run, and at most kMostSeeds
 //                (regress_tests.h)
 //   skipped      It was not compared, for the reason given; it has no effect on other verdicts
+// A cell is better if its accuracy or loss improved and nothing of it regressed. What changed in
+// such a cell raises no alarm.
 #pragma once
 
 #include <cstdint>
@@ -108,6 +113,7 @@ struct NightCell {
   std::optional<double> epsilon;  // absent: non-private
   double resolution = 0;          // of accuracy, percentage points
   std::vector<NightRun> runs;
+  std::set<std::int64_t> seeds = {};  // of the spec; empty: not known
   // Seeds that a comparison did not need (spec::SequentialSeeds).
   std::set<std::int64_t> not_needed = {};
 };
@@ -138,7 +144,7 @@ using FalseAlarmControl = spec::FalseAlarmControl;
 using RegressMargins = spec::Margins;
 using RegressOptions = spec::Regress;
 
-enum class RegressVerdict { regressed, unclear, improved, same, skipped };  // worst first
+enum class RegressVerdict { regressed, changed, unclear, improved, same, skipped };  // worst first
 std::string to_string(RegressVerdict verdict);
 
 struct RegressFinding {
@@ -148,7 +154,8 @@ struct RegressFinding {
   std::string text;  // what changed, and whether chance explains it; or why it was skipped
   double change = 0;
   double margin = 0;
-  int bad = 0;                        // sign of a change for the worse; 0: any change is
+  int bad = 0;                        // sign of a change for the worse; 0: neither is
+  bool is_any_change_bad = false;     // of noise, which is compared with the plan
   std::optional<double> p;            // of a change beyond the margin
   std::optional<double> adjusted;     // p, adjusted for all tests of the night
   std::optional<double> equivalence;  // p-value of the two one-sided tests
@@ -167,7 +174,9 @@ struct RegressCell {
   std::vector<RegressFinding> findings;  // worst first
 
   RegressVerdict verdict() const;  // of its worst finding; skipped ones are ignored
-  std::string name() const;        // "linear, hyfreedp, epsilon 3"
+  bool is_better() const;
+  bool is_alarm() const;     // regressed, or changed without being better
+  std::string name() const;  // "linear, hyfreedp, epsilon 3"
 };
 
 struct RegressReport {
@@ -182,7 +191,7 @@ struct RegressReport {
   RegressVerdict verdict() const;
   bool is_quiet() const;                            // whether all is the same, of one spec
   std::size_t count(RegressVerdict verdict) const;  // of cells
-  // 0: same or improved, 1: regressed, 2: could not tell.
+  // 0: the same or better, 1: regressed, or changed and not better, 2: could not tell.
   int exit_code() const;
 };
 

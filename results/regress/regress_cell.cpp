@@ -105,6 +105,7 @@ RegressFinding compare_bits(const NightCell& tonight, const NightCell& reference
   RegressFinding finding{.what = "bits", .test = "", .text = ""};
   std::set<std::string> reasons;
   std::vector<std::string> apart;
+  bool is_lost = false;  // a value
   std::size_t compared = 0;
   for (const auto& pair : pairs) {
     if (auto reason = no_bits(pair); !reason.empty()) {
@@ -112,7 +113,9 @@ RegressFinding compare_bits(const NightCell& tonight, const NightCell& reference
       continue;
     }
     ++compared;
-    if (!equal_bits(pair)) apart.push_back(where_they_part(pair));
+    if (equal_bits(pair)) continue;
+    apart.push_back(where_they_part(pair));
+    is_lost = is_lost || !has_value(pair.tonight);
   }
   const std::vector<std::string> why(reasons.begin(), reasons.end());
   if (compared == 0) {
@@ -120,7 +123,9 @@ RegressFinding compare_bits(const NightCell& tonight, const NightCell& reference
     return finding;
   }
   finding.replicates = static_cast<std::int64_t>(compared);
-  finding.verdict = apart.empty() ? RegressVerdict::same : RegressVerdict::regressed;
+  finding.verdict = apart.empty() ? RegressVerdict::same
+                    : is_lost     ? RegressVerdict::regressed
+                                  : RegressVerdict::changed;
   finding.text = apart.empty()
                      ? fmt::format("{} runs are the same bit for bit", compared)
                      : fmt::format("{} of {} runs are not the same bit for bit: {}; no chance is involved",
@@ -176,6 +181,26 @@ std::optional<RegressFinding> all_diverged(const NightCell& tonight, const Night
                                             reference.runs.size())};
 }
 
+// What cannot be compared because it failed in both nights, or was run in neither.
+std::optional<RegressFinding> no_values(const NightCell& tonight, const NightCell& reference) {
+  std::map<std::string, std::vector<std::string>> failed;  // both nights, by kind
+  for (const auto& before : reference.runs) {
+    const auto* now = run_of(tonight, before.seed);
+    if (now == nullptr || now->state != NightRun::State::failed || has_value(before)) continue;
+    failed[now->failure_kind].push_back(std::to_string(before.seed));
+  }
+  const bool none = count_runs(tonight, has_value) + count_runs(reference, has_value) == 0;
+  std::vector<std::string> parts;
+  for (const auto& [kind, seeds] : failed) {
+    if (!none && fails_by_chance(kind)) continue;
+    parts.push_back(fmt::format("{} failed in the reference and failed again: {}", seeds_text(seeds), kind));
+  }
+  if (none) parts.emplace_back("no seed has a value in either night, so nothing was compared");
+  if (parts.empty()) return std::nullopt;
+  return RegressFinding{
+      .what = "values", .test = "", .verdict = RegressVerdict::unclear, .text = join(parts, "; ")};
+}
+
 // Seeds that had a value and have none now, but for those that failed by chance.
 std::optional<RegressFinding> compare_values(const NightCell& tonight, const NightCell& reference) {
   std::map<std::string, std::vector<std::string>> lost;
@@ -193,7 +218,10 @@ std::optional<RegressFinding> compare_values(const NightCell& tonight, const Nig
       own = own || !machine_failed(now->failure_kind);
     }
   }
-  if (lost.empty() && open.empty()) return all_diverged(tonight, reference);
+  if (lost.empty() && open.empty()) {
+    if (auto all = all_diverged(tonight, reference)) return all;
+    return no_values(tonight, reference);
+  }
   std::vector<std::string> parts;
   for (const auto& [kind, seeds] : lost)
     parts.push_back(fmt::format("{} failed: {}", seeds_text(seeds), kind));
@@ -217,6 +245,7 @@ RegressFinding compare_failures(const NightCell& tonight, const NightCell& refer
   RegressFinding finding{.what = "failures", .test = "Fisher, exact", .text = ""};
   finding.p = fisher_more_failures(now, count(tonight, true), before, count(reference, true));
   finding.change = static_cast<double>(now - before);
+  finding.bad = 1;
   finding.equivalence = now > before ? 1.0 : 0.0;
   finding.text = fmt::format("{} of {} runs diverged, {} of {} before", now, count(tonight, true), before,
                              count(reference, true));
@@ -244,6 +273,7 @@ RegressFinding finding_of(const Measure& measure, const ShiftTest& test, const s
   finding.change = test.change;
   finding.margin = measure.margin;
   finding.bad = measure.bad;
+  finding.is_any_change_bad = measure.what == "noise";
   finding.p = test.alarm();
   finding.equivalence = test.equivalence;
   return finding;
@@ -463,8 +493,11 @@ RegressFinding timing_finding(const AbTiming& timing, const RegressOptions& opti
 void judge(RegressFinding& finding, std::size_t tests, const RegressOptions& options) {
   const bool alarm = finding.adjusted.value_or(1) <= options.false_alarms_per_night;
   if (alarm) {
+    const bool is_directed = finding.bad != 0 || finding.is_any_change_bad;
     const bool good = finding.bad != 0 && finding.change * finding.bad < 0;
-    finding.verdict = good ? RegressVerdict::improved : RegressVerdict::regressed;
+    finding.verdict = !is_directed ? RegressVerdict::changed
+                      : good       ? RegressVerdict::improved
+                                   : RegressVerdict::regressed;
     finding.text += "; " + chance_text(finding, options.false_alarms_per_night);
     return;
   }

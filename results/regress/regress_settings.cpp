@@ -109,7 +109,7 @@ std::optional<RegressFinding> compare_settings(const NightCell& tonight, const N
     texts.push_back(all ? text : fmt::format("seed {}: {}", join(of, ", "), text));
   }
   finding.text = fmt::format("{}: {}", reference.row, join(texts, "; "));
-  finding.verdict = certain ? RegressVerdict::regressed : RegressVerdict::unclear;
+  finding.verdict = certain ? RegressVerdict::changed : RegressVerdict::unclear;
   if (!same_spec) {
     finding.verdict = RegressVerdict::skipped;
     finding.text += " (the spec changed)";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "harness/base/text.h"
 #include "results/table/cell_text.h"
@@ -17,6 +18,7 @@ const char* colour_of(RegressVerdict verdict) {
   switch (verdict) {
     case RegressVerdict::regressed:
       return "\x1b[31m";
+    case RegressVerdict::changed:
     case RegressVerdict::unclear:
       return "\x1b[33m";
     case RegressVerdict::improved:
@@ -78,6 +80,7 @@ std::vector<Moved> what_moved(const RegressReport& report) {
     for (const auto& cell : report.cells) {
       for (const auto& finding : cell.findings) {
         const bool is_told = finding.verdict == RegressVerdict::regressed ||
+                             finding.verdict == RegressVerdict::changed ||
                              finding.verdict == RegressVerdict::improved ||
                              (setting && finding.verdict == RegressVerdict::unclear);
         if (is_told && (finding.what == "setting") == setting) add(cell, finding);
@@ -132,15 +135,15 @@ std::string escaped_pipe(const std::string& text) {
   return result;
 }
 
-// The checks with one of two verdicts as a table that opens on a click; nothing where there is
+// The checks with one of the verdicts as a table that opens on a click; nothing where there is
 // none.
-std::string folded_table(const RegressReport& report, const char* title, RegressVerdict one,
-                         RegressVerdict other) {
+std::string folded_table(const RegressReport& report, const char* title,
+                         const std::set<RegressVerdict>& verdicts) {
   std::string rows;
   std::size_t checks = 0;
   for (const auto& cell : report.cells) {
     for (const auto& finding : cell.findings) {
-      if (finding.verdict != one && finding.verdict != other) continue;
+      if (!verdicts.contains(finding.verdict)) continue;
       ++checks;
       rows +=
           fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", to_string(finding.verdict),
@@ -169,6 +172,16 @@ void add_case(std::string& out, const RegressReport& report, const RegressCell& 
       out += fmt::format(">\n      <failure type=\"regressed\" message=\"{}\"/>\n    </testcase>\n",
                          xml(line_of(finding)));
       return;
+    case RegressVerdict::changed:
+      if (cell.is_better()) {
+        out += fmt::format(
+            ">\n      <system-out>changed in a cell that is better: {}</system-out>\n    </testcase>\n",
+            xml(finding.text));
+        return;
+      }
+      out += fmt::format(">\n      <failure type=\"changed\" message=\"{}\"/>\n    </testcase>\n",
+                         xml(line_of(finding)));
+      return;
     case RegressVerdict::unclear:
       out += fmt::format(">\n      <error type=\"could not tell\" message=\"{}\"/>\n    </testcase>\n",
                          xml(line_of(finding)));
@@ -187,6 +200,7 @@ void add_case(std::string& out, const RegressReport& report, const RegressCell& 
 std::size_t findings_of(const RegressReport& report, RegressVerdict verdict) {
   std::size_t count = 0;
   for (const auto& cell : report.cells) {
+    if (verdict == RegressVerdict::changed && cell.is_better()) continue;
     for (const auto& finding : cell.findings) count += finding.verdict == verdict;
   }
   return count;
@@ -202,13 +216,15 @@ std::size_t findings_of(const RegressReport& report) {
 
 std::string summary_of(const RegressReport& report) {
   std::vector<std::string> parts;
-  for (const auto verdict :
-       {RegressVerdict::regressed, RegressVerdict::unclear, RegressVerdict::improved, RegressVerdict::same}) {
+  for (const auto verdict : {RegressVerdict::regressed, RegressVerdict::changed, RegressVerdict::unclear,
+                             RegressVerdict::improved, RegressVerdict::same}) {
     if (const auto count = report.count(verdict); count > 0) {
       parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
     }
   }
-  return fmt::format("{}: {} ({})", report.spec, to_string(report.verdict()),
+  const bool better = report.verdict() == RegressVerdict::changed && report.exit_code() == 0;
+  return fmt::format("{}: {}{} ({})", report.spec, to_string(report.verdict()),
+                     better ? " for the better" : "",
                      parts.empty() ? "nothing was compared" : "cells: " + join(parts, ", "));
 }
 
@@ -236,7 +252,8 @@ std::string terminal_regress(const RegressReport& report, const TerminalStyle& s
   out += "\n";
   for (const auto& cell : report.cells) {
     if (cell.verdict() == RegressVerdict::skipped || cell.verdict() == RegressVerdict::same) continue;
-    out += fmt::format("{}  {}\n", coloured(cell.verdict(), style), cell.name());
+    out += fmt::format("{}  {}{}\n", coloured(cell.verdict(), style), cell.name(),
+                       cell.verdict() == RegressVerdict::changed && cell.is_better() ? " (better)" : "");
     std::size_t shown = 0;
     for (const auto& finding : cell.findings) {
       if (!is_shown(finding) || ++shown > kShown) continue;
@@ -260,9 +277,10 @@ std::string markdown_regress(const RegressReport& report) {
     for (const auto& note : report.notes) out += fmt::format("- {}\n", note);
   }
   if (!out.ends_with("\n\n")) out += "\n";
-  out += folded_table(report, "What moved", RegressVerdict::regressed, RegressVerdict::improved);
-  out += folded_table(report, "Could not tell", RegressVerdict::unclear, RegressVerdict::unclear);
-  out += folded_table(report, "The same or not compared", RegressVerdict::same, RegressVerdict::skipped);
+  using enum RegressVerdict;
+  out += folded_table(report, "What moved", {regressed, changed, improved});
+  out += folded_table(report, "Could not tell", {unclear});
+  out += folded_table(report, "The same or not compared", {same, skipped});
   out += guarantee_of(report) + "\n";
   if (report.is_quiet()) {
     for (const auto& note : report.notes) out += fmt::format("\n{}\n", note);
@@ -271,10 +289,10 @@ std::string markdown_regress(const RegressReport& report) {
 }
 
 std::string junit_regress(const RegressReport& report) {
-  const auto counts =
-      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", findings_of(report),
-                  findings_of(report, RegressVerdict::regressed),
-                  findings_of(report, RegressVerdict::unclear), findings_of(report, RegressVerdict::skipped));
+  const auto counts = fmt::format(
+      "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", findings_of(report),
+      findings_of(report, RegressVerdict::regressed) + findings_of(report, RegressVerdict::changed),
+      findings_of(report, RegressVerdict::unclear), findings_of(report, RegressVerdict::skipped));
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n  <testsuite name=\"{}\" {}>\n",
       counts.substr(0, counts.rfind(" skipped")), xml("hyfreedp regress " + report.spec), counts);

@@ -84,8 +84,7 @@ Counted count_alarms(const Night& real, int nights, const results::RegressOption
       reference.cells[c] = cells[c].draw(random, "one");
     }
     const auto report = results::compare_nights(tonight, reference, {}, options);
-    counted.alarms += report.count(results::RegressVerdict::regressed) > 0 ||
-                      report.count(results::RegressVerdict::improved) > 0;
+    counted.alarms += report.exit_code() == 1 || report.count(results::RegressVerdict::improved) > 0;
     counted.tests = report.tests;
   }
   return counted;

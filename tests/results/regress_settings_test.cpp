@@ -51,13 +51,13 @@ TEST(ChangedSetting, IsAFindingOfItsOwn) {
   nights.tonight.cells[1].panel = nights.reference.cells[1].panel = "q";
   const auto report = nights.report();
   EXPECT_EQ(report.exit_code(), 1);
-  EXPECT_EQ(setting_finding(report).verdict, RegressVerdict::regressed);
+  EXPECT_EQ(setting_finding(report).verdict, RegressVerdict::changed);
   EXPECT_EQ(setting_finding(report).text, "row-0: lr 0.01 -> 0.012");
   EXPECT_THAT(terminal_regress(report, {}), HasSubstr("setting row-0: lr 0.01 -> 0.012 (p, row-0"));
   EXPECT_THAT(markdown_regress(report),
-              HasSubstr("same)\n\n- **regressed**: setting row-0: lr 0.01 -> 0.012 (p, row-0, epsilon 3; q, "
+              HasSubstr("same)\n\n- **changed**: setting row-0: lr 0.01 -> 0.012 (p, row-0, epsilon 3; q, "
                         "row-0, epsilon 3)\n"));
-  EXPECT_THAT(junit_regress(report), HasSubstr("<failure type=\"regressed\" message=\"setting row-0: lr"));
+  EXPECT_THAT(junit_regress(report), HasSubstr("<failure type=\"changed\" message=\"setting row-0: lr"));
 }
 
 TEST(ChangedSetting, OfOneSeedNamesIt) {
@@ -84,7 +84,7 @@ TEST(ChangedSetting, OfASearchOnAnotherMachineCannotBeTold) {
   for (auto* night : {&nights.tonight, &nights.reference}) {
     for (auto& run : night->cells[0].runs) run.asked = {setting_at("0.003"), setting_at("0.01")};
   }
-  EXPECT_EQ(setting_finding(nights.report()).verdict, RegressVerdict::regressed);
+  EXPECT_EQ(setting_finding(nights.report()).verdict, RegressVerdict::changed);
   EXPECT_EQ(setting_finding(nights.report()).text,
             "row-0: another of the same runs is reported, lr 0.01 -> 0.003");
   for (auto& run : nights.tonight.cells[0].runs) run.machine = "another";

@@ -108,11 +108,12 @@ TEST(Nights, PlantedChangesAreCaughtByWhatIsMeantForThem) {
   struct Case {
     Change change;
     std::string caught_by;
+    RegressVerdict verdict;
   };
-  const std::vector<Case> cases{{{.eta = 1.2}, "update norm"},
-                                {{.noise = 1.1}, "noise"},
-                                {{.frozen = true}, "update of fc1.weight"},
-                                {{.accuracy = -4}, "accuracy"}};
+  const std::vector<Case> cases{{{.eta = 1.2}, "update norm", RegressVerdict::changed},
+                                {{.noise = 1.1}, "noise", RegressVerdict::regressed},
+                                {{.frozen = true}, "update of fc1.weight", RegressVerdict::changed},
+                                {{.accuracy = -4}, "accuracy", RegressVerdict::regressed}};
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     World world;
     world.seed = seed;
@@ -125,8 +126,8 @@ TEST(Nights, PlantedChangesAreCaughtByWhatIsMeantForThem) {
       }
       const auto report = compare_nights(tonight, reference, {}, without_bits());
       EXPECT_EQ(report.exit_code(), 1);
-      EXPECT_EQ(verdict(report, tested.caught_by), RegressVerdict::regressed) << seed << "\n"
-                                                                              << terminal_regress(report, {});
+      EXPECT_EQ(verdict(report, tested.caught_by), tested.verdict) << seed << "\n"
+                                                                   << terminal_regress(report, {});
     }
   }
 }
@@ -139,6 +140,102 @@ TEST(Nights, BetterAccuracyIsImprovedAndOtherNoiseIsNever) {
   EXPECT_EQ(better.exit_code(), 0);
   const auto quieter = compare_nights(source.night({.noise = 0.9}), reference, {}, without_bits());
   EXPECT_EQ(verdict(quieter, "noise"), RegressVerdict::regressed);
+}
+
+// A method was made better: its bits are others, and nothing of it is worse.
+TEST(Nights, ABetterCellIsChangedAndNotRegressed) {
+  const auto reference = Source(World{}).night();
+  const auto with = [&](double points) {
+    auto tonight = reference;
+    for (auto& run : tonight.cells[0].runs) {
+      run.hashes = {"other"};
+      *run.accuracy += points;
+      run.norms["update norm"] *= 2;
+    }
+    return compare_nights(tonight, reference);
+  };
+  const auto better = with(4);
+  EXPECT_EQ(better.exit_code(), 0) << terminal_regress(better, {});
+  EXPECT_EQ(better.count(RegressVerdict::regressed), 0U);
+  EXPECT_EQ(verdict(better, "bits"), RegressVerdict::changed);
+  EXPECT_EQ(verdict(better, "accuracy"), RegressVerdict::improved);
+  EXPECT_THAT(terminal_regress(better, {}),
+              HasSubstr("nightly: changed for the better (cells: 1 changed, 11 same)"));
+  EXPECT_THAT(junit_regress(better), HasSubstr("failures=\"0\" errors=\"0\""));
+  // Neither better nor worse: somebody must look, and nothing is called worse.
+  const auto other = with(0);
+  EXPECT_EQ(other.exit_code(), 1);
+  EXPECT_EQ(other.count(RegressVerdict::regressed), 0U);
+  EXPECT_THAT(junit_regress(other), HasSubstr("<failure type=\"changed\" message=\"bits"));
+  const auto worse = with(-4);
+  EXPECT_EQ(worse.exit_code(), 1);
+  EXPECT_EQ(verdict(worse, "accuracy"), RegressVerdict::regressed);
+  EXPECT_EQ(worse.verdict(), RegressVerdict::regressed);
+}
+
+// One night's spec has other seeds than the other's.
+TEST(Nights, OnlySeedsOfBothSpecsAreCompared) {
+  World world;
+  world.seeds = 8;
+  const auto all = Source(world).night();
+  const auto with = [&](std::int64_t from, std::int64_t to) {
+    auto night = all;
+    for (auto& cell : night.cells) {
+      std::erase_if(cell.runs, [&](const NightRun& run) { return run.seed < from || run.seed >= to; });
+      for (auto seed = from; seed < to; ++seed) cell.seeds.insert(seed);
+    }
+    return night;
+  };
+  auto tonight = with(0, 6), reference = with(2, 8);
+  for (auto& cell : tonight.cells) {  // of a seed that the reference has not
+    cell.runs[0].epsilon = 9;
+    cell.runs[0].accuracy = 3;
+    cell.runs[1].state = NightRun::State::failed;
+    cell.runs[1].failure_kind = "diverged";
+  }
+  for (const auto& options : {RegressOptions{}, without_bits()}) {
+    const auto report = compare_nights(tonight, reference, {}, options);
+    EXPECT_EQ(report.exit_code(), 0) << terminal_regress(report, {});
+    EXPECT_THAT(report.notes, ::testing::Contains("Seeds that only tonight has are not compared: 0, 1."));
+    EXPECT_THAT(report.notes,
+                ::testing::Contains("Seeds that only the reference has are not compared: 6, 7."));
+  }
+  tonight.cells[0].runs.pop_back();  // planned and not run
+  EXPECT_EQ(compare_nights(tonight, reference).exit_code(), 2);
+  const auto apart = compare_nights(with(0, 3), with(3, 6));
+  EXPECT_EQ(apart.exit_code(), 2);
+  EXPECT_THAT(find(apart, "row-0", "values")->text, HasSubstr("no seed has a value in either night"));
+}
+
+// Nothing was compared, so nothing is the same.
+TEST(Nights, WhatFailedAsBeforeIsNotTheSame) {
+  const auto good = Source(World{}).night();
+  const auto failed = [&](std::size_t runs, const std::string& kind) {
+    auto night = good;
+    for (std::size_t i = 0; i < runs; ++i) {
+      auto& run = night.cells[0].runs[i];
+      run.state = NightRun::State::failed;
+      run.failure_kind = kind;
+      run.accuracy = run.loss = run.epsilon = std::nullopt;
+      run.hashes.clear();
+      run.norms.clear();
+    }
+    return night;
+  };
+  for (const char* kind : {"invalid-config", "diverged", "killed"}) {
+    const auto night = failed(6, kind);
+    const auto report = compare_nights(night, night);
+    EXPECT_EQ(report.exit_code(), 2) << terminal_regress(report, {});
+    EXPECT_EQ(verdict(report, "values"), RegressVerdict::unclear);
+    EXPECT_THAT(
+        find(report, "row-0", "values")->text,
+        HasSubstr("seeds 0, 1, 2, 3, 4, 5 failed in the reference and failed again: " + std::string(kind)));
+    EXPECT_THAT(find(report, "row-0", "values")->text, HasSubstr("no seed has a value in either night"));
+  }
+  EXPECT_EQ(compare_nights(failed(1, "killed"), failed(1, "killed")).exit_code(), 2);
+  EXPECT_EQ(compare_nights(failed(1, "diverged"), failed(1, "diverged")).exit_code(), 0)
+      << "chance, as often as before";
+  EXPECT_EQ(compare_nights(good, failed(6, "killed")).exit_code(), 0) << "mended";
 }
 
 // Twelve cells whose accuracies differ by these, seed by seed; the margin is half a point.
@@ -295,7 +392,7 @@ TEST(Nights, NormsAreComparedAtOneSettingOnly) {
   for (auto& run : tonight.cells[0].runs) run.setting = simulated::setting_at("2");
   const auto report = compare_nights(tonight, reference, {}, without_bits());
   EXPECT_EQ(verdict(report, "update norm"), RegressVerdict::skipped);
-  EXPECT_EQ(verdict(report, "update norm", "row-1"), RegressVerdict::regressed);
+  EXPECT_EQ(verdict(report, "update norm", "row-1"), RegressVerdict::changed);
 }
 
 AbTiming timing(double ratio, double sd, std::uint64_t seed, std::size_t rounds = 12) {
@@ -398,21 +495,21 @@ TEST(RegressWriters, SayWhatMovedAndWhetherChanceExplainsIt) {
   tonight.cells[0].title = "<&|>";
   const auto report = compare_nights(tonight, reference, {}, without_bits());
   const auto text = terminal_regress(report, {.width = 100, .colour = false});
-  EXPECT_THAT(text, HasSubstr("nightly: regressed (cells: 12 regressed)"));
+  EXPECT_THAT(text, HasSubstr("nightly: changed (cells: 12 changed)"));
   EXPECT_THAT(text, HasSubstr("update norm × 1.2"));
   EXPECT_THAT(text, HasSubstr("chance does not explain it"));
   EXPECT_THAT(text, HasSubstr("at most 0.05 (Holm"));
   EXPECT_THAT(text, HasSubstr("--no-hashes"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
-  EXPECT_THAT(terminal_regress(report, {.width = 100, .colour = true}), HasSubstr("\x1b[31mregressed"));
+  EXPECT_THAT(terminal_regress(report, {.width = 100, .colour = true}), HasSubstr("\x1b[33mchanged"));
   const auto markdown = markdown_regress(report);
-  EXPECT_THAT(markdown, HasSubstr("| regressed | p, row-0, epsilon 3 | update norm |"));
+  EXPECT_THAT(markdown, HasSubstr("| changed | p, row-0, epsilon 3 | update norm |"));
   // What moved is read at once, everything else on a click.
-  EXPECT_LT(markdown.find("- **regressed**: update norm × 1."), markdown.find("<details>"));
+  EXPECT_LT(markdown.find("- **changed**: update norm × 1."), markdown.find("<details>"));
   EXPECT_THAT(markdown, HasSubstr("<details><summary>The same or not compared: "));
   EXPECT_GT(markdown.find("| same |"), markdown.find("<summary>The same"));
   const auto xml = junit_regress(report);
-  EXPECT_THAT(xml, HasSubstr("<failure type=\"regressed\" message=\"update norm × 1.2"));
+  EXPECT_THAT(xml, HasSubstr("<failure type=\"changed\" message=\"update norm × 1.2"));
   EXPECT_THAT(xml, HasSubstr("<testcase classname=\"nightly.p\" name=\"p, row-0, epsilon 3: accuracy\""));
 }
 

@@ -34,10 +34,9 @@ constexpr const char* kUsage =
     "Example: hyfreedp run experiments/nightly.yaml --out out/tonight\n"
     "         hyfreedp regress nightly --out out/tonight --against v0.4.0 --references out/references \\\n"
     "           --markdown out/tonight.md --junit out/tonight.xml\n"
-    "Exit code: 0 the same (or better), 1 regressed, 2 could not tell, bad input included (then nothing is "
-    "on "
-    "standard\n"
-    "output).\n\n";
+    "Exit code: 0 the same or better, 1 regressed, or changed and not better, 2 could not tell (a cell that "
+    "failed as\n"
+    "before, a seed that was not run), bad input included (then nothing is on standard output).\n\n";
 
 struct Request {
   std::string spec;
