@@ -19,9 +19,8 @@ namespace hyfreedp::cli {
 namespace {
 
 void print_overview(std::ostream& out) {
-  out << "hyfreedp compares differentially private training methods: a table of method, dataset, model and "
-         "epsilon,\n"
-         "every cell with the epsilon that was really spent to get it.\n\n";
+  out << "hyfreedp compares differentially private training methods: a table of method, dataset, model\n"
+         "and epsilon, every cell with the epsilon that was really spent to get it.\n\n";
   for (const auto& command : commands()) {
     out << fmt::format("  {:<11} {}\n  {:<11}   {}\n", command.name, command.summary, "", command.example);
   }
@@ -64,8 +63,7 @@ const std::vector<Command>& commands() {
       {"replay", "repeats methods thousands of times over stored runs: accuracy against total epsilon",
        "hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential", replay_command},
       {"regress", "compares tonight's rows with a reference: what moved, and whether chance explains it",
-       "hyfreedp regress nightly --out out/tonight --against v0.4.0 --references out/references",
-       regress_command},
+       "hyfreedp regress nightly --out out/tonight --against v0.4.0 --references refs", regress_command},
       {"odometer", "what everything ever run there has released about each dataset",
        "hyfreedp odometer --out out", odometer_command},
       {"export", "a spec's values as CSV, its rows as JSON, a run's events", "hyfreedp export values quick",
@@ -81,11 +79,9 @@ const std::vector<Command>& commands() {
        "hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5", calibrate_command},
       {"audit", "tries to refute the claimed epsilon on the real training path",
        "hyfreedp audit --hyfreedp paper --epsilon 8", audit_command},
-      {"list",
-       "methods, optimizers, controllers, models, datasets and specs, with their options; the runs of a "
-       "folder",
+      {"list", "methods, optimizers, controllers, models, datasets, specs; the runs of a folder",
        "hyfreedp list methods", list_command},
-      {"data", "brings datasets and pretrained weights to this machine: list, info, path, fetch, verify",
+      {"data", "brings datasets and pretrained weights here: list, info, path, fetch, verify",
        "hyfreedp data list", data_command},
       {"new", "begins a spec, or a method, optimizer or controller of your own in a checkout",
        "hyfreedp new baseline my-method", new_command},

@@ -38,6 +38,30 @@ TEST(Commands, HelpHasThreeWays) {
   EXPECT_EQ(run({"help", "nothing"}).code, 2);
 }
 
+// Of every command, and of the parts of those that have some.
+TEST(Commands, HelpFitsAHundredColumns) {
+  std::vector<std::vector<std::string>> all{{}};
+  for (const auto& command : commands()) {
+    all.push_back({command.name});
+    std::istringstream takes(run({command.name, "--describe-arguments"}).out);
+    for (std::string kind, name; takes >> kind; std::getline(takes, kind)) {
+      takes >> name;
+      if (kind == "word") all.push_back({command.name, name});
+    }
+  }
+  EXPECT_GT(all.size(), 30U);
+  for (auto arguments : all) {
+    arguments.emplace_back("--help");
+    const auto help = run(arguments);
+    std::istringstream lines(help.out);
+    for (std::string line; std::getline(lines, line);) {
+      const auto width =
+          std::count_if(line.begin(), line.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
+      EXPECT_LE(width, 100) << arguments.front() << ": " << line;
+    }
+  }
+}
+
 TEST(Commands, ARefusalNamesItsCommandAndEndsWithAFullStop) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"list"},
                                                     {"list", "method"},

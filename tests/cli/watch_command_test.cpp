@@ -51,7 +51,7 @@ TEST_F(Watch, ShowsARunWithItsCurvesAndItsEpsilon) {
   runner::SnapshotWriter snapshot(folder("out"), "hidden");
   snapshot.board(board);
   const auto shown = watch_once();
-  EXPECT_THAT(shown, HasSubstr("50 %  hidden: training  0/2 runs, 1/2 studies"));
+  EXPECT_THAT(shown, HasSubstr("50 %  about 42.0 s left  hidden: training  0/2 runs, 1/2 studies"));
   EXPECT_THAT(shown, HasSubstr("about 42.0 s left"));
   EXPECT_THAT(shown, HasSubstr("small, row, ε 3, seed 0: step 2/6, 12.5 steps/s, ε 3.00 booked (δ 1e-05)"));
   EXPECT_THAT(shown, HasSubstr("step size η   ▁▁"));

@@ -237,6 +237,21 @@ TEST(Progress, LinesFitTheTerminal) {
   }
 }
 
+// What a narrow terminal cuts off is not what one looks for.
+TEST(Progress, TheTimeLeftStandsWithinEightyColumns) {
+  Board board{.phase = "training",
+              .cells = 288,
+              .cells_over = 120,
+              .runs = 12345,
+              .runs_over = 10000,
+              .left = 1,
+              .seconds_left = 3.5 * 3600};
+  board.planning = true;
+  EXPECT_THAT(live_lines(board, 7200, 80).front(), HasSubstr("at least 3 h 30 min left"));
+  EXPECT_EQ(plain_line(board, 7200),
+            "training: at least 3 h 30 min left; 10000/12345+ runs, 120/288 studies; 2 h 00 min");
+}
+
 TEST(Progress, PlainOutputHasNoControlCharacters) {
   std::ostringstream out;
   {

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
+#include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
@@ -65,6 +67,52 @@ std::string begun_small(std::string sentence) {
   return sentence;
 }
 
+constexpr std::size_t kHelpColumns = 100;
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
+
+// The last space that is not beyond the columns; npos where there is none.
+std::size_t last_break(const std::string& line, std::size_t indent) {
+  std::size_t found = std::string::npos;
+  for (std::size_t at = indent; (at = line.find(' ', at)) != std::string::npos; ++at) {
+    if (width_of(std::string_view(line).substr(0, at)) > kHelpColumns) break;
+    found = at;
+  }
+  return found;
+}
+
+// Lines that are too long are broken. Within a paragraph the rest begins the next line; a line that
+// is set apart, such as a command, goes on indented.
+std::string within_columns(const std::string& usage) {
+  std::istringstream lines(usage);
+  std::string out, rest;
+  for (std::string line; std::getline(lines, line);) {
+    const bool begins = line.empty() || line.front() == ' ' || line.starts_with("hyfreedp ") ||
+                        line.starts_with("Example") || line.starts_with("Exit code");
+    if (begins && !rest.empty()) out += std::exchange(rest, {}) + '\n';
+    if (!rest.empty()) line = std::exchange(rest, {}) + ' ' + line;
+    const bool is_apart = begins && !line.starts_with("Exit code");
+    const auto indent = is_apart ? line.find_first_not_of(' ') + 4 : 0;
+    bool is_broken = false;
+    while (width_of(line) > kHelpColumns) {
+      const auto at = last_break(line, is_broken ? indent : 0);
+      if (at == std::string::npos) break;
+      out += line.substr(0, at) + '\n';
+      line = std::string(indent, ' ') + line.substr(at + 1);
+      is_broken = true;
+    }
+    if (is_broken && !is_apart) {
+      rest = line;
+    } else {
+      out += line + '\n';
+    }
+  }
+  return rest.empty() ? out : out + rest + '\n';
+}
+
 void describe(const CommandLine& line, std::ostream& out) {
   for (const auto& word : line.words) out << "word " << word << '\n';
   const bool takes_names = !line.positional.empty() || !line.list.empty();
@@ -101,7 +149,7 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
     po::store(po::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(),
               given);
     if (given.count("help") > 0) {
-      out << line.usage << line.options;
+      out << within_columns(line.usage) << line.options;
       return 0;
     }
     po::notify(given);
@@ -116,7 +164,7 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
 int run_part(const std::string& command, const std::string& usage, const std::vector<Part>& parts,
              const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   const std::string asked = arguments.empty() ? "" : arguments.front();
-  if (asked == "--help" || asked == "-h") return out << usage, 0;
+  if (asked == "--help" || asked == "-h") return out << within_columns(usage), 0;
   if (asked == kDescribe) {
     for (const auto& part : parts) out << "word " << part.name << '\n';
     out << "flag --help\n";

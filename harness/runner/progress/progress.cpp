@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <utility>
 
 #include "harness/base/text.h"
 
@@ -20,14 +21,10 @@ std::string counts(const Board& board) {
   return text;
 }
 
-std::string times(const Board& board, double elapsed) {
-  if (board.hides_times) return "";
-  std::string text = human_duration(elapsed);
-  if (board.seconds_left) {
-    text += fmt::format(", {} {} left", board.planning ? "at least" : "about",
-                        human_duration(*board.seconds_left));
-  }
-  return text;
+std::string time_left(const Board& board) {
+  if (board.hides_times || !board.seconds_left) return "";
+  return fmt::format("{} {} left", board.planning ? "at least" : "about",
+                     human_duration(*board.seconds_left));
 }
 
 std::string worker_line(int slot, const RunningTrial& trial) {
@@ -43,9 +40,12 @@ std::string worker_line(int slot, const RunningTrial& trial) {
 std::vector<std::string> live_lines(const Board& board, double elapsed, std::size_t width) {
   const double all = board.done + board.left;
   const double fraction = all > 0 ? board.done / all : 0.0;
-  std::vector<std::string> lines = {fmt::format("{} {:3.0f} %  {}  {}  {}", bar_text(fraction),
-                                                100 * std::clamp(fraction, 0.0, 1.0), board.phase,
-                                                counts(board), times(board, elapsed))};
+  // A narrow terminal cuts the end off: what is asked for most comes first.
+  auto first = fmt::format("{} {:3.0f} %  ", bar_text(fraction), 100 * std::clamp(fraction, 0.0, 1.0));
+  if (const auto left = time_left(board); !left.empty()) first += left + "  ";
+  first += fmt::format("{}  {}", board.phase, counts(board));
+  if (!board.hides_times) first += "  " + human_duration(elapsed);
+  std::vector<std::string> lines = {std::move(first)};
   for (const auto& [slot, trial] : board.running) lines.push_back(worker_line(slot, trial));
   for (const auto& [study, title] : board.selections) {
     lines.push_back(fmt::format("  –  {}  private selection", padded_to(title, kTitleWidth)));
@@ -55,8 +55,9 @@ std::vector<std::string> live_lines(const Board& board, double elapsed, std::siz
 }
 
 std::string plain_line(const Board& board, double elapsed) {
-  const auto time = times(board, elapsed);
-  return fmt::format("{}: {}{}{}", board.phase, counts(board), time.empty() ? "" : "; ", time);
+  const auto left = time_left(board);
+  return fmt::format("{}: {}{}{}{}", board.phase, left, left.empty() ? "" : "; ", counts(board),
+                     board.hides_times ? "" : "; " + human_duration(elapsed));
 }
 
 Progress::Progress(std::ostream& out, Style style, std::chrono::milliseconds interval)
