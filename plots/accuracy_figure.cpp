@@ -17,8 +17,6 @@ using results::CellModel;
 using results::PanelModel;
 using results::TableModel;
 
-constexpr double kBoxWidth = 330;
-constexpr double kBoxHeight = 330;
 constexpr double kBoxGap = 58;
 // rows stand side by side over that share of the smallest distance of ticks
 constexpr double kSpread = 0.24;
@@ -151,7 +149,7 @@ std::vector<Line> lines_of(const PanelModel& panel, const std::vector<double>& a
 }
 
 // Names that would meet that of the tick before are left out; its line stays.
-Axis epsilon_axis(const PanelModel& panel, const std::vector<double>& at) {
+Axis epsilon_axis(const PanelModel& panel, const std::vector<double>& at, double box_width) {
   Axis axis;
   const double pad = std::max(0.35 * smallest_distance(at), kLeastPad * (at.back() - at.front()));
   axis.from = at.front() - pad;
@@ -160,7 +158,7 @@ Axis epsilon_axis(const PanelModel& panel, const std::vector<double>& at) {
   for (std::size_t i = 0; i < at.size(); ++i) {
     const auto& epsilon = panel.columns[i];
     auto name = epsilon ? short_number(*epsilon) : "non-private";
-    const double middle = (at[i] - axis.from) / (axis.to - axis.from) * kBoxWidth;
+    const double middle = (at[i] - axis.from) / (axis.to - axis.from) * box_width;
     const double half = static_cast<double>(name.size()) * kPixelsPerCharacter / 2;
     if (middle - half < taken) {
       name.clear();
@@ -173,17 +171,20 @@ Axis epsilon_axis(const PanelModel& panel, const std::vector<double>& at) {
 }
 
 void add_panel(Figure& figure, const PanelModel& panel, const RowStyles& styles, double left, double bottom,
-               bool percent) {
+               const AccuracyLook& look) {
+  const bool percent = look.unit == "%";
   const auto at = positions(panel);
-  const auto ranges = ranges_of(panel, percent);
-  const double top = bottom + kBoxHeight;
+  auto ranges = ranges_of(panel, percent);
+  const auto& given = look.look.y_range;
+  if (given.size() == 2) ranges = {{given[0], given[1]}};
+  const double top = bottom + look.box_height;
   Box box;
   box.left = left;
-  box.right = left + kBoxWidth;
-  box.x = epsilon_axis(panel, at);
+  box.right = left + look.box_width;
+  box.x = epsilon_axis(panel, at, look.box_width);
   box.lines = lines_of(panel, at, styles, percent);
   const bool broken = ranges.size() == 2;
-  const double split = bottom + kLowerShare * kBoxHeight;
+  const double split = bottom + kLowerShare * look.box_height;
   box.bottom = bottom;
   box.top = broken ? split : top;
   box.y.from = ranges.front().from;
@@ -201,10 +202,11 @@ void add_panel(Figure& figure, const PanelModel& panel, const RowStyles& styles,
     box.break_below = true;
     figure.boxes.push_back(box);
   }
-  figure.texts.push_back({left + kBoxWidth / 2, bottom - kAxisLabelDrop, "target ε (log scale)",
-                          Text::Align::centre, false, false});
+  figure.texts.push_back({left + look.box_width / 2, bottom - kAxisLabelDrop,
+                          look.look.x_label.value_or("target ε (log scale)"), Text::Align::centre, false,
+                          false});
   double y = top + 14;
-  auto lines = results::wrap(panel.title, static_cast<std::size_t>(kBoxWidth / kPixelsPerCharacter));
+  auto lines = results::wrap(panel.title, static_cast<std::size_t>(look.box_width / kPixelsPerCharacter));
   std::reverse(lines.begin(), lines.end());
   for (const auto& line : lines) {
     figure.texts.push_back({left, y, line, Text::Align::left, true, false});
@@ -243,21 +245,32 @@ std::optional<Figure> accuracy_figure(const TableModel& table, const RowStyles& 
       look.metric + (percent ? " in percent" : " in nats"), percent ? ", a small mark for each seed" : "");
   const std::size_t per_row = std::min<std::size_t>(2, panels.size());
   const std::size_t rows = (panels.size() + per_row - 1) / per_row;
-  const double cell_height = kBoxHeight + kBottomMargin + 2 * kTitleHeight;
-  figure.width = kLeftMargin + static_cast<double>(per_row) * (kBoxWidth + kBoxGap) - kBoxGap + kRightMargin;
+  const double cell_height = look.box_height + kBottomMargin + 2 * kTitleHeight;
+  figure.width =
+      kLeftMargin + static_cast<double>(per_row) * (look.box_width + kBoxGap) - kBoxGap + kRightMargin;
   figure.height = static_cast<double>(rows) * cell_height;
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    const double left = kLeftMargin + static_cast<double>(i % per_row) * (kBoxWidth + kBoxGap);
+    const double left = kLeftMargin + static_cast<double>(i % per_row) * (look.box_width + kBoxGap);
     const auto line = i / per_row + 1;
     const double bottom = figure.height - static_cast<double>(line) * cell_height + kBottomMargin;
-    add_panel(figure, *panels[i], styles, left, bottom, percent);
+    add_panel(figure, *panels[i], styles, left, bottom, look);
     if (i % per_row == 0) {
       auto label = fmt::format("{} ({})", look.metric, look.unit);
       label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
-      figure.texts.push_back({18, bottom + kBoxHeight / 2, label, Text::Align::centre, false, true});
+      label = look.look.y_label.value_or(label);
+      figure.texts.push_back({18, bottom + look.box_height / 2, label, Text::Align::centre, false, true});
     }
   }
+  if (const auto& range = look.look.y_range; range.size() == 2) {
+    figure.caption +=
+        fmt::format(" Shown is y from {} to {} alone.", short_number(range[0]), short_number(range[1]));
+  }
+  set_font(figure, look.look);
   const auto legend = styles.legend(shown, true);
+  if (!look.look.size.empty()) {
+    add_legend_beneath(figure, legend, 0);
+    return figure;
+  }
   const double width = figure.width + std::min(kLegendWidth, legend_width(legend));
   add_legend(figure, legend, figure.height - 2 * kTitleHeight);
   figure.width = width;

@@ -16,6 +16,8 @@ struct AccuracyLook {
   std::string metric = "Test accuracy";
   // "%": the axis runs from 0 to 100 and is broken if a few rows lie far below
   std::string unit = "%";
+  spec::FigureLook look = {};
+  double box_width = 330, box_height = 330;  // pixels
 };
 
 std::optional<Figure> accuracy_figure(const results::TableModel& table);

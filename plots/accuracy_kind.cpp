@@ -71,6 +71,9 @@ Result<Outcome> accuracy_kind(const Source& source, const results::FigureRequest
     if (auto put = put_losses(source, request, shown); !put) return put.error();
   }
   look.name = request.name;
+  look.look = request.look;
+  look.box_width = request.box_width.value_or(look.box_width);
+  look.box_height = request.box_height.value_or(look.box_height);
   if (!request.title.empty()) look.title = request.title;
   auto figure = accuracy_figure(shown, RowStyles(source.table), look);
   if (!figure) return Outcome{.why = "no cell of these rows has a value yet"};

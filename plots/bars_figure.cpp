@@ -66,7 +66,7 @@ Result<Outcome> bars_kind(const Source& source, const results::FigureRequest& re
   const RowStyles styles(source.table);
   const auto unit = per_step ? "milliseconds a step" : "seconds a run";
   Sheet sheet;
-  name_sheet(request, sheet.name, sheet.title);
+  name_sheet(request, sheet);
   std::size_t most = 1;
   for (const auto& cell : cells_of(source, list->runs)) {
     const auto bars = bars_of(cell, per_step);

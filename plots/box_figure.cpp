@@ -61,7 +61,7 @@ class Builder {
     if (list->runs.empty()) return Outcome{.why = list->nothing("of these rows has this metric")};
     families_ = families_of(list->runs, by_of(request_), source_.table);
     Sheet sheet;
-    name_sheet(request_, sheet.name, sheet.title);
+    name_sheet(request_, sheet);
     sheet.caption = fmt::format(
         "{} of every candidate at its last evaluation, mean over seeds: quartiles, whiskers to the last "
         "candidate within "

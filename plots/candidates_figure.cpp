@@ -72,7 +72,7 @@ Result<Outcome> candidates_kind(const Source& source, const results::FigureReque
   auto families = families_of(list->runs, by, source.table);
   for (auto& family : families) family.style.dash = 1;  // dashes are for the best
   Sheet sheet;
-  name_sheet(request, sheet.name, sheet.title);
+  name_sheet(request, sheet);
   sheet.caption = fmt::format(
       "{} over steps: solid the median over the candidates (each the mean over its seeds), dashed the best "
       "of them at each "

@@ -59,9 +59,15 @@ void add_entries(const results::CurvePanel& content, const SheetPanel& panel,
 
 }  // namespace
 
-Figure curves_figure(const results::CurveFigure& figure) {
-  Sheet sheet{
-      .name = figure.name, .title = figure.title, .caption = figure.caption, .panels = {}, .legend = {}};
+Figure curves_figure(const results::CurveFigure& figure, const Sheet& look) {
+  Sheet sheet{.name = figure.name,
+              .title = figure.title,
+              .caption = figure.caption,
+              .panels = {},
+              .box_width = look.box_width,
+              .box_height = look.box_height,
+              .look = look.look,
+              .legend = {}};
   for (const auto& content : figure.panels) {
     sheet.panels.push_back(panel_of(content));
     add_entries(content, sheet.panels.back(), sheet.legend);

@@ -4,11 +4,12 @@
 // occurs in several panels is one entry of the legend.
 #pragma once
 
-#include "plots/figure.h"
+#include "plots/sheet.h"
 #include "results/table/curves.h"
 
 namespace hyfreedp::plots {
 
-Figure curves_figure(const results::CurveFigure& figure);
+// `look`: a sheet whose look and size of boxes it gets.
+Figure curves_figure(const results::CurveFigure& figure, const Sheet& look = {});
 
 }  // namespace hyfreedp::plots

@@ -107,7 +107,7 @@ class Builder {
       leave_out_unreleased(source_, *list);
     }
     Sheet sheet;
-    name_sheet(request_, sheet.name, sheet.title);
+    name_sheet(request_, sheet);
     sheet.panel_height = 200;
     auto cells = cells_of(source_, list->runs);
     if (cells.size() == 1) {

@@ -66,7 +66,7 @@ Result<Outcome> epsilon_steps_kind(const Source& source, const results::FigureRe
   const RowStyles styles(source.table);
   Prices prices;
   Sheet sheet;
-  name_sheet(request, sheet.name, sheet.title);
+  name_sheet(request, sheet);
   std::vector<std::string> shown;
   for (const auto& cell : cells_of(source, list->runs)) {
     SheetPanel panel{
@@ -103,7 +103,8 @@ Result<Outcome> tuning_cost_kind(const Source& source, const results::FigureRequ
   if (!list) return list.error();
   const auto most = static_cast<double>(int_or(request.options, "most", 100));
   results::CurveFigure figure{.name = {}, .title = {}, .caption = {}, .panels = {}};
-  name_sheet(request, figure.name, figure.title);
+  figure.name = request.name;
+  figure.title = title_of(request);
   figure.caption =
       "What it costs to try so many candidates, each at the noise of the reported run: all of them composed "
       "(PLD or RDP, the "
@@ -144,7 +145,9 @@ Result<Outcome> tuning_cost_kind(const Source& source, const results::FigureRequ
   }
   if (figure.panels.empty())
     return Outcome{.why = list->nothing("of these rows is private and can be priced")};
-  return Outcome{.figure = curves_figure(figure)};
+  Sheet look;
+  name_sheet(request, look);
+  return Outcome{.figure = curves_figure(figure, look)};
 }
 
 }  // namespace hyfreedp::plots

@@ -74,8 +74,9 @@ class Script {
     out_ += "# " + figure_.name + ": run with gnuplot 5.2 or newer\n";
     write_data();
     for (const auto& [kind, path] : files) {
-      bold_ = kind == FileKind::svg ? "sans-serif Bold" : ":Bold";
-      size_scale_ = kind == FileKind::pdf ? 8.0 / kUsualSize : 1;
+      bold_ =
+          kind != FileKind::svg ? ":Bold" : (figure_.font.empty() ? "sans-serif" : figure_.font) + " Bold";
+      size_scale_ = figure_.scale * (kind == FileKind::pdf ? kPdfPoints / kUsualSize : 1);
       draw(terminal(kind), path);
     }
     out_ += "set output\n";
@@ -91,25 +92,30 @@ class Script {
     return in_quotes(name);
   }
 
+  std::string font(const char* family, double size) const {
+    return in_quotes(
+        fmt::format("{},{:g}", figure_.font.empty() ? family : figure_.font, size * figure_.scale));
+  }
+
   std::string terminal(FileKind kind) const {
+    const double width = figure_.width * figure_.scale, height = figure_.height * figure_.scale;
     switch (kind) {
       case FileKind::svg:
         return fmt::format(
-            "set terminal svg size {},{} dynamic enhanced rounded font 'sans-serif,12' name {} background "
-            "'white'",
-            figure_.width, figure_.height, svg_name());
+            "set terminal svg size {},{} dynamic enhanced rounded font {} name {} background 'white'", width,
+            height, font("sans-serif", kUsualSize), svg_name());
       case FileKind::png:
         return fmt::format(
-            "set terminal pngcairo size {},{} enhanced rounded font 'sans,12' fontscale 1.5 linewidth 2 "
+            "set terminal pngcairo size {},{} enhanced rounded font {} fontscale 1.5 linewidth 2 "
             "pointscale 2 "
             "background 'white'",
-            2 * figure_.width, 2 * figure_.height);
+            2 * width, 2 * height, font("sans", kUsualSize));
       case FileKind::pdf:
         return fmt::format(
-            "set terminal pdfcairo size {:.3f}in,{:.3f}in enhanced rounded font 'sans,8' fontscale 1 "
+            "set terminal pdfcairo size {:.3f}in,{:.3f}in enhanced rounded font {} fontscale 1 "
             "linewidth 1.4 "
             "background 'white'",
-            figure_.width / kPixelsPerInch, figure_.height / kPixelsPerInch);
+            width / kPixelsPerInch, height / kPixelsPerInch, font("sans", kPdfPoints));
     }
     return {};
   }
@@ -254,6 +260,7 @@ class Script {
                         : text.align == Text::Align::right ? "right"
                                                            : "center";
     std::string font = text.bold ? bold_ : "";
+    // A font without a size has the terminal's.
     if (text.size != kUsualSize) font += fmt::format(",{:g}", text.size * size_scale_);
     out_ += fmt::format("set label {} at first {:.2f},{:.2f} {} {} textcolor rgb '{}'{}\n",
                         in_quotes(text.text), text.x, text.y, align,

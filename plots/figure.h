@@ -94,6 +94,8 @@ struct Figure {
   std::vector<Text> texts;
   std::vector<LegendEntry> legend;
   double legend_left = 0, legend_top = 0;  // pixels
+  std::string font;                        // a family; empty: sans-serif
+  double scale = 1;                        // of the canvas, its texts included
   std::size_t legend_columns = 1;          // filled one after the other
 };
 
@@ -103,6 +105,8 @@ std::string gnuplot_script(const Figure& figure, const std::string& svg, const s
 enum class FileKind { svg, png, pdf };
 // A gnuplot script that writes one file.
 std::string gnuplot_script(const Figure& figure, FileKind kind, const std::string& path);
+
+inline constexpr double kPdfPoints = 8;  // size of the usual text in a PDF file of scale 1
 
 // Number of characters at which a legend's title is broken, for the room to the right of the boxes.
 inline constexpr std::size_t kLegendCharacters = 34;

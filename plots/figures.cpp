@@ -42,17 +42,83 @@ void add_watermark(Figure& figure) {
 
 }  // namespace
 
-void name_sheet(const results::FigureRequest& request, std::string& name, std::string& title) {
-  name = request.name;
-  title = request.title;
-  if (title.empty()) title = results::find_figure_kind(request.kind).value()->title;
+std::string title_of(const results::FigureRequest& request) {
+  return request.title.empty() ? results::find_figure_kind(request.kind).value()->title : request.title;
 }
 
-Result<Outcome> build_figure(const Source& source, const results::FigureRequest& request) {
+void name_sheet(const results::FigureRequest& request, Sheet& sheet) {
+  sheet.name = request.name;
+  sheet.title = title_of(request);
+  sheet.look = request.look;
+  sheet.box_width = request.box_width;
+  sheet.box_height = request.box_height;
+}
+
+namespace {
+
+constexpr double kPixelsPerInch = 96;
+// Pixels: two sizes show how a figure grows with its boxes.
+constexpr double kSmallBox = 200, kLargeBox = 300;
+constexpr double kLeastBox = 50;
+
+Result<Outcome> build_kind(const Source& source, const results::FigureRequest& request) {
   for (const auto& [kind, build] : kBuilders) {
     if (request.kind == kind) return build(source, request);
   }
   return results::find_figure_kind(request.kind).error();
+}
+
+// What takes place beside the boxes depends on the figure, so that it is built several times.
+Result<Outcome> build_sized(const Source& source, results::FigureRequest request) {
+  const auto sized = [&](double width, double height) {
+    request.box_width = width;
+    request.box_height = height;
+    return build_kind(source, request);
+  };
+  const auto narrow = sized(kSmallBox, kLargeBox), low = sized(kLargeBox, kSmallBox),
+             large = sized(kLargeBox, kLargeBox);
+  for (const auto* one : {&narrow, &low, &large}) {
+    if (!*one || !(**one).figure) return *one;
+  }
+  const double scale = large->figure->scale;
+  const double width = request.look.size[0] * kPixelsPerInch / scale,
+               height = request.look.size[1] * kPixelsPerInch / scale;
+  // Boxes beside and above each other.
+  const double across = (large->figure->width - narrow->figure->width) / (kLargeBox - kSmallBox),
+               down = (large->figure->height - low->figure->height) / (kLargeBox - kSmallBox);
+  double box_width = kLargeBox, box_height = kLargeBox;
+  auto built = large;
+  // Narrow boxes break titles into more lines, and so on.
+  for (int time = 0; time < 3; ++time) {
+    box_width += (width - built->figure->width) / across;
+    box_height += (height - built->figure->height) / down;
+    if (!(box_width >= kLeastBox && box_height >= kLeastBox)) {
+      return Outcome{.why = fmt::format(
+                         "its size of {} by {} inches has no room for its boxes; give it more, or a smaller "
+                         "font_size, or fewer panels",
+                         short_number(request.look.size[0]), short_number(request.look.size[1]))};
+    }
+    built = sized(box_width, box_height);
+    if (!built || !built->figure) return built;
+  }
+  return built;
+}
+
+}  // namespace
+
+Result<Outcome> build_figure(const Source& source, const results::FigureRequest& request) {
+  auto coloured = source.table;
+  coloured.colours = request.look.colours;
+  const Source shown{.store = source.store, .table = coloured, .spec = source.spec};
+  auto built = request.look.size.size() == 2 ? build_sized(shown, request) : build_kind(shown, request);
+  if (!built || !built->figure) return built;
+  for (const auto& box : built->figure->boxes) {
+    for (const auto& [name, axis] : {std::pair{"x_range", &box.x}, std::pair{"y_range", &box.y}}) {
+      if (axis->logarithmic && !(axis->from > 0))
+        return Outcome{.why = fmt::format("its axis is logarithmic, and {} does not begin above 0", name)};
+    }
+  }
+  return built;
 }
 
 Result<SpecFigures> figures_of(const results::Store& store, const results::TableModel& table) {
@@ -60,6 +126,7 @@ Result<SpecFigures> figures_of(const results::Store& store, const results::Table
   if (!record) return record.error();
   auto spec = *record ? results::spec_of(**record) : Result<spec::Spec>(spec::Spec{});
   if (!spec) return spec.error();
+  spec::apply_labels(*spec);
   SpecFigures all;
   if (!spec->figures) {
     auto usual = usual_figures(store, table);

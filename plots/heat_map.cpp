@@ -103,7 +103,7 @@ class Builder {
     }
     logarithmic_ = logarithmic_ && lowest_ > 0;
     Sheet sheet;
-    name_sheet(request_, sheet.name, sheet.title);
+    name_sheet(request_, sheet);
     sheet.panel_width = kWidth;
     sheet.panel_height = kHeight;
     sheet.caption =

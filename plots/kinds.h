@@ -3,6 +3,7 @@
 #pragma once
 
 #include "plots/runs.h"
+#include "plots/sheet.h"
 
 namespace hyfreedp::plots {
 
@@ -35,7 +36,9 @@ inline constexpr FigureBuilder kBuilders[] = {{"accuracy", accuracy_kind},
                                               {"signal", signal_kind},
                                               {"tuning-cost", tuning_cost_kind}};
 
-// Sets name and title: those of the spec, or by default the kind's.
-void name_sheet(const results::FigureRequest& request, std::string& name, std::string& title);
+// Sets name, title and look: those of the spec, or by default the kind's.
+void name_sheet(const results::FigureRequest& request, Sheet& sheet);
+// The title alone.
+std::string title_of(const results::FigureRequest& request);
 
 }  // namespace hyfreedp::plots

@@ -66,6 +66,10 @@ RowStyles::RowStyles(const results::TableModel& table) {
     for (const auto& row : panel.rows) {
       if (styles_.contains(row.id)) continue;
       styles_[row.id] = colours.style(row.method, variants[row.method]++, order_.size());
+      for (const auto& id : {row.group, row.id}) {
+        if (const auto own = table.colours.find(id); own != table.colours.end())
+          styles_[row.id].colour = own->second;
+      }
       titles_[row.id] = row.title;
       order_.push_back(row.id);
     }
@@ -113,6 +117,24 @@ void add_legend(Figure& figure, std::vector<LegendEntry> legend, double top) {
     for (auto& text : figure.texts) text.y += lift;
   }
   figure.legend_top = top + lift;
+}
+
+void add_legend_beneath(Figure& figure, std::vector<LegendEntry> legend, double below) {
+  constexpr double kGapAbove = 14;
+  figure.legend = std::move(legend);
+  figure.legend_left = kLeftMargin;
+  const auto fit = static_cast<std::size_t>((figure.width - kLeftMargin) / kLegendColumnWidth);
+  figure.legend_columns = std::clamp<std::size_t>(fit, 1, figure.legend.size());
+  const double lift = legend_height(figure.legend, figure.legend_columns) + kGapAbove - below;
+  figure.height += lift;
+  for (auto& box : figure.boxes) box.bottom += lift, box.top += lift;
+  for (auto& text : figure.texts) text.y += lift;
+  figure.legend_top = legend_height(figure.legend, figure.legend_columns) + kGapAbove / 2;
+}
+
+void set_font(Figure& figure, const spec::FigureLook& look) {
+  figure.font = look.font.value_or("");
+  if (look.font_size) figure.scale = *look.font_size / kPdfPoints;
 }
 
 std::vector<Tick> linear_ticks(double from, double to, int count) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/spec/spec.h"
 #include "plots/figure.h"
 #include "results/table/table_model.h"
 
@@ -46,6 +47,11 @@ std::vector<Point> merged(const std::vector<Curve>& curves, CurveBand band);
 // Adds a legend to the right of the figure, which becomes wider; the legend starts at `top`
 // (pixels above the lower edge).
 void add_legend(Figure& figure, std::vector<LegendEntry> legend, double top);
+// The same beneath the figure, of which `below` pixels at the lower edge are free; it becomes
+// higher.
+void add_legend_beneath(Figure& figure, std::vector<LegendEntry> legend, double below);
+// Font and scale of the figure, as the spec wants them.
+void set_font(Figure& figure, const spec::FigureLook& look);
 
 // At most `count` round ticks (steps of 1, 2 or 5 times a power of ten) within [from, to].
 std::vector<Tick> linear_ticks(double from, double to, int count);

@@ -63,7 +63,7 @@ Result<Outcome> pareto_kind(const Source& source, const results::FigureRequest& 
   const auto by = by_of(request);
   const auto families = families_of(list->runs, by, source.table);
   Sheet sheet;
-  name_sheet(request, sheet.name, sheet.title);
+  name_sheet(request, sheet);
   std::vector<bool> shown(families.size());
   for (const auto& box : boxes_of(source, list->runs, x == "epsilon")) {
     SheetPanel panel{.title = box.title,

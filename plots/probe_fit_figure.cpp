@@ -142,7 +142,7 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
   const auto* wanted = request.options.if_contains("at");
   const auto* seed = request.options.if_contains("seed");
   Sheet sheet;
-  name_sheet(request, sheet.name, sheet.title);
+  name_sheet(request, sheet);
   sheet.panel_width = 250;
   sheet.panel_height = 190;
   std::set<std::tuple<std::string, std::string, std::optional<double>>> shown;

@@ -363,6 +363,8 @@ std::vector<Family> families_of(const std::vector<Run>& runs, By by, const resul
       continue;
     families.push_back({id, id == run.row ? run.row_title : id,
                         colours.style(run.method, variants[run.method]++, families.size())});
+    if (const auto own = table.colours.find(id); own != table.colours.end())
+      families.back().style.colour = own->second;
   }
   return families;
 }

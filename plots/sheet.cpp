@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <utility>
 
@@ -26,7 +27,6 @@ constexpr double kSmallCharacter = 6.4;  // of a tick's name
 constexpr double kLabelCharacter = 6.6;  // of an axis label
 constexpr double kNameLine = 14;
 constexpr std::size_t kMostNameLines = 3;
-constexpr double kLegendGapAbove = 14;
 constexpr std::size_t kMarksALine = 6;
 
 struct Range {
@@ -74,6 +74,7 @@ Axis axis_of(const SheetAxis& wanted, Range range, double share, int ticks) {
     axis.to = wanted.to.value_or(range.to + pad);
   }
   if (!(axis.to > axis.from)) axis.to = axis.from + 1;
+  if (axis.logarithmic && !(axis.from > 0)) return axis;  // build_figure() says so
   axis.ticks = !wanted.ticks.empty() ? wanted.ticks
                : wanted.logarithmic  ? logarithmic_ticks(axis.from, axis.to)
                                      : linear_ticks(axis.from, axis.to, ticks);
@@ -85,12 +86,44 @@ double share_of(const Axis& axis, double value) {
   return (value - axis.from) / (axis.to - axis.from);
 }
 
+void set_range(const std::vector<double>& range, SheetAxis& axis) {
+  if (range.size() != 2) return;
+  axis.from = range[0];
+  axis.to = range[1];
+  axis.ticks.clear();
+}
+
+// With what the spec says of the figure's look.
+Sheet with_look(Sheet sheet) {
+  const auto& look = sheet.look;
+  sheet.panel_width = sheet.box_width.value_or(sheet.panel_width);
+  sheet.panel_height = sheet.box_height.value_or(sheet.panel_height);
+  for (auto& panel : sheet.panels) {
+    set_range(look.x_range, panel.x);
+    set_range(look.y_range, panel.y);
+    panel.x.label = look.x_label.value_or(panel.x.label);
+    panel.y.label = look.y_label.value_or(panel.y.label);
+  }
+  for (const auto& [name, range] : {std::pair{"x", &look.x_range}, std::pair{"y", &look.y_range}}) {
+    if (range->size() != 2) continue;
+    sheet.caption += fmt::format(" Shown is {} from {} to {} alone.", name, short_number((*range)[0]),
+                                 short_number((*range)[1]));
+  }
+  return sheet;
+}
+
+bool is_shown(const Axis& axis, double value) {
+  const double slack = 1e-9 * std::abs(axis.to - axis.from);
+  return value >= axis.from - slack && value <= axis.to + slack;
+}
+
 class Placer {
  public:
-  explicit Placer(const Sheet& sheet) : sheet_(sheet) {}
+  explicit Placer(const Sheet& sheet) : sheet_(with_look(sheet)) {}
 
   Figure place() {
     measure();
+    set_font(figure_, sheet_.look);
     double top = figure_.height;
     for (std::size_t row = 0; row < rows_; ++row) {
       top -= title_height_;
@@ -198,7 +231,9 @@ class Placer {
       figure_.texts.push_back({box.left, y, line, Text::Align::left, true, false});
       y += kTitleLine;
     }
+    const bool is_cut = !sheet_.look.x_range.empty() || !sheet_.look.y_range.empty();
     for (const auto& text : panel.texts) {
+      if (is_cut && (!is_shown(box.x, text.x) || !is_shown(box.y, text.y))) continue;
       Text placed{box.left + share_of(box.x, text.x) * (box.right - box.left),
                   box.bottom + share_of(box.y, text.y) * (box.top - box.bottom), text.text, text.align};
       placed.colour = text.colour;
@@ -253,27 +288,19 @@ class Placer {
     figure_.boxes.push_back(std::move(box));
   }
 
-  // At the right of one column, else beneath.
+  // At the right of one column, else beneath, where a figure of a given width has room for it.
   void place_legend(double below) {
     if (sheet_.legend.empty()) return;
-    if (columns_ == 1) {
+    if (columns_ == 1 && sheet_.look.size.empty()) {
       const double left = figure_.width;
       add_legend(figure_, sheet_.legend, figure_.height - title_height_);
       figure_.width = left + legend_width(sheet_.legend);
       return;
     }
-    figure_.legend = sheet_.legend;
-    figure_.legend_left = kLeftMargin;
-    const auto fit = static_cast<std::size_t>((figure_.width - kLeftMargin) / kLegendColumnWidth);
-    figure_.legend_columns = std::clamp<std::size_t>(fit, 1, figure_.legend.size());
-    const double lift = legend_height(figure_.legend, figure_.legend_columns) + kLegendGapAbove - below;
-    figure_.height += lift;
-    for (auto& box : figure_.boxes) box.bottom += lift, box.top += lift;
-    for (auto& text : figure_.texts) text.y += lift;
-    figure_.legend_top = legend_height(figure_.legend, figure_.legend_columns) + kLegendGapAbove / 2;
+    add_legend_beneath(figure_, sheet_.legend, below);
   }
 
-  const Sheet& sheet_;
+  Sheet sheet_;
   Figure figure_;
   std::size_t columns_ = 1, rows_ = 1;
   double step_ = 0, title_height_ = 0, bottom_room_ = 0, name_room_ = 0;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/spec/spec.h"
 #include "plots/figure.h"
 
 namespace hyfreedp::plots {
@@ -50,6 +51,8 @@ struct Sheet {
   std::vector<SheetPanel> panels;
   std::size_t columns = 0;  // 0: one for one panel, two for two or four, else three
   double panel_width = 300, panel_height = 230;
+  std::optional<double> box_width = {}, box_height = {};  // in the place of these two
+  spec::FigureLook look = {};
   std::vector<LegendEntry> legend;
 };
 

@@ -85,7 +85,7 @@ Result<Outcome> signal_kind(const Source& source, const results::FigureRequest& 
   }
   if (rows.empty()) return Outcome{.why = list->nothing("stores slope_to_noise or curvature_to_noise")};
   Sheet sheet;
-  name_sheet(request, sheet.name, sheet.title);
+  name_sheet(request, sheet);
   for (std::size_t i = 0; i < std::size(kQuantities); ++i) {
     SheetPanel panel{.title = kQuantities[i].title,
                      .x = {.label = "trained parameters d (log scale)", .logarithmic = true},

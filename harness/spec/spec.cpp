@@ -92,6 +92,20 @@ const Named& optimizer_of(const Panel& panel, const Row& row) {
   return row.optimizer ? *row.optimizer : panel.train.optimizer;
 }
 
+void apply_labels(Spec& spec) {
+  for (auto& panel : spec.panels) {
+    for (const auto* table : {&spec.table, &panel.table}) {
+      if (!*table || !(**table).labels) continue;
+      const auto& labels = *(**table).labels;
+      const auto relabel = [&](const std::string& id, std::string& title) {
+        if (const auto found = labels.find(id); found != labels.end()) title = found->second;
+      };
+      for (auto& row : panel.rows) relabel(row.id, row.title);
+      relabel(panel.id, panel.title);
+    }
+  }
+}
+
 Table laid_over(Table above, const Table& below) {
   boost::mp11::mp_for_each<description::Members<Table>>([&](auto member) {
     auto& field = above.*member.pointer;

@@ -165,6 +165,19 @@ BOOST_DESCRIBE_STRUCT(Panel, (),
                        train, evaluate, delta, seeds, sequential, epsilons, noise_multipliers, footnotes,
                        paper, table, rows))
 
+// How a figure is drawn; what is not given is the program's own.
+struct FigureLook {
+  std::vector<double> size;         // inches: width and height of the whole figure
+  std::optional<std::string> font;  // a family
+  std::optional<double> font_size;  // points in a PDF file; SVG and PNG in proportion
+  std::optional<std::string> x_label, y_label;
+  std::vector<double> x_range, y_range;        // from, to
+  std::map<std::string, std::string> colours;  // "#RRGGBB" by the ids of rows or groups
+
+  static constexpr bool kLeftOut = true;
+};
+BOOST_DESCRIBE_STRUCT(FigureLook, (), (size, font, font_size, x_label, y_label, x_range, y_range, colours))
+
 // A figure that the spec asks for. A list without elements means all.
 struct Figure {
   std::string kind;
@@ -175,11 +188,13 @@ struct Figure {
   std::vector<double> epsilons;
   // Of the kind (results/table/figure_spec.h): those that are not the default.
   json::object options;
+  FigureLook look;
 
   static constexpr bool kMayLack = true;
   static constexpr std::array kLeftOut = {"title", "rows", "panels", "epsilons"};
+  static constexpr std::array kInlined = {"look"};
 };
-BOOST_DESCRIBE_STRUCT(Figure, (), (kind, name, title, rows, panels, epsilons, options))
+BOOST_DESCRIBE_STRUCT(Figure, (), (kind, name, title, rows, panels, epsilons, options, look))
 
 // The table ("table 2") or figure that the spec repeats.
 struct Reproduces {
@@ -243,6 +258,8 @@ std::vector<Named> datasets_of(const Panel& panel);
 // Whether how many of its seeds are trained is decided by the panel's comparison; a row that lists
 // seeds of its own trains these.
 bool has_sequential_seeds(const Panel& panel, const Row& row);
+// Gives rows and panels the titles that `table.labels` has for them, the panel's before the spec's.
+void apply_labels(Spec& spec);
 // The optimizer that the row asks for: its own, else the panel's.
 const Named& optimizer_of(const Panel& panel, const Row& row);
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/base/describe.h"
 
@@ -12,9 +14,17 @@ namespace hyfreedp::spec {
 enum class Metric { accuracy, loss, seconds };
 enum class FoldedGroups { all, median, max };
 enum class IntervalKind { none, t, bootstrap };
+// Beside the results: the label with its flags, the time, the memory.
+enum class TableColumn { label, time, memory };
+// What a cell shows: one of mean and median; then what stands with it.
+enum class CellPart { mean, median, sd, range, epsilon, n };
+enum class TableNotes { all, footnotes, none };
 BOOST_DESCRIBE_ENUM(Metric, accuracy, loss, seconds)
 BOOST_DESCRIBE_ENUM(FoldedGroups, all, median, max)
 BOOST_DESCRIBE_ENUM(IntervalKind, none, t, bootstrap)
+BOOST_DESCRIBE_ENUM(TableColumn, label, time, memory)
+BOOST_DESCRIBE_ENUM(CellPart, mean, median, sd, range, epsilon, n)
+BOOST_DESCRIBE_ENUM(TableNotes, all, footnotes, none)
 
 // Ids of the rows that are 0 % and 100 %.
 struct Rerr {
@@ -36,12 +46,17 @@ struct Table {
   std::optional<bool> paper;
   std::optional<double> paper_tolerance;
   std::optional<Rerr> rerr;
+  // How it looks; CSV files have all of it.
+  std::optional<std::vector<TableColumn>> columns;  // in this order; none: all
+  std::optional<std::vector<CellPart>> cells;       // none: mean, sd, epsilon, n
+  std::optional<TableNotes> notes;
+  std::optional<std::map<std::string, std::string>> labels;  // titles by the ids of rows and panels
 
   static constexpr bool kLeftOut = true;
 };
 BOOST_DESCRIBE_STRUCT(Table, (),
                       (metric, relative_to, groups, last_checkpoints, interval, ranks, mdd, oracle_beaten,
-                       paper, paper_tolerance, rerr))
+                       paper, paper_tolerance, rerr, columns, cells, notes, labels))
 
 // What `above` says, and where it says nothing, what `below` does.
 Table laid_over(Table above, const Table& below);

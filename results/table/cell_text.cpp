@@ -6,20 +6,22 @@
 #include <sstream>
 
 #include "harness/base/text.h"
+#include "results/table/cell_values.h"
+#include "results/table/statistics.h"
 
 namespace hyfreedp::results {
 namespace {
 
 constexpr double kRoundingSlack = 1e-6;  // 1.0000001 hundredths are 1, not 2
 
-std::string value_detail(const CellModel& cell) {
+std::string value_detail(const CellModel& cell, const TableLook& look) {
   std::vector<std::string> parts;
-  if (cell.epsilon) {
+  if (cell.epsilon && look.epsilon) {
     auto spent = "ε " + epsilon_text(*cell.epsilon);
     if (cell.claimed_epsilon) spent += " (claimed " + short_number(*cell.claimed_epsilon) + ")";
     parts.push_back(spent);
   }
-  parts.push_back(fmt::format("n {}", cell.n));
+  if (look.n) parts.push_back(fmt::format("n {}", cell.n));
   return join(parts, ", ");
 }
 
@@ -45,6 +47,18 @@ std::string signed_text(double value, int decimals) {
 std::string range_text(const Interval& range, int decimals, bool with_sign) {
   return with_sign ? fmt::format("[{:+.{}f}, {:+.{}f}]", range.low, decimals, range.high, decimals)
                    : fmt::format("[{:.{}f}, {:.{}f}]", range.low, decimals, range.high, decimals);
+}
+
+void add_value(const CellModel& cell, const TableLook& look, CellText& text) {
+  const auto values = values_of(cell);
+  const bool is_median = look.is_median && !values.empty();
+  text.main = value_text(is_median ? quantile(values, 0.5) : cell.mean,
+                         look.sd ? cell.sd : std::optional<double>(), cell.decimals);
+  if (look.range && values.size() > 1) {
+    const auto [least, greatest] = std::ranges::minmax(values);
+    text.main += " " + range_text({least, greatest}, cell.decimals, false);
+  }
+  if (auto detail = value_detail(cell, look); !detail.empty()) text.details.push_back(std::move(detail));
 }
 
 void add_extra_details(const CellModel& cell, std::vector<std::string>& details) {
@@ -91,7 +105,7 @@ void add_ood_test(const CellModel& cell, std::vector<std::string>& details) {
 
 }  // namespace
 
-CellText text_of(const CellModel& cell) {
+CellText text_of(const CellModel& cell, const TableLook& look) {
   CellText text;
   switch (cell.kind) {
     case CellModel::Kind::not_planned:
@@ -104,8 +118,7 @@ CellText text_of(const CellModel& cell) {
       text.main = cell.failure;
       break;
     case CellModel::Kind::value:
-      text.main = value_text(cell.mean, cell.sd, cell.decimals);
-      text.details = {value_detail(cell)};
+      add_value(cell, look, text);
       add_extra_details(cell, text.details);
       break;
   }

@@ -15,7 +15,7 @@ struct CellText {
   std::vector<std::string> details;  // lines beneath: "ε 1.00, n 3"
   std::string confidential;          // "validation 85.1, 4 runs"; only when asked for
 };
-CellText text_of(const CellModel& cell);
+CellText text_of(const CellModel& cell, const TableLook& look = {});
 // Our value and beneath it "paper 1.25, difference -0.01, in band", or the paper's value alone if
 // there is no other. `word`: ValueTable::source_word().
 CellText text_of(const ValueCell& cell, const std::string& word = "paper");

@@ -1,5 +1,6 @@
 #include "results/table/document.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -9,8 +10,10 @@
 namespace hyfreedp::results {
 namespace {
 
-DocumentCell cell_of(const CellModel& model) {
-  const auto text = text_of(model);
+using spec::TableColumn;
+
+DocumentCell cell_of(const CellModel& model, const TableLook& look) {
+  const auto text = text_of(model, look);
   DocumentCell cell;
   cell.main = text.main;
   cell.details = text.details;
@@ -23,26 +26,70 @@ DocumentCell cell_of(const CellModel& model) {
   return cell;
 }
 
-DocumentPanel panel_of(const TableModel& table, const PanelModel& model) {
+constexpr const char* kEndToEnd = "end-to-end DP";
+
+int number_of_footnote(const std::string& text, Document& document) {
+  auto& all = document.footnotes;
+  const auto found = std::ranges::find(all, text);
+  if (found != all.end()) return static_cast<int>(found - all.begin()) + 1;
+  all.push_back(text);
+  return static_cast<int>(all.size());
+}
+
+// The columns that the look asks for, as far as there is something in them.
+std::vector<TableColumn> columns_of(const PanelModel& model) {
+  std::vector<TableColumn> columns;
+  for (const auto column : model.look.columns) {
+    if (column != TableColumn::label && (column != TableColumn::memory || model.shows_memory()))
+      columns.push_back(column);
+  }
+  return columns;
+}
+
+DocumentPanel panel_of(const TableModel& table, const PanelModel& model, Document& document) {
+  const bool has_labels = std::ranges::count(model.look.columns, TableColumn::label) > 0;
+  const auto aside = columns_of(model);
   DocumentPanel panel{.title = model.title,
                       .settings = model.settings,
                       .notes = model.notes,
                       .heads = {"Method"},
-                      .label_title = "Label, flags"};
+                      .label_title = has_labels ? "Label, flags" : ""};
   for (const auto& epsilon : model.columns) panel.columns.push_back({column_title(model, epsilon)});
   if (model.table.ranks) panel.columns.push_back({"Mean rank", true});
-  panel.columns.push_back({"Time", true});
-  if (model.shows_memory()) panel.columns.push_back({"Memory", true});
+  for (const auto column : aside)
+    panel.columns.push_back({column == TableColumn::time ? "Time" : "Memory", true});
   for (const auto& row : model.rows) {
-    DocumentRow made{.heads = {row.title}, .label = label_text(table, row), .notes = row.notes};
-    for (const auto& cell : row.cells) made.cells.push_back(cell_of(cell));
+    DocumentRow made{.heads = {row.title}, .label = {}, .notes = row.notes};
+    const auto label = label_text(table, row);
+    if (has_labels) made.label = label;
+    if (!has_labels && label != kEndToEnd && !label.empty()) {
+      made.notes.push_back(number_of_footnote("Label: " + label + ".", document));
+    }
+    for (const auto& cell : row.cells) made.cells.push_back(cell_of(cell, model.look));
     if (model.table.ranks)
       made.cells.push_back({.main = row.mean_rank ? short_number(*row.mean_rank, 3) : "-"});
-    made.cells.push_back({.main = row.seconds ? human_duration(*row.seconds) : "-"});
-    if (model.shows_memory()) made.cells.push_back({.main = memory_text(row.memory)});
+    for (const auto column : aside) {
+      const auto time = row.seconds ? human_duration(*row.seconds) : "-";
+      made.cells.push_back({.main = column == TableColumn::time ? time : memory_text(row.memory)});
+    }
     panel.rows.push_back(std::move(made));
   }
   return panel;
+}
+
+// As the spec wants it. What is said above the table stays.
+void leave_out_notes(spec::TableNotes shown, Document& document) {
+  if (shown == spec::TableNotes::all) return;
+  document.notes.clear();
+  if (shown == spec::TableNotes::footnotes) return;
+  document.footnotes.clear();
+  for (auto& panel : document.panels) {
+    panel.notes.clear();
+    for (auto& row : panel.rows) {
+      row.notes.clear();
+      for (auto& cell : row.cells) cell.notes.clear();
+    }
+  }
 }
 
 DocumentCell cell_of(const ValueCell& value, bool some_are_ours, const std::string& word) {
@@ -128,7 +175,8 @@ Document document_of(const TableModel& table) {
                     .banners = table.banners,
                     .footnotes = table.footnotes,
                     .notes = table.notes};
-  for (const auto& panel : table.panels) document.panels.push_back(panel_of(table, panel));
+  for (const auto& panel : table.panels) document.panels.push_back(panel_of(table, panel, document));
+  leave_out_notes(table.shown_notes, document);
   return document;
 }
 

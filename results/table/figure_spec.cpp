@@ -144,7 +144,8 @@ FigureRequest request_of(const spec::Figure& figure) {
                         .rows = figure.rows,
                         .panels = figure.panels,
                         .epsilons = spec::targets_of(figure.epsilons),
-                        .options = figure.options};
+                        .options = figure.options,
+                        .look = figure.look};
   if (const auto kind = find_figure_kind(request.kind)) {
     for (const auto& option : (**kind).options) {
       if (!request.options.contains(option.name)) request.options[option.name] = option.default_value;
@@ -161,6 +162,10 @@ const std::vector<FigureKind>& figure_kinds() {
     // An option that is added later must not change the hash of the specs before it.
     for (auto& kind : kinds) {
       for (auto& option : kind.options) option.stored_always = false;
+      if (kind.name == "heat-map") kind.ranges = "";
+      if (kind.name == "accuracy" || kind.name == "box" || kind.name == "probe-fit") kind.ranges = "y";
+      if (kind.name == "bars") kind.ranges = "x";
+      kind.has_colours = kind.name != "heat-map" && kind.name != "probe-fit" && kind.name != "tuning-cost";
     }
     return kinds;
   }();

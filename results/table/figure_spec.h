@@ -18,6 +18,8 @@ struct FigureKind {
   // Reads every run of a row and not only the reported one; rows of private selection are left out.
   bool all_runs = false;
   std::vector<OptionSpec> options;
+  std::string ranges = "xy";  // axes whose range a spec may give; the others have names or a grid
+  bool has_colours = true;    // of rows or groups
 };
 
 const std::vector<FigureKind>& figure_kinds();
@@ -33,6 +35,9 @@ struct FigureRequest {
   std::vector<std::string> panels;              // empty: all
   std::vector<std::optional<double>> epsilons;  // absent: non-private; empty: all
   json::object options;                         // every default filled in
+  spec::FigureLook look = {};
+  // Of each box, in pixels before the font's scale; absent: the kind's own.
+  std::optional<double> box_width = {}, box_height = {};
 
   bool wants_row(const std::string& id, const std::string& group) const;
   bool wants_panel(const std::string& id) const;

@@ -82,8 +82,9 @@ class Builder {
     for (auto& study : *studies) {
       by_cell_[{study.panel, study.row, study.epsilon_target}][study.seed] = std::move(study);
     }
-    const auto spec = spec_of(**record);
+    auto spec = spec_of(**record);
     if (!spec) return spec.error();
+    spec::apply_labels(*spec);
     table_.spec = name;
     table_.title = spec->title;
     table_.description = spec->description;
@@ -92,10 +93,17 @@ class Builder {
     table_.preset = spec->preset;
     table_.confidential = options_.confidential;
     seeded_noise_ = spec->noise_seed.has_value();
+    if (spec->table && !options_.plain)
+      table_.shown_notes = spec->table->notes.value_or(spec::TableNotes::all);
     for (const auto& panel : spec->panels) {
-      auto settings = settings_of(*spec, panel);
+      const auto where = fmt::format("the table of panel {}", panel.id);
+      const auto given = given_of(*spec, panel);
+      auto settings = table_settings(given, where);
       if (!settings) return settings.error();
       settings_ = *settings;
+      auto look = table_look(given, where);
+      if (!look) return look.error();
+      look_ = std::move(*look);
       auto built = build_panel(panel);
       if (!built) return built.error();
       table_.panels.push_back(std::move(*built));
@@ -117,14 +125,13 @@ class Builder {
                  did_you_mean(name, names));
   }
 
-  Result<TableSettings> settings_of(const spec::Spec& spec, const spec::Panel& panel) const {
+  spec::Table given_of(const spec::Spec& spec, const spec::Panel& panel) const {
     spec::Table given;
     if (!options_.plain) {
       given = laid_over(panel.table.value_or(spec::Table{}), spec.table.value_or(spec::Table{}));
       if (spec.reproduces && !given.paper) given.paper = true;
     }
-    return table_settings(laid_over(options_.overrides, given),
-                          fmt::format("the table of panel {}", panel.id));
+    return laid_over(options_.overrides, given);
   }
 
   Result<PanelModel> build_panel(const spec::Panel& view) {
@@ -133,6 +140,7 @@ class Builder {
     panel.title = view.title;
     panel.delta = view.delta;
     panel.table = settings_;
+    panel.look = look_;
     panel.is_the_papers_task = table_.preset.empty() || table_.preset == "paper";
     facts_.splits[split_of(view)].push_back(view.title);
     facts_.has_own_test = facts_.has_own_test || has_own_test(view);
@@ -496,6 +504,7 @@ class Builder {
   const Store& store_;
   TableOptions options_;
   TableSettings settings_;                   // of the panel that is being built
+  TableLook look_;                           // the same
   std::string row_title_;                    // of the row that is being built
   std::vector<std::string> row_optimizers_;  // of its reported runs, each once
   std::set<trial::Build> row_builds_;        // of its runs

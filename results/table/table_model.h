@@ -157,6 +157,7 @@ struct PanelModel {
   std::vector<RowModel> rows;
   std::vector<int> notes;
   TableSettings table = {};
+  TableLook look = {};
   // How many seeds there are follows from their values (sequential_seeds.h).
   bool has_sequential_seeds = false;
   // false: the spec's preset stands for another (`small`, `smoke`, ...)
@@ -178,6 +179,9 @@ struct TableModel {
   std::vector<PanelModel> panels;
   std::vector<std::string> footnotes;  // numbered from 1
   std::vector<std::string> notes;      // how to read the table
+  spec::TableNotes shown_notes = spec::TableNotes::all;
+  // Of a figure, by rows and groups: the spec's own.
+  std::map<std::string, std::string> colours = {};
 };
 
 struct TableOptions {

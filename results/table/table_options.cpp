@@ -1,5 +1,7 @@
 #include "results/table/table_options.h"
 
+#include <algorithm>
+
 namespace hyfreedp::results {
 const MetricFacts& metric_facts(spec::Metric metric) {
   static const MetricFacts kAccuracy{"test accuracy", "%", 1, true};
@@ -52,6 +54,11 @@ const std::vector<OptionSpec>& table_options() {
          .min = 0,
          .max = 100},
     });
+    const auto notes = options_of<spec::Table>(
+        {{.name = "notes",
+          .help = "what stands beneath: all; footnotes alone; or none, and no numbers of them in the table. "
+                  "A confidential table and one whose noise can be repeated say so all the same"}});
+    options.insert(options.end(), notes.begin(), notes.end());
     for (auto& option : options) {
       option.stored_always = false;
       // Where it is not given, the spec decides.
@@ -71,7 +78,7 @@ const std::vector<OptionSpec>& rerr_options() {
 
 Result<TableSettings> table_settings(const spec::Table& given, const std::string& where) {
   auto plain = as_json(given);
-  plain.erase("rerr");
+  for (const char* other : {"rerr", "columns", "cells", "labels"}) plain.erase(other);
   if (auto checked = resolve_options(table_options(), plain, where); !checked) return checked.error();
   TableSettings settings;
   if (given.rerr) {
@@ -96,6 +103,25 @@ Result<TableSettings> table_settings(const spec::Table& given, const std::string
     return error(where + ".last_checkpoints is of accuracy or loss; a run has one time.");
   }
   return settings;
+}
+
+Result<TableLook> table_look(const spec::Table& given, const std::string& where) {
+  TableLook look{.notes = given.notes.value_or(spec::TableNotes::all)};
+  if (given.columns) look.columns = *given.columns;
+  if (!given.cells) return look;
+  const auto has = [&](spec::CellPart part) { return std::ranges::count(*given.cells, part) > 0; };
+  if (has(spec::CellPart::mean) == has(spec::CellPart::median)) {
+    return error(where + ".cells needs either 'mean' or 'median', for example [median, range, n].");
+  }
+  look.is_median = has(spec::CellPart::median);
+  look.sd = has(spec::CellPart::sd);
+  look.range = has(spec::CellPart::range);
+  look.epsilon = has(spec::CellPart::epsilon);
+  look.n = has(spec::CellPart::n);
+  if (look.is_median && look.sd) {
+    return error(where + ".cells: 'sd' is the deviation from the mean; 'range' goes with the median.");
+  }
+  return look;
 }
 
 }  // namespace hyfreedp::results

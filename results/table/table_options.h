@@ -35,6 +35,20 @@ BOOST_DESCRIBE_STRUCT(TableSettings, (),
                       (metric, relative_to, groups, last_checkpoints, interval, ranks, mdd, oracle_beaten,
                        paper, paper_tolerance))
 
+// How a table looks (harness/spec/table.h): nothing that changes a value.
+struct TableLook {
+  std::vector<spec::TableColumn> columns = {spec::TableColumn::label, spec::TableColumn::time,
+                                            spec::TableColumn::memory};
+  bool is_median = false;  // of the seeds, in place of the mean
+  bool sd = true;
+  bool range = false;  // smallest to largest
+  bool epsilon = true;
+  bool n = true;
+  spec::TableNotes notes = spec::TableNotes::all;
+};
+// An error, which begins with `where`, where the parts of a cell do not go together.
+Result<TableLook> table_look(const spec::Table& given, const std::string& where);
+
 // The metric that a cell shows.
 struct MetricFacts {
   std::string title;  // in a column's header and in sentences
@@ -44,7 +58,8 @@ struct MetricFacts {
 };
 const MetricFacts& metric_facts(spec::Metric metric);
 
-// The options of `table`; its member `rerr` is a map with the options rerr_options.
+// The options of `table`; its member `rerr` is a map with the options rerr_options, `columns` and
+// `cells` are lists of words, and `labels` is a map of texts.
 const std::vector<OptionSpec>& table_options();
 const std::vector<OptionSpec>& rerr_options();
 

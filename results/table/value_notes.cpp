@@ -20,20 +20,28 @@ std::string row_title(const PanelModel& panel, const std::string& id) {
   return "";
 }
 
-std::string what_numbers_are(const TableSettings& settings, bool single_seed) {
+std::string over_seeds(const TableLook& look) {
+  std::string text = look.is_median ? "median" : "mean";
+  if (look.sd) text += " ± sample standard deviation";
+  text += " over n seeds";
+  if (look.range) text += ", with the range from the smallest to the largest";
+  if (look.is_median) text += "; what compares rows (best, differences, intervals) is of means";
+  return text;
+}
+
+std::string what_numbers_are(const TableSettings& settings, const TableLook& look, bool single_seed) {
   const auto& facts = metric_facts(settings.metric);
   if (settings.metric == spec::Metric::seconds) {
-    return "Numbers are the training time of the reported run alone, in seconds: mean ± sample standard "
-           "deviation over n seeds. "
-           "It depends on the machine and on what else ran there.";
+    return "Numbers are the training time of the reported run alone, in seconds: " + over_seeds(look) +
+           ". It depends on the machine and on what else ran there.";
   }
   auto text = fmt::format("Numbers are {}{} of the reported run ", facts.title,
                           facts.unit == "%" ? " in percent" : "");
   text += settings.last_checkpoints > 1
               ? fmt::format("as a mean over its last {} evaluations", settings.last_checkpoints)
               : std::string("after its last step");
-  text += ": mean ± sample standard deviation over n seeds";
-  return text + (single_seed ? " (no standard deviation at n = 1)." : ".");
+  text += ": " + over_seeds(look);
+  return text + (single_seed && look.sd ? " (no standard deviation at n = 1)." : ".");
 }
 
 std::string relation_note(const PanelModel& panel) {
@@ -90,7 +98,7 @@ bool has_paper_values(const PanelModel& panel) {
 
 std::vector<std::string> notes_of(const TableModel& table, const PanelModel& panel, bool single_seed) {
   const auto& settings = panel.table;
-  std::vector<std::string> notes{what_numbers_are(settings, single_seed)};
+  std::vector<std::string> notes{what_numbers_are(settings, panel.look, single_seed)};
   if (settings.interval == IntervalKind::t) {
     notes.emplace_back("In brackets the 95 % t-interval of the mean over seeds.");
   } else if (settings.interval == IntervalKind::bootstrap) {

@@ -35,8 +35,9 @@ inline void check_picture(const Figure& figure) {
   const auto png = read_file(drawn->front().png);
   ASSERT_TRUE(png && png->size() > 1000) << drawn->front().png;
   EXPECT_EQ(png->substr(0, 8), "\x89PNG\r\n\x1a\n");
-  EXPECT_EQ(big_endian(*png, 16), static_cast<std::uint32_t>(2 * figure.width)) << figure.name;
-  EXPECT_EQ(big_endian(*png, 20), static_cast<std::uint32_t>(2 * figure.height)) << figure.name;
+  EXPECT_EQ(big_endian(*png, 16), static_cast<std::uint32_t>(2 * figure.width * figure.scale)) << figure.name;
+  EXPECT_EQ(big_endian(*png, 20), static_cast<std::uint32_t>(2 * figure.height * figure.scale))
+      << figure.name;
   const auto xmllint = find_program("xmllint");
   if (!xmllint) {
     std::puts("SKIPPED: xmllint is not installed; Debian: apt-get install libxml2-utils");

@@ -213,7 +213,10 @@ TEST_F(Diff, KeysOfWhatIsShownReTrainNothing) {
   drawn += "      - {method: dp-hyper, options: {grid: [1e-3, 1e-2], mean_runs: 6, score_noise: 300}}\n";
   auto settings = kShown;
   for (const auto& option : results::table_options()) settings.push_back(setting_of_table(option));
-  settings.emplace_back("table={rerr: {random: fixed, oracle: grid}}");
+  for (const char* table : {"rerr: {random: fixed, oracle: grid}", "columns: [time]", "cells: [median, n]",
+                            "labels: {fixed: F}"}) {
+    settings.push_back(fmt::format("table={{{}}}", table));
+  }
   World world;
   FakeExecutor first;
   const auto whole = world.run(

@@ -73,5 +73,43 @@ TEST(SpecFigures, MistakesNameTheirLineAndTheNearestName) {
   EXPECT_THAT(complaint("{kind: box, name: ../up}"), HasSubstr("must be a name"));
 }
 
+TEST(SpecFigures, MaySayHowTheyLook) {
+  const auto figures = read(
+      "figures:\n  - {kind: candidates, size: [3.3, 2.5], font: Times, font_size: 7, x_label: iteration, "
+      "y_label: '', x_range: [0, 10], y_range: [1e-3, 1], colours: {sgd: '#D55E00', plain: '#0072b2'}}\n");
+  ASSERT_TRUE(figures) << figures.error().message;
+  const json::object expected{{"kind", "candidates"},
+                              {"name", "candidates"},
+                              {"options", json::object{}},
+                              {"size", {3.3, 2.5}},
+                              {"font", "Times"},
+                              {"font_size", 7.0},
+                              {"x_label", "iteration"},
+                              {"y_label", ""},
+                              {"x_range", {0.0, 10.0}},
+                              {"y_range", {1e-3, 1.0}},
+                              {"colours", {{"plain", "#0072b2"}, {"sgd", "#D55E00"}}}};
+  EXPECT_EQ(canonical_json(as_json(figures->front())), canonical_json(expected));
+  EXPECT_EQ(from_json<spec::Figure>(expected, "f")->look.colours.size(), 2u);
+  const auto plain = as_json(read("figures: [{kind: box}]\n")->front());
+  EXPECT_EQ(plain, (json::object{{"kind", "box"}, {"name", "box"}, {"options", json::object{}}}))
+      << "what is not said changes no hash";
+}
+
+TEST(SpecFigures, AWrongLookIsNamed) {
+  EXPECT_THAT(complaint("{kind: box, size: 3}"), HasSubstr("[width, height] of the whole figure in inches"));
+  EXPECT_THAT(complaint("{kind: box, size: [3, 0]}"), HasSubstr("must be above 0"));
+  EXPECT_THAT(complaint("{kind: box, font_size: 1}"), HasSubstr("must be from 4 to 30 points"));
+  EXPECT_THAT(complaint("{kind: box, font: 'Times,12'}"), HasSubstr("the name of a family alone"));
+  EXPECT_THAT(complaint("{kind: box, x_range: [0, 1]}"), HasSubstr("whose x axis is not a range"));
+  EXPECT_THAT(complaint("{kind: box, y_range: [1, 0]}"), HasSubstr("the smaller first"));
+  EXPECT_THAT(complaint("{kind: box, y_range: [1, .inf]}"), HasSubstr("must be [from, to]"));
+  EXPECT_THAT(complaint("{kind: heat-map, x: rate, y: steps, colours: {plain: '#000000'}}"),
+              HasSubstr("is not for figures of kind 'heat-map'"));
+  EXPECT_THAT(complaint("{kind: box, colours: {plan: '#000000'}}"), HasSubstr("Did you mean 'plain'?"));
+  EXPECT_THAT(complaint("{kind: box, colours: {plain: red}}"),
+              HasSubstr("such as '#D55E00' (in quotes), not 'red'"));
+}
+
 }  // namespace
 }  // namespace hyfreedp::runner

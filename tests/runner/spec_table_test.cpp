@@ -39,6 +39,25 @@ TEST_F(SpecTable, APanelMayHaveItsOwn) {
             (json::object{{"metric", "seconds"}, {"relative_to", "prodigy"}}));
 }
 
+TEST_F(SpecTable, MaySayHowItLooks) {
+  const auto spec =
+      resolved(yaml("table: {columns: [time, label], cells: [median, range, n], notes: none, labels: "
+                    "{prodigy: Ours, p: MNIST}}"));
+  EXPECT_EQ(spec.at("table"), (json::object{{"columns", {"time", "label"}},
+                                            {"cells", {"median", "range", "n"}},
+                                            {"notes", "none"},
+                                            {"labels", {{"p", "MNIST"}, {"prodigy", "Ours"}}}}));
+  EXPECT_EQ(resolved(yaml("table: {columns: []}")).at("table"), (json::object{{"columns", json::array{}}}));
+  EXPECT_EQ(resolved(yaml("table: {columns: time}")).at("table"), (json::object{{"columns", {"time"}}}));
+  EXPECT_THAT(refusal(yaml("table: {columns: [tiem]}")), HasSubstr("Did you mean 'time'?"));
+  EXPECT_THAT(refusal(yaml("table: {columns: [time, time]}")), HasSubstr("names 'time' twice"));
+  EXPECT_THAT(refusal(yaml("table: {cells: [sd]}")), HasSubstr("needs either 'mean' or 'median'"));
+  EXPECT_THAT(refusal(yaml("table: {notes: some}")), HasSubstr("one of all, footnotes, none"));
+  EXPECT_THAT(refusal(yaml("table: {labels: {prodgy: X}}")),
+              HasSubstr("names no row or panel: 'prodgy'. Did you mean 'prodigy'?"));
+  EXPECT_THAT(refusal(yaml("table: {labels: {prodigy: ''}}")), HasSubstr("is empty"));
+}
+
 TEST_F(SpecTable, MistakesNameTheirLineAndTheWayOut) {
   EXPECT_THAT(refusal(yaml("table: {intervall: t}")), HasSubstr("interval"));
   EXPECT_THAT(refusal(yaml("table: {interval: z}")), HasSubstr("one of none, t, bootstrap"));

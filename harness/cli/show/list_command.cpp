@@ -119,13 +119,17 @@ std::vector<Listed> training() {
 std::vector<Listed> figures() {
   std::vector<Listed> entries;
   for (const auto& kind : results::figure_kinds()) {
+    std::string look = "size, font, font_size, x_label, y_label";
+    for (const char axis : kind.ranges) look += std::string(", ") + axis + "_range";
+    if (kind.has_colours) look += ", colours";
     entries.push_back(
         {kind.name,
          kind.title,
          {{"what", kind.help},
           {"reads", kind.all_runs
                         ? "all runs of its rows (rows of private selection with --confidential alone)"
-                        : "the reported runs"}},
+                        : "the reported runs"},
+          {"look", look + " (plots/README.md)"}},
          kind.options});
   }
   return entries;

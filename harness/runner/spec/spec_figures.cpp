@@ -1,8 +1,11 @@
 #include "harness/runner/spec/spec_figures.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <fmt/format.h>
 #include <set>
+#include <tuple>
 
 #include "harness/base/text.h"
 #include "harness/runner/spec/spec.h"
@@ -11,7 +14,11 @@
 namespace hyfreedp::runner {
 namespace {
 
-const std::vector<std::string> kFigureKeys = {"kind", "name", "title", "rows", "panels", "epsilons"};
+const std::vector<std::string> kFigureKeys = {"kind",     "name",    "title",   "rows",    "panels",
+                                              "epsilons", "size",    "font",    "colours", "font_size",
+                                              "x_label",  "y_label", "x_range", "y_range"};
+constexpr double kMostInches = 40;
+constexpr double kLeastPoints = 4, kMostPoints = 30;
 
 // What a figure may name.
 struct Names {
@@ -54,6 +61,89 @@ std::optional<std::vector<std::string>> read_named(const Entry& entry, const cha
   return named;
 }
 
+// Two numbers; `what` says which.
+std::optional<std::vector<double>> read_pair(const Entry& entry, const char* what, Problems& problems) {
+  const auto before = problems.added();
+  std::vector<double> numbers;
+  const auto entries = entry.list();
+  for (const auto& one : entries ? *entries : std::vector<Entry>{}) {
+    if (const auto number = problems.take(one.number())) numbers.push_back(*number);
+  }
+  if (problems.added() > before) return std::nullopt;
+  const bool finite = std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); });
+  if (numbers.size() == 2 && finite) return numbers;
+  problems.add(entry.wrong(fmt::format("must be {}", what), ""));
+  return std::nullopt;
+}
+
+bool is_colour(const std::string& text) {
+  return text.size() == 7 && text[0] == '#' &&
+         std::ranges::all_of(text.substr(1), [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
+void read_colours(const Entry& entry, const std::vector<std::string>* rows, spec::FigureLook& look,
+                  Problems& problems) {
+  if (!entry.check_keys(nullptr, problems)) return;
+  for (const auto& id : entry.keys()) {
+    const auto given = *entry.find(id);
+    if (rows != nullptr && std::ranges::find(*rows, id) == rows->end()) {
+      problems.add(given.wrong(
+          fmt::format("is of no row or group of this spec: '{}'.{}", id, did_you_mean(id, *rows)), ""));
+    }
+    const auto colour = problems.take(given.text());
+    if (!colour) continue;
+    if (is_colour(*colour)) {
+      look.colours[id] = *colour;
+    } else {
+      problems.add(
+          given.wrong(fmt::format("must be a colour such as '#D55E00' (in quotes), not '{}'", *colour), ""));
+    }
+  }
+}
+
+void read_look(const Entry& entry, const results::FigureKind& kind, const std::vector<std::string>* rows,
+               spec::FigureLook& look, Problems& problems) {
+  if (const auto given = entry.find("size")) {
+    const auto size = read_pair(*given, "[width, height] of the whole figure in inches", problems);
+    if (size) look.size = *size;
+    if (size && !std::ranges::all_of(*size, [](double side) { return side > 0 && side <= kMostInches; }))
+      problems.add(given->wrong(fmt::format("must be above 0 and at most {} inches", kMostInches), ""));
+  }
+  if (const auto given = entry.find("font_size")) {
+    look.font_size = problems.take(given->number());
+    if (look.font_size && !(*look.font_size >= kLeastPoints && *look.font_size <= kMostPoints))
+      problems.add(given->wrong(fmt::format("must be from {} to {} points", kLeastPoints, kMostPoints), ""));
+  }
+  for (const auto& [key, text] : {std::pair{"font", &look.font}, std::pair{"x_label", &look.x_label},
+                                  std::pair{"y_label", &look.y_label}}) {
+    if (const auto given = entry.find(key)) *text = problems.take(given->text());
+  }
+  if (look.font && look.font->find_first_of(",:\"'\\\n") != std::string::npos)
+    problems.add(entry.find("font")->wrong("must be the name of a family alone, for example Times", ""));
+  for (const auto& [key, axis, range] :
+       {std::tuple{"x_range", 'x', &look.x_range}, std::tuple{"y_range", 'y', &look.y_range}}) {
+    const auto given = entry.find(key);
+    if (!given) continue;
+    if (kind.ranges.find(axis) == std::string::npos) {
+      problems.add(
+          given->wrong(fmt::format("is not for figures of kind '{}', whose {} axis is not a range of "
+                                   "numbers that can be cut",
+                                   kind.name, axis),
+                       ""));
+    }
+    const auto pair = read_pair(*given, "[from, to]", problems);
+    if (pair && (*pair)[0] < (*pair)[1]) *range = *pair;
+    if (pair && range->empty()) problems.add(given->wrong("must be [from, to], the smaller first", ""));
+  }
+  if (const auto given = entry.find("colours")) {
+    if (!kind.has_colours) {
+      problems.add(given->wrong(
+          fmt::format("is not for figures of kind '{}', whose lines are not rows", kind.name), ""));
+    }
+    read_colours(*given, rows, look, problems);
+  }
+}
+
 std::optional<spec::Figure> read_figure(const Entry& entry, const Names& names, Problems& problems) {
   const auto before = problems.added();
   if (!entry.check_keys(nullptr, problems)) return std::nullopt;
@@ -83,6 +173,7 @@ std::optional<spec::Figure> read_figure(const Entry& entry, const Names& names, 
   }
   if (const auto given = entry.find("epsilons")) keep(read_epsilons(*given, problems), figure.epsilons);
   if (kind != nullptr) {
+    read_look(entry, *kind, rows_known, figure.look, problems);
     keep(options_from(kind->options, Layers({entry}), problems, kFigureKeys), figure.options);
     if (const auto given = entry.find("relative_to")) {
       read_named(*given, "row or group", rows_known, problems);

@@ -1,5 +1,6 @@
 #include "harness/runner/spec/spec_table.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
@@ -14,16 +15,67 @@ void check_table_name(const Entry& table, const std::string& key, const std::str
   problems.add(table.find(key)->wrong(fmt::format("names no row: '{}'.{}", name, did_you_mean(name, names))));
 }
 
+// A list of words, each once; one alone need not be in brackets.
+template <class E>
+std::optional<std::vector<E>> read_words(const Entry& entry, Problems& problems) {
+  const auto before = problems.added();
+  std::vector<Entry> entries{entry};
+  if (entry.is_list()) entries = entry.list().value();
+  std::vector<E> words;
+  for (const auto& one : entries) {
+    const auto text = problems.take(one.text());
+    if (!text) continue;
+    const auto names = names_of<E>();
+    if (std::ranges::find(names, *text) == names.end()) {
+      problems.add(one.wrong(
+          fmt::format("must be one of {}, not '{}'.{}", join(names, ", "), *text, did_you_mean(*text, names)),
+          ""));
+      continue;
+    }
+    const auto word = enum_from<E>(*text, "").value();
+    if (std::ranges::count(words, word) > 0)
+      problems.add(one.wrong(fmt::format("names '{}' twice", *text), ""));
+    words.push_back(word);
+  }
+  if (problems.added() > before) return std::nullopt;
+  return words;
+}
+
+std::optional<std::map<std::string, std::string>> read_labels(const Entry& entry, Problems& problems) {
+  const auto before = problems.added();
+  if (!entry.check_keys(nullptr, problems)) return std::nullopt;
+  std::map<std::string, std::string> labels;
+  for (const auto& id : entry.keys()) {
+    const auto given = entry.find(id);
+    const auto text = problems.take(given->text());
+    if (!text) continue;
+    if (text->empty()) problems.add(given->wrong("is empty; a title needs at least a letter", ""));
+    labels[id] = *text;
+  }
+  if (problems.added() > before) return std::nullopt;
+  return labels;
+}
+
 }  // namespace
 
 std::optional<spec::Table> read_table_options(const Entry& table, Problems& problems) {
-  auto options = read_options<spec::Table>(results::table_options(), Layers({table}), problems, {"rerr"});
+  const auto before = problems.added();
+  auto options = read_options<spec::Table>(results::table_options(), Layers({table}), problems,
+                                           {"rerr", "columns", "cells", "labels"});
+  if (options) {
+    if (const auto given = table.find("columns"))
+      options->columns = read_words<spec::TableColumn>(*given, problems);
+    if (const auto given = table.find("cells")) options->cells = read_words<spec::CellPart>(*given, problems);
+    if (const auto given = table.find("labels")) options->labels = read_labels(*given, problems);
+  }
   if (const auto given = table.find("rerr")) {
     const auto rows = read_options<spec::Rerr>(results::rerr_options(), Layers({*given}), problems);
     if (!rows) return std::nullopt;
     if (options) options->rerr = *rows;
   }
-  if (!options || !problems.take(results::table_settings(*options, table.where()))) return std::nullopt;
+  if (!options || problems.added() > before) return std::nullopt;
+  if (!problems.take(results::table_settings(*options, table.where()))) return std::nullopt;
+  if (!problems.take(results::table_look(*options, table.where()))) return std::nullopt;
   return options;
 }
 
@@ -31,6 +83,18 @@ void check_table_rows(const Entry& table, const spec::Table& options, const std:
                       Problems& problems) {
   const auto names = spec::row_names(panels);
   check_table_name(table, "relative_to", options.relative_to.value_or(""), names, problems);
+  if (options.labels) {
+    std::vector<std::string> known;
+    for (const auto& panel : panels) {
+      for (const auto& row : panel.rows) known.push_back(row.id);
+      known.push_back(panel.id);
+    }
+    for (const auto& [id, title] : *options.labels) {
+      if (std::ranges::find(known, id) != known.end()) continue;
+      problems.add(table.find("labels")->wrong(
+          fmt::format("names no row or panel: '{}'.{}", id, did_you_mean(id, known)), ""));
+    }
+  }
   if (!options.rerr) return;
   check_table_name(*table.find("rerr"), "random", options.rerr->random, names, problems);
   check_table_name(*table.find("rerr"), "oracle", options.rerr->oracle, names, problems);
