@@ -14,6 +14,11 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+std::string with_seeds(std::string yaml, const std::string& seeds) {
+  const std::string before = "seeds: [0]";
+  return yaml.replace(yaml.find(before), before.size(), "seeds: " + seeds);
+}
+
 class Merge : public FolderTest {
  protected:
   Merge() : FolderTest("merge") {}
@@ -134,6 +139,9 @@ TEST_F(Merge, AnotherSpecOfTheSameNameIsAContradiction) {
   fill("a", spec_of(kFixedRow, "seeded", "s-1"));
   fill("b", spec_of(kProdigyRow, "seeded", "s-1"));
   expect_refused_unchanged({"b"}, {"different specs named 'seeded'"});
+  EXPECT_THAT(err(), Not(HasSubstr("in their seeds alone")));
+  fill("e", with_seeds(spec_of(kFixedRow, "seeded", "s-1"), "[1]"));
+  expect_refused_unchanged({"e"}, {"differ in their seeds alone", "--only seed=..."});
   fill("c", spec_of(kProdigyRow, "another", "s-1"));
   fill("d", spec_of(kFixedRow, "another", "s-1"));
   expect_refused_unchanged({"c", "d"}, {"different specs named 'another'"});
@@ -144,11 +152,6 @@ TEST_F(Merge, AnUnseededSpecThatTwoMachinesRanIsRefused) {
   fill("a", spec_of(kSelectionRow + kFixedRow));
   fill("b", spec_of(kSelectionRow + kFixedRow));
   expect_refused_unchanged({"b"}, {"both run 'hidden', which has no noise_seed"});
-}
-
-std::string with_seeds(std::string yaml, const std::string& seeds) {
-  const std::string before = "seeds: [0]";
-  return yaml.replace(yaml.find(before), before.size(), "seeds: " + seeds);
 }
 
 // Two machines shared the seeds of one spec without a noise seed: each row is one release.

@@ -138,6 +138,23 @@ json::object outcome_of(const TrialRecord& record) {
   return outcome;
 }
 
+// A resolved spec but for the seeds of its panels and rows.
+json::object without_seeds(json::object resolved) {
+  const auto panels = resolved.find("panels");
+  if (panels == resolved.end() || !panels->value().is_array()) return resolved;
+  const auto each = [](json::value& list, const auto& visit) {
+    if (!list.is_array()) return;
+    for (auto& one : list.get_array()) {
+      if (one.is_object()) visit(one.get_object());
+    }
+  };
+  each(panels->value(), [&](json::object& panel) {
+    panel.erase("seeds");
+    if (auto* rows = panel.if_contains("rows")) each(*rows, [](json::object& row) { row.erase("seeds"); });
+  });
+  return resolved;
+}
+
 std::string study_name(const StudyRecord& study) {
   return fmt::format("{}, {}, {}, {}, seed {}", study.spec, study.panel, study.row,
                      study.epsilon_target ? "epsilon " + short_number(*study.epsilon_target) : "non-private",
@@ -283,8 +300,13 @@ class Merger {
         const auto recorded = sides_[known->second].store->spec(spec.name);
         if (!recorded) return recorded.error();
         if ((**recorded).hash != spec.hash) {
-          contradict(fmt::format("{} have different specs named '{}', or different releases of it.",
-                                 both(known->second, side), spec.name));
+          const bool by_seeds = without_seeds((**recorded).resolved) == without_seeds(spec.resolved);
+          contradict(fmt::format(
+              "{} have different specs named '{}', or different releases of it.{}", both(known->second, side),
+              spec.name,
+              by_seeds ? " They differ in their seeds alone: machines that share seeds need one spec that "
+                         "lists all of them, each with `hyfreedp run --only seed=...`."
+                       : ""));
           continue;
         }
         if (!is_seeded(spec)) {
