@@ -74,8 +74,8 @@ class Script {
     out_ += "# " + figure_.name + ": run with gnuplot 5.2 or newer\n";
     write_data();
     for (const auto& [kind, path] : files) {
-      bold_ =
-          kind != FileKind::svg ? ":Bold" : (figure_.font.empty() ? "sans-serif" : figure_.font) + " Bold";
+      const auto family = figure_.font.empty() && kind == FileKind::svg ? "sans-serif" : figure_.font;
+      bold_ = family + (kind == FileKind::svg ? " Bold" : ":Bold");
       size_scale_ = figure_.scale * (kind == FileKind::pdf ? kPdfPoints / kUsualSize : 1);
       draw(terminal(kind), path);
     }

@@ -91,6 +91,9 @@ TEST_F(Look, FontAndItsSizeAreTheTerminals) {
   EXPECT_THAT(gnuplot_script(plain, FileKind::svg, "x"), HasSubstr("font 'sans-serif,12'"));
   EXPECT_THAT(gnuplot_script(plain, FileKind::pdf, "x"), HasSubstr("font 'sans,8'"));
   EXPECT_THAT(gnuplot_script(drawn, FileKind::svg, "x"), HasSubstr("font 'Times Bold'"));
+  EXPECT_THAT(gnuplot_script(drawn, FileKind::pdf, "x"), HasSubstr("font 'Times:Bold'"));
+  EXPECT_THAT(gnuplot_script(plain, FileKind::pdf, "x"), HasSubstr("font ':Bold'"));
+  EXPECT_THAT(gnuplot_script(plain, FileKind::svg, "x"), HasSubstr("font 'sans-serif Bold'"));
 }
 
 TEST_F(Look, RowsHaveTheColoursThatAreAskedFor) {
