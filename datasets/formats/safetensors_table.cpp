@@ -27,6 +27,12 @@ std::string type_of(ElementType type) {
       return "i2";
     case ElementType::kI8:
       return "i1";
+    case ElementType::kU64:
+      return "u8";
+    case ElementType::kU32:
+      return "u4";
+    case ElementType::kU16:
+      return "u2";
     case ElementType::kU8:
       return "u1";
     case ElementType::kBool:

@@ -12,8 +12,8 @@ namespace hyfreedp {
 namespace {
 
 // In the order of ElementType.
-constexpr std::array<std::string_view, 10> kNames = {"F64", "F32", "F16", "BF16", "I64",
-                                                     "I32", "I16", "I8",  "U8",   "BOOL"};
+constexpr std::array<std::string_view, 13> kNames = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16",
+                                                     "I8",  "U64", "U32", "U16",  "U8",  "BOOL"};
 static_assert(kNames.size() == static_cast<std::size_t>(ElementType::kBool) + 1);
 
 constexpr std::uint64_t kLargestHeader = 100'000'000;
@@ -33,7 +33,9 @@ Result<StoredTensor> parse_entry(const json::value& value, const SharedBytes& da
   const auto dtype = get_string(object, "dtype", where);
   if (!dtype) return dtype.error();
   const auto* const type = std::find(kNames.begin(), kNames.end(), *dtype);
-  if (type == kNames.end()) return bad("unknown dtype '" + *dtype + "'");
+  if (type == kNames.end()) {
+    return bad(fmt::format("unknown dtype '{}'; read are {}", *dtype, fmt::join(kNames, ", ")));
+  }
   const auto* shape = object.if_contains("shape");
   if (shape == nullptr || !shape->is_array()) return bad("'shape' is not an array");
   StoredTensor tensor{.type = static_cast<ElementType>(type - kNames.begin())};
@@ -57,9 +59,6 @@ Result<StoredTensor> parse_entry(const json::value& value, const SharedBytes& da
     return bad("'data_offsets' lie outside the file");
   if (*end - *begin != bytes) return bad("'data_offsets' do not fit the shape");
   tensor.values = {.bytes = data.bytes.substr(*begin, bytes), .owner = data.owner};
-  if (reinterpret_cast<std::uintptr_t>(tensor.values.bytes.data()) % element != 0) {
-    return bad("it is not aligned to its element size");
-  }
   return tensor;
 }
 
@@ -107,13 +106,16 @@ std::int64_t element_size(ElementType type) {
   switch (type) {
     case ElementType::kF64:
     case ElementType::kI64:
+    case ElementType::kU64:
       return 8;
     case ElementType::kF32:
     case ElementType::kI32:
+    case ElementType::kU32:
       return 4;
     case ElementType::kF16:
     case ElementType::kBF16:
     case ElementType::kI16:
+    case ElementType::kU16:
       return 2;
     case ElementType::kI8:
     case ElementType::kU8:

@@ -9,8 +9,9 @@
 //
 // Every field is checked before it is used: the header's length against the file's, JSON types, a
 // known dtype, a non-negative shape whose product does not overflow, begin <= end <= size of the
-// data, end - begin equal to the shape's bytes, begin a multiple of the element size. If a check
-// fails, the whole file is refused by an error that names the tensor.
+// data, end - begin equal to the shape's bytes. If a check fails, the whole file is refused by an
+// error that names the tensor. Tensors may begin at any byte: not all programs that write such files
+// pad the header, or order the tensors by the size of their elements.
 #pragma once
 
 #include <string>
@@ -23,11 +24,10 @@
 
 namespace hyfreedp {
 
-// The tensors by name. dtypes: F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL.
+// The tensors by name. dtypes: F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL.
 Result<StoredTensors> read_stored_safetensors(const std::string& path);
 
-// The same of a file's bytes, with its metadata. `where` begins messages; the bytes must begin at
-// an address that is a multiple of 8.
+// The same of a file's bytes, with its metadata. `where` begins messages.
 struct StoredSafetensors {
   StoredTensors tensors;
   json::object metadata;  // empty where the file has none

@@ -11,7 +11,7 @@
 
 namespace hyfreedp {
 
-enum class ElementType { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8, kU8, kBool };
+enum class ElementType { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8, kU64, kU32, kU16, kU8, kBool };
 
 // In bytes.
 std::int64_t element_size(ElementType type);
@@ -20,10 +20,17 @@ struct StoredTensor {
   ElementType type = ElementType::kF32;
   // Empty for a scalar.
   std::vector<std::int64_t> shape = {};
-  // The elements in C order (the last index runs fastest), little endian, without gaps. They begin
-  // at a multiple of the element size, and are read-only: often they are part of a mapped file.
+  // The elements in C order (the last index runs fastest), little endian, without gaps. They are
+  // read-only, for often they are part of a mapped file, and may begin at any address (aligned()).
   SharedBytes values = {};
 };
+
+// The values at an address that is a multiple of the element size: a copy where they are not.
+inline SharedBytes aligned(const StoredTensor& tensor) {
+  const auto address = reinterpret_cast<std::uintptr_t>(tensor.values.bytes.data());
+  const bool fits = address % static_cast<std::uintptr_t>(element_size(tensor.type)) == 0;
+  return fits ? tensor.values : owned_bytes(std::string(tensor.values.bytes));
+}
 
 using StoredTensors = std::map<std::string, StoredTensor>;
 

@@ -1,5 +1,6 @@
 #include "datasets/formats/safetensors_table.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +50,47 @@ TEST(SafetensorsTable, WhatIsNoTableIsRefused) {
   EXPECT_THAT(refusal_of(written("nowhere")), HasSubstr("nowhere.safetensors"));
 }
 
-class ChangedSafetensorsTable : public Scratch {};
+class ChangedSafetensorsTable : public Scratch {
+ protected:
+  // Two rows of one feature, 1 and 2, of the classes 9 and 7. `before`: bytes of another tensor.
+  std::string made(const std::string& dtype, const std::string& classes, const std::string& padding = "",
+                   const std::string& before = "") const {
+    const auto at = before.size();
+    const auto header =
+        fmt::format(
+            R"({{"other":{{"dtype":"U8","shape":[{}],"data_offsets":[0,{}]}},"features":{{"dtype":"F32","shape":[2,1],)"
+            R"("data_offsets":[{},{}]}},"labels":{{"dtype":"{}","shape":[2],"data_offsets":[{},{}]}}}})",
+            at, at, at, at + 8, dtype, at + 8, at + 8 + classes.size()) +
+        padding;
+    const std::uint64_t length = header.size();
+    std::string file(reinterpret_cast<const char*>(&length), sizeof length);
+    file += header + before + std::string("\x00\x00\x80\x3F\x00\x00\x00\x40", 8) + classes;
+    EXPECT_TRUE(write_file_atomically(path("made"), file));
+    return path("made");
+  }
+  static void expect_read(const std::string& file) {
+    const auto table = read_safetensors_table(file, kClasses);
+    ASSERT_TRUE(table) << table.error().message;
+    EXPECT_EQ(table->features, (std::vector<float>{1, 2}));
+    EXPECT_EQ(table->labels, (std::vector<std::int64_t>{1, 0}));
+  }
+};
+
+TEST_F(ChangedSafetensorsTable, UnsignedClassesOfEverySizeAreRead) {
+  expect_read(made("U8", "\x09\x07"));
+  expect_read(made("U16", std::string("\x09\0\x07\0", 4)));
+  expect_read(made("U32", std::string("\x09\0\0\0\x07\0\0\0", 8)));
+  expect_read(made("U64", std::string("\x09\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0", 16)));
+  EXPECT_THAT(refusal_of(made("F8_E4M3", "\x09\x07")), HasSubstr("unknown dtype 'F8_E4M3'; read are F64,"));
+}
+
+// Not all programs pad the header to eight bytes, or write wide elements first.
+TEST_F(ChangedSafetensorsTable, TensorsMayBeginAtAnyByte) {
+  for (std::size_t shift = 0; shift < 8; ++shift) {
+    expect_read(made("U8", "\x09\x07", std::string(shift, ' ')));
+    expect_read(made("U8", "\x09\x07", "", std::string(shift, '\1')));
+  }
+}
 
 TEST_F(ChangedSafetensorsTable, EveryTruncationIsAnErrorThatNamesTheFile) {
   const auto bytes = read_file(written("float")).value();

@@ -46,6 +46,31 @@ TEST_F(Safetensors, ReadsValues) {
   EXPECT_EQ(tensor[1][1].item<float>(), 0.25F);
 }
 
+TEST_F(Safetensors, TensorsThatBeginAtAnyByteAreCopied) {
+  const float values[] = {1.5F, -2.F};
+  write(entry("F32", "[2]", "[1,9]"), "x" + std::string(reinterpret_cast<const char*>(values), 8));
+  const auto read = read_safetensors(path_);
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& tensor = read->at("t");
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % 4, 0U);
+  EXPECT_EQ(tensor[0].item<float>(), 1.5F);
+  EXPECT_EQ(tensor[1].item<float>(), -2.F);
+}
+
+TEST_F(Safetensors, UnsignedNumbersAreRead) {
+  for (const auto& [name, bytes] : {std::pair{"U16", 2}, {"U32", 4}, {"U64", 8}}) {
+    std::string data(static_cast<std::size_t>(2 * bytes), '\0');
+    data[0] = 7;
+    data[static_cast<std::size_t>(bytes) + 1] = 1;  // 256
+    write(entry(name, "[2]", "[0," + std::to_string(2 * bytes) + "]"), data);
+    const auto read = read_safetensors(path_);
+    ASSERT_TRUE(read) << read.error().message;
+    const auto numbers = read->at("t").to(torch::kFloat64);
+    EXPECT_EQ(numbers[0].item<double>(), 7) << name;
+    EXPECT_EQ(numbers[1].item<double>(), 256) << name;
+  }
+}
+
 TEST_F(Safetensors, TensorsOutliveTheFile) {
   const double value = 7;
   write(entry("F64", "[1]", "[0,8]"), std::string(reinterpret_cast<const char*>(&value), 8));
@@ -70,7 +95,6 @@ TEST_F(Safetensors, RefusesWhatDoesNotFit) {
       {entry("F32", "[0,18446744073709551615]", "[0,0]"), data, "not a list of lengths"},
       {entry("F99", "[2,2]", "[0,16]"), data, "unknown dtype"},
       {entry("F32", "4", "[0,16]"), data, "not an array"},
-      {entry("F32", "[3]", "[2,14]"), data, "aligned"},
       {R"({"t":7})", data, "not an object"},
       {"[1]", data, "not an object"},
       {"{", data, "header"},

@@ -12,7 +12,9 @@ constexpr std::array kTensorTypes = {
     TensorType{ElementType::kF16, torch::kFloat16}, TensorType{ElementType::kBF16, torch::kBFloat16},
     TensorType{ElementType::kI64, torch::kInt64},   TensorType{ElementType::kI32, torch::kInt32},
     TensorType{ElementType::kI16, torch::kInt16},   TensorType{ElementType::kI8, torch::kInt8},
-    TensorType{ElementType::kU8, torch::kUInt8},    TensorType{ElementType::kBool, torch::kBool}};
+    TensorType{ElementType::kU64, torch::kUInt64},  TensorType{ElementType::kU32, torch::kUInt32},
+    TensorType{ElementType::kU16, torch::kUInt16},  TensorType{ElementType::kU8, torch::kUInt8},
+    TensorType{ElementType::kBool, torch::kBool}};
 
 constexpr bool is_in_order() {
   for (std::size_t i = 0; i < kTensorTypes.size(); ++i) {
@@ -37,8 +39,9 @@ const TensorType* tensor_type(torch::ScalarType scalar) {
 }
 
 torch::Tensor view_of(const StoredTensor& stored) {
+  const auto values = aligned(stored);
   return torch::from_blob(
-      const_cast<char*>(stored.values.bytes.data()), stored.shape, [keep = stored.values.owner](void*) {},
+      const_cast<char*>(values.bytes.data()), stored.shape, [keep = values.owner](void*) {},
       tensor_type(stored.type).scalar);
 }
 

@@ -16,8 +16,8 @@ const TensorType& tensor_type(ElementType stored);
 // nullptr for every other type.
 const TensorType* tensor_type(torch::ScalarType scalar);
 
-// A view of the stored bytes, which it keeps alive. They are read-only: writing to it may be a
-// memory fault.
+// A view of the stored bytes, which it keeps alive (a copy where they are not aligned). They are
+// read-only: writing to it may be a memory fault.
 torch::Tensor view_of(const StoredTensor& stored);
 
 }  // namespace hyfreedp::models
