@@ -13,6 +13,7 @@
 // on. A row's place in its file alone decides which split it is in (split_rows).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -37,6 +38,9 @@ struct TableFile {
                                 "the classes, as the file writes them; 0..99 stands for the integers from 0 "
                                 "to 99"),
                     text_option("label", "label", "CSV and TSV: the column that has the class"),
+                    text_option("separator", nullptr,
+                                "CSV and TSV: the character between two fields, such as \";\" (default: a "
+                                "comma, in .tsv a tab)"),
                     choice_option("normalise", {"none", "norm"},
                                   "none: the numbers as they are; norm: each row is scaled to the "
                                   "norm sqrt(number of features), a row of zeros stays"),
@@ -49,6 +53,7 @@ struct TableFile {
         .own_records = true,
         .sizes = sizes,
         .complete = complete};
+    std::ranges::find(facts.options, "separator", &OptionSpec::name)->stored_always = false;
     for (auto& more :
          own_files_options("a .csv, .tsv, .libsvm, .libsvm.gz or .safetensors file, or a folder with "
                            "train.EXT and test.EXT, where EXT may be npy too; in $HYFREEDP_DATA or the "

@@ -12,6 +12,7 @@
 #include "datasets/formats/safetensors_table.h"
 #include "datasets/table_file.h"
 #include "harness/base/text.h"
+#include "harness/base/utf8.h"
 #include "harness/random/stream.h"
 
 namespace hyfreedp::datasets {
@@ -114,8 +115,14 @@ Result<NumberTable> read_one(const std::string& path, const json::object& option
   if (path.ends_with(".libsvm") || path.ends_with(".libsvm.gz")) return read_libsvm_file(path, options);
   if (path.ends_with(".npy")) return read_npy_files(path, options);
   if (path.ends_with(".safetensors")) return read_safetensors_file(path, options);
-  return read_number_csv(path, path.ends_with(".tsv") ? '\t' : ',', string_or(options, "label", "label"),
-                         labels_of(options));
+  const auto separator = string_or(options, "separator", path.ends_with(".tsv") ? "\t" : ",");
+  if (separator.size() != 1 ||
+      std::string_view("\"\r\n.+-0123456789").find(separator.front()) != std::string_view::npos) {
+    return error(
+        fmt::format("'separator' is one character between fields, such as \";\" or \"\\t\", not '{}'.",
+                    as_one_line(separator)));
+  }
+  return read_number_csv(path, separator.front(), string_or(options, "label", "label"), labels_of(options));
 }
 
 // folder/STEM.EXT; nothing where there is none.

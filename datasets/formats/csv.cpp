@@ -5,13 +5,21 @@
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/base/text_encoding.h"
 
 namespace hyfreedp::datasets {
+
+std::string name_of_separator(char separator) {
+  return separator == '\t' ? "a tab" : fmt::format("'{}'", separator);
+}
 
 Result<CsvReader> CsvReader::open(const std::string& path, char separator) {
   auto text = read_file(path);
   if (!text) return text.error();
+  const auto begin = begin_of_text(*text, path);
+  if (!begin) return begin.error();
   CsvReader reader(path, std::move(*text), separator);
+  reader.at_ = *begin;
   auto first = reader.record();
   if (!first) return first.error();
   reader.header_ = std::move(first->fields);
@@ -21,10 +29,14 @@ Result<CsvReader> CsvReader::open(const std::string& path, char separator) {
 Result<std::optional<CsvRecord>> CsvReader::next() {
   if (at_ == text_.size()) return std::optional<CsvRecord>();
   auto found = record();
-  if (!found) return found.error();
+  if (!found) {
+    at_ = text_.size();  // where a field ends is not known any more
+    return found.error();
+  }
   if (found->fields.size() != header_.size()) {
-    return error(fmt::format("{}:{}: the record has {} fields, but {} are expected.", path_, found->line,
-                             found->fields.size(), header_.size()));
+    return error(fmt::format("{}:{}: the record has {}, but {} are expected.", path_, found->line,
+                             counted(static_cast<std::int64_t>(found->fields.size()), "field"),
+                             header_.size()));
   }
   return std::optional(std::move(*found));
 }
@@ -44,6 +56,10 @@ Result<CsvRecord> CsvReader::record() {
   }
   if (at('\r')) ++at_;
   if (at_ == text_.size()) return record;
+  if (at(';') || at('\t') || at('|')) {
+    return wrong(fmt::format("a closing quote is followed by {}, but fields are separated by {}",
+                             name_of_separator(text_[at_]), name_of_separator(separator_)));
+  }
   if (!at('\n')) return wrong("text behind a closing quote");
   ++at_;
   ++line_;

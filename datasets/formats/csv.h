@@ -1,7 +1,7 @@
 // Comma-separated values with quotes (RFC 4180): a field that begins with a quote ends at the next
 // quote that is not doubled, and may contain commas, line ends and doubled quotes. Lines end with
 // \n or \r\n; the last line may lack its end. Another character may stand for the comma, such as a
-// tab.
+// tab. A byte order mark of UTF-8 before the text is no part of it; UTF-16 is refused by name.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ class CsvReader {
   const std::vector<std::string>& header() const { return header_; }
   // The next record; nothing at the file's end. Errors, with their line: a record with another
   // number of fields than the header, a quote that is not closed, a quote inside a field, text
-  // after a closing quote.
+  // after a closing quote. After an error of the first kind the next record follows, after others
+  // nothing does.
   Result<std::optional<CsvRecord>> next();
 
  private:
@@ -47,6 +48,9 @@ class CsvReader {
   std::size_t at_ = 0;
   std::size_t line_ = 1;
 };
+
+// As a message names it: "';'", "a tab".
+std::string name_of_separator(char separator);
 
 // All records after the first line, which must be `header`.
 Result<std::vector<CsvRecord>> read_csv(const std::string& path, const std::vector<std::string>& header);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "datasets/formats/lines.h"
+#include "harness/base/error_list.h"
 #include "harness/base/utf8.h"
 
 namespace hyfreedp::datasets {
@@ -81,6 +82,18 @@ Result<void> fill_row(std::string_view line, std::span<float> row) {
   }
 }
 
+// Adds the example of a line whose label was taken off.
+Result<void> add_row(std::string_view label_field, std::string_view line, const LibsvmShape& shape,
+                     NumberTable& table) {
+  if (label_field.empty()) return error("the line is empty; expected is LABEL INDEX:VALUE ...");
+  const auto label = class_of(label_field, shape.labels);
+  if (!label) return label.error();
+  table.labels.push_back(*label);
+  const auto columns = static_cast<std::size_t>(shape.features);
+  table.features.resize(table.features.size() + columns);
+  return fill_row(line, std::span(table.features).last(columns));
+}
+
 }  // namespace
 
 Result<NumberTable> read_libsvm(const std::string& path, const LibsvmShape& shape) {
@@ -90,28 +103,26 @@ Result<NumberTable> read_libsvm(const std::string& path, const LibsvmShape& shap
   NumberTable table;
   const auto columns = static_cast<std::size_t>(shape.features);
   const auto most = static_cast<std::size_t>(shape.max_values / shape.features);
+  ErrorList problems;
   while (true) {
     const auto next = lines->next();
-    if (!next) return next.error();
-    if (!*next) break;
-    auto line = **next;
+    if (!next) problems.add(next.error());
+    if (!next || !*next) break;
+    const auto comment = (*next)->find('#');
+    auto line = (*next)->substr(0, comment);
     const auto label_field = take_field(line);
-    if (label_field.empty())
-      return error(lines->where() + ": the line is empty; expected is LABEL INDEX:VALUE ...");
-    const auto label = class_of(label_field, shape.labels);
-    if (!label) return in_context(lines->where(), label.error());
+    if (label_field.empty() && comment != std::string_view::npos) continue;
     if (table.labels.size() == most) {
       return error(
           fmt::format("{}: more than {} examples of {} features are more than {} values. Raise the limit "
                       "if the file is right.",
                       lines->where(), most, columns, shape.max_values));
     }
-    table.labels.push_back(*label);
-    table.features.resize(table.features.size() + columns);
-    if (auto filled = fill_row(line, std::span(table.features).last(columns)); !filled) {
-      return in_context(lines->where(), filled.error());
+    if (auto added = add_row(label_field, line, shape, table); !added) {
+      problems.add(in_context(lines->where(), added.error()));
     }
   }
+  if (!problems.empty()) return problems.error();
   if (table.labels.empty())
     return error(path + ": has no examples; expected are lines LABEL INDEX:VALUE ...");
   return table;

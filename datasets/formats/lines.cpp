@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <span>
 
+#include "harness/base/text_encoding.h"
+
 namespace hyfreedp::datasets {
 namespace {
 
@@ -36,6 +38,12 @@ Result<void> LineReader::fill() {
       return error(fmt::format("{}: is packed with {}. Unpack it first: {} FILE.", file_.path(),
                                bzip2 ? "bzip2" : "xz", bzip2 ? "bunzip2" : "unxz"));
     }
+    if (!begun_) {
+      const auto begin = begin_of_text(buffer_, file_.path());
+      if (!begin) return begin.error();
+      begin_ = *begin;
+    }
+    begun_ = true;
   }
   return {};
 }

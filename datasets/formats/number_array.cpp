@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "harness/base/error_list.h"
 #include "harness/base/text.h"
 
 namespace hyfreedp::datasets {
@@ -73,13 +74,15 @@ Result<std::vector<float>> read_features(const NumberArray& array) {
   if (!real) return error(array.where + ": " + real.error().message);
   const auto columns = static_cast<std::size_t>(array.shape[1]);
   std::vector<float> features(static_cast<std::size_t>(array.shape[0]) * columns);
+  ErrorList problems;
   for (std::size_t i = 0; i < features.size(); ++i) {
     features[i] = (*real)(array, i);
     if (!std::isfinite(features[i])) {
-      return error(fmt::format("{}: the number at [{}, {}] is not finite as a float.", array.where,
-                               i / columns, i % columns));
+      problems.add(error(fmt::format("{}: the number at [{}, {}] is not finite as a float.", array.where,
+                                     i / columns, i % columns)));
     }
   }
+  if (!problems.empty()) return problems.error();
   return features;
 }
 
@@ -101,15 +104,17 @@ Result<std::vector<std::int64_t>> classes_of(const NumberArray& array, const std
   const auto integer = integer_of(array.type);
   if (!integer) return error(array.where + ": " + integer.error().message);
   std::vector<std::int64_t> classes(static_cast<std::size_t>(array.shape[0]));
+  ErrorList problems;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const double label = (*integer)(array, i);
     const auto found = std::find(labels.begin(), labels.end(), label);
     if (found == labels.end()) {
-      return error(fmt::format("{}: the label {} at [{}] is none of those that 'labels' names.", array.where,
-                               label, i));
+      problems.add(error(fmt::format("{}: the label {} at [{}] is none of those that 'labels' names.",
+                                     array.where, label, i)));
     }
     classes[i] = found - labels.begin();
   }
+  if (!problems.empty()) return problems.error();
   return classes;
 }
 

@@ -1,11 +1,13 @@
 #include "datasets/formats/number_table.h"
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
 #include "datasets/formats/csv.h"
+#include "harness/base/error_list.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
 
@@ -21,19 +23,59 @@ Result<float> number_in(const std::string& column, const std::string& field) {
   const auto read = std::from_chars(field.starts_with('+') ? begin + 1 : begin, end, value);
   if (read.ec == std::errc() && read.ptr == end && std::isfinite(static_cast<float>(value)))
     return static_cast<float>(value);
+  const bool comma = std::ranges::count(field, ',') == 1 && field.find('.') == std::string::npos;
   return error(
-      fmt::format("the column '{}' has '{}', which is not a number. Only numbers are read: replace "
-                  "names and missing values by numbers first.",
-                  as_one_line(column), as_one_line(field.substr(0, 40))));
+      fmt::format("the column '{}' has '{}', which is not a number. {}", as_one_line(column),
+                  as_one_line(field.substr(0, 40)),
+                  comma ? "Numbers are written with a point, as in 0.5."
+                        : "Only numbers are read: replace names and missing values by numbers first."));
 }
 
-Result<std::size_t> place_of(const std::vector<std::string>& header, const std::string& label) {
+// " Its fields are separated by ';' ...", where the header has the label's column if another
+// character separates it; else "".
+std::string other_separator(const std::vector<std::string>& header, char separator,
+                            const std::string& label) {
+  if (header.size() != 1) return "";
+  for (const char other : {';', '\t', ',', '|'}) {
+    std::vector<std::string> columns;
+    boost::split(columns, header.front(), [other](char c) { return c == other; });
+    if (other == separator || std::ranges::find(columns, label) == columns.end()) continue;
+    return fmt::format(" Its fields are separated by {}, not by {}: give the option `separator: \"{}\"`.",
+                       name_of_separator(other), name_of_separator(separator),
+                       other == '\t' ? "\\t" : std::string(1, other));
+  }
+  return "";
+}
+
+Result<std::size_t> place_of(const std::vector<std::string>& header, char separator,
+                             const std::string& label) {
   const auto count = std::count(header.begin(), header.end(), label);
   if (count == 1) {
     return static_cast<std::size_t>(std::find(header.begin(), header.end(), label) - header.begin());
   }
-  return error(fmt::format("{} column is called '{}'.{} The option 'label' names the one with the classes.",
-                           count == 0 ? "no" : "more than one", label, did_you_mean(label, header)));
+  const auto other = count == 0 ? other_separator(header, separator, label) : "";
+  return error(fmt::format(
+      "{} column is called '{}'.{}", count == 0 ? "no" : "more than one", label,
+      !other.empty() ? other
+                     : did_you_mean(label, header) + " The option 'label' names the one with the classes."));
+}
+
+// Adds the record, or what is wrong with it.
+Result<void> add_record(const CsvRecord& record, const std::vector<std::string>& header, std::size_t label_at,
+                        const std::vector<std::string>& labels, NumberTable& table) {
+  const auto found = std::find(labels.begin(), labels.end(), record.fields[label_at]);
+  if (found == labels.end()) {
+    return error(fmt::format("the label '{}' is none of the expected ones ({}).",
+                             as_one_line(record.fields[label_at].substr(0, 40)), join(labels, ", ")));
+  }
+  table.labels.push_back(found - labels.begin());
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    if (i == label_at) continue;
+    const auto value = number_in(header[i], record.fields[i]);
+    if (!value) return value.error();
+    table.features.push_back(*value);
+  }
+  return {};
 }
 
 }  // namespace
@@ -43,30 +85,26 @@ Result<NumberTable> read_number_csv(const std::string& path, char separator, con
   auto reader = CsvReader::open(path, separator);
   if (!reader) return reader.error();
   const auto& header = reader->header();
-  const auto at = place_of(header, label);
+  const auto at = place_of(header, separator, label);
   if (!at) return in_context(path + ":1", at.error());
   NumberTable table;
+  ErrorList problems;
   while (true) {
     const auto next = reader->next();
-    if (!next) return next.error();
+    if (!next) {
+      problems.add(next.error());
+      continue;
+    }
     if (!*next) break;
     const auto& record = **next;
-    const auto where = [&] { return fmt::format("{}:{}", path, record.line); };
-    const auto found = std::find(labels.begin(), labels.end(), record.fields[*at]);
-    if (found == labels.end()) {
-      return error(fmt::format("{}: the label '{}' is none of the expected ones ({}).", where(),
-                               as_one_line(record.fields[*at].substr(0, 40)), join(labels, ", ")));
-    }
+    const auto where = fmt::format("{}:{}", path, record.line);
     if (table.features.size() + header.size() > kMostValues)
-      return error(fmt::format("{}: more than {} numbers.", where(), kMostValues));
-    table.labels.push_back(found - labels.begin());
-    for (std::size_t i = 0; i < header.size(); ++i) {
-      if (i == *at) continue;
-      const auto value = number_in(header[i], record.fields[i]);
-      if (!value) return in_context(where(), value.error());
-      table.features.push_back(*value);
+      return error(fmt::format("{}: more than {} numbers.", where, kMostValues));
+    if (auto added = add_record(record, header, *at, labels, table); !added) {
+      problems.add(in_context(where, added.error()));
     }
   }
+  if (!problems.empty()) return problems.error();
   if (table.labels.empty()) return error(path + ": has no rows beneath its header.");
   if (header.size() < 2) return error(path + ": has no column beside the label.");
   return table;

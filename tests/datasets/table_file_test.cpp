@@ -182,6 +182,64 @@ TEST_F(OwnTableFile, RowsAreScaledOneByOne) {
   EXPECT_TRUE(has_zero) << "row 0";
 }
 
+TEST_F(OwnTableFile, AnotherSeparatorIsNamedAndRead) {
+  write("a.csv", csv(300));
+  write("semicolons.csv", csv(300, ';'));
+  write("bars.tsv", csv(300, '|'));
+  write("quoted.csv", "\"x\";\"kind\"\n\"1\";\"no\"\n");
+  EXPECT_NE(refusal("semicolons.csv")
+                .find("Its fields are separated by ';', not by ',': give the option `separator: \";\"`"),
+            std::string::npos)
+      << refusal("semicolons.csv");
+  EXPECT_NE(refusal("bars.tsv").find("separated by '|', not by a tab"), std::string::npos)
+      << refusal("bars.tsv");
+  EXPECT_NE(refusal("quoted.csv").find("followed by ';', but fields are separated by ','"), std::string::npos)
+      << refusal("quoted.csv");
+  const auto plain = load_dataset("table-file", completed("a.csv").value()).value();
+  EXPECT_FALSE(completed("a.csv").value().contains("separator"));
+  for (const auto& [file, separator] : {std::pair{"semicolons.csv", ";"}, {"bars.tsv", "|"}}) {
+    const auto options = completed(file, {{"separator", separator}});
+    ASSERT_TRUE(options) << options.error().message;
+    const auto loaded = load_dataset("table-file", *options).value();
+    EXPECT_TRUE(at::equal(loaded.private_train.features, plain.private_train.features)) << file;
+  }
+  for (const char* separator : {"", "ab", "\"", "\n", "."}) {
+    EXPECT_NE(refusal("a.csv", {{"separator", separator}}).find("'separator' is one character"),
+              std::string::npos);
+  }
+  write("decimal.csv", "x;kind\n0,5;no\n");
+  EXPECT_NE(refusal("decimal.csv", {{"separator", ";"}}).find("written with a point, as in 0.5"),
+            std::string::npos);
+}
+
+TEST_F(OwnTableFile, AllRowsThatAreWrongAreNamedAtOnce) {
+  auto text = csv(100) + "1,no\n2,maybe,3\nblue,no,1\n1,yes,\n";
+  write("a.csv", text);
+  for (const char* what :
+       {"a.csv:102: the record has 2 fields, but 3 are expected", "a.csv:103: the label 'maybe'",
+        "a.csv:104: the column 'x' has 'blue'", "a.csv:105: the column 'y' has ''"}) {
+    EXPECT_NE(refusal("a.csv").find(what), std::string::npos) << refusal("a.csv");
+  }
+  for (int i = 0; i < 100; ++i) text += "1\n";
+  write("b.csv", text);
+  EXPECT_NE(refusal("b.csv").find("... and 84 more, 104 in all."), std::string::npos) << refusal("b.csv");
+  EXPECT_EQ(std::ranges::count(refusal("b.csv"), '\n'), 20);
+  // Where a quote is not closed nothing behind it can be told.
+  write("c.csv", "x,kind\n1\n\"2,no\n3\n");
+  EXPECT_NE(refusal("c.csv").find("c.csv:3: a quote is not closed"), std::string::npos) << refusal("c.csv");
+  EXPECT_EQ(std::ranges::count(refusal("c.csv"), '\n'), 1);
+}
+
+TEST_F(OwnTableFile, AByteOrderMarkIsPassedOver) {
+  write("a.csv", csv(300));
+  write("b.csv", "\xEF\xBB\xBF" + csv(300));
+  write("c.csv", "\xEF\xBB\xBFkind,x\nno,1\n" + std::string("yes,2\n"));
+  const auto plain = load_dataset("table-file", completed("a.csv").value()).value();
+  const auto marked = load_dataset("table-file", completed("b.csv").value()).value();
+  EXPECT_TRUE(at::equal(plain.private_train.features, marked.private_train.features));
+  EXPECT_NE(refusal("c.csv").find("rows are too few"), std::string::npos) << refusal("c.csv");
+}
+
 TEST_F(OwnTableFile, WhatDoesNotFitIsRefused) {
   write("a.csv", csv(100));
   write("a.txt", csv(100));

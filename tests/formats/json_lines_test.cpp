@@ -46,6 +46,15 @@ TEST_F(JsonLines, GivesTheWantedFieldsOfEachLine) {
   EXPECT_EQ(records_, expected);
 }
 
+TEST_F(JsonLines, AByteOrderMarkIsPassedOverAndUtf16IsNamed) {
+  const std::string good = "{\"text\":\"a\",\"label\":0}\n";
+  ASSERT_TRUE(read("\xEF\xBB\xBF" + good + good, {"text", "label"}).has_value());
+  EXPECT_EQ(records_, (std::vector<std::string>{":1 \"a\" 0", ":2 \"a\" 0"}));
+  EXPECT_TRUE(fails(std::string("\xFF\xFE{\0", 4), ": ", "iconv -f UTF-16 -t UTF-8"));
+  EXPECT_TRUE(fails(good + "\xEF\xBB\xBF" + good, ":2: ", "not valid JSON"))
+      << "it is a mark at the start alone";
+}
+
 TEST_F(JsonLines, WhatIsMalformedIsNamedWithItsLine) {
   const std::string good = "{\"text\":\"a\",\"label\":0}\n";
   EXPECT_TRUE(fails("", ": ", "has no records"));

@@ -40,6 +40,28 @@ TEST_F(Libsvm, SparseLinesBecomeDenseRows) {
   EXPECT_EQ(others->labels, (std::vector<std::int64_t>{2, 0, 1}));
 }
 
+TEST_F(Libsvm, CommentsAndAByteOrderMarkArePassedOver) {
+  const auto table = read("\xEF\xBB\xBF# of svm-light\n+1 1:0.5 # the first\n  # none\n-1 4:7#last\n");
+  ASSERT_TRUE(table.has_value()) << table.error().message;
+  EXPECT_EQ(table->features, (std::vector<float>{0.5F, 0, 0, 0, 0, 0, 0, 7}));
+  EXPECT_EQ(table->labels, (std::vector<std::int64_t>{1, 0}));
+  EXPECT_TRUE(fails("# nothing else\n", ": ", "has no examples"));
+  EXPECT_TRUE(fails("# a comment\n2 1:1\n", ":2: ", "the label '2'"));
+  EXPECT_TRUE(fails(std::string("\xFF\xFE"
+                                "1\0",
+                                4),
+                    ": ", "is text in UTF-16"));
+}
+
+TEST_F(Libsvm, AllLinesThatAreWrongAreNamedAtOnce) {
+  const auto table = read("1 1:1\n7 1:1\n-1 9:1\n\n1 2:x\n");
+  ASSERT_TRUE(table.has_error());
+  for (const char* what :
+       {":2: the label '7'", ":3: the index in '9:1'", ":4: the line is empty", ":5: the value in '2:x'"}) {
+    EXPECT_NE(table.error().message.find(path("a.txt") + what), std::string::npos) << table.error().message;
+  }
+}
+
 TEST_F(Libsvm, WhatIsMalformedIsNamedWithItsLine) {
   EXPECT_TRUE(fails("", ": ", "has no examples"));
   EXPECT_TRUE(fails("1\n\n1\n", ":2: ", "the line is empty"));
@@ -57,7 +79,7 @@ TEST_F(Libsvm, WhatIsMalformedIsNamedWithItsLine) {
   for (const auto* value : {"nan", "inf", "-inf", "1e39", "1e999", "", "1x", "0x10", "1:2", "--1", "+-1"}) {
     EXPECT_TRUE(fails("1\n1 2:" + std::string(value) + "\n", ":2: ", "is not a finite number")) << value;
   }
-  for (const auto* field : {"2", "a:1", ":1", "2.5:1", "qid:3", "#", "+2:1"}) {
+  for (const auto* field : {"2", "a:1", ":1", "2.5:1", "qid:3", "+2:1"}) {
     EXPECT_TRUE(fails("1 " + std::string(field) + "\n", ":1: ", "is not INDEX:VALUE")) << field;
   }
   EXPECT_TRUE(fails(std::string("1 1:1\0002:2\n", 11), ":1: ", "'1:1\\x002:2'"));

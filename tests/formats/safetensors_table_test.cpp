@@ -92,6 +92,12 @@ TEST_F(ChangedSafetensorsTable, TensorsMayBeginAtAnyByte) {
   }
 }
 
+TEST_F(ChangedSafetensorsTable, AllNumbersThatAreWrongAreNamedAtOnce) {
+  const auto file = made("U8", "\x05\x06");
+  EXPECT_THAT(refusal_of(file), HasSubstr("the label 5 at [0]"));
+  EXPECT_THAT(refusal_of(file), HasSubstr("the label 6 at [1]"));
+}
+
 TEST_F(ChangedSafetensorsTable, EveryTruncationIsAnErrorThatNamesTheFile) {
   const auto bytes = read_file(written("float")).value();
   const auto file = path("a.safetensors");

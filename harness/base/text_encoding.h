@@ -1,0 +1,16 @@
+// How a text file's first bytes say that they are encoded.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "harness/base/result.h"
+
+namespace hyfreedp {
+
+// Where the text begins in UTF-8: behind a byte order mark, with which spreadsheets write it, or at
+// 0. An error for UTF-16 and UTF-32, which names the command that converts the file at `path`.
+Result<std::size_t> begin_of_text(std::string_view head, const std::string& path);
+
+}  // namespace hyfreedp
