@@ -5,6 +5,7 @@
 // of the training images is private_validation.
 #pragma once
 
+#include "datasets/formats/cifar.h"
 #include "datasets/published_images.h"
 
 namespace hyfreedp::datasets {
@@ -37,10 +38,15 @@ struct Cifar10 {
                                .sha256 = "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"},
                               all());
     facts.sizes = sizes;
+    facts.complete = complete;
     return facts;
   }
   static Sizes all() { return cifar_sizes(10); }
   static Sizes sizes(const json::object& options) { return published_image_sizes(all(), options); }
+  static Result<ImageSplits> read(const std::string& path) { return read_cifar(path, CifarLabels::cifar10); }
+  static Result<json::object> complete(json::object options, Notes& notes) {
+    return complete_published_images(std::move(options), facts().supply, all(), read, notes);
+  }
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 
@@ -51,10 +57,17 @@ struct Cifar100 {
                                .sha256 = "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec"},
                               all());
     facts.sizes = sizes;
+    facts.complete = complete;
     return facts;
   }
   static Sizes all() { return cifar_sizes(100); }
   static Sizes sizes(const json::object& options) { return published_image_sizes(all(), options); }
+  static Result<ImageSplits> read(const std::string& path) {
+    return read_cifar(path, CifarLabels::cifar100_fine);
+  }
+  static Result<json::object> complete(json::object options, Notes& notes) {
+    return complete_published_images(std::move(options), facts().supply, all(), read, notes);
+  }
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 

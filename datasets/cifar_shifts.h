@@ -12,10 +12,20 @@
 // tar of each of the others, in which CORRUPTION.npy has the severities 1 to 5 one after another.
 #pragma once
 
+#include "datasets/formats/npy.h"
 #include "datasets/published_images.h"
 #include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {
+
+// What reads the images of these files as a test part.
+inline ReadImages npy_test_images(const NpyImageFiles& files) {
+  return [files](const std::string& path) -> Result<ImageSplits> {
+    auto images = read_npy_images(path, files);
+    if (!images) return images.error();
+    return ImageSplits{.train = {}, .test = std::move(*images)};
+  };
+}
 
 struct Cifar10Point1 {
   static constexpr const char* kPixels = "cifar10.1_v6_data.npy";
@@ -41,13 +51,20 @@ struct Cifar10Point1 {
                 .search_paths = {"$HYFREEDP_DATA/cifar10-1"},
                 .files = {{pixels.name, pixels.sha256}, {labels.name, labels.sha256}},
                 .sizes = sizes,
+                .complete = complete,
                 .licence = "MIT, of the repository that has them",
                 .supply = {.downloads = {pixels, labels}, .bytes = pixels.bytes + labels.bytes},
                 .test_only = true};
     return with_published_images(std::move(facts), all());
   }
   static Sizes all() { return {.test = 2000, .classes = 10}; }
+  static ReadImages reader() {
+    return npy_test_images({.pixels = kPixels, .labels = kLabels, .classes = all().classes});
+  }
   static Sizes sizes(const json::object& options) { return published_image_sizes(all(), options); }
+  static Result<json::object> complete(json::object options, Notes& notes) {
+    return complete_published_images(std::move(options), facts().supply, all(), reader(), notes);
+  }
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 
@@ -77,7 +94,6 @@ struct CorruptedCifar {
                 .supply = {.downloads = {archive}, .bytes = archive.bytes},
                 .test_only = true};
     facts = with_published_images(std::move(facts), all({}, 0));
-    facts.complete = complete;
     auto corruption = choice_option(
         "corruption",
         {"gaussian_blur", "gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise", "defocus_blur",
@@ -99,9 +115,15 @@ struct CorruptedCifar {
     const bool one = int_or(options, "severity", 0) > 0;
     return {.test = one ? kImages : kSeverities * kImages, .classes = classes};
   }
-  static Result<json::object> complete(json::object options) {
-    if (auto fits = check_counts(all(options, 0), options); !fits) return fits.error();
-    return complete_published_images(std::move(options));
+  static ReadImages reader(const json::object& options, std::int64_t classes) {
+    NpyImageFiles files{.pixels = string_or(options, "corruption", "gaussian_blur") + ".npy",
+                        .labels = "labels.npy",
+                        .classes = classes};
+    if (const auto severity = int_or(options, "severity", 0); severity > 0) {
+      files.first = (severity - 1) * kImages;
+      files.count = kImages;
+    }
+    return npy_test_images(files);
   }
 };
 
@@ -110,10 +132,17 @@ struct CorruptedCifarOf {
   static Facts facts() {
     auto facts = CorruptedCifar::facts(kClasses);
     facts.sizes = sizes;
+    facts.complete = complete;
     return facts;
   }
   static Sizes sizes(const json::object& options) {
     return published_image_sizes(CorruptedCifar::all(options, kClasses), options);
+  }
+  static Result<json::object> complete(json::object options, Notes& notes) {
+    const auto all = CorruptedCifar::all(options, kClasses);
+    if (auto fits = check_counts(all, options); !fits) return fits.error();
+    const auto read = CorruptedCifar::reader(options, kClasses);
+    return complete_published_images(std::move(options), facts().supply, all, read, notes);
   }
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };

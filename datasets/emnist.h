@@ -92,7 +92,7 @@ struct Emnist {
   }
   static Sizes sizes(const json::object& options) { return idx_image_sizes(all(options), options); }
   // The options' ranges are those of the largest selection.
-  static Result<json::object> complete(json::object options) {
+  static Result<json::object> complete(json::object options, Notes& /*notes*/) {
     const auto most = all(options);
     for (const auto& [name, size] : {std::pair{"train", most.private_train},
                                      {"validation", most.private_validation},

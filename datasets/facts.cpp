@@ -95,9 +95,10 @@ Sizes sizes(const Facts& facts, const json::object& options) {
   return facts.sizes(options);
 }
 
-Result<json::object> complete_options(const Facts& facts, json::object options) {
+Result<json::object> complete_options(const Facts& facts, json::object options, Notes* notes) {
   if (facts.complete == nullptr) return options;
-  auto completed = facts.complete(std::move(options));
+  Notes own;
+  auto completed = facts.complete(std::move(options), notes != nullptr ? *notes : own);
   return completed ? std::move(completed) : in_context(facts.name, completed.error());
 }
 

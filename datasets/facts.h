@@ -24,6 +24,8 @@ struct SourceFile {
 };
 
 struct Sizes;
+// What whoever runs a spec should know of their own files, a sentence each.
+using Notes = std::vector<std::string>;
 
 struct Facts {
   std::string name;
@@ -42,7 +44,7 @@ struct Facts {
   // their counts and checksums, so that they are part of a trial's identity (complete_options).
   // Where they are not here, but the options give all sizes, it leaves the checksums out, so that
   // the spec can be planned and priced.
-  Result<json::object> (*complete)(json::object options) = nullptr;
+  Result<json::object> (*complete)(json::object options, Notes& notes) = nullptr;
   // Whether the training split contains nobody's data, so that raw statistics of single examples,
   // such as their gradient norms, may be shown. Default: private.
   bool public_train = false;
@@ -87,9 +89,10 @@ Result<const Facts*> find_dataset(const std::string& name);
 // facts.sizes(options). Facts without that function are an invariant violation (it throws).
 Sizes sizes(const Facts& facts, const json::object& options);
 // The resolved options with what Facts::complete fills in; the same where the facts have none.
-// Called once, when a spec is read. Errors: files that are not here, or that are not those whose
-// checksum the options give.
-Result<json::object> complete_options(const Facts& facts, json::object options);
+// Called once, when a spec is read. `notes`, where given, gets what its reader should know. Errors:
+// files that are not here, that are broken (a line each), or that are not those whose checksum the
+// options give.
+Result<json::object> complete_options(const Facts& facts, json::object options, Notes* notes = nullptr);
 // Of resolved options, those that ask for the test split alone: no record for training or
 // validation is loaded, computed or cached. To be completed afterwards. An error for a dataset
 // whose other splits cannot be left out.

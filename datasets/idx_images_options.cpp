@@ -30,7 +30,9 @@ Facts with_idx_options(Facts facts, const std::vector<OptionSpec>& counts) {
 Facts with_idx_images(Facts facts, const std::array<const char*, 4>& checksums) {
   for (std::size_t i = 0; i < checksums.size(); ++i) facts.files.push_back({kIdxFiles[i], checksums[i]});
   facts.sizes = [](const json::object& options) { return idx_image_sizes(all_idx_images(), options); };
-  facts.complete = [](json::object options) { return complete_image_options(std::move(options), true); };
+  facts.complete = [](json::object options, Notes& /*notes*/) {
+    return complete_image_options(std::move(options), true);
+  };
   return with_idx_options(std::move(facts), count_options(all_idx_images()));
 }
 

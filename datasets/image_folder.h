@@ -40,7 +40,7 @@ struct ImageFolderDataset {
                             options);
   }
   // In image_folder_files.cpp, which is without LibTorch.
-  static Result<json::object> complete(json::object options);
+  static Result<json::object> complete(json::object options, Notes& notes);
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 

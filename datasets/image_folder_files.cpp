@@ -101,7 +101,7 @@ Result<void> check_same_classes(const json::object& options, const json::object&
   return {};
 }
 
-Result<json::object> ImageFolderDataset::complete(json::object options) {
+Result<json::object> ImageFolderDataset::complete(json::object options, Notes& /*notes*/) {
   const auto given = string_or(options, "path", "");
   if (given.empty()) return error("needs 'path', a folder or archive with one folder of images a class.");
   const auto path = locate_own_files(given);

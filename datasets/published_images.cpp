@@ -60,12 +60,9 @@ Result<Dataset> load_published_images(const Facts& facts, const Sizes& all, cons
     if (auto checked = check_published(facts, *place, options); !checked) return checked;
     const auto images = read(place->path);
     if (!images) return images.error();
-    const auto training = all.private_train + all.private_validation;
-    if (images->train.count != training || images->test.count != all.test) {
-      return error(fmt::format("{}: has {} training and {} test images; {} and {} are published.",
-                               place->path, images->train.count, images->test.count, training, all.test));
-    }
-    return take_all(parts_of(facts.name, *images, all, n), take);
+    const auto of_files = sizes_of_copy(all, options, *images);
+    if (!of_files) return in_context(place->path, of_files.error());
+    return take_all(parts_of(facts.name, *images, *of_files, n), take);
   };
   const auto identity = image_identity(facts.name, place->marks);
   return load_images({.identity = identity, .sizes = n, .read = read_all}, options, device);

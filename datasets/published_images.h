@@ -3,8 +3,10 @@
 //
 // The published training images are divided by a fixed key into private_train and
 // private_validation; a spec may ask for fewer records of each split (subset.h). With the option
-// `path` the user's own copy is read, which is known by its mark (image_folder_files.h). What is
-// published as a test part alone has no training images.
+// `path` the user's own copy is read, which is known by its mark (image_folder_files.h). It may have
+// fewer images in the same files, which are counted when a spec is read: a keyed tenth of them is
+// for validation, or what the spec's counts say. What is published as a test part alone has no
+// training images.
 #pragma once
 
 #include <functional>
@@ -15,15 +17,21 @@
 
 namespace hyfreedp::datasets {
 
-// `facts` with the shared options and their completion. `all`: the sizes of the published files,
-// with `image` where the images are to have another side than 32 by default.
-Facts with_published_images(Facts facts, const Sizes& all);
-// Facts::complete of these, for datasets that first check options of their own.
-Result<json::object> complete_published_images(json::object options);
-Sizes published_image_sizes(const Sizes& all, const json::object& options);
-
 // Reads a folder or file, as the dataset is published.
 using ReadImages = std::function<Result<ImageSplits>(const std::string& path)>;
+
+// `facts` with the shared options; their completion is the dataset's own. `all`: the sizes of the
+// published files, with `image` where the images are to have another side than 32 by default.
+Facts with_published_images(Facts facts, const Sizes& all);
+// Facts::complete of these. An own copy is read, and counted, unless its files have the sizes of
+// `supply`.
+Result<json::object> complete_published_images(json::object options, const Supply& supply, const Sizes& all,
+                                               const ReadImages& read, Notes& notes);
+// `all` for a copy with so many images: itself for the published numbers. Errors: more images than
+// are published, and counts that ask for more than there are.
+Result<Sizes> sizes_of_copy(Sizes all, const json::object& options, const ImageSplits& images);
+Sizes published_image_sizes(const Sizes& all, const json::object& options);
+
 // Errors: files that are not here, not the published ones, or have other numbers of images.
 Result<Dataset> load_published_images(const Facts& facts, const Sizes& all, const ReadImages& read,
                                       const json::object& options, const std::string& device);

@@ -1,12 +1,70 @@
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
 #include "datasets/own_files.h"
 #include "datasets/published_files.h"
 #include "datasets/published_images.h"
 
 namespace hyfreedp::datasets {
+namespace {
 
-Result<json::object> complete_published_images(json::object options) {
+bool has_published_sizes(const Supply& supply, const std::string& path) {
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(path, ignored);
+  return !supply.downloads.empty() && std::ranges::all_of(supply.downloads, [&](const Download& file) {
+    const auto at = is_folder ? path + "/" + file.name : path;
+    return file.bytes > 0 && std::filesystem::file_size(at, ignored) == file.bytes;
+  });
+}
+
+}  // namespace
+
+Result<Sizes> sizes_of_copy(Sizes all, const json::object& options, const ImageSplits& images) {
+  const auto training = images.train.count, published = all.private_train + all.private_validation;
+  if (training == published && images.test.count == all.test) return all;
+  if (training > published || images.test.count > all.test) {
+    return error(fmt::format("has {} training and {} test images; {} and {} are published.", training,
+                             images.test.count, published, all.test));
+  }
+  const auto left = std::max<std::int64_t>(training - int_or(options, "train", 0), 0);
+  all.private_validation = int_or(options, "validation", std::min(training / 10, left));
+  all.private_train = training - all.private_validation;
+  all.test = images.test.count;
+  if (auto fits = check_counts(all, options); !fits) {
+    return error(
+        fmt::format("has {} training and {} test images. {}", training, all.test, fits.error().message));
+  }
+  return all;
+}
+
+Result<json::object> complete_published_images(json::object options, const Supply& supply, const Sizes& all,
+                                               const ReadImages& read, Notes& notes) {
   auto completed = complete_own_copy(std::move(options));
-  return completed ? complete_image_options(std::move(*completed)) : completed;
+  if (!completed) return completed;
+  const auto given = string_or(*completed, "path", "");
+  const auto path = locate_own_files(given);
+  if (given.empty() || !path || has_published_sizes(supply, *path)) {
+    return complete_image_options(std::move(*completed));
+  }
+  const auto images = read(*path);
+  if (!images) return images.error();
+  const auto own = sizes_of_copy(all, *completed, *images);
+  if (!own) return in_context(*path, own.error());
+  if (*own != all) {
+    for (const auto& [name, published, count] :
+         {std::tuple{"train", all.private_train, own->private_train},
+          {"validation", all.private_validation, own->private_validation},
+          {"test", all.test, own->test}}) {
+      if (published > 0) (*completed)[name] = int_or(*completed, name, count);
+    }
+    notes.push_back(
+        fmt::format("{}: has {} training and {} test images, where {} and {} are published; the "
+                    "counts are those of this copy",
+                    *path, images->train.count, images->test.count,
+                    all.private_train + all.private_validation, all.test));
+  }
+  return complete_image_options(std::move(*completed));
 }
 
 Facts with_published_images(Facts facts, const Sizes& all) {
@@ -22,7 +80,6 @@ Facts with_published_images(Facts facts, const Sizes& all) {
     option.default_value = all.image[1];
     option.stored_always = true;
   }
-  facts.complete = complete_published_images;
   return facts;
 }
 

@@ -9,6 +9,7 @@
 // weights which were trained on that have seen some of them.
 #pragma once
 
+#include "datasets/formats/stl10.h"
 #include "datasets/published_images.h"
 #include "harness/base/option_lines.h"
 
@@ -58,9 +59,15 @@ struct Stl10 {
     return all;
   }
   static Sizes sizes(const json::object& options) { return published_image_sizes(all(options), options); }
-  static Result<json::object> complete(json::object options) {
+  static ReadImages reader(const json::object& options) {
+    const auto labels = as_cifar10(options) ? Stl10Labels::cifar10 : Stl10Labels::own;
+    return [labels](const std::string& path) { return read_stl10(path, labels); };
+  }
+  static Result<json::object> complete(json::object options, Notes& notes) {
     if (auto fits = check_counts(all(options), options); !fits) return fits.error();
-    return complete_published_images(std::move(options));
+    const auto read = reader(options);
+    const auto published = all(options);
+    return complete_published_images(std::move(options), facts().supply, published, read, notes);
   }
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };

@@ -7,6 +7,7 @@
 // though several may be digits of one house number.
 #pragma once
 
+#include "datasets/formats/svhn.h"
 #include "datasets/published_images.h"
 
 namespace hyfreedp::datasets {
@@ -32,6 +33,7 @@ struct Svhn {
                 .search_paths = {"$HYFREEDP_DATA/svhn", "$HYFREEDP_DATA"},
                 .files = {{train.name, train.sha256}, {test.name, test.sha256}},
                 .sizes = sizes,
+                .complete = complete,
                 .licence = "for non-commercial use only (its page)",
                 .supply = {.downloads = {train, test}, .bytes = train.bytes + test.bytes}};
     return with_published_images(std::move(facts), all());
@@ -41,6 +43,9 @@ struct Svhn {
     return {.private_train = 65932, .private_validation = 7325, .test = 26032, .classes = 10};
   }
   static Sizes sizes(const json::object& options) { return published_image_sizes(all(), options); }
+  static Result<json::object> complete(json::object options, Notes& notes) {
+    return complete_published_images(std::move(options), facts().supply, all(), read_svhn_folder, notes);
+  }
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 

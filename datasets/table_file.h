@@ -64,7 +64,7 @@ struct TableFile {
   }
   // In table_file_rows.cpp, which is without LibTorch.
   static Sizes sizes(const json::object& options);
-  static Result<json::object> complete(json::object options);
+  static Result<json::object> complete(json::object options, Notes& notes);
   static Result<Dataset> load(const Facts& facts, const json::object& options);
 };
 

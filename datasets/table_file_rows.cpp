@@ -232,7 +232,7 @@ Result<std::array<SplitRows, 3>> split_rows(const OwnTable& table, const json::o
   return splits;
 }
 
-Result<json::object> TableFile::complete(json::object options) {
+Result<json::object> TableFile::complete(json::object options, Notes& /*notes*/) {
   if (auto checked = check_labels(labels_of(options)); !checked) return checked.error();
   const auto given = string_or(options, "path", "");
   if (given.empty()) return error("needs 'path', a .csv, .tsv or .libsvm file, or a folder with train.EXT.");

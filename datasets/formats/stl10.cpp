@@ -12,6 +12,27 @@ constexpr std::int64_t kSide = 96;
 constexpr std::size_t kPixels = 3 * kSide * kSide;
 constexpr int kClasses = 10;
 
+constexpr std::int64_t kLeftOut = -1;
+
+// airplane, bird, car, cat, deer, dog, horse, monkey, ship, truck by the numbers of CIFAR-10:
+// airplane 0, automobile 1, bird 2, cat 3, deer 4, dog 5, frog 6, horse 7, ship 8, truck 9.
+constexpr std::array<std::int64_t, 10> kCifar10 = {0, 2, 1, 3, 4, 5, 7, kLeftOut, 8, 9};
+
+ImageSet with_cifar10_labels(const ImageSet& all) {
+  ImageSet images{
+      .channels = all.channels, .height = all.height, .width = all.width, .pixels = {}, .labels = {}};
+  const auto size = all.channels * all.height * all.width;
+  for (std::int64_t i = 0; i < all.count; ++i) {
+    const auto label = kCifar10.at(static_cast<std::size_t>(all.labels[static_cast<std::size_t>(i)]));
+    if (label == kLeftOut) continue;
+    const auto begin = all.pixels.begin() + i * size;
+    images.pixels.insert(images.pixels.end(), begin, begin + size);
+    images.labels.push_back(label);
+    ++images.count;
+  }
+  return images;
+}
+
 }  // namespace
 
 Result<ImageSet> parse_stl10(const Stl10File& pixels, const Stl10File& labels) {
@@ -44,7 +65,7 @@ Result<ImageSet> parse_stl10(const Stl10File& pixels, const Stl10File& labels) {
   return images;
 }
 
-Result<ImageSplits> read_stl10(const std::string& path, const ArchiveLimits& limits) {
+Result<ImageSplits> read_stl10(const std::string& path, Stl10Labels labels, const ArchiveLimits& limits) {
   const std::vector<std::string> names = {"train_X.bin", "train_y.bin", "test_X.bin", "test_y.bin"};
   struct Kept {
     std::string name;
@@ -68,6 +89,9 @@ Result<ImageSplits> read_stl10(const std::string& path, const ArchiveLimits& lim
     return {};
   };
   if (auto visited = visit_named_files(path, names, take, limits); !visited) return visited.error();
+  if (labels == Stl10Labels::cifar10) {
+    for (auto* images : {&splits.train, &splits.test}) *images = with_cifar10_labels(*images);
+  }
   return splits;
 }
 

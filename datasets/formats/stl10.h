@@ -28,8 +28,12 @@ struct Stl10File {
 // another number of labels than of images, a label that is none.
 Result<ImageSet> parse_stl10(const Stl10File& pixels, const Stl10File& labels);
 
+// With CIFAR-10's labels the monkeys, which it has not, are left out.
+enum class Stl10Labels { own, cifar10 };
+
 // A folder that has the files, in it or in one folder of it, or the published tar.gz. Errors begin
 // with `path`: those of visit_files and of parse_stl10, a file that is not there or there twice.
-Result<ImageSplits> read_stl10(const std::string& path, const ArchiveLimits& limits = {});
+Result<ImageSplits> read_stl10(const std::string& path, Stl10Labels labels = Stl10Labels::own,
+                               const ArchiveLimits& limits = {});
 
 }  // namespace hyfreedp::datasets

@@ -1,5 +1,7 @@
 #include "datasets/formats/svhn.h"
 
+#include <array>
+#include <filesystem>
 #include <fmt/format.h>
 
 #include "datasets/formats/mat5.h"
@@ -50,6 +52,24 @@ Result<ImageSet> read_svhn(const std::string& path, std::int64_t max_images) {
   // already.
   transpose_planes(images.pixels, kSide);
   return images;
+}
+
+Result<ImageSplits> read_svhn_folder(const std::string& folder) {
+  const std::array<std::string, 2> paths = {folder + "/train_32x32.mat", folder + "/test_32x32.mat"};
+  for (const auto& path : paths) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+      return error(
+          fmt::format("{}: there is no such file. Expected is a folder with train_32x32.mat and "
+                      "test_32x32.mat, not packed.",
+                      path));
+    }
+  }
+  auto train = read_svhn(paths[0]);
+  if (!train) return train.error();
+  auto test = read_svhn(paths[1]);
+  if (!test) return test.error();
+  return ImageSplits{.train = std::move(*train), .test = std::move(*test)};
 }
 
 }  // namespace hyfreedp::datasets

@@ -18,4 +18,7 @@ namespace hyfreedp::datasets {
 // that is none, more than `max_images` images (the largest file, extra, has 531,131).
 Result<ImageSet> read_svhn(const std::string& path, std::int64_t max_images = 100'000);
 
+// Both files of a folder, in it itself.
+Result<ImageSplits> read_svhn_folder(const std::string& folder);
+
 }  // namespace hyfreedp::datasets

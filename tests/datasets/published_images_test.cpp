@@ -66,12 +66,73 @@ TEST_F(Cifar, SplitsAreDisjointAndLabelled) {
   EXPECT_EQ(data->private_train.features[5][2048].item<int>(), 7);
 }
 
-TEST_F(Cifar, OtherNumbersOfImagesAreRefused) {
-  write("few", 10);
-  const auto loaded = load_dataset("cifar10", completed({{"path", path("few")}}).value());
-  ASSERT_TRUE(loaded.has_error());
-  EXPECT_NE(loaded.error().message.find("50 training and 10 test images; 50000 and 10000"), std::string::npos)
-      << loaded.error().message;
+// 2,000 and 500 images in the published files.
+TEST_F(Cifar, AnOwnCopyMayHaveFewerImages) {
+  write("few", 400);
+  fs::resize_file(path("few/test_batch.bin"), std::uintmax_t{350} * 3073);
+  const auto sizes_with = [this](json::object given) {
+    given["path"] = path("few");
+    const auto options = completed(given);
+    EXPECT_TRUE(options) << options.error().message;
+    return options ? facts().sizes(*options) : Sizes();
+  };
+  const auto expect_sizes = [](const Sizes& n, std::int64_t train, std::int64_t validation,
+                               std::int64_t test) {
+    EXPECT_EQ(n.private_train, train);
+    EXPECT_EQ(n.private_validation, validation);
+    EXPECT_EQ(n.test, test);
+  };
+  expect_sizes(sizes_with({}), 1800, 200, 350);
+  expect_sizes(sizes_with({{"train", 1800}, {"test", 300}}), 1800, 200, 300);
+  expect_sizes(sizes_with({{"train", 1950}}), 1950, 50, 350);
+  expect_sizes(sizes_with({{"train", 2000}, {"test", 350}}), 2000, 0, 350);
+  expect_sizes(sizes_with({{"train", 500}, {"validation", 1500}}), 500, 1500, 350);
+  EXPECT_NE(
+      completed({{"path", path("few")}, {"train", 2001}}).error().message.find("there are 2000 such records"),
+      std::string::npos);
+  EXPECT_NE(completed({{"path", path("few")}, {"test", 351}}).error().message.find("'test' is 351"),
+            std::string::npos);
+
+  Notes notes;
+  const json::object given = {{"path", path("few")}, {"train", 1000}, {"test", 300}};
+  const auto options =
+      complete_options(facts(), resolve_options(facts().options, given, "cifar10").value(), &notes);
+  ASSERT_TRUE(options) << options.error().message;
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("has 2000 training and 350 test images"), std::string::npos) << notes[0];
+  const auto data = load_dataset("cifar10", *options);
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  expect_foretold_cache(facts(), *options);
+  std::set<std::int64_t> seen;
+  for (const auto* split : {&data->private_train, &data->private_validation, &data->test}) {
+    for (std::int64_t row = 0; row < split->labels.size(0); ++row) {
+      const auto number = number_of(*split, row);
+      EXPECT_TRUE(seen.insert(number).second) << number;
+      EXPECT_EQ(number >= 2000, split == &data->test);
+      EXPECT_EQ(split->labels[row].item<std::int64_t>(), number % 10);
+    }
+  }
+  EXPECT_EQ(seen.size(), 1500U);
+}
+
+TEST_F(Cifar, AWholeOwnCopyKeepsTheOptionsOfEarlierRuns) {
+  write("batches");
+  Notes notes;
+  const json::object given = {{"path", path("batches")}};
+  const auto options =
+      complete_options(facts(), resolve_options(facts().options, given, "cifar10").value(), &notes);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_TRUE(notes.empty());
+  for (const char* count : {"train", "validation", "test"}) EXPECT_FALSE(options->contains(count)) << count;
+}
+
+TEST_F(Cifar, MoreImagesThanArePublishedAreRefused) {
+  write("many", kBatch + 1);
+  const auto options = completed({{"path", path("many")}});
+  ASSERT_TRUE(options.has_error());
+  EXPECT_NE(options.error().message.find("50005 training and 10001 test images; 50000 and 10000"),
+            std::string::npos)
+      << options.error().message;
 }
 
 TEST_F(Cifar, FilesOfANameAreNotTrustedForIt) {

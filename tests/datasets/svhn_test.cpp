@@ -93,9 +93,15 @@ TEST_F(SvhnFiles, HaveTheirPublishedSizes) {
   EXPECT_EQ(n.image, (std::array<std::int64_t, 3>{3, 32, 32}));
 }
 
-TEST_F(SvhnFiles, OfOtherNumbersOrNotThereAreRefused) {
+TEST_F(SvhnFiles, FewerAreCountedAndSuchAsAreNotThereRefused) {
   write("few", 30, 10);
-  EXPECT_TRUE(refused({{"path", path("few")}}, "30 training and 10 test images; 73257 and 26032"));
+  const auto n = sizes(facts(), completed({{"path", path("few")}}).value());
+  EXPECT_EQ(n.private_train, 27);
+  EXPECT_EQ(n.private_validation, 3);
+  EXPECT_EQ(n.test, 10);
+  const auto data = loaded({{"path", path("few")}});
+  ASSERT_TRUE(data) << data.error().message;
+  EXPECT_EQ(data->private_train.labels.size(0), 27);
   fs::remove(path("few/test_32x32.mat"));
   EXPECT_TRUE(refused({{"path", path("few")}}, "few/test_32x32.mat: there is no such file"));
   EXPECT_TRUE(refused({{"path", path("few/train_32x32.mat")}}, "Expected is a folder with train_32x32.mat"));

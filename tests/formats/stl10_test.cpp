@@ -73,13 +73,13 @@ TEST_F(Stl10, LengthsAndLabelsAreChecked) {
 TEST_F(Stl10, ATarsUnlabelledImagesArePassedOver) {
   write_gz("stl10.tar.gz", tar_of(files()));
   // The published unlabelled file is larger than any file that is read.
-  const auto splits = read_stl10(path("stl10.tar.gz"), {.file_bytes = 2 * kPixels});
+  const auto splits = read_stl10(path("stl10.tar.gz"), Stl10Labels::own, {.file_bytes = 2 * kPixels});
   ASSERT_TRUE(splits.has_value()) << splits.error().message;
   EXPECT_EQ(splits->train.labels, (std::vector<std::int64_t>{0, 4}));
   EXPECT_EQ(splits->test.labels, (std::vector<std::int64_t>{9}));
   EXPECT_EQ(splits->train.pixels[kPixels + 1], pixel(2, 0, 0, 1));
   EXPECT_EQ(splits->test.pixels[1], pixel(50, 0, 0, 1));
-  EXPECT_TRUE(fails_with(read_stl10(path("stl10.tar.gz"), {.file_bytes = 2 * kPixels - 1}),
+  EXPECT_TRUE(fails_with(read_stl10(path("stl10.tar.gz"), Stl10Labels::own, {.file_bytes = 2 * kPixels - 1}),
                          path("stl10.tar.gz"), "train_X.bin has 55296 bytes"));
   for (const auto& [name, bytes] : files()) {
     written(path("folder/" + name), bytes);

@@ -69,9 +69,12 @@ std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems
   if (!dataset) return dataset;
   const auto& facts = *datasets::find_dataset(dataset->name).value();
   auto options = change == nullptr ? Result<json::object>(dataset->options) : change(facts, dataset->options);
-  if (options) options = datasets::complete_options(facts, std::move(*options));
+  datasets::Notes notes;
+  if (options) options = datasets::complete_options(facts, std::move(*options), &notes);
+  const auto given = *layers.find("dataset");
+  for (const auto& note : notes) problems.warn(given.wrong_inside(note, ""));
   if (!options) {
-    problems.add(layers.find("dataset")->wrong_inside(options.error().message, ""));
+    problems.add(given.wrong_inside(options.error().message, ""));
     return std::nullopt;
   }
   dataset->options = std::move(*options);

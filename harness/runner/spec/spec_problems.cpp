@@ -31,7 +31,10 @@ bool Problems::take(const Result<void>& result) {
   return result.has_value();
 }
 
-void Problems::warn(const Error& doubt) { warnings_.push_back(as_one_line(doubt.message)); }
+void Problems::warn(const Error& doubt) {
+  auto line = as_one_line(doubt.message);
+  if (std::ranges::find(warnings_, line) == warnings_.end()) warnings_.push_back(std::move(line));
+}
 
 void Problems::note_misspelt(const std::string& path, const std::string& key) {
   misspelt_.insert({path, key});

@@ -36,7 +36,7 @@ class Problems {
   void note_misspelt(const std::string& path, const std::string& key);
   bool is_misspelt(const std::string& path, const std::string& key) const;
 
-  // What is no mistake and yet not as its writer may think; of the same form.
+  // What is no mistake and yet not as its writer may think; of the same form, and each once.
   void warn(const Error& doubt);
   const std::vector<std::string>& warnings() const { return warnings_; }
 
