@@ -102,6 +102,18 @@ Result<json::object> complete_options(const Facts& facts, json::object options, 
   return completed ? std::move(completed) : in_context(facts.name, completed.error());
 }
 
+Result<void> check_data(const Facts& facts, const json::object& options) {
+  auto checked = check_present(facts, options);
+  if (!checked) return checked;
+  if (string_or(options, "path", "").empty()) {
+    const auto folder = locate(facts);
+    checked = folder ? verify_files(facts, *folder) : Result<void>(folder.error());
+  } else if (facts.check != nullptr) {
+    checked = facts.check(options);
+  }
+  return checked ? checked : in_context(facts.name, checked.error());
+}
+
 Result<json::object> test_alone(const Facts& facts, json::object options) {
   for (const char* split : {"train", "validation"}) {
     const auto counts = [split](const OptionSpec& option) { return option.name == split; };

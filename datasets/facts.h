@@ -45,6 +45,9 @@ struct Facts {
   // Where they are not here, but the options give all sizes, it leaves the checksums out, so that
   // the spec can be planned and priced.
   Result<json::object> (*complete)(json::object options, Notes& notes) = nullptr;
+  // Where the options name a user's own files that `complete` reads no further than their first
+  // bytes: reads all of what a run would read (check_data).
+  Result<void> (*check)(const json::object& options) = nullptr;
   // Whether the training split contains nobody's data, so that raw statistics of single examples,
   // such as their gradient norms, may be shown. Default: private.
   bool public_train = false;
@@ -93,6 +96,9 @@ Sizes sizes(const Facts& facts, const json::object& options);
 // files that are not here, that are broken (a line each), or that are not those whose checksum the
 // options give.
 Result<json::object> complete_options(const Facts& facts, json::object options, Notes* notes = nullptr);
+// Opens and reads the files that a run on completed options would read. The error names all that
+// are broken, a line each.
+Result<void> check_data(const Facts& facts, const json::object& options);
 // Of resolved options, those that ask for the test split alone: no record for training or
 // validation is loaded, computed or cached. To be completed afterwards. An error for a dataset
 // whose other splits cannot be left out.

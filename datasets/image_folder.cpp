@@ -18,20 +18,22 @@ Result<Dataset> ImageFolderDataset::load(const Facts& facts, const json::object&
   const auto n = sizes(options);
   const auto read = [&](const TakeImage& take) -> Result<void> {
     if (const auto same = with_checksum(options, *path); !same) return same.error();
-    const auto folder = read_image_folder(*path);
-    if (!folder) return folder.error();
-    if (const auto classes = static_cast<std::int64_t>(folder->classes.size()); classes != n.classes) {
+    const auto images = place_images(*path, options);
+    if (!images) return images.error();
+    const auto classes = static_cast<std::int64_t>(images->folder.classes.size());
+    if (classes != n.classes)
       return error(fmt::format("{}: has {} classes, not {}.", *path, classes, n.classes));
-    }
-    const auto division = divide_images(*folder, options);
-    if (!division) return in_context(*path, division.error());
-    const auto& places = division->places;
+    const auto& places = images->division.places;
     const auto wanted = [&places](const std::string& name) { return places.contains(name); };
+    ErrorList broken;
     const auto visit = [&](const std::string& name, std::string_view bytes) -> Result<void> {
-      const auto image = decode_image(bytes, name);
-      return image ? take(places.at(name), *image) : Result<void>(image.error());
+      auto image = decode_image(bytes, name);
+      if (!image) broken.add(in_context(*path, image.error()));
+      // Once one is broken the others are only looked at.
+      return broken.empty() ? take(places.at(name), std::move(*image)) : Result<void>();
     };
-    return visit_files(*path, wanted, visit);
+    if (auto visited = visit_files(*path, wanted, visit); !visited) return visited;
+    return broken.result();
   };
   const auto identity = image_identity(facts.name, json::value(*mark));
   return load_images({.identity = identity, .sizes = n, .read = read}, options, device);

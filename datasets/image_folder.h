@@ -23,7 +23,14 @@ struct ImageFolderDataset {
                     own_count("classes", "number of classes; filled in when a spec is read")},
         .own_records = true,
         .sizes = sizes,
-        .complete = complete};
+        .complete = complete,
+        .check = check};
+    // Stored where there are any, since earlier versions of the program left these images out.
+    facts.options.push_back(
+        own_count("by_content",
+                  "images whose names do not end as those of JPEG, PNG or PPM; filled in when "
+                  "a spec is read"));
+    facts.options.back().stored_always = false;
     for (const auto& more : {own_files_options("folder, or archive of one, with train/CLASS/FILE and "
                                                "test/CLASS/FILE, or CLASS/FILE; in $HYFREEDP_DATA or the "
                                                "working folder"),
@@ -41,6 +48,7 @@ struct ImageFolderDataset {
   }
   // In image_folder_files.cpp, which is without LibTorch.
   static Result<json::object> complete(json::object options, Notes& notes);
+  static Result<void> check(const json::object& options);
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 

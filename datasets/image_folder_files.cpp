@@ -4,14 +4,18 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "datasets/image/decode.h"
 #include "datasets/image_folder.h"
 #include "harness/base/option_lines.h"
+#include "harness/base/text.h"
 #include "harness/random/stream.h"
 
 namespace hyfreedp::datasets {
 namespace {
 
 constexpr std::uint64_t kHeldOut = 10;  // one file in so many, on average
+// Images that are decoded only so that all broken ones are in one answer: a minute's work.
+constexpr std::size_t kMostDecoded = 10'000;
 
 // SHA-256 of a purpose and the file's name, without the folder around all: a folder and its tar are
 // divided alike.
@@ -84,6 +88,81 @@ Result<ImageDivision> divide_images(const ImageFolder& folder, const json::objec
   return division;
 }
 
+Result<PlacedImages> place_images(const std::string& path, const json::object& options) {
+  ErrorList problems;
+  auto folder = read_image_folder(path, problems);
+  if (!folder) {
+    problems.add(folder.error());
+    return problems.error();
+  }
+  auto division = divide_images(*folder, options);
+  if (!division) {
+    problems.add(in_context(path, division.error()));
+    return problems.error();
+  }
+  PlacedImages images{.folder = std::move(*folder), .division = std::move(*division)};
+  for (const auto& [name, why] : images.folder.heads.broken) {
+    if (images.division.places.contains(name)) problems.add(in_context(path, error(why)));
+  }
+  if (problems.empty()) return images;
+  check_images(path, images, problems, kMostDecoded);
+  return problems.error();
+}
+
+void check_images(const std::string& path, const PlacedImages& images, ErrorList& problems,
+                  std::size_t most) {
+  const auto wanted = [&](const std::string& name) {
+    // Those that do not begin as images were named when they were placed.
+    const bool is_looked_at =
+        most > 0 && images.division.places.contains(name) && !images.folder.heads.broken.contains(name);
+    if (is_looked_at) --most;
+    return is_looked_at ? FilePart::whole : FilePart::none;
+  };
+  const auto visit = [&](const std::string& name, std::string_view bytes) -> Result<void> {
+    if (const auto image = decode_image(bytes, name); !image) problems.add(in_context(path, image.error()));
+    return {};
+  };
+  const auto unread = [&](const std::string& name, const Error& why) {
+    if (images.division.places.contains(name)) problems.add(why);
+  };
+  if (auto visited = visit_parts(path, wanted, visit, unread); !visited) problems.add(visited.error());
+}
+
+namespace {
+
+// What the owner of the images should know of them, a sentence each.
+std::vector<std::string> notes_on(const std::string& path, const ImageFolder& folder) {
+  const auto images = folder.files.size(), unnamed = folder.heads.images.size();
+  std::vector<std::string> notes;
+  if (unnamed > 0 || !folder.left_out.empty()) {
+    auto note = fmt::format("{}: {} images are read", path, images);
+    if (unnamed > 0) note += fmt::format(", {} of them by what they contain, not by their names", unnamed);
+    if (!folder.left_out.empty()) {
+      constexpr std::size_t kShown = 5;
+      auto first = folder.left_out;
+      first.resize(std::min(first.size(), kShown));
+      note += fmt::format(
+          "; left out {}: {}{}",
+          folder.left_out.size() == 1
+              ? "is 1 file that is no JPEG, PNG or PPM, or hidden"
+              : fmt::format("are {} files that are no JPEG, PNG or PPM, or hidden", folder.left_out.size()),
+          join(first, ", "), folder.left_out.size() > kShown ? ", ..." : "");
+    }
+    notes.push_back(note);
+  }
+  for (const auto& joined : folder.joined) notes.push_back(fmt::format("{}: {}", path, joined));
+  if (folder.heads.turned > 0) {
+    notes.push_back(fmt::format(
+        "{}: of {} of {} images EXIF says that they are to be turned or mirrored; this is ignored, "
+        "as torchvision's ImageFolder ignores it. ImageMagick turns them: `mogrify -auto-orient "
+        "FILE`",
+        path, folder.heads.turned, images));
+  }
+  return notes;
+}
+
+}  // namespace
+
 Result<void> check_same_classes(const json::object& options, const json::object& other) {
   std::array<std::vector<std::string>, 2> classes;
   for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -94,14 +173,14 @@ Result<void> check_same_classes(const json::object& options, const json::object&
     classes[i] = std::move(folder->classes);
   }
   for (std::size_t c = 0; c < std::min(classes[0].size(), classes[1].size()); ++c) {
-    if (classes[0][c] == classes[1][c]) continue;
+    if (is_same_class(classes[0][c], classes[1][c])) continue;
     return error(fmt::format("its class {} is '{}', and that of {} is '{}'; give the folders the same names.",
                              c, classes[0][c], string_or(other, "path", ""), classes[1][c]));
   }
   return {};
 }
 
-Result<json::object> ImageFolderDataset::complete(json::object options, Notes& /*notes*/) {
+Result<json::object> ImageFolderDataset::complete(json::object options, Notes& notes) {
   const auto given = string_or(options, "path", "");
   if (given.empty()) return error("needs 'path', a folder or archive with one folder of images a class.");
   const auto path = locate_own_files(given);
@@ -113,20 +192,33 @@ Result<json::object> ImageFolderDataset::complete(json::object options, Notes& /
     return error(path.error().message +
                  " Without it a spec must give train, validation, test and classes itself.");
   }
-  const auto folder = read_image_folder(*path);
-  if (!folder) return folder.error();
-  const auto division = divide_images(*folder, options);
-  if (!division) return in_context(*path, division.error());
-  const auto classes = static_cast<std::int64_t>(folder->classes.size());
+  const auto images = place_images(*path, options);
+  if (!images) return images.error();
+  const auto& [folder, division] = *images;
+  const auto by_content = static_cast<std::int64_t>(folder.heads.images.size());
+  const auto classes = static_cast<std::int64_t>(folder.classes.size());
   if (const auto before = int_or(options, "classes", classes); before != classes) {
     return error(fmt::format("{}: has {} classes, not {}.", *path, classes, before));
   }
-  options["train"] = division->train;
-  options["validation"] = division->validation;
-  options["test"] = division->test;
+  options["train"] = division.train;
+  options["validation"] = division.validation;
+  options["test"] = division.test;
   options["classes"] = classes;
+  if (by_content > 0) options["by_content"] = by_content;
   auto marked = with_checksum(std::move(options), *path);
-  return marked ? complete_image_options(std::move(*marked)) : marked;
+  if (!marked) return marked;
+  for (auto& note : notes_on(*path, folder)) notes.push_back(std::move(note));
+  return complete_image_options(std::move(*marked));
+}
+
+Result<void> ImageFolderDataset::check(const json::object& options) {
+  const auto path = locate_own_files(string_or(options, "path", ""));
+  if (!path) return path.error();
+  const auto images = place_images(*path, options);
+  if (!images) return images.error();
+  ErrorList problems;
+  check_images(*path, *images, problems);
+  return problems.result();
 }
 
 }  // namespace hyfreedp::datasets

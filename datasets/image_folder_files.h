@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,6 +40,20 @@ struct ImageDivision {
 
 // Errors: more files of a part asked for than there are, and a part that is empty.
 Result<ImageDivision> divide_images(const ImageFolder& folder, const json::object& options);
+
+// A folder's images and their places.
+struct PlacedImages {
+  ImageFolder folder;
+  ImageDivision division;
+};
+// Those of `path`. Errors: those of read_image_folder and divide_images, and of each image that has
+// a place and does not begin as one. If there is any of single files, the images are decoded too,
+// the first 10,000, so that all that are broken are named at once.
+Result<PlacedImages> place_images(const std::string& path, const json::object& options);
+
+// Decodes the images that have a place, and adds what is wrong with them to `problems`.
+void check_images(const std::string& path, const PlacedImages& images, ErrorList& problems,
+                  std::size_t most = std::numeric_limits<std::size_t>::max());
 
 // An error where both options' folders are here and their classes have other names, which would
 // give the same number to different classes.

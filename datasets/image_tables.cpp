@@ -117,12 +117,12 @@ class Filler {
         copies_(copies),
         device_(device) {}
 
-  Result<void> take(const ImagePlace& place, const Image& image) {
+  Result<void> take(const ImagePlace& place, Image image) {
     const auto table = tables_.claim(place);
     if (!table) return table.error();
-    waiting_.push_back({place, *table, image});
     bytes_ +=
         image.pixels.size() + static_cast<std::size_t>(kChannels * preparation_.side * preparation_.side);
+    waiting_.push_back({place, *table, std::move(image)});
     return waiting_.size() < kMostAtOnce && bytes_ < kMostBytesAtOnce ? Result<void>() : write();
   }
 
@@ -271,8 +271,8 @@ Result<Dataset> load_images(const ImageSource& source, const json::object& optio
     Tables tables(spaces, n);
     Filler filler(tables, preparation, std::move(*network), n, copies_of_images(options),
                   torch::Device(device));
-    const auto take = [&filler](const ImagePlace& place, const Image& image) {
-      return filler.take(place, image);
+    const auto take = [&filler](const ImagePlace& place, Image image) {
+      return filler.take(place, std::move(image));
     };
     if (auto read = source.read(take); !read) return read;
     if (auto written = filler.write(); !written) return written;

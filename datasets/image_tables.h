@@ -20,7 +20,7 @@
 namespace hyfreedp::datasets {
 
 // Takes one image and where it belongs. An error ends the reading.
-using TakeImage = std::function<Result<void>(const ImagePlace& place, const Image& image)>;
+using TakeImage = std::function<Result<void>(const ImagePlace& place, Image image)>;
 
 struct ImageSource {
   // What the images are: the dataset's name and the checksums of its files. Part of the cache's

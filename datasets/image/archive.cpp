@@ -29,15 +29,14 @@ class Budget {
  public:
   explicit Budget(const ArchiveLimits& limits) : limits_(limits) {}
 
-  // An error when another file of so many bytes is too much to be read.
-  Result<void> take(std::uint64_t bytes) {
-    if (bytes > limits_.file_bytes) {
-      return error(fmt::format("has {} bytes; at most {} are read.", bytes, limits_.file_bytes));
-    }
-    return pass(bytes);
+  // An error where one file of so many bytes is too large to be read.
+  Result<void> check_one(std::uint64_t bytes) const {
+    if (bytes <= limits_.file_bytes) return {};
+    return error(fmt::format("has {} bytes; at most {} are read.", bytes, limits_.file_bytes));
   }
-  // The same for a file that is passed over, which may have to be unpacked for that.
-  Result<void> pass(std::uint64_t bytes) {
+  // An error where another file is too much for all. One that is passed over may have to be
+  // unpacked for that.
+  Result<void> add(std::uint64_t bytes) {
     if (++files_ > limits_.files) return error(fmt::format("has more than {} files.", limits_.files));
     if (bytes > limits_.total_bytes - total_) {
       return error(fmt::format("brings the files to {} bytes; at most {} are read.", sum_of(total_, bytes),
@@ -71,10 +70,30 @@ Error at(const std::string& path, std::string_view name, const std::string& what
   return error(fmt::format("{}: {} {}", path, name, what));
 }
 
+std::size_t bytes_wanted(FilePart part, std::size_t size) {
+  return part == FilePart::head ? std::min(size, kHeadBytes) : size;
+}
+
+// What a caller of either function asks for. One that cannot be read ends the reading unless
+// `unread` takes it.
+struct Reading {
+  const WantedPart& wanted;
+  const Visit& visit;
+  const Unread* unread = nullptr;
+  const ArchiveLimits& limits;
+
+  Result<void> leave(const std::string& name, const Error& why) const {
+    if (unread == nullptr) return why;
+    (*unread)(name, why);
+    return {};
+  }
+};
+
 // ---- a folder
 
 // All files under `path`, sorted by name.
-Result<std::vector<std::string>> names_under(const std::string& path, const ArchiveLimits& limits) {
+Result<std::vector<std::string>> names_under(const std::string& path, const Reading& reading) {
+  const auto& limits = reading.limits;
   std::vector<std::string> names;
   std::error_code code;
   auto entry = fs::recursive_directory_iterator(path, code);
@@ -83,10 +102,16 @@ Result<std::vector<std::string>> names_under(const std::string& path, const Arch
     const auto kind = entry->symlink_status(code).type();
     if (code) break;
     if (kind == fs::file_type::directory) continue;
+    auto named = plain_name(name);
+    auto plain = named ? Result<void>() : Result<void>(in_context(path, named.error()));
     if (kind != fs::file_type::regular) {
-      return at(path, name, "is a link or a device. Put the file itself there, or take it out.");
+      plain =
+          at(path, as_one_line(name), "is a link or a device. Put the file itself there, or take it out.");
     }
-    if (auto plain = plain_name(name); !plain) return in_context(path, plain.error());
+    if (!plain) {
+      if (auto left = reading.leave(name, plain.error()); !left) return left.error();
+      continue;
+    }
     names.push_back(name);
     if (names.size() > limits.files)
       return error(fmt::format("{}: has more than {} files.", path, limits.files));
@@ -97,7 +122,8 @@ Result<std::vector<std::string>> names_under(const std::string& path, const Arch
 }
 
 // Opens a file that is no link and no device.
-Result<std::string> read_plain_file(const std::string& path, const std::string& name, Budget& budget) {
+Result<std::string> read_plain_file(const std::string& path, const std::string& name, FilePart part,
+                                    const Budget& budget) {
   const auto problem = [&](const char* what) {
     return at(path, name, fmt::format("{} ({}).", what, std::strerror(errno)));
   };
@@ -106,10 +132,9 @@ Result<std::string> read_plain_file(const std::string& path, const std::string& 
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return problem("cannot be read");
   if (!S_ISREG(status.st_mode)) return at(path, name, "is no longer a plain file.");
-  if (auto taken = budget.take(static_cast<std::uint64_t>(status.st_size)); !taken) {
-    return at(path, name, taken.error().message);
-  }
-  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  const auto wanted = bytes_wanted(part, static_cast<std::size_t>(status.st_size));
+  if (auto one = budget.check_one(wanted); !one) return at(path, name, one.error().message);
+  std::string bytes(wanted, '\0');
   std::size_t done = 0;
   while (done < bytes.size()) {
     const auto got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
@@ -121,16 +146,19 @@ Result<std::string> read_plain_file(const std::string& path, const std::string& 
   return bytes;
 }
 
-Result<void> visit_folder(const std::string& path, const Wanted& wanted, const Visit& visit,
-                          const ArchiveLimits& limits) {
-  const auto names = names_under(path, limits);
+Result<void> visit_folder(const std::string& path, const Reading& reading) {
+  const auto names = names_under(path, reading);
   if (!names) return names.error();
-  Budget budget(limits);
+  Budget budget(reading.limits);
   for (const auto& name : *names) {
-    if (!wanted(name)) continue;
-    const auto bytes = read_plain_file(path, name, budget);
-    if (!bytes) return bytes.error();
-    if (auto visited = visit(name, *bytes); !visited) return visited;
+    const auto part = reading.wanted(name);
+    if (part == FilePart::none) continue;
+    const auto bytes = read_plain_file(path, name, part, budget);
+    if (bytes) {
+      if (auto more = budget.add(bytes->size()); !more) return at(path, name, more.error().message);
+    }
+    auto done = bytes ? reading.visit(name, *bytes) : reading.leave(name, bytes.error());
+    if (!done) return done;
   }
   return {};
 }
@@ -154,11 +182,13 @@ struct TarFile {
 };
 
 // Reads the file's bytes, in pieces: a tar that is cut short does not cost what it declares.
-Result<void> read_data(const std::string& path, const TarFile& file, const Tar& tar, std::string& bytes) {
+Result<void> read_data(const std::string& path, const TarFile& file, FilePart part, const Tar& tar,
+                       std::string& bytes) {
   constexpr std::size_t kPiece = std::size_t{1} << 20;
+  const auto wanted = bytes_wanted(part, file.bytes);
   std::size_t done = 0;
-  while (done < file.bytes) {
-    bytes.resize(std::min(done + kPiece, file.bytes));
+  while (done < wanted) {
+    bytes.resize(std::min(done + kPiece, wanted));
     const auto got = archive_read_data(tar.get(), bytes.data() + done, bytes.size() - done);
     if (got == ARCHIVE_RETRY) continue;
     if (got < 0) return damaged(path, tar);
@@ -166,6 +196,7 @@ Result<void> read_data(const std::string& path, const TarFile& file, const Tar& 
     done += static_cast<std::size_t>(got);
   }
   bytes.resize(done);
+  if (done < file.bytes) return {};
   // A zip's file may go on beyond its declared size, and its checksum is compared at its end.
   char more = 0;
   const auto got = archive_read_data(tar.get(), &more, 1);
@@ -202,8 +233,7 @@ bool has_end(const Tar& tar) {
   return archive_filter_bytes(tar.get(), 0) - end >= 512;
 }
 
-Result<void> visit_archive(const std::string& path, const Wanted& wanted, const Visit& visit,
-                           const ArchiveLimits& limits) {
+Result<void> visit_archive(const std::string& path, const Reading& reading) {
   const Tar tar(archive_read_new());
   if (!tar) return error(path + ": out of memory.");
   archive_read_support_filter_gzip(tar.get());
@@ -212,7 +242,7 @@ Result<void> visit_archive(const std::string& path, const Wanted& wanted, const 
   if (archive_read_open_filename(tar.get(), path.c_str(), std::size_t{1} << 18) != ARCHIVE_OK) {
     return damaged(path, tar);
   }
-  Budget budget(limits);
+  Budget budget(reading.limits);
   archive_entry* entry = nullptr;  // owned by the archive
   std::string bytes;
   while (true) {
@@ -224,16 +254,33 @@ Result<void> visit_archive(const std::string& path, const Wanted& wanted, const 
     // A warning is about a name's characters; whether there is a name is asked below.
     if (code != ARCHIVE_OK && code != ARCHIVE_WARN) return damaged(path, tar);
     const auto file = file_of(path, entry);
-    if (!file) return file.error();
-    if (!*file) continue;
-    const bool is_wanted = wanted((*file)->name);
-    if (auto taken = is_wanted ? budget.take((*file)->bytes) : budget.pass((*file)->bytes); !taken) {
-      return at(path, (*file)->name, taken.error().message);
+    if (!file) {
+      if (auto left = reading.leave("", file.error()); !left) return left;
+      continue;
     }
-    if (!is_wanted) continue;
-    if (auto got = read_data(path, **file, tar, bytes); !got) return got;
-    if (auto visited = visit((*file)->name, bytes); !visited) return visited;
+    if (!*file) continue;
+    const auto& [name, size] = **file;
+    const auto part = reading.wanted(name);
+    const bool is_whole = part == FilePart::whole;
+    const auto one = is_whole ? budget.check_one(size) : Result<void>();
+    if (!one) {
+      if (auto left = reading.leave(name, at(path, name, one.error().message)); !left) return left;
+    }
+    if (auto more = budget.add(size); !more) return at(path, name, more.error().message);
+    if (part == FilePart::none || !one) continue;
+    if (auto got = read_data(path, **file, part, tar, bytes); !got) return got;
+    if (auto visited = reading.visit(name, bytes); !visited) return visited;
   }
+}
+
+Result<void> visit_all(const std::string& path, const Reading& reading) {
+  std::error_code code;
+  const auto status = fs::status(path, code);
+  if (fs::is_directory(status)) return visit_folder(path, reading);
+  if (fs::is_regular_file(status)) return visit_archive(path, reading);
+  return error(
+      fmt::format("{}: is {}. Give a folder, or an archive of one (.tar, .tar.gz, .zip).", path,
+                  fs::exists(status) ? "neither a folder nor a file" : "not there or cannot be reached"));
 }
 
 }  // namespace
@@ -264,13 +311,15 @@ Result<std::string> plain_name(std::string_view name) {
 
 Result<void> visit_files(const std::string& path, const Wanted& wanted, const Visit& visit,
                          const ArchiveLimits& limits) {
-  std::error_code code;
-  const auto status = fs::status(path, code);
-  if (fs::is_directory(status)) return visit_folder(path, wanted, visit, limits);
-  if (fs::is_regular_file(status)) return visit_archive(path, wanted, visit, limits);
-  return error(
-      fmt::format("{}: is {}. Give a folder, or an archive of one (.tar, .tar.gz, .zip).", path,
-                  fs::exists(status) ? "neither a folder nor a file" : "not there or cannot be reached"));
+  const WantedPart part = [&wanted](const std::string& name) {
+    return wanted(name) ? FilePart::whole : FilePart::none;
+  };
+  return visit_all(path, {.wanted = part, .visit = visit, .limits = limits});
+}
+
+Result<void> visit_parts(const std::string& path, const WantedPart& wanted, const Visit& visit,
+                         const Unread& unread, const ArchiveLimits& limits) {
+  return visit_all(path, {.wanted = wanted, .visit = visit, .unread = &unread, .limits = limits});
 }
 
 }  // namespace hyfreedp::datasets

@@ -38,6 +38,18 @@ using Visit = std::function<Result<void>(const std::string& name, std::string_vi
 Result<void> visit_files(const std::string& path, const Wanted& wanted, const Visit& visit,
                          const ArchiveLimits& limits = {});
 
+// How much of a file is read: its first kHeadBytes, or as many as it has, are its head.
+enum class FilePart { none, head, whole };
+constexpr std::size_t kHeadBytes = std::size_t{1} << 14;
+using WantedPart = std::function<FilePart(const std::string& name)>;
+// Takes what is wrong with one file: a link or device, a name that leads out, one that is too large
+// or cannot be read. `name` is empty where it has none.
+using Unread = std::function<void(const std::string& name, const Error& why)>;
+
+// The same of parts of files, and it goes on after a file that cannot be read.
+Result<void> visit_parts(const std::string& path, const WantedPart& wanted, const Visit& visit,
+                         const Unread& unread, const ArchiveLimits& limits = {});
+
 // The name in its plain form. Errors: absolute, empty, a part that is .., a byte below 32.
 Result<std::string> plain_name(std::string_view name);
 

@@ -33,9 +33,28 @@ constexpr std::array kFormats = {
     Format{"TIFF", "MM\0*"sv, nullptr},
     Format{"JPEG 2000", "\0\0\0\x0CjP"sv, nullptr},
     Format{"WebP or another RIFF", "RIFF"sv, nullptr},
+    Format{"JPEG XL", "\xFF\x0A"sv, nullptr},
+    Format{"JPEG XL", "\0\0\0\x0CJXL "sv, nullptr},
 };
 
 constexpr std::string_view kWhatToDo = "JPEG, PNG and PPM (P5, P6) are read; convert it, or leave it out.";
+
+Result<const Format*> format_of(std::string_view bytes, const std::string& name) {
+  if (bytes.empty()) return error(name + ": the file is empty. Fetch it again.");
+  for (const auto& format : kFormats) {
+    if (!bytes.starts_with(format.signature)) continue;
+    if (format.decode == nullptr) return error(fmt::format("{}: is {}. {}", name, format.name, kWhatToDo));
+    return &format;
+  }
+  // AVIF and HEIC begin with a length.
+  if (bytes.substr(0, 12).substr(std::min<std::size_t>(4, bytes.size())).starts_with("ftyp")) {
+    return error(fmt::format("{}: is AVIF, HEIC or another of that family. {}", name, kWhatToDo));
+  }
+  const auto first = bytes.find_first_not_of(" \t\r\n");
+  const bool page = first != std::string_view::npos && bytes[first] == '<';
+  return error(fmt::format("{}: is {}. {}", name,
+                           page ? "a web page or XML, no image" : "no image of a known format", kWhatToDo));
+}
 
 }  // namespace
 
@@ -46,20 +65,25 @@ Error too_large(std::int64_t height, std::int64_t width, const ImageLimits& limi
                   width, height, limits.side, limits.pixels));
 }
 
-Result<Image> decode_image(std::string_view bytes, const std::string& name, const ImageLimits& limits) {
-  if (bytes.empty()) return error(name + ": the file is empty. Fetch it again.");
+bool begins_image(std::string_view head) {
   for (const auto& format : kFormats) {
-    if (!bytes.starts_with(format.signature)) continue;
-    if (format.decode == nullptr) return error(fmt::format("{}: is {}. {}", name, format.name, kWhatToDo));
-    auto image = format.decode(bytes, limits);
-    if (!image) return in_context(fmt::format("{} ({})", name, format.name), image.error());
-    return image;
+    if (format.decode == nullptr || !head.starts_with(format.signature)) continue;
+    return format.decode != decode_ppm || begins_ppm(head);
   }
-  // AVIF and HEIC begin with a length.
-  if (bytes.substr(0, 12).substr(std::min<std::size_t>(4, bytes.size())).starts_with("ftyp")) {
-    return error(fmt::format("{}: is AVIF, HEIC or another of that family. {}", name, kWhatToDo));
-  }
-  return error(fmt::format("{}: is no image of a known format. {}", name, kWhatToDo));
+  return false;
+}
+
+Result<void> check_format(std::string_view head, const std::string& name) {
+  const auto format = format_of(head, name);
+  return format ? Result<void>() : Result<void>(format.error());
+}
+
+Result<Image> decode_image(std::string_view bytes, const std::string& name, const ImageLimits& limits) {
+  const auto format = format_of(bytes, name);
+  if (!format) return format.error();
+  auto image = (**format).decode(bytes, limits);
+  if (!image) return in_context(fmt::format("{} ({})", name, (**format).name), image.error());
+  return image;
 }
 
 }  // namespace hyfreedp::datasets

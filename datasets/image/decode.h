@@ -21,6 +21,17 @@
 
 namespace hyfreedp::datasets {
 
+// Whether a file with these first bytes is a JPEG, PNG or PPM. It asks for more of them than
+// decode_image, which is given what should be an image, so that no text is taken for one.
+bool begins_image(std::string_view head);
+
+// Whether a JPEG or PNG with these first bytes says by EXIF that it is to be turned or mirrored
+// (orientation 2 to 8), which is ignored.
+bool is_turned_by_exif(std::string_view head);
+
+// An error where these first bytes are of no format that decode_image reads.
+Result<void> check_format(std::string_view head, const std::string& name);
+
 // `name` is the file's name, with which every error begins. Errors: another format (named when it
 // is a known one), what the table above refuses, an image beyond the limits, damage.
 Result<Image> decode_image(std::string_view bytes, const std::string& name, const ImageLimits& limits = {});

@@ -17,10 +17,10 @@ struct Image {
 };
 
 // What one image may take. A file of a hundred bytes can declare four billion pixels; these are
-// checked before memory for them is taken.
+// checked before memory for them is taken. Telephones take photos of up to 200 million pixels.
 struct ImageLimits {
   std::int64_t side = std::int64_t{1} << 16;    // largest height and width
-  std::int64_t pixels = std::int64_t{1} << 25;  // largest height * width: 100 MB as RGB
+  std::int64_t pixels = std::int64_t{1} << 28;  // largest height * width: 805 MB as RGB
 };
 
 inline bool fits(std::int64_t height, std::int64_t width, const ImageLimits& limits) {

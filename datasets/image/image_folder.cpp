@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
 #include <optional>
+#include <utf8proc.h>
+
+#include "datasets/image/decode.h"
+#include "harness/base/text_encoding.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -86,7 +92,9 @@ Result<void> add_table(const ClassTable& table, Classes& classes) {
   std::optional<std::size_t> class_column;
   char separator = ',';
   std::size_t line_number = 0;
-  for (const auto line : parts_of(table.content, '\n')) {
+  const auto begin = begin_of_text(table.content, table.name);
+  if (!begin) return begin.error();
+  for (const auto line : parts_of(std::string_view(table.content).substr(*begin), '\n')) {
     const auto text = trimmed(line);
     if (++line_number == 1) {
       if (text.find(';') != std::string_view::npos) separator = ';';
@@ -112,6 +120,30 @@ Result<void> add_table(const ClassTable& table, Classes& classes) {
   return {};
 }
 
+// The name with letters and accents in one (Unicode's form C); bytes that are not UTF-8 stay.
+std::string composed(std::string_view name) {
+  if (std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
+    return std::string(name);
+  }
+  utf8proc_uint8_t* made = nullptr;
+  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(name.data()),
+                                   static_cast<utf8proc_ssize_t>(name.size()), &made,
+                                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(made, std::free);
+  if (length < 0) return std::string(name);
+  return {reinterpret_cast<const char*>(made), static_cast<std::size_t>(length)};
+}
+
+// Letters beyond ASCII as their bytes, since the two forms look alike.
+std::string with_bytes(std::string_view name) {
+  std::string shown;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    shown += byte < 0x80 ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return shown;
+}
+
 std::optional<std::int64_t> as_number(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -119,10 +151,18 @@ std::optional<std::int64_t> as_number(std::string_view text) {
   return value;
 }
 
+// The class of a folder of this name, in any form.
+std::optional<std::int64_t> label_of_folder(const std::vector<std::string>& classes, std::string_view name) {
+  const auto exact = std::lower_bound(classes.begin(), classes.end(), name);
+  if (exact != classes.end() && *exact == name) return exact - classes.begin();
+  const auto wanted = composed(name);
+  const auto same = std::ranges::find(classes, wanted, composed);
+  return same == classes.end() ? std::nullopt : std::optional(same - classes.begin());
+}
+
 // The class whose folder has this name, or else is this number.
 std::optional<std::int64_t> label_of(const std::vector<std::string>& classes, std::string_view text) {
-  const auto exact = std::lower_bound(classes.begin(), classes.end(), text);
-  if (exact != classes.end() && *exact == text) return exact - classes.begin();
+  if (const auto folder = label_of_folder(classes, text)) return folder;
   const auto wanted = as_number(text);
   if (!wanted) return std::nullopt;
   const auto is_it = [&wanted](const std::string& name) { return as_number(name) == wanted; };
@@ -149,7 +189,9 @@ Result<Found> place(const std::string& name, std::string_view inner, bool split)
   return error(fmt::format("{} is not in a class's folder. {}", name, kLayouts));
 }
 
-Result<std::vector<Found>> place_all(const std::vector<std::string>& images, const std::string& wrapping) {
+// What is in no place is a problem.
+std::vector<Found> place_all(const std::string& path, const std::vector<std::string>& images,
+                             const std::string& wrapping, ErrorList& problems) {
   const auto inner = [&wrapping](const std::string& name) {
     return std::string_view(name).substr(wrapping.size());
   };
@@ -161,22 +203,39 @@ Result<std::vector<Found>> place_all(const std::vector<std::string>& images, con
   std::vector<Found> found;
   for (const auto& name : images) {
     auto one = place(name, inner(name), split);
-    if (!one) return one.error();
-    found.push_back(std::move(*one));
+    if (one) {
+      found.push_back(std::move(*one));
+    } else {
+      problems.add(in_context(path, one.error()));
+    }
   }
   return found;
 }
 
-// The folders of train, or of all where nothing is divided or all is test.
-Result<std::vector<std::string>> classes_of(const std::vector<Found>& found) {
+// The folders of train, or of all where nothing is divided or all is test. `joined`: of those that
+// are one class.
+Result<std::vector<std::string>> classes_of(const std::vector<Found>& found,
+                                            std::vector<std::string>& joined) {
   const bool test_alone =
       std::ranges::all_of(found, [](const Found& one) { return one.split == ImageSplit::test; });
-  std::vector<std::string> classes;
+  std::set<std::string> training, all;
   for (const auto& [split, folder, name] : found) {
-    if ((test_alone || split != ImageSplit::test) && !folder.empty()) classes.push_back(folder);
+    if (folder.empty()) continue;
+    all.insert(folder);
+    if (test_alone || split != ImageSplit::test) training.insert(folder);
   }
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  std::vector<std::string> classes;
+  std::map<std::string, std::string> forms;  // the first folder of each name
+  for (const auto* folders : {&training, &all}) {
+    for (const auto& folder : *folders) {
+      const auto [first, is_new] = forms.emplace(composed(folder), folder);
+      if (is_new && folders == &training) classes.push_back(folder);
+      if (is_new || first->second == folder || (folders == &all && training.contains(folder))) continue;
+      joined.push_back(fmt::format(
+          "the folders {} and {} are one class: their names are the same letters in two Unicode forms",
+          with_bytes(first->second), with_bytes(folder)));
+    }
+  }
   if (classes == std::vector<std::string>{"test", "train"} && found.front().split == ImageSplit::undivided) {
     return error(fmt::format("has images directly in train/ and test/, without their classes. {}", kLayouts));
   }
@@ -201,43 +260,55 @@ Result<std::int64_t> label_from_table(const Found& image, const Classes& table,
   return *label;
 }
 
-Result<ImageFolder> listed(std::vector<std::string> names, const std::vector<ClassTable>& tables) {
+// The label of an image, by its folder or a table.
+Result<std::int64_t> label_of_image(const Found& image, const Classes& table,
+                                    const std::vector<std::string>& classes) {
+  if (image.folder.empty()) return label_from_table(image, table, classes);
+  const auto label = label_of_folder(classes, image.folder);
+  if (!label) {
+    return error(fmt::format("{} is of the class {}, which train has not.", image.name, image.folder));
+  }
+  return *label;
+}
+
+// What is wrong with single files is added to `problems`.
+Result<ImageFolder> listed(const std::string& path, std::vector<std::string> names,
+                           const std::vector<ClassTable>& tables, FileHeads heads, ErrorList& problems) {
+  const auto fail = [&path](const std::string& what) { return error(path + ": " + what); };
   std::sort(names.begin(), names.end());
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end()) {
-    return error(fmt::format("{} is in it twice. Pack it again.", *twice));
+    return fail(fmt::format("{} is in it twice. Pack it again.", *twice));
   }
   ImageFolder folder;
+  folder.heads = std::move(heads);
   std::vector<std::string> images;
   for (auto& name : names) {
-    const auto kind = kind_of(name);
+    const auto kind = folder.heads.images.contains(name) ? Kind::image : kind_of(name);
     if (kind == Kind::other_image) {
-      return error(fmt::format("{} is not read; JPEG, PNG and PPM are. Convert it, or take it out.", name));
+      problems.add(
+          fail(fmt::format("{} is not read; JPEG, PNG and PPM are. Convert it, or take it out.", name)));
+      continue;
     }
     (kind == Kind::image ? images : folder.left_out).push_back(std::move(name));
   }
-  if (images.empty()) return error(fmt::format("has no image (.jpg, .jpeg, .png, .ppm, .pgm). {}", kLayouts));
+  if (images.empty()) return fail(fmt::format("has no image (JPEG, PNG or PPM). {}", kLayouts));
   folder.wrapping = wrapping_folder(images);
-  const auto found = place_all(images, folder.wrapping);
-  if (!found) return found.error();
-  auto classes = classes_of(*found);
-  if (!classes) return classes.error();
+  const auto found = place_all(path, images, folder.wrapping, problems);
+  if (found.empty()) return folder;
+  auto classes = classes_of(found, folder.joined);
+  if (!classes) return in_context(path, classes.error());
   folder.classes = std::move(*classes);
   Classes table;
   for (const auto& one : tables) {
-    if (auto added = add_table(one, table); !added) return added.error();
+    if (auto added = add_table(one, table); !added) return in_context(path, added.error());
   }
-  for (const auto& image : *found) {
-    if (image.folder.empty()) {
-      const auto label = label_from_table(image, table, folder.classes);
-      if (!label) return label.error();
+  for (const auto& image : found) {
+    const auto label = label_of_image(image, table, folder.classes);
+    if (label) {
       folder.files.push_back({image.split, *label, image.name});
-      continue;
+    } else {
+      problems.add(in_context(path, label.error()));
     }
-    const auto exact = std::lower_bound(folder.classes.begin(), folder.classes.end(), image.folder);
-    if (exact == folder.classes.end() || *exact != image.folder) {
-      return error(fmt::format("{} is of the class {}, which train has not.", image.name, image.folder));
-    }
-    folder.files.push_back({image.split, exact - folder.classes.begin(), image.name});
   }
   return folder;
 }
@@ -253,31 +324,59 @@ bool is_test_table(const std::string& name) {
 
 bool is_image_name(std::string_view name) { return kind_of(name) == Kind::image; }
 
+bool is_same_class(std::string_view one, std::string_view other) { return composed(one) == composed(other); }
+
 Result<ImageFolder> image_folder_of(const std::string& path, std::vector<std::string> names,
-                                    const std::vector<ClassTable>& tables) {
-  auto folder = listed(std::move(names), tables);
-  if (!folder) return in_context(path, folder.error());
+                                    const std::vector<ClassTable>& tables, FileHeads heads) {
+  ErrorList problems;
+  auto folder = listed(path, std::move(names), tables, std::move(heads), problems);
+  if (!problems.empty()) return problems.error();
   return folder;
 }
 
-Result<ImageFolder> read_image_folder(const std::string& path, const ArchiveLimits& limits) {
+Result<ImageFolder> read_image_folder(const std::string& path, ErrorList& problems,
+                                      const ArchiveLimits& limits) {
   std::vector<std::string> names;
   std::vector<ClassTable> tables;
+  FileHeads heads;
   const auto wanted = [&names](const std::string& name) {
     names.push_back(name);
-    return is_test_table(name);
+    if (is_hidden(name)) return FilePart::none;
+    return is_test_table(name) ? FilePart::whole : FilePart::head;
   };
   std::uint64_t table_bytes = 0;
   const auto keep = [&](const std::string& name, std::string_view bytes) -> Result<void> {
-    table_bytes += bytes.size();
-    if (table_bytes > kMostTableBytes) {
-      return error(fmt::format("{}: the tables of test/ have more than {} bytes.", name, kMostTableBytes));
+    if (is_test_table(name)) {
+      table_bytes += bytes.size();
+      if (table_bytes > kMostTableBytes) {
+        return error(fmt::format("{}: the tables of test/ have more than {} bytes.", name, kMostTableBytes));
+      }
+      tables.push_back({name, std::string(bytes)});
+      return {};
     }
-    tables.push_back({name, std::string(bytes)});
+    if (is_image_name(name)) {
+      if (auto image = check_format(bytes, name); !image) heads.broken[name] = image.error().message;
+    } else if (begins_image(bytes)) {
+      heads.images.insert(name);
+    } else {
+      return {};
+    }
+    if (is_turned_by_exif(bytes)) ++heads.turned;
     return {};
   };
-  if (auto visited = visit_files(path, wanted, keep, limits); !visited) return visited.error();
-  return image_folder_of(path, std::move(names), tables);
+  const auto leave = [&](const std::string& name, const Error& why) {
+    problems.add(why);
+    std::erase(names, name);
+  };
+  if (auto visited = visit_parts(path, wanted, keep, leave, limits); !visited) return visited.error();
+  return listed(path, std::move(names), tables, std::move(heads), problems);
+}
+
+Result<ImageFolder> read_image_folder(const std::string& path, const ArchiveLimits& limits) {
+  ErrorList problems;
+  auto folder = read_image_folder(path, problems, limits);
+  if (!problems.empty()) return problems.error();
+  return folder;
 }
 
 }  // namespace hyfreedp::datasets

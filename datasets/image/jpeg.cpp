@@ -2,7 +2,6 @@
 #include <csetjmp>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <fmt/format.h>
 // jpeglib.h uses FILE and size_t, which it does not declare: after <cstdio>.
 #include <jpeglib.h>
@@ -76,15 +75,14 @@ bool read_header(Reader& reader, std::string_view bytes) {
   return true;
 }
 
-// Rows of `bytes` each into `out`, one after the other by way of `row`, and the file up to its end
-// marker.
-bool read_pixels(Reader& reader, std::uint8_t* row, std::uint8_t* out, std::size_t bytes) {
+// Rows of `bytes` each behind `out`, one after the other by way of `row`, and the file up to its end
+// marker. `out` has room for all of them, of which a damaged file costs only what it has.
+bool read_pixels(Reader& reader, std::uint8_t* row, std::vector<std::uint8_t>& out, std::size_t bytes) {
   if (setjmp(reader.back) != 0) return false;
   jpeg_start_decompress(&reader.jpeg);
   while (reader.jpeg.output_scanline < reader.jpeg.output_height) {
-    auto* to = out + reader.jpeg.output_scanline * bytes;
     jpeg_read_scanlines(&reader.jpeg, &row, 1);
-    std::memcpy(to, row, bytes);
+    out.insert(out.end(), row, row + bytes);
   }
   jpeg_finish_decompress(&reader.jpeg);
   return true;
@@ -139,15 +137,18 @@ Result<Image> decode_jpeg(std::string_view bytes, const ImageLimits& limits) {
   const bool inks = channels == 4;
   reader.jpeg.out_color_space = inks ? JCS_CMYK : JCS_RGB;
 
-  Image image{.height = height, .width = width, .pixels = std::vector<std::uint8_t>(bytes_of(height, width))};
+  Image image{.height = height, .width = width, .pixels = {}};
   const auto bytes_of_row = static_cast<std::size_t>(width) * (inks ? 4 : 3);
   auto* row = row_space(reader.row, bytes_of_row);
   if (!inks) {
-    if (!read_pixels(reader, row, image.pixels.data(), bytes_of_row)) return damaged();
+    image.pixels.reserve(bytes_of(height, width));
+    if (!read_pixels(reader, row, image.pixels, bytes_of_row)) return damaged();
     return image;
   }
-  std::vector<std::uint8_t> cmyk(bytes_of_row * static_cast<std::size_t>(height));
-  if (!read_pixels(reader, row, cmyk.data(), bytes_of_row)) return damaged();
+  std::vector<std::uint8_t> cmyk;
+  cmyk.reserve(bytes_of_row * static_cast<std::size_t>(height));
+  if (!read_pixels(reader, row, cmyk, bytes_of_row)) return damaged();
+  image.pixels.resize(bytes_of(height, width));
   rgb_of_cmyk(cmyk, image.pixels);
   return image;
 }

@@ -2,6 +2,7 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <optional>
+#include <utility>
 
 #include "datasets/image/codecs.h"
 
@@ -30,30 +31,42 @@ std::optional<std::int64_t> take_number(std::string_view& rest) {
   return any ? std::optional(value) : std::nullopt;
 }
 
+// The width and the height, taken off the front.
+std::optional<std::pair<std::int64_t, std::int64_t>> take_sides(std::string_view& rest) {
+  if (rest.empty() || (!is_space(rest.front()) && rest.front() != '#')) return std::nullopt;
+  const auto width = take_number(rest);
+  const auto height = width ? take_number(rest) : std::nullopt;
+  return height ? std::optional(std::pair(*width, *height)) : std::nullopt;
+}
+
 }  // namespace
+
+bool begins_ppm(std::string_view head) {
+  auto rest = head.substr(2);
+  return take_sides(rest).has_value();
+}
 
 Result<Image> decode_ppm(std::string_view bytes, const ImageLimits& limits) {
   const bool grey = bytes[1] == '5';
   auto rest = bytes.substr(2);
-  const bool apart = !rest.empty() && (is_space(rest.front()) || rest.front() == '#');
-  const auto width = apart ? take_number(rest) : std::nullopt;
-  const auto height = width ? take_number(rest) : std::nullopt;
-  const auto largest = height ? take_number(rest) : std::nullopt;
+  const auto sides = take_sides(rest);
+  const auto largest = sides ? take_number(rest) : std::nullopt;
   if (!largest || rest.empty() || !is_space(rest.front())) {
     return error("its header is not width, height, largest value and one blank; the file is damaged.");
   }
+  const auto [width, height] = *sides;
   rest.remove_prefix(1);
   if (*largest != 255) {
     return error(fmt::format("its largest value is {}; only 255 is read. Convert it to 8 bits.", *largest));
   }
-  if (!fits(*height, *width, limits)) return too_large(*height, *width, limits);
-  const auto values = bytes_of(*height, *width);
+  if (!fits(height, width, limits)) return too_large(height, width, limits);
+  const auto values = bytes_of(height, width);
   const auto wanted = grey ? values / 3 : values;
   if (rest.size() < wanted) {
     return error(fmt::format("has {} of {} bytes of pixels; the file is truncated. Fetch it again.",
                              rest.size(), wanted));
   }
-  Image image{.height = *height, .width = *width, .pixels = std::vector<std::uint8_t>(values)};
+  Image image{.height = height, .width = width, .pixels = std::vector<std::uint8_t>(values)};
   if (!grey) {
     std::copy_n(rest.begin(), wanted, image.pixels.begin());
     return image;

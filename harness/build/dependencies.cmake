@@ -20,6 +20,7 @@ find_package(ZLIB REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(yaml-cpp REQUIRED)
+find_library(HYFREEDP_UTF8PROC utf8proc REQUIRED)
 if(HYFREEDP_STATIC)
   # Debian has yaml-cpp's archive but no CMake target for it, and of fmt only the headers.
   find_library(_yaml yaml-cpp REQUIRED)

@@ -13,6 +13,7 @@
 #include "harness/base/files.h"
 #include "harness/models/model.h"
 #include "scratch.h"
+#include "tests/formats/tar.h"
 #include "tests/images/peak_memory.h"
 
 namespace hyfreedp::datasets {
@@ -287,6 +288,131 @@ TEST_F(OwnImages, AreReadOnceAndThenCached) {
   const auto again = load_dataset("image-folder", options);
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_TRUE(at::equal(again->private_train.features, first.private_train.features));
+}
+
+// By their content, in a folder and in an archive of it alike, when a spec is read and when it runs.
+TEST_F(OwnImages, AreToldByTheirContent) {
+  const auto before = completed({}).value();
+  EXPECT_FALSE(before.contains("by_content"));
+  for (const char* name : {"train/ant/20", "train/ant/21.jpe", "train/bee/22.pnm", "test/cat/23.jxl"})
+    write(name);
+  std::ofstream(images() + "/train/bee/notes.txt") << "none";
+  Notes notes;
+  const json::object given{{"path", images()}, {"side", kSide}};
+  const auto resolved = resolve_options(facts().options, given, "image-folder").value();
+  const auto options = complete_options(facts(), resolved, &notes);
+  ASSERT_TRUE(options) << options.error().message;
+  const auto n = facts().sizes(*options);
+  EXPECT_EQ(n.private_train + n.private_validation, 63);
+  EXPECT_EQ(n.test, 13);
+  // Part of a run's identity: with the same counts earlier versions took other images.
+  EXPECT_EQ(options->at("by_content"), 4);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0], images() +
+                          ": 76 images are read, 4 of them by what they contain, not by their names; left "
+                          "out is 1 file that is no JPEG, PNG or PPM, or hidden: train/bee/notes.txt");
+  const auto data = load_dataset("image-folder", *options);
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  const auto all = places(*options);
+  EXPECT_EQ(all.size(), 76U);
+  for (const auto& [name, place] : all) {
+    EXPECT_TRUE(at::equal(data->split(place.split).features[place.row], expected(name, kSide))) << name;
+  }
+  expect_foretold_cache(facts(), *options);
+  EXPECT_TRUE(check_data(facts(), *options).has_value());
+
+  TarFile tar(path("own.tar.gz"));
+  for (const auto& entry : fs::recursive_directory_iterator(images())) {
+    if (!entry.is_regular_file()) continue;
+    tar.add("own/" + entry.path().lexically_relative(images()).string(),
+            read_file(entry.path().string()).value());
+  }
+  tar.close();
+  const auto packed = completed({{"path", path("own.tar.gz")}});
+  ASSERT_TRUE(packed) << packed.error().message;
+  EXPECT_EQ(facts().sizes(*packed), n);
+  EXPECT_TRUE(at::equal(load_dataset("image-folder", *packed).value().test.features, data->test.features));
+}
+
+TEST_F(OwnImages, ThatAreToBeTurnedAreCounted) {
+  for (const char* name : {"20.jpg", "21.jpg"}) {
+    const std::string exif("Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0", 28);
+    auto jpeg = read_file(std::string(HYFREEDP_TEST_DATA) + "/images/decode/small.jpg").value();
+    jpeg.insert(2, std::string("\xFF\xE1\0\x1E", 4) + exif);
+    std::ofstream(images() + "/train/ant/" + name, std::ios::binary) << jpeg;
+  }
+  Notes notes;
+  const json::object given{{"path", images()}, {"side", kSide}};
+  const auto options =
+      complete_options(facts(), resolve_options(facts().options, given, "image-folder").value(), &notes);
+  ASSERT_TRUE(options) << options.error().message;
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("of 2 of 74 images EXIF says that they are to be turned"), std::string::npos)
+      << notes[0];
+  EXPECT_TRUE(load_dataset("image-folder", *options).has_value());
+}
+
+// Truncated, empty, another format, damaged, not readable as a file: all in one answer, whoever asks.
+TEST_F(OwnImages, AllThatAreBrokenAreNamedAtOnce) {
+  const auto damage = [this](const char* name, const std::string& bytes) {
+    std::ofstream(images() + "/" + name, std::ios::binary | std::ios::trunc) << bytes;
+  };
+  const auto file = [](const char* name) {
+    return read_file(std::string(HYFREEDP_TEST_DATA) + "/images/decode/" + name).value();
+  };
+  auto png = file("rgb8.png");
+  png[45] = static_cast<char>(png[45] ^ 1);
+  const auto jpeg = file("small.jpg");
+  const std::vector<std::pair<const char*, std::string>> seen_by_decoding = {
+      {"train/ant/30.jpg", jpeg.substr(0, jpeg.size() - 9)},
+      {"train/bee/31.png", png},
+      {"train/cat/32.ppm", "P6 12 10 255\nshort"},
+      {"test/ant/33.ppm", "P6 1 1 65535\nabcdef"}};
+  for (const auto& [name, bytes] : seen_by_decoding) damage(name, bytes);
+  const auto planned = completed({});
+  ASSERT_TRUE(planned) << "only its first bytes are read when a spec is read: " << planned.error().message;
+  const auto names_all = [](const std::string& message, const auto& broken) {
+    for (const auto& [name, bytes] : broken) {
+      EXPECT_NE(message.find(name), std::string::npos) << name << " is not in: " << message;
+    }
+    EXPECT_EQ(std::ranges::count(message, '\n'), static_cast<std::ptrdiff_t>(broken.size()) - 1) << message;
+  };
+  const auto checked = check_data(facts(), *planned);
+  ASSERT_TRUE(checked.has_error());
+  names_all(checked.error().message, seen_by_decoding);
+  const auto loaded = load_dataset("image-folder", *planned);
+  ASSERT_TRUE(loaded.has_error());
+  names_all(loaded.error().message, seen_by_decoding);
+
+  auto all = seen_by_decoding;
+  for (const auto& [name, bytes] :
+       std::vector<std::pair<const char*, std::string>>{{"train/ant/34.jpg", ""},
+                                                        {"train/bee/35.jpg", "<!DOCTYPE html>"},
+                                                        {"train/cat/36.webp", "RIFF....WEBP"}}) {
+    damage(name, bytes);
+    all.emplace_back(name, bytes);
+  }
+  fs::create_symlink("00.ppm", images() + "/train/ant/37.ppm");
+  all.emplace_back("train/ant/37.ppm", "");
+  damage("train/38.ppm", "P6 1 1 255\nabc");
+  all.emplace_back("train/38.ppm", "");
+  names_all(refusal(completed({})), all);
+}
+
+// A spec that takes a part of the images runs although others are broken.
+TEST_F(OwnImages, ThatAreNotTakenMayBeBroken) {
+  std::string last;
+  std::int64_t row = -1;
+  for (const auto& [name, place] : places(completed({}).value())) {
+    if (place.split != Split::private_train || place.row <= row) continue;
+    row = place.row;
+    last = name;
+  }
+  std::ofstream(images() + "/" + last, std::ios::trunc) << "<html>";
+  EXPECT_NE(refusal(completed({})).find(last), std::string::npos);
+  const auto options = completed({{"train", row}});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_TRUE(load_dataset("image-folder", *options).has_value());
 }
 
 TEST_F(OwnImages, ADamagedImageIsNamed) {

@@ -60,6 +60,7 @@ class TarFile {
   TarFile& operator=(const TarFile&) = delete;
 
   void add(const std::string& name, const std::string& bytes) { add_to_tar(writer_, name, bytes); }
+  void close() { archive_write_close(writer_); }
 
  private:
   archive* writer_;

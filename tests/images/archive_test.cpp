@@ -126,6 +126,39 @@ TEST_F(Archive, AVisitorsErrorEndsTheReading) {
   EXPECT_EQ(visits, 1);
 }
 
+// Of a folder, a tar and a zip: the head of some, all of others, and what is wrong with the rest.
+TEST_F(Archive, PartsAreReadAndWhatCannotBeIsNamed) {
+  const std::string large(kHeadBytes + 5, 'l');
+  write("f/head", large);
+  write("f/whole", large);
+  write("f/none", "n");
+  std::filesystem::create_symlink("head", path("f/soft"));
+  const auto tar = tar_file("head", large) + tar_header("soft", octal(0), '2', "head") +
+                   tar_file("whole", large) + tar_file("none", "n") + kEnd;
+  for (const auto& at : {path("f"), write("t", tar), write_packed("t.gz", tar)}) {
+    Files read;
+    std::vector<std::string> wrong;
+    const auto wanted = [](const std::string& name) {
+      return name == "head" ? FilePart::head : name == "whole" ? FilePart::whole : FilePart::none;
+    };
+    const auto keep = [&read](const std::string& name, std::string_view bytes) -> Result<void> {
+      read.emplace_back(name, bytes);
+      return {};
+    };
+    const auto leave = [&wrong](const std::string&, const Error& why) { wrong.push_back(why.message); };
+    const auto visited = visit_parts(at, wanted, keep, leave);
+    ASSERT_TRUE(visited) << visited.error().message;
+    EXPECT_EQ(read, (Files{{"head", large.substr(0, kHeadBytes)}, {"whole", large}})) << at;
+    ASSERT_EQ(wrong.size(), 1U) << at;
+    EXPECT_TRUE(mentions(wrong.front(), at + ": soft is a link"));
+    // One that is too large is left out, and the others are read.
+    wrong.clear();
+    const auto rest = visit_parts(at, wanted, keep, leave, {.file_bytes = kHeadBytes});
+    ASSERT_TRUE(rest) << rest.error().message;
+    EXPECT_TRUE(mentions(wrong.back(), "whole has 16389 bytes"));
+  }
+}
+
 TEST_F(Archive, WhatIsNoFolderAndNoTarIsSaid) {
   EXPECT_TRUE(mentions(read(path("absent")), "not there"));
   EXPECT_TRUE(mentions(read("/dev/null"), "neither"));

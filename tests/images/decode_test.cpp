@@ -92,8 +92,68 @@ TEST(DecodeImage, OtherFormatsAreNamed) {
   EXPECT_TRUE(mentions(refusal("II*\0...."s), "TIFF"));
   EXPECT_TRUE(mentions(refusal("\0\0\0\x1C"s + "ftypavif"), "AVIF"));
   EXPECT_TRUE(mentions(refusal("P3 1 1 255 1 2 3"), "text"));
-  for (const auto* text : {"x", "<html>", "\xFF\xD8", "\x89PNG"}) {
+  EXPECT_TRUE(mentions(refusal("\0\0\0\x0CJXL "s), "JPEG XL"));
+  EXPECT_TRUE(mentions(refusal("\n<html>"), "a web page or XML"));
+  for (const auto* text : {"x", " ", "\xFF\xD8", "\x89PNG"}) {
     EXPECT_TRUE(mentions(refusal(text), "no image of a known format"));
+  }
+}
+
+TEST(BeginsImage, IsToldFromTheBytesAndTakesNoTextForOne) {
+  for (const auto& [name, bytes] :
+       std::vector<std::pair<const char*, std::string>>{{"jpeg", file("small.jpg").substr(0, 40)},
+                                                        {"png", file("rgb8.png").substr(0, 40)},
+                                                        {"ppm", "P6\n# by hand\n3 4\n255\n"},
+                                                        {"pgm", "P5 3 4 255 x"}}) {
+    EXPECT_TRUE(begins_image(bytes)) << name;
+    EXPECT_TRUE(check_format(bytes, "x").has_value()) << name;
+  }
+  for (const char* text : {"", "P6", "P6 is a format", "P60 1", "GIF89a", "BM", "\xFF\xD8", "id,P6\n"}) {
+    EXPECT_FALSE(begins_image(text)) << text;
+  }
+}
+
+// A JPEG's first segments with an EXIF of one entry.
+std::string jpeg_with_exif(std::uint8_t orientation, bool little_endian, bool behind_jfif = true) {
+  using std::string_literals::operator""s;
+  const auto number = [little_endian](unsigned value, std::size_t bytes) {
+    std::string text;
+    for (std::size_t i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 255U);
+    if (!little_endian) std::reverse(text.begin(), text.end());
+    return text;
+  };
+  const auto tiff = (little_endian ? "II*\0"s : "MM\0*"s) + number(8, 4) + number(2, 2) + number(0x010F, 2) +
+                    number(2, 2) + number(4, 4) + "abc\0"s +  // the maker
+                    number(0x0112, 2) + number(3, 2) + number(1, 4) + number(orientation, 2) + "\0\0"s;
+  const auto exif = "Exif\0\0"s + tiff;
+  const auto jfif = "\xFF\xE0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0"s;
+  return "\xFF\xD8"s + (behind_jfif ? jfif : ""s) + "\xFF\xE1\0"s + static_cast<char>(exif.size() + 2) + exif;
+}
+
+TEST(IsTurnedByExif, ReadsTheOrientationOfEitherByteOrder) {
+  for (const bool little : {false, true}) {
+    for (const bool behind : {false, true}) {
+      for (std::uint8_t orientation = 0; orientation < 12; ++orientation) {
+        EXPECT_EQ(is_turned_by_exif(jpeg_with_exif(orientation, little, behind)),
+                  orientation >= 2 && orientation <= 8)
+            << int{orientation};
+      }
+    }
+  }
+  const auto turned = jpeg_with_exif(6, true);
+  const auto png = file("rgb8.png");
+  const auto tiff = turned.substr(turned.find("II*"));
+  const auto chunk = std::string{0, 0, 0, static_cast<char>(tiff.size())} + "eXIf" + tiff + "crc.";
+  EXPECT_TRUE(is_turned_by_exif(png.substr(0, 33) + chunk + png.substr(33)));
+  EXPECT_FALSE(is_turned_by_exif(png));
+  EXPECT_FALSE(is_turned_by_exif(file("small.jpg")));
+  // Cut anywhere, and with any byte changed: an answer.
+  std::mt19937 random(3);
+  for (std::size_t length = 0; length < turned.size(); ++length) {
+    static_cast<void>(is_turned_by_exif(std::string(turned.substr(0, length))));
+    auto damaged = turned;
+    damaged[length] = static_cast<char>(random());
+    static_cast<void>(is_turned_by_exif(damaged));
   }
 }
 
@@ -199,6 +259,8 @@ TEST(DecodeImage, DeclaredSizesAreRefusedBeforeMemoryIsTaken) {
   ASSERT_NE(frame, std::string::npos);
   jpeg.replace(frame + 5, 4, "\xFD\xE8\xFD\xE8");
   EXPECT_TRUE(mentions(refusal(jpeg), "65000 x 65000"));
+  jpeg.replace(frame + 5, 4, "\x3E\x80\x3E\x80");  // 16000 x 16000, within the limits
+  EXPECT_TRUE(mentions(refusal(jpeg), "damaged"));
   EXPECT_TRUE(mentions(refusal(file("rgb8.png"), {.side = 13, .pixels = 1000}), "at most 13 a side"));
   EXPECT_TRUE(mentions(refusal(file("rgb8.png"), {.side = 14, .pixels = 125}), "125 in all"));
   EXPECT_TRUE(decode_image(file("rgb8.png"), "x", {.side = 14, .pixels = 126}).has_value());
@@ -252,6 +314,43 @@ std::string progressive_with(int own) {
   std::string bytes(reinterpret_cast<char*>(out), size);
   std::free(out);
   return bytes;
+}
+
+// A grey JPEG whose row y is the byte y % 256.
+std::string grey_jpeg(unsigned width, unsigned height) {
+  jpeg_compress_struct jpeg{};
+  jpeg_error_mgr errors{};
+  jpeg.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&jpeg);
+  unsigned char* out = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&jpeg, &out, &size);
+  jpeg.image_width = width;
+  jpeg.image_height = height;
+  jpeg.input_components = 1;
+  jpeg.in_color_space = JCS_GRAYSCALE;
+  jpeg_set_defaults(&jpeg);
+  jpeg_set_quality(&jpeg, 100, TRUE);
+  jpeg_start_compress(&jpeg, TRUE);
+  for (unsigned y = 0; y < height; ++y) {
+    std::vector<JSAMPLE> row(width, static_cast<JSAMPLE>(y % 256));
+    JSAMPROW line = row.data();
+    jpeg_write_scanlines(&jpeg, &line, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  jpeg_destroy_compress(&jpeg);
+  std::string bytes(reinterpret_cast<char*>(out), size);
+  std::free(out);
+  return bytes;
+}
+
+TEST(DecodeImage, APhotoOf48MegapixelsIsRead) {
+  const auto image = decode_image(grey_jpeg(8064, 6048), "phone.jpg");
+  ASSERT_TRUE(image.has_value()) << image.error().message;
+  EXPECT_EQ(image->width, 8064);
+  EXPECT_EQ(image->height, 6048);
+  EXPECT_NEAR(image->pixels[(std::size_t{1000} * 8064 + 4000) * 3 + 1], 1000 % 256, 1);
+  EXPECT_NEAR(image->pixels.back(), 6047 % 256, 1);
 }
 
 // Thousands of scans over a large image would take minutes.

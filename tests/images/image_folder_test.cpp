@@ -112,6 +112,67 @@ TEST(ImageFolderOf, OtherLayoutsAreErrors) {
   EXPECT_TRUE(mentions(refusal({"a/1.png", "b/1.png", "a/1.png"}), "a/1.png is in it twice"));
 }
 
+// macOS writes accents behind their letters, others in one character with them.
+TEST(ImageFolderOf, TwoUnicodeFormsOfANameAreOneClass) {
+  const std::string apart = "cafe\xCC\x81", composed = "caf\xC3\xA9";
+  const auto folder = image_folder_of(
+      "there", {"train/" + composed + "/1.png", "train/the/1.png", "test/" + apart + "/1.png"});
+  ASSERT_TRUE(folder.has_value()) << folder.error().message;
+  EXPECT_EQ(folder->classes, (Names{composed, "the"}));
+  EXPECT_EQ(folder->files[0], (ImageFile{kTest, 0, "test/" + apart + "/1.png"}));
+  ASSERT_EQ(folder->joined.size(), 1U);
+  EXPECT_TRUE(mentions(folder->joined[0], "caf\\xc3\\xa9 and cafe\\xcc\\x81 are one class"));
+  // Also where both are in one part; the numbers follow the first, by byte.
+  const auto both = image_folder_of("there", {composed + "/1.png", apart + "/2.png", "tea/1.png"});
+  ASSERT_TRUE(both.has_value()) << both.error().message;
+  EXPECT_EQ(both->classes, (Names{apart, "tea"}));
+  EXPECT_EQ(both->files[0].label, 0);
+  EXPECT_EQ(both->files[1].label, 0);
+  // One form alone stays as it is; bytes that are no UTF-8 are compared as they are.
+  const auto alone = image_folder_of("there", {apart + "/1.png", "\xE9/1.png", "\xE8/1.png"});
+  ASSERT_TRUE(alone.has_value()) << alone.error().message;
+  EXPECT_EQ(alone->classes, (Names{apart, "\xE8", "\xE9"}));
+  EXPECT_TRUE(alone->joined.empty());
+  EXPECT_TRUE(is_same_class(apart, composed));
+  EXPECT_FALSE(is_same_class("cafe", composed));
+}
+
+TEST(ImageFolderOf, AllFilesInNoPlaceAreNamedAtOnce) {
+  const auto message = refusal(
+      {"train/a/1.png", "train/b/1.png", "val/a/1.png", "train/3.png", "train/a/4.webp", "test/c/5.png"});
+  for (const char* name : {"val/a/1.png", "train/3.png", "train/a/4.webp", "test/c/5.png"}) {
+    EXPECT_TRUE(mentions(message, name));
+  }
+  Names many = {"a/1.png", "b/1.png"};
+  for (int i = 0; i < 30; ++i) many.push_back(std::to_string(i) + ".png");
+  EXPECT_TRUE(mentions(refusal(many), "... and 10 more, 30 in all."));
+}
+
+class ByContent : public Scratch {};
+
+TEST_F(ByContent, ImagesAreReadWhateverTheirNames) {
+  const std::string ppm = "P6 1 1 255\nabc";
+  for (const char* name :
+       {"a/1.png", "a/2", "a/3.jpe", "b/4.pnm", "b/5.webp", "b/6.PGM", "a/.7.ppm", "a/._8"}) {
+    write_file_atomically(path(std::string("own/") + name), ppm).value();
+  }
+  write_file_atomically(path("own/a/notes.txt"), "P6 is a format").value();
+  write_file_atomically(path("own/b/page.jpg"), "<html>").value();
+  write_file_atomically(path("own/b/empty.jpeg"), "").value();
+  const auto folder = read_image_folder(path("own"));
+  ASSERT_TRUE(folder.has_value()) << folder.error().message;
+  Names names;
+  for (const auto& file : folder->files) names.push_back(file.name);
+  EXPECT_EQ(names, (Names{"a/1.png", "a/2", "a/3.jpe", "b/4.pnm", "b/5.webp", "b/6.PGM", "b/empty.jpeg",
+                          "b/page.jpg"}));
+  EXPECT_EQ(folder->left_out, (Names{"a/.7.ppm", "a/._8", "a/notes.txt"}));
+  EXPECT_EQ(folder->heads.images, (std::set<std::string>{"a/2", "a/3.jpe", "b/4.pnm", "b/5.webp"}));
+  EXPECT_EQ(folder->heads.broken.size(), 2U);
+  EXPECT_TRUE(mentions(folder->heads.broken.at("b/page.jpg"), "web page"));
+  EXPECT_TRUE(mentions(folder->heads.broken.at("b/empty.jpeg"), "empty"));
+  EXPECT_EQ(folder->heads.turned, 0);
+}
+
 class TablesOfTest : public Scratch {};
 
 // They are kept while the list is made, before anything is known of them.

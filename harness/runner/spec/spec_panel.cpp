@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <sstream>
 
 #include "datasets/facts.h"
 #include "datasets/image_folder_files.h"
@@ -74,7 +75,9 @@ std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems
   const auto given = *layers.find("dataset");
   for (const auto& note : notes) problems.warn(given.wrong_inside(note, ""));
   if (!options) {
-    problems.add(given.wrong_inside(options.error().message, ""));
+    // Of several files there is a line each.
+    std::istringstream lines(options.error().message);
+    for (std::string line; std::getline(lines, line);) problems.add(given.wrong_inside(line, ""));
     return std::nullopt;
   }
   dataset->options = std::move(*options);
