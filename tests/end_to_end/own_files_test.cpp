@@ -67,6 +67,65 @@ TEST_F(OwnFiles, AFolderOfImagesRuns) {
   expect_runs("{name: image-folder, path: photos, side: 8}");
 }
 
+TEST_F(OwnFiles, ImagesAreToldByTheirContent) {
+  write_photos("photos");
+  for (int i = 0; i < 20; ++i) {
+    write(fmt::format("photos/{}/more{:02}", i % 2 == 0 ? "cats" : "dogs", i),
+          "P6\n8 8\n255\n" + std::string(192, 'm'));
+  }
+  write("photos/dogs/notes.txt", "none");
+  const auto spec = write("told.yaml",
+                          "name: told\ndataset: {name: image-folder, path: photos, side: 8}\nmodel: linear\n"
+                          "epsilon: [8]\nseeds: [0]\nnoise_seed: s\ntrain: {batch_size: 50, steps: 3, "
+                          "optimizer: adamw}\nrows: [prodigy]\n");
+  const auto ended = run({"run", spec, "--quiet", "--log", "log.jsonl"});
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  const std::string said =
+      "photos: 140 images are read, 20 of them by what they contain, not by their names; left "
+      "out is 1 file that is no JPEG, PNG or PPM, or hidden: dogs/notes.txt";
+  EXPECT_THAT(ended.err, HasSubstr(said));
+  EXPECT_THAT(read_file((folder_ / "log.jsonl").string()).value(), HasSubstr(said));
+}
+
+// Nine of them, each broken in another way.
+TEST_F(OwnFiles, AllBrokenFilesAreInOneAnswer) {
+  write_photos("photos");
+  const auto data = fs::path(HYFREEDP_TEST_DATA) / "images" / "decode";
+  const auto jpeg = read_file((data / "small.jpg").string()).value();
+  auto png = read_file((data / "rgb8.png").string()).value();
+  png[45] = static_cast<char>(png[45] ^ 1);
+  const std::vector<std::pair<std::string, std::string>> decoded = {
+      {"cats/truncated.jpg", jpeg.substr(0, jpeg.size() - 9)},
+      {"cats/crc.png", png},
+      {"cats/short.ppm", "P6\n8 8\n255\nabc"},
+      {"dogs/deep.ppm", "P6 1 1 65535\nabcdef"}};
+  for (const auto& [name, bytes] : decoded) write("photos/" + name, bytes);
+  const auto spec = write("own.yaml",
+                          "name: own\ndataset: {name: image-folder, path: photos, side: 8}\nmodel: linear\n"
+                          "epsilon: [8]\nseeds: [0]\nnoise_seed: s\ntrain: {batch_size: 50, steps: 3, "
+                          "optimizer: adamw}\nrows: [prodigy]\n");
+  EXPECT_EQ(run({"run", spec, "--dry-run"}).code, 0);
+  for (const auto& arguments :
+       {std::vector<std::string>{"run", spec, "--dry-run", "--data"}, {"run", spec, "--quiet"}}) {
+    const auto ended = run(arguments);
+    EXPECT_EQ(ended.code, 2) << ended.out << ended.err;
+    for (const auto& [name, bytes] : decoded) EXPECT_THAT(ended.err, HasSubstr("photos: " + name));
+  }
+  const std::vector<std::pair<std::string, std::string>> seen = {{"dogs/empty.jpg", ""},
+                                                                 {"dogs/page.jpg", "<html>"},
+                                                                 {"dogs/other.webp", "RIFF....WEBP"},
+                                                                 {"outside.png", png}};
+  for (const auto& [name, bytes] : seen) write("photos/" + name, bytes);
+  fs::create_symlink("nowhere", folder_ / "photos/dogs/link.jpg");
+  const auto refused = run({"run", spec, "--dry-run"});
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("own.yaml has 9 mistakes:"));
+  for (const auto* files : {&decoded, &seen}) {
+    for (const auto& [name, bytes] : *files) EXPECT_THAT(refused.err, HasSubstr("photos: " + name));
+  }
+  EXPECT_THAT(refused.err, HasSubstr("photos: dogs/link.jpg is a link"));
+}
+
 // Pretraining without privacy: the weights are kept only where the images are declared public, and
 // a private run begins with them only on other images.
 TEST_F(OwnFiles, WeightsOfImagesThatAreDeclaredPublicAreKept) {

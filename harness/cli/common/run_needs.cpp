@@ -1,9 +1,11 @@
 #include "harness/cli/common/run_needs.h"
 
 #include <algorithm>
+#include <set>
 
 #include "datasets/facts.h"
 #include "datasets/own_files.h"
+#include "harness/base/text.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
 
@@ -49,6 +51,20 @@ std::vector<Missing> missing_data(const runner::Spec& spec) {
     }
   }
   return missing;
+}
+
+Result<void> check_data(const runner::Spec& spec) {
+  std::set<std::string> checked;
+  std::vector<std::string> wrong;
+  for (const auto& panel : spec.content.panels) {
+    for (const auto& [name, options] : spec::datasets_of(panel)) {
+      if (!checked.insert(name + canonical_json(options)).second) continue;
+      const auto facts = datasets::find_dataset(name);
+      if (!facts) return facts.error();
+      if (auto sound = datasets::check_data(**facts, options); !sound) wrong.push_back(sound.error().message);
+    }
+  }
+  return wrong.empty() ? Result<void>() : Result<void>(error(join(wrong, "\n")));
 }
 
 }  // namespace hyfreedp::cli

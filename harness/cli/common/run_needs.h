@@ -17,4 +17,8 @@ struct Missing {
 // What the spec names and is not found, each once: datasets, a user's files, weights.
 std::vector<Missing> missing_data(const runner::Spec& spec);
 
+// Opens and reads all data that the spec's runs would read. The error names every file that is
+// broken or not here, a line each.
+Result<void> check_data(const runner::Spec& spec);
+
 }  // namespace hyfreedp::cli

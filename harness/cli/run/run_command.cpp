@@ -559,6 +559,10 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
       if (request.cap) return refuse(printed.error(), err);
       out << "The odometer cannot be read: " << printed.error().message << '\n';
     }
+    if (request.data) {
+      if (auto read = check_data(needs); !read) return refuse(read.error(), err);
+      out << "All data that these runs read were read without an error.\n";
+    }
     const auto room = check_room(needs, studies, request, err);
     return room ? 0 : refuse(room.error(), err);
   }

@@ -44,6 +44,8 @@ CommandLine command_line(RunRequest& request) {
       "where to train, instead of the spec's own");
   add("dry-run", options::bool_switch(&request.dry_run),
       "print what would run, the noise and the price in time, memory and disk; train nothing");
+  add("data", options::bool_switch(&request.data),
+      "with --dry-run: also read all data that the runs would read, and name every file that is broken");
   add("gpu-tflops", options::value<std::string>()->value_name("R"),
       "the rate at which --dry-run states GPU hours, 10^12 operations a second; default: 100");
   add("fetch", options::bool_switch(&request.fetch),
@@ -164,6 +166,7 @@ std::optional<int> parse_run_request(const std::vector<std::string>& arguments, 
   if (const auto read = read_numbers(given, request); !read) return refused("run", read.error(), err);
   std::string problem;
   if (request.confidential && !request.keep_weights) problem = "--confidential is for --keep-weights";
+  if (request.data && !request.dry_run) problem = "--data is for --dry-run";
   if (request.spec.empty()) problem = "name a spec, for example experiments/quick.yaml";
   if (request.workers < 1 || request.workers > kMostWorkers) {
     problem = fmt::format("--workers must be from 1 to {}", kMostWorkers);

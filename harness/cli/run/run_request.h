@@ -32,6 +32,7 @@ struct RunRequest {
   std::optional<runner::Cap> cap;
   std::optional<double> cap_delta;
   bool dry_run = false;
+  bool data = false;  // with dry_run: reads the data too
   bool fetch = false;
   bool fresh = false;
   bool replace = false;
