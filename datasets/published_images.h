@@ -3,9 +3,9 @@
 //
 // The published training images are divided by a fixed key into private_train and
 // private_validation; a spec may ask for fewer records of each split (subset.h). With the option
-// `path` the user's own copy is read, which is known by its mark (image_folder_files.h). It may have
-// fewer images in the same files, which are counted when a spec is read: a keyed tenth of them is
-// for validation, or what the spec's counts say. What is published as a test part alone has no
+// `path` the user's own copy is read, which is known by its mark (image_folder_files.h). It may
+// have fewer images in the same files, which are counted when a spec is read: a keyed tenth of them
+// is for validation, or what the spec's counts say. What is published as a test part alone has no
 // training images.
 #pragma once
 

@@ -3,8 +3,8 @@
 //
 //   LABEL INDEX:VALUE INDEX:VALUE ...
 // One example a line, parted by blanks or tabs. Indices begin at 1 and ascend; what is not named is
-// 0. Numbers are decimal; a + may stand before them. What follows a # is a comment, as SVM-light has
-// it, and a line of it alone is no example.
+// 0. Numbers are decimal; a + may stand before them. What follows a # is a comment, as SVM-light
+// has it, and a line of it alone is no example.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ class LineReader {
   static Result<LineReader> open(const std::string& path, std::size_t max_line);
 
   // The next line without its end (\n or \r\n; the last one may lack it), until the next call.
-  // Nothing at the file's end. A byte order mark of UTF-8 is no part of the first. Errors: a line of
-  // more than max_line bytes, a file that is damaged, packed with bzip2 or xz, or in UTF-16.
+  // Nothing at the file's end. A byte order mark of UTF-8 is no part of the first. Errors: a line
+  // of more than max_line bytes, a file that is damaged, packed with bzip2 or xz, or in UTF-16.
   Result<std::optional<std::string_view>> next();
   // "PATH:LINE", of the line that next gave; from 1.
   std::string where() const;

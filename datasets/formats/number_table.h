@@ -16,9 +16,9 @@ struct NumberTable {
 
 // The n rows of a CSV file (csv.h) with a header. The column `label` is the class: c where its
 // field is labels[c]. All other columns are features, in the file's order, decimal numbers. Errors
-// begin with FILE:LINE, a line for each record that is wrong: no such column, or twice (it names the
-// separator that would give it); a label that is not among `labels`; a field that is not a finite
-// number as a float; no rows; more than 2^28 numbers (1 GiB).
+// begin with FILE:LINE, a line for each record that is wrong: no such column, or twice (it names
+// the separator that would give it); a label that is not among `labels`; a field that is not a
+// finite number as a float; no rows; more than 2^28 numbers (1 GiB).
 Result<NumberTable> read_number_csv(const std::string& path, char separator, const std::string& label,
                                     const std::vector<std::string>& labels);
 

@@ -10,9 +10,10 @@
 
 namespace hyfreedp::datasets {
 
-// `features` is [n, p] of F16, BF16, F32 or F64, `labels` [n] of I8 to I64 or U8 to U64: a row is of class
-// c where its number is labels[c]. Other tensors are passed over. Errors begin with the path: no
-// safetensors file or a damaged one, a tensor that is not there, and those of number_array.h.
+// `features` is [n, p] of F16, BF16, F32 or F64, `labels` [n] of I8 to I64 or U8 to U64: a row is
+// of class c where its number is labels[c]. Other tensors are passed over. Errors begin with the
+// path: no safetensors file or a damaged one, a tensor that is not there, and those of
+// number_array.h.
 Result<NumberTable> read_safetensors_table(const std::string& path, const std::vector<double>& labels);
 
 }  // namespace hyfreedp::datasets

@@ -9,9 +9,9 @@
 //                                       file may have another ending than the table says
 // One more folder around all of it is allowed, as tar makes it of a folder.
 //
-// Classes are the folders' names, sorted by byte: class c is classes[c]. Two names that are the same
-// letters in other Unicode forms (macOS takes accents apart) are one class. Files are sorted by
-// name, so that a folder and its tar give the same list.
+// Classes are the folders' names, sorted by byte: class c is classes[c]. Two names that are the
+// same letters in other Unicode forms (macOS takes accents apart) are one class. Files are sorted
+// by name, so that a folder and its tar give the same list.
 //
 // Images are the files that begin as a JPEG, PNG or PPM does, whatever their names, and those that
 // end in .jpg, .jpeg, .png, .ppm, .pgm, in any case, which are broken where they begin otherwise.
@@ -55,7 +55,7 @@ struct ImageFolder {
   std::vector<std::string> left_out;  // files that are no images, sorted
   std::string wrapping;               // the folder around all images with its slash; "": none
   FileHeads heads;
-  std::vector<std::string> joined;  // folders of one class by two forms of its name, a sentence each
+  std::vector<std::string> joined;  // folders that are one class, a sentence each
 };
 
 // A table of test/, by the name it has in the folder.

@@ -75,8 +75,8 @@ bool read_header(Reader& reader, std::string_view bytes) {
   return true;
 }
 
-// Rows of `bytes` each behind `out`, one after the other by way of `row`, and the file up to its end
-// marker. `out` has room for all of them, of which a damaged file costs only what it has.
+// Rows of `bytes` each behind `out`, one after the other by way of `row`, and the file up to its
+// end marker. `out` has room for all of them, of which a damaged file costs only what it has.
 bool read_pixels(Reader& reader, std::uint8_t* row, std::vector<std::uint8_t>& out, std::size_t bytes) {
   if (setjmp(reader.back) != 0) return false;
   jpeg_start_decompress(&reader.jpeg);

@@ -10,8 +10,8 @@
 // Every field is checked before it is used: the header's length against the file's, JSON types, a
 // known dtype, a non-negative shape whose product does not overflow, begin <= end <= size of the
 // data, end - begin equal to the shape's bytes. If a check fails, the whole file is refused by an
-// error that names the tensor. Tensors may begin at any byte: not all programs that write such files
-// pad the header, or order the tensors by the size of their elements.
+// error that names the tensor. Tensors may begin at any byte: not all programs that write such
+// files pad the header, or order the tensors by the size of their elements.
 #pragma once
 
 #include <string>

@@ -290,7 +290,8 @@ TEST_F(OwnImages, AreReadOnceAndThenCached) {
   EXPECT_TRUE(at::equal(again->private_train.features, first.private_train.features));
 }
 
-// By their content, in a folder and in an archive of it alike, when a spec is read and when it runs.
+// By their content, in a folder and in an archive of it alike, when a spec is read and when it
+// runs.
 TEST_F(OwnImages, AreToldByTheirContent) {
   const auto before = completed({}).value();
   EXPECT_FALSE(before.contains("by_content"));
@@ -352,7 +353,8 @@ TEST_F(OwnImages, ThatAreToBeTurnedAreCounted) {
   EXPECT_TRUE(load_dataset("image-folder", *options).has_value());
 }
 
-// Truncated, empty, another format, damaged, not readable as a file: all in one answer, whoever asks.
+// Truncated, empty, another format, damaged, not readable as a file: all in one answer, whoever
+// asks.
 TEST_F(OwnImages, AllThatAreBrokenAreNamedAtOnce) {
   const auto damage = [this](const char* name, const std::string& bytes) {
     std::ofstream(images() + "/" + name, std::ios::binary | std::ios::trunc) << bytes;
