@@ -96,7 +96,15 @@ rows:
 evaluate: {every: 25}
 )";
 
-TEST(Fuzz, Specs) { fuzz({kSpec}, 600, read_spec); }
+// Laid over another file, and with the same values under two names.
+const std::string kIncluding = std::string("include: ") + HYFREEDP_SOURCE_DIR + R"(/experiments/nightly.yaml
+name: fuzz
+title: &t Another
+description: *t
+defaults: {seeds: [0, 1], train: {average: ema}}
+)";
+
+TEST(Fuzz, Specs) { fuzz({kSpec, kIncluding}, 600, read_spec); }
 
 TEST(Fuzz, Messages) {
   fuzz(

@@ -64,6 +64,11 @@ Result<std::string> write_spec(const std::string& folder, const std::string& nam
     return error(fmt::format(
         "'{}' is no name of a spec: letters, digits, '-', '_' and '.', not beginning with '.'.", name));
   }
+  if (name.size() > runner::kLongestName) {
+    return error(
+        fmt::format("the name has {} characters, and a spec's may have {}, since files are named by it.",
+                    name.size(), runner::kLongestName));
+  }
   if (runner::is_taken_in_out_folder(name)) {
     return error(fmt::format("a spec cannot be named '{}': that folder of the output is taken.", name));
   }

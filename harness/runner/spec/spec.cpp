@@ -1,6 +1,8 @@
 #include "harness/runner/spec/spec.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <fmt/format.h>
 #include <set>
 
@@ -136,12 +138,23 @@ std::optional<SpecDocument> parse_spec(const std::string& path, const std::strin
   return read;
 }
 
+// What other readers of YAML take for a switch, and people for "none".
+bool is_no_word(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::ranges::count(std::array{"no", "off", "none", "false", "yes", "on", "true"}, text) > 0;
+}
+
 std::optional<std::string> read_noise_seed(const Entry& document, Problems& problems) {
   const auto entry = document.find("noise_seed");
   if (!entry) return std::nullopt;
-  auto given = problems.take(entry->text());
+  auto given = problems.take(entry->written());
   if (given && given->empty()) {
     problems.add(entry->wrong("must not be empty; leave it out for private noise"));
+  } else if (given && is_no_word(*given)) {
+    problems.add(
+        entry->wrong(fmt::format("is '{}', and any text is a seed that makes the noise public; leave "
+                                 "'noise_seed' out for private noise",
+                                 *given)));
   }
   return given;
 }

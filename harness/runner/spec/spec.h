@@ -30,8 +30,11 @@ struct PanelFrame {
   bool shared_are_known = true;            // no mistake in the top-level `rows`
 };
 
+// Names are parts of files' names, of which a file system takes 255 bytes. A row's id may be
+// longer, by what `each` adds.
+inline constexpr std::size_t kLongestName = 100, kLongestRow = 200;
 // A name that becomes part of paths and keys: letters, digits, '-', '_' and '.', not beginning with
-// '.'.
+// '.'; at most kLongestName of them.
 Result<std::string> read_identifier(const Entry& entry);
 bool is_identifier(const std::string& name);
 Result<void> check_identifier(const Entry& place, const std::string& name);

@@ -22,10 +22,10 @@ struct Axis {
 
 // "0.1", "0.1_1" of a list.
 Result<std::string> text_of(const Entry& value) {
-  if (!value.is_list()) return value.text();
+  if (!value.is_list()) return value.written();
   std::vector<std::string> parts;
   for (const auto& one : value.list().value()) {
-    const auto text = one.text();
+    const auto text = one.written();
     if (!text) return text.error();
     parts.push_back(*text);
   }

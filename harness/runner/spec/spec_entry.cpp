@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <fmt/format.h>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "harness/base/text.h"
-#include "harness/base/utf8.h"
 #include "harness/runner/spec/spec_examples.h"
 #include "harness/runner/spec/spec_levels.h"
+#include "harness/runner/spec/spec_yaml.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -78,39 +76,6 @@ YAML::Node merged(const YAML::Node& below, const YAML::Node& over) {
   return result;
 }
 
-// The database and every page are UTF-8: a byte that is not would make them unreadable.
-Error not_utf8(const std::string& file, const std::string& text, std::size_t at) {
-  const auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  const auto column = 1 + std::count_if(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                        text.begin() + static_cast<std::ptrdiff_t>(at), [](char c) {
-                                          return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-                                        });
-  const auto byte = static_cast<unsigned char>(text[at]);
-  std::string meant;  // a letter, in the encoding that such a byte most often comes from
-  if (byte >= 0xC0) {
-    meant = fmt::format(" (in Latin-1: {}{})", static_cast<char>(0xC0 | byte >> 6),
-                        static_cast<char>(0x80 | (byte & 0x3F)));
-  }
-  // Never onto the file itself, which the shell would empty.
-  const bool is_taken = std::filesystem::path(file).filename() == "fixed.yaml";
-  return error(
-      fmt::format("{}:{}:{}: the byte 0x{:02X}{} is not UTF-8. Save the file as UTF-8, for example by "
-                  "`iconv -f latin1 -t utf-8 {} > {}`.",
-                  file, line, column, byte, meant, file, is_taken ? "fixed-utf8.yaml" : "fixed.yaml"));
-}
-
-bool is_indented_by_tab(const std::string& text, std::size_t line) {
-  std::size_t at = 0;
-  for (; line > 0 && at != std::string::npos; --line) {
-    at = text.find('\n', at);
-    if (at != std::string::npos) ++at;
-  }
-  if (at == std::string::npos) return false;
-  const auto end = text.find_first_not_of(" \t", at);
-  return text.substr(at, end == std::string::npos ? end : end - at).find('\t') != std::string::npos;
-}
-
 // What the spec's documentation shows at a path, else the option's own default.
 std::string example_of_option(const OptionSpec& option, const std::string& path) {
   const auto documented = example_at(path);
@@ -169,25 +134,11 @@ Result<Entry> Entry::parse_argument(const std::string& name, const std::string& 
 
 Result<Entry> Entry::parse_into(std::shared_ptr<Texts> texts, const std::string& name,
                                 const std::string& text, bool has_lines) {
-  if (const auto bad = first_byte_not_utf8(text)) {
-    return has_lines ? not_utf8(name, text, *bad) : error(name + ": the value is not UTF-8.");
-  }
+  if (auto checked = check_encoding(name, text, has_lines); !checked) return checked.error();
   const int begin = texts->add(name, text, has_lines);
-  try {
-    // Blank lines before it give its lines their numbers.
-    const std::string_view mark = "\xEF\xBB\xBF";  // of byte order: only at the beginning of a text
-    const auto lines = text.starts_with(mark) ? text.substr(mark.size()) : text;
-    const auto node = YAML::Load(std::string(static_cast<std::size_t>(begin), '\n') + lines);
-    return Entry(node, std::move(texts), "");
-  } catch (const YAML::Exception& exception) {
-    const int line = std::max(exception.mark.line, begin);
-    if (is_indented_by_tab(text, static_cast<std::size_t>(line - begin))) {
-      return error(fmt::format(
-          "{}: a tab indents this line, and tabs are not allowed in YAML. Replace each by spaces.",
-          texts->place_at(line)));
-    }
-    return error(fmt::format("{}: not valid YAML: {}.", texts->place_at(line), exception.msg));
-  }
+  const auto node = load_yaml(*texts, text, begin);
+  if (!node) return node.error();
+  return Entry(**node, std::move(texts), "");
 }
 
 int Entry::line() const { return std::max(first_line(*node_), 0); }
@@ -296,9 +247,17 @@ Result<std::vector<Entry>> Entry::list() const {
   return entries;
 }
 
-Result<std::string> Entry::text() const {
+Result<std::string> Entry::written() const {
   if (!node_->IsScalar()) return wrong("must be text, not " + shown());
   return node_->Scalar();
+}
+
+Result<std::string> Entry::text() const {
+  auto text = written();
+  if (text && scalar(*text, node_->Tag() == "!").is_bool()) {
+    return wrong(fmt::format("must be text, not {}; where the word is meant, put it in quotes", *text));
+  }
+  return text;
 }
 
 Result<double> Entry::number() const {

@@ -45,8 +45,8 @@ class Texts {
 
 class Entry {
  public:
-  // The whole document. `file` is the name that errors use. Refused, with line and column: bytes
-  // that are not UTF-8; tabs that indent, where they break the YAML.
+  // The whole document. `file` is the name that errors use. Refused, with its line: what
+  // spec_yaml.h says; tabs that indent, where they break the YAML.
   static Result<Entry> parse(const std::string& file, const std::string& text);
   // A further text of the same document: another file ...
   Result<Entry> parse_further(const std::string& file, const std::string& text) const;
@@ -86,7 +86,8 @@ class Entry {
   Result<std::vector<Entry>> list() const;
 
   // Scalars.
-  Result<std::string> text() const;
+  Result<std::string> text() const;     // true and false without quotes are none
+  Result<std::string> written() const;  // as it is written, true and false as well
   Result<double> number() const;
   Result<std::int64_t> integer() const;
   Result<json::value> to_json() const;  // scalars, and lists of scalars

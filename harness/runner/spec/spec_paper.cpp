@@ -187,7 +187,7 @@ std::optional<std::map<std::string, json::object>> paper_cells(const Entry& row_
     }
     if (problems.added() > before) return std::nullopt;
   } else {
-    const auto text = problems.take(row_paper.text());
+    const auto text = problems.take(row_paper.written());
     if (!text) return std::nullopt;
     const bool filled = mentions(place.row, "{row}") || mentions(place.columns, "{row}");
     if (filled == (*text == "true")) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -303,6 +304,12 @@ std::vector<Layers> rows_wanted(const Entry& panel, const std::optional<Entry>& 
   return wanted;
 }
 
+// Columns of a table are told apart by their headings.
+std::string headed_alike(double one, double other) {
+  return fmt::format("has {} and {}, and both columns would be headed {}; leave one out", one, other,
+                     short_number(one));
+}
+
 // Numbers that are valid, each once and at least one; a single number is a list of one. `what`: one
 // of them.
 std::optional<std::vector<double>> read_distinct(const Entry& entry, const std::string& what,
@@ -312,7 +319,7 @@ std::optional<std::vector<double>> read_distinct(const Entry& entry, const std::
   std::vector<Entry> entries{entry};
   if (entry.is_list()) entries = entry.list().value();
   std::vector<double> numbers;
-  std::set<double> seen;
+  std::map<std::string, double> seen;  // by their heading
   for (const auto& one : entries) {
     const auto number = problems.take(one.number());
     if (!number) continue;
@@ -320,7 +327,11 @@ std::optional<std::vector<double>> read_distinct(const Entry& entry, const std::
       problems.add(one.wrong(otherwise));
       continue;
     }
-    if (!seen.insert(*number).second) problems.add(one.wrong("repeats " + what));
+    const auto [known, is_new] = seen.emplace(short_number(*number), *number);
+    if (!is_new) {
+      problems.add(
+          one.wrong(known->second == *number ? "repeats " + what : headed_alike(known->second, *number)));
+    }
     numbers.push_back(*number);
   }
   if (entries.empty()) problems.add(entry.wrong("must have at least one " + what.substr(what.find(' ') + 1)));
@@ -346,6 +357,11 @@ bool is_identifier(const std::string& name) {
 }
 
 Result<void> check_identifier(const Entry& place, const std::string& name) {
+  if (name.size() > kLongestName) {
+    return place.wrong(
+        fmt::format("has {} characters, and a name may have {}, since files are named by it: '{}...'",
+                    name.size(), kLongestName, name.substr(0, 20)));
+  }
   if (is_identifier(name)) return {};
   return place.wrong(fmt::format("must be a name of letters, digits, '-', '_' and '.', not '{}'", name));
 }
@@ -414,16 +430,30 @@ std::optional<std::vector<spec::Row>> read_rows(const Entry& panel, const std::o
   const auto before = problems.added();
   std::vector<spec::Row> resolved;
   std::set<std::string> ids;
+  std::map<std::string, double> columns;  // by their heading
   for (const auto& layers : rows_wanted(panel, rows, shared, frame, problems)) {
     for (const auto& one : expand_each(layers, problems)) {
       auto row = read_row(one, frame, problems);
       if (!row) continue;
       const auto& id = row->id;
+      const auto& place = layers.maps().front();
+      if (id.size() > kLongestRow) {
+        problems.add(place.wrong_inside(
+            fmt::format(
+                "'each' makes a row's id of {} characters, and it may have {}, since files are named by "
+                "it: '{}...'",
+                id.size(), kLongestRow, id.substr(0, 40)),
+            ""));
+      }
+      for (const double epsilon : row->epsilons) {
+        const auto column = columns.emplace(short_number(epsilon), epsilon).first;
+        if (column->second == epsilon) continue;
+        problems.add(layers.find("epsilon").value_or(place).wrong(headed_alike(column->second, epsilon), ""));
+      }
       if (!ids.insert(id).second) {
-        problems.add(
-            layers.maps().front().wrong(fmt::format("is a second row '{}'{}; give it another 'id'", id,
-                                                    panel.path().empty() ? "" : " in " + panel.path()),
-                                        "id: " + id + "-2"));
+        problems.add(place.wrong(fmt::format("is a second row '{}'{}; give it another 'id'", id,
+                                             panel.path().empty() ? "" : " in " + panel.path()),
+                                 "id: " + id + "-2"));
       }
       resolved.push_back(std::move(*row));
     }
