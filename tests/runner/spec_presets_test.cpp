@@ -88,10 +88,11 @@ TEST_F(Presets, AChangedAliasLeavesTheOthersAlone) {
   - {id: one, train: &mine {steps: 7}, rows: [{method: prodigy}]}
   - {id: two, train: *mine, rows: [{method: prodigy}]}
 presets:
-  small: {defaults: {train: {steps: 9}}}
+  small: {defaults: {train: {steps: 9, average: ema}}, panels: [{id: one, train: *mine}, {id: two}], rows: [prodigy]}
 )";
-  const auto spec = resolved(text);
-  for (const auto& panel : spec.at("panels").as_array()) EXPECT_EQ(panel.at("steps").as_int64(), 7);
+  const auto panels = resolved(text).at("panels").as_array();
+  EXPECT_EQ(panels.at(0).at("steps").as_int64(), 7);
+  EXPECT_EQ(panels.at(1).at("steps").as_int64(), 9);
 }
 
 TEST_F(Presets, WhatCannotRunHereSaysWhyAndIsRefusedWhereItCould) {

@@ -1,5 +1,6 @@
 // All mistakes of a spec at once, each with its line, its key path and an example; what may be left
 // out; files that are no specs.
+#include <map>
 #include <sstream>
 
 #include "harness/runner/spec/spec_examples.h"
@@ -214,7 +215,10 @@ TEST_F(SpecProblems, EveryExampleLoads) {
       yaml = kHead + "rows: [prodigy]\n" +
              (inner.empty() && place == "id" ? "panels: [{" + example + "}]\n" : example + "\n");
     } else if (inner.empty()) {
-      yaml = head(place == "noise_multiplier" ? "epsilon" : place) + example + "\n";
+      const std::map<std::string, std::string> in_place_of = {{"noise_multiplier", "epsilon"},
+                                                              {"defaults", "seeds"}};
+      const auto other = in_place_of.find(place);
+      yaml = head(other == in_place_of.end() ? place : other->second) + example + "\n";
     } else if (outer == "train") {
       const auto nested = inner.find('.') == std::string::npos ? example : "optimizer: {" + example + "}";
       yaml = head("train") + "train:\n  " + nested + "\n";

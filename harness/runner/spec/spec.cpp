@@ -6,12 +6,15 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "harness/base/text.h"
 #include "harness/runner/spec/plan.h"
 #include "harness/runner/spec/spec_document.h"
 #include "harness/runner/spec/spec_figures.h"
 #include "harness/runner/spec/spec_kind.h"
 #include "harness/runner/spec/spec_presets.h"
 #include "harness/runner/spec/spec_regress.h"
+#include "harness/runner/spec/spec_settings.h"
+#include "harness/runner/spec/spec_sources.h"
 #include "harness/runner/spec/spec_table.h"
 
 namespace hyfreedp::runner {
@@ -132,12 +135,6 @@ void add_footnotes(spec::Spec& spec) {
   }
 }
 
-std::optional<SpecDocument> parse_spec(const std::string& path, const std::string& text, Problems& problems) {
-  auto read = problems.take(parse_document(path, text));
-  if (!read || !read->document.check_keys(&spec_keys(), problems)) return std::nullopt;
-  return read;
-}
-
 // What other readers of YAML take for a switch, and people for "none".
 bool is_no_word(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -193,24 +190,32 @@ spec::Spec read_document(const Entry& document, const std::string& preset, Probl
   return spec;
 }
 
+// As canonical JSON; nothing where something is wrong.
+std::optional<std::string> content_of(const SpecSources& sources) {
+  Problems problems(sources.path);
+  const auto laid = laid_document(sources, &spec_keys(), problems);
+  if (!laid) return std::nullopt;
+  const auto content = read_document(laid->document, laid->preset, problems);
+  return problems.empty() ? std::optional(canonical_json(as_json(content))) : std::nullopt;
+}
+
 }  // namespace
 
 Result<Spec> load_spec(const std::string& path, const std::string& preset,
                        const std::vector<std::string>& settings) {
   const auto text = read_spec_file(path);
   if (!text) return text.error();
+  const SpecSources sources{path, *text, preset, settings};
   Problems problems(path);
-  const auto read = parse_spec(path, *text, problems);
-  if (!read) return problems.error();
-  const auto chosen = choose_preset(read->document, preset, spec_keys(), problems);
-  if (!chosen) return problems.error();
-  const auto document = problems.take(with_settings(chosen->document, settings));
-  if (!document) return problems.error();
-  if (!settings.empty()) document->check_keys(&spec_keys(), problems);
-  auto content = read_document(*document, chosen->preset, problems);
+  const auto laid = laid_document(sources, &spec_keys(), problems);
+  if (!laid) return problems.error();
+  auto content = read_document(laid->document, laid->preset, problems);
+  if (problems.empty() && !settings.empty()) {
+    check_settings(sources, laid->document, canonical_json(as_json(content)), content_of, problems);
+  }
   if (!problems.empty()) return problems.error();
   Spec spec{.path = path,
-            .text = text_with(read->text, settings),
+            .text = laid->text,
             .content = std::move(content),
             .warnings = problems.warnings(),
             .settings = settings};
@@ -228,8 +233,9 @@ Result<std::vector<std::string>> presets_of(const std::string& path) {
   const auto text = read_spec_file(path);
   if (!text) return text.error();
   Problems problems(path);
-  const auto read = parse_spec(path, *text, problems);
-  const auto names = read ? preset_names(read->document, problems) : std::nullopt;
+  const auto read = parse_document(path, *text, Defaults::as_written, problems);
+  const bool has_keys = read && read->document.check_keys(&spec_keys(), problems);
+  const auto names = has_keys ? preset_names(read->document, problems) : std::nullopt;
   if (!names || !problems.empty()) return problems.error();
   return *names;
 }

@@ -11,6 +11,7 @@
 #include "harness/base/files.h"
 #include "harness/base/split.h"
 #include "harness/base/text.h"
+#include "harness/runner/spec/spec_defaults.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -45,11 +46,12 @@ fs::path identity_of(const fs::path& file) {
 
 class Includer {
  public:
-  explicit Includer(std::string text) : text_(std::move(text)) {}
+  Includer(std::string text, Defaults defaults, Problems& problems)
+      : defaults_(defaults), problems_(problems), text_(std::move(text)) {}
 
   Result<Entry> merged(const Entry& document, const std::string& path) {
     const auto include = document.find(kInclude);
-    if (!include) return document;
+    if (!include) return own_part(document);
     if (auto checked = check_keys_of(document, path); !checked) return checked.error();
     const auto files = include->is_list() ? include->list() : Result<std::vector<Entry>>({*include});
     if (!files) return files.error();
@@ -61,13 +63,19 @@ class Includer {
       below = below ? below->overlaid(*included) : *included;
     }
     open_.pop_back();
-    const auto own = document.without(kInclude);
-    return below ? below->overlaid(own) : own;
+    const auto own = own_part(document.without(kInclude));
+    if (!below) return own;
+    check_reach(own, *below, problems_);
+    return below->overlaid(own);
   }
 
   const std::string& text() const { return text_; }
 
  private:
+  Entry own_part(const Entry& document) {
+    return defaults_ == Defaults::at_top_level ? folded(document, problems_) : document;
+  }
+
   static Result<void> check_keys_of(const Entry& document, const std::string& path) {
     Problems problems(path);
     check_keys_below(document, problems);
@@ -96,6 +104,8 @@ class Includer {
     return merged(*parsed, file.string());
   }
 
+  Defaults defaults_;
+  Problems& problems_;
   std::vector<fs::path> open_;  // files whose `include` is being read
   std::string text_;
 };
@@ -103,7 +113,7 @@ class Includer {
 // One `--set`.
 class Setting {
  public:
-  static Result<Setting> read(const Entry& document, const std::string& text) {
+  static Result<Setting> read(const Entry& document, const std::string& text, Defaults defaults) {
     const auto at = text.find('=');
     if (at == std::string::npos || at == 0) {
       return error(
@@ -121,10 +131,16 @@ class Setting {
     auto parsed = document.parse_argument(setting.name_, value.empty() ? "null" : value);
     if (!parsed) return parsed.error();
     setting.value_ = std::move(*parsed);
+    // Of all `defaults` each value is laid over what is there.
+    setting.is_layer_ = defaults == Defaults::at_top_level && setting.keys_.front() == "defaults";
     return setting;
   }
 
-  Result<Entry> made_in(const Entry& document) const { return made_at(document, keys_); }
+  Result<Entry> made_in(const Entry& document, Problems& problems) const {
+    if (!is_layer_) return made_at(document, keys_);
+    if (keys_.size() > 1) return made_at(document, Keys(keys_).subspan(1));
+    return document.overlaid(folded(value_->nested(keys_, ""), problems));
+  }
 
  private:
   using Keys = std::span<const std::string>;
@@ -210,30 +226,36 @@ class Setting {
   std::string name_;  // "--set KEY"
   std::vector<std::string> keys_;
   std::optional<Entry> value_;
+  bool is_layer_ = false;  // `defaults`, which stands at the top level
 };
 
 }  // namespace
 
-Result<SpecDocument> parse_document(const std::string& path, const std::string& text) {
-  const auto document = Entry::parse(path, text);
-  if (!document) return document.error();
-  Includer includer(text);
-  auto merged = includer.merged(*document, path);
-  if (!merged) return merged.error();
+std::optional<SpecDocument> parse_document(const std::string& path, const std::string& text,
+                                           Defaults defaults, Problems& problems) {
+  const auto document = problems.take(Entry::parse(path, text));
+  if (!document) return std::nullopt;
+  Includer includer(text, defaults, problems);
+  auto merged = problems.take(includer.merged(*document, path));
+  if (!merged) return std::nullopt;
   return SpecDocument{std::move(*merged), includer.text()};
 }
 
-Result<Entry> with_settings(const Entry& document, const std::vector<std::string>& settings) {
+Result<Entry> with_settings(const Entry& document, const std::vector<std::string>& settings,
+                            Defaults defaults) {
   auto made = document;
+  Problems problems("");
   for (const auto& text : settings) {
-    const auto setting = Setting::read(document, text);
+    const auto setting = Setting::read(document, text, defaults);
     if (!setting) return setting.error();
-    auto next = setting->made_in(made);
+    auto next = setting->made_in(made, problems);
     if (!next) return next;
     made = std::move(*next);
   }
   return made;
 }
+
+std::string key_of_setting(const std::string& setting) { return setting.substr(0, setting.find('=')); }
 
 std::string text_with(const std::string& text, const std::vector<std::string>& settings) {
   auto all = text;

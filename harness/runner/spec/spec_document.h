@@ -12,6 +12,7 @@
 // file, but for errors, which name `--set KEY`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,17 +21,24 @@
 
 namespace hyfreedp::runner {
 
+// Whether each layer keeps its `defaults`, or has them at the top level (spec_defaults.h).
+enum class Defaults { as_written, at_top_level };
+
 struct SpecDocument {
   Entry document;    // without `include`
   std::string text;  // of the file, and as comments those of the files that it includes
 };
 
-// `text`: that of the file `path`. An error where a file is missing, is no YAML, has a key twice
+// `text`: that of the file `path`. Nothing where a file is missing, is no YAML, has a key twice
 // where it is to be merged, or includes itself.
-Result<SpecDocument> parse_document(const std::string& path, const std::string& text);
+std::optional<SpecDocument> parse_document(const std::string& path, const std::string& text,
+                                           Defaults defaults, Problems& problems);
 
 // The settings are made in their order.
-Result<Entry> with_settings(const Entry& document, const std::vector<std::string>& settings);
+Result<Entry> with_settings(const Entry& document, const std::vector<std::string>& settings,
+                            Defaults defaults);
+// The key of one, "a.b" of "a.b=VALUE".
+std::string key_of_setting(const std::string& setting);
 // A spec's text, with the settings in comments.
 std::string text_with(const std::string& text, const std::vector<std::string>& settings);
 

@@ -1,7 +1,7 @@
 #include "harness/runner/spec/spec_needs.h"
 
-#include "harness/runner/spec/spec_document.h"
-#include "harness/runner/spec/spec_presets.h"
+#include "harness/runner/spec/spec_file.h"
+#include "harness/runner/spec/spec_sources.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -46,36 +46,18 @@ void add_needs(const Entry& entry, SpecNeeds& needs) {
   }
 }
 
-// Every key that a preset has, so that none is a mistake here.
-std::vector<std::string> keys_of_presets(const Entry& document) {
-  std::vector<std::string> all;
-  const auto presets = document.find("presets");
-  if (!presets || !presets->is_map()) return all;
-  for (const auto& name : presets->keys()) {
-    const auto preset = *presets->find(name);
-    if (!preset.is_map()) continue;
-    const auto keys = preset.keys();
-    all.insert(all.end(), keys.begin(), keys.end());
-  }
-  return all;
-}
-
 }  // namespace
 
 Result<SpecNeeds> spec_needs(const std::string& path, const std::string& preset,
                              const std::vector<std::string>& settings) {
   const auto text = read_spec_file(path);
   if (!text) return text.error();
-  const auto read = parse_document(path, *text);
-  if (!read) return read.error();
   Problems problems(path);
-  const auto chosen = choose_preset(read->document, preset, keys_of_presets(read->document), problems);
-  if (!chosen) return problems.error();
-  const auto document = with_settings(chosen->document, settings);
-  if (!document) return document.error();
+  const auto laid = laid_document({path, *text, preset, settings}, nullptr, problems);
+  if (!laid) return problems.error();
   SpecNeeds needs;
-  if (document->find("not_runnable")) return needs;
-  add_needs(document->without("reproduces"), needs);
+  if (laid->document.find("not_runnable")) return needs;
+  add_needs(laid->document.without("reproduces"), needs);
   return needs;
 }
 

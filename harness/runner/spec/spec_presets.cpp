@@ -5,6 +5,7 @@
 
 #include "harness/base/text.h"
 #include "harness/runner/spec/spec.h"
+#include "harness/runner/spec/spec_defaults.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -86,7 +87,10 @@ std::optional<ChosenPreset> choose_preset(const Entry& document, const std::stri
   // That one is no map was said above.
   if (!chain || !std::ranges::all_of(*chain, &Entry::is_map)) return std::nullopt;
   auto chosen = document.without("presets");
-  for (const auto& preset : *chain) chosen = chosen.overlaid(preset.without("from"));
+  for (const auto& preset : *chain) {
+    check_reach(preset, chosen, problems);
+    chosen = chosen.overlaid(preset.without("from"));
+  }
   return ChosenPreset{std::move(chosen), name};
 }
 
