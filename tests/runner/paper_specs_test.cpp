@@ -1,6 +1,7 @@
 // The specs of the papers: all presets load, plan and find their cells; every table and figure has
 // one.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,8 +10,12 @@
 #include <set>
 
 #include "harness/base/describe.h"
+#include "harness/base/files.h"
 #include "harness/base/json.h"
+#include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
 #include "harness/runner/spec/plan.h"
+#include "harness/runner/spec/spec_paper_settings.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -227,6 +232,70 @@ TEST(PaperSpecFiles, EveryTableAndFigureHasASpec) {
       if (spec->content.reproduces) wanted.erase(spec->content.reproduces->id);
     }
     for (const auto& id : wanted) ADD_FAILURE() << paper << " has no spec of " << id;
+  }
+}
+
+// What the spec itself says of a panel, without what the program notes of any panel like it.
+std::vector<std::string> written_footnotes(const spec::Panel& panel) {
+  auto texts = panel.footnotes;
+  const auto notes = panel.train.training.notes();
+  std::erase_if(texts, [&](const std::string& text) {
+    const auto is_noted = [&](const auto& asked) { return asked.footnote == text; };
+    return text.starts_with("Assumed: ") || text.starts_with("Of the paper's own values: ") ||
+           std::ranges::count(notes, text) > 0 || std::ranges::any_of(mechanism::asked_releases(), is_noted);
+  });
+  return texts;
+}
+
+// The settings of every table of a paper's specs, as its file has them.
+std::string settings_of(const fs::path& paper) {
+  std::map<std::string, PaperSettings> tables;
+  for (const auto& file : spec_files()) {
+    if (file.parent_path() != paper) continue;
+    auto presets = presets_of(file.string()).value();
+    if (presets.empty()) presets.emplace_back();
+    for (const auto& preset : presets) {
+      const auto& spec = loaded(file, preset);
+      EXPECT_TRUE(spec) << spec.error().message;
+      if (!spec || !spec->content.reproduces || spec->content.panels.empty()) continue;
+      auto& table = tables[spec->content.reproduces->id];
+      for (const auto& text : spec->content.assumed) table.texts.insert(digest_of_text(text));
+      for (const auto& panel : spec->content.panels) {
+        table.panels.insert(digest_of_settings(panel));
+        table.texts.insert(digest_of_text(panel.title));
+        for (const auto& text : written_footnotes(panel)) table.texts.insert(digest_of_text(text));
+        for (const auto& row : panel.rows) {
+          if (!row.paper.empty() || !row.paper_ood_test.empty()) table.rows.insert(digest_of_settings(row));
+        }
+      }
+    }
+  }
+  std::vector<std::string> parts;
+  for (const auto& [id, table] : tables) {
+    const auto list = [](const std::set<std::string>& digests) {
+      return digests.empty() ? "[]"
+                             : "[\n   \"" + join({digests.begin(), digests.end()}, "\",\n   \"") + "\"]";
+    };
+    parts.push_back(fmt::format(" \"{}\": {{\n  \"panels\": {},\n  \"rows\": {},\n  \"texts\": {}}}", id,
+                                list(table.panels), list(table.rows), list(table.texts)));
+  }
+  return parts.empty() ? "" : "{\n" + join(parts, ",\n") + "\n}\n";
+}
+
+// HYFREEDP_WRITE_PAPER_SETTINGS=1 writes the files anew, after a change of what the specs say. Each
+// is taken away first, for a spec that does not match it has lost what it said.
+TEST(PaperSettingsFiles, AreThoseOfTheSpecs) {
+  const bool writes = std::getenv("HYFREEDP_WRITE_PAPER_SETTINGS") != nullptr;
+  for (const auto& paper : fs::directory_iterator(kPapers)) {
+    const auto file = paper.path() / "settings.json";
+    if (writes) fs::remove(file);
+    const auto settings = settings_of(paper.path());
+    if (writes && !settings.empty()) {
+      ASSERT_TRUE(write_file_atomically(file.string(), settings));
+    }
+    EXPECT_EQ(fs::exists(file) ? read_file(file.string()).value() : "", settings)
+        << file << " is not that of the specs: HYFREEDP_WRITE_PAPER_SETTINGS=1 test_runner "
+        << "--gtest_filter=PaperSettingsFiles.* writes it";
   }
 }
 

@@ -11,6 +11,7 @@
 #include "harness/runner/spec/spec_document.h"
 #include "harness/runner/spec/spec_figures.h"
 #include "harness/runner/spec/spec_kind.h"
+#include "harness/runner/spec/spec_paper_settings.h"
 #include "harness/runner/spec/spec_presets.h"
 #include "harness/runner/spec/spec_regress.h"
 #include "harness/runner/spec/spec_settings.h"
@@ -126,9 +127,11 @@ bool read_kind(const Entry& document, spec::Spec& spec, Problems& problems) {
 
 // What the whole spec assumes is a footnote of every panel, and what the paper's own values
 // contradict of each that shows them.
-void add_footnotes(spec::Spec& spec) {
+void add_footnotes(const LeftOut& left_out, spec::Spec& spec) {
   for (auto& panel : spec.panels) {
-    for (const auto& text : spec.assumed) panel.footnotes.push_back("Assumed: " + text);
+    for (const auto& text : spec.assumed) {
+      if (!left_out.is_left_out(panel.id, text)) panel.footnotes.push_back("Assumed: " + text);
+    }
     if (!panel.paper) continue;
     for (const auto& text : spec.contradictions)
       panel.footnotes.push_back("Of the paper's own values: " + text);
@@ -186,7 +189,8 @@ spec::Spec read_document(const Entry& document, const std::string& preset, Probl
   if (!panels) return spec;
   if (spec.table) check_table_rows(*document.find("table"), *spec.table, *panels, problems);
   spec.panels = std::move(*panels);
-  add_footnotes(spec);
+  const auto reproduces = document.find("reproduces");
+  add_footnotes(paper ? leave_out_paper(*reproduces, spec, problems) : LeftOut{}, spec);
   return spec;
 }
 
