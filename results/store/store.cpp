@@ -293,6 +293,27 @@ Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
   });
 }
 
+Result<void> Store::amend_spec(const SpecRecord& spec, const std::vector<std::string>& leaving) {
+  return state_->guarded([&]() -> Result<void> {
+    State::Change change(*state_);
+    for (const auto& id : leaving) {
+      const auto study = this->study(id);
+      if (!study) return study.error();
+      if (!*study) continue;
+      state_->write_retired({id, (**study).spec, (**study).method, (**study).composition, (**study).trials});
+      SQLite::Statement remove(state_->database, "DELETE FROM studies WHERE id = ?");
+      remove.bind(1, id);
+      remove.exec();
+    }
+    SQLite::Statement update(state_->database,
+                             "UPDATE specs SET hash = ?, resolved = ?, text = ?, version = ? WHERE name = ?");
+    BoundRow(update) << spec.hash << canonical_json(spec.resolved) << spec.text << spec.version << spec.name;
+    if (update.exec() != 1) return error("the database has no spec '" + spec.name + "'.");
+    change.commit();
+    return {};
+  });
+}
+
 Result<void> Store::put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
                               const std::vector<trial::MetricRecord>& metrics) {
   return state_->guarded([&]() -> Result<void> {

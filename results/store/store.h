@@ -146,6 +146,9 @@ class Store {
   // Writing. A spec with an existing name and another hash is an error unless `replace`, which
   // retires the earlier studies.
   Result<void> put_spec(const SpecRecord& spec, bool replace = false);
+  // Another version of a spec that is there: its studies stay as they are, but for `leaving` (ids),
+  // which are retired.
+  Result<void> amend_spec(const SpecRecord& spec, const std::vector<std::string>& leaving);
   // Inserts or updates a trial that is not final, with its step scalars and metrics, which replace
   // earlier ones.
   Result<void> put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,

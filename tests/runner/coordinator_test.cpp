@@ -446,12 +446,13 @@ TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {
   World world;
   FakeExecutor executor;
   world.run(kSeeded, executor);
-  auto other = world.read("description: other\n" + kSeeded);
+  auto text = kSeeded;
+  auto other = world.read(text.replace(text.find("steps: 6"), 8, "steps: 7"));
   const auto refused = enter_spec(world.store(), world.out(), other, false, false);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
               HasSubstr("the folder " + world.out().root + " already holds 'tiny', as another spec"));
-  EXPECT_THAT(refused.error().message, HasSubstr("What differs (there -> here): description \"\" -> other."));
+  EXPECT_THAT(refused.error().message, HasSubstr("What differs (there -> here): steps 6 -> 7"));
   EXPECT_THAT(refused.error().message, HasSubstr("--replace"));
   EXPECT_THAT(world.store().studies("tiny").value(), SizeIs(kStudies));
   ASSERT_TRUE(enter_spec(world.store(), world.out(), other, false, true));
@@ -468,7 +469,8 @@ TEST(Release, AChangedSpecLeavesTheRowsOfAHalfFinishedOne) {
   FakeExecutor executor;
   ASSERT_TRUE(world.run(kSeeded, executor, [&] { return executor.ended >= 3; }).stopped);
   const auto before = world.rows("tiny");
-  auto changed = world.read("description: other\n" + kSeeded);
+  auto text = kSeeded;
+  auto changed = world.read(text.replace(text.find("steps: 6"), 8, "steps: 7"));
   const auto refused = enter_spec(world.store(), world.out(), changed, false, false);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("--replace"));

@@ -50,8 +50,11 @@ class Diff : public testing::Test {
   }
   // "trained panels.p.rows.fixed.options.lr 0.05 -> 0.1 (places)"
   static std::vector<std::string> lines(const SpecDiff& diff) {
-    const std::map<DiffEffect, std::string> words = {
-        {DiffEffect::shown, "shown"}, {DiffEffect::rows, "rows"}, {DiffEffect::trained, "trained"}};
+    const std::map<DiffEffect, std::string> words = {{DiffEffect::shown, "shown"},
+                                                     {DiffEffect::added, "added"},
+                                                     {DiffEffect::dropped, "dropped"},
+                                                     {DiffEffect::rows, "rows"},
+                                                     {DiffEffect::trained, "trained"}};
     std::vector<std::string> all;
     for (const auto& one : diff.differences) {
       all.push_back(fmt::format("{} {} {}", words.at(one.effect), one.path, one.change));
@@ -118,17 +121,17 @@ TEST_F(Diff, RowsAndPanelsThatAreNewOrGone) {
   std::string without = kSpec;
   without.replace(without.find(row), row.size(), "");
   const auto gone = spec_diff(read(kSpec), read(without)).value();
-  EXPECT_THAT(lines(gone), ElementsAre("shown panels.p.rows.grid is gone"));
+  EXPECT_THAT(lines(gone), ElementsAre("dropped panels.p.rows.grid is gone"));
   EXPECT_EQ(gone.runs.all, 4u);
   EXPECT_EQ(gone.runs.reused, 4u);
   const auto added = spec_diff(read(without), read(kSpec)).value();
-  EXPECT_THAT(lines(added), ElementsAre("trained panels.p.rows.grid is new"));
+  EXPECT_THAT(lines(added), ElementsAre("added panels.p.rows.grid is new"));
   EXPECT_EQ(added.runs.reused, 4u);
   EXPECT_EQ(added.studies.reused, 4u);
   // A new row of runs that are there.
   const auto subset =
       read(std::string(kSpec) + "      - {id: less, method: nondp-gs, options: {grid: [1e-2]}}\n");
-  EXPECT_THAT(lines(spec_diff(read(kSpec), subset).value()), ElementsAre("rows panels.p.rows.less is new"));
+  EXPECT_THAT(lines(spec_diff(read(kSpec), subset).value()), ElementsAre("added panels.p.rows.less is new"));
 }
 
 TEST_F(Diff, AnotherOrderIsSeenAndTrainsNothing) {
@@ -142,10 +145,15 @@ TEST_F(Diff, AnotherOrderIsSeenAndTrainsNothing) {
 
 TEST_F(Diff, MoreSeedsReuseTheFirst) {
   const auto diff = with({"panels.p.seeds=[0, 1, 2]"});
-  EXPECT_THAT(lines(diff), ElementsAre("trained seeds [0,1] -> [0,1,2] (panels.p, panels.p.rows.fixed, "
+  EXPECT_THAT(lines(diff), ElementsAre("added seeds [0,1] -> [0,1,2] (panels.p, panels.p.rows.fixed, "
                                        "panels.p.rows.grid)"));
   EXPECT_EQ(diff.runs.all, 18u);
   EXPECT_EQ(diff.runs.reused, 12u);
+  const auto effect_of_seeds = [&](const char* seeds) {
+    return with({std::string("panels.p.seeds=") + seeds}).differences.at(0).effect;
+  };
+  EXPECT_EQ(effect_of_seeds("[1]"), DiffEffect::dropped);
+  EXPECT_EQ(effect_of_seeds("[1, 2]"), DiffEffect::trained);
 }
 
 // A choice with other options is one line; keys that only together are a spec have the effect of

@@ -26,13 +26,14 @@
 #include "harness/cli/run/notify.h"
 #include "harness/cli/run/run_request.h"
 #include "harness/runner/execute/budget.h"
-#include "harness/runner/execute/changed_code.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/execute/mixed_builds.h"
+#include "harness/runner/execute/other_code.h"
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/executors/local_executor.h"
 #include "harness/runner/executors/machine_memory.h"
 #include "harness/runner/executors/stop_signal.h"
+#include "harness/runner/odometer/changed_rows.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
 #include "harness/runner/progress/run_log.h"
@@ -235,7 +236,7 @@ int finish(const runner::RunReport& report, const results::Store& store, const r
 // Marks the rows that --retrain asks for in `spec`, and returns the line that says which these are.
 Result<std::string> choose_retrained(const results::Store& store, runner::Spec& spec,
                                      const RunRequest& request, const std::string& worker) {
-  auto changed = runner::changed_rows(store, spec.content.name, worker);
+  auto changed = runner::rows_of_other_code(store, spec.content.name, worker);
   if (!changed) return changed.error();
   const auto rows = runner::rows_to_retrain(*changed, request.retrain, spec.content);
   if (!rows) return rows.error();
@@ -244,7 +245,7 @@ Result<std::string> choose_retrained(const results::Store& store, runner::Spec& 
   if (changed->empty())
     return std::string(
         "hyfreedp run: nothing is trained anew: what --retrain names is of this program's code.\n");
-  return fmt::format("hyfreedp run: {}. Trained anew{}.\n", runner::changed_rows_text(*changed),
+  return fmt::format("hyfreedp run: {}. Trained anew{}.\n", runner::other_code_text(*changed),
                      runner::has_seeded_noise(spec)
                          ? ""
                          : ", as a further release of the same data: what was spent before stays in the "
@@ -314,6 +315,15 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
   const auto text = [](double epsilon, bool infinite) {
     return "epsilon " + results::epsilon_text(epsilon) + (infinite ? " and runs that have none" : "");
   };
+  if (!request.replace && !request.fresh) {
+    const auto changed = runner::rows_of_other_code(**store, folder, spec);
+    if (!changed) return changed.error();
+    if (!changed->lost.empty()) {
+      out << fmt::format(
+          "Rows that {} has would leave the table, for which the run asks for --replace: {}.\n", folder.root,
+          runner::text_of(changed->lost));
+    }
+  }
   if (!forecasts->empty()) {
     out << "What the first trials spend; searches and repetitions after them spend more.\n";
   }
@@ -436,8 +446,14 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
     if (!reserved) return refuse(reserved.error(), err);
     budget = std::move(*reserved);
   }
+  const auto differs = runner::differs_from_recorded(**store, spec);
   if (auto entered = runner::enter_spec(**store, folder, spec, request.fresh, request.replace); !entered) {
     return refuse(entered.error(), err);
+  }
+  if (differs && !differs->empty() && !request.fresh && !request.replace) {
+    err << fmt::format(
+        "hyfreedp run: this version of '{}' takes the place of the folder's; all rows there stay.{}\n", name,
+        *differs);
   }
   const auto mixed = runner::mixed_builds_warning(**store, spec, runner::build_of_worker(*worker));
   if (!mixed) return refuse(mixed.error(), err);
@@ -479,7 +495,7 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
         (runner::has_seeded_noise(spec) ? ": " + report.error().message : "; the terminal says why");
     return 1;
   }
-  const auto other_code = runner::changed_code_note(**store, name, runner::build_of_worker(*worker).worker);
+  const auto other_code = runner::other_code_note(**store, name, runner::build_of_worker(*worker).worker);
   if (!other_code) return refuse(other_code.error(), err);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const int code = finish(*report, **store, spec, folder, seconds, out, err);
@@ -555,10 +571,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
     const auto printed = forecast.get();
     out << odometers.str();
-    if (!printed) {
-      if (request.cap) return refuse(printed.error(), err);
-      out << "The odometer cannot be read: " << printed.error().message << '\n';
-    }
+    if (!printed) return refuse(printed.error(), err);  // as the run itself would be
     if (request.data) {
       if (auto read = check_data(needs); !read) return refuse(read.error(), err);
       out << "All data that these runs read were read without an error.\n";

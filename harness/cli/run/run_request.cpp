@@ -55,7 +55,8 @@ CommandLine command_line(RunRequest& request) {
   add("fresh", options::bool_switch(&request.fresh),
       "a new release of a finished spec without noise_seed: new keys, new noise, spent anew");
   add("replace", options::bool_switch(&request.replace),
-      "discard the rows of another spec of the same name in DIR");
+      "discard rows that DIR has of another version of the spec, or of another spec of its name, and that "
+      "this one trains anew or leaves out; what it shows otherwise or adds needs no option");
   add("retrain", options::value(&request.retrain)->composing()->value_name("ROW|all"),
       "train this row anew where other code than this program's trained it, as after a change of its "
       "optimizer; repeated: these too; all: every such row. Rows of this code stay. Without noise_seed it is "

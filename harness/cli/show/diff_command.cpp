@@ -20,10 +20,15 @@ constexpr const char* kUsage =
     "database; one file alone is compared with the spec of its name there. Keys are those of the spec with "
     "all\n"
     "defaults filled in, where panels and rows have what `defaults` gave them. Trains nothing.\n"
-    "  trained  B asks for trials that A does not have\n"
+    "  shown    the same rows\n"
+    "  added    further rows, columns or seeds; those of A stay\n"
+    "  dropped  rows, columns or seeds of A that B does not have\n"
     "  rows     the same trials, from which rows are concluded or priced anew\n"
-    "  shown    re-trains nothing\n"
-    "A change of what is shown is recorded by `hyfreedp run B --replace`, which trains nothing then.\n"
+    "  trained  B asks for trials that A does not have, in place of A's\n"
+    "`hyfreedp run B` takes over what is shown or added. Where it would drop or replace rows that are there, "
+    "it "
+    "names\n"
+    "them and asks for --replace.\n"
     "Example: hyfreedp diff quick.yaml --set defaults.seeds='[0, 1]'\n"
     "Exit code: 0 compared, whether they differ or not, 2 bad input.\n\n";
 
@@ -112,6 +117,10 @@ const char* word_of(runner::DiffEffect effect) {
   switch (effect) {
     case runner::DiffEffect::shown:
       return "shown";
+    case runner::DiffEffect::added:
+      return "added";
+    case runner::DiffEffect::dropped:
+      return "dropped";
     case runner::DiffEffect::rows:
       return "rows";
     case runner::DiffEffect::trained:

@@ -8,7 +8,7 @@
 #include "harness/cli/common/table_format.h"
 #include "harness/cli/common/value_spec.h"
 #include "harness/cli/show/commands.h"
-#include "harness/runner/execute/changed_code.h"
+#include "harness/runner/execute/other_code.h"
 #include "results/provenance/ledger.h"
 #include "results/table/terminal_writer.h"
 
@@ -128,7 +128,7 @@ int table_command(const std::vector<std::string>& arguments, std::ostream& out, 
   }
   const auto text = formatted(*table, *format, style);
   if (const int code = give(text, file, request.confidential, out, err); code != 0) return code;
-  const auto other_code = runner::changed_code_note(**store, request.spec, "");
+  const auto other_code = runner::other_code_note(**store, request.spec, "");
   if (!other_code) return refused("table", other_code.error(), err);
   if (!other_code->empty()) err << fmt::format("hyfreedp table: {}\n", *other_code);
   if (!file.empty()) return 0;

@@ -193,8 +193,11 @@ class Start {
   static Result<Start> of(const Spec& spec) {
     auto planned = plan(spec);
     if (!planned) return planned.error();
+    return of(std::move(*planned));
+  }
+  static Start of(std::vector<PlannedStudy> studies) {
     Start start;
-    start.studies_ = std::move(*planned);
+    start.studies_ = std::move(studies);
     for (const auto& study : start.studies_) start.ids_.insert(study.id);
     return start;
   }
@@ -234,14 +237,21 @@ bool is_reused(const PlannedStudy& study, const Start& before) {
                              [&](const std::string& id) { return before.has_run(id); });
 }
 
+// Of the change from `before` to `studies`, which are all of a spec or those of a place.
 DiffEffect effect_of(const Start& before, const std::vector<PlannedStudy>& studies) {
-  auto effect = DiffEffect::shown;
+  std::size_t kept = 0;
+  bool trains = false;
   for (const auto& study : studies) {
-    if (before.has_study(study.id)) continue;
-    if (!is_reused(study, before)) return DiffEffect::trained;
-    effect = DiffEffect::rows;
+    if (before.has_study(study.id)) {
+      ++kept;
+    } else {
+      trains = trains || !is_reused(study, before);
+    }
   }
-  return effect;
+  const bool loses = kept < before.studies().size(), gains = kept < studies.size();
+  if (gains && !loses) return DiffEffect::added;
+  if (gains) return trains ? DiffEffect::trained : DiffEffect::rows;
+  return loses ? DiffEffect::dropped : DiffEffect::shown;
 }
 
 // The first spec with this change alone; nothing where that is no spec, as when two keys must
@@ -263,6 +273,18 @@ bool is_at(const PlannedStudy& study, const Place& place) {
     if (step.list == "panels") return study.cell.panel == step.id;
     return step.list != "rows" || study.cell.row == step.id;
   });
+}
+
+// Of a change that is no spec by itself: what all changes together make of its places.
+DiffEffect effect_at(const std::vector<Place>& places, const Start& before, const Start& now) {
+  const auto there = [&](const Start& start) {
+    auto studies = start.studies();
+    std::erase_if(studies, [&](const PlannedStudy& study) {
+      return std::ranges::none_of(places, [&](const Place& place) { return is_at(study, place); });
+    });
+    return studies;
+  };
+  return effect_of(Start::of(there(before)), there(now));
 }
 
 SpecDifference difference_of(const Change& change) {
@@ -290,13 +312,7 @@ Result<SpecDiff> spec_diff(const Spec& before, const Spec& now) {
   for (const auto& change : walk.take()) {
     auto difference = difference_of(change);
     auto studies = studies_with(change, before);
-    if (!studies) {
-      studies = end->studies();
-      std::erase_if(*studies, [&](const PlannedStudy& study) {
-        return std::ranges::none_of(change.places, [&](const Place& place) { return is_at(study, place); });
-      });
-    }
-    difference.effect = effect_of(*start, *studies);
+    difference.effect = studies ? effect_of(*start, *studies) : effect_at(change.places, *start, *end);
     // Both plan all seeds that a comparison may need; another rule may train more of them.
     if (difference.path.find("sequential") != std::string::npos) difference.effect = DiffEffect::trained;
     diff.differences.push_back(std::move(difference));

@@ -13,9 +13,11 @@
 namespace hyfreedp::runner {
 
 enum class DiffEffect {
-  shown,    // the same studies, or fewer: it re-trains nothing
+  shown,    // the same studies
+  added,    // these and further ones
+  dropped,  // fewer of them
   rows,     // other studies of the same trials: rows are concluded and priced again
-  trained,  // trials that the first spec does not have
+  trained,  // other studies, of trials that the first spec does not have
 };
 
 struct SpecDifference {

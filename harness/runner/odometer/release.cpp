@@ -7,6 +7,7 @@
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/base/version.h"
+#include "harness/runner/odometer/changed_rows.h"
 #include "harness/runner/odometer/release_record.h"
 #include "results/regress/setting_changes.h"
 #include "results/store/records.h"
@@ -125,12 +126,12 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
   const auto recorded = store.spec(name);
   if (!recorded) return recorded.error();
   bool same = false;
+  auto before = spec;  // but for rows that are to be trained anew
   std::int64_t next = 0;
   if (*recorded) {
     const auto content = results::spec_of(**recorded);
     if (!content) return content.error();
     next = next_release(*content);
-    auto before = spec;
     set_releases(before, *content);
     same = (**recorded).hash == before.hash();
     spec.content.release = content->release;
@@ -139,11 +140,18 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
     });
   }
   if (*recorded && !same && !replace) {
-    return error(
-        fmt::format("{}: the folder {} already holds '{}', as another spec or an earlier version of this "
-                    "one.{} To keep both, give --out DIR or another name. With --replace the earlier rows "
-                    "leave the table; what they released stays in the odometer.",
-                    spec.path, out.root, name, changes_since((**recorded).resolved, as_json(spec.content))));
+    const auto changed = changed_rows(store, out, before);
+    if (!changed) return changed.error();
+    if (!changed->lost.empty()) {
+      return error(fmt::format(
+          "{}: the folder {} already holds '{}', as another spec or an earlier version of this one, and rows "
+          "that it has would leave the table: {}.{} To keep both, give --out DIR or another name. To go on, "
+          "add "
+          "--replace: what the earlier rows released stays in the odometer. `hyfreedp diff {} --out {}` says "
+          "what each change does.",
+          spec.path, out.root, name, text_of(changed->lost),
+          changes_since((**recorded).resolved, as_json(spec.content)), spec.path, out.root));
+    }
   }
   if (*recorded) {
     if (!fresh) return {};
@@ -176,14 +184,28 @@ Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec,
     return restored;
   }
   if (auto settled = settle_release(store, out, spec, fresh, replace); !settled) return settled;
-  // What differs was allowed above: a new release, of the spec or of a row, or --replace.
-  constexpr bool kReplaces = true;
-  return store.put_spec({.name = spec.content.name,
-                         .hash = spec.hash(),
-                         .resolved = as_json(spec.content),
-                         .text = spec.text,
-                         .version = program_version()},
-                        kReplaces);
+  const results::SpecRecord record{.name = spec.content.name,
+                                   .hash = spec.hash(),
+                                   .resolved = as_json(spec.content),
+                                   .text = spec.text,
+                                   .version = program_version()};
+  const auto recorded = store.spec(record.name);
+  if (!recorded) return recorded.error();
+  if (!*recorded || (**recorded).hash == record.hash || replace || fresh) {
+    return store.put_spec(record, replace || fresh);
+  }
+  // Of what leaves, settle_release() allowed that: it had not begun, or is trained anew.
+  const auto planned = plan_release(spec);
+  if (!planned) return planned.error();
+  const auto studies = store.studies(record.name);
+  if (!studies) return studies.error();
+  std::set<std::string> kept;
+  for (const auto& study : *planned) kept.insert(study.id);
+  std::vector<std::string> leaving;
+  for (const auto& study : *studies) {
+    if (!kept.contains(study.id)) leaving.push_back(study.id);
+  }
+  return store.amend_spec(record, leaving);
 }
 
 Result<void> retrain(const results::Store& store, Spec& spec,

@@ -9,7 +9,7 @@
 // spent, stay in the database. If the database was lost, it is rebuilt first
 // (release_record.h), so that no earlier release is left out.
 //
-// `--retrain` makes a new release of single rows, those that other code trained (changed_code.h):
+// `--retrain` makes a new release of single rows, those that other code trained (other_code.h):
 // Row::release counts them, and the numbers of spec and row are added. It is for seeded specs too,
 // whose trials then have another identity and the same noise (mechanism::seeded_key()).
 #pragma once
@@ -48,9 +48,12 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
 Result<std::string> differs_from_recorded(const results::Store& store, Spec spec);
 // Decides which release runs, sets its number in `spec`, and records the spec in the store. Without
 // `fresh` it is the recorded release, so that an interrupted one continues; with `fresh` it is the
-// next. A row whose number is above the recorded one, as retrain() leaves it, keeps it. First rebuilds what a lost database had (restore_releases()). Errors:
-//   - another spec of the same name is recorded, and `replace` is false. With `replace` the rows of
-//     that spec are discarded;
+// next. A row whose number is above the recorded one, as retrain() leaves it, keeps it. First
+// rebuilds what a lost database had (restore_releases()). Another version of the spec
+// that is recorded takes its place where no row of that would leave the table: rows stay as they
+// are, and what the version adds is open. Errors:
+//   - another spec of the same name is recorded, rows of which would leave the table
+//     (changed_rows.h), and `replace` is false. With `replace` these rows are discarded;
 //   - `fresh` for a spec with a noise seed, which would give the same rows;
 //   - there are journals of private runs that neither the database nor a release record mentions
 //     (has_unrecorded_runs()), the spec makes random draws without a noise seed, and `fresh` is

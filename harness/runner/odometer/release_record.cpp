@@ -210,6 +210,14 @@ Result<void> put_back(results::Store& store, const OutFolder& out, const Recorde
   return store.put_study(recorded.study);
 }
 
+bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, const std::string& study) {
+  return std::any_of(records.begin() + static_cast<std::ptrdiff_t>(from), records.end(),
+                     [&](const ReleaseRecord& record) {
+                       return std::ranges::any_of(
+                           record.studies, [&](const RecordedStudy& one) { return one.study.id == study; });
+                     });
+}
+
 Result<void> restore(results::Store& store, const OutFolder& out, const std::string& spec) {
   const auto records = read_release_records(out, spec);
   if (!records) return records.error();
@@ -234,6 +242,8 @@ Result<void> restore(results::Store& store, const OutFolder& out, const std::str
       }
       // An earlier release's rows are retired by the next one; its runs stay in the odometer.
       if (auto put = put_costs(store, out, study); !put) return put;
+      // A later version of the spec has the same row, which counts once.
+      if (is_in_any(*records, i + 1, study.study.id)) continue;
       const auto has_row = is_there(store, study.study);
       if (!has_row) return has_row.error();
       if (*has_row) continue;

@@ -17,7 +17,7 @@
 
 namespace hyfreedp::runner {
 
-struct ChangedRow {
+struct OtherCodeRow {
   std::string panel, row;
   std::vector<std::string> parts;  // "the optimizer adamw", each once
 };
@@ -25,22 +25,21 @@ struct ChangedRow {
 // Of the rows of `spec` that have answers, in the order of panel and row. `worker`: the hash of the
 // worker program at hand (trial::program_hash); empty: a run without recorded code is passed over.
 // Nothing where this program's code is not known.
-Result<std::vector<ChangedRow>> changed_rows(const results::Store& store, const std::string& spec,
-                                             const std::string& worker);
+Result<std::vector<OtherCodeRow>> rows_of_other_code(const results::Store& store, const std::string& spec,
+                                                     const std::string& worker);
 
 // "2 rows were trained by other code than this program's: a (the engine); b (...)": without a dot at
 // its end. The panel is named where the list has several.
-std::string changed_rows_text(const std::vector<ChangedRow>& rows);
+std::string other_code_text(const std::vector<OtherCodeRow>& rows);
 
 // For who reads a table of `spec`: which rows are of other code, what their numbers are, and how they
 // are trained anew. Empty where all are of this program's.
-Result<std::string> changed_code_note(const results::Store& store, const std::string& spec,
-                                      const std::string& worker);
+Result<std::string> other_code_note(const results::Store& store, const std::string& spec,
+                                    const std::string& worker);
 
 // The rows that `--retrain` names: "all", or the id of a row, in every panel that has it. Those that
 // this program's code trained are not among them. An error names what is no row of the spec.
-Result<std::set<std::pair<std::string, std::string>>> rows_to_retrain(const std::vector<ChangedRow>& changed,
-                                                                      const std::vector<std::string>& asked,
-                                                                      const spec::Spec& spec);
+Result<std::set<std::pair<std::string, std::string>>> rows_to_retrain(
+    const std::vector<OtherCodeRow>& changed, const std::vector<std::string>& asked, const spec::Spec& spec);
 
 }  // namespace hyfreedp::runner

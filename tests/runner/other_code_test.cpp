@@ -1,5 +1,5 @@
 // Rows that other code trained are named, and trained anew where their user asks for it.
-#include "harness/runner/execute/changed_code.h"
+#include "harness/runner/execute/other_code.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,9 +42,9 @@ class Code {
 
 const std::string kRows = "      - {method: fixed-rate, options: {lr: 5e-2}}\n      - {method: prodigy}\n";
 
-class ChangedCode : public ::testing::Test {
+class OtherCode : public ::testing::Test {
  protected:
-  std::vector<ChangedRow> changed() { return changed_rows(world_.store(), "spent", "").value(); }
+  std::vector<OtherCodeRow> changed() { return rows_of_other_code(world_.store(), "spent", "").value(); }
 
   // `hyfreedp run --retrain`; how many trials it trained.
   std::size_t retrain(const std::string& yaml, const std::vector<std::string>& asked) {
@@ -78,10 +78,10 @@ class ChangedCode : public ::testing::Test {
 const std::string kSeeded = spending::spec_of("spent", kRows);
 const std::string kUnseeded = spending::spec_of("spent", kRows, "[3]", "");
 
-TEST_F(ChangedCode, IsNamedByRowAndPart) {
+TEST_F(OtherCode, IsNamedByRowAndPart) {
   run(kSeeded);
   EXPECT_THAT(changed(), IsEmpty());
-  EXPECT_EQ(changed_code_note(world_.store(), "spent", "").value(), "");
+  EXPECT_EQ(other_code_note(world_.store(), "spent", "").value(), "");
   code_.change("optimizer", "prodigy");
   ASSERT_EQ(changed().size(), 1U);
   EXPECT_EQ(changed()[0].row, "prodigy");
@@ -92,12 +92,12 @@ TEST_F(ChangedCode, IsNamedByRowAndPart) {
   EXPECT_EQ(changed()[0].row, "fixed-rate");
   EXPECT_THAT(changed()[0].parts, ElementsAre("the engine", "the method fixed-rate"));
   EXPECT_THAT(changed()[1].parts, ElementsAre("the engine", "the optimizer prodigy"));
-  EXPECT_THAT(changed_code_note(world_.store(), "spent", "").value(),
+  EXPECT_THAT(other_code_note(world_.store(), "spent", "").value(),
               HasSubstr("2 rows were trained by other code than this program's: fixed-rate (the engine, the "
                         "method fixed-rate); prodigy (the engine, the optimizer prodigy)."));
 }
 
-TEST_F(ChangedCode, IsNotTrainedBeforeItIsAskedFor) {
+TEST_F(OtherCode, IsNotTrainedBeforeItIsAskedFor) {
   run(kSeeded);
   const auto before = world_.rows("spent");
   code_.change("engine");
@@ -105,7 +105,7 @@ TEST_F(ChangedCode, IsNotTrainedBeforeItIsAskedFor) {
   EXPECT_EQ(world_.rows("spent"), before);
 }
 
-TEST_F(ChangedCode, OfOneRowIsTrainedAnewAndTheOthersStay) {
+TEST_F(OtherCode, OfOneRowIsTrainedAnewAndTheOthersStay) {
   EXPECT_EQ(run(kSeeded), 4U);
   const auto fixed = trials("fixed-rate");
   const auto prodigy = trials("prodigy");
@@ -123,7 +123,7 @@ TEST_F(ChangedCode, OfOneRowIsTrainedAnewAndTheOthersStay) {
   EXPECT_EQ(retrain(kSeeded, {"prodigy"}), 2U) << "a third time";
 }
 
-TEST_F(ChangedCode, OfASeededRowHasTheNoiseOfANewFolder) {
+TEST_F(OtherCode, OfASeededRowHasTheNoiseOfANewFolder) {
   run(kSeeded);
   code_.change("engine");
   const auto config_of = [&](const std::string& id) {
@@ -138,7 +138,7 @@ TEST_F(ChangedCode, OfASeededRowHasTheNoiseOfANewFolder) {
   for (const auto& study : world_.store().studies("spent").value()) EXPECT_THAT(study.footnotes, IsEmpty());
 }
 
-TEST_F(ChangedCode, OfAnUnseededRowIsAFurtherReleaseThatIsCharged) {
+TEST_F(OtherCode, OfAnUnseededRowIsAFurtherReleaseThatIsCharged) {
   run(kUnseeded);
   const auto once = spending::epsilon_of(world_);
   code_.change("engine");
@@ -157,7 +157,7 @@ TEST_F(ChangedCode, OfAnUnseededRowIsAFurtherReleaseThatIsCharged) {
   EXPECT_EQ(spending::epsilon_of(world_), both);
 }
 
-TEST_F(ChangedCode, OfAPrivateSelectionDrawsAnew) {
+TEST_F(OtherCode, OfAPrivateSelectionDrawsAnew) {
   const auto yaml = spending::spec_of("spent", spending::kFixed + spending::kSelection, "[3]", "");
   run(yaml);
   const auto before = trials("dp-hyper");
@@ -168,7 +168,7 @@ TEST_F(ChangedCode, OfAPrivateSelectionDrawsAnew) {
   EXPECT_GT(spending::epsilon_of(world_), once + 0.2);
 }
 
-TEST_F(ChangedCode, AfterFreshRowsCountFromItAgain) {
+TEST_F(OtherCode, AfterFreshRowsCountFromItAgain) {
   run(kUnseeded);
   code_.change("engine");
   retrain(kUnseeded, {"prodigy"});
@@ -180,7 +180,7 @@ TEST_F(ChangedCode, AfterFreshRowsCountFromItAgain) {
   for (const auto& id : trials("prodigy")) EXPECT_FALSE(retrained.contains(id)) << "a run was shared";
 }
 
-TEST_F(ChangedCode, OfARowThatIsNotThereIsRefused) {
+TEST_F(OtherCode, OfARowThatIsNotThereIsRefused) {
   run(kSeeded);
   const auto spec = world_.read(kSeeded);
   const auto rows = rows_to_retrain(changed(), {"prodigi"}, spec.content);
@@ -188,12 +188,12 @@ TEST_F(ChangedCode, OfARowThatIsNotThereIsRefused) {
   EXPECT_THAT(rows.error().message, HasSubstr("prodigy"));
 }
 
-TEST_F(ChangedCode, ThatWasNotRecordedIsToldByTheWorker) {
+TEST_F(OtherCode, ThatWasNotRecordedIsToldByTheWorker) {
   trial::set_code_marks({});
   run(kSeeded);
   code_.change("");
   EXPECT_THAT(changed(), IsEmpty());
-  const auto by_another = changed_rows(world_.store(), "spent", "0011223344556677").value();
+  const auto by_another = rows_of_other_code(world_.store(), "spent", "0011223344556677").value();
   ASSERT_EQ(by_another.size(), 2U);
   EXPECT_THAT(by_another[0].parts, ElementsAre("the program, before it recorded its code"));
 }

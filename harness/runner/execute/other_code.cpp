@@ -1,4 +1,4 @@
-#include "harness/runner/execute/changed_code.h"
+#include "harness/runner/execute/other_code.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -22,9 +22,9 @@ std::vector<std::string> parts_of(const results::RowCode& row, const std::string
 
 }  // namespace
 
-Result<std::vector<ChangedRow>> changed_rows(const results::Store& store, const std::string& spec,
-                                             const std::string& worker) {
-  if (trial::code_mark("engine").empty()) return std::vector<ChangedRow>{};
+Result<std::vector<OtherCodeRow>> rows_of_other_code(const results::Store& store, const std::string& spec,
+                                                     const std::string& worker) {
+  if (trial::code_mark("engine").empty()) return std::vector<OtherCodeRow>{};
   const auto codes = store.row_codes(spec);
   if (!codes) return codes.error();
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> rows;
@@ -34,12 +34,12 @@ Result<std::vector<ChangedRow>> changed_rows(const results::Store& store, const 
       if (std::ranges::find(parts, part) == parts.end()) parts.push_back(std::move(part));
     }
   }
-  std::vector<ChangedRow> changed;
+  std::vector<OtherCodeRow> changed;
   for (auto& [place, parts] : rows) changed.push_back({place.first, place.second, std::move(parts)});
   return changed;
 }
 
-std::string changed_rows_text(const std::vector<ChangedRow>& rows) {
+std::string other_code_text(const std::vector<OtherCodeRow>& rows) {
   const bool one_panel =
       std::ranges::all_of(rows, [&](const auto& row) { return row.panel == rows[0].panel; });
   std::vector<std::string> texts;
@@ -52,9 +52,9 @@ std::string changed_rows_text(const std::vector<ChangedRow>& rows) {
                      join(texts, "; "));
 }
 
-Result<std::string> changed_code_note(const results::Store& store, const std::string& spec,
-                                      const std::string& worker) {
-  const auto changed = changed_rows(store, spec, worker);
+Result<std::string> other_code_note(const results::Store& store, const std::string& spec,
+                                    const std::string& worker) {
+  const auto changed = rows_of_other_code(store, spec, worker);
   if (!changed) return changed.error();
   const auto recorded = store.spec(spec);
   if (!recorded) return recorded.error();
@@ -64,13 +64,12 @@ Result<std::string> changed_code_note(const results::Store& store, const std::st
   return fmt::format(
       "{}. Their numbers stay those of that code; `hyfreedp run SPEC --retrain ROW` (or all) "
       "trains them anew{}.",
-      changed_rows_text(*changed),
+      other_code_text(*changed),
       is_seeded ? "" : ", which is a further release of the same data and spends their epsilon again");
 }
 
-Result<std::set<std::pair<std::string, std::string>>> rows_to_retrain(const std::vector<ChangedRow>& changed,
-                                                                      const std::vector<std::string>& asked,
-                                                                      const spec::Spec& spec) {
+Result<std::set<std::pair<std::string, std::string>>> rows_to_retrain(
+    const std::vector<OtherCodeRow>& changed, const std::vector<std::string>& asked, const spec::Spec& spec) {
   std::set<std::string> known;
   for (const auto& panel : spec.panels) {
     for (const auto& row : panel.rows) known.insert(row.id);
