@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "harness/runner/execute/study_run.h"
 #include "tests/cli/command_fixture.h"
 #include "tests/runner/fake_world.h"
 
@@ -89,6 +90,68 @@ TEST_F(RunChanged, ASettingIsCheckedAsTheFileIs) {
   EXPECT_THAT(out(), AllOf(StartsWith("longer: As written"), HasSubstr("T = 60")));
   expect_refused({spec_, "--set", "panels.small.train.steps=many"},
                  {"hyfreedp run: --set panels.small.train.steps: panels[0].train.steps must be"});
+}
+
+// As `hyfreedp new spec` writes it, without `panels`.
+TEST_F(RunChanged, ASettingOfDefaultsIsOneOfTheTopLevel) {
+  const auto flat =
+      file("flat.yaml",
+           "name: flat\ndataset: {name: synthetic, train: 2000}\nmodel: linear\nseeds: [0]\n"
+           "epsilon: [3]\ntrain: {sample_rate: 0.1, steps: 6, optimizer: adamw}\nrows: [prodigy]\n");
+  ASSERT_EQ(in_folder({flat, "--dry-run", "--set", "defaults.train.steps=60"}), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("T = 60"));
+  ASSERT_EQ(in_folder({flat, "--dry-run", "--set", "train.steps=6"}), 0) << err();
+  EXPECT_THAT(err(), HasSubstr("warning: --set train.steps=6: the spec is the same without it."));
+  expect_refused({spec_, "--dry-run", "--set", "defaults.train.steps=60"},
+                 {"--set defaults.train.steps=60 changes nothing, for this wins over it: " + spec_ +
+                  ":10: panels[0].train.steps"});
+}
+
+TEST_F(RunChanged, AFolderThatNoFileCanNameIsRefused) {
+  expect_refused({spec_, "--dry-run", "--out", path("caf\xE9")}, {"--out: the folder's name is not UTF-8"});
+  expect_refused({spec_, "--dry-run", "--out", path(std::string(300, 'a'))},
+                 {"--out: a folder's name has 300 bytes, and it may have 255."});
+  expect_refused({spec_, "--dry-run", "--set", "name=" + std::string(300, 'a')},
+                 {"name has 300 characters, and a name may have 100"});
+  EXPECT_EQ(in_folder({spec_, "--dry-run", "--out", path("caf\xC3\xA9")}), 2) << "--out twice";
+  EXPECT_EQ(run({spec_, "--dry-run", "--out", path("caf\xC3\xA9")}), 0) << err();
+}
+
+// Wrong setups are bad input, also where nothing is to be trained.
+TEST_F(RunChanged, ADryRunOfAWrongSetupIsRefused) {
+  expect_refused({spec_, "--dry-run", "--set", "panels.small.model={name: mlp, weights: no-such-folder}"},
+                 {"no-such-folder"});
+  expect_refused({spec_, "--dry-run", "--set", "noise_seed=false"}, {"leave 'noise_seed' out"});
+  expect_refused({spec_, "--dry-run", "--set", "panels.small.epsilon=[3, 3.0000001]"}, {"would be headed 3"});
+  expect_refused({spec_, "--dry-run", "--preset", "small"}, {"has no presets"});
+  // What is found only after the plan was printed.
+  EXPECT_EQ(in_folder({spec_, "--dry-run", "--set", "noise_seed=s", "--fresh"}), 2) << out();
+  EXPECT_THAT(err(), HasSubstr("--fresh is for specs without `noise_seed`"));
+  std::filesystem::create_directories(path("out"));
+  std::ofstream(path("out/hyfreedp.sqlite")) << "no database";
+  EXPECT_EQ(in_folder({spec_, "--dry-run"}), 2) << out();
+  EXPECT_THAT(err(), HasSubstr("hyfreedp.sqlite"));
+}
+
+// What `run` would ask --replace for, a dry run tells.
+TEST_F(RunChanged, ADryRunNamesTheRowsThatWouldLeave) {
+  enter();
+  const runner::OutFolder folder{path("out")};
+  {
+    const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write).value();
+    auto planned = runner::plan(runner::load_spec(spec_).value()).value();
+    for (const auto& study : planned) {
+      auto record = runner::StudyRun(study, "changed").outcome();
+      record.state = results::StudyState::concluded;
+      ASSERT_TRUE(store->put_study(record));
+    }
+  }
+  ASSERT_EQ(in_folder({spec_, "--dry-run", "--set", "title=T"}), 0) << err();
+  EXPECT_THAT(out(), Not(HasSubstr("--replace")));
+  const std::vector<std::string> other = {spec_, "--dry-run", "--set", "panels.small.rows.prodigy.steps=9"};
+  ASSERT_EQ(in_folder(other), 0) << err();
+  EXPECT_THAT(out(),
+              HasSubstr("for which the run asks for --replace: small, prodigy (2 studies: trained anew)."));
 }
 
 class TableChanged : public Changed {

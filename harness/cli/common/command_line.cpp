@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/base/split.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
 
@@ -129,6 +130,36 @@ void describe(const CommandLine& line, std::ostream& out) {
   }
 }
 
+// The folder's name is told in files and on pages, which are UTF-8, and files are made in it.
+Result<void> check_folder(const std::string& option, const std::string& folder) {
+  constexpr std::size_t kLongestPart = 255, kLongestPath = 3500;  // of 4095, with what lies in it
+  if (const auto bad = first_byte_not_utf8(folder)) {
+    return error(
+        fmt::format("--{}: the folder's name is not UTF-8 (its byte {} is 0x{:02X}), and it is told in files "
+                    "that are; give "
+                    "another.",
+                    option, *bad + 1, static_cast<unsigned char>(folder[*bad])));
+  }
+  std::size_t longest = 0;
+  for (const auto& part : split(folder, '/')) longest = std::max(longest, part.size());
+  if (longest <= kLongestPart && folder.size() <= kLongestPath) return {};
+  return error(longest > kLongestPart ? fmt::format("--{}: a folder's name has {} bytes, and it may have {}.",
+                                                    option, longest, kLongestPart)
+                                      : fmt::format("--{}: the path has {} bytes, and it may have {}.",
+                                                    option, folder.size(), kLongestPath));
+}
+
+Result<void> check_folders(const po::options_description& options, const po::variables_map& given) {
+  for (const auto& option : options.options()) {
+    const auto& name = option->long_name();
+    if (given.count(name) == 0 || !option->semantic()->name().starts_with("DIR")) continue;
+    const auto* folder = boost::any_cast<std::string>(&given[name].value());
+    if (folder == nullptr) continue;
+    if (auto checked = check_folder(name, *folder); !checked) return checked;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<int> read_command_line(const CommandLine& line, const std::vector<std::string>& arguments,
@@ -157,6 +188,9 @@ std::optional<int> read_command_line(const CommandLine& line, const std::vector<
     return refused(line.command,
                    error(what_is_wrong(failure, line, arguments) + "hyfreedp " + line.command + " --help."),
                    err);
+  }
+  if (auto checked = check_folders(line.options, given); !checked) {
+    return refused(line.command, checked.error(), err);
   }
   return std::nullopt;
 }
