@@ -7,6 +7,7 @@
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/imagenet.h"
 #include "harness/models/facts/presets.h"
+#include "harness/models/facts/weights_fit.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -140,8 +141,12 @@ Result<json::object> complete_image_options(json::object options, bool only_with
   if (!network) return network.error();
   const auto completed = models::complete_options(network->options);
   if (!completed) return completed.error();
-  const auto width = models::feature_width(network->name, *completed, image_preparation(options).input());
+  const auto input = image_preparation(options).input();
+  const auto width = models::feature_width(network->name, *completed, input);
   if (!width) return width.error();
+  const auto plan = models::blueprint(network->name, *completed, input);
+  if (!plan) return plan.error();
+  if (auto fits = models::check_fit(*plan, *completed); !fits) return fits.error();
   if (given(options, "feature_width") && int_or(options, "feature_width", 0) != *width) {
     return error(fmt::format("'feature_width' is filled in when a spec is read, and is {}, not {}.", *width,
                              int_or(options, "feature_width", 0)));

@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harness/models/weights/numpy_pickle.h"
-#include "harness/models/weights/state_dict.h"
+#include "harness/models/files/numpy_pickle.h"
+#include "harness/models/files/state_dict.h"
 
 namespace {
 

@@ -8,10 +8,10 @@
 
 #include "harness/base/files.h"
 #include "harness/models/facts/catalogue.h"
+#include "harness/models/facts/model_config.h"
 #include "harness/models/facts/presets.h"
 #include "harness/models/layers/attention.h"
 #include "harness/models/model.h"
-#include "harness/models/weights/model_config.h"
 #include "harness/models/weights/weights.h"
 #include "tests/models/compare.h"
 
@@ -127,7 +127,9 @@ TEST_F(Beit, OnlyItsOwnNetworksWeightsAreTaken) {
   set_config([](auto& config) { config["architecture"] = "beit_huge_patch16_224"; });
   EXPECT_NE(refusal().find("{beit|beitv2}_{base|large}"), std::string::npos) << refusal();
   set_config([](auto& config) { config["model_args"].as_object()["use_shared_rel_pos_bias"] = true; });
-  EXPECT_NE(refusal().find("'use_shared_rel_pos_bias' is not supported"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("'use_shared_rel_pos_bias' is true, where only false is supported"),
+            std::string::npos)
+      << refusal();
   set_config([](auto& config) { config["model_args"].as_object()["init_values"] = -1; });
   EXPECT_NE(refusal().find("init_values"), std::string::npos) << refusal();
   for (const char* size : {"img_size", "patch_size", "embed_dim", "depth", "num_heads"}) {

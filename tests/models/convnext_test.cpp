@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
+#include "harness/models/facts/model_config.h"
 #include "harness/models/layers/loss.h"
-#include "harness/models/weights/model_config.h"
 #include "harness/models/weights/weights.h"
 #include "tests/models/compare.h"
 #include "tests/models/reference_images.h"
@@ -134,7 +134,7 @@ TEST_F(ConvnextFolder, AConfigurationThatDoesNotSuitIsRefused) {
       {R"({"architecture": "vit_base_patch16_224"})", "no ConvNeXt that is known here"},
       {R"({})", "no ConvNeXt that is known here"},
       {R"({"architecture": "convnext_tiny", "model_args": {"conv_mlp": true}})",
-       "'conv_mlp' is not supported"},
+       "'conv_mlp' is true, where only false is supported"},
       {R"({"architecture": "convnext_tiny", "model_args": {"dims": [4,3,5]}})", "4 whole numbers"},
       {R"({"architecture": "convnext_tiny", "model_args": {"depths": 3}})", "'depths' must be a list"}};
   for (const auto& [config, says] : refused) {

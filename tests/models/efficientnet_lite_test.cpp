@@ -7,7 +7,7 @@
 #include "harness/base/files.h"
 #include "harness/models/facts/presets.h"
 #include "harness/models/model.h"
-#include "harness/models/weights/efficientnet_lite_weights.h"
+#include "harness/models/weights/batch_norm_folding.h"
 #include "tests/models/compare.h"
 #include "tests/models/published_weights.h"
 #include "tests/models/reference_images.h"
@@ -53,7 +53,7 @@ TEST(EfficientNetLite, GivesTheReferencesLogitsWithBatchNormFolded) {
   const auto file = read_weights(fixture("")).value();
   for (const std::int64_t side : {33, 64}) {
     SCOPED_TRACE(side);
-    const auto folded = folded_efficientnet_lite(narrow(side), file, true);
+    const auto folded = fold_batch_norms(normed(narrow(side)), file, true);
     ASSERT_TRUE(folded) << folded.error().message;
     const auto network = with_weights(narrow(side), *folded);
     const auto wanted = expected(std::to_string(side));
@@ -136,7 +136,7 @@ TEST(EfficientNetLite, WhatDoesNotFitIsListedByTheFilesNames) {
   const auto says = [&](const std::function<void(NamedTensors&)>& change, bool with_head = true) {
     auto file = good;
     change(file);
-    const auto folded = folded_efficientnet_lite(shape, file, with_head);
+    const auto folded = fold_batch_norms(normed(shape), file, with_head);
     return folded ? std::string("accepted") : folded.error().message;
   };
   const auto has = [](const std::string& message, const std::string& part) {

@@ -8,10 +8,10 @@
 
 #include "datasets/facts.h"
 #include "harness/base/files.h"
+#include "harness/models/facts/model_config.h"
 #include "harness/models/facts/presets.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/model.h"
-#include "harness/models/weights/model_config.h"
 #include "harness/models/weights/weights.h"
 
 namespace hyfreedp::models {

@@ -1,6 +1,6 @@
 // The reader of pickled NumPy arrays against files that Python made (tests/data/squeezenet),
 // against hostile files, and against seeded damage of the good ones.
-#include "harness/models/weights/numpy_pickle.h"
+#include "harness/models/files/numpy_pickle.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

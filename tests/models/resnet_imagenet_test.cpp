@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "harness/base/files.h"
+#include "harness/models/facts/model_config.h"
 #include "harness/models/facts/presets.h"
 #include "harness/models/layers/loss.h"
 #include "harness/models/model.h"
-#include "harness/models/weights/model_config.h"
-#include "harness/models/weights/resnet_imagenet_weights.h"
+#include "harness/models/weights/batch_norm_folding.h"
 #include "tests/models/compare.h"
 #include "tests/models/reference_images.h"
 #include "tests/models/weights_folder.h"
@@ -49,7 +49,7 @@ Shape narrow(const std::string& kind, std::int64_t side) {
 
 Network folded_network(const Shape& shape, const NamedTensors& file) {
   auto network = make_resnet_imagenet(shape, kDouble, {}).value();
-  const auto folded = folded_resnet_imagenet(shape, file, true);
+  const auto folded = fold_batch_norms(normed(shape), file, true);
   EXPECT_TRUE(folded) << folded.error().message;
   const auto loaded = load_weights(network, *folded);
   EXPECT_TRUE(loaded) << loaded.error().message;
@@ -131,7 +131,7 @@ TEST(ResnetImagenet, WhatDoesNotFitIsListedByTheFilesNames) {
     auto file = good;
     auto shape = narrow("bottleneck", 32);
     change(file, shape);
-    const auto folded = folded_resnet_imagenet(shape, file, with_head);
+    const auto folded = fold_batch_norms(normed(shape), file, with_head);
     return folded ? std::string("accepted") : folded.error().message;
   };
   const auto has = [](const std::string& message, const std::string& part) {
@@ -245,7 +245,7 @@ TEST_F(ResnetImagenetFolder, AConfigurationThatDoesNotSuitIsRefused) {
            "pretrained_cfg": {"tag": "a1_in1k"}})",
        "missing: layer1.2.bn1.bias"},
       {R"({"architecture": "resnet18"})", "unexpected: layer1.0.bn3.bias"},
-      {R"({"architecture": "resnet50", "model_args": {"stem_type": "deep"}})", "'model_args'"},
+      {R"({"architecture": "resnet50", "model_args": {"stem_type": "deep"}})", "'stem_type' is \"deep\""},
       {R"({"architecture": "resnet50d"})", "Did you mean 'resnet50'?"},
       {R"({"architecture": "vit_base_patch16_224"})", "no ResNet that is known"},
       {R"({})", "no ResNet that is known"},

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
+#include "harness/models/facts/model_config.h"
 #include "harness/models/facts/presets.h"
 #include "harness/models/layers/loss.h"
 #include "harness/models/model.h"
-#include "harness/models/weights/model_config.h"
 #include "harness/models/weights/squeezenet_weights.h"
 #include "tests/models/compare.h"
 #include "tests/models/published_weights.h"

@@ -1,6 +1,6 @@
 // The reader of PyTorch's state dicts against files that PyTorch made (tests/data/state_dicts),
 // against hostile files, and against seeded damage of the good ones.
-#include "harness/models/weights/state_dict.h"
+#include "harness/models/files/state_dict.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,9 +14,9 @@
 #include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "harness/base/safetensors_file.h"
-#include "harness/models/weights/pickle.h"
+#include "harness/models/files/pickle.h"
+#include "harness/models/files/zip_entries.h"
 #include "harness/models/weights/tensor_types.h"
-#include "harness/models/weights/zip_entries.h"
 #include "tests/models/pickle_text.h"
 #include "tests/models/published_weights.h"
 

@@ -8,9 +8,9 @@
 
 #include "harness/base/safetensors_file.h"
 #include "harness/models/facts/weights_source.h"
+#include "harness/models/files/state_dict.h"
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/weights/safetensors.h"
-#include "harness/models/weights/state_dict.h"
 #include "harness/models/weights/tensor_types.h"
 
 namespace hyfreedp::models {

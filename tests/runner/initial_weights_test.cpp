@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/runner/fake_world.h"
+#include "tests/runner/zero_weights.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -21,13 +22,13 @@ const std::string kE2e = R"({"dataset": "e2e-dev", "epsilon": 8.0, "delta": 1e-5
 class InitialWeights : public testing::Test {
  protected:
   fs::path at(const std::string& name) const { return fs::path(world_.out().root) / name; }
-  // A weights folder and an adapter folder in one, as downloaded.
-  std::string folder(const std::string& name) const {
+  // A weights folder of a linear model, and an adapter folder, in one, as downloaded.
+  std::string folder(const std::string& name, std::int64_t features = 104, std::int64_t classes = 2) const {
     fs::create_directories(at(name));
-    for (const char* file :
-         {"config.json", "model.safetensors", "adapter_config.json", "adapter_model.safetensors"}) {
+    for (const char* file : {"adapter_config.json", "adapter_model.safetensors"}) {
       write_file_atomically((at(name) / file).string(), "{}").value();
     }
+    write_linear_weights(at(name).string(), features, classes);
     return at(name).string();
   }
   std::string with_metadata(const std::string& name, const std::string& metadata) const {
@@ -38,9 +39,16 @@ class InitialWeights : public testing::Test {
   // As a run writes it.
   std::string kept(const std::string& name, const std::string& private_data,
                    const std::string& more = "") const {
-    return with_metadata(name,
-                         fmt::format(R"({{"private_data": [{}], "files": {{"model.safetensors": "{}"}}{}}})",
-                                     private_data, sha256_hex("{}"), more));
+    return with_own_metadata(folder(name), private_data, more);
+  }
+  static std::string with_own_metadata(const std::string& path, const std::string& private_data,
+                                       const std::string& more = "") {
+    const auto weights = read_file(path + "/model.safetensors").value();
+    write_file_atomically(path + "/trial.json",
+                          fmt::format(R"({{"private_data": [{}], "files": {{"model.safetensors": "{}"}}{}}})",
+                                      private_data, sha256_hex(weights), more))
+        .value();
+    return path;
   }
   Result<Spec> spec_of(const std::string& start, const std::string& dataset = "adult",
                        const std::string& epsilons = "[3]") const {
@@ -63,7 +71,8 @@ class InitialWeights : public testing::Test {
   }
 
   World world_;
-  const std::string public_data_ = "{name: synthetic, train: 100, validation: 10, test: 10, features: 4}";
+  const std::string public_data_ =
+      "{name: synthetic, train: 100, validation: 10, test: 10, features: 104, classes: 2}";
 };
 
 TEST_F(InitialWeights, ThatHaveSeenNothingOfTheRunsDataAreTaken) {
@@ -112,7 +121,9 @@ TEST_F(InitialWeights, MetadataThatDoNotSayWhatTheyHaveSeenAreRefused) {
 TEST_F(InitialWeights, MetadataOfOtherFilesAreRefused) {
   const auto changed = kept("changed", "");
   EXPECT_EQ(refusal(changed), "");
-  write_file_atomically(changed + "/model.safetensors", "{\"other\": 1}").value();
+  auto other = read_file(changed + "/model.safetensors").value();
+  other.back() = 1;
+  write_file_atomically(changed + "/model.safetensors", other).value();
   EXPECT_THAT(refusal(changed), HasSubstr("not the file that trial.json"));
   EXPECT_THAT(refusal(with_metadata("unbound", R"({"private_data": []})")), HasSubstr("'files' must list"));
 }
@@ -134,15 +145,14 @@ TEST_F(InitialWeights, OfNetworkAndAdapterBoth) {
 TEST_F(InitialWeights, OfTheNetworkThatMakesFeaturesAreHeldToTheSame) {
   const auto folder_of = [this](const std::string& name, const std::string& private_data,
                                 const char* more = "") {
-    const auto path = kept(name, private_data, more);
-    write_file_atomically(path + "/config.json", R"({"architecture": "vit_tiny_patch16_224", "num_classes": 2,
-      "model_args": {"img_size": 16, "patch_size": 4, "embed_dim": 8, "depth": 1, "num_heads": 2}})")
-        .value();
-    return path;
+    const auto path = folder(name);
+    write_zero_weights(path, "vit", {{"width", 8}, {"depth", 1}, {"heads", 2}},
+                       {.features = 768, .classes = 2, .image = {3, 16, 16}});
+    return with_own_metadata(path, private_data, more);
   };
   const auto refused = [this](const std::string& weights) {
     return refusal(
-        folder("start"),
+        folder("start", 8, 10),
         "{name: fashion-mnist, features: network, network: vit, side: 16, weights: " + weights + "}");
   };
   EXPECT_EQ(refused(folder_of("unseen", kE2e)), "");
@@ -163,7 +173,7 @@ TEST_F(InitialWeights, OfAUsersImagesAreKnownByTheirFolder) {
     }
   }
   const std::string release = R"j({"dataset": "image-folder (mine)", "epsilon": 3.0, "delta": 1e-5})j";
-  const auto start = kept("seen", release);
+  const auto start = with_own_metadata(folder("seen", 3 * 8 * 8, 2), release);
   const auto on = [&](const std::string& set) {
     return refusal(start, "{name: image-folder, side: 8, path: " + at("").string() + set + "}");
   };

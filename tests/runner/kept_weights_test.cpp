@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "tests/runner/fake_world.h"
+#include "tests/runner/zero_weights.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -239,8 +240,7 @@ TEST_F(Kept, TheMetadataListThePrivateDataThatTheWeightsHaveSeen) {
 // A spec that begins with a folder, which is made for it.
 std::string spec_from(const fs::path& start, const std::string& metadata = "") {
   fs::create_directories(start);
-  for (const char* file : {"config.json", "model.safetensors"})
-    write_file_atomically((start / file).string(), "{}").value();
+  write_linear_weights(start.string());
   if (!metadata.empty()) write_file_atomically((start / "trial.json").string(), metadata).value();
   auto yaml = spec_of(kFixed);
   const std::string model = "model: linear";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/base/text.h"
+#include "harness/models/facts/config_keys.h"
 #include "harness/models/facts/size_lists.h"
 
 namespace hyfreedp::models {
@@ -67,27 +68,22 @@ Result<void> Shape::set_blocks(const json::array& numbers, const std::string& wh
 }
 
 Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
-  auto shape = named(string_or(config, "architecture", ""), where);
+  const auto architecture = timm_architecture(config);
+  auto shape = named(architecture, where);
   if (!shape) return shape;
-  shape->classes = int_or(config, "num_classes", shape->classes);
-  const auto* const args = config.if_contains("model_args");
-  if (args == nullptr || !args->is_object()) return shape;
-  const auto inside = where + ".model_args";
-  const std::vector<std::string> known = {"depths", "dims", "num_classes"};
-  for (const auto& item : args->get_object()) {
-    const std::string key(item.key());
-    if (std::ranges::find(known, key) == known.end())
-      return error(fmt::format("{}: '{}' is not supported.{}", inside, key, did_you_mean(key, known)));
-  }
+  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
+  const auto args = timm_arguments(config);
+  const auto inside = where + ": model_args";
+  if (auto known = check_keys(ConfigKeys::convnext_arguments, args, inside); !known) return known.error();
   const auto set = [&](const char* key, Sizes& sizes, std::int64_t most) -> Result<void> {
-    if (!args->get_object().contains(key)) return {};
-    const auto list = list_at(args->get_object(), key, inside);
+    if (!args.contains(key)) return {};
+    const auto list = list_at(args, key, inside);
     if (!list) return list.error();
     return set_sizes(sizes, **list, most, fmt::format("{}: '{}'", inside, key));
   };
   if (auto done = set("dims", shape->widths, kMostChannels); !done) return done.error();
   if (auto done = set("depths", shape->blocks, kMostBlocks); !done) return done.error();
-  shape->classes = int_or(args->get_object(), "num_classes", shape->classes);
+  shape->classes = int_or(args, "num_classes", int_or(config, "num_classes", shape->classes));
   return shape;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
+#include "harness/models/facts/config_keys.h"
 #include "harness/models/facts/size_lists.h"
 
 namespace hyfreedp::models {
@@ -23,6 +24,9 @@ struct Size {
   Numbers widths, blocks;
 };
 constexpr Size kSizes[] = {{"efficientnet-lite0", "efficientnet_lite0", Shape().widths, Shape().blocks}};
+
+// timm's, which pad as TensorFlow does.
+constexpr const char* kOfTensorFlow = "tf_";
 
 constexpr std::int64_t kMostChannels = 65536;
 constexpr std::int64_t kMostBlocks = 1000;
@@ -91,7 +95,9 @@ Result<void> Shape::set_blocks(const json::array& numbers, const std::string& wh
 }
 
 Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
-  if (string_or(config, "model_type", "") == kOwnType) {
+  if (is_kept(config, kOwnType)) {
+    if (auto known = check_keys(ConfigKeys::kept_efficientnet_lite, config, where); !known)
+      return known.error();
     Shape shape;
     const auto widths = list_at(config, "widths", where);
     if (!widths) return widths.error();
@@ -102,11 +108,21 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
     shape.classes = int_or(config, "classes", shape.classes);
     return shape;
   }
-  const auto architecture = string_or(config, "architecture", "");
+  const auto architecture = timm_architecture(config);
   std::vector<std::string> names;
   for (const auto& size : kSizes) {
-    if (architecture == size.architecture) return of_size(size);
+    const auto of_timm = std::string(kOfTensorFlow) + size.architecture;
+    if (architecture == size.architecture || architecture.substr(0, architecture.find('.')) == of_timm) {
+      if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
+      auto known =
+          check_keys(ConfigKeys::efficientnet_lite_arguments, timm_arguments(config), where + ": model_args");
+      if (!known) return known.error();
+      auto shape = of_size(size);
+      shape.has_timms_names = architecture != size.architecture;
+      return shape;
+    }
     names.emplace_back(size.architecture);
+    names.push_back(of_timm);
   }
   return unknown_architecture(where, architecture, "EfficientNet-Lite", names, kOwnType);
 }

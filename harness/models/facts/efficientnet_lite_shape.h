@@ -43,6 +43,8 @@ struct EfficientNetLiteShape {
   std::array<std::int64_t, kStages> widths{16, 24, 40, 80, 112, 192, 320};
   std::array<std::int64_t, kStages> blocks{1, 2, 2, 3, 3, 4, 1};
   std::int64_t top = 1280;  // channels after conv_head
+  // Of the weights file that the sizes are of: timm's, with its BatchNorms bn1, bn2 and bn3.
+  bool has_timms_names = false;
 
   struct Block {
     std::string name;         // "blocks.S.B"
@@ -63,8 +65,9 @@ struct EfficientNetLiteShape {
 
   // Sizes by name, "efficientnet-lite0". An error that begins with `where` for another name.
   static Result<EfficientNetLiteShape> named(const std::string& name, const std::string& where);
-  // Sizes from a weights folder's config.json: {"architecture": "efficientnet_lite0"}, or what
-  // model_config() (model_config.h) writes. The image is no part of either.
+  // Sizes from a weights folder's config.json: {"architecture": "efficientnet_lite0"}, timm's of
+  // tf_efficientnet_lite0 (its efficientnet_lite0 pads otherwise), or what model_config()
+  // (model_config.h) writes. The image is no part of either.
   static Result<EfficientNetLiteShape> from_json(const json::object& config, const std::string& where);
   // Sets `stem`, `widths` and `top` from nine numbers, or `blocks` from seven.
   Result<void> set_widths(const json::array& numbers, const std::string& where);

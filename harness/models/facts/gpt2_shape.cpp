@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
+#include "harness/models/facts/config_keys.h"
 
 namespace hyfreedp::models {
 
@@ -32,6 +33,7 @@ Result<Gpt2Shape> Gpt2Shape::named(const std::string& name, const std::string& w
 }
 
 Result<Gpt2Shape> Gpt2Shape::from_json(const json::object& config, const std::string& where) {
+  if (auto known = check_keys(ConfigKeys::gpt2, config, where); !known) return known.error();
   Gpt2Shape shape;
   for (const auto& [key, target] :
        {std::pair{"vocab_size", &shape.vocabulary}, std::pair{"n_positions", &shape.positions},
@@ -48,15 +50,6 @@ Result<Gpt2Shape> Gpt2Shape::from_json(const json::object& config, const std::st
   if (shape.hidden < 1) return error(where + ": 'n_inner' must be at least 1");
   shape.eps = double_or(config, "layer_norm_epsilon", shape.eps);
   shape.tied = bool_or(config, "tie_word_embeddings", true);
-  if (const auto activation = string_or(config, "activation_function", "gelu_new");
-      activation != "gelu_new") {
-    return error(where + ": activation_function '" + activation + "' is not supported; gelu_new is");
-  }
-  for (const char* refused : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"}) {
-    if (bool_or(config, refused, false)) return error(where + ": '" + refused + "' is not supported");
-  }
-  if (!bool_or(config, "scale_attn_weights", true))
-    return error(where + ": 'scale_attn_weights' must be true");
   return shape;
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <numbers>
 
+#include "harness/models/facts/config_keys.h"
+
 namespace hyfreedp::models {
 namespace {
 
@@ -21,10 +23,12 @@ Result<void> set_rotary(const json::object& config, LlamaShape& shape, const std
     const auto* value = config.if_contains(key);
     return value != nullptr ? value->if_object() : nullptr;
   };
-  const auto* rope = object_at("rope_parameters");
-  if (rope == nullptr) rope = object_at("rope_scaling");
+  const char* key = object_at("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
+  const auto* rope = object_at(key);
   const json::object none;
   if (rope == nullptr) rope = &none;
+  if (auto known = check_keys(ConfigKeys::llama_rotary, *rope, where + ": '" + key + "'"); !known)
+    return known.error();
   const double theta = double_or(*rope, "rope_theta", double_or(config, "rope_theta", 10000.0));
   const auto type = string_or(*rope, "rope_type", string_or(*rope, "type", "default"));
   if (!(theta > 1)) return error(where + ": 'rope_theta' must be above 1");
@@ -91,6 +95,7 @@ Result<json::object> LlamaShape::named_config(const std::string& name, const std
 }
 
 Result<LlamaShape> LlamaShape::from_json(const json::object& config, const std::string& where) {
+  if (auto known = check_keys(ConfigKeys::llama, config, where); !known) return known.error();
   LlamaShape shape;
   for (const auto& [key, target] :
        {std::pair{"vocab_size", &shape.vocabulary}, std::pair{"hidden_size", &shape.width},
@@ -113,9 +118,6 @@ Result<LlamaShape> LlamaShape::from_json(const json::object& config, const std::
   shape.tied = bool_or(config, "tie_word_embeddings", false);
   shape.attention_bias = bool_or(config, "attention_bias", false);
   shape.mlp_bias = bool_or(config, "mlp_bias", false);
-  if (const auto activation = string_or(config, "hidden_act", "silu"); activation != "silu") {
-    return error(where + ": hidden_act '" + activation + "' is not supported; silu is");
-  }
   shape.positions = int_or(config, "max_position_embeddings", shape.positions);
   if (auto rotary = set_rotary(config, shape, where); !rotary) return rotary.error();
   return shape;

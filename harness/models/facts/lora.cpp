@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "harness/models/facts/config_keys.h"
+
 namespace hyfreedp::models {
 
 std::string adapter_prefix(const std::string& layer) { return "base_model.model." + layer; }
@@ -21,24 +23,7 @@ bool Lora::adapts(const std::string& layer) const {
 }
 
 Result<Lora> Lora::from_json(const json::object& config, const std::string& where) {
-  if (string_or(config, "peft_type", "LORA") != "LORA") {
-    return error(where + ": peft_type is '" + string_or(config, "peft_type", "") +
-                 "'; only LORA is supported");
-  }
-  for (const char* refused : {"use_dora", "use_qalora", "lora_bias"}) {
-    if (bool_or(config, refused, false)) return error(where + ": '" + refused + "' is not supported");
-  }
-  for (const char* refused : {"rank_pattern", "alpha_pattern", "modules_to_save", "layers_to_transform"}) {
-    const auto* value = config.if_contains(refused);
-    if (value == nullptr || value->is_null()) continue;
-    if ((value->is_object() && value->get_object().empty()) ||
-        (value->is_array() && value->get_array().empty()))
-      continue;
-    return error(where + ": '" + refused + "' is not supported");
-  }
-  if (const auto bias = string_or(config, "bias", "none"); bias != "none") {
-    return error(where + ": bias '" + bias + "' is not supported; use none");
-  }
+  if (auto known = check_keys(ConfigKeys::adapter, config, where); !known) return known.error();
   Lora lora;
   const auto rank = get_int(config, "r", where);
   const auto alpha = get_double(config, "lora_alpha", where);

@@ -19,8 +19,7 @@ struct Lora {
 
   double scale() const;
   bool adapts(const std::string& layer) const;
-  // From peft's adapter_config.json. An error names what is not supported
-  // (DoRA, patterns, saved modules, trained biases).
+  // From peft's adapter_config.json, whose keys must be known (config_keys.h).
   static Result<Lora> from_json(const json::object& config, const std::string& where);
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
+#include "harness/models/facts/config_keys.h"
 #include "harness/models/facts/size_lists.h"
 
 namespace hyfreedp::models {
@@ -156,7 +157,8 @@ Result<void> Shape::set_kind(const std::string& name, const std::string& where) 
 }
 
 Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
-  if (string_or(config, "model_type", "") == kOwnType) {
+  if (is_kept(config, kOwnType)) {
+    if (auto known = check_keys(ConfigKeys::kept_resnet, config, where); !known) return known.error();
     Shape shape;
     if (bool_or(config, "for_cifar", false)) shape = *find_size("resnet20");
     const auto widths = list_at(config, "widths", where);
@@ -169,14 +171,24 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
     shape.classes = int_or(config, "classes", shape.classes);
     return shape;
   }
-  const auto architecture = string_or(config, "architecture", "");
-  if (auto shape = find_size(architecture)) {
-    const auto* const arguments = config.if_contains("model_args");
-    if (arguments == nullptr) return *shape;
-    return error(fmt::format("{}: 'model_args' makes another network of {}; only those without it are known.",
-                             where, architecture));
+  const auto architecture = timm_architecture(config);
+  // What follows a point says how the weights were trained.
+  auto shape = find_size(architecture.substr(0, architecture.find('.')));
+  if (!shape) return unknown_architecture(where, architecture, "ResNet", names_of_sizes(), kOwnType);
+  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
+  const auto args = timm_arguments(config);
+  const auto inside = where + ": model_args";
+  if (auto known = check_keys(ConfigKeys::resnet_arguments, args, inside); !known) return known.error();
+  for (const auto& [key, sizes, most] : {std::tuple{"channels", &shape->widths, kMostChannels},
+                                         std::tuple{"layers", &shape->blocks, kMostBlocks}}) {
+    if (!args.contains(key)) continue;
+    const auto list = list_at(args, key, inside);
+    if (!list) return list.error();
+    const auto read = sizes_from(**list, sizes->size(), most, fmt::format("{}: '{}'", inside, key));
+    if (!read) return read.error();
+    *sizes = *read;
   }
-  return unknown_architecture(where, architecture, "ResNet", names_of_sizes(), kOwnType);
+  return *shape;
 }
 
 }  // namespace hyfreedp::models

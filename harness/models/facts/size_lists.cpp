@@ -25,6 +25,25 @@ Result<const json::array*> list_at(const json::object& config, const char* key, 
   return &found->get_array();
 }
 
+Result<std::int64_t> square_side(const json::object& config, const char* key, std::int64_t otherwise,
+                                 const std::string& where) {
+  const auto* found = config.if_contains(key);
+  if (found == nullptr || found->is_null()) return otherwise;
+  if (found->is_int64()) return found->get_int64();
+  if (const auto* pair = found->if_array();
+      pair != nullptr && pair->size() == 2 && pair->at(0).is_int64() && pair->at(0) == pair->at(1)) {
+    return pair->at(0).get_int64();
+  }
+  return error(
+      fmt::format("{}: '{}' must be a whole number, or two equal ones, not {}. Only squares are read.", where,
+                  key, shown(*found)));
+}
+
+bool is_kept(const json::object& config, const char* own_type) {
+  const auto* const type = config.if_contains("model_type");
+  return type != nullptr && *type == own_type;
+}
+
 Error unknown_architecture(const std::string& where, const std::string& architecture, const std::string& kind,
                            const std::vector<std::string>& known, const std::string& own_type) {
   return error(fmt::format(

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
+#include "harness/models/facts/config_keys.h"
 #include "harness/models/facts/size_lists.h"
 
 namespace hyfreedp::models {
@@ -64,7 +65,8 @@ Result<void> Shape::set_squeezes(const json::array& numbers, const std::string& 
 
 Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
   Shape shape;
-  if (string_or(config, "model_type", "") == kOwnType) {
+  if (is_kept(config, kOwnType)) {
+    if (auto known = check_keys(ConfigKeys::kept_squeezenet, config, where); !known) return known.error();
     const auto widths = list_at(config, "widths", where);
     if (!widths) return widths.error();
     const auto squeeze = list_at(config, "squeeze", where);
@@ -80,12 +82,12 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
     shape.classes = int_or(config, "classes", shape.classes);
     return shape;
   }
-  const auto architecture = string_or(config, "architecture", "");
-  if (architecture == kArchitecture) {
-    shape.head = Head::convolution;
-    return shape;
-  }
-  return unknown_architecture(where, architecture, "SqueezeNet", {kArchitecture}, kOwnType);
+  const auto architecture = timm_architecture(config);
+  if (architecture != kArchitecture)
+    return unknown_architecture(where, architecture, "SqueezeNet", {kArchitecture}, kOwnType);
+  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
+  shape.head = Head::convolution;
+  return shape;
 }
 
 }  // namespace hyfreedp::models

@@ -6,7 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "harness/base/text.h"
+#include "harness/models/facts/config_keys.h"
+#include "harness/models/facts/size_lists.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -74,6 +75,20 @@ const char* names_of(VitShape::Family family) {
       break;
   }
   return "vit_{tiny|small|base|large}_patch{P}_{image}";
+}
+
+ConfigKeys arguments_of(VitShape::Family family) {
+  switch (family) {
+    case kBeit:
+      return ConfigKeys::beit_arguments;
+    case kClip:
+      return ConfigKeys::clip_arguments;
+    case kEva02:
+      return ConfigKeys::eva02_arguments;
+    case kVit:
+      break;
+  }
+  return ConfigKeys::vit_arguments;
 }
 
 bool takes(std::string_view& text, std::string_view begin) {
@@ -198,46 +213,43 @@ Result<void> VitShape::check(const std::string& where) const {
 }
 
 Result<VitShape> VitShape::from_json(const json::object& config, const std::string& where, Family family) {
-  auto shape = named(string_or(config, "architecture", ""), where, family);
-  if (!shape) return shape;
-  const bool beit = shape->is_beit();
-  shape->classes = int_or(config, "num_classes", shape->classes);
-  auto pool = string_or(config, "global_pool", shape->pool_name());
-  if (const auto* args = config.if_contains("model_args"); args != nullptr && args->is_object()) {
-    std::vector<std::string> known = {"img_size",  "patch_size", "embed_dim", "depth",       "num_heads",
-                                      "mlp_ratio", "in_chans",   "qkv_bias",  "global_pool", "num_classes"};
-    if (beit) known.insert(known.end(), {"use_abs_pos_emb", "use_rel_pos_bias", "init_values"});
-    if (shape->is_clip()) known.emplace_back("act_layer");
-    const auto& given = args->get_object();
-    for (const auto& item : given) {
-      const std::string key(item.key());
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
-        return error(
-            fmt::format("{}.model_args: '{}' is not supported.{}", where, key, did_you_mean(key, known)));
-      }
-    }
-    shape->image = int_or(given, "img_size", shape->image);
-    shape->patch = int_or(given, "patch_size", shape->patch);
-    shape->width = int_or(given, "embed_dim", shape->width);
-    shape->depth = int_or(given, "depth", shape->depth);
-    shape->heads = int_or(given, "num_heads", shape->heads);
-    shape->mlp_ratio = double_or(given, "mlp_ratio", shape->mlp_ratio);
-    shape->channels = int_or(given, "in_chans", shape->channels);
-    shape->qkv_bias = bool_or(given, "qkv_bias", shape->qkv_bias);
-    shape->classes = int_or(given, "num_classes", shape->classes);
-    pool = string_or(given, "global_pool", pool);
-    shape->positions = bool_or(given, "use_abs_pos_emb", shape->positions);
-    shape->relative_bias = bool_or(given, "use_rel_pos_bias", shape->relative_bias);
-    if (const auto layer = string_or(given, "act_layer", ""); !layer.empty()) {
-      if (layer != "quick_gelu" && layer != "gelu") {
-        return error(where + ".model_args: act_layer '" + layer + "' is not gelu or quick_gelu");
-      }
-      shape->quick_gelu = layer == "quick_gelu";
-    }
-    if (const auto* scale = given.if_contains("init_values")) {
-      shape->layer_scale = scale->is_null() ? 0 : double_or(given, "init_values", shape->layer_scale);
-    }
+  const auto architecture = timm_architecture(config);
+  if (architecture.empty()) {
+    return error(where +
+                 ": 'architecture' is missing, by which timm names a network. Of networks of images timm's "
+                 "folders are read (timm.models.save_for_hf), not those of transformers.");
   }
+  auto shape = named(architecture, where, family);
+  if (!shape) return shape;
+  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
+  const auto args = timm_arguments(config);
+  const auto inside = where + ": model_args";
+  if (auto known = check_keys(arguments_of(family), args, inside); !known) return known.error();
+  const auto image = square_side(args, "img_size", shape->image, inside);
+  if (!image) return image.error();
+  const auto patch = square_side(args, "patch_size", shape->patch, inside);
+  if (!patch) return patch.error();
+  shape->image = *image;
+  shape->patch = *patch;
+  shape->width = int_or(args, "embed_dim", shape->width);
+  shape->depth = int_or(args, "depth", shape->depth);
+  shape->heads = int_or(args, "num_heads", shape->heads);
+  shape->mlp_ratio = double_or(args, "mlp_ratio", shape->mlp_ratio);
+  shape->channels = int_or(args, "in_chans", shape->channels);
+  shape->qkv_bias = bool_or(args, "qkv_bias", shape->qkv_bias);
+  shape->positions = bool_or(args, "use_abs_pos_emb", shape->positions);
+  shape->relative_bias = bool_or(args, "use_rel_pos_bias", shape->relative_bias);
+  if (shape->is_clip()) {
+    const auto activation = string_or(args, "act_layer", shape->quick_gelu ? "quick_gelu" : "gelu");
+    shape->quick_gelu = activation == "quick_gelu";
+  }
+  if (const auto* scale = args.if_contains("init_values")) {
+    shape->layer_scale = scale->is_null() ? 0 : double_or(args, "init_values", shape->layer_scale);
+  }
+  // timm's networks without a head have 0 classes.
+  const auto classes = int_or(args, "num_classes", int_or(config, "num_classes", 0));
+  if (classes != 0) shape->classes = classes;
+  const auto pool = string_or(args, "global_pool", string_or(config, "global_pool", shape->pool_name()));
   if (!shape->set_pool(pool)) return error(where + ": global_pool '" + pool + "' is not token or avg");
   if (auto checked = shape->check(where); !checked) return checked.error();
   return shape;

@@ -1,7 +1,7 @@
 // EfficientNet-Lite (efficientnet_lite_shape.h describes it). Every convolution has a bias and is
 // followed by ReLU6, but for a block's last; the padding is TensorFlow's "SAME". There is no
 // BatchNorm: where weights come from a file, its BatchNorms were folded into the convolutions
-// (efficientnet_lite_weights.h).
+// (batch_norm_folding.h).
 //
 // Input: images [B, 3, side, side], or the same numbers as [B, 3 * side * side]. Output: logits
 // [B, classes].

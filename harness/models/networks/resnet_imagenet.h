@@ -1,6 +1,6 @@
 // ResNets for ImageNet (resnet_imagenet_shape.h describes them). Every convolution has a bias.
 // There is no BatchNorm: where weights come from a file, its BatchNorms were folded into the
-// convolutions (resnet_imagenet_weights.h).
+// convolutions (batch_norm_folding.h).
 //
 // Input: images [B, 3, side, side], or the same numbers as [B, 3 * side * side]. Output: logits
 // [B, classes].

@@ -1,38 +1,9 @@
 #include "harness/models/weights/batch_norm_folding.h"
 
-#include <map>
-
-#include "harness/models/weights/misfits.h"
-
 namespace hyfreedp::models {
-namespace {
-
-using Sizes = std::vector<std::int64_t>;
-
-// What the file must have, with shapes.
-std::map<std::string, Sizes> expected(const NormedNetwork& network, bool with_head) {
-  std::map<std::string, Sizes> tensors;
-  for (const auto& one : network.convolutions) {
-    tensors[one.file + ".weight"] = one.shape;
-    for (const char* part : {".weight", ".bias", ".running_mean", ".running_var"})
-      tensors[one.norm + part] = {one.shape.front()};
-  }
-  if (!with_head) return tensors;
-  tensors[network.head_file + ".weight"] = network.head_shape;
-  tensors[network.head_file + ".bias"] = {network.head_shape.front()};
-  return tensors;
-}
-
-}  // namespace
-
 Result<NamedTensors> fold_batch_norms(const NormedNetwork& network, const NamedTensors& file,
                                       bool with_head) {
-  Misfits misfits;
-  misfits.compare(file, expected(network, with_head), [&](const std::string& name) {
-    return name.ends_with(".num_batches_tracked") ||
-           (!with_head && name.starts_with(network.head_file + "."));
-  });
-  if (auto fits = misfits.result(); !fits) return fits.error();
+  if (auto fits = check_normed(network, shapes_of(file), with_head); !fits) return fits.error();
 
   const auto wide = [&](const std::string& name) { return file.at(name).to(torch::kFloat64); };
   NamedTensors folded;

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "harness/base/files.h"
+#include "harness/models/facts/model_config.h"
 #include "harness/models/facts/weights_source.h"
-#include "harness/models/weights/model_config.h"
 #include "harness/models/weights/weights.h"
 
 namespace hyfreedp::models {
@@ -15,8 +15,7 @@ namespace fs = std::filesystem;
 // What stands beside the adapters is the file's own: nothing of it trained, and no head was drawn.
 bool is_as_in_folder(const Blueprint& plan, const json::object& options) {
   if (string_or(options, "weights", "").empty()) return false;
-  if (std::holds_alternative<VitShape>(plan.shape) && string_or(options, "head", "new") == "new")
-    return false;
+  if (string_or(options, "head", "file") == "new") return false;
   for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
     if (plan.trainable[i] && !is_adapter(plan.parameters[i].name)) return false;
   }

@@ -1,83 +1,44 @@
 #include "harness/models/weights/pretrained.h"
 
-#include <cmath>
-#include <fmt/format.h>
-
 #include "harness/models/facts/presets.h"
+#include "harness/models/facts/published_tensors.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/networks/vit.h"
-#include "harness/models/weights/efficientnet_lite_weights.h"
-#include "harness/models/weights/model_config.h"
-#include "harness/models/weights/resnet_imagenet_weights.h"
+#include "harness/models/weights/batch_norm_folding.h"
 #include "harness/models/weights/squeezenet_weights.h"
 #include "harness/models/weights/weights.h"
 
 namespace hyfreedp::models {
 namespace {
 
-bool is_left(const std::string& name, bool tied) {
-  // The last: which row of BEiT's table is of which pair of positions, in older files.
-  for (const char* stored :
-       {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq", ".relative_position_index"}) {
-    if (name.ends_with(stored)) return true;
-  }
-  return tied && name == "lm_head.weight";
-}
-
-// Of a ViT whose blocks are joined for the head: the norm that is before the file's own.
-bool is_last_norm(const std::string& name) {
-  return name.starts_with("norm.") || name.starts_with("fc_norm.");
-}
-
 Result<void> fit_vit(const VitShape& shape, NamedTensors& weights) {
   if (const auto found = weights.find("pos_embed"); found != weights.end()) {
     auto& positions = found->second;
-    if (positions.dim() != 3 || positions.size(0) != 1 || positions.size(1) < 2) {
-      return error("The weights' 'pos_embed' is not [1, 1 + patches, width].");
-    }
-    const auto patches = positions.size(1) - 1;
-    const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(patches))));
-    if (side * side != patches) return error("The weights' 'pos_embed' is not of a square of patches.");
+    if (auto square = check_positions(positions.sizes().vec()); !square) return square;
     positions = resized_positions(positions, shape.patches());
   }
   return {};
 }
 
-// A published file has BatchNorms and names of its own; one that this program kept has neither.
-Result<void> fit_efficientnet_lite(const EfficientNetLiteShape& shape, bool with_head,
-                                   NamedTensors& weights) {
-  if (!weights.contains("_conv_stem.weight")) return {};
-  auto folded = folded_efficientnet_lite(shape, weights, with_head);
-  if (!folded) return folded.error();
-  weights = std::move(*folded);
-  return {};
-}
-
-Result<void> fit_squeezenet(const SqueezeNetShape& shape, bool with_head, NamedTensors& weights) {
-  if (!has_caffe_names(weights)) return {};
-  auto fitted = squeezenet_from_caffe(shape, weights, with_head);
+// Published files of other names and layout, in the network's form.
+Result<void> fit_published(const Blueprint& plan, bool with_head, NamedTensors& weights) {
+  const auto shapes = shapes_of(weights);
+  Result<NamedTensors> fitted = NamedTensors();
+  if (const auto* lite = std::get_if<EfficientNetLiteShape>(&plan.shape)) {
+    if (!has_batch_norms(shapes)) return {};
+    fitted = fold_batch_norms(normed(*lite), weights, with_head);
+  } else if (const auto* resnet = std::get_if<ResnetImagenetShape>(&plan.shape)) {
+    if (!has_batch_norms(shapes)) return {};
+    fitted = fold_batch_norms(normed(*resnet), weights, with_head);
+  } else if (const auto* squeezenet = std::get_if<SqueezeNetShape>(&plan.shape)) {
+    if (!has_caffe_names(shapes)) return {};
+    fitted = squeezenet_from_caffe(*squeezenet, weights, with_head);
+  } else {
+    return {};
+  }
   if (!fitted) return fitted.error();
   weights = std::move(*fitted);
   return {};
-}
-
-Result<void> fit_resnet_imagenet(const ResnetImagenetShape& shape, bool with_head, NamedTensors& weights) {
-  if (!has_batch_norms(weights)) return {};
-  auto folded = folded_resnet_imagenet(shape, weights, with_head);
-  if (!folded) return folded.error();
-  weights = std::move(*folded);
-  return {};
-}
-
-// Shapes of tensors do not tell one activation from another, so the folder's config.json must say
-// the same network.
-Result<void> check_own_config(const std::string& folder, const Blueprint& plan) {
-  const auto there = weights_config(folder);
-  if (!there) return there.error();
-  const auto here = canonical_json(model_config(plan.shape));
-  if (canonical_json(*there) == here) return {};
-  return error(fmt::format("{}/config.json describes another network: it has {}, the spec has {}.", folder,
-                           canonical_json(*there), here));
 }
 
 Result<void> load_base(Network& network, const Blueprint& plan, const json::object& options) {
@@ -85,52 +46,16 @@ Result<void> load_base(Network& network, const Blueprint& plan, const json::obje
   if (name.empty()) return {};
   const auto folder = locate_weights(name);
   if (!folder) return folder.error();
-  if (!has_sizes_of_folder(plan.shape)) {
-    if (auto same = check_own_config(*folder, plan); !same) return same;
-  }
+  const auto config = weights_config(*folder);
+  if (!config) return config.error();
+  if (auto same = check_own_config(plan, *config, *folder + "/config.json"); !same) return same;
   auto weights = read_weights(*folder);
   if (!weights) return weights.error();
-
+  const bool new_head = draws_new_head(plan, options, *config);
   const auto* const vit = std::get_if<VitShape>(&plan.shape);
-  const auto* const lite = std::get_if<EfficientNetLiteShape>(&plan.shape);
-  const auto* const squeezenet = std::get_if<SqueezeNetShape>(&plan.shape);
-  const auto* const resnet = std::get_if<ResnetImagenetShape>(&plan.shape);
-  const bool has_choice = vit != nullptr || lite != nullptr || squeezenet != nullptr || resnet != nullptr ||
-                          std::holds_alternative<ConvnextShape>(plan.shape);
-  const bool new_head = has_choice && string_or(options, "head", "new") == "new";
-  bool tied = false;
-  LoadRules rules;
-  if (vit != nullptr) {
-    if (auto fitted = fit_vit(*vit, *weights); !fitted) return fitted;
-  } else if (lite != nullptr) {
-    if (auto fitted = fit_efficientnet_lite(*lite, !new_head, *weights); !fitted) {
-      return in_context(*folder, fitted.error());
-    }
-  } else if (squeezenet != nullptr) {
-    if (auto fitted = fit_squeezenet(*squeezenet, !new_head, *weights); !fitted) {
-      return in_context(*folder, fitted.error());
-    }
-  } else if (resnet != nullptr) {
-    if (auto fitted = fit_resnet_imagenet(*resnet, !new_head, *weights); !fitted) {
-      return in_context(*folder, fitted.error());
-    }
-  } else if (const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape)) {
-    tied = gpt2->tied;
-    rules.prefix = "transformer.";
-  } else if (const auto* llama = std::get_if<LlamaShape>(&plan.shape)) {
-    tied = llama->tied;
-  }
-  if (new_head) {
-    std::erase_if(*weights, [&](const auto& one) { return one.first.starts_with(plan.head); });
-  }
-  const bool joined = vit != nullptr && vit->joins_blocks();
-  rules.may_be_left = [tied, joined](const std::string& entry) {
-    return is_left(entry, tied) || (joined && is_last_norm(entry));
-  };
-  rules.may_be_absent = [&plan, new_head](const std::string& parameter) {
-    return is_adapter(parameter) || (new_head && parameter.starts_with(plan.head));
-  };
-  auto loaded = load_weights(network, *weights, rules);
+  auto fitted = vit != nullptr ? fit_vit(*vit, *weights) : fit_published(plan, !new_head, *weights);
+  if (!fitted) return in_context(*folder, fitted.error());
+  auto loaded = load_weights(network, *weights, rules_of(plan, new_head));
   return loaded ? loaded : in_context(*folder, loaded.error());
 }
 

@@ -3,16 +3,17 @@
 //   ViT      a position embedding of another image size is resampled. Option `head`: "new" keeps
 //            the initial head, "file" uses the file's
 //   EfficientNet-Lite   a published folder's BatchNorms are folded into the convolutions
-//            (efficientnet_lite_weights.h). Option `head` as of ViT
+//            (batch_norm_folding.h). Option `head` as of ViT
 //   SqueezeNet   arrays with the names of the authors' Caffe network are brought into this
 //            network's form (squeezenet_weights.h). Option `head` as of ViT
 //   ResNet for ImageNet   a published folder's BatchNorms are folded into the convolutions
-//            (resnet_imagenet_weights.h). Option `head` as of ViT
+//            (batch_norm_folding.h). Option `head` as of ViT
 //   ConvNeXt   option `head` as of ViT
-//   GPT-2    names with or without "transformer."; stored masks and a copy of the tied head are
-//            ignored
-//   Llama    stored rotary frequencies and a copy of the tied head are ignored
-//   others   the folder's config.json must describe exactly this network (model_config.h)
+//   GPT-2    names with or without "transformer."; stored masks are ignored. A tied embedding may
+//            have its own name, the output projection's, or both
+//   Llama    stored rotary frequencies are ignored. A tied embedding as of GPT-2
+//   others   the folder's config.json must describe exactly this network (model_config.h); where
+//            its number of classes is another, the head keeps its initial values
 // Adapters keep their initial values. Any other missing, unexpected or misshaped tensor is listed
 // in an error.
 #pragma once

@@ -11,17 +11,13 @@
 // has no padding, so the difference is multiplied into it, exactly.
 #pragma once
 
-#include "harness/models/facts/squeezenet_shape.h"
+#include "harness/models/facts/published_tensors.h"
 #include "harness/models/weights/weights.h"
 
 namespace hyfreedp::models {
 
-// Whether a file's names are those of the Caffe network.
-bool has_caffe_names(const NamedTensors& file);
-
 // Weights and biases under the network's names, float64, from arrays named "conv1.0", "conv1.1", ..
-// (numpy_pickle.h). `with_head`: the file's classifier too. An error that lists all missing,
-// unexpected and misshaped arrays by the file's names.
+// (numpy_pickle.h). Errors are those of check_caffe().
 Result<NamedTensors> squeezenet_from_caffe(const SqueezeNetShape& shape, const NamedTensors& file,
                                            bool with_head);
 

@@ -1,16 +1,12 @@
 // Reads and writes weights by parameter name.
 //
 //   a file       safetensors
-//   a folder     the first of these that is there: model.safetensors;
-//                model.safetensors.index.json and the shards that its "weight_map" names, where a
-//                shard outside the folder is refused; pytorch_model.bin (state_dict.h);
-//                weights.pkl, pickled NumPy arrays (numpy_pickle.h)
+//   a folder     what harness/models/files/weights_file.h reads of it
 // Files are memory-mapped. Values are copied once and converted to the network's type
 // (bf16 and f16 exactly).
 #pragma once
 
-#include <functional>
-
+#include "harness/models/facts/weights_fit.h"
 #include "harness/models/networks/builder.h"
 #include "harness/models/networks/network.h"
 #include "harness/models/weights/safetensors.h"
@@ -18,19 +14,10 @@
 namespace hyfreedp::models {
 
 Result<NamedTensors> read_weights(const std::string& path);
+TensorShapes shapes_of(const NamedTensors& tensors);
 
-struct LoadRules {
-  // Prepended to a file's names that lack it: GPT-2's files say "wte.weight" for
-  // "transformer.wte.weight".
-  std::string prefix = {};
-  // Whether a network parameter may be absent from the file, and keeps its value
-  // (a new head, a new adapter).
-  std::function<bool(const std::string&)> may_be_absent = {};
-  // Whether an entry of the file may be ignored (stored masks, another head).
-  std::function<bool(const std::string&)> may_be_left = {};
-};
-// Loads all tensors or none: one error lists every missing, unexpected and misshaped tensor by
-// name.
+// Loads all tensors or none, as match_weights() has it. An error too where a file has a tied
+// embedding twice with different values.
 Result<void> load_weights(Network& network, const NamedTensors& weights, const LoadRules& rules = {});
 
 // The network's tensors, trainable and frozen, for which `wanted` is true.

@@ -9,8 +9,10 @@
 #include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
+#include "harness/models/facts/blueprint.h"
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/presets.h"
+#include "harness/models/facts/weights_fit.h"
 #include "harness/runner/spec/initial_weights.h"
 #include "harness/runner/spec/spec.h"
 #include "harness/runner/spec/spec_examples.h"
@@ -44,7 +46,10 @@ std::optional<spec::Named> read_named_part(const Entry& entry, const Find& find,
   if (!name) return std::nullopt;
   const auto facts = find(*name);
   if (!facts) {
-    problems.add(name_entry.wrong(facts.error()));
+    // Of models the error lists the names; `linear` is no example of what was meant.
+    const bool of_model = without_places(name_entry.path()).starts_with("model");
+    problems.add(of_model ? name_entry.wrong_inside(facts.error().message, "")
+                          : name_entry.wrong(facts.error()));
     return std::nullopt;
   }
   const auto resolved = options_from((**facts).options, options, problems, {"name"});
@@ -193,6 +198,17 @@ std::optional<spec::Named> read_model(const Layers& layers, Problems& problems) 
   }
   model->options = std::move(*completed);
   return model;
+}
+
+// Names and shapes need no data, so that weights of another network do not wait for a run to fail.
+void check_weights(const Entry& entry, const spec::Named& model, const models::ModelInput& input,
+                   Problems& problems) {
+  const auto plan = models::blueprint(model.name, model.options, input).value();
+  if (const auto fits = models::check_fit(plan, model.options); !fits) {
+    problems.add(entry.wrong_inside(fits.error().message, ""));
+  } else if (const auto note = models::fit_note(plan, model.options); !note.empty()) {
+    problems.warn(entry.remark(note));
+  }
 }
 
 // N^-1.1 of the public size of the training split.
@@ -367,10 +383,11 @@ void read_data_and_model(const Layers& layers, PanelParts& parts, Problems& prob
   const auto dimension =
       models::parameter_count(parts.model->name, parts.model->options, models::model_input(*parts.sizes));
   if (!dimension) {
-    problems.add(layers.find("model")->wrong(dimension.error()));
-  } else {
-    parts.dimension = *dimension;
+    problems.add(layers.find("model")->wrong_inside(dimension.error().message, ""));
+    return;
   }
+  parts.dimension = *dimension;
+  check_weights(*layers.find("model"), *parts.model, models::model_input(*parts.sizes), problems);
 }
 
 void read_how_to_train(const Layers& layers, PanelParts& parts, Problems& problems) {
@@ -530,7 +547,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   const auto data = datasets::data_name(parts.dataset->name, parts.dataset->options);
   const bool is_private = !parts.noise_multipliers.empty() || claims_epsilon(*parts.rows);
   if (auto start = check_start(parts.model->options, data, is_private); !start) {
-    problems.add(layers.find("model")->wrong(start.error()));
+    problems.add(layers.find("model")->wrong_inside(start.error().message, ""));
   }
   if (auto features = check_start(parts.dataset->options, data, is_private); !features) {
     problems.add(layers.find("dataset")->wrong(features.error()));

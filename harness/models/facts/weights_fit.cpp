@@ -1,0 +1,263 @@
+#include "harness/models/facts/weights_fit.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+#include "harness/base/safetensors_file.h"
+#include "harness/models/facts/model_config.h"
+#include "harness/models/facts/published_tensors.h"
+#include "harness/models/facts/weights_source.h"
+#include "harness/models/files/weights_file.h"
+
+namespace hyfreedp::models {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+// Running statistics are what BatchNorm leaves in a file.
+Result<void> refuse_batch_norm(const TensorShapes& file) {
+  std::vector<std::string> layers;
+  for (const auto& [name, shape] : file) {
+    for (const std::string statistic : {".running_mean", ".running_var"}) {
+      if (!name.ends_with(statistic)) continue;
+      const auto layer = name.substr(0, name.size() - statistic.size());
+      if (layers.empty() || layers.back() != layer) layers.push_back(layer);
+    }
+  }
+  if (layers.empty()) return {};
+  return error(
+      "The weights have BatchNorm layers (" + listed(layers) +
+      "), which mix the samples of a batch; private training needs a network with GroupNorm or LayerNorm.");
+}
+
+// Which of a file's entries is the tied embedding under its own name; empty: none.
+std::string own_name_of_tied(const TensorShapes& file, const LoadRules& rules) {
+  if (rules.tied.empty()) return {};
+  if (file.contains(rules.tied)) return rules.tied;
+  if (!rules.tied.starts_with(rules.prefix)) return {};
+  const auto shorter = rules.tied.substr(rules.prefix.size());
+  return file.contains(shorter) ? shorter : std::string();
+}
+
+bool is_stored_mask(const std::string& name) {
+  // The last: which row of BEiT's table is of which pair of positions, in older files.
+  for (const char* stored :
+       {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq", ".relative_position_index"}) {
+    if (name.ends_with(stored)) return true;
+  }
+  return false;
+}
+
+// Of a ViT whose blocks are joined for the head: the norm that is before the file's own.
+bool is_last_norm(const std::string& name) {
+  return name.starts_with("norm.") || name.starts_with("fc_norm.");
+}
+
+std::int64_t classes_of(const Blueprint::Shape& shape) { return int_or(model_config(shape), "classes", 0); }
+
+NamedShapes parameters_of(const Blueprint& plan) {
+  NamedShapes shapes;
+  for (const auto& one : plan.parameters) shapes.emplace_back(one.name, one.shape);
+  return shapes;
+}
+
+// Published files of other names, which the worker brings into the network's form. Returns whether
+// these are such.
+Result<bool> fits_published(const Blueprint& plan, const TensorShapes& file, bool new_head) {
+  Result<void> fits;
+  if (const auto* lite = std::get_if<EfficientNetLiteShape>(&plan.shape)) {
+    if (!has_batch_norms(file)) return false;
+    if (!lite->has_timms_names && file.contains("conv_stem.weight")) {
+      return error(
+          "These are the names of timm's efficientnet_lite0, which pads images otherwise than the network "
+          "here. Of timm, tf_efficientnet_lite0 is read.");
+    }
+    fits = check_normed(normed(*lite), file, !new_head);
+  } else if (const auto* resnet = std::get_if<ResnetImagenetShape>(&plan.shape)) {
+    if (!has_batch_norms(file)) return false;
+    fits = check_normed(normed(*resnet), file, !new_head);
+  } else if (const auto* squeezenet = std::get_if<SqueezeNetShape>(&plan.shape)) {
+    if (!has_caffe_names(file)) return false;
+    fits = check_caffe(*squeezenet, file, !new_head);
+  } else {
+    return false;
+  }
+  if (!fits) return fits.error();
+  return true;
+}
+
+Result<void> check_base(const Blueprint& plan, const json::object& options, const std::string& folder) {
+  const auto config = weights_config(folder);
+  if (!config) return config.error();
+  if (auto same = check_own_config(plan, *config, folder + "/config.json"); !same) return same;
+  const auto stored = read_stored_weights(folder);
+  if (!stored) return stored.error();
+  auto file = shapes_of(*stored);
+  const bool new_head = draws_new_head(plan, options, *config);
+  const auto published = fits_published(plan, file, new_head);
+  if (!published) return in_context(folder, published.error());
+  if (*published) return {};
+  if (const auto* vit = std::get_if<VitShape>(&plan.shape); vit != nullptr && file.contains("pos_embed")) {
+    auto& positions = file.at("pos_embed");
+    if (auto square = check_positions(positions); !square) return in_context(folder, square.error());
+    positions[1] = vit->patches() + 1;  // resampled
+  }
+  const auto matched = match_weights(parameters_of(plan), file, rules_of(plan, new_head));
+  if (matched) return {};
+  const bool lacks_projection = plan.head == "lm_head." && !file.contains(kOutputProjection);
+  return in_context(folder,
+                    lacks_projection
+                        ? error(matched.error().message +
+                                " If the output projection is the token embedding, config.json must say so: "
+                                "\"tie_word_embeddings\": true.")
+                        : matched.error());
+}
+
+Result<void> check_adapter(const Blueprint& plan, const std::string& folder) {
+  const auto path = folder + "/adapter_model.safetensors";
+  auto stored = read_stored_safetensors(path);
+  if (!stored) return stored.error();
+  const auto file = shapes_of(without_wrappers(std::move(*stored)));
+  const auto matched = match_weights(parameters_of(plan), file, rules_of_adapter());
+  if (matched) return {};
+  return error(fmt::format("{}: {} In adapter_config.json beside it 'r' is {}.", path,
+                           matched.error().message, plan.lora ? plan.lora->rank : 0));
+}
+
+}  // namespace
+
+Result<std::vector<Filled>> match_weights(const NamedShapes& parameters, const TensorShapes& file,
+                                          const LoadRules& rules) {
+  if (auto refused = refuse_batch_norm(file); !refused) return refused.error();
+  const std::map<std::string, Sizes> wanted(parameters.begin(), parameters.end());
+  const auto is_of_new_head = [&](const std::string& name) {
+    return !rules.new_head.empty() && name.starts_with(rules.new_head);
+  };
+  const bool tied_twice = !own_name_of_tied(file, rules).empty();
+  std::vector<Filled> filled;
+  std::set<std::string> done;
+  Misfits misfits;
+  for (const auto& [entry, shape] : file) {
+    if (is_of_new_head(entry)) continue;
+    auto name = entry;
+    if (entry == kOutputProjection && !rules.tied.empty()) {
+      if (tied_twice) continue;
+      name = rules.tied;
+    }
+    if (!wanted.contains(name) && !rules.prefix.empty()) name = rules.prefix + entry;
+    const auto target = wanted.find(name);
+    if (target == wanted.end()) {
+      if (!rules.may_be_left || !rules.may_be_left(entry)) misfits.unexpected.push_back(entry);
+      continue;
+    }
+    if (!done.insert(name).second) {
+      misfits.unexpected.push_back(entry);
+    } else if (target->second != shape) {
+      misfits.add_misshaped(entry, shape, target->second);
+    } else {
+      filled.push_back({entry, name});
+    }
+  }
+  for (const auto& [name, shape] : parameters) {
+    if (done.contains(name) || is_of_new_head(name) || (rules.may_be_absent && rules.may_be_absent(name)))
+      continue;
+    misfits.missing.push_back(name);
+  }
+  if (auto fits = misfits.result(); !fits) return fits.error();
+  return filled;
+}
+
+std::vector<std::string> both_of_tied(const TensorShapes& file, const LoadRules& rules) {
+  const auto own = own_name_of_tied(file, rules);
+  if (own.empty() || !file.contains(kOutputProjection)) return {};
+  return {own, kOutputProjection};
+}
+
+TensorShapes shapes_of(const StoredTensors& tensors) {
+  TensorShapes shapes;
+  for (const auto& [name, tensor] : tensors) shapes[name] = tensor.shape;
+  return shapes;
+}
+
+bool draws_new_head(const Blueprint& plan, const json::object& options, const json::object& config) {
+  if (has_sizes_of_folder(plan.shape)) return string_or(options, "head", "file") == "new";
+  const auto* const classes = config.if_contains("classes");
+  return classes != nullptr && *classes != json::value(classes_of(plan.shape));
+}
+
+LoadRules rules_of(const Blueprint& plan, bool new_head) {
+  LoadRules rules;
+  if (const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape)) {
+    rules.prefix = "transformer.";
+    if (gpt2->tied) rules.tied = "transformer.wte.weight";
+  } else if (const auto* llama = std::get_if<LlamaShape>(&plan.shape)) {
+    if (llama->tied) rules.tied = "model.embed_tokens.weight";
+  }
+  const auto* const vit = std::get_if<VitShape>(&plan.shape);
+  const bool joined = vit != nullptr && vit->joins_blocks();
+  rules.may_be_left = [joined](const std::string& entry) {
+    return is_stored_mask(entry) || (joined && is_last_norm(entry));
+  };
+  rules.may_be_absent = is_adapter;
+  if (new_head) rules.new_head = plan.head;
+  return rules;
+}
+
+LoadRules rules_of_adapter() {
+  LoadRules rules;
+  rules.may_be_absent = [](const std::string& name) { return !is_adapter(name); };
+  return rules;
+}
+
+Result<void> check_own_config(const Blueprint& plan, const json::object& config, const std::string& where) {
+  if (has_sizes_of_folder(plan.shape)) return {};
+  auto here = model_config(plan.shape), there = config;
+  if (canonical_json(here) == canonical_json(there)) return {};
+  const auto* const mlp = std::get_if<MlpShape>(&plan.shape);
+  const bool is_head_alone = mlp != nullptr && mlp->hidden.empty();
+  if (!is_head_alone && there.contains("classes")) there["classes"] = here.at("classes");
+  if (canonical_json(here) == canonical_json(there)) return {};
+  return error(fmt::format("{} describes another network: it has {}, the spec has {}.", where,
+                           canonical_json(config), canonical_json(here)));
+}
+
+Result<void> check_positions(const std::vector<std::int64_t>& shape) {
+  if (shape.size() != 3 || shape[0] != 1 || shape[1] < 2) {
+    return error("The weights' 'pos_embed' is not [1, 1 + patches, width].");
+  }
+  const auto patches = shape[1] - 1;
+  const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(patches))));
+  if (side * side != patches) return error("The weights' 'pos_embed' is not of a square of patches.");
+  return {};
+}
+
+Result<void> check_fit(const Blueprint& plan, const json::object& options) {
+  if (const auto name = string_or(options, "weights", ""); !name.empty()) {
+    const auto folder = locate_weights(name);
+    if (folder) {
+      if (auto fits = check_base(plan, options, *folder); !fits) return fits;
+    }
+  }
+  if (const auto name = string_or(options, "adapter", ""); !name.empty()) {
+    const auto folder = locate_adapter(name);
+    if (folder) return check_adapter(plan, *folder);
+  }
+  return {};
+}
+
+std::string fit_note(const Blueprint& plan, const json::object& options) {
+  const auto name = string_or(options, "weights", "");
+  if (name.empty() || has_sizes_of_folder(plan.shape)) return {};
+  const auto folder = locate_weights(name);
+  const auto config = folder ? weights_config(*folder) : Result<json::object>(folder.error());
+  if (!config || !draws_new_head(plan, options, *config)) return {};
+  return fmt::format(
+      "The weights '{}' are of {} classes and the dataset has {}: the last layer, {}, is drawn anew.", name,
+      json::serialize(config->at("classes")), classes_of(plan.shape),
+      plan.head.substr(0, plan.head.size() - 1));
+}
+
+}  // namespace hyfreedp::models
