@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "harness/models/facts/blueprint.h"
+#include "harness/models/facts/weights_source.h"
 #include "harness/models/layers/activation.h"
 #include "harness/models/layers/linear.h"
+#include "harness/models/layers/program.h"
 #include "harness/models/networks/convnets.h"
 #include "harness/models/networks/convnext.h"
 #include "harness/models/networks/efficientnet_lite.h"
@@ -27,9 +29,18 @@ std::shared_ptr<Layer> make_activation(bool relu) {
 Result<Network> make_mlp(const MlpShape& shape, const torch::TensorOptions& tensor_options,
                          const Network::Trainable& trainable) {
   std::vector<Network::Place> places;
+  int number_of_layer = 1;
   std::int64_t width = shape.features;
+  if (!shape.program.empty()) {
+    const auto path = locate_program(shape.program);
+    if (!path) return path.error();
+    auto program = Program::load(*path, {.image = shape.image, .inputs = shape.inputs, .outputs = width},
+                                 tensor_options.device());
+    if (!program) return program.error();
+    places.push_back({"program", std::move(*program)});
+  }
   for (const auto next : shape.hidden) {
-    const auto number = std::to_string(places.size() / 2 + 1);
+    const auto number = std::to_string(number_of_layer++);
     places.push_back({"fc" + number, std::make_shared<Linear>(width, next)});
     places.push_back({"activation" + number, make_activation(shape.relu)});
     width = next;

@@ -15,6 +15,7 @@
 //                      (ECMAScript, anywhere in it)
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <variant>
@@ -60,6 +61,12 @@ struct MlpShape {
   std::int64_t classes = 0;
   bool relu = false;  // else tanh
   bool bias = true;   // of the last layer
+  // A saved program (harness/models/layers/program.h) that gives the features of a sample; empty:
+  // the samples are the features. Its checksum, and the sizes of what it reads.
+  std::string program = {};
+  std::string program_sha256 = {};
+  std::array<std::int64_t, 3> image = {};  // channels, rows, columns; of vectors 0
+  std::int64_t inputs = 0;                 // numbers of a sample
 };
 
 struct Blueprint {

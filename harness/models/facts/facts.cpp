@@ -55,6 +55,17 @@ std::vector<OptionSpec> with_weights(std::vector<OptionSpec> own) {
   return own;
 }
 
+// Of networks that may read what a saved program gives.
+std::vector<OptionSpec> with_program(std::vector<OptionSpec> own) {
+  own.push_back(sparse(text("program",
+                            "file of torch.jit.save, a frozen network of your own that gives the features of "
+                            "each sample, in $HYFREEDP_DATA or the working folder")));
+  own.push_back(
+      sparse(count("program_features", nullptr, 1e6, "numbers that the program gives of a sample")));
+  own.push_back(sparse(text("program_sha256", "checksum of that file; filled in when a spec is read")));
+  return own;
+}
+
 OptionSpec last_layer() {
   return choice("last_layer", "zero", "initial weights of the last layer; the others are always drawn",
                 {"zero", "he"});
@@ -94,12 +105,12 @@ Facts linear() {
   return {.name = "linear",
           .title = "linear head",
           .source = "multinomial logistic regression on fixed features",
-          .options =
+          .options = with_program(
               with_weights({choice("init", "zero", "initial weights: all zero, or He-normal", {"zero", "he"}),
                             sparse({.name = "bias",
                                     .type = OptionType::boolean,
                                     .default_value = true,
-                                    .help = "whether each class has a bias"})}),
+                                    .help = "whether each class has a bias"})})),
           .example = {.dataset_options = {{"features", 11}}}};
 }
 
@@ -107,7 +118,7 @@ Facts mlp() {
   return {.name = "mlp",
           .title = "multi-layer perceptron",
           .source = "fully connected layers with one activation between them",
-          .options = with_weights(
+          .options = with_program(with_weights(
               {{.name = "hidden",
                 .type = OptionType::integer_list,
                 .default_value = json::array{128},
@@ -117,7 +128,7 @@ Facts mlp() {
                choice("activation", "tanh", "activation between the layers", {"tanh", "relu"}),
                last_layer(),
                sparse(trainable({"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head"})),
-               pattern()}),
+               pattern()})),
           .example = {.dataset_options = {{"features", 11}}, .options = {{"hidden", json::array{7, 5}}}}};
 }
 

@@ -9,12 +9,14 @@ json::array numbers(const std::vector<std::int64_t>& values) {
 
 struct Writer {
   json::object operator()(const MlpShape& shape) const {
-    return {{"model_type", "hyfreedp-mlp"},
-            {"features", shape.features},
-            {"hidden", numbers(shape.hidden)},
-            {"classes", shape.classes},
-            {"activation", shape.relu ? "relu" : "tanh"},
-            {"bias", shape.bias}};
+    json::object config{{"model_type", "hyfreedp-mlp"},
+                        {"features", shape.features},
+                        {"hidden", numbers(shape.hidden)},
+                        {"classes", shape.classes},
+                        {"activation", shape.relu ? "relu" : "tanh"},
+                        {"bias", shape.bias}};
+    if (!shape.program.empty()) config["program_sha256"] = shape.program_sha256;
+    return config;
   }
 
   json::object operator()(const CnnShape& shape) const {

@@ -287,6 +287,23 @@ Result<void> need_vectors(const std::string& model, const ModelInput& input) {
       model));
 }
 
+Result<void> read_program(const json::object& options, const std::string& model, const ModelInput& input,
+                          MlpShape& shape) {
+  const bool has_width = given(options, "program_features");
+  if (given(options, "program") != has_width) {
+    return error(fmt::format(
+        "model {}: 'program' and 'program_features', the numbers that it gives of a sample, need each other.",
+        model));
+  }
+  if (!has_width) return {};
+  shape.program = string_or(options, "program", "");
+  shape.program_sha256 = string_or(options, "program_sha256", "");
+  shape.image = input.image;
+  shape.inputs = input.features;
+  shape.features = int_or(options, "program_features", 0);
+  return {};
+}
+
 std::string default_targets(const std::string& name) {
   if (name == "vit" || name == "beit" || name == "clip") return "attn.qkv";
   if (name == "eva02") return "attn.q_proj,attn.v_proj";
@@ -368,6 +385,7 @@ Result<Blueprint::Shape> shape_of(const std::string& name, const json::object& o
     for (const auto& width : options.at("hidden").as_array())
       shape.hidden.push_back(width.to_number<std::int64_t>());
   }
+  if (auto read = read_program(options, name, input, shape); !read) return read.error();
   return Blueprint::Shape(std::move(shape));
 }
 
@@ -403,6 +421,9 @@ Result<json::object> complete_options(json::object options) {
   }
   if (auto adapter = complete_checksum(options, "adapter", locate_adapter, adapter_checksum); !adapter) {
     return adapter.error();
+  }
+  if (auto program = complete_checksum(options, "program", locate_program, program_checksum); !program) {
+    return program.error();
   }
   return options;
 }

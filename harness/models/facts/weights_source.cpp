@@ -145,6 +145,22 @@ Result<std::string> locate_weights(const std::string& folder) { return locate(fo
 Result<json::object> weights_config(const std::string& folder) { return config_of(folder, kWeights); }
 Result<std::string> weights_checksum(const std::string& folder) { return checksum_of(folder, kWeights); }
 
+Result<std::string> locate_program(const std::string& file) {
+  const char* data = std::getenv("HYFREEDP_DATA");
+  if (data != nullptr && *data != '\0' && fs::path(file).is_relative() && is_file(fs::path(data) / file))
+    return (fs::path(data) / file).string();
+  if (is_file(file)) return file;
+  return error(fmt::format(
+      "The program '{}' is not on this machine: no such file in $HYFREEDP_DATA or the working folder. Save a "
+      "network by torch.jit.script(network.eval()).save(\"{}\").",
+      file, fs::path(file).filename().string()));
+}
+Result<std::string> program_checksum(const std::string& file) {
+  const auto content = read_file(file);
+  if (!content) return content.error();
+  return sha256_hex(*content);
+}
+
 Result<std::string> locate_adapter(const std::string& folder) { return locate(folder, kAdapter); }
 Result<Lora> read_adapter_config(const std::string& folder) {
   const auto config = config_of(folder, kAdapter);
