@@ -146,11 +146,10 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
       return error(fmt::format(
           "{}: the folder {} already holds '{}', as another spec or an earlier version of this one, and rows "
           "that it has would leave the table: {}.{} To keep both, give --out DIR or another name. To go on, "
-          "add "
-          "--replace: what the earlier rows released stays in the odometer. `hyfreedp diff {} --out {}` says "
-          "what each change does.",
+          "add --replace: what the earlier rows released stays in the odometer. `hyfreedp diff {}` with the "
+          "same --preset, --set and --out says what each change does.",
           spec.path, out.root, name, text_of(changed->lost),
-          changes_since((**recorded).resolved, as_json(spec.content)), spec.path, out.root));
+          changes_since((**recorded).resolved, as_json(spec.content)), spec.path));
     }
   }
   if (*recorded) {
