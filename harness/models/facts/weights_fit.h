@@ -22,7 +22,8 @@ struct LoadRules {
   // The token embedding, where the output projection is tied to it. A file may have it under its
   // own name, as "lm_head.weight", or both.
   std::string tied = {};
-  // Beginning of the names of a head that keeps the network's initial values, whatever the file has.
+  // Beginning of the names of a head that keeps the network's initial values, whatever the file
+  // has.
   std::string new_head = {};
   // Whether a network parameter may be absent from the file, and keeps its value
   // (a new adapter).

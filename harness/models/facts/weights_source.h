@@ -30,7 +30,8 @@ Result<json::object> weights_config(const std::string& folder);
 // it exists, trial.json, sorted by name.
 Result<std::string> weights_checksum(const std::string& folder);
 
-// The path of a file of torch.jit.save, looked for in the same places. An error where it is in none.
+// The path of a file of torch.jit.save, looked for in the same places. An error where it is in
+// none.
 Result<std::string> locate_program(const std::string& file);
 Result<std::string> program_checksum(const std::string& file);
 

@@ -1,6 +1,6 @@
-// A saved program (TorchScript, torch.jit.save) as a frozen layer: a network of one's own that gives
-// the features of each sample. It is run in evaluation mode (BatchNorm has its fixed statistics,
-// Dropout does nothing), in float32, without gradients; nothing of it trains.
+// A saved program (TorchScript, torch.jit.save) as a frozen layer: a network of one's own that
+// gives the features of each sample. It is run in evaluation mode (BatchNorm has its fixed
+// statistics, Dropout does nothing), in float32, without gradients; nothing of it trains.
 //
 // The guarantee of private training needs that a sample's features depend on this sample alone,
 // which cannot be read off a program. load() runs it on random samples, alone and in batches, and
