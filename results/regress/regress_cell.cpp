@@ -191,6 +191,7 @@ std::optional<RegressFinding> no_values(const NightCell& tonight, const NightCel
   }
   const bool none = count_runs(tonight, has_value) + count_runs(reference, has_value) == 0;
   std::vector<std::string> parts;
+  parts.reserve(failed.size() + 1);
   for (const auto& [kind, seeds] : failed) {
     if (!none && fails_by_chance(kind)) continue;
     parts.push_back(fmt::format("{} failed in the reference and failed again: {}", seeds_text(seeds), kind));
@@ -223,6 +224,7 @@ std::optional<RegressFinding> compare_values(const NightCell& tonight, const Nig
     return no_values(tonight, reference);
   }
   std::vector<std::string> parts;
+  parts.reserve(lost.size() + 1);
   for (const auto& [kind, seeds] : lost)
     parts.push_back(fmt::format("{} failed: {}", seeds_text(seeds), kind));
   if (!open.empty()) parts.push_back(fmt::format("{} not run to the end", seeds_text(open)));

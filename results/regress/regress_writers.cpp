@@ -118,6 +118,7 @@ std::vector<std::string> skipped_reasons(const RegressReport& report) {
     }
   }
   std::vector<std::string> lines;
+  lines.reserve(reasons.size());
   for (const auto& [text, count] : reasons) {
     lines.push_back(count == 1 ? text : fmt::format("{} ({} cells)", text, count));
   }

@@ -94,7 +94,7 @@ std::string within_columns(const std::string& usage) {
     const bool begins = line.empty() || line.front() == ' ' || line.starts_with("hyfreedp ") ||
                         line.starts_with("Example") || line.starts_with("Exit code");
     if (begins && !rest.empty()) out += std::exchange(rest, {}) + '\n';
-    if (!rest.empty()) line = std::exchange(rest, {}) + ' ' + line;
+    if (!rest.empty()) line.insert(0, std::exchange(rest, {}) + ' ');
     const bool is_apart = begins && !line.starts_with("Exit code");
     const auto indent = is_apart ? line.find_first_not_of(' ') + 4 : 0;
     bool is_broken = false;
