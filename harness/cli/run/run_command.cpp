@@ -315,8 +315,8 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
   const auto text = [](double epsilon, bool infinite) {
     return "epsilon " + results::epsilon_text(epsilon) + (infinite ? " and runs that have none" : "");
   };
-  if (!request.replace && !request.fresh) {
-    const auto changed = runner::rows_of_other_code(**store, folder, spec);
+  if (!request.replace && !request.fresh && request.retrain.empty()) {
+    const auto changed = runner::changed_rows(**store, folder, spec);
     if (!changed) return changed.error();
     if (!changed->lost.empty()) {
       out << fmt::format(
