@@ -75,9 +75,10 @@ class Composition {
   void add(const DiscreteLoss& loss, std::int64_t count);
   ComposedLoss finish();  // once, at the end
   // Cost of one transform in points; a transform that does not fit into the caches counts fourfold.
-  double work() const {
-    return static_cast<double>(window_.size) * (window_.size > (std::size_t{1} << 18) ? 4 : 1);
+  static double work_of(const LossWindow& window) {
+    return static_cast<double>(window.size) * (window.size > (std::size_t{1} << 18) ? 4 : 1);
   }
+  double work() const { return work_of(window_); }
 
  private:
   double tilt(const DiscreteLoss& loss, double count);

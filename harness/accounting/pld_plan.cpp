@@ -139,6 +139,20 @@ Saddle find_saddle(const std::vector<Member>& members, Direction direction, cons
   return saddle;
 }
 
+// (1 - e^{-u})_+ <= c e^{theta u} with c = theta^theta / (theta + 1)^(theta + 1) bounds delta(eps) by
+// c M(theta) e^{-theta eps} (Canonne, Kamath & Steinke 2020, Proposition 12), for every theta.
+bool stays_below(const std::vector<Member>& members, Direction direction, double theta, double epsilon,
+                 double log_target) {
+  for (const double factor : {1.0, 1.3, 1.7, 2.3, 3.5, 6.0, 12.0, 40.0}) {
+    const double at = factor * theta;
+    const double log_bound = composed_tilt(members, direction, at).log_normaliser - at * epsilon +
+                             at * std::log(at) - (at + 1) * std::log1p(at);
+    // the 2 covers the quadrature and the tails cut off it
+    if (log_bound < log_target - std::log(2)) return true;
+  }
+  return false;
+}
+
 double step_for(const std::vector<Member>& members, Direction direction, double theta, double rise) {
   const double order = order_of(direction, theta);
   std::vector<Spread> spreads;

@@ -50,6 +50,11 @@ struct Saddle {
 // The saddle point that answers the question.
 Saddle find_saddle(const std::vector<Member>& members, Direction direction, const Question& question);
 
+// Whether delta(epsilon) is certainly below e^{log_target} in this direction, by Chernoff's
+// inequality at tilts from `theta` on; false says nothing.
+bool stays_below(const std::vector<Member>& members, Direction direction, double theta, double epsilon,
+                 double log_target);
+
 // The largest lattice step for which connecting the dots raises log delta, as predicted, by at most
 // `rise`.
 double step_for(const std::vector<Member>& members, Direction direction, double theta, double rise);

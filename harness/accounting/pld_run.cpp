@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "harness/accounting/contour.h"
+#include "harness/accounting/inversion.h"
 
 namespace hyfreedp::accounting {
 namespace {
@@ -25,6 +26,11 @@ constexpr std::size_t kLargestKept =
 constexpr int kRefinements = 8;
 // a second or some, after which the bracket is left as it is
 constexpr double kMostWork = 6e7;
+// A tenth of a second or some, and half of one: what would take longer is inverted instead, and what
+// comes out wider than kHopeless times what is accepted.
+constexpr double kLongWork = 4e6;
+constexpr double kLongWorkOfMany = 5e7;
+constexpr double kHopeless = 10;
 constexpr double kManyUses = 1e4;        // from here on rounding may limit the bracket
 constexpr double kFinestEpsilon = 1e-7;  // smaller ones are not resolved finer in absolute terms
 constexpr int kLowerCoarsening = 2;      // the lower bound's lattice, over the upper's
@@ -60,13 +66,16 @@ class PldRun {
     Bracket best{question_.delta ? kInfinity : 1.0, 0};
     for (int i = 0; i < kRefinements; ++i) {
       const double step = common_step(aim, i == 0);
+      const double long_work = members_.size() > kMostGuided ? kLongWorkOfMany : kLongWork;
+      if (work_ + work_of(step) > long_work && invert(best)) return best;
       const Bracket bracket = compose(step);
       best.upper = std::min(best.upper, bracket.upper);
       best.lower = std::max(best.lower, bracket.lower);
       const double width = best.upper - best.lower;
       const double accepted = kPldWidth * best.upper;
-      if (width <= accepted || best.upper == 0 || work_ > kMostWork) break;
-      if (question_.delta && best.upper < kFinestEpsilon && width <= kPldWidth * kFinestEpsilon) break;
+      if (is_narrow(best)) return best;
+      if ((!std::isfinite(width) || width > kHopeless * accepted) && invert(best)) return best;
+      if (work_ > kMostWork) break;
       if (step <= smallest_step() && !outside_) break;
       if (uses_ > kManyUses && i > 2 && width > 0.9 * last_width) break;  // limited by rounding
       last_width = width;
@@ -80,10 +89,41 @@ class PldRun {
       }
       aim *= std::isfinite(width) ? std::clamp(0.5 * accepted / width, 0.02, 0.5) : 0.05;
     }
+    invert(best);
     return best;
   }
 
  private:
+  bool is_narrow(const Bracket& bracket) const {
+    if (!std::isfinite(bracket.upper)) return false;  // or infinity would be within its own thousandth
+    const double width = bracket.upper - bracket.lower;
+    if (width <= kPldWidth * bracket.upper || bracket.upper == 0) return true;
+    return question_.delta && bracket.upper < kFinestEpsilon && width <= kPldWidth * kFinestEpsilon;
+  }
+
+  // Narrows the bracket by inversion.h, once; whether it is narrow then.
+  bool invert(Bracket& best) {
+    if (inverted_) return false;
+    inverted_ = true;
+    const auto bracket = inversion_bracket(members_, question_);
+    if (!bracket) return false;
+    best.upper = std::min(best.upper, bracket->upper);
+    best.lower = std::max(best.lower, bracket->lower);
+    return is_narrow(best);
+  }
+
+  // Of composing on a lattice of this step.
+  double work_of(double step) const {
+    double work = 0;
+    for (const auto& plan : plans_) {
+      if (!plan.decides) continue;
+      for (const double one : {step, step * kLowerCoarsening}) {
+        work += Composition::work_of(window_of(plan.extent, one));
+      }
+    }
+    return work * static_cast<double>(members_.size());
+  }
+
   // Cuts the far tails and places the nodes; `delta` is the target or a guess of the answer.
   void place_nodes(double delta) {
     tail_ = std::max(1e-290, delta * 5e-7 / uses_);
@@ -256,21 +296,11 @@ class PldRun {
     below.hand_back(bench_);
   }
 
-  // Whether delta in this direction is certainly below what the other one needs:
-  // (1 - e^{-u})_+ <= c e^{theta u} with c = theta^theta / (theta + 1)^(theta + 1) bounds
-  // delta(eps) by c M(theta) e^{-theta eps} (Canonne, Kamath & Steinke 2020, Proposition 12), for
-  // every theta.
+  // Whether delta in this direction is certainly below what the other one needs.
   bool is_dominated(const Plan& plan, const Bracket& decided) const {
     const double epsilon = question_.delta ? decided.lower : *question_.epsilon;
     const double target = std::log(question_.delta ? *question_.delta : decided.lower);
-    for (const double factor : {1.0, 1.3, 1.7, 2.3, 3.5, 6.0, 12.0, 40.0}) {
-      const double theta = factor * plan.saddle.theta;
-      const double log_bound = composed_tilt(members_, plan.direction, theta).log_normaliser -
-                               theta * epsilon + theta * std::log(theta) - (theta + 1) * std::log1p(theta);
-      if (log_bound < target - std::log(2))
-        return true;  // the 2 covers the quadrature and the tails cut off it
-    }
-    return false;
+    return stays_below(members_, plan.direction, plan.saddle.theta, epsilon, target);
   }
 
   Question question_;
@@ -284,6 +314,7 @@ class PldRun {
   double work_ = 0;  // lattice points transformed
   bool outside_ = false;
   bool retried_ = false;
+  bool inverted_ = false;
   Workbench& bench_;
 };
 
