@@ -10,6 +10,7 @@
 #include "harness/cli/common/command_line.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/runner/execute/ab_timing.h"
+#include "harness/runner/execute/other_code.h"
 #include "harness/runner/executors/local_executor.h"
 #include "harness/runner/spec/plan.h"
 #include "results/regress/night.h"
@@ -174,6 +175,9 @@ Result<results::RegressReport> compare(const Request& request, std::ostream& err
   if (!tonight) return in_context(request.out, tonight.error());
   const auto reference = results::read_night(**reference_store, *name);
   if (!reference) return in_context(*path, reference.error());
+  const auto other_code = runner::other_code_note(**tonight_store, *name, "");
+  if (!other_code) return other_code.error();
+  if (!other_code->empty()) err << fmt::format("hyfreedp regress: in {}, {}\n", request.out, *other_code);
   const auto spec = (**tonight_store).spec(*name);
   if (!spec) return spec.error();
   const auto content = results::spec_of(**spec);
