@@ -245,7 +245,7 @@ Result<std::string> choose_retrained(const results::Store& store, runner::Spec& 
   if (changed->empty())
     return std::string(
         "hyfreedp run: nothing is trained anew: what --retrain names is of this program's code.\n");
-  return fmt::format("hyfreedp run: {}. Trained anew{}.\n", runner::other_code_text(*changed),
+  return fmt::format("hyfreedp run: {}; trained anew now{}.\n", runner::other_code_text(*changed),
                      runner::has_seeded_noise(spec)
                          ? ""
                          : ", as a further release of the same data: what was spent before stays in the "

@@ -62,10 +62,10 @@ Result<std::string> other_code_note(const results::Store& store, const std::stri
   const auto* seed = (**recorded).resolved.if_contains("noise_seed");
   const bool is_seeded = seed != nullptr && !seed->is_null();
   return fmt::format(
-      "{}. Their numbers stay those of that code; `hyfreedp run SPEC --retrain ROW` (or all) "
-      "trains them anew{}.",
+      "{}. The numbers stay those of that code; `hyfreedp run SPEC --retrain ROW` (or all) trains such rows "
+      "anew{}.",
       other_code_text(*changed),
-      is_seeded ? "" : ", which is a further release of the same data and spends their epsilon again");
+      is_seeded ? "" : ", which is a further release of the same data and spends a row's epsilon again");
 }
 
 Result<std::set<std::pair<std::string, std::string>>> rows_to_retrain(
