@@ -265,8 +265,8 @@ JOIN run_samples AS sample ON sample.trial = trial.number
 WHERE json_extract(study.composition, '$.rule') IN ('none', 'trial', 'sum');
 )sql";
 
-// The code of the method that concluded a study (harness/trial/code_marks.h); that of its runs is in
-// their fingerprints.
+// The code of the method that concluded a study (harness/trial/code_marks.h); that of its runs is
+// in their fingerprints.
 constexpr const char* kVersion8 = R"sql(
 ALTER TABLE studies ADD COLUMN code TEXT NOT NULL DEFAULT '';
 )sql";

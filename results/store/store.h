@@ -103,7 +103,7 @@ struct StudyRecord {
   std::string failure_message;
   std::vector<std::string> trials;  // all it asked for, in order
   double seconds = 0;               // of all its trials
-  std::string code;                 // of the method that concluded it (trial/code_marks.h); empty: not known
+  std::string code;                 // of its method (trial/code_marks.h); empty: not known
 
   static constexpr std::array kLeftOut = {"code"};
 };

@@ -1,9 +1,9 @@
 // Rows whose results other code trained than this program's.
 //
-// A finished row is not trained again, so after a method, an optimizer or the engine was changed its
-// numbers are those of the code before. These functions say of which rows that is so, and by which
-// part of the code (harness/trial/code_marks.h). Rows of versions that recorded no code are of
-// changed code where another worker program trained them.
+// A finished row is not trained again, so after a method, an optimizer or the engine was changed
+// its numbers are those of the code before. These functions say of which rows that is so, and by
+// which part of the code (harness/trial/code_marks.h). Rows of versions that recorded no code are
+// of changed code where another worker program trained them.
 #pragma once
 
 #include <set>
@@ -28,17 +28,17 @@ struct OtherCodeRow {
 Result<std::vector<OtherCodeRow>> rows_of_other_code(const results::Store& store, const std::string& spec,
                                                      const std::string& worker);
 
-// "2 rows were trained by other code than this program's: a (the engine); b (...)": without a dot at
-// its end. The panel is named where the list has several.
+// "2 rows were trained by other code than this program's: a (the engine); b (...)": without a dot
+// at its end. The panel is named where the list has several.
 std::string other_code_text(const std::vector<OtherCodeRow>& rows);
 
-// For who reads a table of `spec`: which rows are of other code, what their numbers are, and how they
-// are trained anew. Empty where all are of this program's.
+// For who reads a table of `spec`: which rows are of other code, what their numbers are, and how
+// they are trained anew. Empty where all are of this program's.
 Result<std::string> other_code_note(const results::Store& store, const std::string& spec,
                                     const std::string& worker);
 
-// The rows that `--retrain` names: "all", or the id of a row, in every panel that has it. Those that
-// this program's code trained are not among them. An error names what is no row of the spec.
+// The rows that `--retrain` names: "all", or the id of a row, in every panel that has it. Those
+// that this program's code trained are not among them. An error names what is no row of the spec.
 Result<std::set<std::pair<std::string, std::string>>> rows_to_retrain(
     const std::vector<OtherCodeRow>& changed, const std::vector<std::string>& asked, const spec::Spec& spec);
 

@@ -1,7 +1,8 @@
-// Ctrl-C (SIGINT), SIGTERM, SIGHUP and SIGUSR1: the first one asks for a clean stop, with a checkpoint
-// of every run. One that comes two seconds later or more ends the program at once; its workers end with
-// it, and their runs go on from their last checkpoints. One that comes sooner changes nothing: `timeout`
-// and Slurm send a signal to the process and to its group, within a moment.
+// Ctrl-C (SIGINT), SIGTERM, SIGHUP and SIGUSR1: the first one asks for a clean stop, with a
+// checkpoint of every run. One that comes two seconds later or more ends the program at once; its
+// workers end with it, and their runs go on from their last checkpoints. One that comes sooner
+// changes nothing: `timeout` and Slurm send a signal to the process and to its group, within a
+// moment.
 #pragma once
 
 #include <chrono>
