@@ -58,8 +58,8 @@ const std::vector<double>& default_orders();
 //
 // PLD: the upper bound lies about 3e-5 to 1e-4 (relative) above the true value and the lower bound
 // a few times as far below it; thousands of different events are priced to 5e-4. If the bracket
-// stays wider than 0.2 % (next to no noise, or rounding), `note` says so. A noise multiplier below 0.02 on a sampled batch is priced
-// as if the batch were not sampled (lower bound 0).
+// stays wider than 0.2 % (next to no noise, or rounding), `note` says so. A noise multiplier below
+// 0.02 on a sampled batch is priced as if the batch were not sampled (lower bound 0).
 Result<EpsilonAnswer> epsilon_pld(const Events& events, double delta);
 Result<EpsilonAnswer> epsilon_rdp(const Events& events, double delta,
                                   const std::vector<double>& orders = default_orders(),

@@ -28,12 +28,7 @@ double scaled(double q, double loss) {
 // Gathers cells into groups whose losses are lattice points.
 class Gatherer {
  public:
-  // No loss is above `top`.
-  Gatherer(double origin, double step, double top, DiscreteLoss& loss)
-      : origin_(origin),
-        step_(step),
-        last_(static_cast<std::int64_t>(std::floor((top - origin) / step))),
-        loss_(loss) {}
+  Gatherer(double origin, double step, DiscreteLoss& loss) : origin_(origin), step_(step), loss_(loss) {}
 
   // The next cell upwards: its masses, P rounded down and Q up, with p > 0.
   void take(double p, double q) {
@@ -96,18 +91,18 @@ class Gatherer {
     lack_ = 0;
   }
   bool advance() {
-    if (at_ >= last_) return false;
+    if (loss_.mass.size() > kLongest) return false;
     ++at_;
     scale_ = (at_ - first_) % 32 == 0 ? std::exp(loss()) : scale_ * factor_;
     return true;
   }
 
+  static constexpr std::size_t kLongest = std::size_t{1} << 26;
   // A group this little above its lattice point, in relative terms, counts as complete: it is
   // lowered by as much.
   static constexpr double kBalance = 3e-14;
   double origin_;
   double step_;
-  std::int64_t last_;
   DiscreteLoss& loss_;
   bool started_ = false;
   std::int64_t at_ = 0;
@@ -314,11 +309,12 @@ void discrete_lower(const LossCells& cells, int coarsening, DiscreteLoss& loss) 
   const auto up = [&](std::size_t i) { return cells.q[i] * (1 + doubt(i)); };
   const double origin = std::log(down(heaviest)) - std::log(up(heaviest)) - 1e-14;
   loss.first = origin;
-  const double top = cells.first + static_cast<double>(cells.p.size()) * cells.step;
-  Gatherer gatherer(origin, loss.step, top, loss);
+  Gatherer gatherer(origin, loss.step, loss);
   for (std::size_t i = 0; i < cells.p.size(); ++i) {
-    // P mass may be left out; Q mass may not, except with all P mass of its cell.
-    if (cells.p[i] > 1e-300 && cells.doubt[i] < 0.5) gatherer.take(down(i), up(i));
+    // P mass may be left out; Q mass may not, except with all P mass of its cell. A mass that
+    // underflowed would stand for a loss without end.
+    const bool exact = cells.p[i] > 1e-300 && cells.q[i] > 1e-300 && cells.doubt[i] < 0.5;
+    if (exact) gatherer.take(down(i), up(i));
   }
   gatherer.finish();
 }

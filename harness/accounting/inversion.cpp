@@ -37,7 +37,7 @@ constexpr std::size_t kBlock = 64;  // terms between two exact phases
 constexpr std::size_t kMostCells = 1 << 14;
 constexpr double kLost = 1e-19;  // tilted mass of atoms that are left out
 constexpr double kSmallest = 1e-300;
-constexpr double kLargestExponent = 600;    // beyond it products with e^loss are formed in logarithms
+constexpr double kLargestExponent = 600;    // beyond it: products in logarithms
 constexpr double kMultiplied = 64 * 3e-16;  // relative error of a block's last phase
 
 // A cell of a mechanism's noise as one direction sees it: P and Q mass, and losses from `low` to
@@ -685,7 +685,8 @@ class Inversion {
     return parts;
   }
 
-  // Cells of every mechanism's losses up to where P has `tail`; full-batch Gaussians go to the plan.
+  // Cells of every mechanism's losses up to where P has `tail`; full-batch Gaussians go to the
+  // plan.
   std::vector<Cells> common_cells(SumPlan& plan, double tail, double rise) {
     std::vector<Cells> cells;
     counts_.clear();
@@ -770,9 +771,9 @@ class Inversion {
     return best;
   }
 
-  // Losses above a point that one use in all exceeds with probability `common` are rare: two of them
-  // are charged as an infinite loss, and the sums are over none and over one. The tilt of the latter
-  // is small against the largest loss, which would decide everything otherwise.
+  // Losses above a point that one use in all exceeds with probability `rare` are rare: two of
+  // them are charged as an infinite loss, and the sums are over none and over one. The latter's
+  // tilt is small against the largest loss, which would decide everything otherwise.
   bool rare_sums_at(double epsilon, double delta, double slope, Bounds& bounds) {
     const double rare = std::sqrt(2 * kUnseen * delta);
     const double common_tail = rare / uses_;
@@ -842,8 +843,8 @@ class Inversion {
   std::vector<double> counts_ = {};  // of the members that have cells
 };
 
-// Whether delta in this direction stays below the question's answer so far, a lower bound in another
-// direction; nodes that are placed for the question are assumed.
+// Whether delta in this direction stays below the question's answer so far, a lower bound in
+// another direction; nodes that are placed for the question are assumed.
 bool is_below(const std::vector<Member>& members, Direction direction, const Question& question,
               double lower) {
   if (!(lower > 0)) return false;

@@ -18,8 +18,8 @@
 //              gap(y) <= eta phi(y / eta) e^{-y / 2}. The lower bound subtracts that again: its
 //              kernel is e^{eta^2 s (s + 1) / 2} (1 / (s (s + 1)) - eta^2 e^{eta^2 / 8}).
 //   sum        the trapezoid rule with step 2 pi / W is the sum over all whole m of
-//              e^{theta m W} delta(eps + m W), with no negative term: an upper bound as it is. For a
-//              lower bound the terms m < 0 are at most 1 / (e^{theta W} - 1) together and Chernoff's
+//              e^{theta m W} delta(eps + m W), with no negative term: an upper bound as it is. For
+//              a lower bound the terms m < 0 are at most 1 / (e^{theta W} - 1) together; Chernoff's
 //              inequality bounds those with m > 0.
 //   end        what is left out beyond the last term is bounded by the smoothing's factor.
 //   rounding   phases are whole multiples of 2^-64 turns, so they are exact however far the sum

@@ -139,8 +139,8 @@ Saddle find_saddle(const std::vector<Member>& members, Direction direction, cons
   return saddle;
 }
 
-// (1 - e^{-u})_+ <= c e^{theta u} with c = theta^theta / (theta + 1)^(theta + 1) bounds delta(eps) by
-// c M(theta) e^{-theta eps} (Canonne, Kamath & Steinke 2020, Proposition 12), for every theta.
+// (1 - e^{-u})_+ <= c e^{theta u} with c = theta^theta / (theta + 1)^(theta + 1) bounds delta(eps)
+// by c M(theta) e^{-theta eps} (Canonne, Kamath & Steinke 2020, Proposition 12), for every theta.
 bool stays_below(const std::vector<Member>& members, Direction direction, double theta, double epsilon,
                  double log_target) {
   for (const double factor : {1.0, 1.3, 1.7, 2.3, 3.5, 6.0, 12.0, 40.0}) {

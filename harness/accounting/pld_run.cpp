@@ -26,9 +26,9 @@ constexpr std::size_t kLargestKept =
 constexpr int kRefinements = 8;
 // a second or some, after which the bracket is left as it is
 constexpr double kMostWork = 6e7;
-// A tenth of a second or some, and half of one: what would take longer is inverted instead, and what
+// Some tenths of a second: what would take longer is inverted instead, and what
 // comes out wider than kHopeless times what is accepted.
-constexpr double kLongWork = 4e6;
+constexpr double kLongWork = 3e7;
 constexpr double kLongWorkOfMany = 5e7;
 constexpr double kHopeless = 10;
 constexpr double kManyUses = 1e4;        // from here on rounding may limit the bracket
@@ -74,7 +74,8 @@ class PldRun {
       const double width = best.upper - best.lower;
       const double accepted = kPldWidth * best.upper;
       if (is_narrow(best)) return best;
-      if ((!std::isfinite(width) || width > kHopeless * accepted) && invert(best)) return best;
+      const bool hopeless = !std::isfinite(width) || (i > 0 && width > kHopeless * accepted);
+      if (hopeless && invert(best)) return best;
       if (work_ > kMostWork) break;
       if (step <= smallest_step() && !outside_) break;
       if (uses_ > kManyUses && i > 2 && width > 0.9 * last_width) break;  // limited by rounding
@@ -95,7 +96,7 @@ class PldRun {
 
  private:
   bool is_narrow(const Bracket& bracket) const {
-    if (!std::isfinite(bracket.upper)) return false;  // or infinity would be within its own thousandth
+    if (!std::isfinite(bracket.upper)) return false;  // not within its thousandth
     const double width = bracket.upper - bracket.lower;
     if (width <= kPldWidth * bracket.upper || bracket.upper == 0) return true;
     return question_.delta && bracket.upper < kFinestEpsilon && width <= kPldWidth * kFinestEpsilon;
@@ -250,6 +251,7 @@ class PldRun {
 
   void compose(double step, const std::vector<const Plan*>& plans, Bracket& bracket) {
     std::vector<Compositions> running;
+    running.reserve(plans.size());
     const double coarse = step * kLowerCoarsening;
     for (const Plan* plan : plans) {
       running.push_back({plan, Composition(window_of(plan->extent, step), step, Bound::upper, bench_),
