@@ -1,4 +1,5 @@
 // `hyfreedp calibrate`: noise for a target, HyFreeDP's split in its four modes, refusals.
+#include <cmath>
 #include <fmt/format.h>
 
 #include "harness/cli/common/command_line.h"
@@ -47,6 +48,17 @@ TEST_F(CalibrateCommand, AgreesWithTheReferenceNumbers) {
                 1e-3 * at(one, "sigma_rdp_optimal"));
     EXPECT_LE(at(rdp, "epsilon"), at(one, "epsilon"));
   }
+}
+
+TEST_F(CalibrateCommand, TakesRecordsBatchSizeAndEpochs) {
+  const auto counted =
+      answer({"--records", "50000", "--batch-size", "1000", "--epochs", "5", "--epsilon", "3"});
+  EXPECT_EQ(counted, answer(flags("0.02", "250", "3", fmt::format("{}", std::pow(50000, -1.1)))));
+  expect_refused({"--records", "50000", "--epochs", "5", "--epsilon", "3"}, {"--batch-size is missing"});
+  expect_refused({"--records", "10", "--batch-size", "20", "--epochs", "5", "--epsilon", "3"},
+                 {"--batch-size is 20", "--records, 10"});
+  expect_refused({"--records", "10", "--batch-size", "2", "--epochs", "5", "--steps", "5", "--epsilon", "3"},
+                 {"--steps", "--records"});
 }
 
 TEST_F(CalibrateCommand, OrdersAndNeighboursAreHeeded) {
@@ -210,9 +222,9 @@ TEST_F(CalibrateCommand, ATargetOutOfReachSaysWhatIsWithinIt) {
 
 TEST_F(CalibrateCommand, HelpNamesEveryFlag) {
   EXPECT_EQ(options_in_help(),
-            (Arguments{"--help", "--sample-rate", "--steps", "--epsilon", "--delta", "--neighbouring",
-                       "--accountant", "--orders", "--hyfreedp", "--interval", "--probes", "--gamma",
-                       "--probe-sample-rate", "--json", "--plot"}));
+            (Arguments{"--help", "--sample-rate", "--steps", "--records", "--batch-size", "--epochs",
+                       "--epsilon", "--delta", "--neighbouring", "--accountant", "--orders", "--hyfreedp",
+                       "--interval", "--probes", "--gamma", "--probe-sample-rate", "--json", "--plot"}));
 }
 
 TEST_F(CalibrateCommand, PlotsTheNoiseAndTheSplit) {

@@ -373,9 +373,10 @@ TEST_F(EpsilonCommand, ManyEqualEventsAreOne) {
 }
 
 TEST_F(EpsilonCommand, HelpNamesEveryFlag) {
-  EXPECT_EQ(options_in_help(), (Arguments{"--help", "--events", "--sample-rate", "--noise-multiplier",
-                                          "--steps", "--neighbouring", "--delta", "--accountant", "--orders",
-                                          "--json", "--plot", "--db", "--out", "--trial", "--study"}));
+  EXPECT_EQ(options_in_help(),
+            (Arguments{"--help", "--events", "--sample-rate", "--steps", "--records", "--batch-size",
+                       "--epochs", "--noise-multiplier", "--neighbouring", "--delta", "--accountant",
+                       "--orders", "--json", "--plot", "--db", "--out", "--trial", "--study"}));
   for (const char* type : {"poisson-gaussian", "batch", "gaussian", "laplace", "repeat", "selection",
                            "not-accountable", "gamma", "eta", "split"}) {
     EXPECT_NE(out().find(type), std::string::npos) << type;

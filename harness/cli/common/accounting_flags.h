@@ -2,6 +2,7 @@
 // flag, its value and what is allowed.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -19,6 +20,22 @@ void add_text(boost::program_options::options_description_easy_init& add, const 
 
 // --sample-rate, --probe-sample-rate: in (0, 1].
 Result<double> rate_given(const Given& given, const std::string& name);
+// How batches are drawn: --sample-rate q and --steps T, or --records N, --batch-size B and
+// --epochs E, which mean q = B / N and T = E N / B steps, rounded up.
+struct Sampling {
+  double rate = 0;
+  std::int64_t steps = 0;
+  std::int64_t records = 0;  // 0 with --sample-rate
+};
+void add_sampling(boost::program_options::options_description_easy_init& add);
+// Errors name the flag that is missing, or one of each way; `others` ends the sentence about a
+// missing one.
+Result<Sampling> sampling_given(const Given& given, const std::string& others = {});
+// --delta; without it N^-1.1 if --records is given. An error with `missing` if there is neither.
+Result<double> delta_given(const Given& given, const Sampling& sampling, const std::string& missing);
+// One line: what --records, --batch-size and --epochs come to.
+std::string sampling_line(const Sampling& sampling);
+
 // A finite number above 0.
 Result<double> positive_given(const Given& given, const std::string& name);
 // --delta: in (0, 1).

@@ -13,7 +13,6 @@
 namespace hyfreedp::cli {
 namespace {
 
-namespace po = boost::program_options;
 using accounting::Calibration;
 using accounting::Events;
 using mechanism::ProbeAccounting;
@@ -24,6 +23,7 @@ constexpr const char* kUsage =
     "hyfreedp calibrate: the smallest noise multiplier that keeps T Poisson-sampled steps within epsilon.\n"
     "\n"
     "  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --plot noise.svg\n"
+    "  hyfreedp calibrate --records 50000 --batch-size 1000 --epochs 5 --epsilon 3\n"
     "  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --hyfreedp folded "
     "--interval 5\n"
     "\n"
@@ -41,10 +41,9 @@ CommandLine command_line() {
   CommandLine line{.command = "calibrate", .usage = kUsage};
   auto add = line.options.add_options();
   add("help,h", "this text");
-  add_text(add, "sample-rate", "q", "Poisson sampling rate, (0, 1]");
-  add_text(add, "steps", "T", "number of steps");
+  add_sampling(add);
   add_text(add, "epsilon", "e", "target, > 0");
-  add_text(add, "delta", "D", "delta, (0, 1)");
+  add_text(add, "delta", "D", "delta, (0, 1) (default N^-1.1 with --records)");
   add_text(add, "neighbouring", "R", "add-remove (default) or replace-one");
   add_text(add, "accountant", "A", "pld (default) or rdp");
   add_text(add, "orders", "LIST", "Renyi orders for rdp and the paper modes, such as 1.5,2,3,4,8,16");
@@ -62,6 +61,7 @@ CommandLine command_line() {
 // What is asked, checked. Without `mode` the fields of the probes say nothing.
 struct Task {
   ProbeSplitRequest request = {.plan = mechanism::probing_plan(1)};
+  Sampling sampling = {};
   bool is_split = false;
   accounting::Neighbouring neighbouring = accounting::Neighbouring::add_remove;
 };
@@ -71,19 +71,16 @@ bool understated(ProbeAccounting mode) {
 }
 
 Result<void> read_target(const Given& given, Task& task) {
-  for (const char* name : {"sample-rate", "steps", "epsilon", "delta"}) {
-    if (given.count(name) == 0) return error(fmt::format("--{} is missing.", name));
-  }
-  const auto rate = rate_given(given, "sample-rate");
-  if (!rate) return rate.error();
-  const auto steps = count_given(given, "steps", accounting::kMaxMechanisms);
-  if (!steps) return steps.error();
+  const auto sampling = sampling_given(given);
+  if (!sampling) return sampling.error();
+  if (given.count("epsilon") == 0) return error("--epsilon is missing.");
   const auto epsilon = positive_given(given, "epsilon");
   if (!epsilon) return epsilon.error();
-  const auto delta = delta_given(given);
+  const auto delta = delta_given(given, *sampling, "--delta is missing.");
   if (!delta) return delta.error();
-  task.request.plan.sample_rate = *rate;
-  task.request.steps = *steps;
+  task.sampling = *sampling;
+  task.request.plan.sample_rate = sampling->rate;
+  task.request.steps = sampling->steps;
   task.request.epsilon = *epsilon;
   task.request.delta = *delta;
   return {};
@@ -301,6 +298,7 @@ Result<void> answer(const Given& given, std::ostream& out) {
   if (!path.empty()) {
     if (auto drawn = draw_epsilon(*figure, path); !drawn) return in_context("--plot", drawn.error());
   }
+  if (task->sampling.records > 0 && !as_json) out << sampling_line(task->sampling);
   out << text.str();
   return {};
 }

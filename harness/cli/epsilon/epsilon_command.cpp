@@ -46,11 +46,10 @@ CommandLine command_line() {
   auto add = line.options.add_options();
   add("help,h", "this text");
   add("events", po::value<std::string>()->value_name("FILE"), "price the events in FILE");
-  add_text(add, "sample-rate", "q", "Poisson sampling rate, (0, 1]");
+  add_sampling(add);
   add_text(add, "noise-multiplier", "sigma", "noise over sensitivity, > 0");
-  add_text(add, "steps", "T", "number of steps");
   add_text(add, "neighbouring", "R", "add-remove (default) or replace-one, with flags");
-  add_text(add, "delta", "D", "delta, (0, 1)");
+  add_text(add, "delta", "D", "delta, (0, 1) (default N^-1.1 with --records)");
   add_text(add, "accountant", "A", "pld, rdp or gdp; default: PLD and RDP, of which the smaller is reported");
   add_text(add, "orders", "LIST", "Renyi orders for rdp, such as 1.5,2,3,4,8,16");
   add("json", "print a JSON object");
@@ -69,38 +68,33 @@ CommandLine command_line() {
 struct Question {
   Events events;
   std::string file;        // of the events; empty: flags
-  double sample_rate = 0;  // of the flags
+  Sampling sampling = {};  // of the flags
   double noise_multiplier = 0;
-  std::int64_t steps = 0;
   double delta = 0;
   std::string accountant;  // empty: PLD beside RDP
   std::vector<double> orders;
 };
 
 Result<void> read_flags(const Given& given, Question& question) {
-  for (const char* name : {"sample-rate", "noise-multiplier", "steps"}) {
-    if (given.count(name) == 0) {
-      return error(fmt::format(
-          "--{} is missing; give --events FILE, or --sample-rate, --noise-multiplier and --steps.", name));
-    }
-  }
-  const auto rate = rate_given(given, "sample-rate");
-  if (!rate) return rate.error();
+  constexpr const char* kWays = "; give --events FILE, or --sample-rate, --noise-multiplier and --steps";
+  const auto sampling = sampling_given(given, kWays);
+  if (!sampling) return sampling.error();
+  if (given.count("noise-multiplier") == 0)
+    return error(fmt::format("--noise-multiplier is missing{}.", kWays));
   const auto noise = positive_given(given, "noise-multiplier");
   if (!noise) return noise.error();
-  const auto steps = count_given(given, "steps", accounting::kMaxMechanisms);
-  if (!steps) return steps.error();
   const auto neighbouring = neighbouring_given(given);
   if (!neighbouring) return neighbouring.error();
-  question.sample_rate = *rate;
+  question.sampling = *sampling;
   question.noise_multiplier = *noise;
-  question.steps = *steps;
-  question.events = {*neighbouring, {accounting::poisson_gaussian(*rate, *noise, *steps)}};
+  question.events = {*neighbouring, {accounting::poisson_gaussian(sampling->rate, *noise, sampling->steps)}};
   return {};
 }
 
 Result<Question> question_of(const Given& given) {
-  if (auto ok = excluded(given, "events", {"sample-rate", "noise-multiplier", "steps", "neighbouring"});
+  if (auto ok = excluded(
+          given, "events",
+          {"sample-rate", "noise-multiplier", "steps", "records", "batch-size", "epochs", "neighbouring"});
       !ok) {
     return ok.error();
   }
@@ -121,8 +115,8 @@ Result<Question> question_of(const Given& given) {
   if (given.count("events") == 0) {
     if (auto ok = read_flags(given, question); !ok) return ok.error();
   }
-  if (given.count("delta") == 0) return error("--delta is missing: the delta at which epsilon is stated.");
-  const auto delta = delta_given(given);
+  const auto delta =
+      delta_given(given, question.sampling, "--delta is missing: the delta at which epsilon is stated.");
   if (!delta) return delta.error();
   question.delta = *delta;
   if (given.count("events") > 0) {
@@ -139,8 +133,8 @@ Result<void> plot(const Question& question, double epsilon, const std::string& p
       .delta = question.delta, .orders = question.orders, .gdp = question.accountant == "gdp", .boxes = {}};
   const MarkedPoint mark{.epsilon = epsilon, .title = "requested: ε = " + short_number(epsilon)};
   if (question.file.empty()) {
-    figure.title = gaussian_title(question.sample_rate, question.delta, question.events.neighbouring);
-    figure.boxes = gaussian_boxes(question.sample_rate, question.noise_multiplier, question.steps,
+    figure.title = gaussian_title(question.sampling.rate, question.delta, question.events.neighbouring);
+    figure.boxes = gaussian_boxes(question.sampling.rate, question.noise_multiplier, question.sampling.steps,
                                   question.events.neighbouring, mark);
   } else {
     figure.title = fmt::format("Events of {}, δ = {}, {} neighbours",
@@ -179,6 +173,7 @@ Result<void> answer(const Given& given, std::ostream& out) {
   if (!path.empty()) {
     if (auto drawn = plot(*question, epsilon, path); !drawn) return in_context("--plot", drawn.error());
   }
+  if (question->sampling.records > 0 && !as_json) out << sampling_line(question->sampling);
   out << text.str();
   return {};
 }
@@ -188,8 +183,8 @@ Result<int> answer_from_db(const Given& given, std::ostream& out, std::ostream& 
   const char* source = folder ? "out" : "db";
   if (folder && given.count("db") > 0) return error("--db and --out both name a database; give one.");
   if (auto ok = excluded(given, source,
-                         {"events", "sample-rate", "noise-multiplier", "steps", "neighbouring", "delta",
-                          "accountant", "orders", "plot"});
+                         {"events", "sample-rate", "noise-multiplier", "steps", "records", "batch-size",
+                          "epochs", "neighbouring", "delta", "accountant", "orders", "plot"});
       !ok) {
     return ok.error();
   }
