@@ -37,8 +37,8 @@ constexpr std::size_t kBlock = 64;  // terms between two exact phases
 constexpr std::size_t kMostCells = 1 << 14;
 constexpr double kLost = 1e-19;  // tilted mass of atoms that are left out
 constexpr double kSmallest = 1e-300;
-constexpr double kLargestExponent = 600;    // beyond it: products in logarithms
-constexpr double kMultiplied = 64 * 3e-16;  // relative error of a block's last phase
+constexpr double kLargestExponent = 600;      // beyond it: products in logarithms
+constexpr double kMultiplied = 64 * 1.3e-15;  // error of a block's last phase: 1.2e-15 a product
 
 // A cell of a mechanism's noise as one direction sees it: P and Q mass, and losses from `low` to
 // `high`. `gap` is what the two bounds of its part of M(theta) differ by, relative to M(theta).
@@ -71,7 +71,7 @@ struct Masses {
   std::vector<double> losses = {};
   std::vector<double> logs = {};
   void add(double loss, double mass) {
-    if (!(mass > 0)) return;
+    if (mass <= 0) return;  // what is no number is kept, and makes the bound infinite
     losses.push_back(loss);
     logs.push_back(std::log(mass));
   }
@@ -101,19 +101,23 @@ double angle_of(std::uint64_t turns) {
 }
 
 Atoms atoms_of(const Masses& masses, double theta, double up_rate, double window) {
+  constexpr double kExponent = 5e-16;  // of its parts' sizes: what rounding adds to an exponent
   Atoms atoms;
+  double of_exponents = 0;
   atoms.log_normaliser = log_sum_of(masses, theta);
   atoms.log_up = log_sum_of(masses, theta + up_rate);
   for (std::size_t i = 0; i < masses.losses.size(); ++i) {
     const double weight = std::exp(masses.logs[i] + theta * masses.losses[i] - atoms.log_normaliser);
     atoms.most = std::max(atoms.most, std::abs(masses.losses[i]));
     atoms.mass += std::exp(masses.logs[i]);
+    of_exponents += weight * (std::abs(masses.logs[i]) + std::abs(theta * masses.losses[i]) +
+                              std::abs(atoms.log_normaliser));
     if (weight < kLost / static_cast<double>(masses.losses.size())) continue;
     atoms.weights.push_back(weight);
     atoms.turns.push_back(turns_of(masses.losses[i], window));
   }
   const auto count = static_cast<double>(atoms.weights.size());
-  atoms.doubt = kLost + kMultiplied + 2e-16 * (count / 4 + 8);
+  atoms.doubt = kLost + kMultiplied + 2e-16 * (count / 4 + 8) + kExponent * of_exponents;
   return atoms;
 }
 
@@ -135,7 +139,8 @@ class Cells {
       const double high = pair_.p_upper_point(tail);
       if (std::isfinite(pair_.infimum())) edges.push_back(-kInfinity);
       constexpr int kFirst = 16;
-      for (int i = 0; i <= kFirst; ++i) edges.push_back(low + (high - low) * i / kFirst);
+      for (int i = 0; i < kFirst; ++i) edges.push_back(low + (high - low) * i / kFirst);
+      edges.push_back(high);  // to the bit: from there on `tail` is charged
     }
     fill(edges);
   }
@@ -152,6 +157,7 @@ class Cells {
       if (!(next > edges.back())) next = edges.back() + 1e-3 * pair_.sigma();
       edges.push_back(std::min(next, to));
     }
+    if (edges.back() < to) edges.push_back(to);
     if (edges.size() > 1) fill(edges);
   }
 
@@ -374,6 +380,7 @@ class Sum {
     }
     shift_ = 3e-16 * most;
     if (one_rare) {
+      is_unknown_ = std::isnan(at_rare);
       if (!(at_rare > 0)) return;
       for (auto& scale : scales_) scale /= at_rare;
       mass_ = std::min(1.0, rare_mass);
@@ -388,8 +395,9 @@ class Sum {
 
   // Bounds delta(epsilon).
   Value at(double epsilon) const {
-    if (terms_.empty()) return {};
     const bool upper = side_ == Side::upper;
+    if (is_unknown_ && upper) return {kInfinity, 0};
+    if (terms_.empty()) return {};
     const double moved = upper ? epsilon - shift_ : epsilon + shift_;
     const std::uint64_t turns = turns_of(moved, plan_.window);
     const Number turn = std::polar(1.0, -angle_of(turns));
@@ -407,9 +415,10 @@ class Sum {
     const double scale = std::exp(log_normaliser_ - plan_.theta * moved) * 2 / plan_.window;
     Value value{scale * (sum + (upper ? charge_ : -charge_)), scale * derivative};
     if (upper) {
-      value.delta = std::max(0.0, value.delta) * (1 + 1e-10);
+      value.delta = std::isnan(value.delta) ? kInfinity : std::max(0.0, value.delta) * (1 + 1e-10);
       return value;
     }
+    if (std::isnan(value.delta)) return {};
     const double beyond = log_up_ - (plan_.theta + plan_.up_rate) * moved;
     value.delta = std::max(0.0, value.delta * (1 - 1e-10) - below_ -
                                     std::exp(beyond) / std::expm1(plan_.up_rate * plan_.window));
@@ -503,6 +512,8 @@ class Sum {
         const Number kernel = 1.0 / (s * (s + 1.0)) - correction;
         terms_[now.first + k] = now.value[k] * kernel;
         charge_ += now.error[k] * std::abs(kernel);
+        const double gaussian_phase = 0.5 * squares() * s.imag() * (2 * theta + 1);
+        charge_ += std::abs(terms_[now.first + k]) * 4e-16 * gaussian_phase;
         sizes += std::abs(terms_[now.first + k]);
       }
     }
@@ -522,6 +533,7 @@ class Sum {
   double below_ = 0;
   double shift_ = 0;
   double charge_ = 0;
+  bool is_unknown_ = false;  // a mass was no number
   std::vector<double> scales_ = {};
   std::vector<Number> terms_ = {};
 };
@@ -778,7 +790,7 @@ class Inversion {
     const double rare = std::sqrt(2 * kUnseen * delta);
     const double common_tail = rare / uses_;
     const double tail = std::max(1e-290, kUnseen * delta / uses_);
-    bounds.charge = 0.5 * rare * rare + kUnseen * delta;
+    bounds.charge = 0.5 * rare * rare + std::max(kUnseen * delta, tail * uses_);
     place_nodes(members_, common_tail);
     double largest = 0;
     for (const auto& member : members_) {
