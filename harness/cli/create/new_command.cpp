@@ -61,7 +61,8 @@ void print_next(const NewEntry& entry, std::ostream& out) {
       "  clang-format -i {2}   (where it is installed)\n"
       "  {3}\n"
       "Then make it yours: {4}.\n"
-      "After a change of its code, rows that are finished keep their numbers: hyfreedp run SPEC --retrain ROW.\n",
+      "After a change of its code, rows that are finished keep their numbers: hyfreedp run SPEC --retrain "
+      "ROW.\n",
       next.room, next.listed, join(paths, " "), next.use, next.guide);
 }
 
