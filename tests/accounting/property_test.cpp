@@ -69,9 +69,13 @@ TEST(AccountingProperty, LowerIsBelowUpperWhichIsBelowRdp) {
   }
 }
 
-TEST(AccountingProperty, MonotoneInRateNoiseStepsAndDelta) {
-  Draw draw(2);
-  for (int i = 0; i < 2200; ++i) {
+// In parts, so that several processes share them.
+class AccountingMonotone : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Parts, AccountingMonotone, ::testing::Range(0, 4));
+
+TEST_P(AccountingMonotone, InRateNoiseStepsAndDelta) {
+  Draw draw(200 + GetParam());
+  for (int i = 0; i < 550; ++i) {
     const double q = draw.rate(), sigma = draw.noise(), delta = draw.delta();
     const auto steps = draw.steps();
     const double here = upper(steps_of(q, sigma, steps), delta);
