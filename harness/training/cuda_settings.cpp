@@ -18,8 +18,6 @@ void set_once() {
   context.setDeterministicCuDNN(true);
   context.setBenchmarkCuDNN(false);
   context.setSDPUseCuDNN(false);
-  context.setAllowTF32CuBLAS(false);
-  context.setAllowTF32CuDNN(false);
 }
 
 }  // namespace
@@ -28,6 +26,15 @@ void use_deterministic_kernels() {
   // An audit's runs begin on several threads, and one must not read what another has half set.
   static std::once_flag once;
   std::call_once(once, set_once);
+  begin_without_tf32();
+}
+
+void begin_without_tf32() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    at::globalContext().setAllowTF32CuBLAS(false);
+    at::globalContext().setAllowTF32CuDNN(false);
+  });
 }
 
 }  // namespace hyfreedp::training

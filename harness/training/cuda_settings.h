@@ -10,7 +10,7 @@
 //               than sums)
 //   cuDNN       deterministic algorithms, chosen by rule and not by timing; its attention is not
 //               used
-//   TF32        off, unless an option turns it on later
+//   TF32        off, unless an option turns it on for a run (models/layers/tf32.h)
 #pragma once
 
 namespace hyfreedp::training {
@@ -19,5 +19,10 @@ namespace hyfreedp::training {
 void prepare_cublas_workspace();
 // Called before the first operation on the device; it may be called again, by any thread.
 void use_deterministic_kernels();
+// Turns LibTorch's switches for TF32 off, which are on when a process begins. Called before the
+// first run on any device: runs of several threads that find them on would turn them off and on
+// for each other (models/layers/tf32.h). It may be called again, by any thread; only the first call
+// changes anything.
+void begin_without_tf32();
 
 }  // namespace hyfreedp::training

@@ -172,6 +172,7 @@ Checked<void> check_probes(const trial::TrialConfig& config,
 }  // namespace
 
 Checked<torch::Device> find_device(const std::string& name) {
+  begin_without_tf32();
   if (name == "cpu") return torch::Device(torch::kCPU);
   if (name != "cuda") return invalid("device '" + name + "' is not known; use cpu or cuda.");
   if (!at::hasCUDA()) {

@@ -5,6 +5,7 @@
 
 #include "harness/models/model.h"
 #include "harness/training/gradient.h"
+#include "harness/training/setup.h"
 #include "tests/models/compare.h"
 #include "tests/training/fixtures.h"
 
@@ -116,6 +117,21 @@ TEST(Tf32, HoldsForAWhile) {
     EXPECT_FALSE(at::globalContext().allowTF32CuDNN());
   }
   EXPECT_EQ(at::globalContext().allowTF32CuBLAS(), before);
+}
+
+// Audits train on several threads of one process. A switch that each run turned off and on again
+// would be read by one thread while another is writing it.
+TEST(Tf32, IsOffOnceADeviceWasChosenSoThatNoRunNeedsToWriteTheSwitch) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that has just begun
+  EXPECT_EXIT(
+      {
+        const bool on_at_first = at::globalContext().allowTF32CuDNN();
+        const bool found = static_cast<bool>(find_device("cpu"));
+        const bool on =
+            at::globalContext().allowTF32CuDNN() || at::globalContext().allowTF32CuBLAS();
+        std::exit(on_at_first && found && !on ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Tf32, IsOnInARunThatAsksForItAndInNoOther) {
