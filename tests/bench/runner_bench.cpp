@@ -1,8 +1,8 @@
 // How fast runs that train nothing go through the coordinator, and whether its memory grows with
 // their number. See README.md beside this file.
 //   runner_bench DIR [RUNS [WORKERS]]
-// runs RUNS (10000) trials of one step on WORKERS (2) stub workers, which are this program: through
-// the executor alone, then as a seeded spec (journals, database), then as an unseeded one (keys
+// runs RUNS (10000) trials of one step on WORKERS (2) workers that train nothing, which are this
+// program: through the executor alone, then as a seeded spec (journals, database), then as an unseeded one (keys
 // too). DIR is made, and emptied of what was made in it.
 #include <chrono>
 #include <cstdlib>
@@ -27,7 +27,7 @@
 namespace hyfreedp::runner {
 namespace {
 
-constexpr const char* kStub = "HYFREEDP_STUB_WORKER";
+constexpr const char* kIdleWorker = "HYFREEDP_IDLE_WORKER";
 
 template <class T>
 T must(Result<T> result) {
@@ -44,13 +44,13 @@ void must(const Result<void>& result) {
 void say(const json::object& message) { std::cout << canonical_json(message) << std::endl; }
 
 // A run of one step that computes nothing: its journal and key are as a worker's.
-void run_stub(const json::object& request) {
+void answer_run(const json::object& request) {
   const auto trial = string_or(request, "trial", "");
   const auto path = string_or(request, "journal", "");
   if (!path.empty()) {
     const auto config = must(trial::TrialConfig::from_json(request.at("config"), "job"));
     const auto key = string_or(request, "key", "");
-    const auto journal = must(mechanism::JournalWriter::open(path, config, {{"device", "stub"}}, {}));
+    const auto journal = must(mechanism::JournalWriter::open(path, config, {{"device", "none"}}, {}));
     if (!config.noise_seed) {
       must(random::replace_key(
           key, {.nonce = journal->nonce(), .trial = trial, .attempt = 0, .config = config.to_json()}));
@@ -66,14 +66,14 @@ void run_stub(const json::object& request) {
   say({{"type", "done"}, {"trial", trial}, {"state", "finished"}, {"seconds", 1e-3}});
 }
 
-int stub_worker() {
+int idle_worker() {
   say({{"type", "hello"}, {"version", trial::kWorkerProtocolVersion}, {"fingerprint", json::object{}}});
   for (std::string line; std::getline(std::cin, line);) {
     const auto request = must(trial::parse_message(line, "request"));
     const auto type = string_or(request, "type", "");
     if (type == "stop") return 0;
     if (type == "prepare") say({{"type", "prepared"}, {"seconds", 0}});
-    if (type == "run") run_stub(request);
+    if (type == "run") answer_run(request);
   }
   return 0;
 }
@@ -130,7 +130,7 @@ class Watched final : public Executor {
 LocalOptions options(int workers) {
   return {.worker = std::filesystem::read_symlink("/proc/self/exe").string(),
           .slots = workers,
-          .environment = {{kStub, "1"}}};
+          .environment = {{kIdleWorker, "1"}}};
 }
 
 void executor_alone(std::size_t runs, int workers) {
@@ -212,6 +212,6 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int count, char** values) {
   using namespace hyfreedp::runner;
-  if (std::getenv(kStub) != nullptr) return stub_worker();
+  if (std::getenv(kIdleWorker) != nullptr) return idle_worker();
   return run({values + 1, values + count});
 }
