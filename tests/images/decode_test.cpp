@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <gtest/gtest.h>
 // After <cstdio>.
 #include <jpeglib.h>
@@ -278,46 +279,10 @@ TEST(DecodeImage, TextBombsInPngCostNothing) {
   EXPECT_LE(memory.megabytes(), 20);
 }
 
-// A grey image whose coefficients have a scan each, the first `own` of them in several bits.
-std::string progressive_with(int own) {
-  std::vector<jpeg_scan_info> scans;
-  const auto add = [&scans](int from, int to, int high, int low) {
-    scans.push_back(
-        {.comps_in_scan = 1, .component_index = {0}, .Ss = from, .Se = to, .Ah = high, .Al = low});
-  };
-  add(0, 0, 0, 0);
-  for (int i = 1; i <= own; ++i) {
-    add(i, i, 0, 1);
-    add(i, i, 1, 0);
-  }
-  jpeg_compress_struct jpeg{};
-  jpeg_error_mgr errors{};
-  jpeg.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&jpeg);
-  unsigned char* out = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&jpeg, &out, &size);
-  jpeg.image_width = jpeg.image_height = 8;
-  jpeg.input_components = 1;
-  jpeg.in_color_space = JCS_GRAYSCALE;
-  jpeg_set_defaults(&jpeg);
-  jpeg.scan_info = scans.data();
-  jpeg.num_scans = static_cast<int>(scans.size());
-  jpeg_start_compress(&jpeg, TRUE);
-  for (unsigned char y = 0; y < 8; ++y) {
-    std::vector<JSAMPLE> row = {0, y, 20, 3, static_cast<JSAMPLE>(200 - y), 9, y, 255};
-    JSAMPROW line = row.data();
-    jpeg_write_scanlines(&jpeg, &line, 1);
-  }
-  jpeg_finish_compress(&jpeg);
-  jpeg_destroy_compress(&jpeg);
-  std::string bytes(reinterpret_cast<char*>(out), size);
-  std::free(out);
-  return bytes;
-}
-
-// A grey JPEG whose row y is the byte y % 256.
-std::string grey_jpeg(unsigned width, unsigned height) {
+// A grey JPEG. `prepare` sets what is not libjpeg's default.
+std::string grey_jpeg(unsigned width, unsigned height,
+                      const std::function<std::vector<JSAMPLE>(unsigned y)>& row,
+                      const std::function<void(jpeg_compress_struct&)>& prepare) {
   jpeg_compress_struct jpeg{};
   jpeg_error_mgr errors{};
   jpeg.err = jpeg_std_error(&errors);
@@ -330,11 +295,11 @@ std::string grey_jpeg(unsigned width, unsigned height) {
   jpeg.input_components = 1;
   jpeg.in_color_space = JCS_GRAYSCALE;
   jpeg_set_defaults(&jpeg);
-  jpeg_set_quality(&jpeg, 100, TRUE);
+  prepare(jpeg);
   jpeg_start_compress(&jpeg, TRUE);
   for (unsigned y = 0; y < height; ++y) {
-    std::vector<JSAMPLE> row(width, static_cast<JSAMPLE>(y % 256));
-    JSAMPROW line = row.data();
+    auto samples = row(y);
+    JSAMPROW line = samples.data();
     jpeg_write_scanlines(&jpeg, &line, 1);
   }
   jpeg_finish_compress(&jpeg);
@@ -344,8 +309,37 @@ std::string grey_jpeg(unsigned width, unsigned height) {
   return bytes;
 }
 
+// Its coefficients have a scan each, the first `own` of them in several bits.
+std::string progressive_with(int own) {
+  std::vector<jpeg_scan_info> scans;
+  const auto add = [&scans](int from, int to, int high, int low) {
+    scans.push_back(
+        {.comps_in_scan = 1, .component_index = {0}, .Ss = from, .Se = to, .Ah = high, .Al = low});
+  };
+  add(0, 0, 0, 0);
+  for (int i = 1; i <= own; ++i) {
+    add(i, i, 0, 1);
+    add(i, i, 1, 0);
+  }
+  const auto row = [](unsigned y) {
+    const auto sample = static_cast<JSAMPLE>(y);
+    return std::vector<JSAMPLE>{0, sample, 20, 3, static_cast<JSAMPLE>(200 - y), 9, sample, 255};
+  };
+  return grey_jpeg(8, 8, row, [&](jpeg_compress_struct& jpeg) {
+    jpeg.scan_info = scans.data();
+    jpeg.num_scans = static_cast<int>(scans.size());
+  });
+}
+
+// Row y is the byte y % 256.
+std::string photo(unsigned width, unsigned height) {
+  return grey_jpeg(
+      width, height, [&](unsigned y) { return std::vector<JSAMPLE>(width, static_cast<JSAMPLE>(y % 256)); },
+      [](jpeg_compress_struct& jpeg) { jpeg_set_quality(&jpeg, 100, TRUE); });
+}
+
 TEST(DecodeImage, APhotoOf48MegapixelsIsRead) {
-  const auto image = decode_image(grey_jpeg(8064, 6048), "phone.jpg");
+  const auto image = decode_image(photo(8064, 6048), "phone.jpg");
   ASSERT_TRUE(image.has_value()) << image.error().message;
   EXPECT_EQ(image->width, 8064);
   EXPECT_EQ(image->height, 6048);

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
+#include <gtest/gtest.h>
+#include <memory>
 #include <utility>
 
-#include "results/store/store.h"
+#include "results/store/records.h"
+#include "results/table/table_model.h"
 
 namespace hyfreedp::grid {
 
@@ -236,6 +239,22 @@ class Maker {
   results::Store& store_;
   Change change_;
   bool with_selection_ = true;
+};
+
+// Tests over the database, which is made once for all of a suite.
+class Database : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    store_ = *results::Store::in_memory();
+    ASSERT_TRUE(Maker(*store_).fill({}));
+    table_ = *results::build_table(*store_, "grid");
+    spec_ = *results::spec_of(**store_->spec("grid"));
+  }
+  static void TearDownTestSuite() { store_.reset(); }
+
+  static inline std::unique_ptr<results::Store> store_;
+  static inline results::TableModel table_;
+  static inline spec::Spec spec_;
 };
 
 }  // namespace hyfreedp::grid

@@ -19,16 +19,8 @@ results::FigureRequest request_of(const json::object& figure) {
   return results::figure_requests({from_json<spec::Figure>(figure, "figure").value()}).front();
 }
 
-class Kinds : public testing::Test {
+class Kinds : public grid::Database {
  protected:
-  static void SetUpTestSuite() {
-    store_ = *results::Store::in_memory();
-    ASSERT_TRUE(grid::Maker(*store_).fill({}));
-    table_ = *results::build_table(*store_, "grid");
-    spec_ = *results::spec_of(**store_->spec("grid"));
-  }
-  static void TearDownTestSuite() { store_.reset(); }
-
   static Outcome outcome(const json::object& figure, bool confidential = false) {
     auto table = table_;
     table.confidential = confidential;
@@ -45,10 +37,6 @@ class Kinds : public testing::Test {
     check_picture(*built.figure);
     return std::move(*built.figure);
   }
-
-  static inline std::unique_ptr<results::Store> store_;
-  static inline results::TableModel table_;
-  static inline spec::Spec spec_;
 };
 
 const Line* line_of(const Box& box, const std::string& colour, int dash = 1) {

@@ -15,16 +15,8 @@ using testing::HasSubstr;
 
 constexpr double kPixelsPerInch = 96;
 
-class Look : public testing::Test {
+class Look : public grid::Database {
  protected:
-  static void SetUpTestSuite() {
-    store_ = *results::Store::in_memory();
-    ASSERT_TRUE(grid::Maker(*store_).fill({}));
-    table_ = *results::build_table(*store_, "grid");
-    spec_ = *results::spec_of(**store_->spec("grid"));
-  }
-  static void TearDownTestSuite() { store_.reset(); }
-
   static Outcome outcome(const std::string& kind, const json::object& look,
                          const json::object& options = {}) {
     json::object figure{{"kind", kind}, {"name", "look-" + kind}, {"options", options}};
@@ -43,10 +35,6 @@ class Look : public testing::Test {
     check_picture(*built.figure);
     return std::move(*built.figure);
   }
-
-  static inline std::unique_ptr<results::Store> store_;
-  static inline results::TableModel table_;
-  static inline spec::Spec spec_;
 };
 
 const std::vector<std::string> kAll = {"accuracy", "curves", "heat-map",      "box",        "candidates",
