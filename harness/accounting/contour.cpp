@@ -8,7 +8,7 @@
 
 #include "harness/accounting/mechanism.h"
 #include "harness/accounting/normal.h"
-#include "harness/base/wide.h"
+#include "harness/accounting/turning_sum.h"
 
 namespace hyfreedp::accounting {
 namespace {
@@ -47,7 +47,7 @@ class Rotation {
 
   Number next() {
     if (index_ > 0 && index_ % 64 == 0) restart();
-    Number sum = advance(re_.data(), im_.data(), turn_re_.data(), turn_im_.data(), re_.size());
+    Number sum = sum_and_turn(re_.data(), im_.data(), turn_re_.data(), turn_im_.data(), re_.size());
     ++index_;
     return sum;
   }
@@ -118,32 +118,6 @@ class Rotation {
       re_[n] = weights_[n] * std::cos(t * losses_[n]);
       im_[n] = weights_[n] * std::sin(t * losses_[n]);
     }
-  }
-
-  // The sum in four strands, so that vectors do not change its bits; then one turn.
-  HYFREEDP_WIDE static Number advance(double* __restrict re, double* __restrict im,
-                                      const double* __restrict turn_re, const double* __restrict turn_im,
-                                      std::size_t size) {
-    double sum_re[4] = {0, 0, 0, 0};
-    double sum_im[4] = {0, 0, 0, 0};
-    std::size_t n = 0;
-    for (; n + 4 <= size; n += 4) {
-      for (std::size_t k = 0; k < 4; ++k) {
-        sum_re[k] += re[n + k];
-        sum_im[k] += im[n + k];
-      }
-    }
-    for (; n < size; ++n) {
-      sum_re[0] += re[n];
-      sum_im[0] += im[n];
-    }
-    for (std::size_t i = 0; i < size; ++i) {
-      const double turned = re[i] * turn_re[i] - im[i] * turn_im[i];
-      im[i] = re[i] * turn_im[i] + im[i] * turn_re[i];
-      re[i] = turned;
-    }
-    return {(sum_re[0] + sum_re[1]) + (sum_re[2] + sum_re[3]),
-            (sum_im[0] + sum_im[1]) + (sum_im[2] + sum_im[3])};
   }
 
   double step_;
