@@ -16,7 +16,6 @@
 #include <vector>
 
 namespace hyfreedp {
-namespace {
 
 std::string errno_text() { return std::strerror(errno); }
 
@@ -24,8 +23,6 @@ std::string folder_of(const std::string& path) {
   const auto parent = std::filesystem::path(path).parent_path().string();
   return parent.empty() ? "." : parent;
 }
-
-}  // namespace
 
 Result<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -10,6 +10,11 @@
 
 namespace hyfreedp {
 
+// What errno says, in words.
+std::string errno_text();
+// The folder that the file is in: "." for a name alone.
+std::string folder_of(const std::string& path);
+
 Result<std::string> read_file(const std::string& path);
 // Writes PATH.tmp-PID, syncs it and renames it over PATH. Missing parent folders are made. `mode`:
 // permission bits.

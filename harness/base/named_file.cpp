@@ -17,13 +17,6 @@
 namespace hyfreedp {
 namespace {
 
-std::string errno_text() { return std::strerror(errno); }
-
-std::string folder_of(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
-
 // Whether all of it was written; errno says why not.
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {

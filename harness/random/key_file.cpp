@@ -24,11 +24,6 @@ constexpr std::size_t kDigits = 64;
 constexpr std::size_t kNonceBytes = 16;
 constexpr std::size_t kLongest = 1 << 20;
 
-std::string folder_of(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
-
 Error system_error(const std::string& path, const std::string& what) {
   return error(path + ": cannot " + what + " the run's key (" + std::strerror(errno) + ")");
 }

@@ -53,11 +53,6 @@ Result<void> check_is_sqlite(const std::string& path) {
 
 namespace {
 
-std::string folder_of(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
-
 bool has_log(const std::string& path) {
   std::error_code absent;
   const auto bytes = std::filesystem::file_size(path + "-wal", absent);
