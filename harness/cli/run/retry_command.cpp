@@ -5,6 +5,7 @@
 #include "harness/cli/run/commands.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
+#include "harness/runner/odometer/release.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -21,11 +22,6 @@ constexpr const char* kUsage =
     "stays. No run may work in DIR.\n"
     "Example: hyfreedp retry quick --only row=dp-hyper,epsilon=1 --out out\n"
     "Exit code: 0 these studies are open, 2 bad input, none of them can be, or a run works in DIR.\n\n";
-
-bool is_seeded_spec(const results::SpecRecord& spec) {
-  const auto* seed = spec.resolved.if_contains("noise_seed");
-  return seed != nullptr && !seed->is_null();
-}
 
 }  // namespace
 
@@ -51,7 +47,7 @@ int retry_command(const std::vector<std::string>& arguments, std::ostream& out, 
   std::vector<results::StudyRecord> studies;
   std::vector<std::string> reasons;
   std::size_t open_before = 0;
-  const auto seeded = is_seeded_spec(chosen->spec);
+  const auto seeded = runner::has_seeded_noise(chosen->spec);
   for (const auto& study : chosen->studies) {
     if (const auto why = runner::why_not_retried(study, seeded)) {
       // A value is no news where all of a spec are asked for.

@@ -8,6 +8,7 @@
 #include "harness/mechanism/journal.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/odometer/odometer.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 #include "results/table/table_notes.h"
@@ -54,14 +55,6 @@ Result<std::vector<accounting::Event>> dearest_like(const results::Store& store,
   return dearest.events();
 }
 
-Result<bool> is_seeded(const results::Store& store, const std::string& spec) {
-  const auto record = store.spec(spec);
-  if (!record) return record.error();
-  if (!*record) return false;
-  const auto* seed = (**record).resolved.if_contains("noise_seed");
-  return seed != nullptr && !seed->is_null();
-}
-
 // How its cost composes. Only of a selection that was booked is there a rule already.
 Result<Composition> composition_of(const results::Store& store, const results::StudyRecord& study,
                                    const std::optional<trial::Named>& dataset) {
@@ -84,8 +77,8 @@ Result<Composition> composition_of(const results::Store& store, const results::S
 
 Result<results::StudyRecord> as_cancelled(const results::Store& store, const OutFolder& out,
                                           results::StudyRecord study) {
-  const auto seeded = is_seeded(store, study.spec);
-  if (!seeded) return seeded.error();
+  const auto spec = store.spec(study.spec);
+  if (!spec) return spec.error();
   const auto dataset = booked_dataset(study.composition);
   const auto composition = composition_of(store, study, dataset);
   if (!composition) return composition.error();
@@ -112,7 +105,7 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
     if (*trial) study.seconds += (**trial).seconds;
   }
   if (!study.epsilon_target) return study;
-  if (*seeded) study.flags = {results::kReproducibleNoise};
+  if (*spec && has_seeded_noise(**spec)) study.flags = {results::kReproducibleNoise};
   const auto priced = StudyPricer().price(
       study, *composition, [&](const std::string& trial) { return executed_so_far(store, out, trial); });
   if (!priced) return priced.error();

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "harness/base/text.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/trial/code_marks.h"
 
 namespace hyfreedp::runner {
@@ -59,13 +60,13 @@ Result<std::string> other_code_note(const results::Store& store, const std::stri
   const auto recorded = store.spec(spec);
   if (!recorded) return recorded.error();
   if (changed->empty() || !*recorded) return std::string();
-  const auto* seed = (**recorded).resolved.if_contains("noise_seed");
-  const bool is_seeded = seed != nullptr && !seed->is_null();
   return fmt::format(
       "{}. The numbers stay those of that code; `hyfreedp run SPEC --retrain ROW` (or all) trains such rows "
       "anew{}.",
       other_code_text(*changed),
-      is_seeded ? "" : ", which is a further release of the same data and spends a row's epsilon again");
+      has_seeded_noise(**recorded)
+          ? ""
+          : ", which is a further release of the same data and spends a row's epsilon again");
 }
 
 Result<std::set<std::pair<std::string, std::string>>> rows_to_retrain(

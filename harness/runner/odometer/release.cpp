@@ -40,6 +40,11 @@ void set_device(Spec& spec, const std::string& device) {
 
 bool has_seeded_noise(const Spec& spec) { return spec.content.noise_seed.has_value(); }
 
+bool has_seeded_noise(const results::SpecRecord& spec) {
+  const auto* seed = spec.resolved.if_contains("noise_seed");
+  return seed != nullptr && !seed->is_null();
+}
+
 bool has_further_release(const Spec& spec) {
   return spec.content.release > 0 || std::ranges::any_of(spec.content.panels, [](const auto& panel) {
            return std::ranges::any_of(panel.rows, [](const auto& row) { return row.release > 0; });

@@ -35,6 +35,7 @@ void set_releases(Spec& spec, const spec::Spec& other);
 void set_device(Spec& spec, const std::string& device);
 // Whether the spec has a `noise_seed`.
 bool has_seeded_noise(const Spec& spec);
+bool has_seeded_noise(const results::SpecRecord& spec);
 // Whether any of it is of another release than the first.
 bool has_further_release(const Spec& spec);
 

@@ -9,6 +9,7 @@
 #include "harness/base/text.h"
 #include "harness/mechanism/journal.h"
 #include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/trial_book.h"
 #include "results/store/records.h"
@@ -78,8 +79,7 @@ Result<bool> has_open_rows(const results::Store& store) {
   const auto specs = store.specs();
   if (!specs) return specs.error();
   for (const auto& spec : *specs) {
-    if (const auto* seed = spec.resolved.if_contains("noise_seed"); seed != nullptr && !seed->is_null())
-      continue;
+    if (has_seeded_noise(spec)) continue;
     const auto studies = store.studies(spec.name);
     if (!studies) return studies.error();
     if (!std::ranges::all_of(*studies, results::is_answered)) return true;

@@ -14,8 +14,10 @@
 #include "harness/mechanism/journal.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/trial_book.h"
+#include "harness/runner/upkeep/held_runs.h"
 #include "harness/trial/event_tally.h"
 #include "results/provenance/export.h"
 #include "results/store/records.h"
@@ -33,110 +35,6 @@ using trial::ChargedAttempt;
 constexpr std::size_t kMostShown = 20;  // contradictions
 constexpr std::size_t kMostRows = 5;    // in one of them
 constexpr std::string_view kReleases = ".releases.json";
-
-// One of the folders.
-struct Side {
-  OutFolder out;
-  const results::Store* store = nullptr;
-};
-
-// A run as one folder has it.
-struct Held {
-  TrialRecord record;     // charged
-  bool is_final = false;  // in the database
-  bool is_over = false;   // in the database or its journal
-  bool has_journal = false;
-  bool is_recorded = true;  // in the database, or a key says more than the journal
-};
-
-std::set<std::string> stems(const std::string& folder, const std::string& extension) {
-  std::set<std::string> names;
-  std::error_code absent;
-  for (const auto& entry : fs::directory_iterator(folder, absent)) {
-    const auto& path = entry.path();
-    if (path.extension() == extension && path.stem().extension() != ".draws")
-      names.insert(path.stem().string());
-  }
-  return names;
-}
-
-Error unreadable(const std::string& folder, const char* what) {
-  return error(
-      fmt::format("{}: {} cannot be read or was changed. Put back a copy; `hyfreedp doctor --confidential` "
-                  "names it.",
-                  folder, what));
-}
-
-// What is known of a run that is not over in the database, from journal, key and record.
-Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
-                                     const std::optional<TrialRecord>& recorded) {
-  std::optional<mechanism::Journal> journal;
-  if (!is_missing_journal(side.out.journal(id))) {
-    auto read = mechanism::read_journal(side.out.journal(id));
-    if (!read || read->trial != id) return unreadable(side.out.journals(), "a journal");
-    journal = std::move(*read);
-  }
-  const auto key = key_label(side.out.key(id));
-  if (!key) return unreadable(side.out.keys(), "a key");
-  if (!journal && !*key && !recorded) return std::optional<Held>{};
-  auto charged =
-      charge_of({.journal = journal ? &*journal : nullptr,
-                 .key = *key,
-                 .recorded = recorded ? &*recorded : nullptr,
-                 .released_nothing = has_released_nothing(side.out.journal(id), side.out.key(id))});
-  if (!charged) return charged.error();
-  const bool journal_says_all = journal && (!*key || journal->nonces.contains((**key).nonce));
-  Held held{.record = recorded.value_or(TrialRecord{}),
-            .is_over = journal && has_lasting_end(*journal),
-            .has_journal = journal.has_value(),
-            .is_recorded = recorded || !journal_says_all};
-  auto& record = held.record;
-  if (!recorded) {
-    record.id = id;
-    record.config = journal ? journal->config.to_json() : (**key).config;
-    record.state = trial::TrialState::failed;
-    record.failure_kind = kKilled;
-    record.failure_message = "It was not over when its folder was merged.";
-  }
-  record.charged = std::move(*charged);
-  record.events = trial::events_of(record.charged);
-  record.begun_after.reset();  // it is in the charge
-  const auto booked =
-      std::ranges::count_if(record.charged, [](const auto& one) { return !one.events.empty(); });
-  record.attempts = std::max<std::int64_t>(record.attempts, booked);
-  return std::optional<Held>(std::move(held));
-}
-
-bool is_seeded(const TrialRecord& record) {
-  const auto* seed = record.config.if_contains("noise_seed");
-  return seed != nullptr && !seed->is_null();
-}
-
-bool is_seeded(const results::SpecRecord& spec) {
-  const auto* seed = spec.resolved.if_contains("noise_seed");
-  return seed != nullptr && !seed->is_null();
-}
-
-// Whether all that `part` is charged is a part of what `whole` is charged, attempt by attempt. An
-// attempt without a nonce may be any.
-bool is_contained(const std::vector<ChargedAttempt>& part, const std::vector<ChargedAttempt>& whole) {
-  return std::ranges::all_of(part, [&](const ChargedAttempt& attempt) {
-    if (attempt.events.empty()) return true;
-    const auto same = std::ranges::find(whole, attempt.name, &ChargedAttempt::name);
-    return !attempt.name.empty() && same != whole.end() &&
-           trial::EventTally(same->events).contains(trial::EventTally(attempt.events));
-  });
-}
-
-// What two machines that made the same run may not differ in.
-json::object outcome_of(const TrialRecord& record) {
-  auto outcome = results::to_json(record);
-  for (const char* key : {"fingerprint", "builds", "attempts", "seconds", "peak_bytes", "device_peak_bytes",
-                          "failure_message"}) {
-    outcome.erase(key);
-  }
-  return outcome;
-}
 
 // A resolved spec but for the seeds of its panels and rows.
 json::object without_seeds(json::object resolved) {
@@ -309,7 +207,7 @@ class Merger {
                        : ""));
           continue;
         }
-        if (!is_seeded(spec)) {
+        if (!has_seeded_noise(spec)) {
           const auto same = has_same_draws(known->second, side, spec);
           if (!same) return same.error();
           const auto content = results::spec_of(spec);

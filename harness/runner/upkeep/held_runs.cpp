@@ -1,0 +1,100 @@
+#include "harness/runner/upkeep/held_runs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <utility>
+
+#include "harness/mechanism/journal.h"
+#include "harness/runner/executors/executor.h"
+#include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/trial_book.h"
+#include "harness/trial/event_tally.h"
+#include "results/store/records.h"
+
+namespace hyfreedp::runner {
+
+using results::TrialRecord;
+using trial::ChargedAttempt;
+
+std::set<std::string> stems(const std::string& folder, const std::string& extension) {
+  std::set<std::string> names;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
+    const auto& path = entry.path();
+    if (path.extension() == extension && path.stem().extension() != ".draws")
+      names.insert(path.stem().string());
+  }
+  return names;
+}
+
+Error unreadable(const std::string& folder, const char* what) {
+  return error(
+      fmt::format("{}: {} cannot be read or was changed. Put back a copy; `hyfreedp doctor --confidential` "
+                  "names it.",
+                  folder, what));
+}
+
+Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
+                                     const std::optional<TrialRecord>& recorded) {
+  std::optional<mechanism::Journal> journal;
+  if (!is_missing_journal(side.out.journal(id))) {
+    auto read = mechanism::read_journal(side.out.journal(id));
+    if (!read || read->trial != id) return unreadable(side.out.journals(), "a journal");
+    journal = std::move(*read);
+  }
+  const auto key = key_label(side.out.key(id));
+  if (!key) return unreadable(side.out.keys(), "a key");
+  if (!journal && !*key && !recorded) return std::optional<Held>{};
+  auto charged =
+      charge_of({.journal = journal ? &*journal : nullptr,
+                 .key = *key,
+                 .recorded = recorded ? &*recorded : nullptr,
+                 .released_nothing = has_released_nothing(side.out.journal(id), side.out.key(id))});
+  if (!charged) return charged.error();
+  const bool journal_says_all = journal && (!*key || journal->nonces.contains((**key).nonce));
+  Held held{.record = recorded.value_or(TrialRecord{}),
+            .is_over = journal && has_lasting_end(*journal),
+            .has_journal = journal.has_value(),
+            .is_recorded = recorded || !journal_says_all};
+  auto& record = held.record;
+  if (!recorded) {
+    record.id = id;
+    record.config = journal ? journal->config.to_json() : (**key).config;
+    record.state = trial::TrialState::failed;
+    record.failure_kind = kKilled;
+    record.failure_message = "It was not over when its folder was merged.";
+  }
+  record.charged = std::move(*charged);
+  record.events = trial::events_of(record.charged);
+  record.begun_after.reset();  // it is in the charge
+  const auto booked =
+      std::ranges::count_if(record.charged, [](const auto& one) { return !one.events.empty(); });
+  record.attempts = std::max<std::int64_t>(record.attempts, booked);
+  return std::optional<Held>(std::move(held));
+}
+
+bool is_seeded(const TrialRecord& record) {
+  const auto* seed = record.config.if_contains("noise_seed");
+  return seed != nullptr && !seed->is_null();
+}
+
+bool is_contained(const std::vector<ChargedAttempt>& part, const std::vector<ChargedAttempt>& whole) {
+  return std::ranges::all_of(part, [&](const ChargedAttempt& attempt) {
+    if (attempt.events.empty()) return true;
+    const auto same = std::ranges::find(whole, attempt.name, &ChargedAttempt::name);
+    return !attempt.name.empty() && same != whole.end() &&
+           trial::EventTally(same->events).contains(trial::EventTally(attempt.events));
+  });
+}
+
+json::object outcome_of(const TrialRecord& record) {
+  auto outcome = results::to_json(record);
+  for (const char* key : {"fingerprint", "builds", "attempts", "seconds", "peak_bytes", "device_peak_bytes",
+                          "failure_message"}) {
+    outcome.erase(key);
+  }
+  return outcome;
+}
+
+}  // namespace hyfreedp::runner

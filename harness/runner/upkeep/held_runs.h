@@ -1,0 +1,51 @@
+// The runs of a folder that is merged, and what two folders may say of one.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/runner/odometer/out_folder.h"
+#include "harness/trial/run_records.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::runner {
+
+// One of the folders.
+struct Side {
+  OutFolder out;
+  const results::Store* store = nullptr;
+};
+
+// A run as one folder has it.
+struct Held {
+  results::TrialRecord record;  // charged
+  bool is_final = false;        // in the database
+  bool is_over = false;         // in the database or its journal
+  bool has_journal = false;
+  bool is_recorded = true;  // in the database, or a key says more than the journal
+};
+
+// Names without `extension` of the folder's files that have it; keys of draws aside.
+std::set<std::string> stems(const std::string& folder, const std::string& extension);
+
+// The error that tells of `what`, "a journal" say, without naming a run.
+Error unreadable(const std::string& folder, const char* what);
+
+// What is known of a run that is not over in the database, from journal, key and record.
+Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
+                                     const std::optional<results::TrialRecord>& recorded);
+
+bool is_seeded(const results::TrialRecord& record);
+
+// Whether all that `part` is charged is a part of what `whole` is charged, attempt by attempt. An
+// attempt without a nonce may be any.
+bool is_contained(const std::vector<trial::ChargedAttempt>& part,
+                  const std::vector<trial::ChargedAttempt>& whole);
+
+// What two machines that made the same run may not differ in.
+json::object outcome_of(const results::TrialRecord& record);
+
+}  // namespace hyfreedp::runner
