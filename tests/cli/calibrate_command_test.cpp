@@ -1,4 +1,5 @@
 // `hyfreedp calibrate`: noise for a target, HyFreeDP's split in its four modes, refusals.
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -218,6 +219,27 @@ TEST_F(CalibrateCommand, ATargetThatAnyNoiseMeetsIsSaid) {
 
 TEST_F(CalibrateCommand, ATargetOutOfReachSaysWhatIsWithinIt) {
   expect_refused(flags("1", "100000000", "1e-9", "1e-12"), {"epsilon"});
+}
+
+TEST_F(CalibrateCommand, AnswersSeveralTargetsAndDeltasAtOnce) {
+  ASSERT_EQ(run(flags("0.02", "250", "1,3", "1e-5,1e-6", {"--json"})), 0) << err();
+  const auto all = parse_json(out(), "answers").value().as_array();
+  ASSERT_EQ(all.size(), 4U);
+  std::size_t i = 0;
+  for (const std::string epsilon : {"1", "3"}) {
+    for (const std::string delta : {"1e-5", "1e-6"}) {
+      auto one = answer(flags("0.02", "250", epsilon, delta));
+      one["target"] = std::stod(epsilon);
+      EXPECT_EQ(all.at(i++).as_object(), one) << epsilon << " " << delta;
+    }
+  }
+  ASSERT_EQ(run(flags("0.02", "250", "1,3", "1e-5")), 0) << err();
+  const auto text = out();
+  EXPECT_EQ(std::ranges::count(text, '\n'), 3) << text;
+  EXPECT_NE(text.find("noise multiplier"), std::string::npos);
+  expect_refused(flags("0.02", "250", "1,x", "1e-5"), {"--epsilon is 'x'"});
+  expect_refused(flags("0.02", "250", "1,3", "1e-5", {"--hyfreedp", "folded"}), {"--hyfreedp takes one"});
+  expect_refused(flags("0.02", "250", "1", "1e-5,2", {}), {"--delta is 2", "(0, 1)"});
 }
 
 TEST_F(CalibrateCommand, HelpNamesEveryFlag) {

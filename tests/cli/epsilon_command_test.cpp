@@ -1,5 +1,6 @@
 // `hyfreedp epsilon` from flags and from events files: answers, refusals, pictures, and files
 // nobody should send.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -370,6 +371,18 @@ TEST_F(EpsilonCommand, ManyEqualEventsAreOne) {
   many.back() = ']';
   EXPECT_EQ(at(answer(of_file(many + "}")), "epsilon"),
             at(answer(flags("0.001", "1", "20000", "1e-5")), "epsilon"));
+}
+
+TEST_F(EpsilonCommand, AnswersSeveralDeltasAtOnce) {
+  ASSERT_EQ(run(flags("0.02", "1.6", "250", "1e-5,1e-7", {"--json"})), 0) << err();
+  const auto all = parse_json(out(), "answers").value().as_array();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].as_object(), answer(flags("0.02", "1.6", "250", "1e-5")));
+  EXPECT_EQ(all[1].as_object(), answer(flags("0.02", "1.6", "250", "1e-7")));
+  ASSERT_EQ(run(flags("0.02", "1.6", "250", "1e-5,1e-7")), 0) << err();
+  EXPECT_EQ(std::ranges::count(out(), '\n'), 3) << out();
+  expect_refused(flags("0.02", "1.6", "250", "1e-5,7"), {"--delta is 7", "(0, 1)"});
+  expect_refused(flags("0.02", "1.6", "250", "1e-5,1e-7", {"--plot", "x.svg"}), {"--plot draws one"});
 }
 
 TEST_F(EpsilonCommand, HelpNamesEveryFlag) {

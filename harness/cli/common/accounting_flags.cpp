@@ -21,6 +21,22 @@ Error out_of_range(const Given& given, const std::string& name, const char* must
   return error(fmt::format("--{} is {}; {}.", name, given[name].as<std::string>(), must));
 }
 
+// The numbers of --NAME, a list with commas, each as `read` takes it alone.
+template <class Read>
+Result<std::vector<double>> each_given(const Given& given, const std::string& name, const Read& read) {
+  std::vector<double> values;
+  std::istringstream list(given[name].as<std::string>());
+  for (std::string item; std::getline(list, item, ',');) {
+    auto one = given;
+    one.at(name).value() = item;
+    auto value = read(one, name);
+    if (!value) return value.error();
+    values.push_back(*value);
+  }
+  if (values.empty()) return error(fmt::format("--{} is empty; give a number, or a list with commas.", name));
+  return values;
+}
+
 }  // namespace
 
 void add_text(po::options_description_easy_init& add, const char* name, const char* value_name,
@@ -48,6 +64,10 @@ Result<double> delta_given(const Given& given) {
   auto delta = number_given(given, "delta");
   if (delta && !(*delta > 0 && *delta < 1)) return out_of_range(given, "delta", "it must lie in (0, 1)");
   return delta;
+}
+
+Result<std::vector<double>> positives_given(const Given& given, const std::string& name) {
+  return each_given(given, name, positive_given);
 }
 
 void add_sampling(po::options_description_easy_init& add) {
@@ -96,10 +116,13 @@ Result<Sampling> sampling_given(const Given& given, const std::string& others) {
   return Sampling{*size / population, static_cast<std::int64_t>(steps), *records};
 }
 
-Result<double> delta_given(const Given& given, const Sampling& sampling, const std::string& missing) {
-  if (given.count("delta") > 0) return delta_given(given);
+Result<std::vector<double>> deltas_given(const Given& given, const Sampling& sampling,
+                                         const std::string& missing) {
+  if (given.count("delta") > 0) {
+    return each_given(given, "delta", [](const Given& one, const std::string&) { return delta_given(one); });
+  }
   if (sampling.records < 2) return error(missing);
-  return std::pow(static_cast<double>(sampling.records), -1.1);
+  return std::vector<double>{std::pow(static_cast<double>(sampling.records), -1.1)};
 }
 
 std::string sampling_line(const Sampling& sampling) {

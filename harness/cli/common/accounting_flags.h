@@ -31,13 +31,16 @@ void add_sampling(boost::program_options::options_description_easy_init& add);
 // Errors name the flag that is missing, or one of each way; `others` ends the sentence about a
 // missing one.
 Result<Sampling> sampling_given(const Given& given, const std::string& others = {});
-// --delta; without it N^-1.1 if --records is given. An error with `missing` if there is neither.
-Result<double> delta_given(const Given& given, const Sampling& sampling, const std::string& missing);
+// --delta, one or several with commas; without it N^-1.1 if --records is given. An error with
+// `missing` if there is neither.
+Result<std::vector<double>> deltas_given(const Given& given, const Sampling& sampling,
+                                         const std::string& missing);
 // One line: what --records, --batch-size and --epochs come to.
 std::string sampling_line(const Sampling& sampling);
 
-// A finite number above 0.
+// A finite number above 0; one or several with commas.
 Result<double> positive_given(const Given& given, const std::string& name);
+Result<std::vector<double>> positives_given(const Given& given, const std::string& name);
 // --delta: in (0, 1).
 Result<double> delta_given(const Given& given);
 // The value of --neighbouring; default: add-remove.

@@ -42,8 +42,8 @@ CommandLine command_line() {
   auto add = line.options.add_options();
   add("help,h", "this text");
   add_sampling(add);
-  add_text(add, "epsilon", "e", "target, > 0");
-  add_text(add, "delta", "D", "delta, (0, 1) (default N^-1.1 with --records)");
+  add_text(add, "epsilon", "e", "target, > 0; several with commas: a line for each");
+  add_text(add, "delta", "D", "delta, (0, 1) (default N^-1.1 with --records); several as above");
   add_text(add, "neighbouring", "R", "add-remove (default) or replace-one");
   add_text(add, "accountant", "A", "pld (default) or rdp");
   add_text(add, "orders", "LIST", "Renyi orders for rdp and the paper modes, such as 1.5,2,3,4,8,16");
@@ -62,8 +62,11 @@ CommandLine command_line() {
 struct Task {
   ProbeSplitRequest request = {.plan = mechanism::probing_plan(1)};
   Sampling sampling = {};
+  std::vector<double> epsilons = {}, deltas = {};  // the request has the first of each
   bool is_split = false;
   accounting::Neighbouring neighbouring = accounting::Neighbouring::add_remove;
+
+  bool has_several() const { return epsilons.size() * deltas.size() > 1; }
 };
 
 bool understated(ProbeAccounting mode) {
@@ -74,15 +77,17 @@ Result<void> read_target(const Given& given, Task& task) {
   const auto sampling = sampling_given(given);
   if (!sampling) return sampling.error();
   if (given.count("epsilon") == 0) return error("--epsilon is missing.");
-  const auto epsilon = positive_given(given, "epsilon");
-  if (!epsilon) return epsilon.error();
-  const auto delta = delta_given(given, *sampling, "--delta is missing.");
-  if (!delta) return delta.error();
+  auto epsilons = positives_given(given, "epsilon");
+  if (!epsilons) return epsilons.error();
+  auto deltas = deltas_given(given, *sampling, "--delta is missing.");
+  if (!deltas) return deltas.error();
   task.sampling = *sampling;
   task.request.plan.sample_rate = sampling->rate;
   task.request.steps = sampling->steps;
-  task.request.epsilon = *epsilon;
-  task.request.delta = *delta;
+  task.request.epsilon = epsilons->front();
+  task.request.delta = deltas->front();
+  task.epsilons = std::move(*epsilons);
+  task.deltas = std::move(*deltas);
   return {};
 }
 
@@ -159,6 +164,10 @@ Result<Task> task_of(const Given& given) {
     return error(
         "--neighbouring replace-one cannot be given together with --hyfreedp, whose modes are stated "
         "for add-remove.");
+  }
+  if (task.has_several()) {
+    if (task.is_split) return error("--hyfreedp takes one --epsilon and one --delta.");
+    if (given.count("plot") > 0) return error("--plot draws one --epsilon and one --delta.");
   }
   return task;
 }
@@ -247,12 +256,41 @@ EpsilonFigure figure_of(const Task& task) {
           .boxes = {}};
 }
 
-Result<EpsilonFigure> calibrate(const Task& task, bool as_json, std::ostream& out) {
+Result<Calibration> noted_calibration(const Task& task) {
   auto found = calibrated(task);
-  if (!found) return found.error();
-  if (found->noise_multiplier <= kSmallestTried && found->answer.note.empty()) {
+  if (found && found->noise_multiplier <= kSmallestTried && found->answer.note.empty()) {
     found->answer.note = "the smallest noise that is tried already meets the target";
   }
+  return found;
+}
+
+// A line, or an object, for each epsilon and delta.
+Result<void> calibrate_several(Task task, bool as_json, std::ostream& out) {
+  json::array objects;
+  std::string table =
+      fmt::format("{:<10}  {:<12}  {:<16}  {}\n", "target", "delta", "noise multiplier", "epsilon");
+  for (const double epsilon : task.epsilons) {
+    for (const double delta : task.deltas) {
+      task.request.epsilon = epsilon;
+      task.request.delta = delta;
+      const auto found = noted_calibration(task);
+      if (!found) return in_context(fmt::format("epsilon {}, delta {:.6g}", epsilon, delta), found.error());
+      auto object = epsilon_to_json(found->answer);
+      object["noise_multiplier"] = found->noise_multiplier;
+      object["target"] = epsilon;
+      objects.push_back(std::move(object));
+      table += fmt::format("{:<10}  {:<12.6g}  {:<16}  {}{}\n", short_number(epsilon), delta,
+                           rounded_up(found->noise_multiplier), rounded_up(found->answer.epsilon),
+                           found->answer.note.empty() ? "" : "  (" + found->answer.note + ")");
+    }
+  }
+  out << (as_json ? pretty_json(objects) : table);
+  return {};
+}
+
+Result<EpsilonFigure> calibrate(const Task& task, bool as_json, std::ostream& out) {
+  const auto found = noted_calibration(task);
+  if (!found) return found.error();
   print(*found, as_json, out);
   auto figure = figure_of(task);
   figure.boxes = gaussian_boxes(task.request.plan.sample_rate, found->noise_multiplier, task.request.steps,
@@ -292,6 +330,12 @@ Result<void> answer(const Given& given, std::ostream& out) {
   }
   std::ostringstream text;
   const bool as_json = given.count("json") > 0;
+  if (task->has_several()) {
+    if (auto done = calibrate_several(*task, as_json, text); !done) return done;
+    if (task->sampling.records > 0 && !as_json) out << sampling_line(task->sampling);
+    out << text.str();
+    return {};
+  }
   const auto figure =
       task->is_split ? calibrate_split(*task, as_json, text) : calibrate(*task, as_json, text);
   if (!figure) return figure.error();

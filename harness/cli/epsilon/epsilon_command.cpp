@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <sstream>
-#include <tuple>
 
 #include "harness/accounting/calibration_search.h"
 #include "harness/accounting/mechanism.h"
@@ -49,7 +48,8 @@ CommandLine command_line() {
   add_sampling(add);
   add_text(add, "noise-multiplier", "sigma", "noise over sensitivity, > 0");
   add_text(add, "neighbouring", "R", "add-remove (default) or replace-one, with flags");
-  add_text(add, "delta", "D", "delta, (0, 1) (default N^-1.1 with --records)");
+  add_text(add, "delta", "D",
+           "delta, (0, 1) (default N^-1.1 with --records); several with commas: a line for each");
   add_text(add, "accountant", "A", "pld, rdp or gdp; default: PLD and RDP, of which the smaller is reported");
   add_text(add, "orders", "LIST", "Renyi orders for rdp, such as 1.5,2,3,4,8,16");
   add("json", "print a JSON object");
@@ -70,7 +70,7 @@ struct Question {
   std::string file;        // of the events; empty: flags
   Sampling sampling = {};  // of the flags
   double noise_multiplier = 0;
-  double delta = 0;
+  std::vector<double> deltas;
   std::string accountant;  // empty: PLD beside RDP
   std::vector<double> orders;
 };
@@ -115,10 +115,11 @@ Result<Question> question_of(const Given& given) {
   if (given.count("events") == 0) {
     if (auto ok = read_flags(given, question); !ok) return ok.error();
   }
-  const auto delta =
-      delta_given(given, question.sampling, "--delta is missing: the delta at which epsilon is stated.");
-  if (!delta) return delta.error();
-  question.delta = *delta;
+  auto deltas =
+      deltas_given(given, question.sampling, "--delta is missing: the delta at which epsilon is stated.");
+  if (!deltas) return deltas.error();
+  if (deltas->size() > 1 && given.count("plot") > 0) return error("--plot draws one --delta.");
+  question.deltas = std::move(*deltas);
   if (given.count("events") > 0) {
     question.file = given["events"].as<std::string>();
     auto events = read_events_file(question.file);
@@ -129,20 +130,45 @@ Result<Question> question_of(const Given& given) {
 }
 
 Result<void> plot(const Question& question, double epsilon, const std::string& path) {
+  const double delta = question.deltas.front();
   EpsilonFigure figure{
-      .delta = question.delta, .orders = question.orders, .gdp = question.accountant == "gdp", .boxes = {}};
+      .delta = delta, .orders = question.orders, .gdp = question.accountant == "gdp", .boxes = {}};
   const MarkedPoint mark{.epsilon = epsilon, .title = "requested: ε = " + short_number(epsilon)};
   if (question.file.empty()) {
-    figure.title = gaussian_title(question.sampling.rate, question.delta, question.events.neighbouring);
+    figure.title = gaussian_title(question.sampling.rate, delta, question.events.neighbouring);
     figure.boxes = gaussian_boxes(question.sampling.rate, question.noise_multiplier, question.sampling.steps,
                                   question.events.neighbouring, mark);
   } else {
     figure.title = fmt::format("Events of {}, δ = {}, {} neighbours",
-                               std::filesystem::path(question.file).filename().string(),
-                               short_number(question.delta), to_string(question.events.neighbouring));
+                               std::filesystem::path(question.file).filename().string(), short_number(delta),
+                               to_string(question.events.neighbouring));
     figure.boxes = events_boxes(question.events, mark);
   }
   return draw_epsilon(figure, path);
+}
+
+struct Priced {
+  double epsilon = 0, lower = 0;
+  json::object object;
+  std::string text;  // for people
+};
+
+Result<Priced> price(const Question& question, double delta) {
+  const auto& events = question.events;
+  std::ostringstream text;
+  if (question.accountant.empty()) {
+    const auto report = accounting::report_epsilon(events, delta);
+    if (!report) return report.error();
+    print_epsilon(*report, events.neighbouring, false, text);
+    return Priced{report->epsilon, report->epsilon_lower, epsilon_to_json(*report, events.neighbouring),
+                  text.str()};
+  }
+  const auto answer = question.accountant == "gdp"
+                          ? accounting::epsilon_gdp(events, delta)
+                          : accounting::epsilon_by(question.accountant, events, delta, question.orders);
+  if (!answer) return answer.error();
+  print_epsilon(*answer, false, text);
+  return Priced{answer->epsilon, answer->epsilon_lower, epsilon_to_json(*answer), text.str()};
 }
 
 // What to print; draws first, so that a plot that fails leaves nothing printed.
@@ -153,23 +179,25 @@ Result<void> answer(const Given& given, std::ostream& out) {
   if (given.count("plot") > 0) {
     if (auto can = plots::drawable(path); !can) return in_context("--plot", can.error());
   }
-  const auto& [events, delta] = std::tie(question->events, question->delta);
   const bool as_json = given.count("json") > 0;
+  const bool is_one = question->deltas.size() == 1;
   std::ostringstream text;
+  json::array objects;
   double epsilon = 0;
-  if (question->accountant.empty()) {
-    const auto report = accounting::report_epsilon(events, delta);
-    if (!report) return report.error();
-    epsilon = report->epsilon;
-    print_epsilon(*report, events.neighbouring, as_json, text);
-  } else {
-    const auto priced = question->accountant == "gdp"
-                            ? accounting::epsilon_gdp(events, delta)
-                            : accounting::epsilon_by(question->accountant, events, delta, question->orders);
+  if (!is_one && !as_json) text << fmt::format("{:<12}  {:<12}  at least\n", "delta", "epsilon");
+  for (const double delta : question->deltas) {
+    const auto priced = price(*question, delta);
     if (!priced) return priced.error();
     epsilon = priced->epsilon;
-    print_epsilon(*priced, as_json, text);
+    if (as_json) {
+      objects.push_back(priced->object);
+    } else if (is_one) {
+      text << priced->text;
+    } else {
+      text << fmt::format("{:<12.6g}  {:<12}  {}\n", delta, rounded_up(epsilon), rounded_down(priced->lower));
+    }
   }
+  if (as_json) text << (is_one ? pretty_json(objects.front()) : pretty_json(objects));
   if (!path.empty()) {
     if (auto drawn = plot(*question, epsilon, path); !drawn) return in_context("--plot", drawn.error());
   }
