@@ -16,9 +16,11 @@ using Number = std::complex<double>;
 constexpr std::size_t kBlock = Phases::kBlock;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTurn = 2 * std::numbers::pi;
-constexpr double kReach = 7.5;                // of the smoothing's Gaussian factor, at the last term
-constexpr double kLost = 1e-19;               // tilted mass of atoms that are left out
-constexpr double kMultiplied = 64 * 1.3e-15;  // error of a block's last phase: 1.2e-15 a product
+// Of the smoothing's Gaussian factor, at the last term.
+constexpr double kReach = 7.5;
+constexpr double kLost = 1e-19;  // tilted mass of atoms that are left out
+// Error of a block's last phase: 1.2e-15 a product.
+constexpr double kMultiplied = 64 * 1.3e-15;
 
 // The part of a turn of the window that `loss` is, in units of 2^-64.
 std::uint64_t turns_of(double loss, double window) {

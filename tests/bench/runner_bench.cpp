@@ -2,8 +2,8 @@
 // their number. See README.md beside this file.
 //   runner_bench DIR [RUNS [WORKERS]]
 // runs RUNS (10000) trials of one step on WORKERS (2) workers that train nothing, which are this
-// program: through the executor alone, then as a seeded spec (journals, database), then as an unseeded one (keys
-// too). DIR is made, and emptied of what was made in it.
+// program: through the executor alone, then as a seeded spec (journals, database), then as an
+// unseeded one (keys too). DIR is made, and emptied of what was made in it.
 #include <chrono>
 #include <cstdlib>
 #include <ctime>

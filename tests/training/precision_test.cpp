@@ -127,8 +127,7 @@ TEST(Tf32, IsOffOnceADeviceWasChosenSoThatNoRunNeedsToWriteTheSwitch) {
       {
         const bool on_at_first = at::globalContext().allowTF32CuDNN();
         const bool found = static_cast<bool>(find_device("cpu"));
-        const bool on =
-            at::globalContext().allowTF32CuDNN() || at::globalContext().allowTF32CuBLAS();
+        const bool on = at::globalContext().allowTF32CuDNN() || at::globalContext().allowTF32CuBLAS();
         std::exit(on_at_first && found && !on ? 0 : 1);
       },
       ::testing::ExitedWithCode(0), "");
