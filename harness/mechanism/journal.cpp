@@ -70,6 +70,14 @@ struct JournalWriter::State {
 
   // Chooses the first of `points` that is one of `places`, or the beginning.
   Result<void> choose_point(const std::vector<ResumePoint>& points);
+  // Whether the last attempt is repeated where the run goes on from `step`, by the table in the
+  // header.
+  bool repeats_attempt(const Parsed& parsed, const EarlierAttempts& earlier, std::int64_t step) const;
+  // Whether nothing is released after `step` steps.
+  bool is_last_state(std::int64_t step) const;
+  // Those of `points` from which a repeated attempt has a hash to reproduce.
+  std::vector<ResumePoint> checkable(const std::vector<ResumePoint>& points, const Parsed& parsed,
+                                     const EarlierAttempts& earlier) const;
   // Chooses the attempt, by the table in the header.
   Result<void> go_on_from(const Parsed& parsed, const EarlierAttempts& earlier);
 };
@@ -94,16 +102,40 @@ Result<void> JournalWriter::State::choose_point(const std::vector<ResumePoint>& 
   return {};
 }
 
-Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const EarlierAttempts& earlier) {
+bool JournalWriter::State::repeats_attempt(const Parsed& parsed, const EarlierAttempts& earlier,
+                                           std::int64_t step) const {
   const auto& journal = parsed.journal;
-  const bool has_journal = !journal.trial.empty();
-  const bool is_seeded = config.noise_seed.has_value();
   const bool same_machine = canonical_json(trial::without_commit(journal.fingerprint)) ==
                             canonical_json(trial::without_commit(fingerprint));
   const bool same_key = earlier.key && !journal.nonce.empty() && earlier.key->nonce == journal.nonce;
   const auto last = parsed.attempts.find(journal.attempt);
-  const bool has_begun = last != parsed.attempts.end() && last->second.first <= from.step;
-  if (has_journal && same_machine && (is_seeded || same_key) && has_begun) {
+  const bool has_begun = last != parsed.attempts.end() && last->second.first <= step;
+  return !journal.trial.empty() && same_machine && (config.noise_seed || same_key) && has_begun;
+}
+
+bool JournalWriter::State::is_last_state(std::int64_t step) const {
+  const bool has_steps = step < config.steps && config.privacy.is_private;
+  return !has_steps && !config.evaluation.score;
+}
+
+std::vector<ResumePoint> JournalWriter::State::checkable(const std::vector<ResumePoint>& points,
+                                                         const Parsed& parsed,
+                                                         const EarlierAttempts& earlier) const {
+  std::vector<ResumePoint> found;
+  for (const auto& point : points) {
+    const bool has_hash = parsed.hashes.contains({parsed.journal.attempt, point.step});
+    if (has_hash || is_last_state(point.step) || !repeats_attempt(parsed, earlier, point.step))
+      found.push_back(point);
+  }
+  return found;
+}
+
+Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const EarlierAttempts& earlier) {
+  const auto& journal = parsed.journal;
+  const bool has_journal = !journal.trial.empty();
+  const bool is_seeded = config.noise_seed.has_value();
+  const auto last = parsed.attempts.find(journal.attempt);
+  if (repeats_attempt(parsed, earlier, from.step)) {
     attempt = journal.attempt;
     nonce = journal.nonce;
     current = last->second;
@@ -173,7 +205,8 @@ Result<std::unique_ptr<JournalWriter>> JournalWriter::open(const std::string& pa
   state->config = config;
   state->fingerprint = fingerprint;
   state->places = std::move(parsed->places);
-  if (auto chosen = state->choose_point(points); !chosen) return chosen.error();
+  if (auto chosen = state->choose_point(state->checkable(points, *parsed, earlier)); !chosen)
+    return chosen.error();
   if (auto chosen = state->go_on_from(*parsed, earlier); !chosen) return chosen.error();
   if (auto started = state->start(); !started) return started.error();
   return std::unique_ptr<JournalWriter>(new JournalWriter(std::move(state)));

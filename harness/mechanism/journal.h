@@ -47,7 +47,11 @@
 // whose steps are still the run's: no later start line begins before step s. Everything that the
 // state depends on is then booked here. The attempt is the same one where the machine, the settings
 // and the key are, and where it began no later than with step s; otherwise the next attempt begins
-// with step s, under new noise, and is charged the steps from there.
+// with step s, under new noise, and is charged the steps from there. The same attempt goes on only
+// from a state after which the journal has the line of step s, or after which nothing is released:
+// the first step that it does must reproduce a hash, so that two copies of a state whose sums are
+// computed differently cannot release both under the same noise. A run that stops therefore does
+// one step more than its state has.
 //
 // Damage. If the file does not end with a newline, a crash may have cut it short: an incomplete
 // last line is removed, including zeros after a power failure. Any other line whose checksum does

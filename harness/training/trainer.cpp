@@ -161,14 +161,29 @@ class Run {
     return {};
   }
 
+  static std::optional<TrainingEnd> stopped() { return TrainingEnd{.stopped = true, .finish = {}}; }
+
+  std::optional<TrainingEnd> diverged() const {
+    return failed("diverged", "The weights or the released losses are no longer finite after step " +
+                                  std::to_string(step_) + ".");
+  }
+
   // The state is the one before step step_.
   Result<std::optional<TrainingEnd>> stop() {
-    if (job_.checkpoints != nullptr && step_ != job_.checkpoints->last_step()) {
+    if (job_.checkpoints == nullptr) return stopped();
+    if (step_ != job_.checkpoints->last_step()) {
       const auto now = checkpoint();
       if (!now) return now.error();
       job_.checkpoints->write(*now);
     }
-    return std::optional(TrainingEnd{.stopped = true, .finish = {}});
+    // The hash that whoever goes on from there must reproduce (mechanism/journal.h).
+    const bool has_hash = step_ == 0 || step_ == job_.config.steps || job_.journal.expected_hash(step_);
+    if (has_hash || !plan_.is_private) return stopped();
+    is_stopping_ = true;
+    do_to_the_end();
+    const auto next = step();
+    if (!next) return next.error();
+    return *next == Next::diverged ? diverged() : stopped();
   }
 
   // Made anew: a copy from before step 0 would cost a vector in every run for the sake of a rare
@@ -198,12 +213,7 @@ class Run {
       if (!next) return next.error();
       if (*next == Next::stopped) return stop();
       if (*next == Next::replay_differs) return std::optional<TrainingEnd>();
-      if (*next == Next::diverged) {
-        return std::optional(failed("diverged",
-                                    "The weights or the released losses are no longer finite after "
-                                    "step " +
-                                        std::to_string(step_) + "."));
-      }
+      if (*next == Next::diverged) return diverged();
     }
     if (!take_free_step()) {
       return std::optional(failed("diverged", "The weights are no longer finite after the free step."));
@@ -211,7 +221,7 @@ class Run {
     if (job_.observer != nullptr) job_.observer->run_ended(weights_);
     if (auto concluded = conclude(); !concluded) return concluded.error();
     // After a free step the state before it is gone.
-    if (stopped_ && has_free_step()) return std::optional(TrainingEnd{.stopped = true, .finish = {}});
+    if (stopped_ && has_free_step()) return stopped();
     if (stopped_) return stop();
     auto end = finished();
     end.weights_problem = keep_final_weights();
@@ -248,6 +258,15 @@ class Run {
     for (auto& reader : setup_.ood_test) reader.centre(mean);
   }
 
+  // A step that has begun to release is done to its end; the stop is asked for all the same, as a
+  // sign of life.
+  void do_to_the_end() {
+    setup_.train.stop_when([this] {
+      static_cast<void>(job_.stop_requested());
+      return false;
+    });
+  }
+
   Result<Next> step() {
     rows_ = mechanism_->rows(mechanism::kGradient, step_);
     if (setup_.augmentation) {
@@ -256,15 +275,11 @@ class Run {
       });
     }
     const bool wants_norms = plan_.adaptive || job_.config.evaluation.gradient_norms;
-    setup_.train.stop_when(job_.stop_requested);
+    if (!is_stopping_) setup_.train.stop_when(job_.stop_requested);
     losses_ = job_.parts.clipped_sum(setup_.network, setup_.labels.loss, setup_.clipping, setup_.train, rows_,
                                      sum_, wants_norms ? &clipped_ : nullptr);
     if (setup_.train.was_stopped()) return Next::stopped;
-    // From here on the step is done to its end.
-    setup_.train.stop_when([this] {
-      static_cast<void>(job_.stop_requested());
-      return false;
-    });
+    do_to_the_end();
     const double rate = setup_.controller->learning_rate(step_);
     norms_.see_weights(weights_);
     if (auto released = release_and_advance(rate); !released) return released.error();
@@ -535,7 +550,8 @@ class Run {
   Tensor feature_mean_;  // undefined where none is released
   Scalars scalars_;
   std::int64_t step_ = 0;
-  bool stopped_ = false;  // an evaluation ended early
+  bool stopped_ = false;      // an evaluation ended early
+  bool is_stopping_ = false;  // the present step is the last one of a run that stops
   const Meter& meter_;
   Spent earlier_;
 };

@@ -35,7 +35,8 @@ class Resumable {
     return names;
   }
 
-  // Until `steps` of this run are done, or to its end. `interval`: seconds between checkpoints.
+  // Until `steps` of this run are done, of which the checkpoint is, and one more; or to its end.
+  // `interval`: seconds between checkpoints.
   TrainingEnd run(std::int64_t steps = -1, double interval = 0) {
     Checkpoints checkpoints(this->checkpoints(), config_.id(), std::chrono::duration<double>(interval));
     auto journal = mechanism::JournalWriter::open(journal_path(), config_, fingerprint_, {},
@@ -120,7 +121,7 @@ TEST(Checkpoint, EveryStateGoesOnToTheSameBitsAndTheSamePrice) {
       ASSERT_TRUE(run.run(steps).stopped);
       EXPECT_EQ(run.problem_, "");
       EXPECT_EQ(run.from_, done);
-      EXPECT_EQ(run.done_, steps);
+      EXPECT_EQ(run.done_, steps + (config.privacy.is_private ? 1 : 0)) << "of the state's next step";
       done += steps;
     }
     ASSERT_FALSE(run.run().stopped);
@@ -161,6 +162,55 @@ TEST(Checkpoint, LosesAtMostTheIntervalAndKeepsTwo) {
   EXPECT_EQ(run.journal().attempt, 0);
   expect_same_outcome(run.journal(), undisturbed(config));
   EXPECT_EQ(events_of(run.journal()), events_of(undisturbed(config)));
+}
+
+// Without its last step line, as after a crash between the checkpoint and that line.
+std::string without_last_line(const std::string& text) {
+  return text.substr(0, text.rfind('\n', text.size() - 2) + 1);
+}
+
+// Two copies of one state whose sums are computed differently would release both under the same
+// noise. So the first step from a state must have a hash to reproduce.
+TEST(Checkpoint, WithoutAHashToReproduceTheOneBeforeIsUsed) {
+  const auto config = small_config(60);
+  Resumable run(config);
+  run.run(20);
+  run.run(20);
+  const auto text = read_file(run.journal_path()).value();
+  std::ofstream(run.journal_path(), std::ios::trunc) << without_last_line(text);
+  run.run();
+  EXPECT_EQ(run.from_, 20);
+  EXPECT_EQ(run.journal().attempt, 0);
+  expect_same_outcome(run.journal(), undisturbed(config));
+}
+
+TEST(Checkpoint, UnderNewNoiseNoHashIsNeeded) {
+  const auto config = small_config(60);
+  Resumable run(config);
+  run.run(20);
+  const auto text = read_file(run.journal_path()).value();
+  std::ofstream(run.journal_path(), std::ios::trunc) << without_last_line(text);
+  run.fingerprint_["arithmetic"] = "other sums";
+  run.run();
+  EXPECT_EQ(run.from_, 20);
+  EXPECT_EQ(run.journal().attempt, 1);
+}
+
+// A state after the last step goes on to an evaluation. Where that releases a noised score there is
+// no hash of it, and the last step is done again.
+TEST(Checkpoint, AfterTheLastStepIsUsedUnlessAScoreFollows) {
+  for (const bool scores : {false, true}) {
+    auto config = small_config(30);
+    if (scores) config.evaluation.score = trial::ScoreRelease{.noise_counts = 5};
+    const auto whole = undisturbed(config);
+    Resumable run(config);
+    run.run(20);
+    run.run(10);
+    ASSERT_TRUE(fs::exists(run.checkpoints() + "/30.checkpoint"));
+    run.run();
+    EXPECT_EQ(run.from_, scores ? 20 : 30);
+    expect_same_outcome(run.journal(), whole);
+  }
 }
 
 TEST(Checkpoint, AfterADamagedOneTheRunGoesOnFromTheOneBefore) {
@@ -233,7 +283,7 @@ TEST(Checkpoint, ElsewhereItIsTheNextAttemptFromThere) {
   EXPECT_EQ(run.from_, 100);
   const auto middle = run.journal();
   EXPECT_EQ(middle.attempt, 1);
-  EXPECT_EQ(middle.steps.size(), 150U);
+  EXPECT_EQ(middle.steps.size(), 151U);
   run.run();
   EXPECT_EQ(run.from_, 150);
   const auto journal = run.journal();
@@ -309,9 +359,9 @@ TEST(Checkpoint, OfOtherRulesIsNotUsed) {
   EXPECT_EQ(journal.steps.size(), 30U);
 }
 
-// A stop within a step whose gradients are being summed gives the step up: nothing of it was
-// released.
-TEST(Checkpoint, AStopWithinAStepGivesItUp) {
+// A stop within a step whose gradients are being summed writes the state before it, of which
+// nothing was released, and does the step from there.
+TEST(Checkpoint, AStopWithinAStepBeginsItAgain) {
   auto config = small_config(12);
   config.training.microbatch = 7;
   const auto whole = undisturbed(config);
@@ -331,9 +381,10 @@ TEST(Checkpoint, AStopWithinAStepGivesItUp) {
   const auto stopped = run.journal();
   ASSERT_GT(stopped.steps.size(), 1U);
   ASSERT_LT(stopped.steps.size(), 12U);
-  EXPECT_EQ(checkpoints.last_step(), static_cast<std::int64_t>(stopped.steps.size()));
+  // The step that was given up is the one more that a stop does.
+  EXPECT_EQ(checkpoints.last_step(), static_cast<std::int64_t>(stopped.steps.size()) - 1);
   run.run();
-  EXPECT_EQ(run.from_, static_cast<std::int64_t>(stopped.steps.size()));
+  EXPECT_EQ(run.from_, static_cast<std::int64_t>(stopped.steps.size()) - 1);
   expect_same_outcome(run.journal(), whole);
 }
 

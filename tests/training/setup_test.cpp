@@ -77,5 +77,21 @@ TEST(Fingerprint, ChangesWithThreadsAndDevice) {
   at::set_num_threads(before);
 }
 
+// What MKL is told outside the program changes the order of its sums on the same machine.
+TEST(Fingerprint, ChangesWithWhatTheLibrariesAreTold) {
+  const std::string usual(fingerprint("cpu").at("arithmetic").as_string());
+  EXPECT_EQ(usual.size(), 16U);
+  // In processes of their own, which read it when they begin.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  ::setenv("USUAL_ARITHMETIC", usual.c_str(), 0);  // of the first process
+  const auto is_usual = [] {
+    return fingerprint("cpu").at("arithmetic").as_string() == std::getenv("USUAL_ARITHMETIC");
+  };
+  EXPECT_EXIT(std::exit(is_usual() ? 0 : 1), ::testing::ExitedWithCode(0), "");
+  ::setenv("MKL_CBWR", "COMPATIBLE", 1);
+  EXPECT_EXIT(std::exit(is_usual() ? 1 : 0), ::testing::ExitedWithCode(0), "");
+  ::unsetenv("MKL_CBWR");
+}
+
 }  // namespace
 }  // namespace hyfreedp::training
