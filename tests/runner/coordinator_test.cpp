@@ -1,6 +1,7 @@
 #include "harness/runner/execute/coordinator.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sstream>
@@ -9,10 +10,12 @@
 #include "results/provenance/export.h"
 #include "results/table/table_model.h"
 #include "tests/runner/fake_world.h"
+#include "tests/trial/fixtures.h"
 
 namespace hyfreedp::runner {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -438,8 +441,26 @@ panels:
   EXPECT_THAT(said, SizeIs(1)) << *said.begin() << *said.rbegin();
   World seeded;
   FakeExecutor executor;
+  // The sizes and times of files tell it, too.
+  fs::create_directories(seeded.out().root);
+  fs::permissions(seeded.out().root, fs::perms(0755));
+  const auto mode = [&] { return static_cast<int>(fs::status(seeded.out().root).permissions()); };
   // Whoever has the noise seed knows the number.
   EXPECT_FALSE(seeded.run("name: hidden\ntitle: t\nnoise_seed: s\n" + rows, executor).hides_times);
+  EXPECT_EQ(mode(), 0755);
+  EXPECT_TRUE(seeded.run("name: unseeded\ntitle: t\n" + rows, executor).closed_folder);
+  EXPECT_EQ(mode(), 0700);
+}
+
+TEST(FolderLock, MakesAnOutputFolderForItsOwnerAlone) {
+  const trial::TemporaryFolder folder;
+  for (const bool is_there : {true, false}) {
+    const OutFolder out{folder.file(is_there ? "there" : "new/out")};
+    if (is_there) fs::create_directory(out.root);
+    if (is_there) fs::permissions(out.root, fs::perms(0755));
+    ASSERT_TRUE(FolderLock::acquire(out));
+    EXPECT_EQ(static_cast<int>(fs::status(out.root).permissions()), is_there ? 0755 : 0700);
+  }
 }
 
 TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {

@@ -154,7 +154,10 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     if (opened.baseline->confidential_runs)
       tally_.known("study " + opened.id, work_of(opened.cell.base), false, expected_runs(opened));
   }
-  if (report_.hides_times) tally_.hide_times();
+  if (report_.hides_times) {
+    tally_.hide_times();
+    report_.closed_folder = close_to_others(out_);
+  }
   show();  // before any study is told of
   return open_gate();
 }

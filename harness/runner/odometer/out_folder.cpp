@@ -7,8 +7,10 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -55,13 +57,21 @@ std::string OutFolder::requests() const { return root + "/requests"; }
 std::string OutFolder::lock() const { return root + "/hyfreedp.lock"; }
 std::string OutFolder::progress() const { return root + "/progress.json"; }
 
+bool close_to_others(const OutFolder& folder) {
+  struct stat found {};
+  if (::stat(folder.root.c_str(), &found) != 0 || (found.st_mode & 077) == 0) return false;
+  return static_cast<bool>(make_closed_folder(folder.root));
+}
+
 bool is_taken_in_out_folder(const std::string& name) {
   return name == "journals" || name == "keys" || name == "checkpoints" || name == "staged-weights" ||
          name == "requests";
 }
 
 Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {
-  if (auto made = make_folders(folder.root); !made) return made.error();
+  const bool is_new = !std::filesystem::exists(folder.root);
+  if (auto made = is_new ? make_closed_folder(folder.root) : make_folders(folder.root); !made)
+    return made.error();
   // Without O_CLOEXEC on purpose: workers hold the lock too.
   const int descriptor = ::open(folder.lock().c_str(), O_RDWR | O_CREAT, 0644);
   if (descriptor < 0) return error(folder.lock() + ": cannot open the lock (" + std::strerror(errno) + ")");

@@ -1,5 +1,8 @@
 // The output folder: one database, the journals and keys of its trials, one folder for each spec's
 // derived files, and a lock, so that two coordinators never work in it at once.
+//
+// The program makes it with mode 0700: sizes and times of its files tell how many runs a private
+// selection made, which nobody may learn who is told the selection's price.
 #pragma once
 
 #include <optional>
@@ -35,6 +38,10 @@ struct OutFolder {
   // How a run under way stands (harness/runner/progress/snapshot.h): ROOT/progress.json
   std::string progress() const;
 };
+
+// Sets an output folder's mode to 0700, as far as the file system and its owner allow. Whether
+// others could look into it before.
+bool close_to_others(const OutFolder& folder);
 
 // Whether ROOT/NAME is a folder of ROOT's own, so that no spec can be named NAME.
 bool is_taken_in_out_folder(const std::string& name);
