@@ -77,8 +77,8 @@ TEST_F(DryRunTime, CountsAPrivateSelectionAtItsMean) {
   EXPECT_THAT(text, HasSubstr("a hidden number of first trials"));
 }
 
-// By hand: noise s = sigma_l R / B in each loss and 2 R / eta*^2 as curvature, which is
-// 2 sqrt(6) s / eta0^2 at eta*^2 = eta0^2 B / (sqrt(6) sigma_l).
+// By hand: noise s = sigma_l R / B in each loss and 2 R / eta* as slope, which is
+// 2 s / (sqrt(2) eta0) at eta* = sqrt(2) eta0 B / sigma_l.
 TEST_F(DryRunTime, ForetellsWhatTheFirstProbeCanSee) {
   const auto asked = spec("{method: hyfreedp, options: {accounting: separate-batch, eta0: 0.002}}");
   const auto study = runner::plan(asked).value().front();
@@ -88,17 +88,16 @@ TEST_F(DryRunTime, ForetellsWhatTheFirstProbeCanSee) {
   const auto forecast = foresee_probes(config);
   ASSERT_TRUE(forecast);
   EXPECT_EQ(forecast->first_rate, 0.002);
-  EXPECT_NEAR(forecast->largest_visible, 0.002 * std::sqrt(probe.batch_size / (std::sqrt(6.0) * probe.noise)),
-              1e-12);
-  EXPECT_THAT(said(asked, {}), HasSubstr("its first probe, at rate 0.002, can see a curvature (2 sd of its "
+  EXPECT_NEAR(forecast->largest_visible, 0.002 * std::sqrt(2.0) * probe.batch_size / probe.noise, 1e-12);
+  EXPECT_THAT(said(asked, {}), HasSubstr("a probe at its first rate, 0.002, can see a slope (2 sd of its "
                                          "noise) only if the best rate is below "));
   // Paired: of the differences alone, bounded by a tenth.
   config.controller.options["release"] = "paired";
   EXPECT_NEAR(foresee_probes(config)->largest_visible,
-              0.002 * std::sqrt(probe.batch_size / (std::sqrt(2.0) * 0.1 * probe.noise)), 1e-12);
+              0.002 * std::sqrt(2.0) * probe.batch_size / (0.1 * probe.noise), 1e-11);
   config.privacy.is_private = false;
   EXPECT_FALSE(foresee_probes(config));
-  EXPECT_THAT(said(spec("hyfreedp-plus"), {}), Not(HasSubstr("its first probe")));
+  EXPECT_THAT(said(spec("hyfreedp-plus"), {}), Not(HasSubstr("a probe at its first rate")));
 }
 
 }  // namespace

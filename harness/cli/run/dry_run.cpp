@@ -164,8 +164,8 @@ std::string group_line(const Group& group) {
                                  noise_text(group));
   if (!group.probes) return line;
   return line + fmt::format(
-                    "    its first probe, at rate {}, can see a curvature (2 sd of its noise) only if the "
-                    "best rate is below {}\n",
+                    "    a probe at its first rate, {}, can see a slope (2 sd of its noise) only if the best "
+                    "rate is below {}\n",
                     short_number(group.probes->first_rate), short_number(group.probes->largest_visible, 2));
 }
 

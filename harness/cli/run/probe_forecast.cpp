@@ -1,7 +1,5 @@
 #include "harness/cli/run/probe_forecast.h"
 
-#include <cmath>
-
 #include "harness/base/json.h"
 #include "optimizers/acceptance.h"
 #include "optimizers/quadratic_fit.h"
@@ -19,7 +17,7 @@ std::optional<ProbeForecast> foresee_probes(const trial::TrialConfig& config) {
   const double bound = share > 0 ? share : 1;  // over R_l
   const auto abscissas = optimizers::symmetric_abscissas(rate, (probe->points - 1) / 2);
   const auto sd = optimizers::noise_of_fit(abscissas, probe->noise * bound / probe->batch_size, share > 0);
-  return ProbeForecast{.first_rate = rate, .largest_visible = 1 / std::sqrt(sd.curvature)};
+  return ProbeForecast{.first_rate = rate, .largest_visible = 1 / sd.slope};
 }
 
 }  // namespace hyfreedp::cli
