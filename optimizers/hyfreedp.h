@@ -21,7 +21,8 @@
 //
 // At small eta the probe's differences are smaller than the noise
 // (sd of G: sigma_l R_l / (sqrt(2) B eta), of H: sqrt(6) sigma_l R_l / (B eta^2)). Then G / H is a
-// ratio of noises of order eta, and eta tends to 0. HyFreeDP+ (hyfreedp_plus.h) avoids this.
+// ratio of noises of order eta, and eta tends to 0. Where G is above some two deviations, eta rises
+// although H is still noise. HyFreeDP+ (hyfreedp_plus.h) avoids this.
 // Scalars curvature_to_noise and slope_to_noise: H and G over these deviations, of what was
 // released and what is public. Where most probes have H below twice its deviation, the outcome is
 // "curvature within its noise".

@@ -2,8 +2,8 @@
 // learning rate eta, and a rate that follows the mean of all fits instead of the last one.
 //
 // Why (numbers: baselines/README.md): the published rule probes at eta itself. While eta is small,
-// the curvature is smaller than the loss noise, G / H is a ratio of noises, and eta falls towards
-// 0. Once the curvature is visible, G / H is the best rate of this one step, which is two to four
+// slope and curvature are smaller than the loss noise, G / H is a ratio of noises, and eta falls
+// towards 0. Once the curvature is visible, G / H is the best rate of this one step, which is two to four
 // times the best rate of a run, because the momentum in u hides most of the noise that stays in the
 // weights. Taking that rate moves the weights to where the loss is flatter, and the next fit is
 // larger still.

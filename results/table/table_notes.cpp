@@ -44,8 +44,8 @@ constexpr std::array<Explanation, 4> kOutcomes = {{
     {"fit rejected throughout",
      "No fit of the released losses was accepted, so the learning rate was never fitted."},
     {"curvature within its noise",
-     "In most probes the fitted curvature was below twice the standard deviation of its noise, so the "
-     "learning rate is mostly a ratio of noises."},
+     "In most probes the fitted curvature was below twice the standard deviation of its noise. It is so in "
+     "runs that find a good rate, too: whether they do depends on the slope over its noise."},
     {"every update rejected",
      "The step-size control took back every pair of half steps, so the weights never moved."},
 }};
