@@ -3,10 +3,10 @@
 //
 // Why (numbers: baselines/README.md): the published rule probes at eta itself. While eta is small,
 // slope and curvature are smaller than the loss noise, G / H is a ratio of noises, and eta falls
-// towards 0. Once the curvature is visible, G / H is the best rate of this one step, which is two to four
-// times the best rate of a run, because the momentum in u hides most of the noise that stays in the
-// weights. Taking that rate moves the weights to where the loss is flatter, and the next fit is
-// larger still.
+// towards 0. Once the curvature is visible, G / H is the best rate of this one step, which is two
+// to four times the best rate of a run, because the momentum in u hides most of the noise that
+// stays in the weights. Taking that rate moves the weights to where the loss is flatter, and the
+// next fit is larger still.
 //
 // s is the public sd of the noise in each private loss. Every K steps, at w, w - h u, w + h u:
 //   a = (L+ + L- - 2 L0) / h^2   with sd_a = sqrt(6) s / h^2          (curvature)
