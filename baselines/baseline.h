@@ -183,6 +183,10 @@ struct Baseline {
   // What a method does with epsilon that cannot have Cell::noise_multiplier instead, such as
   // "divides epsilon between gradients and losses". Empty: it can.
   std::string needs_epsilon = {};
+  // Whether runs with these resolved options release noised validation scores, by which the method
+  // chooses. A score's noise hides one prediction a record, so data of which a record has many is
+  // refused (runner/spec). Empty: they release none.
+  std::function<bool(const json::object& options)> releases_scores = {};
   // Private selection: how many runs, and the losing ones, are not released.
   bool confidential_runs = false;
   // With confidential_runs: the cost of the cell's selection, base included, which is known before

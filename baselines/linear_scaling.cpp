@@ -207,6 +207,7 @@ Baseline described() {
           .summary = "Learning rate times steps from a line through private sweeps; all runs are charged.",
           .has_non_private_arm = false,
           .needs_epsilon = "divides epsilon among its sweeps and its last run",
+          .releases_scores = [](const json::object& options) { return !linear_search::is_unpriced(options); },
           .options = linear_search::options(),
           .next = next,
           .conclude = conclude};

@@ -90,6 +90,7 @@ Baseline random_search() {
       .next = {},
       .conclude = {}};
   make_search(baseline, Tuning::composed, draws);
+  baseline.releases_scores = [](const json::object& options) { return int_or(options, "runs", 1) > 1; };
   baseline.conclude = [search = baseline.conclude](const Cell& cell,
                                                    Finished finished) -> Result<Conclusion> {
     auto conclusion = search(cell, finished);

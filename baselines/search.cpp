@@ -103,6 +103,7 @@ void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates
   baseline.label = tuning == Tuning::oracle ? Label::oracle : Label::end_to_end;
   baseline.confidential_runs = tuning == Tuning::selection;
   baseline.selection = nullptr;
+  baseline.releases_scores = [tuning](const json::object&) { return tuning != Tuning::oracle; };
   if (tuning == Tuning::selection) {
     baseline.selection = [candidates](const Cell& cell) {
       const auto all = candidates(cell);

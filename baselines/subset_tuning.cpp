@@ -117,6 +117,7 @@ Baseline subset_tuning() {
           "Rates tried on a random part of the data, the best run on the rest; parts compose in parallel.",
       .has_non_private_arm = false,
       .needs_epsilon = "gives its search and its last run the whole of epsilon each",
+      .releases_scores = [](const json::object&) { return true; },
       .options = {real_option("share", 0.1, 1e-3, 0.999, "of the training data that is for tuning only"),
                   grid_option("grid", wide_grid(), "candidate learning rates"), score_noise_option()},
       .next = next,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "harness/models/facts/model_input.h"
 
@@ -20,5 +21,18 @@ enum class LabelKind {
 inline constexpr const char* kLossUnit = "nats; of real labels the squared error";
 
 using models::kNotScored;
+
+// Why runs on labels of this kind give no validation accuracy to choose by, as the end of a
+// sentence "'NAME' has ..."; with `noised`: none that may be released with the noise of a score.
+// Empty: they do.
+inline std::string lacks_score(LabelKind kind, bool noised) {
+  if (kind == LabelKind::real)
+    return "real numbers as labels, which have no accuracy for a method to choose by; use a method of one "
+           "run";
+  if (kind == LabelKind::tokens && noised)
+    return "sequences, of which one may change many tokens' predictions: a private score, whose noise is "
+           "for one prediction a sample, cannot be released on it; use a method of one run";
+  return "";
+}
 
 }  // namespace hyfreedp::datasets

@@ -24,24 +24,14 @@ Result<void> check_labels(const trial::TrialConfig& config, const datasets::Size
                           const datasets::Dataset& dataset) {
   const auto& rule = rule_of(sizes.labels);
   const auto& evaluation = config.evaluation;
-  const auto refused = [&](const std::string& why) {
-    return error("'" + config.dataset.name + "' has " + why);
-  };
-  if (!rule.is_class) {
-    if (!evaluation.score && !evaluation.oracle_validation && !evaluation.oracle_train) return {};
-    return refused(
-        "real numbers as labels, which have no accuracy for a method to choose by; use a method of one run.");
-  }
+  const bool chooses = evaluation.score || evaluation.oracle_validation || evaluation.oracle_train;
+  const auto lack = datasets::lacks_score(sizes.labels, evaluation.score.has_value());
+  if (chooses && !lack.empty()) return error("'" + config.dataset.name + "' has " + lack + ".");
+  if (!rule.is_class) return {};
   if (auto checked = check_labels(config.dataset.name, sizes,
                                   {&dataset.private_train, &dataset.private_validation, &dataset.test});
       !checked) {
     return checked;
-  }
-  if (rule.in_sequence && evaluation.score) {
-    return refused(
-        "sequences, of which one may change many tokens' predictions: a private score, whose noise is for "
-        "one "
-        "prediction a sample, cannot be released on it.");
   }
   return {};
 }

@@ -312,6 +312,32 @@ panels: [{id: one, rows: [mine, prodigy, dog]}]
 }
 
 // Of a delta under which an epsilon promises nothing.
+// Such runs would begin, spend, and end without a score.
+TEST_F(SpecProblems, AMethodThatChoosesByAScoreIsRefusedWhereARecordHasManyPredictions) {
+  const std::string tokens = R"(name: tokens
+dataset: {name: synthetic-tokens, train: 400, validation: 100, test: 100}
+model: {name: gpt2, width: 16, depth: 1, heads: 2}
+seeds: [0]
+epsilon: 8
+train: {sample_rate: 0.1, steps: 4, optimizer: adamw}
+rows:
+  - {method: nondp-gs, options: {grid: [0.001, 0.01]}}
+  - {method: dp-hyper, options: {grid: [0.001, 0.01]}}
+  - {method: linear-scaling, options: {t_min: 2, t_max: 4, r_max: 4}}
+  - {method: subset-tuning, options: {grid: [0.001, 0.01], share: 0.3}}
+  - {method: random-search, options: {runs: 2}}
+  - {id: one, method: random-search, options: {runs: 1}}
+  - {method: dp-hyper-simulated, options: {grid: [0.001, 0.01]}}
+  - {method: hyfreedp}
+)";
+  const auto said = problems(tokens);
+  ASSERT_EQ(said.size(), 5U) << "a head line and four methods";
+  for (int i = 1; i <= 4; ++i) {
+    EXPECT_THAT(said[i], AllOf(HasSubstr(fmt::format("rows[{}].method chooses among runs", i)),
+                               HasSubstr("'synthetic-tokens' has sequences")));
+  }
+}
+
 TEST_F(SpecProblems, ALargeDeltaIsWarnedOf) {
   const auto with = [&](const std::string& dataset, const std::string& delta) {
     return load(replaced(kLeast, "dataset: synthetic\n", "dataset: " + dataset + "\n" + delta));

@@ -27,7 +27,9 @@ struct PanelFrame {
   std::optional<spec::Named> optimizer = {};
   std::optional<PaperPlace> paper = {};    // where the paper prints its rows
   std::vector<std::string> ood_test = {};  // ids
-  bool shared_are_known = true;            // no mistake in the top-level `rows`
+  std::string dataset = {};                // its name, and what its labels are
+  datasets::LabelKind labels = datasets::LabelKind::classes;
+  bool shared_are_known = true;  // no mistake in the top-level `rows`
 };
 
 // Names are parts of files' names, of which a file system takes 255 bytes. A row's id may be

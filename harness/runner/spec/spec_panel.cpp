@@ -528,6 +528,8 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
                           .optimizer = parts.optimizer,
                           .paper = parts.epsilons ? parts.place : std::nullopt,
                           .ood_test = ids_of(parts.ood_test),
+                          .dataset = parts.dataset ? parts.dataset->name : "",
+                          .labels = parts.sizes ? parts.sizes->labels : datasets::LabelKind::classes,
                           .shared_are_known = request.shared_are_known},
                          problems);
   if (parts.sequential && !parts.noise_multipliers.empty()) {

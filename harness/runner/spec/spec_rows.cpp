@@ -182,6 +182,19 @@ void read_paper(const Entry& given, const PanelFrame& frame, const std::vector<d
   }
 }
 
+// A method that chooses needs an accuracy to choose by, and a private one may be released only
+// where a record has one prediction.
+void check_choice(const Layers& layers, const baselines::Baseline& method, const json::object& options,
+                  const PanelFrame& frame, Problems& problems) {
+  const auto& reading = baselines::reading_of(method, options);
+  const bool noised = reading.releases_scores && reading.releases_scores(options);
+  if (!noised && reading.label != baselines::Label::oracle) return;
+  const auto lack = datasets::lacks_score(frame.labels, noised);
+  if (lack.empty()) return;
+  problems.add(layers.find("method")->wrong(
+      fmt::format("chooses among runs, and '{}' has {}", frame.dataset, lack), ""));
+}
+
 std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame& frame, Problems& problems) {
   const auto before = problems.added();
   const auto& layers = expanded.layers;
@@ -191,6 +204,7 @@ std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame&
   std::optional<json::object> options;
   if (method != nullptr) options = options_from(method->options, layers.below("options"), problems);
   const auto epsilons = row_epsilons(layers, frame, method, problems);
+  if (options) check_choice(layers, *method, *options, frame, problems);
   auto seeds = std::optional(frame.seeds);
   if (const auto given = layers.find("seeds")) seeds = read_seeds(*given, problems);
   auto steps = std::optional(frame.steps);
