@@ -63,6 +63,22 @@ Result<std::string> own_files_checksum(const std::string& path) {
   return sha256_hex(join(lines, ""));
 }
 
+namespace {
+
+std::string secret_file() { return state_folder() + "/data.key"; }
+
+std::string mark_under(const random::Key& key, const std::string& text) {
+  return sha256_hex(std::string(key.bytes.begin(), key.bytes.end()) + text);
+}
+
+}  // namespace
+
+std::optional<std::string> secret_mark(const std::string& text) {
+  const auto stored = random::read_key(secret_file());
+  if (!stored || !*stored) return std::nullopt;
+  return mark_under((**stored).key, text);
+}
+
 Result<json::object> with_checksum(json::object options, const std::string& path) {
   const auto sha256 = own_files_checksum(path);
   if (!sha256) return sha256.error();
@@ -71,10 +87,9 @@ Result<json::object> with_checksum(json::object options, const std::string& path
     return error(fmt::format("{}: SHA-256 of the files is {}, but the spec gives {}: they have changed.",
                              path, *sha256, given));
   }
-  const auto key = random::create_or_read_key(state_folder() + "/data.key");
+  const auto key = random::create_or_read_key(secret_file());
   if (!key) return key.error();
-  const std::string secret(key->bytes.begin(), key->bytes.end());
-  const auto mark = sha256_hex(secret + *sha256);
+  const auto mark = mark_under(*key, *sha256);
   if (const auto before = string_or(options, "files_mark", mark); before != mark) {
     return error(path + ": the files have changed since the spec was read.");
   }

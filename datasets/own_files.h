@@ -2,6 +2,7 @@
 // Without LibTorch.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ Result<std::string> own_files_checksum(const std::string& path);
 // of the checksum under a secret of this user
 // (${XDG_STATE_HOME:-~/.local/state}/hyfreedp/data.key).
 Result<json::object> with_checksum(json::object options, const std::string& path);
+// `text`, a checksum say, under the user's secret. Nothing where there is no secret yet, or where
+// it cannot be read: nothing of this user has a mark then.
+std::optional<std::string> secret_mark(const std::string& text);
 // What the options know the files by. An error where they were not here when the spec was read.
 Result<std::string> mark_of(const json::object& options, const std::string& path);
 // A number that a spec may give, and that is otherwise counted when the spec is read.

@@ -129,8 +129,8 @@ TEST_F(OwnFiles, AllBrokenFilesAreInOneAnswer) {
 // Pretraining without privacy: the weights are kept only where the images are declared public, and
 // a private run begins with them only on other images.
 TEST_F(OwnFiles, WeightsOfImagesThatAreDeclaredPublicAreKept) {
-  write_photos("photos");
-  write_photos("others");
+  for (const char* name : {"photos", "copies", "others"}) write_photos(name);
+  write("others/cats/000.ppm", "P6\n8 8\n255\n" + std::string(8 * 8 * 3, 'x'));
   const auto spec = [this](const std::string& name, const std::string& dataset, const std::string& model,
                            const std::string& epsilon) {
     return write(
@@ -160,6 +160,8 @@ TEST_F(OwnFiles, WeightsOfImagesThatAreDeclaredPublicAreKept) {
   const auto same = kept(spec("same", "photos", model, "8"));
   EXPECT_EQ(same.code, 2) << same.out;
   EXPECT_THAT(same.err, HasSubstr("were trained on 'image-folder (photos)' already"));
+  const auto copied = kept(spec("copied", "copies", model, "8"));
+  EXPECT_EQ(copied.code, 2) << "the same images under another name";
 }
 
 }  // namespace

@@ -105,8 +105,10 @@ TEST_F(InitialWeights, OfARunThatIsNotOverAreRefused) {
 }
 
 TEST_F(InitialWeights, MetadataThatDoNotSayWhatTheyHaveSeenAreRefused) {
-  for (const char* metadata : {"{}", R"({"private_data": "adult"})", R"({"private_data": ["adult"]})",
-                               R"({"private_data": [{"dataset": "adult"}]})"}) {
+  for (const char* metadata :
+       {"{}", R"({"private_data": "adult"})", R"({"private_data": ["adult"]})",
+        R"({"private_data": [{"dataset": "adult"}]})",
+        R"({"private_data": [{"dataset": "adult", "epsilon": 1, "delta": 0.1, "marks": [1]}]})"}) {
     EXPECT_THAT(refusal(with_metadata("unsaid", metadata)), HasSubstr("'private_data' must list"))
         << metadata;
   }
@@ -136,9 +138,25 @@ TEST_F(InitialWeights, OfNetworkAndAdapterBoth) {
   EXPECT_TRUE(private_data_of_start({}).value().empty());
   EXPECT_TRUE(private_data_of_start({{"weights", nullptr}}).value().empty());
   EXPECT_FALSE(private_data_of_start({{"weights", "/nowhere"}}));
-  EXPECT_FALSE(check_start(both, "adult", true));
-  EXPECT_FALSE(check_start(both, "e2e-dev", true));
-  EXPECT_TRUE(check_start(both, "fashion-mnist", true));
+  const auto starts_on = [&](const std::string& data) {
+    return check_start(both, {.name = data, .marks = {}}, true).has_value();
+  };
+  EXPECT_FALSE(starts_on("adult"));
+  EXPECT_FALSE(starts_on("e2e-dev"));
+  EXPECT_TRUE(starts_on("fashion-mnist"));
+}
+
+// A copy of the files under another name.
+TEST_F(InitialWeights, ThatHaveSeenTheRunsFilesUnderAnotherNameAreRefused) {
+  const auto seen = kept(
+      "seen", R"j({"dataset": "table-file (people)", "marks": ["m", "n"], "epsilon": 3.0, "delta": 1e-5})j");
+  const json::object start{{"weights", seen}};
+  EXPECT_TRUE(check_start(start, {.name = "table-file (folks)", .marks = {"o"}}, true));
+  const auto refused = check_start(start, {.name = "table-file (folks)", .marks = {"o", "n"}}, true);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("'table-file (people), whose files are those of table-file (folks)' already"));
+  EXPECT_FALSE(check_start(start, {.name = "table-file (people)", .marks = {}}, true));
 }
 
 // A frozen network's weights reach the model through its features.

@@ -10,6 +10,7 @@
 namespace hyfreedp::runner {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -196,7 +197,7 @@ TEST(Odometer, FeaturesAreOptionsButPeopleAreNot) {
   config.dataset.options = {{"features", "pixels"}};
   ASSERT_TRUE(world.store().put_trial(record_of(config, {on("private_train", 1.0)}), {}, {}));
   EXPECT_EQ(steps_on(only(world), "private_train"), 20);
-  EXPECT_EQ(only(world).title, "fashion-mnist");
+  EXPECT_EQ(only(world).title(), "fashion-mnist");
   EXPECT_NEAR(default_delta(only(world)), std::pow(50000.0, -1.1), 1e-12);
   // Generated data with other options are other data.
   auto made = any_config("synthetic");
@@ -206,7 +207,7 @@ TEST(Odometer, FeaturesAreOptionsButPeopleAreNot) {
   }
   const auto odometer = odometer_of(world.store(), world.out()).value();
   ASSERT_THAT(odometer.data, SizeIs(3));
-  EXPECT_THAT(odometer.data.at(1).title, HasSubstr("train 1000"));
+  EXPECT_THAT(odometer.data.at(1).title(), HasSubstr("train 1000"));
   EXPECT_EQ(steps_on(odometer.data.at(2), "private_train"), 10);
   // A part of the data is not other data.
   for (const char* part : {"tuning", "rest"}) {
@@ -235,9 +236,36 @@ TEST(Odometer, AUsersFolderIsOneDatasetUnderAllOptions) {
   }
   const auto odometer = odometer_of(world.store(), world.out()).value();
   ASSERT_THAT(odometer.data, SizeIs(2));
-  EXPECT_EQ(odometer.data.at(0).title, "image-folder (folder)");
-  EXPECT_EQ(odometer.data.at(1).title, "image-folder (mine)");
+  EXPECT_EQ(odometer.data.at(0).title(), "image-folder (folder)");
+  EXPECT_EQ(odometer.data.at(1).title(), "image-folder (mine)");
   EXPECT_EQ(steps_on(odometer.data.at(1), "private_train"), 50);
+}
+
+// A copy under another name has the same mark; files that were changed under one name have another.
+TEST(Odometer, FilesAreOneDatasetWhereTheyShareANameOrAMark) {
+  World world;
+  auto config = any_config("table-file");
+  const auto put = [&](const std::string& path, const std::string& mark) {
+    config.dataset.options = {{"path", path}, {"files_mark", mark}, {"train", 1000}};
+    ASSERT_TRUE(world.store().put_trial(record_of(config, {on("private_train", 1.0)}), {}, {}));
+  };
+  const auto titles = [&] {
+    std::vector<std::string> all;
+    for (const auto& one : odometer_of(world.store(), world.out()).value().data) all.push_back(one.title());
+    return all;
+  };
+  put("people.csv", "a");
+  put("folks.csv", "a");
+  EXPECT_THAT(titles(), ElementsAre("table-file (folks) = table-file (people)"));
+  EXPECT_EQ(steps_on(only(world), "private_train"), 20);
+  put("others.csv", "b");
+  put("third.csv", "c");
+  EXPECT_THAT(titles(), SizeIs(3));
+  // It has the name of one and the mark of another, and makes all of them one.
+  put("others.csv", "c");
+  put("people.csv", "b");
+  EXPECT_THAT(titles(), SizeIs(1));
+  EXPECT_EQ(steps_on(only(world), "private_train"), 60);
 }
 
 // Nothing that the odometer shows depends on how many runs a private selection made, at whatever
@@ -337,7 +365,7 @@ TEST(Odometer, OneSelectionUnderTwoNamesCountsOnce) {
 
 // Where options cut the splits differently, one record may have been in both.
 TEST(Odometer, SplitsThatDifferBetweenRunsComposeInSequence) {
-  Spending spending{.dataset = "d", .title = "d", .records = 1000};
+  Spending spending{.names = {"d"}, .records = 1000};
   spending.add({on("private_train", 1.0), on("private_validation", 1.0)});
   const double apart = epsilon_of(spending);
   spending.splits_differ = true;
@@ -394,7 +422,7 @@ TEST(Odometer, ASelectionAtLiuAndTalwarsPriceComposesAsTheGeometricOneThatItIs) 
   using Distribution = accounting::Selection::Distribution;
   std::vector<double> epsilons;
   for (const auto distribution : {Distribution::liu_talwar, Distribution::truncated_negative_binomial}) {
-    Spending spending{.dataset = "d", .title = "d", .records = 1000};
+    Spending spending{.names = {"d"}, .records = 1000};
     spending.add_selection({.distribution = distribution,
                             .eta = distribution == Distribution::liu_talwar ? 0.0 : 1.0,
                             .mean = 4,

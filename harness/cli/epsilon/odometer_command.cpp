@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
+#include <set>
 
 #include "datasets/facts.h"
 #include "harness/base/text.h"
@@ -134,7 +135,7 @@ std::string tables_text(const Spending& spending) {
 void print_details(const Line& line, bool confidential, std::ostream& out) {
   const auto& spending = *line.spending;
   const auto& total = line.reading.total;
-  out << fmt::format("{}\n  this data so far     {}\n", spending.title, epsilon_and_delta(line));
+  out << fmt::format("{}\n  this data so far     {}\n", spending.title(), epsilon_and_delta(line));
   for (const auto& [name, epsilon] : line.reading.splits) {
     out << fmt::format(
         "  {:<20} {}ε {} ({})\n", name, line.is_incomplete ? "at least " : "",
@@ -161,7 +162,7 @@ void print_line(const Line& line, std::ostream& out) {
   if (spending.has_unknown_selection) text += ", runs of unknown private selections left out";
   if (spending.reproducible_noise) text += " (reproducible noise: not a private release)";
   const char* indent = "";
-  for (const auto& part : results::wrap(spending.title + ": " + text, kLineWidth)) {
+  for (const auto& part : results::wrap(spending.title() + ": " + text, kLineWidth)) {
     out << indent << part << '\n';
     indent = "  ";
   }
@@ -189,8 +190,8 @@ json::object to_json(const Line& line, bool confidential) {
     object["epsilon"] = nullptr;
     object["infinite"] = true;
   }
-  object["dataset"] = spending.dataset;
-  object["data"] = spending.title;
+  object["dataset"] = join({spending.datasets.begin(), spending.datasets.end()}, ", ");
+  object["data"] = spending.title();
   object["splits"] = std::move(splits);
   object["tables"] = std::move(tables);
   object["selections"] = spending.selections;
@@ -205,18 +206,20 @@ json::object to_json(const Line& line, bool confidential) {
 
 Result<std::vector<const Spending*>> wanted(const runner::Odometer& odometer, const Request& request) {
   std::vector<const Spending*> found;
-  std::vector<std::string> names;
+  std::set<std::string> names;
   for (const auto& spending : odometer.data) {
-    names.push_back(spending.dataset);
-    if (request.dataset.empty() || request.dataset == spending.dataset || request.dataset == spending.title)
+    names.insert(spending.datasets.begin(), spending.datasets.end());
+    if (request.dataset.empty() || request.dataset == spending.title() ||
+        spending.datasets.contains(request.dataset) || spending.names.contains(request.dataset)) {
       found.push_back(&spending);
+    }
   }
   if (!found.empty() || request.dataset.empty()) return found;
   const auto known = datasets::find_dataset(request.dataset);
   if (!known) return known.error();
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return error(fmt::format("no run in {} has touched {}{}.", request.out, request.dataset,
-                           names.empty() ? "" : "; what was touched: " + join(names, ", ")));
+  return error(
+      fmt::format("no run in {} has touched {}{}.", request.out, request.dataset,
+                  names.empty() ? "" : "; what was touched: " + join({names.begin(), names.end()}, ", ")));
 }
 
 Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vector<const Spending*>& data,

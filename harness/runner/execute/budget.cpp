@@ -14,11 +14,6 @@
 namespace hyfreedp::runner {
 namespace {
 
-const Spending* find(const Odometer& odometer, const std::string& title) {
-  const auto found = std::ranges::find(odometer.data, title, &Spending::title);
-  return found == odometer.data.end() ? nullptr : &*found;
-}
-
 Result<double> private_epsilon(const Spending* spending, double delta) {
   if (spending == nullptr) return 0.0;
   const auto reading = read_odometer(*spending, delta);
@@ -53,8 +48,8 @@ Result<Budget> Budget::open(const results::Store& store, const OutFolder& out, s
 Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
   auto wanted = then_;
   auto admitted = admitted_;
-  std::set<std::string> datasets;
-  std::set<std::string> needed;  // those on which anything would start
+  std::set<std::string> datasets;  // names of the data
+  std::set<std::string> needed;    // those on which anything would start
   trial::ConfigText ids;
   // Of the last run's dataset: the next run's is nearly always the same.
   std::optional<trial::Named> dataset;
@@ -74,8 +69,9 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       if (!selection) continue;  // infeasible: nothing will run
       dataset.reset();
       auto& spending = wanted.of(study.cell.base.dataset);
-      datasets.insert(spending.title);
-      needed.insert(spending.title);
+      const auto& name = wanted.identity(study.cell.base.dataset).name;
+      datasets.insert(name);
+      needed.insert(name);
       if (study.cell.base.noise_seed) spending.reproducible_noise = true;
       if (recorded == nullptr || recorded->composition.empty()) spending.add_selection(*selection);
       continue;
@@ -87,14 +83,14 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       if (dataset != config.dataset) {
         dataset = config.dataset;
         of_dataset = &wanted.of(config.dataset);
-        datasets.insert(of_dataset->title);
+        datasets.insert(wanted.identity(config.dataset).name);
       }
       auto& spending = *of_dataset;
       if (then_.final_runs.contains(id) || !admitted.insert(id).second) continue;
       // Of a seed that may not be needed: in then_ already.
       if (then_.booked_runs.contains(id)) continue;
       spending.plan(config);
-      needed.insert(spending.title);
+      needed.insert(wanted.identity(config.dataset).name);
     }
   }
   if (auto checked = check(wanted, needed); !checked) return checked;
@@ -115,7 +111,7 @@ Result<void> Budget::admit(const baselines::Baseline& baseline,
     if (then_.final_runs.contains(id) || admitted_.contains(id) || !fresh.insert(id).second) continue;
     auto& spending = wanted.of(config.dataset);
     spending.plan(config);
-    datasets.insert(spending.title);
+    datasets.insert(wanted.identity(config.dataset).name);
   }
   if (auto checked = check(wanted, datasets); !checked) return checked;
   then_ = std::move(wanted);
@@ -126,14 +122,15 @@ Result<void> Budget::admit(const baselines::Baseline& baseline,
 
 Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& datasets) const {
   if (!cap_) return {};
-  for (const auto& title : datasets) {
-    const auto* after = find(wanted, title);
+  for (const auto& name : datasets) {
+    const auto* after = wanted.find(name);
+    const auto title = after->title();
     if (after->has_unknown_selection) {
       return error(
           fmt::format("what was spent on {} is not known, so no limit can be guaranteed: there are runs that "
                       "no row lists and that may belong to a private selection. `hyfreedp odometer {} "
                       "--confidential` composes them.",
-                      title, after->dataset));
+                      title, *after->datasets.begin()));
     }
     const double delta = cap_->delta.value_or(default_delta(*after));
     const auto within = is_within(*after, cap_->epsilon, delta);
@@ -142,7 +139,7 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
     // Read anew: runs may have ended since, and the message must agree with `hyfreedp odometer`.
     const auto present = odometer_of(*store_, out_);
     if (!present) return present.error();
-    const auto* before = find(*present, title);
+    const auto* before = present->find(name);
     const std::string limit = fmt::format("The limit on {} is ε {} (δ {})", title,
                                           short_number(cap_->epsilon), short_number(delta));
     if (after->is_infinite()) {
@@ -167,10 +164,12 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
 
 Result<std::vector<Forecast>> Budget::forecast(std::optional<double> delta) const {
   std::vector<Forecast> all;
-  for (const auto& title : touched_) {
-    const auto* before = find(now_, title);
-    const auto* after = find(then_, title);
-    Forecast forecast{.dataset = title, .delta = delta.value_or(default_delta(*after))};
+  std::set<const Spending*> told;
+  for (const auto& name : touched_) {
+    const auto* before = now_.find(name);
+    const auto* after = then_.find(name);
+    if (!told.insert(after).second) continue;
+    Forecast forecast{.dataset = after->title(), .delta = delta.value_or(default_delta(*after))};
     const auto now = private_epsilon(before, forecast.delta);
     if (!now) return now.error();
     const auto then = private_epsilon(after, forecast.delta);

@@ -34,7 +34,7 @@ struct Cap {
 
 // The odometer of one dataset before a spec runs, and after all that it starts with.
 struct Forecast {
-  std::string dataset;  // title
+  std::string dataset;  // title of the data
   double delta = 0;
   double now = 0;  // of the private part
   double then = 0;
@@ -69,7 +69,7 @@ class Budget {
   Odometer then_;  // and what may still be, of all that was admitted
   std::optional<Cap> cap_;
   std::unordered_set<std::string> admitted_;  // runs
-  std::set<std::string> touched_;             // datasets, by title
+  std::set<std::string> touched_;             // names of data
 };
 
 // Whether the method's runs are reserved as one selection, before any of them is known.

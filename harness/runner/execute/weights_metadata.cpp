@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "datasets/facts.h"
+#include "datasets/same_data.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
+#include "harness/runner/spec/initial_weights.h"
 #include "results/table/cell_text.h"
 #include "results/table/table_model.h"
 
@@ -122,9 +124,9 @@ json::array private_data_of(const WeightsMetadata& metadata) {
   // weights.
   const auto facts = datasets::find_dataset(own);
   if (facts && (**facts).public_train) return seen;
-  json::object release{{"dataset", datasets::data_name(own, object_at(dataset, "options"))},
-                       {"epsilon", nullptr},
-                       {"delta", nullptr}};
+  auto release = named_data(datasets::identity_of(own, object_at(dataset, "options")));
+  release["epsilon"] = nullptr;
+  release["delta"] = nullptr;
   if (metadata.study.total && metadata.why_confidential.empty()) {
     release["epsilon"] = number(metadata.study.total->epsilon);
     release["delta"] = metadata.study.total->delta;

@@ -3,8 +3,8 @@
 //
 //   {"spec", "spec_hash", "panel", "row", "method", "seed", "study", "trial", "program": names of
 //   the row and of its run
-//    "private_data": [{"dataset", "epsilon", "delta"}: the private data that the weights have seen,
-//    their start included]
+//    "private_data": [{"dataset", "marks" (datasets/same_data.h), "epsilon", "delta"}: the private
+//    data that the weights have seen, their start included]
 //    "files": {NAME: SHA-256}, beside trial.json
 //    "dataset": {"name", "options", "classes"}, "config": the run's whole config
 //    "weights": such as "of the last step"; "features": present if a mean must be subtracted first

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -11,7 +12,6 @@
 #include "datasets/facts.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
-#include "harness/random/partition.h"
 #include "harness/runner/odometer/charge.h"
 #include "results/store/states.h"
 
@@ -199,21 +199,6 @@ const datasets::Facts* facts_of(const std::string& dataset) {
   return facts ? *facts : nullptr;
 }
 
-std::string title_of(const trial::Named& dataset) {
-  const auto* facts = facts_of(dataset.name);
-  if (facts == nullptr || !facts->files.empty()) return dataset.name;
-  if (facts->own_records) return datasets::data_name(dataset.name, dataset.options);
-  std::vector<std::string> options;
-  // A part of the data is not other data.
-  for (const auto& member : random::without_part(dataset.options)) {
-    const auto& value = member.value();
-    options.push_back(std::string(member.key()) + " " +
-                      (value.is_double() ? short_number(value.get_double()) : json::serialize(value)));
-  }
-  std::sort(options.begin(), options.end());
-  return options.empty() ? dataset.name : dataset.name + " (" + join(options, ", ") + ")";
-}
-
 // A private selection, and the runs that the database says it made.
 struct SelectionStudy {
   Composition composition;
@@ -363,14 +348,12 @@ class Composer {
   // compared with it.
   std::vector<std::string> runs_like(const EventTally& booked, const trial::Named& dataset) const {
     std::vector<std::string> ids;
-    const auto title = title_of(dataset);
+    const auto& wanted = odometer_.identity(dataset);
     for (const auto& [id, run] : runs_) {
       if (!run.may_be_selected() || is_listed(id) || selected_.contains(id)) continue;
       const auto planned = run.planned();
-      if (title_of(run.config.dataset) != title || !planned.contains(booked) || !booked.contains(planned)) {
-        continue;
-      }
-      ids.push_back(id);
+      if (!planned.contains(booked) || !booked.contains(planned)) continue;
+      if (datasets::is_same_data(odometer_.identity(run.config.dataset), wanted)) ids.push_back(id);
     }
     return ids;
   }
@@ -493,21 +476,66 @@ void Spending::plan(const trial::TrialConfig& config) {
   if (config.noise_seed) reproducible_noise = true;
 }
 
+std::string Spending::title() const { return join({names.begin(), names.end()}, " = "); }
+
+void Spending::add(const Spending& other) {
+  const auto differs = [](std::int64_t one, std::int64_t another) {
+    return one != 0 && another != 0 && one != another;
+  };
+  datasets.insert(other.datasets.begin(), other.datasets.end());
+  names.insert(other.names.begin(), other.names.end());
+  marks.insert(other.marks.begin(), other.marks.end());
+  splits_differ = splits_differ || other.splits_differ || differs(records, other.records) ||
+                  differs(validation_records, other.validation_records);
+  records = std::max(records, other.records);
+  validation_records = std::max(validation_records, other.validation_records);
+  for (const auto& [split, tally] : other.splits) splits[split].add(tally.events());
+  selections += other.selections;
+  non_private_runs += other.non_private_runs;
+  oracle_scores += other.oracle_scores;
+  reproducible_noise = reproducible_noise || other.reproducible_noise;
+  has_unknown_selection = has_unknown_selection || other.has_unknown_selection;
+  for (const auto& [spec, epsilon] : other.tables) tables[spec] = std::max(tables[spec], epsilon);
+  runs += other.runs;
+}
+
+const datasets::DataIdentity& Odometer::identity(const trial::Named& dataset) {
+  auto [place, is_new] = known.try_emplace(canonical_json(as_json(dataset)));
+  if (is_new) place->second = datasets::identity_of(dataset.name, dataset.options);
+  return place->second;
+}
+
 Spending& Odometer::of(const trial::Named& dataset) {
-  const auto title = title_of(dataset);
-  auto place = std::ranges::lower_bound(data, title, {}, &Spending::title);
-  if (place == data.end() || place->title != title) {
-    place = data.insert(place, Spending{.dataset = dataset.name, .title = title});
-  }
+  const auto& asked = identity(dataset);
+  Spending wanted{.datasets = {dataset.name}, .names = {asked.name}, .marks = asked.marks};
   if (const auto* facts = facts_of(dataset.name)) {
     const auto sizes = datasets::sizes(*facts, dataset.options);
-    const auto differs = [](std::int64_t known, std::int64_t now) { return known != 0 && known != now; };
-    place->splits_differ = place->splits_differ || differs(place->records, sizes.private_train) ||
-                           differs(place->validation_records, sizes.private_validation);
-    place->records = std::max(place->records, sizes.private_train);
-    place->validation_records = std::max(place->validation_records, sizes.private_validation);
+    wanted.records = sizes.private_train;
+    wanted.validation_records = sizes.private_validation;
   }
-  return *place;
+  const auto is_same = [&](const Spending& one) {
+    return one.names.contains(asked.name) ||
+           std::ranges::any_of(asked.marks, [&](const auto& mark) { return one.marks.contains(mark); });
+  };
+  auto place = std::ranges::find_if(data, is_same);
+  if (place != data.end()) {
+    const auto before = place->names.size();
+    place->add(wanted);
+    const auto others = std::stable_partition(place + 1, data.end(), std::not_fn(is_same));
+    for (auto other = others; other != data.end(); ++other) place->add(*other);
+    data.erase(others, data.end());
+    if (place->names.size() == before) return *place;
+    wanted = std::move(*place);
+    data.erase(place);
+  }
+  const auto title = wanted.title();
+  return *data.insert(std::ranges::lower_bound(data, title, {}, &Spending::title), std::move(wanted));
+}
+
+const Spending* Odometer::find(const std::string& name) const {
+  const auto found =
+      std::ranges::find_if(data, [&](const Spending& one) { return one.names.contains(name); });
+  return found == data.end() ? nullptr : &*found;
 }
 
 std::optional<trial::Named> booked_dataset(const json::object& composition) {
@@ -533,7 +561,7 @@ Result<bool> is_within(const Spending& spending, double epsilon, double delta) {
     const auto rdp = accounting::epsilon_rdp({.events = events}, delta);
     if (rdp && rdp->epsilon <= epsilon) continue;
     const auto both = accounting::report_epsilon({.events = events}, delta);
-    if (!both) return in_context(spending.title + ", " + name, both.error());
+    if (!both) return in_context(spending.title() + ", " + name, both.error());
     if (!(both->epsilon <= epsilon)) return false;
   }
   return true;
@@ -547,7 +575,7 @@ Result<OdometerReading> read_odometer(const Spending& spending, double delta,
       std::vector<std::string> names;
       names.reserve(parts.size());
       for (const auto& [name, events] : parts) names.push_back(name);
-      return error(fmt::format("nothing was released about a split '{}' of {}.{}{}", *split, spending.title,
+      return error(fmt::format("nothing was released about a split '{}' of {}.{}{}", *split, spending.title(),
                                did_you_mean(*split, names),
                                names.empty() ? "" : " It has: " + join(names, ", ") + "."));
     }
@@ -558,7 +586,7 @@ Result<OdometerReading> read_odometer(const Spending& spending, double delta,
   reading.total.accountant = "none";
   for (const auto& [name, events] : parts) {
     auto epsilon = accounting::report_epsilon({.events = events}, delta);
-    if (!epsilon) return in_context(spending.title + ", " + name, epsilon.error());
+    if (!epsilon) return in_context(spending.title() + ", " + name, epsilon.error());
     if (reading.splits.empty() || epsilon->epsilon > reading.total.epsilon) reading.total = *epsilon;
     reading.splits.emplace(name, std::move(*epsilon));
   }

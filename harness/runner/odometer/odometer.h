@@ -12,10 +12,10 @@
 //                 the key's counts as if it had been completed. What the database knows beyond
 //                 journal and key is added, and so is, as if completed, a run that was begun and
 //                 left neither (charge.h). A run that several rows share counts once.
-//   Same data     Datasets that come from files are the same data where they have the same name,
-//                 whatever their options: these choose how a record is represented, or fewer
-//                 records. Generated ones are the same data where they
-//                 have the same options.
+//   Same data     Datasets are the same data where they share a name or a mark of their files
+//                 (datasets/same_data.h), whatever their options: these choose how a record is
+//                 represented, or fewer records. Generated ones are the same data where they have
+//                 the same options.
 //   Splits        One record lies in one split, so disjoint splits compose in parallel: the
 //                 odometer shows the largest. Within a split everything composes in sequence. Where
 //                 options cut the splits differently, a record may have been in both, and all
@@ -47,6 +47,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/same_data.h"
 #include "harness/accounting/accountant.h"
 #include "harness/runner/odometer/out_folder.h"
 #include "harness/trial/event_tally.h"
@@ -57,8 +58,9 @@ namespace hyfreedp::runner {
 
 // What was released about one dataset.
 struct Spending {
-  std::string dataset;       // as a spec names it
-  std::string title;         // with the options that make the data, where it is generated
+  std::set<std::string> datasets = {};  // as specs name it
+  std::set<std::string> names = {};     // of the data (datasets::DataIdentity)
+  std::set<std::string> marks = {};
   std::int64_t records = 0;  // of its private training split
   std::int64_t validation_records = 0;
   bool splits_differ = false;  // between runs: all splits are then composed as one
@@ -73,11 +75,15 @@ struct Spending {
   std::map<std::string, double> tables;  // by spec: the largest epsilon of its rows
   std::int64_t runs = 0;                 // confidential
 
+  // All names: "table-file (copy) = table-file (people)".
+  std::string title() const;
   bool is_infinite() const { return non_private_runs > 0 || oracle_scores > 0; }
   // Adds the most that a run of `config` will release.
   void plan(const trial::TrialConfig& config);
   void add_selection(const accounting::Selection& selection);
   void add(const std::vector<accounting::Event>& events);
+  // Of the same data, as it turns out.
+  void add(const Spending& other);
 };
 
 // Key of a private selection's booking that counts before any of its runs has begun.
@@ -114,7 +120,7 @@ struct OdometerOptions {
 };
 
 struct Odometer {
-  std::vector<Spending> data;        // by title
+  std::vector<Spending> data;        // by title()
   std::set<std::string> final_runs;  // ids of those that will not be run again
   // Ids of runs of seeds that may not be needed, which are counted though they have not begun.
   std::set<std::string> booked_runs;
@@ -122,7 +128,14 @@ struct Odometer {
   // confidential, as the number of runs is.
   std::vector<std::string> unreadable;
 
-  Spending& of(const trial::Named& dataset);  // makes it where nothing touched it yet
+  // That of the dataset, made where nothing touched it yet. Where the dataset shows that several
+  // are the same data they become one. Valid until the next call.
+  Spending& of(const trial::Named& dataset);
+  const Spending* find(const std::string& name) const;  // by one of Spending::names; null: none
+
+  // Of a dataset; kept, since a name is looked up in the file system.
+  const datasets::DataIdentity& identity(const trial::Named& dataset);
+  std::map<std::string, datasets::DataIdentity> known = {};  // by the dataset's text
 };
 
 Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,

@@ -38,9 +38,16 @@ Result<void> check_files(const fs::path& folder, const json::object& metadata) {
   return {};
 }
 
+bool are_marks(const json::value* marks) {
+  return marks == nullptr ||
+         (marks->is_array() &&
+          std::ranges::all_of(marks->get_array(), [](const auto& mark) { return mark.is_string(); }));
+}
+
 bool is_release(const json::value& value) {
-  return value.is_object() && value.get_object().contains("epsilon") &&
-         value.get_object().contains("delta") && !string_or(value.get_object(), "dataset", "").empty();
+  return value.is_object() && are_marks(value.get_object().if_contains("marks")) &&
+         value.get_object().contains("epsilon") && value.get_object().contains("delta") &&
+         !string_or(value.get_object(), "dataset", "").empty();
 }
 
 Result<void> add_private_data(const fs::path& folder, json::array& seen) {
@@ -75,6 +82,20 @@ Result<void> add_private_data(const fs::path& folder, json::array& seen) {
   return {};
 }
 
+// An error of marks that are none was told when the metadata were read.
+datasets::DataIdentity data_of(const json::object& release) {
+  datasets::DataIdentity data{.name = string_or(release, "dataset", ""), .marks = {}};
+  if (const auto* marks = release.if_contains("marks")) {
+    for (const auto& mark : marks->get_array()) data.marks.emplace(mark.get_string());
+  }
+  return data;
+}
+
+// "people", or, of the same files under another name, "people, whose files are those of copy".
+std::string said_as(const std::string& seen, const std::string& here) {
+  return seen == here ? seen : fmt::format("{}, whose files are those of {}", seen, here);
+}
+
 struct Start {
   const char* option;
   Result<std::string> (*locate)(const std::string&);
@@ -97,13 +118,19 @@ Result<json::array> private_data_of_start(const json::object& options) {
   return seen;
 }
 
-Result<void> check_start(const json::object& options, const std::string& data, bool is_private) {
+json::object named_data(const datasets::DataIdentity& data) {
+  json::object named{{"dataset", data.name}};
+  if (!data.marks.empty()) named["marks"] = json::array(data.marks.begin(), data.marks.end());
+  return named;
+}
+
+Result<void> check_start(const json::object& options, const datasets::DataIdentity& data, bool is_private) {
   const auto seen = private_data_of_start(options);
   if (!seen) return seen.error();
-  const bool same = std::ranges::any_of(*seen, [&](const json::value& release) {
-    return string_or(release.get_object(), "dataset", "") == data;
+  const auto same = std::ranges::find_if(*seen, [&](const json::value& release) {
+    return datasets::is_same_data(data_of(release.get_object()), data);
   });
-  if (!same || !is_private) return {};
+  if (same == seen->end() || !is_private) return {};
   std::string folders;
   for (const auto& start : kStarts) {
     const auto given = string_or(options, start.option, "");
@@ -113,7 +140,7 @@ Result<void> check_start(const json::object& options, const std::string& data, b
       "The weights that enter the model or its features ({}) were trained on '{}' already, as their "
       "trial.json says. A run on the same examples does not count what that training spent, so "
       "its epsilon would be too small. Start from other weights.",
-      folders, data));
+      folders, said_as(data_of(same->get_object()).name, data.name)));
 }
 
 }  // namespace hyfreedp::runner

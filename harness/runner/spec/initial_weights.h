@@ -10,18 +10,23 @@
 
 #include <string>
 
+#include "datasets/same_data.h"
 #include "harness/base/json.h"
 
 namespace hyfreedp::runner {
 
 // The releases of private data that enter the start, by the options of a model or dataset, each
-// once: [{"dataset", "epsilon" (null: none
-// is claimed), "delta"}]. Errors: a folder that does not exist, that a run has staged (kept.json),
-// or whose trial.json cannot be read, is watermarked or describes other files.
+// once: [{"dataset", "marks" (absent: none), "epsilon" (null: none is claimed), "delta"}]. Errors:
+// a folder that does not exist, that a run has staged (kept.json), or whose trial.json cannot be
+// read, is watermarked or describes other files.
 Result<json::array> private_data_of_start(const json::object& options);
 
-// Checks whether runs on the data (datasets::data_name) may start from the weights of these
-// options. `is_private`: whether an epsilon is claimed for any of the runs.
-Result<void> check_start(const json::object& options, const std::string& data, bool is_private);
+// The members "dataset" and "marks" of a release.
+json::object named_data(const datasets::DataIdentity& data);
+
+// Checks whether runs on the data may start from the weights of these options: not where they have
+// seen the same data (datasets::is_same_data). `is_private`: whether an epsilon is claimed for any
+// of the runs.
+Result<void> check_start(const json::object& options, const datasets::DataIdentity& data, bool is_private);
 
 }  // namespace hyfreedp::runner

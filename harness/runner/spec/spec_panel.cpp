@@ -6,6 +6,7 @@
 #include "datasets/facts.h"
 #include "datasets/image_folder_files.h"
 #include "datasets/image_options.h"
+#include "datasets/same_data.h"
 #include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
@@ -546,7 +547,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   // A part whose key is misspelt is missing, and was complained of before this panel was read.
   if (!parts.is_whole() || problems.added() > before) return std::nullopt;
 
-  const auto data = datasets::data_name(parts.dataset->name, parts.dataset->options);
+  const auto data = datasets::identity_of(parts.dataset->name, parts.dataset->options);
   const bool is_private = !parts.noise_multipliers.empty() || claims_epsilon(*parts.rows);
   if (auto start = check_start(parts.model->options, data, is_private); !start) {
     problems.add(layers.find("model")->wrong_inside(start.error().message, ""));
