@@ -150,16 +150,7 @@ Result<void> check_ood_test(const std::string& id, const Sizes& shifted, const S
 std::string data_name(const std::string& dataset, const json::object& options) {
   const auto facts = find_dataset(dataset);
   if (!facts || !(**facts).own_records) return dataset;
-  const auto given = string_or(options, "path", "");
-  std::error_code ignored;
-  const auto here = locate_own_files(given);
-  auto path = std::filesystem::weakly_canonical(here ? *here : given, ignored).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();  // "images/"
-  auto name = path.filename().string();
-  for (const std::string ending : {".gz", ".tgz", ".tar", ".zip", ".csv", ".tsv", ".libsvm"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-  }
-  return fmt::format("{} ({})", dataset, name);
+  return fmt::format("{} ({})", dataset, own_name(string_or(options, "path", "")).name);
 }
 
 Result<std::string> locate(const Facts& facts) {

@@ -97,6 +97,26 @@ Result<json::object> with_checksum(json::object options, const std::string& path
   return options;
 }
 
+std::string own_mark(const json::object& options) {
+  const auto mark = string_or(options, "files_mark", "");
+  const auto sha256 = string_or(options, "sha256", "");
+  return mark.empty() && !sha256.empty() ? secret_mark(sha256).value_or("sha256 " + sha256) : mark;
+}
+
+OwnName own_name(const std::string& path) {
+  std::error_code ignored;
+  const auto here = locate_own_files(path);
+  auto whole = fs::weakly_canonical(here ? *here : path, ignored).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();  // "images/"
+  OwnName own{.name = whole.filename().string(), .ending = ""};
+  for (const std::string ending : {".gz", ".tgz", ".tar", ".zip", ".csv", ".tsv", ".libsvm"}) {
+    if (!own.name.ends_with(ending)) continue;
+    own.name.resize(own.name.size() - ending.size());
+    own.ending = ending + own.ending;
+  }
+  return own;
+}
+
 Result<std::string> mark_of(const json::object& options, const std::string& path) {
   const auto mark = string_or(options, "files_mark", string_or(options, "sha256", ""));
   if (mark.empty()) return error(path + ": it was not here when the spec was read; run it again.");

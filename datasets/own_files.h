@@ -26,6 +26,15 @@ Result<json::object> with_checksum(json::object options, const std::string& path
 // `text`, a checksum say, under the user's secret. Nothing where there is no secret yet, or where
 // it cannot be read: nothing of this user has a mark then.
 std::optional<std::string> secret_mark(const std::string& text);
+// The mark of the files that the options name, whether they give `sha256` or nothing; empty where
+// the files were not here when the spec was read.
+std::string own_mark(const json::object& options);
+// The last part of a path to own files, links followed, in two: "photos" and ".tar.gz". A folder's
+// ending is what its name has, mostly nothing.
+struct OwnName {
+  std::string name, ending;
+};
+OwnName own_name(const std::string& path);
 // What the options know the files by. An error where they were not here when the spec was read.
 Result<std::string> mark_of(const json::object& options, const std::string& path);
 // A number that a spec may give, and that is otherwise counted when the spec is read.

@@ -1,6 +1,7 @@
 #include "datasets/same_data.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "datasets/own_files.h"
@@ -22,37 +23,64 @@ std::string name_with_options(const std::string& dataset, const json::object& op
   return parts.empty() ? dataset : dataset + " (" + join(parts, ", ") + ")";
 }
 
-// Of the user's own files; empty where the options have neither mark nor checksum.
-std::string own_mark(const json::object& options) {
-  const auto mark = string_or(options, "files_mark", "");
-  const auto sha256 = string_or(options, "sha256", "");
-  return mark.empty() && !sha256.empty() ? secret_mark(sha256).value_or("sha256 " + sha256) : mark;
+// Of published datasets: how a record is represented, where the files are, and how many records of
+// each split are taken. A smaller number of them is a part of a larger one (subset.h).
+constexpr std::array kHarmless = {"features", "side",     "interpolation",  "normalise", "network",
+                                  "weights",  "copies",   "weights_sha256", "layer",     "feature_norm",
+                                  "public",   "train",    "validation",     "test",      "path",
+                                  "sha256",   "capital",  "files_mark",     "length",    "feature_width",
+                                  "part",     "part_key", "part_rate"};
+
+std::string division_of(const Facts& facts, const json::object& options, const std::string& own_files) {
+  std::vector<std::string> parts = {facts.name, own_files};
+  if (!facts.own_records) {
+    for (const auto& option : facts.options) {
+      const auto* value = options.if_contains(option.name);
+      if (value != nullptr && chooses_records(option.name)) {
+        parts.push_back(option.name + " " + canonical_json(*value));
+      }
+    }
+  }
+  return join(parts, "; ");
 }
 
 }  // namespace
 
 DataIdentity identity_of(const std::string& dataset, const json::object& options) {
   const auto found = find_dataset(dataset);
-  if (!found) return {.name = dataset, .marks = {}};
+  if (!found) return {.name = dataset};
   const auto& facts = **found;
   if (facts.files.empty() && !facts.own_records) {
-    return {.name = name_with_options(dataset, options), .marks = {}};
+    return {.name = name_with_options(dataset, options)};
   }
-  DataIdentity identity{.name = data_name(dataset, options), .marks = {}};
-  if (facts.own_records || !string_or(options, "path", "").empty()) {
-    if (auto mark = own_mark(options); !mark.empty()) identity.marks.insert(std::move(mark));
+  DataIdentity identity{.name = data_name(dataset, options)};
+  std::set<std::string> published;
+  if (!facts.own_records) {
+    for (const auto& file : facts.files) {
+      if (file.sha256.empty()) continue;
+      if (auto mark = secret_mark(file.sha256)) published.insert(std::move(*mark));
+    }
+  }
+  const auto path = string_or(options, "path", "");
+  const auto mark = own_mark(options);
+  if (path.empty() || published.contains(mark)) {
+    identity.marks = published;
+    identity.division = division_of(facts, options, "as published");
     return identity;
   }
-  for (const auto& file : facts.files) {
-    if (file.sha256.empty()) continue;
-    if (auto mark = secret_mark(file.sha256)) identity.marks.insert(std::move(*mark));
-  }
+  identity.division = division_of(facts, options, own_name(path).ending + " " + mark);
+  if (mark.empty()) return identity;
+  identity.marks.insert(mark);
   return identity;
 }
 
 bool is_same_data(const DataIdentity& one, const DataIdentity& other) {
   return one.name == other.name ||
          std::ranges::any_of(one.marks, [&](const auto& mark) { return other.marks.contains(mark); });
+}
+
+bool chooses_records(const std::string& option) {
+  return std::ranges::find(kHarmless, option) == kHarmless.end();
 }
 
 }  // namespace hyfreedp::datasets

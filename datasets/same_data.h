@@ -1,5 +1,5 @@
-// Whether two runs are about the same records: the one rule, for the odometer, for weights that a
-// run begins with, and for test sets.
+// Whether two runs are about the same records, and whether they divide them alike: the one rule,
+// for the odometer and for weights that a run begins with.
 //
 // Data are the same where they share their name or a mark. So a copy or a link under another name,
 // and files that were changed under one name, are the same data; data that share a name with one
@@ -9,7 +9,12 @@
 //            made with the same options
 //   marks    of the bytes of the files (own_files.h): of a user's own files their mark, of a
 //            published set one of each of its files. Whatever the spec gives, a `sha256` or
-//            nothing, the same bytes have one mark
+//            nothing, the same bytes have one mark.
+//
+// Divided alike. One record lies in one split of one division. Two runs divide the data alike where
+// the files have the same mark and the same layout (dataset, ending of the path), and the same
+// options choose the records (`split` of emnist). Elsewhere a record that is for training in one
+// may be for validation or test in the other, and records cannot be matched.
 //
 // Marks are under a secret of this user and are compared among this user's alone. Of files that
 // were not here when a spec was read, and without the secret, the name decides alone.
@@ -24,11 +29,19 @@ namespace hyfreedp::datasets {
 
 struct DataIdentity {
   std::string name;
-  std::set<std::string> marks;
+  std::set<std::string> marks = {};
+  std::string division = {};  // how the records are divided into splits
 };
 
 // Of a dataset with resolved options. An unknown dataset is known by its name.
 DataIdentity identity_of(const std::string& dataset, const json::object& options);
 bool is_same_data(const DataIdentity& one, const DataIdentity& other);
+// Whether the option of a published dataset chooses its records or divides them, and does not only
+// say how a record is represented or how many of a split are taken.
+bool chooses_records(const std::string& option);
 
+// What was trained on: one or several that are the same data.
+struct TrainedData {
+  std::set<std::string> names, marks, divisions;
+};
 }  // namespace hyfreedp::datasets

@@ -1,6 +1,9 @@
 // Which data are the same: by name or by a mark of the files.
 #include "datasets/same_data.h"
 
+#include <map>
+#include <set>
+
 #include "datasets/own_files.h"
 #include "harness/base/files.h"
 #include "tests/datasets/scratch.h"
@@ -62,6 +65,22 @@ TEST_F(SameData, APublishedFileThatIsReadAsOnesOwn) {
   const json::object copy{{"path", path("census.csv")}, {"sha256", adult.files.front().sha256}};
   EXPECT_TRUE(is_same_data(identity_of("adult", {}), identity_of("table-file", copy)));
   EXPECT_FALSE(is_same_data(identity_of("mnist", {}), identity_of("table-file", copy)));
+}
+
+// Their publisher divided them; which options choose the records is known of each.
+TEST(PublishedData, AreDividedByTheOptionsThatChooseRecords) {
+  std::map<std::string, std::set<std::string>> choosing;
+  for (const auto& facts : dataset_facts()) {
+    if (facts.files.empty() || facts.own_records) continue;
+    for (const auto& option : facts.options) {
+      if (chooses_records(option.name)) choosing[facts.name].insert(option.name);
+    }
+  }
+  const std::map<std::string, std::set<std::string>> expected = {{"emnist", {"split"}},
+                                                                 {"stl10", {"labels"}},
+                                                                 {"cifar10-c", {"corruption", "severity"}},
+                                                                 {"cifar100-c", {"corruption", "severity"}}};
+  EXPECT_EQ(choosing, expected);
 }
 
 TEST_F(SameData, GeneratedDataByTheirOptions) {

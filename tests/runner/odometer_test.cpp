@@ -268,6 +268,91 @@ TEST(Odometer, FilesAreOneDatasetWhereTheyShareANameOrAMark) {
   EXPECT_EQ(steps_on(only(world), "private_train"), 60);
 }
 
+// What a second run on data that were read in another way does to a reading.
+class Divisions : public ::testing::Test {
+ protected:
+  void put(const std::string& dataset, const json::object& options, const char* split) {
+    auto config = any_config(dataset);
+    config.dataset.options = options;
+    ASSERT_TRUE(world_.store().put_trial(record_of(config, {on(split, 1.0)}), {}, {}));
+  }
+  // A run that trained, and one that read the validation split alone.
+  Spending of_two(const std::string& dataset, const json::object& first, const json::object& second) {
+    put(dataset, first, "private_train");
+    put(dataset, second, "private_validation");
+    return only(world_);
+  }
+  static double sequence() {
+    return accounting::report_epsilon({.events = {on("", 1.0, 20)}}, kDelta)->epsilon;
+  }
+  World world_;
+};
+
+const json::object kPeople{
+    {"path", "d/people.csv"}, {"files_mark", "a"}, {"train", 800}, {"validation", 100}};
+
+json::object people_with(const char* option, const json::value& value) {
+  auto options = kPeople;
+  options[option] = value;
+  return options;
+}
+
+TEST_F(Divisions, OneFileUnderOneOrTwoNamesIsDividedAlike) {
+  auto copy = people_with("path", "d/folks.csv");
+  copy["normalise"] = "norm";
+  copy["test"] = 50;
+  const auto spending = of_two("table-file", kPeople, copy);
+  EXPECT_FALSE(spending.splits_differ);
+  EXPECT_FALSE(spending.is_lower_bound());
+  EXPECT_LT(epsilon_of(spending), sequence());
+}
+
+TEST_F(Divisions, RowsInAnotherOrderComposeInSequence) {
+  const auto spending = of_two("table-file", kPeople, people_with("files_mark", "b"));
+  EXPECT_EQ(epsilon_of(spending), sequence());
+  EXPECT_TRUE(spending.is_lower_bound());
+  const auto refused = Budget::open(world_.store(), world_.out(), Cap{100, kDelta})
+                           ->reserve(plan_release(world_.read(spec_of("other", kFixed))).value());
+  EXPECT_TRUE(refused) << "on other data a limit holds";
+}
+
+TEST_F(Divisions, AFolderAndAFileOfOneNameComposeInSequence) {
+  const auto spending = of_two("table-file", kPeople, people_with("path", "d/people"));
+  EXPECT_EQ(epsilon_of(spending), sequence());
+  EXPECT_TRUE(spending.is_lower_bound());
+}
+
+TEST_F(Divisions, SelectionsOfOneCollectionComposeInSequence) {
+  const json::object letters{{"split", "letters"}, {"train", 1000}, {"validation", 100}};
+  auto digits = letters;
+  digits["split"] = "digits";
+  const auto spending = of_two("emnist", letters, digits);
+  EXPECT_EQ(epsilon_of(spending), sequence());
+  EXPECT_TRUE(spending.is_lower_bound());
+}
+
+// A smaller number is a part of a larger one, and the test records stay the test records.
+TEST_F(Divisions, OtherSizesComposeInSequenceAndAreKnown) {
+  const auto spending = of_two("table-file", kPeople, people_with("train", 700));
+  EXPECT_TRUE(spending.splits_differ);
+  EXPECT_EQ(epsilon_of(spending), sequence());
+  EXPECT_FALSE(spending.is_lower_bound());
+}
+
+TEST_F(Divisions, NoLimitIsGuaranteedWhereTheyCannotBeMatched) {
+  put("table-file", kPeople, "private_train");
+  put("table-file", people_with("files_mark", "b"), "private_train");
+  auto study = plan_release(world_.read(spec_of("other", kFixed))).value().at(0);
+  study.cell.base.dataset = {"table-file", kPeople};
+  const auto reserve = [&](std::optional<Cap> cap) {
+    return Budget::open(world_.store(), world_.out(), cap)->admit(*study.baseline, {study.cell.base});
+  };
+  EXPECT_TRUE(reserve({}));
+  const auto refused = reserve(Cap{100, kDelta});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("no limit can be guaranteed"));
+}
+
 // Nothing that the odometer shows depends on how many runs a private selection made, at whatever
 // moment it is read.
 TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
@@ -365,7 +450,7 @@ TEST(Odometer, OneSelectionUnderTwoNamesCountsOnce) {
 
 // Where options cut the splits differently, one record may have been in both.
 TEST(Odometer, SplitsThatDifferBetweenRunsComposeInSequence) {
-  Spending spending{.names = {"d"}, .records = 1000};
+  Spending spending{.data = {.names = {"d"}}, .records = 1000};
   spending.add({on("private_train", 1.0), on("private_validation", 1.0)});
   const double apart = epsilon_of(spending);
   spending.splits_differ = true;
@@ -422,7 +507,7 @@ TEST(Odometer, ASelectionAtLiuAndTalwarsPriceComposesAsTheGeometricOneThatItIs) 
   using Distribution = accounting::Selection::Distribution;
   std::vector<double> epsilons;
   for (const auto distribution : {Distribution::liu_talwar, Distribution::truncated_negative_binomial}) {
-    Spending spending{.names = {"d"}, .records = 1000};
+    Spending spending{.data = {.names = {"d"}}, .records = 1000};
     spending.add_selection({.distribution = distribution,
                             .eta = distribution == Distribution::liu_talwar ? 0.0 : 1.0,
                             .mean = 4,

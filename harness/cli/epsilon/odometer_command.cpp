@@ -116,7 +116,12 @@ std::vector<std::string> remarks(const Spending& spending) {
         "left out: runs that no row lists and that may belong to a private selection, whose number is "
         "confidential; the ε above is a lower bound unless --confidential adds them in sequence");
   }
-  if (spending.splits_differ) {
+  if (spending.is_unmatched()) {
+    notes.push_back(
+        "runs read the data from files of other content or layout, or other selections of its records, which "
+        "cannot be matched: all splits are composed in sequence, and test records of one run, whose accuracy "
+        "is printed without noise, may be private ones of another, so the ε above is a lower bound");
+  } else if (spending.splits_differ) {
     notes.push_back(
         "runs cut the data into splits of different sizes: a record may have been in several, so "
         "all splits are composed in sequence");
@@ -160,6 +165,7 @@ void print_line(const Line& line, std::ostream& out) {
     text += ", without " + what_has_no_epsilon(spending) + ", with which it is infinite";
   }
   if (spending.has_unknown_selection) text += ", runs of unknown private selections left out";
+  if (spending.is_unmatched()) text += ", since runs divided the data in ways that cannot be matched";
   if (spending.reproducible_noise) text += " (reproducible noise: not a private release)";
   const char* indent = "";
   for (const auto& part : results::wrap(spending.title() + ": " + text, kLineWidth)) {
@@ -210,7 +216,7 @@ Result<std::vector<const Spending*>> wanted(const runner::Odometer& odometer, co
   for (const auto& spending : odometer.data) {
     names.insert(spending.datasets.begin(), spending.datasets.end());
     if (request.dataset.empty() || request.dataset == spending.title() ||
-        spending.datasets.contains(request.dataset) || spending.names.contains(request.dataset)) {
+        spending.datasets.contains(request.dataset) || spending.data.names.contains(request.dataset)) {
       found.push_back(&spending);
     }
   }
@@ -230,7 +236,7 @@ Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vect
     Line line{.spending = spending,
               .split = request.split,
               .delta = request.delta.value_or(runner::default_delta(*spending)),
-              .is_incomplete = spending->has_unknown_selection || !odometer.unreadable.empty()};
+              .is_incomplete = spending->is_lower_bound() || !odometer.unreadable.empty()};
     const auto split = request.split.empty() ? std::nullopt : std::optional(request.split);
     auto reading = runner::read_odometer(*spending, line.delta, split);
     if (!reading) return reading.error();

@@ -132,6 +132,13 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
                       "--confidential` composes them.",
                       title, *after->datasets.begin()));
     }
+    if (after->is_unmatched()) {
+      return error(fmt::format(
+          "what was spent on {} is at least what the odometer shows, so no limit can be guaranteed: test "
+          "records of one run may be private ones of another (`hyfreedp odometer {}` says why). Use another "
+          "--out DIR if the data are not the same people's, or no --cap.",
+          title, *after->datasets.begin()));
+    }
     const double delta = cap_->delta.value_or(default_delta(*after));
     const auto within = is_within(*after, cap_->epsilon, delta);
     if (!within) return within.error();

@@ -476,17 +476,15 @@ void Spending::plan(const trial::TrialConfig& config) {
   if (config.noise_seed) reproducible_noise = true;
 }
 
-std::string Spending::title() const { return join({names.begin(), names.end()}, " = "); }
+std::string Spending::title() const { return join({data.names.begin(), data.names.end()}, " = "); }
 
 void Spending::add(const Spending& other) {
-  const auto differs = [](std::int64_t one, std::int64_t another) {
-    return one != 0 && another != 0 && one != another;
-  };
   datasets.insert(other.datasets.begin(), other.datasets.end());
-  names.insert(other.names.begin(), other.names.end());
-  marks.insert(other.marks.begin(), other.marks.end());
-  splits_differ = splits_differ || other.splits_differ || differs(records, other.records) ||
-                  differs(validation_records, other.validation_records);
+  data.names.insert(other.data.names.begin(), other.data.names.end());
+  data.marks.insert(other.data.marks.begin(), other.data.marks.end());
+  data.divisions.insert(other.data.divisions.begin(), other.data.divisions.end());
+  splits_differ = splits_differ || other.splits_differ || is_unmatched() || records != other.records ||
+                  validation_records != other.validation_records;
   records = std::max(records, other.records);
   validation_records = std::max(validation_records, other.validation_records);
   for (const auto& [split, tally] : other.splits) splits[split].add(tally.events());
@@ -507,24 +505,25 @@ const datasets::DataIdentity& Odometer::identity(const trial::Named& dataset) {
 
 Spending& Odometer::of(const trial::Named& dataset) {
   const auto& asked = identity(dataset);
-  Spending wanted{.datasets = {dataset.name}, .names = {asked.name}, .marks = asked.marks};
+  Spending wanted{.datasets = {dataset.name},
+                  .data = {.names = {asked.name}, .marks = asked.marks, .divisions = {asked.division}}};
   if (const auto* facts = facts_of(dataset.name)) {
     const auto sizes = datasets::sizes(*facts, dataset.options);
     wanted.records = sizes.private_train;
     wanted.validation_records = sizes.private_validation;
   }
   const auto is_same = [&](const Spending& one) {
-    return one.names.contains(asked.name) ||
-           std::ranges::any_of(asked.marks, [&](const auto& mark) { return one.marks.contains(mark); });
+    return one.data.names.contains(asked.name) ||
+           std::ranges::any_of(asked.marks, [&](const auto& mark) { return one.data.marks.contains(mark); });
   };
   auto place = std::ranges::find_if(data, is_same);
   if (place != data.end()) {
-    const auto before = place->names.size();
+    const auto before = place->data.names.size();
     place->add(wanted);
     const auto others = std::stable_partition(place + 1, data.end(), std::not_fn(is_same));
     for (auto other = others; other != data.end(); ++other) place->add(*other);
     data.erase(others, data.end());
-    if (place->names.size() == before) return *place;
+    if (place->data.names.size() == before) return *place;
     wanted = std::move(*place);
     data.erase(place);
   }
@@ -534,7 +533,7 @@ Spending& Odometer::of(const trial::Named& dataset) {
 
 const Spending* Odometer::find(const std::string& name) const {
   const auto found =
-      std::ranges::find_if(data, [&](const Spending& one) { return one.names.contains(name); });
+      std::ranges::find_if(data, [&](const Spending& one) { return one.data.names.contains(name); });
   return found == data.end() ? nullptr : &*found;
 }
 

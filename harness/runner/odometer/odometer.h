@@ -18,8 +18,8 @@
 //                 the same options.
 //   Splits        One record lies in one split, so disjoint splits compose in parallel: the
 //                 odometer shows the largest. Within a split everything composes in sequence. Where
-//                 options cut the splits differently, a record may have been in both, and all
-//                 splits are one.
+//                 runs did not divide the data alike (datasets/same_data.h), or into splits of
+//                 other sizes, a record may have been in both, and all splits are one.
 //   Selections    The runs of a private selection count together, at the price of a selection
 //                 among runs that cost as much as its dearest: one by one they would tell how many
 //                 there were, which that price needs hidden. A selection that is not finished
@@ -29,8 +29,9 @@
 //   Seeds         Where a comparison decides how many seeds are trained (spec::SequentialSeeds),
 //                 all that the spec allows count from the start, whether or not they are trained.
 //   Lower bound   With has_unknown_selection or Odometer::unreadable files the reading lacks what
-//                 these released. It is then no upper bound, and `hyfreedp odometer` says "at
-//                 least".
+//                 these released. Where runs did not divide the data alike, a test record of one
+//                 may be a private one of another, and its accuracy was printed without noise. It
+//                 is then no upper bound, and `hyfreedp odometer` says "at least".
 //   No epsilon    Runs without privacy, and un-noised scores (oracle), are on the data all the
 //                 same: they are counted, and the odometer is infinite; the epsilon beside it is
 //                 that of the private part.
@@ -59,9 +60,8 @@ namespace hyfreedp::runner {
 // What was released about one dataset.
 struct Spending {
   std::set<std::string> datasets = {};  // as specs name it
-  std::set<std::string> names = {};     // of the data (datasets::DataIdentity)
-  std::set<std::string> marks = {};
-  std::int64_t records = 0;  // of its private training split
+  datasets::TrainedData data = {};      // names, marks and divisions of the data
+  std::int64_t records = 0;             // of its private training split
   std::int64_t validation_records = 0;
   bool splits_differ = false;  // between runs: all splits are then composed as one
 
@@ -77,6 +77,10 @@ struct Spending {
 
   // All names: "table-file (copy) = table-file (people)".
   std::string title() const;
+  // Runs did not divide the data alike.
+  bool is_unmatched() const { return data.divisions.size() > 1; }
+  // Something that may have been released is in no reading of this data.
+  bool is_lower_bound() const { return has_unknown_selection || is_unmatched(); }
   bool is_infinite() const { return non_private_runs > 0 || oracle_scores > 0; }
   // Adds the most that a run of `config` will release.
   void plan(const trial::TrialConfig& config);
@@ -131,7 +135,7 @@ struct Odometer {
   // That of the dataset, made where nothing touched it yet. Where the dataset shows that several
   // are the same data they become one. Valid until the next call.
   Spending& of(const trial::Named& dataset);
-  const Spending* find(const std::string& name) const;  // by one of Spending::names; null: none
+  const Spending* find(const std::string& name) const;  // by one of its names; null: none
 
   // Of a dataset; kept, since a name is looked up in the file system.
   const datasets::DataIdentity& identity(const trial::Named& dataset);
