@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "datasets/content_marks.h"
 #include "datasets/image/decode.h"
 #include "datasets/image_folder.h"
 #include "harness/base/option_lines.h"
@@ -207,6 +208,7 @@ Result<json::object> ImageFolderDataset::complete(json::object options, Notes& n
   if (by_content > 0) options["by_content"] = by_content;
   auto marked = with_checksum(std::move(options), *path);
   if (!marked) return marked;
+  if (auto kept = keep_content(*marked, *path, folder); !kept) return kept.error();
   for (auto& note : notes_on(*path, folder)) notes.push_back(std::move(note));
   return complete_image_options(std::move(*marked));
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <vector>
 
+#include "datasets/content_marks.h"
 #include "datasets/own_files.h"
 #include "harness/base/text.h"
 #include "harness/random/partition.h"
@@ -44,6 +46,10 @@ std::string division_of(const Facts& facts, const json::object& options, const s
   return join(parts, "; ");
 }
 
+void add(const std::set<std::string>& marks, std::set<std::string>& to) {
+  to.insert(marks.begin(), marks.end());
+}
+
 }  // namespace
 
 DataIdentity identity_of(const std::string& dataset, const json::object& options) {
@@ -51,9 +57,10 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   if (!found) return {.name = dataset};
   const auto& facts = **found;
   if (facts.files.empty() && !facts.own_records) {
-    return {.name = name_with_options(dataset, options)};
+    return {.name = name_with_options(dataset, options), .kind = DataKind::generated};
   }
-  DataIdentity identity{.name = data_name(dataset, options)};
+  DataIdentity identity{.name = data_name(dataset, options),
+                        .kind = facts.own_records ? DataKind::own : DataKind::published};
   std::set<std::string> published;
   if (!facts.own_records) {
     for (const auto& file : facts.files) {
@@ -64,13 +71,18 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   const auto path = string_or(options, "path", "");
   const auto mark = own_mark(options);
   if (path.empty() || published.contains(mark)) {
-    identity.marks = published;
+    identity.marks = identity.test_marks = published;
     identity.division = division_of(facts, options, "as published");
     return identity;
   }
   identity.division = division_of(facts, options, own_name(path).ending + " " + mark);
   if (mark.empty()) return identity;
+  const auto content = content_marks(mark);
+  identity.marks = content.all;
   identity.marks.insert(mark);
+  identity.test_marks = identity.marks;
+  add(content.train, identity.marks);
+  add(content.test, identity.test_marks);
   return identity;
 }
 
@@ -81,6 +93,28 @@ bool is_same_data(const DataIdentity& one, const DataIdentity& other) {
 
 bool chooses_records(const std::string& option) {
   return std::ranges::find(kHarmless, option) == kHarmless.end();
+}
+
+bool may_share_records(const DataIdentity& test, const TrainedData& trained) {
+  if (test.kind == DataKind::generated) return false;
+  const bool has_name = trained.names.contains(test.name);
+  const bool has_mark =
+      std::ranges::any_of(test.test_marks, [&](const auto& mark) { return trained.marks.contains(mark); });
+  if (!has_name && !has_mark) return false;
+  const bool is_set_aside = test.kind == DataKind::published && has_name &&
+                            trained.divisions == std::set<std::string>{test.division};
+  return !is_set_aside;
+}
+
+std::string why_no_test_set(const std::string& id, const DataIdentity& test, const TrainedData& trained,
+                            const std::string& where) {
+  const auto names = join({trained.names.begin(), trained.names.end()}, " = ");
+  return fmt::format(
+      "the ood_test '{}' is {}, and {} trains on {}: the same data, by {}. Its records may be private ones "
+      "of that training, and their accuracy is printed without noise. Name test data of which no record is "
+      "trained on; other data of the same name need another name.",
+      id, test.name, where, names == test.name ? "it" : names,
+      trained.names.contains(test.name) ? "their name" : "what the files contain");
 }
 
 }  // namespace hyfreedp::datasets

@@ -1,5 +1,6 @@
-// Whether two runs are about the same records, and whether they divide them alike: the one rule,
-// for the odometer and for weights that a run begins with.
+// Whether two runs are about the same records, whether they divide them alike, and whether a test
+// set may have some of them: the one rule, for the odometer, for weights that a run begins with,
+// and for test sets.
 //
 // Data are the same where they share their name or a mark. So a copy or a link under another name,
 // and files that were changed under one name, are the same data; data that share a name with one
@@ -9,7 +10,8 @@
 //            made with the same options
 //   marks    of the bytes of the files (own_files.h): of a user's own files their mark, of a
 //            published set one of each of its files. Whatever the spec gives, a `sha256` or
-//            nothing, the same bytes have one mark.
+//            nothing, the same bytes have one mark. And of the records of own files, whatever their
+//            layout and order (content_marks.h)
 //
 // Divided alike. One record lies in one split of one division. Two runs divide the data alike where
 // the files have the same mark and the same layout (dataset, ending of the path), and the same
@@ -27,10 +29,14 @@
 
 namespace hyfreedp::datasets {
 
+enum class DataKind { generated, published, own };
+
 struct DataIdentity {
   std::string name;
   std::set<std::string> marks = {};
-  std::string division = {};  // how the records are divided into splits
+  std::set<std::string> test_marks = {};  // of files whose test split would be read
+  std::string division = {};              // how the records are divided into splits
+  DataKind kind = DataKind::own;
 };
 
 // Of a dataset with resolved options. An unknown dataset is known by its name.
@@ -44,4 +50,11 @@ bool chooses_records(const std::string& option);
 struct TrainedData {
   std::set<std::string> names, marks, divisions;
 };
+// Whether the test split of `test` may have records that were trained on. It has none where it is
+// other data, or the test split that its publisher set aside from what was trained on.
+bool may_share_records(const DataIdentity& test, const TrainedData& trained);
+// The sentence that refuses the `ood_test` called `id` then. `where` such training is: "this spec".
+std::string why_no_test_set(const std::string& id, const DataIdentity& test, const TrainedData& trained,
+                            const std::string& where);
+
 }  // namespace hyfreedp::datasets

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "datasets/content_marks.h"
 #include "datasets/formats/libsvm.h"
 #include "datasets/formats/npy.h"
 #include "datasets/formats/safetensors_table.h"
@@ -254,7 +255,10 @@ Result<json::object> TableFile::complete(json::object options, Notes& /*notes*/)
   options["train"] = (*splits)[0].rows.size();
   options["validation"] = (*splits)[1].rows.size();
   options["test"] = (*splits)[2].rows.size();
-  return with_checksum(std::move(options), *path);
+  auto marked = with_checksum(std::move(options), *path);
+  if (!marked) return marked;
+  if (auto kept = keep_content(*marked, table->train, table->test); !kept) return kept.error();
+  return marked;
 }
 
 }  // namespace hyfreedp::datasets

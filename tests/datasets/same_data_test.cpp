@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "datasets/content_marks.h"
 #include "datasets/own_files.h"
 #include "harness/base/files.h"
 #include "tests/datasets/scratch.h"
@@ -67,6 +68,76 @@ TEST_F(SameData, APublishedFileThatIsReadAsOnesOwn) {
   EXPECT_FALSE(is_same_data(identity_of("mnist", {}), identity_of("table-file", copy)));
 }
 
+// The same rows as a folder and as a file, and in another order, under other names.
+TEST_F(SameData, TheSameRecordsInAnotherLayout) {
+  write_rows("all.csv", 1);
+  const auto text = read_file(path("all.csv")).value();
+  const auto end = text.find('\n') + 1;
+  const auto half = text.find('\n', text.size() / 2) + 1;
+  const auto header = text.substr(0, end);
+  ASSERT_TRUE(write_file_atomically(path("parts/train.csv"), text.substr(0, half)));
+  ASSERT_TRUE(write_file_atomically(path("parts/test.csv"), header + text.substr(half)));
+  ASSERT_TRUE(
+      write_file_atomically(path("turned.csv"), header + text.substr(half) + text.substr(end, half - end)));
+  ASSERT_TRUE(write_file_atomically(path("first.csv"), text.substr(0, half)));
+  ASSERT_TRUE(write_file_atomically(path("last.csv"), header + text.substr(half)));
+  const auto all = table("all.csv"), parts = table("parts"), turned = table("turned.csv");
+  EXPECT_TRUE(is_same_table(all, parts));
+  EXPECT_TRUE(is_same_table(all, turned));
+  EXPECT_TRUE(is_same_table(parts, table("first.csv")));
+  EXPECT_FALSE(is_same_table(all, table("first.csv")));
+  EXPECT_FALSE(is_same_table(parts, table("last.csv")));
+  const auto division = [](const json::object& options) {
+    return identity_of("table-file", options).division;
+  };
+  EXPECT_NE(division(all), division(turned));
+  EXPECT_NE(division(all), division(parts));
+  std::filesystem::copy_file(path("all.csv"), path("copy.csv"));
+  EXPECT_EQ(division(all), division(table("copy.csv")));
+  EXPECT_EQ(division(all), division(table("all.csv", {{"test", 3}, {"normalise", "norm"}})));
+
+  // What is trained on, and what is tested on.
+  const auto tests_on = [](const json::object& test, const json::object& trained) {
+    const auto data = identity_of("table-file", trained);
+    return may_share_records(identity_of("table-file", test),
+                             {.names = {data.name}, .marks = data.marks, .divisions = {data.division}});
+  };
+  EXPECT_TRUE(tests_on(all, parts));
+  EXPECT_TRUE(tests_on(parts, all));
+  EXPECT_TRUE(tests_on(table("first.csv"), parts));
+  EXPECT_TRUE(tests_on(parts, table("last.csv"))) << "its test.csv";
+  EXPECT_FALSE(tests_on(parts, table("first.csv"))) << "its test.csv has other rows";
+  EXPECT_FALSE(tests_on(table("last.csv"), parts)) << "the rows that the folder sets aside";
+}
+
+TEST_F(SameData, ImagesInAFolderAndInAnotherUnderOtherNames) {
+  const auto write = [&](const std::string& folder, const char* ending) {
+    for (int i = 0; i < 60; ++i) {
+      const std::string pixel = {static_cast<char>('a' + i % 20), static_cast<char>('a' + i / 20), 'x'};
+      const auto name = (i % 2 == 0 ? "/a/" : "/b/") + std::to_string(i) + ending;
+      ASSERT_TRUE(write_file_atomically(path(folder + name), "P6 1 1 255\n" + pixel));
+    }
+  };
+  const auto images = [&](const std::string& folder) {
+    const auto& facts = **find_dataset("image-folder");
+    const json::object options{{"path", path(folder)}, {"side", 8}};
+    return identity_of(
+        "image-folder",
+        complete_options(facts, resolve_options(facts.options, options, "image-folder").value()).value());
+  };
+  write("photos", ".ppm");
+  write("pictures", "-turned.ppm");
+  const auto photos = images("photos"), pictures = images("pictures");
+  EXPECT_TRUE(is_same_data(photos, pictures));
+  EXPECT_NE(photos.division, pictures.division);
+}
+
+// A spec may say anything in the options, and nothing else of the folder is read.
+TEST_F(SameData, WhatIsNoMarkNamesNoFile) {
+  ASSERT_TRUE(write_file_atomically(path("state/hyfreedp/other.json"), R"({"all": ["x"]})"));
+  EXPECT_TRUE(content_marks("../other").all.empty());
+}
+
 // Their publisher divided them; which options choose the records is known of each.
 TEST(PublishedData, AreDividedByTheOptionsThatChooseRecords) {
   std::map<std::string, std::set<std::string>> choosing;
@@ -81,6 +152,22 @@ TEST(PublishedData, AreDividedByTheOptionsThatChooseRecords) {
                                                                  {"cifar10-c", {"corruption", "severity"}},
                                                                  {"cifar100-c", {"corruption", "severity"}}};
   EXPECT_EQ(choosing, expected);
+}
+
+TEST(PublishedData, ATestSetThatTheirPublisherSetAsideHasNoTrainingRecord) {
+  const auto tests_on = [](const char* test, const json::object& test_options, const char* trained,
+                           const json::object& options) {
+    const auto data = identity_of(trained, options);
+    return may_share_records(identity_of(test, test_options),
+                             {.names = {data.name}, .marks = data.marks, .divisions = {data.division}});
+  };
+  EXPECT_FALSE(tests_on("cifar10", {{"test", 100}}, "cifar10", {{"side", 32}}));
+  EXPECT_FALSE(tests_on("cifar10-1", {}, "cifar10", {}));
+  EXPECT_FALSE(tests_on("stl10", {{"labels", "cifar10"}}, "cifar10", {}));
+  EXPECT_TRUE(tests_on("cifar10", {{"path", "my.tar"}}, "cifar10", {})) << "files that nobody has compared";
+  EXPECT_TRUE(tests_on("emnist", {{"split", "letters"}}, "emnist", {{"split", "balanced"}}));
+  EXPECT_FALSE(tests_on("emnist", {{"split", "letters"}}, "emnist", {{"split", "letters"}}));
+  EXPECT_FALSE(tests_on("synthetic", {{"separation", 1}}, "synthetic", {{"separation", 1}})) << "nobody's";
 }
 
 TEST_F(SameData, GeneratedDataByTheirOptions) {

@@ -126,6 +126,12 @@ std::vector<std::string> remarks(const Spending& spending) {
         "runs cut the data into splits of different sizes: a record may have been in several, so "
         "all splits are composed in sequence");
   }
+  if (spending.was_tested_on) {
+    notes.push_back(
+        "a run tested on this data as ood_test, whose accuracy is printed without noise and may be of "
+        "private "
+        "records: the ε above is a lower bound");
+  }
   return notes;
 }
 
@@ -166,6 +172,7 @@ void print_line(const Line& line, std::ostream& out) {
   }
   if (spending.has_unknown_selection) text += ", runs of unknown private selections left out";
   if (spending.is_unmatched()) text += ", since runs divided the data in ways that cannot be matched";
+  if (spending.was_tested_on) text += ", since a run tested on this data without noise (ood_test)";
   if (spending.reproducible_noise) text += " (reproducible noise: not a private release)";
   const char* indent = "";
   for (const auto& part : results::wrap(spending.title() + ": " + text, kLineWidth)) {

@@ -36,6 +36,7 @@
 #include "harness/runner/odometer/changed_rows.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/test_sets.h"
 #include "harness/runner/progress/run_log.h"
 #include "harness/runner/progress/run_price.h"
 #include "harness/runner/progress/snapshot.h"
@@ -303,6 +304,7 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
     const auto& name = spec.content.name;
     if (auto restored = runner::restore_releases(**store, folder, name); !restored) return restored;
   }
+  if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) return apart;
   if (!request.retrain.empty()) {
     const auto worker = runner::find_worker();
     const auto said =
@@ -439,6 +441,9 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
   const auto& name = spec.content.name;
   if (auto restored = runner::restore_releases(**store, folder, name); !restored) {
     return refuse(restored.error(), err);
+  }
+  if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) {
+    return refuse(apart.error(), err);
   }
   if (!request.retrain.empty()) {
     const auto said = choose_retrained(**store, spec, request, runner::build_of_worker(*worker).worker);

@@ -132,7 +132,7 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
                       "--confidential` composes them.",
                       title, *after->datasets.begin()));
     }
-    if (after->is_unmatched()) {
+    if (after->is_unmatched() || after->was_tested_on) {
       return error(fmt::format(
           "what was spent on {} is at least what the odometer shows, so no limit can be guaranteed: test "
           "records of one run may be private ones of another (`hyfreedp odometer {}` says why). Use another "

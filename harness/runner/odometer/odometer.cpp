@@ -385,6 +385,9 @@ class Composer {
     if (!run.has_begun && run.executed.empty()) return;
     auto& spending = odometer_.of(run.config.dataset);
     ++spending.runs;
+    for (const auto& test : run.config.ood_test) {
+      odometer_.tested.emplace(canonical_json(as_json(test)), test);
+    }
     if (!run.config.privacy.is_private) ++spending.non_private_runs;
     if (run.has_validated) spending.oracle_scores += oracle_scores_of(run.config.evaluation);
     if (run.executed.empty()) return;
@@ -483,6 +486,7 @@ void Spending::add(const Spending& other) {
   data.names.insert(other.data.names.begin(), other.data.names.end());
   data.marks.insert(other.data.marks.begin(), other.data.marks.end());
   data.divisions.insert(other.data.divisions.begin(), other.data.divisions.end());
+  is_public = is_public && other.is_public;
   splits_differ = splits_differ || other.splits_differ || is_unmatched() || records != other.records ||
                   validation_records != other.validation_records;
   records = std::max(records, other.records);
@@ -493,6 +497,7 @@ void Spending::add(const Spending& other) {
   oracle_scores += other.oracle_scores;
   reproducible_noise = reproducible_noise || other.reproducible_noise;
   has_unknown_selection = has_unknown_selection || other.has_unknown_selection;
+  was_tested_on = was_tested_on || other.was_tested_on;
   for (const auto& [spec, epsilon] : other.tables) tables[spec] = std::max(tables[spec], epsilon);
   runs += other.runs;
 }
@@ -506,7 +511,8 @@ const datasets::DataIdentity& Odometer::identity(const trial::Named& dataset) {
 Spending& Odometer::of(const trial::Named& dataset) {
   const auto& asked = identity(dataset);
   Spending wanted{.datasets = {dataset.name},
-                  .data = {.names = {asked.name}, .marks = asked.marks, .divisions = {asked.division}}};
+                  .data = {.names = {asked.name}, .marks = asked.marks, .divisions = {asked.division}},
+                  .is_public = datasets::training_split_is_public(dataset.name, dataset.options)};
   if (const auto* facts = facts_of(dataset.name)) {
     const auto sizes = datasets::sizes(*facts, dataset.options);
     wanted.records = sizes.private_train;
@@ -603,6 +609,13 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
     if (run.is_final) odometer.final_runs.insert(id);
   }
   Composer(odometer, *runs, *studies, options).compose();
+  for (const auto& [text, test] : odometer.tested) {
+    const auto identity = odometer.identity(test.dataset);
+    for (auto& spending : odometer.data) {
+      spending.was_tested_on = spending.was_tested_on ||
+                               (!spending.is_public && datasets::may_share_records(identity, spending.data));
+    }
+  }
   return odometer;
 }
 

@@ -31,7 +31,8 @@
 //   Lower bound   With has_unknown_selection or Odometer::unreadable files the reading lacks what
 //                 these released. Where runs did not divide the data alike, a test record of one
 //                 may be a private one of another, and its accuracy was printed without noise. It
-//                 is then no upper bound, and `hyfreedp odometer` says "at least".
+//                 is then no upper bound, and `hyfreedp odometer` says "at least". So it is with an
+//                 `ood_test` of the same data, which earlier versions took.
 //   No epsilon    Runs without privacy, and un-noised scores (oracle), are on the data all the
 //                 same: they are counted, and the odometer is infinite; the epsilon beside it is
 //                 that of the private part.
@@ -61,6 +62,7 @@ namespace hyfreedp::runner {
 struct Spending {
   std::set<std::string> datasets = {};  // as specs name it
   datasets::TrainedData data = {};      // names, marks and divisions of the data
+  bool is_public = false;               // the training split of all
   std::int64_t records = 0;             // of its private training split
   std::int64_t validation_records = 0;
   bool splits_differ = false;  // between runs: all splits are then composed as one
@@ -72,6 +74,7 @@ struct Spending {
   std::int64_t oracle_scores = 0;
   bool reproducible_noise = false;
   bool has_unknown_selection = false;    // runs that were left out
+  bool was_tested_on = false;            // an `ood_test` of a run may have records of it
   std::map<std::string, double> tables;  // by spec: the largest epsilon of its rows
   std::int64_t runs = 0;                 // confidential
 
@@ -80,7 +83,7 @@ struct Spending {
   // Runs did not divide the data alike.
   bool is_unmatched() const { return data.divisions.size() > 1; }
   // Something that may have been released is in no reading of this data.
-  bool is_lower_bound() const { return has_unknown_selection || is_unmatched(); }
+  bool is_lower_bound() const { return has_unknown_selection || is_unmatched() || was_tested_on; }
   bool is_infinite() const { return non_private_runs > 0 || oracle_scores > 0; }
   // Adds the most that a run of `config` will release.
   void plan(const trial::TrialConfig& config);
@@ -131,6 +134,8 @@ struct Odometer {
   // Journals and keys, with the reason: what they tell of is not counted. How many there are is
   // confidential, as the number of runs is.
   std::vector<std::string> unreadable;
+  // Test sets (ood_test) of runs that began, by id and name.
+  std::map<std::string, trial::OodTest> tested = {};
 
   // That of the dataset, made where nothing touched it yet. Where the dataset shows that several
   // are the same data they become one. Valid until the next call.

@@ -17,6 +17,7 @@
 #include "harness/runner/spec/spec_settings.h"
 #include "harness/runner/spec/spec_sources.h"
 #include "harness/runner/spec/spec_table.h"
+#include "harness/runner/spec/test_data.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -96,6 +97,23 @@ std::optional<std::vector<spec::Panel>> read_panels(const Entry& document, const
   }
   if (problems.added() > before) return std::nullopt;
   return resolved;
+}
+
+// What one panel trains on, no other tests on.
+void check_test_sets_of_others(const Entry& document, const std::vector<spec::Panel>& panels,
+                               Problems& problems) {
+  for (const auto& tested : panels) {
+    for (const auto& trained : panels) {
+      if (&tested == &trained) continue;
+      for (const auto& test : tested.ood_test) {
+        const auto shared =
+            check_no_record_is_in_both(test, trained.dataset, fmt::format("panel '{}'", trained.id));
+        if (shared) continue;
+        problems.add(document.find("panels")->wrong_inside(
+            fmt::format("in '{}' {}", tested.id, shared.error().message), ""));
+      }
+    }
+  }
 }
 
 // What is of the whole spec and not in every one.
@@ -187,6 +205,7 @@ spec::Spec read_document(const Entry& document, const std::string& preset, Probl
     spec.figures = read_figures(*figures, panels ? &*panels : nullptr, problems);
   }
   if (!panels) return spec;
+  if (panels->size() > 1) check_test_sets_of_others(document, *panels, problems);
   if (spec.table) check_table_rows(*document.find("table"), *spec.table, *panels, problems);
   spec.panels = std::move(*panels);
   const auto reproduces = document.find("reproduces");

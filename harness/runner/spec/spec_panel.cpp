@@ -18,6 +18,7 @@
 #include "harness/runner/spec/spec.h"
 #include "harness/runner/spec/spec_examples.h"
 #include "harness/runner/spec/spec_table.h"
+#include "harness/runner/spec/test_data.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
@@ -133,6 +134,9 @@ std::optional<trial::OodTest> read_one_ood_test(const Entry& entry, const spec::
                     "with the same 'normalise', 'layer' and 'feature_norm'",
                     dataset.name),
         ""));
+  }
+  if (const auto shared = check_no_record_is_in_both(shifted, dataset, "this panel"); !shared) {
+    problems.add(given->wrong_inside(shared.error().message, ""));
   }
   if (fits && facts.name == "image-folder" && dataset.name == facts.name) {
     const auto same = datasets::check_same_classes(shifted.dataset.options, dataset.options);

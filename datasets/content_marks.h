@@ -1,0 +1,40 @@
+// Marks of the records of a user's own files, which do not depend on how the files hold them: the
+// same records as a folder, a file or an archive, in another order or under other names, have the
+// same mark.
+//
+// The mark of some records is SHA-256 over the sorted SHA-256 of each, under the user's secret as
+// the mark of the files is (own_files.h): a bare one would tell whoever has a guess of the records
+// whether it is right. A record is the numbers of a table's row without its class, or the bytes of
+// an image's file. Nothing is known of single records.
+//
+// The marks are computed when a spec is read, and kept by the files' mark in
+// ${XDG_STATE_HOME:-~/.local/state}/hyfreedp/content, so that the files of earlier runs need not be
+// there.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "datasets/formats/number_table.h"
+#include "datasets/image/image_folder.h"
+#include "harness/base/json.h"
+
+namespace hyfreedp::datasets {
+
+struct ContentMarks {
+  std::set<std::string> all;    // of all records
+  std::set<std::string> train;  // of those that are not set aside for test in the files themselves
+  std::set<std::string> test;   // of those that are, or of all
+};
+
+// What is kept of the files of that mark; empty where nothing is.
+ContentMarks content_marks(const std::string& files_mark);
+
+// Computes and keeps the marks of a table's files, by what `options` know the files by. `test` has
+// no rows where there is no such file.
+Result<void> keep_content(const json::object& options, const NumberTable& train, const NumberTable& test);
+// The same of the images in `path`, once.
+Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images);
+
+}  // namespace hyfreedp::datasets
